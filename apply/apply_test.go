@@ -156,7 +156,8 @@ func TestRecommended(t *testing.T) {
 			if err := s.choose(Request{Run: stored, Layout: "1 file"}); err != nil {
 				t.Error(err)
 			}
-		} else if err := s.choose(Request{Run: stored}); err != nil || s.Layout.Data.Files != n || s.Verdict == "" || s.Verdict != out.Run.Verdict {
+		} else if err := s.choose(Request{Run: stored}); err != nil || s.Layout.Data.Files != n || s.Verdict == "" ||
+			s.Verdict != out.Run.Verdict {
 			t.Errorf("%v: %s, of which the verdict says %q", err, s.Layout.Name, s.Verdict)
 		}
 		stored.Trials = stored.Trials[:2]

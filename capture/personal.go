@@ -19,16 +19,18 @@ const (
 
 // secretWords are words within names of columns of which no value is asked for, whatever the statistics: secrets, and
 // figures and days that are a person's, of which each range tells two.
-var secretWords = []string{"password", "passwd", "pwd", "secret", "token", "salt", "hash", "otp", "cvv", "pin", "iban", "ssn", "passport", "email", "mail",
-	"phone", "telephone", "tel", "mobile", "fax", "birth", "birthday", "birthdate", "dob", "geburtsdatum", "geburtstag", "salary", "income", "gehalt", "lat",
-	"latitude", "lng", "lon", "longitude", "ip", "card", "tax", "diagnosis", "religion", "nationality"}
+var secretWords = []string{"password", "passwd", "pwd", "secret", "token", "salt", "hash", "otp", "cvv", "pin", "iban", "ssn", "passport",
+	"email", "mail", "phone", "telephone", "tel", "mobile", "fax", "birth", "birthday", "birthdate", "dob", "geburtsdatum", "geburtstag",
+	"salary", "income", "gehalt", "lat", "latitude", "lng", "lon", "longitude", "ip", "card", "tax", "diagnosis", "religion", "nationality"}
 
 // words divides names: customer_name, customerName.
 var words = regexp.MustCompile(`[A-ZÄÖÜ]?[^A-ZÄÖÜ_\s\d-]+|[A-ZÄÖÜ]+`)
 
 // secret tells whether a column's name says that its values are secret, or a person's.
 func secret(column string) bool {
-	return slices.ContainsFunc(words.FindAllString(column, -1), func(w string) bool { return slices.Contains(secretWords, strings.ToLower(w)) })
+	return slices.ContainsFunc(words.FindAllString(column, -1), func(w string) bool {
+		return slices.Contains(secretWords, strings.ToLower(w))
+	})
 }
 
 // refers tells whether a column's name is one of a key's: order_id, orderId.

@@ -63,7 +63,8 @@ func TestHeart(t *testing.T) {
 func TestGapWithin(t *testing.T) {
 	at := func(s int) time.Time { return time.Unix(int64(s), 0) }
 	g := gap{from: at(10), to: at(20)}
-	for want, w := range map[time.Duration][2]int{0: {30, 40}, 5 * time.Second: {15, 40}, 3 * time.Second: {0, 13}, 10 * time.Second: {0, 40}} {
+	for want, w := range map[time.Duration][2]int{0: {30, 40}, 5 * time.Second: {15, 40}, 3 * time.Second: {0, 13},
+		10 * time.Second: {0, 40}} {
 		if got := g.within(at(w[0]), at(w[1])); got != want {
 			t.Errorf("within %v: %v, want %v", w, got, want)
 		}

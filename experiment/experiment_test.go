@@ -389,7 +389,8 @@ func TestFullOrFailingVolumeEndsTheRun(t *testing.T) {
 
 // A server without a free connection is tried as often as any trial, in pilots, too; then the run ends, and can go on.
 func TestNoConnectionsEndTheRun(t *testing.T) {
-	w := newWorld(t, []int{1, 2}, fake.Config{Faults: []fake.Fault{{Layout: "2 files", Stage: filewise.StageMeasure, Err: filewise.ErrConnections}}})
+	w := newWorld(t, []int{1, 2}, fake.Config{Faults: []fake.Fault{
+		{Layout: "2 files", Stage: filewise.StageMeasure, Err: filewise.ErrConnections}}})
 	w.runner.Plan = w.plan
 	trials, d, err := w.runner.Run(t.Context(), nil)
 	if filewise.CodeOf(err) != filewise.CodeStopped || !strings.Contains(filewise.RemedyOf(err), "resume") || d.Ending != experiment.GoesOn {

@@ -52,8 +52,8 @@ func (p Plan) Extend(budget time.Duration, done []filewise.Trial) (Plan, error) 
 	more := p.read(done).schedule().MaxBlocks
 	if more <= blocks {
 		block := time.Duration(s.inQuestion()) * s.schedule.TrialTime
-		return refuse("give --budget "+asOption(s.elapsed+block+block/5)+" or more", "%s do not suffice for one more block than the %d that are measured",
-			say.Human(budget), blocks)
+		return refuse("give --budget "+asOption(s.elapsed+block+block/5)+" or more",
+			"%s do not suffice for one more block than the %d that are measured", say.Human(budget), blocks)
 	}
 	p.MaxBlocks = max(planned, more)
 	return p, nil

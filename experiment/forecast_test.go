@@ -35,7 +35,8 @@ func TestForecastBy(t *testing.T) {
 		}
 	}
 	wide, _ := p.ForecastBy(1, 20, "5 blocks", s, 0)
-	if !strings.Contains(wide.Sentence, "only intervals wider than a factor of two after ") || !strings.Contains(wide.Sentence, "out of reach") {
+	if !strings.Contains(wide.Sentence, "only intervals wider than a factor of two after ") ||
+		!strings.Contains(wide.Sentence, "out of reach") {
 		t.Error(wide.Sentence)
 	}
 	for _, noise := range []float64{0, math.NaN(), math.Inf(1)} {

@@ -62,7 +62,8 @@ func TestMachineStoodStill(t *testing.T) {
 			}
 		}
 	}
-	if got := warnings(t, w, trials); void != 1 || !strings.HasPrefix(got, "stood-still: This machine stood still in 1 trial, which do not count") ||
+	if got := warnings(t, w, trials); void != 1 ||
+		!strings.HasPrefix(got, "stood-still: This machine stood still in 1 trial, which do not count") ||
 		strings.Contains(got, "failed-trials") {
 		t.Errorf("%d void; warnings:\n%s", void, got)
 	}

@@ -13,7 +13,8 @@ import (
 // Any other address, and another user's state directory, breaks the seal.
 func TestSealed(t *testing.T) {
 	t.Setenv("FILEWISE_STATE", t.TempDir())
-	a, from := filewise.Address{Scheme: "mysql", Host: "db1", Port: 3306, User: "u"}, filewise.Address{Scheme: "mysql", Host: "db2", Path: "shop"}
+	a := filewise.Address{Scheme: "mysql", Host: "db1", Port: 3306, User: "u"}
+	from := filewise.Address{Scheme: "mysql", Host: "db2", Path: "shop"}
 	p := experiment.Plan{Target: filewise.Target{Engine: "mysql", Mode: filewise.External, Address: &a}, Notify: []string{"http://hook"}}
 	r := archive.Run{Run: store.Run{ID: 1, Plan: p, Seal: sealOf(p)}}
 	if err := MayConnect(r, false); err != nil || !Sealed(r) {

@@ -14,7 +14,8 @@ import (
 
 // sameParts are the ends of names of facts about the machine that must be the same in all of a run. Free space
 // and versions of the kernel may change.
-var sameParts = []string{"cores", "memory", "memory limit of the container", ": file system", ": mount point", ": mount options", ": device"}
+var sameParts = []string{"cores", "memory", "memory limit of the container", ": file system", ": mount point",
+	": mount options", ": device"}
 
 // setting matches the names of a server's version and settings, which must be the same, too.
 var setting = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)

@@ -15,7 +15,8 @@ func TestChanges(t *testing.T) {
 	after := []filewise.Fact{{Name: "cores", Value: "4 logical"}, {Name: "kernel", Value: "6.2"}, {Name: "volume data: device", Value: "sda"},
 		{Name: "volume data: file system", Value: "ext4"}, {Name: "volume data: free", Value: "2 GiB"}, {Name: "client: memory", Value: "4 GiB"}}
 	got := changes(before, after, sameHere)
-	want := []string{"cores was 2 logical, and is 4 logical", "volume data: device was sdb, and is sda", "client: memory was 8 GiB, and is 4 GiB"}
+	want := []string{"cores was 2 logical, and is 4 logical", "volume data: device was sdb, and is sda",
+		"client: memory was 8 GiB, and is 4 GiB"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}

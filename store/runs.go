@@ -62,8 +62,8 @@ func runColumns(r Run) ([]any, error) {
 	for _, c := range []struct {
 		name string
 		v    any
-	}{{"layouts", filewise.LayoutNames(r.Plan.Layouts)}, {"owner", owner{r.Owner, r.Seal}}, {"plan", r.Plan}, {"machine", r.Machine}, {"server", r.Server},
-		{"warnings", r.Warnings}} {
+	}{{"layouts", filewise.LayoutNames(r.Plan.Layouts)}, {"owner", owner{r.Owner, r.Seal}}, {"plan", r.Plan},
+		{"machine", r.Machine}, {"server", r.Server}, {"warnings", r.Warnings}} {
 		text, err := toJSON(c.v, c.name)
 		if err != nil {
 			return nil, err

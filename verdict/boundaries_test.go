@@ -116,7 +116,8 @@ func TestExtended(t *testing.T) {
 	if two, _ := after.at(11); len(after.TwoSided) != 38 || !(two > before.TwoSided[7]) {
 		t.Errorf("block 11: %v after %v", two, before.TwoSided[7])
 	}
-	for _, bad := range [][]Extension{{{After: 12, MaxBlocks: 10}}, {{After: 40, MaxBlocks: 40}}, {{After: 8, MaxBlocks: 10}, {After: 7, MaxBlocks: 20}}} {
+	for _, bad := range [][]Extension{{{After: 12, MaxBlocks: 10}}, {{After: 40, MaxBlocks: 40}},
+		{{After: 8, MaxBlocks: 10}, {After: 7, MaxBlocks: 20}}} {
 		cfg.Extended = bad
 		if err := cfg.check(3); !errors.Is(err, ErrConfig) {
 			t.Errorf("%v: %v", bad, err)

@@ -24,7 +24,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	st := &stream{w: w, control: http.NewResponseController(w)}
-	st.send("hello", map[string]any{"version": s.config.Version, "buttons": s.guard.known(r), "open": s.guard.loopback, "store": s.config.Archive.Path()})
+	st.send("hello", map[string]any{"version": s.config.Version, "buttons": s.guard.known(r), "open": s.guard.loopback,
+		"store": s.config.Archive.Path()})
 	tick := time.NewTicker(eventEvery)
 	defer tick.Stop()
 	for st.err == nil {

@@ -56,7 +56,8 @@ func addresses(p *place) error {
 		return errors.Join(err, fmt.Errorf("the bundle is refused: %.500s", c.stderr.Bytes()))
 	}
 	for _, args := range [][]string{{"show", "1"}, {"judge", "1"}, {"report", "1", "-o", filepath.Join(p.dir, "r.html")}, {"list"},
-		{"export", "1", "--format", "json"}, {"backup", "1"}, {"resume", "1"}, {"resume"}, {"apply", "1"}, {"compare", "1", "1"}, {"stop"}, {"clean"}} {
+		{"export", "1", "--format", "json"}, {"backup", "1"}, {"resume", "1"}, {"resume"}, {"apply", "1"},
+		{"compare", "1", "1"}, {"stop"}, {"clean"}} {
 		if _, err := p.run([]int{0, 2, 3, 5, 6, 7}, args...); err != nil {
 			return err
 		}

@@ -79,24 +79,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return nil
 	}
 	debug.SetGCPercent(lazyGC)
-	start := time.Now()
-	var rows []row
-	for _, w := range chosen {
-		more, err := runWorld(ctx, w, *n, *seed)
-		if err != nil {
-			return err
-		}
-		rows = append(rows, more...)
-		fmt.Fprintf(stderr, "after %v:\n", time.Since(start).Round(time.Second))
-		if err := printRows(stderr, more); err != nil { // a long run that is ended early has told this much
-			return err
-		}
-	}
-	if err := printRows(stdout, rows); err != nil {
+	rows, err := runWorlds(ctx, chosen, *n, *seed, stdout, stderr)
+	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "\n%d experiments in each of %d worlds, seed %d, %v. ± is one standard error of the simulation.\n", *n, len(chosen),
-		*seed, time.Since(start).Round(time.Second))
 	m := missed(rows)
 	more, err := runOthers(ctx, others{nulls: *nulls, heldOut: *held, planted: *planted, races: *races, kinds: *kindsOf, seed: *seed}, stdout)
 	if err != nil {
@@ -107,6 +93,29 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	fmt.Fprintln(stdout, "All targets are met.")
 	return nil
+}
+
+// runWorlds prints the rows of each world to stderr as it ends, and all of them to stdout.
+func runWorlds(ctx context.Context, chosen []world, n int, seed uint64, stdout, stderr io.Writer) ([]row, error) {
+	start := time.Now()
+	var rows []row
+	for _, w := range chosen {
+		more, err := runWorld(ctx, w, n, seed)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, more...)
+		fmt.Fprintf(stderr, "after %v:\n", time.Since(start).Round(time.Second))
+		if err := printRows(stderr, more); err != nil { // a long run that is ended early has told this much
+			return nil, err
+		}
+	}
+	if err := printRows(stdout, rows); err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(stdout, "\n%d experiments in each of %d worlds, seed %d, %v. ± is one standard error of the simulation.\n", n, len(chosen),
+		seed, time.Since(start).Round(time.Second))
+	return rows, nil
 }
 
 // targets is an error that lists the targets that are missed.

@@ -231,8 +231,8 @@ func readCells(path string) (map[cellKey]cellDone, error) {
 
 // printTable prints a row for each cell, and returns the targets that are missed.
 func printTable(w io.Writer, cells []cellDone) (missed []string) {
-	fmt.Fprintln(w, "| world | layouts | blocks | faster by | false alarms | wrong recommendations | coverage | U | U and intervals | decided | "+
-		"found | by known noise | wrong direction | withheld | trials |")
+	fmt.Fprintln(w, "| world | layouts | blocks | faster by | false alarms | wrong recommendations | coverage | U | U and intervals | "+
+		"decided | found | by known noise | wrong direction | withheld | trials |")
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|")
 	for _, c := range cells {
 		of := func(n int) share { return share{n, c.S} }

@@ -82,8 +82,8 @@ func TestStoredAddresses(t *testing.T) {
 					t.Errorf("%v: %d: %s%s", args, code, out, said)
 				}
 			}
-			for _, args := range [][]string{{"show", "2"}, {"judge", "2"}, {"report", "2", "-o", filepath.Join(h.dir, "2.html")}, {"list"}, {"compare", "1", "2"}, {"apply", "2"},
-				{"export", "2", "--format", "json"}} {
+			for _, args := range [][]string{{"show", "2"}, {"judge", "2"}, {"report", "2", "-o", filepath.Join(h.dir, "2.html")}, {"list"},
+				{"compare", "1", "2"}, {"apply", "2"}, {"export", "2", "--format", "json"}} {
 				h.run(args...)
 			}
 			notMine := filepath.Join(h.dir, "theirs.db")

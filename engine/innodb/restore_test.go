@@ -165,7 +165,8 @@ func restored(t *testing.T, e Engine, server *servertest.Server) {
 	ansi := filepath.Join(dir, "ansi.sql.zst")
 	packed, err := zstd.NewWriter(nil)
 	fatal(t, err)
-	text := append([]byte("SET not_known_yet = 1;\n"), dump(t, server, "--compatible=ansi", "--default-character-set=utf8mb4", "--skip-triggers", "--routines", "--hex-blob")...)
+	text := append([]byte("SET not_known_yet = 1;\n"), dump(t, server, "--compatible=ansi", "--default-character-set=utf8mb4",
+		"--skip-triggers", "--routines", "--hex-blob")...)
 	fatal(t, os.WriteFile(ansi, packed.EncodeAll(text, nil), 0o600))
 	l := filewise.Layout{Name: "l", Kind: filewise.KindPartitions, Data: filewise.Spread{Files: 2, Bytes: 24 << 20,
 		Allocation: filewise.Growing, Placement: filewise.PlaceRoundRobin}}

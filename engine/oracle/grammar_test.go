@@ -194,7 +194,8 @@ func TestGrammar(t *testing.T) {
 	}
 	t.Logf("%d of %d sections: %d statements are Oracle's by the grammar, of which %d were parsed now (on %d of them the library's own "+
 		"converter crashed); rendered in %v, parsed in %v",
-		covered, len(sqlSections()), count, p.asked, unconverted, rendered.Round(time.Millisecond), (time.Since(start) - rendered).Round(time.Millisecond))
+		covered, len(sqlSections()), count, p.asked, unconverted, rendered.Round(time.Millisecond),
+		(time.Since(start) - rendered).Round(time.Millisecond))
 	if covered != len(sqlSections()) {
 		t.Fail()
 	}

@@ -396,8 +396,8 @@ func guard(t movedTable) (string, error) {
 	}
 	found := fmt.Sprintf("SELECT 0 FROM all_tables WHERE owner = %s AND table_name = %s", quoted[:2]...)
 	for i := 2; i < len(quoted); i += 2 {
-		found += fmt.Sprintf("\n  UNION ALL SELECT 0 FROM all_indexes WHERE table_owner = %s AND table_name = %s AND owner = %s AND index_name = %s",
-			quoted[0], quoted[1], quoted[i], quoted[i+1])
+		found += fmt.Sprintf("\n  UNION ALL SELECT 0 FROM all_indexes WHERE table_owner = %s AND table_name = %s AND owner = %s "+
+			"AND index_name = %s", quoted[0], quoted[1], quoted[i], quoted[i+1])
 	}
 	return fmt.Sprintf("SELECT TO_NUMBER(DECODE(COUNT(*), %d, '1', 'not as it was')) FROM (%s)", len(quoted)/2, found), nil
 }

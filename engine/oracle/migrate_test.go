@@ -65,8 +65,8 @@ func TestMigrate(t *testing.T) {
 			t.Errorf("there is no %s in\n%s", text, in)
 		}
 	}
-	if !strings.Contains(back, "\n-- DROP TABLESPACE") || strings.Contains(there+back, `INDEX "ADA"."ORDERS_X"`) || m.Space["a"] != m.Space["b"] ||
-		m.Space["a"] != 2*410624*kib || len(m.Steps) != 2 {
+	if !strings.Contains(back, "\n-- DROP TABLESPACE") || strings.Contains(there+back, `INDEX "ADA"."ORDERS_X"`) ||
+		m.Space["a"] != m.Space["b"] || m.Space["a"] != 2*410624*kib || len(m.Steps) != 2 {
 		t.Errorf("space %v, %d steps:\n%s", m.Space, len(m.Steps), there)
 	}
 	p := newParser(t)

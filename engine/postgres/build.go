@@ -111,8 +111,8 @@ func (b *build) Unsettled() error {
 	if b.checkpoint {
 		return nil
 	}
-	return filewise.Errorf(filewise.CodePreflight, "as a superuser: GRANT pg_checkpoint TO the account (before PostgreSQL 15, use a superuser)",
-		"the account may not ask for a checkpoint")
+	return filewise.Errorf(filewise.CodePreflight,
+		"as a superuser: GRANT pg_checkpoint TO the account (before PostgreSQL 15, use a superuser)", "the account may not ask for a checkpoint")
 }
 
 // Extend adds the further files of the layout.

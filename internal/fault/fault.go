@@ -45,7 +45,8 @@ func Of(err error) (f Fault, ok bool) {
 		return connections, true
 	case errors.Is(err, filewise.ErrSpace):
 		return full, true
-	case errors.As(err, &network), filewise.ClassOf(err) == filewise.ClassConnection: // system calls on sockets give the same numbers as those on files
+	case errors.As(err, &network), filewise.ClassOf(err) == filewise.ClassConnection:
+		// System calls on sockets give the same numbers as system calls on files.
 		return Fault{}, false
 	}
 	for _, row := range host {

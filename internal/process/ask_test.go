@@ -52,7 +52,8 @@ func TestAsk(t *testing.T) {
 		t.Errorf("it did not end by itself: %v", cmd.ProcessState)
 	}
 	_, id = start("trap '' TERM; echo; while :; do sleep 0.01; done")
-	if err := id.Ask(t.Context(), 50*time.Millisecond, nil); err == nil || !strings.Contains(err.Error(), "still runs") || id.Status() != Alive {
+	if err := id.Ask(t.Context(), 50*time.Millisecond, nil); err == nil || !strings.Contains(err.Error(), "still runs") ||
+		id.Status() != Alive {
 		t.Errorf("one that does not end: %v, it is %s", err, id.Status())
 	}
 }

@@ -26,8 +26,8 @@ func (p *parser) trials(in *Input) error {
 	case chance < perhapsByChance && p.at.block < 0:
 		n := (len(in.Table) + batches - 1) / batches
 		in.Notes = append(in.Notes, fmt.Sprintf("Differences between layouts resemble their neighbours (correlation %.2f), as seconds of "+
-			"one run do: %d lines of each layout are judged as one trial. If every line is a run, and layouts ran in turn, a column block settles it.",
-			correlation, n))
+			"one run do: %d lines of each layout are judged as one trial. If every line is a run, and layouts ran in turn, a column "+
+			"block settles it.", correlation, n))
 		in.batch(n)
 	}
 	return nil

@@ -42,7 +42,7 @@ func (p *parser) clock() error {
 		byBlock[t.block] = append(byBlock[t.block], t.value)
 		all = append(all, t.value)
 	}
-	why := ""
+	var why string
 	switch {
 	case epoch(all):
 		why = "they are seconds of a clock since 1970, or parts of them"
@@ -82,8 +82,8 @@ func (p *parser) judgeable(otherwise string) string {
 }
 
 // rate matches what benchmarks call work per time.
-var rate = regexp.MustCompile(`(?i)^(n?opm|tp[sm]|qp[sm]|tpmc|rps|iops|ops|bps|[kmg]i?b/?p?s|.*(throughput|per[ _]?(s|sec|second|min|minute)` +
-	`|/ ?(s|sec|min)|_ps|_rate|^rate)` +
+var rate = regexp.MustCompile(`(?i)^(n?opm|tp[sm]|qp[sm]|tpmc|rps|iops|ops|bps|[kmg]i?b/?p?s` +
+	`|.*(throughput|per[ _]?(s|sec|second|min|minute)|/ ?(s|sec|min)|_ps|_rate|^rate)` +
 	`|(transactions|queries|rows|requests|operations|ops|tps|qps|nopm|tpm|orders|inserts)([ _(].*)?)$`)
 
 func (p *parser) named(i int) string {

@@ -130,5 +130,6 @@ func (p *parser) ambiguous() error {
 		return nil
 	}
 	return failf(first.line, first.column, "%s is %s if a point stands before its fraction, and %s if between thousands: give "+
-		"--decimal . or --decimal ,", first.text, strings.TrimRight(strings.TrimRight(first.text, "0"), "."), strings.Replace(first.text, ".", "", 1))
+		"--decimal . or --decimal ,", first.text, strings.TrimRight(strings.TrimRight(first.text, "0"), "."),
+		strings.Replace(first.text, ".", "", 1))
 }

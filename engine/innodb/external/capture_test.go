@@ -266,7 +266,8 @@ func TestReadLogsOfKinds(t *testing.T) {
 	for name, x := range map[string]struct{ log, want string }{
 		"Processlist": {general + "2026-11-25T10:00:00.0Z\t    8 Query\tUPDATE a\n2026-11-25T10:00:00.0Z\t    9 Processlist\t\n" +
 			"2026-11-25T10:00:00.0Z\t    9 Brand new\t\n", "UPDATE a"},
-		"restart": {general + "2026-11-25T10:00:00.0Z\t    8 Query\tUPDATE a\n" + general + "2026-11-25T10:00:00.0Z\t    8 Query\tSELECT 1\n# x\n\t2\n",
+		"restart": {general + "2026-11-25T10:00:00.0Z\t    8 Query\tUPDATE a\n" + general +
+			"2026-11-25T10:00:00.0Z\t    8 Query\tSELECT 1\n# x\n\t2\n",
 			"UPDATE a||SELECT 1\n# x\n\t2"},
 		"MariaDB": {"\t\t    12 Connect\ta@localhost on shop using Socket\n261127 11:43:02\t    12 Query\tSELECT 1\n\t\t    5 AND b\n" +
 			"\t\t    12 Quit\t\n", "SELECT 1\n\t\t    5 AND b|"},

@@ -41,7 +41,8 @@ func testMigrate(t *testing.T, b bench) {
 	before := b.dump(t, oddDatabase)
 	target := b.Target("root", filewise.Volume{Name: "default"}, filewise.Volume{Name: "far", Dir: b.volume})
 	target.Address.Password = ""
-	wish := filewise.Wish{Layout: layout(filewise.KindPartitions, 3), Database: oddDatabase, Tables: []string{oddTable, "codes", "posts"}, Run: 7}
+	wish := filewise.Wish{Layout: layout(filewise.KindPartitions, 3), Database: oddDatabase,
+		Tables: []string{oddTable, "codes", "posts"}, Run: 7}
 	there, back := b.migration(t, target, wish)
 	i, err := b.engine.Inspect(deadline(t), target)
 	fatal(t, err)
@@ -129,9 +130,10 @@ func (b bench) copy(t *testing.T, to string) {
 	out, err := exec.CommandContext(t.Context(), "mariadb-dump", "--no-defaults", "--socket="+b.Socket, "--user=root", "--no-data",
 		"--skip-triggers", oddDatabase).CombinedOutput()
 	fatal(t, err)
-	columns, err := dialect.Column(deadline(t), b.Root, "SELECT CONCAT('INSERT INTO ', TABLE_NAME, ' (', c, ') SELECT ', c, ' FROM ', ?, '.', "+
-		"TABLE_NAME) FROM (SELECT CONCAT('`', REPLACE(t.TABLE_NAME, '`', '``'), '`') AS TABLE_NAME, GROUP_CONCAT('`', COLUMN_NAME, '`') AS c "+
-		"FROM information_schema.COLUMNS c JOIN information_schema.TABLES t USING (TABLE_SCHEMA, TABLE_NAME) WHERE TABLE_SCHEMA = ? AND "+
+	columns, err := dialect.Column(deadline(t), b.Root, "SELECT CONCAT('INSERT INTO ', TABLE_NAME, ' (', c, ') SELECT ', c, "+
+		"' FROM ', ?, '.', TABLE_NAME) FROM (SELECT CONCAT('`', REPLACE(t.TABLE_NAME, '`', '``'), '`') AS TABLE_NAME, "+
+		"GROUP_CONCAT('`', COLUMN_NAME, '`') AS c FROM information_schema.COLUMNS c "+
+		"JOIN information_schema.TABLES t USING (TABLE_SCHEMA, TABLE_NAME) WHERE TABLE_SCHEMA = ? AND "+
 		"TABLE_TYPE = 'BASE TABLE' AND c.EXTRA NOT LIKE '%GENERATED%' GROUP BY t.TABLE_NAME) x", dialect.Ident(oddDatabase), oddDatabase)
 	fatal(t, err)
 	b.client(t, to, string(out)+"\nSET sql_mode = '', foreign_key_checks = 0;\n"+strings.Join(columns, ";\n")+";")

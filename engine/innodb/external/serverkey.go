@@ -15,7 +15,8 @@ import (
 const optionServerKey = "allowPublicKeyRetrieval"
 
 // errServerKey: whoever answers at the address could send a key of their own, and read the password.
-var errServerKey = errors.New("the server asks for the whole password, encrypted by a key that it sends itself, on a connection without TLS")
+var errServerKey = errors.New("the server asks for the whole password, encrypted by a key that it sends itself, " +
+	"on a connection without TLS")
 
 type serverKey struct{}
 

@@ -97,7 +97,8 @@ func TestServersOwnKey(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			port, got := hostile(t, c.plugin, c.then...)
-			a := filewise.Address{Scheme: "mysql", Host: "127.0.0.1", Port: port, User: "u", Password: "a-secret-of-mine", Options: map[string]string{}}
+			a := filewise.Address{Scheme: "mysql", Host: "127.0.0.1", Port: port, User: "u", Password: "a-secret-of-mine",
+				Options: map[string]string{}}
 			if c.allowed {
 				a.Options[optionServerKey] = "true"
 			}

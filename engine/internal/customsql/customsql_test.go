@@ -243,11 +243,11 @@ func TestCalls(t *testing.T) {
 				"SELECT t.get_lock FROM t", "SELECT 'GET_LOCK(1)'", "SELECT COUNT(a.id) FROM o.t AS a", "SELECT f(a.x), (a.y) FROM t AS a",
 				"INSERT INTO t (a) SELECT LASTVAL(num)"}},
 		{postgres, []string{"SELECT pg_notify('a', 'b')", "SELECT pg_catalog.pg_notify('a', 'b')", `SELECT "pg_notify"('a', 'b')`,
-			"SELECT dblink_exec('x')", "SELECT cron.schedule('x', 'y')", "SELECT net.http_post('http://x')", "SELECT pg_logical_emit_message(true, '', '')",
-			"SELECT pg_prewarm('t')", "SELECT pg_stat_reset()", "SELECT lo_export(1, '/x')", "SELECT pg_wait_sampling_reset_profile()",
-			"SELECT http_get('http://x')"},
-			[]string{"SELECT nextval('s')", "SELECT pg_advisory_xact_lock(1)", "SELECT lo_create(0)", "SELECT public.f(1)", "SELECT s.nextval FROM s",
-				"SELECT setval('public.s', 5)"}},
+			"SELECT dblink_exec('x')", "SELECT cron.schedule('x', 'y')", "SELECT net.http_post('http://x')",
+			"SELECT pg_logical_emit_message(true, '', '')", "SELECT pg_prewarm('t')", "SELECT pg_stat_reset()", "SELECT lo_export(1, '/x')",
+			"SELECT pg_wait_sampling_reset_profile()", "SELECT http_get('http://x')"},
+			[]string{"SELECT nextval('s')", "SELECT pg_advisory_xact_lock(1)", "SELECT lo_create(0)", "SELECT public.f(1)",
+				"SELECT s.nextval FROM s", "SELECT setval('public.s', 5)"}},
 	} {
 		for _, text := range c.refused {
 			if _, err := c.rules.Section(custom(text), "s"); filewise.CodeOf(err) != filewise.CodeUsage || filewise.RemedyOf(err) == "" {
@@ -261,8 +261,9 @@ func TestCalls(t *testing.T) {
 		}
 	}
 	site := Site{Spread: map[string]Place{"t": {}}}
-	for _, text := range []string{"CREATE TABLE u (i INT DEFAULT NEXTVAL(sales.num))", "CREATE TABLE u (i INT DEFAULT (NEXT VALUE FOR sales.num))",
-		"ALTER TABLE t ALTER id SET DEFAULT (`sales`.f())", "CREATE TABLE u (i INT AS (o.f(1)))", "CREATE VIEW v AS SELECT GET_LOCK('x', 0)",
+	for _, text := range []string{"CREATE TABLE u (i INT DEFAULT NEXTVAL(sales.num))",
+		"CREATE TABLE u (i INT DEFAULT (NEXT VALUE FOR sales.num))", "ALTER TABLE t ALTER id SET DEFAULT (`sales`.f())",
+		"CREATE TABLE u (i INT AS (o.f(1)))", "CREATE VIEW v AS SELECT GET_LOCK('x', 0)",
 		"CREATE FUNCTION f() RETURNS INT RETURN NEXTVAL(sales.num)", "CREATE TRIGGER g BEFORE INSERT ON t FOR EACH ROW SET NEW.id = sales.f()"} {
 		if _, err := mysql.Setup(custom("CREATE TABLE t (id INT) {{spread \"t\"}};"+text), site); filewise.CodeOf(err) != filewise.CodeUsage {
 			t.Errorf("%s: %v", text, err)

@@ -10,8 +10,8 @@ import (
 
 // All tables that a layout cannot hold are in one message, and those that it can in its remedy.
 func TestRefused(t *testing.T) {
-	all := []Table{{Schema: "s", Name: "a"}, {Schema: "s", Name: "b", Why: []string{"one", "two"}}, {Schema: "s", Name: "c", Why: []string{"three"}},
-		{Schema: "s", Name: "d"}}
+	all := []Table{{Schema: "s", Name: "a"}, {Schema: "s", Name: "b", Why: []string{"one", "two"}},
+		{Schema: "s", Name: "c", Why: []string{"three"}}, {Schema: "s", Name: "d"}}
 	itself := func(t Table) Table { return t }
 	err := Refused(all, itself)
 	if err == nil || !errors.Is(err, filewise.ErrUnsupported) ||

@@ -41,7 +41,8 @@ type Rules struct {
 var (
 	Rules1 = Rules{PriorDF: 4, Rho: 1.5, RhoOne: 1.5, First: func(int) int { return FirstLook }, Share: 1, Safety: 1.01}
 	Rules2 = Rules{PriorDF: 8, Pooled: 4, Earned: true, Rho: 1.5, RhoOne: 1, First: firstOf2, Scores: true, Share: 0.5, Safety: 1}
-	Rules3 = Rules{PriorDF: 8, Pooled: 4, Earned: true, Rho: 1.5, RhoOne: 1, First: firstOf2, Scores: true, Share: 0.5, ShareOne: 0.5, Kept: 0.25, Safety: 1}
+	Rules3 = Rules{PriorDF: 8, Pooled: 4, Earned: true, Rho: 1.5, RhoOne: 1, First: firstOf2, Scores: true,
+		Share: 0.5, ShareOne: 0.5, Kept: 0.25, Safety: 1}
 )
 
 // firstOf2: a layout whose trials are fast or slow by a toss is all the one or all the

@@ -47,7 +47,8 @@ func TestReadLogsOfKinds(t *testing.T) {
 			row("SELECT", "Dauer: 1.5 ms  Ausführen <unnamed>: SELECT $1::int", ""), "SELECT 1 1.5|SELECT $1::int 1.5"},
 		"French":  {row("SELECT", "durée : 1.5 ms, instruction : SELECT 1", ""), "SELECT 1 1.5"},
 		"Chinese": {row("SELECT", "持续时间: 1.5 ms  语句: SELECT 1", ""), "SELECT 1 1.5"},
-		"bind":    {row("BIND", "duration: 1.5 ms  bind s: SELECT $1", "") + row("SELECT", "duration: 1 ms  execute s: SELECT $1", ""), "SELECT $1 1"},
+		"bind": {row("BIND", "duration: 1.5 ms  bind s: SELECT $1", "") +
+			row("SELECT", "duration: 1 ms  execute s: SELECT $1", ""), "SELECT $1 1"},
 		"CloudNativePG": {`{"level":"info","msg":"started","record":"none"}` + "\n" +
 			`{"msg":"record","record":{"database_name":"shop",` + inner + "}\n",
 			"SELECT 1 1.5"},
@@ -73,7 +74,8 @@ func TestReadLogsOfKinds(t *testing.T) {
 		row("SELECT", "duration: 3 ms  plan:\n<explain/>", ""): "1 line read: none of 1 record about database shop has a form that is known: dur",
 		`{"dbname":"other",` + inner:                           "1 line read, with statements of other (1): none of database shop",
 	} {
-		if err := ReadLog(strings.NewReader(log), "shop", nil); err == nil || !strings.Contains(err.Error(), want) || filewise.RemedyOf(err) == "" {
+		if err := ReadLog(strings.NewReader(log), "shop", nil); err == nil || !strings.Contains(err.Error(), want) ||
+			filewise.RemedyOf(err) == "" {
 			t.Errorf("%s: %v", log, err)
 		}
 	}

@@ -56,7 +56,8 @@ func TestClearTextPassword(t *testing.T) {
 		"Unix socket": {"unix", "disable", true}, "asked for": {"tcp", "disable&password", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := filewise.Address{Scheme: "postgres", Host: socket, Port: 5999, User: "u", Password: "a-secret-of-mine", Options: map[string]string{}}
+			a := filewise.Address{Scheme: "postgres", Host: socket, Port: 5999, User: "u", Password: "a-secret-of-mine",
+				Options: map[string]string{}}
 			where := socket + "/.s.PGSQL.5999"
 			if c.network == "tcp" {
 				where = "127.0.0.1:0"
