@@ -190,9 +190,9 @@ func (p *place) kept(before stored) error {
 	return integrity(p, p.store)
 }
 
-// clean: the next start of any command leaves what is the user's, and nothing of ours.
+// clean: the next start of a command that sweeps leaves what is the user's, and nothing of ours.
 func (p *place) clean() error {
-	if _, err := p.run(succeeds, "version"); err != nil {
+	if _, err := p.run(succeeds, "engines"); err != nil {
 		return err
 	}
 	return p.tidy()
