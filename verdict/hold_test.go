@@ -109,18 +109,18 @@ func TestChangedEffectHasNoVerdict(t *testing.T) {
 }
 
 func TestAnswer(t *testing.T) {
-	random := rand.New(rand.NewPCG(5, 5))
 	for name, c := range map[string]struct {
+		seed    uint64
 		noise   float64
 		effects []float64
 		want    Decision
 		arm     int
 	}{
-		"use":   {0.005, []float64{0, 0.10, 0.20}, DecisionUse, 2},
-		"more":  {0.05, []float64{0, 0.14, 0.14}, DecisionMore, 1},
-		"keep":  {0.005, []float64{0, 0, -0.1}, DecisionKeep, 0},
-		"named": {0.02, []float64{0, -0.02, -0.02}, DecisionKeep, 0},
-		"open":  {0.10, []float64{0, 0, 0}, DecisionOpen, 0},
+		"use":   {1, 0.005, []float64{0, 0.10, 0.20}, DecisionUse, 2},
+		"more":  {10, 0.05, []float64{0, 0.14, 0.14}, DecisionMore, 1},
+		"keep":  {3, 0.005, []float64{0, 0, -0.1}, DecisionKeep, 0},
+		"named": {4, 0.02, []float64{0, -0.02, -0.02}, DecisionKeep, 0},
+		"open":  {5, 0.10, []float64{0, 0, 0}, DecisionOpen, 0},
 	} {
 		var effects []func(int) float64
 		for _, x := range c.effects {
@@ -130,6 +130,7 @@ func TestAnswer(t *testing.T) {
 		if name == "named" { // a margin that cannot be kept, and a bound within 5 %
 			cfg.Margin = 0.001
 		}
+		random := rand.New(rand.NewPCG(c.seed, 5)) // each case its own: a map has no order
 		a := must(Judge(cfg, armsOf(3), normal(random, 20, c.noise, effects...))).Answer()
 		if a.Decision != c.want || a.Arm != c.arm {
 			t.Errorf("%s: %+v", name, a)
@@ -138,6 +139,7 @@ func TestAnswer(t *testing.T) {
 			t.Errorf("%s: decided %v", name, a.Decided())
 		}
 	}
+	random := rand.New(rand.NewPCG(5, 5))
 	short := must(Judge(DefaultConfig(), armsOf(3), normal(random, 4, 0.01, always(0), always(0.1), always(0.2))))
 	if a := short.Answer(); a.Decision != DecisionNone || a.Arm != -1 {
 		t.Errorf("4 blocks: %+v", a)
