@@ -17,8 +17,15 @@ func (l *life) rests(p filewise.Phase) bool {
 	if l.runner.Plan.Observe != ObserveRest || !l.drains(p) || p.Rate > 0 || p.Pause != nil {
 		return false
 	}
-	s, ok := l.db.Settler.(filewise.PartialSettler)
-	return !ok || s.Unsettled() == nil
+	return l.unsettled() == nil
+}
+
+// unsettled returns why the server cannot be brought to rest; nil if it can.
+func (l *life) unsettled() error {
+	if s, ok := l.db.Settler.(filewise.PartialSettler); ok {
+		return s.Unsettled()
+	}
+	return nil
 }
 
 // drains reports whether a drain follows the phase.
@@ -116,12 +123,8 @@ func addRest(sum, turn *filewise.Rest) *filewise.Rest {
 
 // restWarning says that the window is judged though the plan asked for more.
 func (l *life) restWarning() []filewise.Warning {
-	s, ok := l.db.Settler.(filewise.PartialSettler)
-	if l.runner.Plan.Observe != ObserveRest || !ok {
-		return nil
-	}
-	err := s.Unsettled()
-	if err == nil {
+	err := l.unsettled()
+	if l.runner.Plan.Observe != ObserveRest || err == nil {
 		return nil
 	}
 	return []filewise.Warning{{

@@ -93,12 +93,7 @@ func (r Result) keepBound(look Look) float64 {
 // bestKnown phrases a recommendation that others may beat by more than the margin: what
 // it gains at least, and which it is not told apart from.
 func (r Result) bestKnown(look Look) string {
-	best, rival := look.Estimates[look.Recommended], []string{}
-	for j, e := range look.Estimates {
-		if j != look.Recommended && j != r.Config.Baseline && e.Candidate {
-			rival = append(rival, r.Arms[j].Name)
-		}
-	}
+	best, rival := look.Estimates[look.Recommended], r.rivals(look, look.Recommended)
 	name, base := r.Arms[look.Recommended].Name, r.Arms[r.Config.Baseline].Name
 	apart := ""
 	if len(rival) > 0 {
@@ -259,20 +254,31 @@ func (l Look) ahead(baseline int) bool {
 	return l.Leader >= 0 && l.Leader != baseline && l.Estimates[l.Leader].Lo > 0
 }
 
-// betterButWhich phrases the undecided verdict in which the baseline is beaten,
-// but not which of the others is best, and how to go on.
-func (r Result) betterButWhich(look Look) string {
-	var names []string
-	least := math.Inf(1)
+// better returns the candidates that are proven to be faster than the baseline, and the least of
+// their proven gains; without one, none and infinity.
+func (r Result) better(look Look) (names []string, least float64) {
+	least = math.Inf(1)
 	for j, e := range look.Estimates {
 		if j != r.Config.Baseline && e.Candidate && e.Lo > 0 {
 			names, least = append(names, r.Arms[j].Name), min(least, e.Lo)
 		}
 	}
-	better := names[0] + " is"
-	if len(names) > 1 {
-		better = inWords(names) + " are each"
+	return names, least
+}
+
+// are phrases names with their verb: "4 files is", "4 files and 8 files are each".
+func are(names []string) string {
+	if len(names) == 1 {
+		return names[0] + " is"
 	}
+	return inWords(names) + " are each"
+}
+
+// betterButWhich phrases the undecided verdict in which the baseline is beaten,
+// but not which of the others is best, and how to go on.
+func (r Result) betterButWhich(look Look) string {
+	names, least := r.better(look)
+	better := are(names)
 	bound := ""
 	if regret := look.Estimates[look.Leader].Regret; regret <= math.Log(unresolvableFrom) {
 		bound = "; no tested layout is " + faster(regret, r.Arms[look.Leader].Name)

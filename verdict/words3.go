@@ -123,17 +123,8 @@ func inWordsOr(names []string) string {
 
 // more phrases that several layouts beat the baseline, which of them is best being open.
 func (r Result) more(look Look, a Answer) string {
-	var names []string
-	least := math.Inf(1)
-	for j, e := range look.Estimates {
-		if j != r.Config.Baseline && e.Candidate && e.Lo > 0 {
-			names, least = append(names, r.Arms[j].Name), min(least, e.Lo)
-		}
-	}
-	which := names[0] + " is"
-	if len(names) > 1 {
-		which = inWords(names) + " are each"
-	}
+	names, least := r.better(look)
+	which := are(names)
 	proven := "at least " + change(least) + " over " + r.base()
 	if inTimes(least) {
 		proven = "at least " + times(least) + " times as fast as " + r.base()
