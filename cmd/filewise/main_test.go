@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"filewise/internal/longtest"
 )
 
 // TestMain also makes this test binary the program filewise on PATH, for scripts
@@ -19,6 +21,9 @@ func TestMain(m *testing.M) {
 	}
 	addMemory()
 	makeVirtual()
+	if filepath.Base(os.Args[0]) != "filewise" {
+		longtest.AtOnce(4)
+	}
 	testscript.Main(m, map[string]func(){"filewise": checkedMain})
 }
 
