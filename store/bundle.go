@@ -47,7 +47,8 @@ type Manifest struct {
 }
 
 // ExportBundle writes a run and its trials as a bundle. Of the manifest by it needs
-// Version, Exported, and of a run that was measured here Host and User.
+// Version, Exported, and of a run that was measured here Host and User. A run that no
+// Filewise would import is refused with CodeUsage.
 func ExportBundle(w io.Writer, run Run, trials []filewise.Trial, by Manifest) error {
 	if o := run.Origin; o != nil {
 		by.Host, by.User = o.Host, o.User
@@ -55,6 +56,11 @@ func ExportBundle(w io.Writer, run Run, trials []filewise.Trial, by Manifest) er
 	var data bytes.Buffer
 	if err := ExportJSON(&data, run, trials); err != nil {
 		return err
+	}
+	if _, err := jsonsize.Check(data.Bytes(), ofRun); err != nil || data.Len() > maxRun {
+		return filewise.Errorf(filewise.CodeUsage, "export it as JSON or Parquet, or copy the whole store",
+			"run %d is too large for a bundle: %d bytes, and import takes at most %d, which may fill %d of memory",
+			run.ID, data.Len(), int64(maxRun), ofRun.Memory)
 	}
 	sum := sha256.Sum256(data.Bytes())
 	by.Format, by.Schema, by.Store, by.Exported = BundleFormat, BundleSchema, schemaVersion, by.Exported.UTC()

@@ -106,7 +106,7 @@ func (s *Store) sameRun(ctx context.Context, conn *sql.Conn, run Run) (Run, bool
 
 // goneOn adds to an imported run the trials that it has got since.
 func goneOn(ctx context.Context, conn *sql.Conn, here, run Run, trials []filewise.Trial, origin Origin) (id int64, added int, err error) {
-	_, stored, err := newBudget().readTrials(ctx, conn, here.ID)
+	_, stored, err := readTrials(ctx, conn, here.ID)
 	if err != nil || here.Origin == nil || len(trials) <= len(stored) {
 		return here.ID, 0, err
 	}

@@ -12,8 +12,7 @@ import (
 // Trials returns the trials of a run in the order measured.
 func (s *Store) Trials(ctx context.Context, run int64) (trials []filewise.Trial, err error) {
 	err = s.read(ctx, "read the trials", func(conn *sql.Conn) error {
-		b := newBudget()
-		ids, list, err := b.readTrials(ctx, conn, run)
+		ids, list, err := readTrials(ctx, conn, run)
 		if err != nil {
 			return err
 		}
@@ -21,7 +20,7 @@ func (s *Store) Trials(ctx context.Context, run int64) (trials []filewise.Trial,
 			return known(ctx, conn, run)
 		}
 		trials = list
-		return b.readMeasures(ctx, conn, run, ids, trials)
+		return readMeasures(ctx, conn, run, ids, trials)
 	})
 	if err != nil {
 		return nil, err
@@ -39,7 +38,7 @@ func known(ctx context.Context, conn *sql.Conn, run int64) error {
 }
 
 // readTrials returns the trials without measures, and where each id is.
-func (b *budget) readTrials(ctx context.Context, conn *sql.Conn, run int64) (map[int64]int, []filewise.Trial, error) {
+func readTrials(ctx context.Context, conn *sql.Conn, run int64) (map[int64]int, []filewise.Trial, error) {
 	rows, err := conn.QueryContext(ctx, `SELECT id, pilot, block, position, layout, attempt, instance, state, reason,
 		started, elapsed, stages, files, final, warnings FROM trials WHERE run = ? ORDER BY id`, run)
 	if err != nil {
@@ -57,7 +56,7 @@ func (b *budget) readTrials(ctx context.Context, conn *sql.Conn, run int64) (map
 			&started, &t.Elapsed, &stages, &files, &final, &warnings); err != nil {
 			return nil, nil, err
 		}
-		err := b.fromJSON(field{"stages", stages, &t.Stages}, field{"files", files, &t.Files},
+		err := newBudget().fromJSON(field{"stages", stages, &t.Stages}, field{"files", files, &t.Files},
 			field{"final", final, &t.Final}, field{"warnings", warnings, &t.Warnings})
 		if err == nil {
 			t.Started, err = parseTime(started)
@@ -74,7 +73,7 @@ func (b *budget) readTrials(ctx context.Context, conn *sql.Conn, run int64) (map
 	return ids, trials, rows.Err()
 }
 
-func (b *budget) readMeasures(ctx context.Context, conn *sql.Conn, run int64, ids map[int64]int, trials []filewise.Trial) error {
+func readMeasures(ctx context.Context, conn *sql.Conn, run int64, ids map[int64]int, trials []filewise.Trial) error {
 	rows, err := conn.QueryContext(ctx, `SELECT trial, family, unit, window_from, window_to, work, bytes, tail, sync,
 		slice_length, slices, slices IS NULL, hist, hist IS NULL, deltas, errors, types, turns, connections, paced, rest
 		FROM measures WHERE trial IN (SELECT id FROM trials WHERE run = ?)
@@ -84,7 +83,7 @@ func (b *budget) readMeasures(ctx context.Context, conn *sql.Conn, run int64, id
 	}
 	defer rows.Close()
 	for rows.Next() {
-		id, m, scanErr, err := b.scanMeasure(rows)
+		id, m, scanErr, err := scanMeasure(rows)
 		if scanErr != nil {
 			return scanErr
 		}
@@ -98,7 +97,7 @@ func (b *budget) readMeasures(ctx context.Context, conn *sql.Conn, run int64, id
 }
 
 // scanMeasure returns the failures of SQLite and of the row's content apart.
-func (b *budget) scanMeasure(rows *sql.Rows) (id int64, m filewise.Measure, scanErr, err error) {
+func scanMeasure(rows *sql.Rows) (id int64, m filewise.Measure, scanErr, err error) {
 	var work, bytes any
 	var slices []byte
 	var noSlices, noHist bool
@@ -109,6 +108,7 @@ func (b *budget) scanMeasure(rows *sql.Rows) (id int64, m filewise.Measure, scan
 		return id, m, scanErr, nil
 	}
 	slices, m.Hist = blob(slices, noSlices), blob(m.Hist, noHist)
+	b := newBudget()
 	var errs [6]error
 	m.Work, errs[0] = parseFloatColumn(work)
 	m.Bytes, errs[1] = parseFloatColumn(bytes)

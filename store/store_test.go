@@ -1,6 +1,7 @@
 package store
 
 import (
+	"io"
 	"math"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"filewise"
 	"filewise/experiment"
+	"filewise/internal/jsonsize"
 	"filewise/internal/process"
 )
 
@@ -99,6 +101,31 @@ func TestImpossibleTrials(t *testing.T) {
 	}
 	if trials, err := s.Trials(t.Context(), id); err != nil || len(trials) != 0 {
 		t.Errorf("%d trials, %v", len(trials), err)
+	}
+}
+
+// A run reads however much its trials are together: limits are for one row.
+func TestLargeRun(t *testing.T) {
+	s := openNew(t)
+	id := newRun(t, s)
+	const trials, files = 12, 50_000
+	for block := 1; block <= trials; block++ {
+		must(t, s.AddTrial(t.Context(), id, sampleTrial(block)))
+	}
+	list := "[" + strings.Repeat("{},", files-1) + "{}]"
+	_, err := s.db.ExecContext(t.Context(), "UPDATE trials SET files = ?", list)
+	must(t, err)
+	if one, err := jsonsize.Check([]byte(list), ofRun); err != nil || trials*one < ofRun.Memory {
+		t.Fatalf("%d bytes a trial, %v", one, err)
+	}
+	read, err := s.Trials(t.Context(), id)
+	if err != nil || len(read) != trials || len(read[trials-1].Files) != files {
+		t.Errorf("%d trials, %v", len(read), err)
+	}
+	run, err := s.Run(t.Context(), id)
+	must(t, err)
+	if err := ExportBundle(io.Discard, run, read, Manifest{}); filewise.CodeOf(err) != filewise.CodeUsage {
+		t.Errorf("a bundle that no import takes: %v", err)
 	}
 }
 

@@ -78,8 +78,8 @@ type field struct {
 	to   any
 }
 
-// budget is the memory that what is read of a run may still come to: only damage or
-// another program makes it more.
+// budget is the memory in bytes that a row may still come to: only damage or another program
+// makes it more. A whole run has no limit, so that what was stored can be read.
 type budget struct{ jsonsize.Limits }
 
 func newBudget() *budget { return &budget{ofRun} }
