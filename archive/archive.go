@@ -60,15 +60,21 @@ func From(ctx context.Context, st *store.Store, ref string) (r Run, err error) {
 
 // List lists the stored runs, the oldest first; a store that does not exist has none.
 func List(ctx context.Context, path string) (runs []store.RunInfo, err error) {
+	runs, _, err = Page(ctx, path, store.Page{})
+	return runs, err
+}
+
+// Page lists a part of the stored runs, as Store.Page does.
+func Page(ctx context.Context, path string, p store.Page) (runs []store.RunInfo, more int, err error) {
 	st, err := store.OpenExisting(ctx, path)
 	if filewise.CodeOf(err) == filewise.CodeNotFound {
-		return []store.RunInfo{}, nil
+		return []store.RunInfo{}, 0, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-	return st.Runs(ctx)
+	return st.Page(ctx, p)
 }
 
 // Data judges the run anew from its trials.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"filewise"
@@ -125,15 +126,37 @@ func startAndEnd(started string, ended sql.NullString) (time.Time, *time.Time, e
 	return start, &end, err
 }
 
+// Page is a part of the list of runs; its zero value is all of it.
+type Page struct {
+	Before int64  // only runs of a lower number; 0: of any
+	Prefix string // of a run's number or name
+	Most   int    // only the newest of these; 0: all
+}
+
 // Runs lists all runs, the oldest first.
-func (s *Store) Runs(ctx context.Context) (list []RunInfo, err error) {
+func (s *Store) Runs(ctx context.Context) ([]RunInfo, error) {
+	list, _, err := s.Page(ctx, Page{})
+	return list, err
+}
+
+// Page lists a part of the runs, the oldest first. What it costs does not grow with the runs that it
+// leaves out, of which more says how many there are.
+func (s *Store) Page(ctx context.Context, p Page) (list []RunInfo, more int, err error) {
+	if p.Before == 0 {
+		p.Before = math.MaxInt64
+	}
+	most := p.Most
+	if most == 0 {
+		most = -1
+	}
 	err = s.read(ctx, "list the runs", func(conn *sql.Conn) error {
 		list = nil
 		rows, err := conn.QueryContext(ctx, `SELECT r.id, started, ended, r.state, scenario, engine, layouts, owner, ending, verdict, origin,
-			name, tags, count(t.id) FILTER (WHERE t.state = 'done' AND pilot = 0), count(t.id) FILTER (WHERE t.state = 'failed' AND pilot = 0)
-			FROM (SELECT id, started, ended, state, scenario, engine, layouts, owner, ending, verdict, origin, `+planText("name", "")+` AS name,
-				`+planText("tags", "null")+` AS tags FROM runs) r
-			LEFT JOIN (SELECT id, run, state, pilot FROM trials) t ON t.run = r.id GROUP BY r.id ORDER BY r.id`)
+			`+planText("name", "")+`, `+planText("tags", "null")+`,
+			(SELECT count(*) FROM trials t WHERE t.run = r.id AND t.state = 'done' AND pilot = 0),
+			(SELECT count(*) FROM trials t WHERE t.run = r.id AND t.state = 'failed' AND pilot = 0)
+			FROM (SELECT * FROM runs WHERE id < ?1 AND (?2 = '' OR substr(id, 1, length(?2)) = ?2
+				OR substr(`+planText("name", "")+`, 1, length(?2)) = ?2) ORDER BY id DESC LIMIT ?3) r ORDER BY r.id`, p.Before, p.Prefix, most)
 		if err != nil {
 			return err
 		}
@@ -145,9 +168,16 @@ func (s *Store) Runs(ctx context.Context) (list []RunInfo, err error) {
 			}
 			list = append(list, r)
 		}
-		return rows.Err()
+		if err := rows.Err(); err != nil {
+			return err
+		}
+		more = -len(list)
+		var all int
+		err = conn.QueryRowContext(ctx, "SELECT count(*) FROM runs").Scan(&all)
+		more += all
+		return err
 	})
-	return list, err
+	return list, more, err
 }
 
 // planText is a field of the stored plan as text, or this where there is none.

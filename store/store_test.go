@@ -5,6 +5,7 @@ import (
 	"math"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -293,5 +294,34 @@ func TestExtend(t *testing.T) {
 	}
 	if err := s.Extend(t.Context(), id+1, longer); filewise.CodeOf(err) != filewise.CodeNotFound {
 		t.Errorf("no such run: %v", err)
+	}
+}
+
+func TestPage(t *testing.T) {
+	s := openNew(t)
+	for range 12 {
+		newRun(t, s)
+	}
+	for _, c := range []struct {
+		page Page
+		ids  []int64
+		more int
+	}{
+		{Page{}, []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, 0},
+		{Page{Most: 3}, []int64{10, 11, 12}, 9},
+		{Page{Most: 2, Before: 4}, []int64{2, 3}, 10},
+		{Page{Prefix: "1", Most: 3}, []int64{10, 11, 12}, 9},
+		{Page{Prefix: "1"}, []int64{1, 10, 11, 12}, 8},
+		{Page{Prefix: "nobody's"}, nil, 12},
+	} {
+		list, more, err := s.Page(t.Context(), c.page)
+		must(t, err)
+		var ids []int64
+		for _, r := range list {
+			ids = append(ids, r.ID)
+		}
+		if !slices.Equal(ids, c.ids) || more != c.more {
+			t.Errorf("%+v: runs %v, %d more", c.page, ids, more)
+		}
 	}
 }

@@ -174,3 +174,22 @@ func TestLinksElsewhere(t *testing.T) {
 	browsertest.Run(t, b, chromedp.Reload())
 	sees(t, b, "document.body.innerText.includes('this needs the token')") // the ticket is spent
 }
+
+// The page lists the newest runs, and older ones when they are asked for.
+func TestOlderRuns(t *testing.T) {
+	d := first(t, finished(t), 13)
+	var all []report.Data
+	for id := range int64(MostListed + 30) {
+		d.RunID = id + 1
+		all = append(all, d)
+	}
+	s, err := Listen(Config{Address: "127.0.0.1:0", Archive: shelf{runs: all}, Version: "test"})
+	must(t, err)
+	t.Cleanup(s.Close)
+	b := browsertest.Open(t)
+	browsertest.Run(t, b, chromedp.Navigate(s.URL()))
+	const rows = "document.querySelectorAll('#history tbody tr').length"
+	sees(t, b, rows+" === 100 && !$('older').hidden")
+	do(t, b, "$('older').click()")
+	sees(t, b, rows+" === 130 && $('older').hidden && document.querySelector('#history tbody tr:last-child a').innerText === 'Report 1'")
+}

@@ -87,7 +87,7 @@ func (s *Server) ask(ctx context.Context, before picture) (Status, measured) {
 // listRuns reads the list.
 func (p *picture) listRuns(ctx context.Context, a Archive) {
 	p.listed = time.Now()
-	runs, err := a.Runs(ctx)
+	runs, err := a.Runs(ctx, 0)
 	if p.explain(err) {
 		return
 	}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
@@ -30,8 +31,9 @@ const DefaultAddress = "127.0.0.1:8421"
 type Archive interface {
 	// Path is the store's file.
 	Path() string
-	// Runs lists all runs, the oldest first; a store that does not exist has none.
-	Runs(context.Context) ([]store.RunInfo, error)
+	// Runs lists the newest MostListed runs of a lower number than before, or of all if it is 0, the
+	// oldest first; a store that does not exist has none.
+	Runs(ctx context.Context, before int64) ([]store.RunInfo, error)
 	// Run is a run as it is judged. An error of code not-found: there is none.
 	Run(ctx context.Context, id int64) (report.Data, error)
 	// Compare is a comparison of two runs as a document for JSON.
@@ -214,8 +216,17 @@ func (s *Server) state(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, map[string]any{"status": p.status, "problem": p.problem})
 }
 
+// MostListed is the number of runs that the page asks for at a time.
+const MostListed = 100
+
+// runs lists the newest runs, or those before one.
 func (s *Server) runs(w http.ResponseWriter, r *http.Request) {
-	runs, err := s.config.Archive.Runs(r.Context())
+	before, err := strconv.ParseInt(cmp.Or(r.FormValue("before"), "0"), 10, 64)
+	if err != nil || before < 0 {
+		http.Error(w, "before is the number of a run", http.StatusBadRequest)
+		return
+	}
+	runs, err := s.config.Archive.Runs(r.Context(), before)
 	answer(w, runs, err)
 }
 

@@ -168,9 +168,12 @@ type shelf struct {
 
 func (s shelf) Path() string { return "/srv/filewise.db" }
 
-func (s shelf) Runs(context.Context) ([]store.RunInfo, error) {
+func (s shelf) Runs(_ context.Context, before int64) ([]store.RunInfo, error) {
 	out := []store.RunInfo{}
 	for _, d := range s.runs {
+		if before != 0 && d.RunID >= before {
+			continue
+		}
 		info := store.RunInfo{ID: d.RunID, Started: d.Started, State: store.State(d.State), Scenario: d.Plan.Scenario,
 			Engine: d.Plan.Target.Engine, Trials: len(d.Trials), Verdict: report.Headline(d)}
 		for _, l := range d.Plan.Layouts {
@@ -178,7 +181,7 @@ func (s shelf) Runs(context.Context) ([]store.RunInfo, error) {
 		}
 		out = append(out, info)
 	}
-	return out, s.err
+	return out[max(0, len(out)-MostListed):], s.err
 }
 
 func (s shelf) Run(_ context.Context, id int64) (report.Data, error) {

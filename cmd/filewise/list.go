@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"strings"
 
@@ -9,11 +10,13 @@ import (
 	"filewise"
 	"filewise/archive"
 	"filewise/plan"
+	"filewise/store"
 )
 
 func (a *app) listCommand() *cobra.Command {
 	var filters []string
 	var sort string
+	limit := 50
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the stored runs",
@@ -21,31 +24,59 @@ func (a *app) listCommand() *cobra.Command {
   filewise list --filter tag=env=prod --filter engine=mariadb --sort name
   filewise list --json`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			order, err := plan.Choice("sort", sort, archive.ListOrders...)
 			if err != nil {
 				return err
 			}
-			runs, err := archive.List(cmd.Context(), a.storePath)
-			if err != nil {
-				return err
+			if limit < 0 {
+				return filewise.Errorf(filewise.CodeUsage, "give 0 for all", "--limit %d is negative", limit)
 			}
-			// A store that is named has to be there; where none is, and there is none yet, there are no runs.
-			if a.storePath != "" {
-				if _, err := os.Stat(a.storePath); err != nil {
-					return filewise.Errorf(filewise.CodeNotFound, "name one that is there, or leave --store out", "no store: %w", err)
-				}
+			if a.json && !cmd.Flags().Changed("limit") {
+				limit = 0 // programs get all
 			}
-			chosen, err := archive.Chosen(runs, filters, order)
-			if err != nil {
-				return err
-			}
-			return a.print(chosen, func(w *lineWriter) { w.printf("%s", archive.ListText(chosen, len(runs))) })
+			return a.list(cmd.Context(), filters, order, limit)
 		},
 	}
 	cmd.Flags().StringArrayVar(&filters, "filter", nil, "list only runs with this `KEY=VALUE`, the key one of name, tag, scenario, "+
 		"engine and state (repeatable: all have to hold)")
 	cmd.Flags().StringVar(&sort, "sort", archive.ListOrders[0], "`order`: "+strings.Join(archive.ListOrders, ", "))
+	cmd.Flags().IntVar(&limit, "limit", limit, "list only the `N` newest runs, or all (0); --json lists all unless told otherwise")
 	completeFlag(cmd, "sort", archive.ListOrders...)
 	return cmd
+}
+
+// list prints the newest runs, or all if limit is 0, of those that pass the filters.
+func (a *app) list(ctx context.Context, filters []string, order string, limit int) error {
+	var page store.Page
+	if len(filters) == 0 {
+		page.Most = limit
+	}
+	runs, more, err := archive.Page(ctx, a.storePath, page)
+	if err != nil {
+		return err
+	}
+	// A store that is named has to be there; where none is, and there is none yet, there are no runs.
+	if a.storePath != "" {
+		if _, err := os.Stat(a.storePath); err != nil {
+			return filewise.Errorf(filewise.CodeNotFound, "name one that is there, or leave --store out", "no store: %w", err)
+		}
+	}
+	chosen, err := archive.Chosen(runs, filters, archive.ListOrders[0])
+	if err != nil {
+		return err
+	}
+	if older := len(chosen) - limit; limit > 0 && older > 0 {
+		chosen, more = chosen[older:], more+older
+	}
+	chosen, err = archive.Chosen(chosen, nil, order)
+	if err != nil {
+		return err
+	}
+	return a.print(chosen, func(w *lineWriter) {
+		w.printf("%s", archive.ListText(chosen, len(runs)))
+		if more > 0 {
+			w.printf("… and %s; --limit 0 lists all\n", filewise.Counted(more, "older run"))
+		}
+	})
 }

@@ -126,7 +126,10 @@ type stored struct{ path string }
 
 func (s stored) Path() string { return s.path }
 
-func (s stored) Runs(ctx context.Context) ([]store.RunInfo, error) { return archive.List(ctx, s.path) }
+func (s stored) Runs(ctx context.Context, before int64) ([]store.RunInfo, error) {
+	runs, _, err := archive.Page(ctx, s.path, store.Page{Before: before, Most: web.MostListed})
+	return runs, err
+}
 
 func (s stored) Run(ctx context.Context, id int64) (report.Data, error) {
 	r, err := archive.Load(ctx, s.path, strconv.FormatInt(id, 10))

@@ -12,6 +12,7 @@ import (
 	"filewise/archive"
 	"filewise/display"
 	"filewise/report"
+	"filewise/store"
 )
 
 // printData writes a result to stdout, as text or JSON.
@@ -66,20 +67,25 @@ func (a *app) load(ctx context.Context, args []string) (archive.Run, error) {
 }
 
 // completeRun completes the numbers of stored runs.
-func (a *app) completeRun(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+func (a *app) completeRun(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 	if most := strings.Count(cmd.Use, " "); len(args) >= most { // of what it takes
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	runs, err := archive.List(cmd.Context(), a.storePath)
+	const most = 100
+	runs, _, err := archive.Page(cmd.Context(), a.storePath, store.Page{Prefix: begun, Most: most})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	out := []string{"last\tthe newest run"}
-	for _, r := range runs {
-		out = append(out, fmt.Sprintf("%d\t%s on %s", r.ID, r.Scenario, r.Engine))
-		if r.Name != "" {
-			out = append(out, fmt.Sprintf("%s\trun %d", r.Name, r.ID))
+	var out []string
+	offer := func(word, about string) {
+		if word != "" && strings.HasPrefix(word, begun) {
+			out = append(out, word+"\t"+about)
 		}
+	}
+	offer("last", "the newest run")
+	for _, r := range runs {
+		offer(fmt.Sprint(r.ID), r.Scenario+" on "+r.Engine)
+		offer(r.Name, fmt.Sprint("run ", r.ID))
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp
 }

@@ -192,12 +192,19 @@ function showLog(lines) {
 
 // ---- history ----
 
+const page = 100; // runs that the server lists at a time
+const listed = new Map(); // runs by number: the newest, which the server tells, and older ones, which are asked for
+let allListed = false;
+
 function showRuns() {
+  runs.forEach(r => listed.set(r.id, r));
+  const all = [...listed.values()].sort((a, b) => a.id - b.id);
+  $("older").hidden = allListed || runs.length < page;
   $("none").hidden = runs.length > 0;
   $("compare").hidden = runs.length === 0;
   const focused = document.activeElement?.id;
   put("history", el("thead", {}, el("tr", {}, ...["", "run", "started", "state", "what", "trials", "verdict"].map(t => el("th", { scope: "col" }, t || el("span", { class: "unseen" }, "compare"))))),
-    el("tbody", {}, ...[...runs].reverse().map(r => {
+    el("tbody", {}, ...all.reverse().map(r => {
       const tick = el("input", { type: "checkbox", id: "tick-" + r.id, value: r.id, "aria-label": "compare run " + r.id });
       tick.checked = ticked.has(r.id);
       return el("tr", {}, el("td", {}, tick), el("th", { scope: "row" }, el("a", { href: "/runs/" + r.id }, `Report ${r.id}`)), el("td", {}, when(r.started)), el("td", {}, r.state),
@@ -205,6 +212,15 @@ function showRuns() {
     })));
   if (focused?.startsWith("tick-")) $(focused)?.focus();
 }
+
+$("older").addEventListener("click", async () => {
+  const r = await fetch(`/api/runs?before=${Math.min(...listed.keys())}`, asOwner());
+  if (!r.ok) return put("compare-said", await r.text());
+  const more = await r.json();
+  more.forEach(run => listed.set(run.id, run));
+  allListed = more.length < page;
+  showRuns();
+});
 
 $("history").addEventListener("change", e => {
   const id = Number(e.target.value);
