@@ -49,16 +49,31 @@ func ofFamily(d Data, f experiment.Family) Data {
 // figuresOf are the published figures about a family, under the conditions of the
 // run's layouts.
 func figuresOf(d Data, family string) []workload.Figure {
+	levels := len(d.Plan.Params.Users) > 0 // of one family, of which the article speaks as a whole
+	return slices.DeleteFunc(d.Scenario.Figures(family, variantsOf(d)...), func(f workload.Figure) bool {
+		return f.Family == "" && !levels || !f.AtUsers(d.Plan.Params.UsersOf(family))
+	})
+}
+
+// ofItsConditions is the run with the figures that were published of its layouts'
+// conditions.
+func ofItsConditions(d Data) Data {
+	variants := variantsOf(d)
+	d.Scenario.Published = slices.DeleteFunc(slices.Clone(d.Scenario.Published), func(f workload.Figure) bool {
+		return f.Variant != "" && !slices.Contains(variants, f.Variant)
+	})
+	return d
+}
+
+// variantsOf are the conditions of the run's layouts.
+func variantsOf(d Data) []string {
 	var variants []string
 	for _, l := range d.Plan.Layouts {
 		if v := d.Scenario.Variant(d.Plan.Params, l, d.Plan.Target.Volumes); !slices.Contains(variants, v) {
 			variants = append(variants, v)
 		}
 	}
-	levels := len(d.Plan.Params.Users) > 0 // of one family, of which the article speaks as a whole
-	return slices.DeleteFunc(d.Scenario.Figures(family, variants...), func(f workload.Figure) bool {
-		return f.Family == "" && !levels || !f.AtUsers(d.Plan.Params.UsersOf(family))
-	})
+	return variants
 }
 
 // Timed reports whether what is measured is a time.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -56,6 +57,9 @@ func (v view) published() []document.Block {
 		document.Words("direction", func(c comparison) string { return string(c.Sign) }),
 		document.Words("figure", func(c comparison) string { return c.Inside }))...))
 	out = append(out, notes(v.bestText(), v.pairsText(shape))...)
+	if also := v.Scenario.Also; len(also) > 0 {
+		out = append(out, document.Text("Also published: "+strings.Join(also, " ")))
+	}
 	if n := v.Scenario.Notes; len(n) > 0 {
 		out = append(out, document.Fold{Summary: "How the original was measured, and what differs here",
 			Blocks: []document.Block{document.List(n)}})
@@ -81,11 +85,7 @@ func (v view) shape() []comparison {
 			Published: f.Words, Measured: say.Absent, Sign: notMeasured, Inside: say.Absent,
 		}
 		if f.Percent != nil {
-			effect := math.Log1p(*f.Percent / 100)
-			c.Published = say.Joined(": ", say.Percent(effect), f.Words)
-			if v.Scenario.Timed {
-				c.Time = "published " + say.Percent(-effect)
-			}
+			c.Published, c.Time = printed(f)
 		}
 		v.compare(&c, f)
 		out = append(out, c)
@@ -93,10 +93,23 @@ func (v view) shape() []comparison {
 	return out
 }
 
+// printed are a figure's words, led by its percentage as the article gave it, and its
+// difference in time; empty if that was not published.
+func printed(f workload.Figure) (words, inTime string) {
+	switch {
+	case f.Time == nil:
+		return say.Joined(": ", say.Signed(*f.Percent)+" %", f.Words), ""
+	case f.Ours:
+		return f.Words, "by the published times " + say.Signed(*f.Time) + " %"
+	}
+	exact := strings.ReplaceAll(fmt.Sprintf("%+g", *f.Time), "-", "−") + " %"
+	return exact + " time: " + f.Words, "published " + exact
+}
+
 // compare fills in what was measured. The intervals against the baseline hold
 // together, so their differences bound any other pair too, if more widely.
 func (v view) compare(c *comparison, f workload.Figure) {
-	a, b := v.byFiles(f.Files, f.Variant), v.byFiles(f.Against, f.Variant)
+	a, b := v.byFiles(f.Files, f.Variant), v.byFiles(f.Against, cmp.Or(f.Over, f.Variant))
 	if !f.AtUsers(v.Plan.Params.UsersOf(v.Family)) || a == nil || b == nil || !a.Judged || !b.Judged || !a.Estimate.Known() ||
 		!b.Estimate.Known() {
 		return
@@ -113,6 +126,9 @@ func (v view) compare(c *comparison, f workload.Figure) {
 		return
 	}
 	c.Sign = direction(f.Sign, lo, hi, v.of.Result.Config.Margin)
+	if f.Apart {
+		c.Sign = apart(lo, hi, v.of.Result.Config.Margin)
+	}
 	if f.Percent == nil || *f.Percent <= -100 || say.Unresolvable(lo, hi) {
 		return
 	}
@@ -151,12 +167,23 @@ func direction(sign int, lo, hi, margin float64) agreement {
 	return differs
 }
 
+// apart compares a published difference of unknown direction.
+func apart(lo, hi, margin float64) agreement {
+	switch {
+	case lo > 0 || hi < 0:
+		return agrees
+	case math.Abs(lo) <= margin && math.Abs(hi) <= margin:
+		return differs
+	}
+	return undecided
+}
+
 // byFiles is the first layout with n of the files that the scenario is about,
 // under a condition of the article's; an empty one is any.
 func (v view) byFiles(n int, variant string) *row {
 	for i := range v.Rows {
 		l := v.Rows[i].Layout
-		if v.Scenario.NumberOf(l) == n && (variant == "" || v.Scenario.Variant(v.Plan.Params, l, v.Plan.Target.Volumes) == variant) {
+		if v.Scenario.NumberOf(l) == n && v.Scenario.Holds(variant, v.Plan.Params, l, v.Plan.Target.Volumes) {
 			return &v.Rows[i]
 		}
 	}

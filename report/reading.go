@@ -190,7 +190,7 @@ func newView(d Data) view {
 	parts := make([]view, len(families))
 	for i, f := range families {
 		if len(families) == 1 {
-			parts[i] = viewOf(d, f)
+			parts[i] = viewOf(ofItsConditions(d), f)
 		} else {
 			parts[i] = viewOf(ofFamily(d, f), f)
 			parts[i].Name = f.Name

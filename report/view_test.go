@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,6 +88,37 @@ func TestPublishedBesideMeasured(t *testing.T) {
 	}
 	if c := got[3]; c.Sign != undecided && c.Sign != agrees || c.Measured == say.Absent {
 		t.Errorf("2 against 8: %+v", c)
+	}
+}
+
+// A figure on two arrays stands beside a run on two volumes, and beside no other run of 8
+// files; of 64 files it is published that they stand apart, not in which direction.
+func TestFiguresOfTwoArrays(t *testing.T) {
+	sc, err := workload.Lookup("inserts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, volumes := range [][]filewise.Volume{nil, {{Name: "a"}, {Name: "b"}}} {
+		d := storedView(t).whole
+		d.Scenario, d.Plan.Target.Volumes = sc, volumes
+		for i := range d.Plan.Layouts {
+			d.Plan.Layouts[i].Data.Placement = filewise.PlaceRoundRobin
+		}
+		seen := false
+		for _, c := range newView(d).shape() {
+			seen = seen || strings.Contains(c.Published, "just over 6 %") && c.Measured != say.Absent
+		}
+		if seen != (volumes != nil) {
+			t.Errorf("on volumes %v the figure of two arrays is compared: %v", volumes, seen)
+		}
+	}
+	for _, c := range []struct {
+		lo, hi float64
+		want   agreement
+	}{{0.05, 0.1, agrees}, {-0.2, -0.1, agrees}, {-0.01, 0.01, differs}, {-0.1, 0.1, undecided}} {
+		if got := apart(c.lo, c.hi, 0.02); got != c.want {
+			t.Errorf("apart, measured %v … %v: %s, want %s", c.lo, c.hi, got, c.want)
+		}
 	}
 }
 

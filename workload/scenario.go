@@ -16,16 +16,28 @@ type Source struct {
 
 // Figure is one published statement about layouts, in the article's terms.
 type Figure struct {
-	Files   int      `json:"files"`             // number of files it speaks of
-	Against int      `json:"against"`           // number of files it is compared with
-	Percent *float64 `json:"percent,omitempty"` // difference in throughput; absent where only words were published
-	Sign    int      `json:"sign"`              // +1: faster than Against, −1: slower, 0: no difference claimed
-	Words   string   `json:"words"`
+	Files   int `json:"files"`   // number of files it speaks of
+	Against int `json:"against"` // number of files it is compared with
+	// Percent is the difference in throughput, nil if only words were published. A figure
+	// with Time has it from there, one with Ours from two published times.
+	Percent *float64 `json:"percent,omitempty"`
+	// Time is the difference in time, in percent, as the article printed it: never computed
+	// from its rounded times. Nil if it printed none.
+	Time *float64 `json:"time_percent,omitempty"`
+	Ours bool     `json:"ours,omitempty"` // the article gives two times, and no percentage
+	Sign int      `json:"sign"`           // +1: faster than Against, −1: slower, 0: no difference claimed
+	// Apart claims a difference without its direction; Sign is 0.
+	Apart bool   `json:"apart,omitempty"`
+	Words string `json:"words"`
+	// Reader marks a reader's report below the article, by which the article names no best.
+	Reader bool `json:"reader,omitempty"`
 	// Family is the family of operations that it speaks of; empty: of the scenario's one.
 	Family string `json:"family,omitempty"`
 	// Variant is the condition under which it was measured, as Scenario.Variant names
 	// it; empty: there was one.
 	Variant string `json:"variant,omitempty"`
+	// Over is the condition of Against if it is another one.
+	Over string `json:"over,omitempty"`
 	// LeastUsers and MostUsers bound the load levels that it speaks of; 0: no bound.
 	LeastUsers int `json:"least_users,omitempty"`
 	MostUsers  int `json:"most_users,omitempty"`
@@ -46,8 +58,10 @@ type Scenario struct {
 	Params    Params   `json:"params"`
 	Best      int      `json:"best"` // the article's best number of files; 0: none
 	Published []Figure `json:"published"`
-	Timed     bool     `json:"timed,omitempty"` // the article gives times, not throughput
-	Notes     []string `json:"notes"`           // how the original was measured, and what differs here
+	// Also are published statements that no pair of layouts can be put beside.
+	Also  []string `json:"also,omitempty"`
+	Timed bool     `json:"timed,omitempty"` // the article gives times, not throughput
+	Notes []string `json:"notes"`           // how the original was measured, and what differs here
 	// Flags are those of the command line that this scenario understands besides the
 	// ones that all do.
 	Flags []string `json:"flags"`
@@ -61,6 +75,8 @@ type Scenario struct {
 	Stripes bool `json:"stripes,omitempty"`
 	// Jobs: Files are numbers of jobs that write backup files, with Stripes.
 	Jobs bool `json:"jobs,omitempty"`
+	// ByVolumes: the article measured on one storage and on two.
+	ByVolumes bool `json:"by_volumes,omitempty"`
 	// Temp: Files are numbers of temporary files.
 	Temp bool `json:"temp,omitempty"`
 	// Filling is the part of the size that the loaded tables take, indexes left out,

@@ -103,8 +103,8 @@ func dmlDesign() *Design {
 		Connections: 32, Connect: ConnectPerStatement, Rows: 50_000, LeastRows: 64,
 		On:   map[string]func(*Design){"sqlserver": dmlOnSQLServer, "oracle": dmlOnOracle},
 		Runs: Runs{Repeats: 1}, Scale: 0.04,
-		Words: "One file and one per core (8 there), growing and preallocated; one process inserts, selects, updates and deletes 50,000 rows, " +
-			"then 32 at a time statements of a connection each; each layout is run once.",
+		Words: "One file and one per core (8 in its script's example), growing and preallocated; " +
+			"one process inserts, selects, updates and deletes 50,000 rows, then 32 at a time statements of a connection each; each layout is run once.",
 		Differs: []string{
 			"The concurrent part was 2,000 statements whatever the rest, each by a client process of its own, looked at once a second: here it " +
 				"has as many statements as the other part has rows, without the client's start.",
@@ -129,7 +129,8 @@ func dmlOnOracle(d *Design) { d.Further = []int{1000} }
 // dmlOnSQLServer is the article's other half.
 func dmlOnSQLServer(d *Design) {
 	d.Rows, d.Selects, d.Concurrent, d.Allocated = 350_000, 10_000, 2_000, 12<<20
-	d.Words = "One file and one per core (8 there), growing from 8 MB and each further file from 1 MB by steps of 1 MB, " +
+	d.Words = "One file and one per core (8 in its script's example), " +
+		"growing from 8 MB and each further file from 1 MB by steps of 1 MB, " +
 		"with a log that grows from " +
 		"1 MB by 1 MB; and preallocated, 12 MB with a log of 438 MB. One process inserts 350,000 rows, selects 10,000 of " +
 		"them, updates and deletes " +

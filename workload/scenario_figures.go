@@ -14,6 +14,7 @@ const (
 	VariantWarm      = "warm"
 	VariantCold      = "cold"
 	VariantOneVolume = "one volume"
+	VariantTwo       = "two volumes"
 	VariantVolumes   = "several volumes"
 	VariantDiscard   = "discarded"
 	VariantPlain     = "without churn"
@@ -32,6 +33,8 @@ func (s Scenario) Variant(p Params, l filewise.Layout, volumes []filewise.Volume
 		return VariantWarm
 	case p.Cache != "":
 		return VariantCold
+	case s.ByVolumes:
+		return variantOf(used(l.Data, l.DataVolumes(volumes)))
 	case !s.Stripes:
 		return ""
 	case l.Discard:
@@ -40,6 +43,41 @@ func (s Scenario) Variant(p Params, l filewise.Layout, volumes []filewise.Volume
 		return VariantVolumes
 	}
 	return VariantOneVolume
+}
+
+// used counts the volumes that hold files of a spread.
+func used(s filewise.Spread, volumes []filewise.Volume) int {
+	seen := map[string]bool{}
+	for i := range s.Files {
+		if len(volumes) > 0 {
+			seen[s.VolumeOf(i, volumes).Name] = true
+		}
+	}
+	return len(seen)
+}
+
+// variantOf is the condition of data files that lie on so many volumes.
+func variantOf(volumes int) string {
+	switch {
+	case volumes < 2:
+		return VariantOneVolume
+	case volumes == 2:
+		return VariantTwo
+	}
+	return VariantVolumes
+}
+
+// Holds tells whether a layout, of the number of files that a figure speaks of, is
+// measured under a condition. A backup into one file takes one volume wherever it lies,
+// and no figure without a condition speaks of backups that are thrown away.
+func (s Scenario) Holds(condition string, p Params, l filewise.Layout, volumes []filewise.Volume) bool {
+	switch {
+	case condition == "":
+		return !l.Discard
+	case s.Stripes && condition == VariantVolumes && l.Backup.Files == 1:
+		return !l.Discard
+	}
+	return s.Variant(p, l, volumes) == condition
 }
 
 // NumberOf is the number of a layout's files that the scenario's figures are
@@ -105,8 +143,11 @@ func (p Params) UsersOf(family string) int {
 
 // BestOf is the article's best number of files by figures about one family and
 // condition; 0: it names none. Of figures with numbers it is the fastest, of words
-// about one engine what that engine's say.
+// about one engine what that engine's say. Readers' reports count if there is nothing else.
 func BestOf(figures []Figure, engine string) int {
+	if own := slices.DeleteFunc(slices.Clone(figures), func(f Figure) bool { return f.Reader }); len(own) > 0 {
+		figures = own
+	}
 	best, most := 0, 0.0
 	for _, f := range figures {
 		if f.Engine != "" && f.Engine != engine || f.Sign == 0 {

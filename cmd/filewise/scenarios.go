@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise/plan"
+	"filewise/report"
 	"filewise/workload"
 )
 
@@ -40,7 +41,7 @@ func (a *app) listScenarios() error {
 	for _, sc := range all {
 		w.printf("%-10s %s\n", sc.Name, sc.Title)
 		if s := sc.Source; s != (workload.Source{}) {
-			w.printf("%-10s repeats %s, %q, %s, %d\n", "", s.Author, s.Title, s.Where, s.Year)
+			w.printf("%-10s repeats %s\n", "", report.Cite(s))
 		}
 	}
 	return w.err
@@ -53,7 +54,7 @@ func (a *app) showScenario(sc workload.Scenario) error {
 	w := &lineWriter{w: a.stdout}
 	w.printf("%s: %s\n\n%s\n\n", sc.Name, sc.Title, ansi.Wordwrap(sc.Summary, lineWidth, ""))
 	if s := sc.Source; s != (workload.Source{}) {
-		repeats := fmt.Sprintf("Repeats %s, %q, %s, %d. Published:", s.Author, s.Title, s.Where, s.Year)
+		repeats := fmt.Sprintf("Repeats %s. Published:", report.Cite(s))
 		w.printf("%s\n", ansi.Wordwrap(repeats, lineWidth, ""))
 		said := map[string]bool{} // one sentence may be about several families
 		for _, f := range sc.Published {
@@ -61,6 +62,9 @@ func (a *app) showScenario(sc workload.Scenario) error {
 				w.printf("  · %s\n", point(f.Words))
 			}
 			said[f.Words] = true
+		}
+		for _, words := range sc.Also {
+			w.printf("  · %s\n", point(words))
 		}
 		w.printf("\nHow it was measured then, and what differs here:\n")
 	}
