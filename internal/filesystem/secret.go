@@ -28,7 +28,7 @@ func OpenSecret(path string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return patient{f, f}, nil
+	return ofUser(f), nil
 }
 
 // SecretRemedy is what to do about an error of OpenSecret.

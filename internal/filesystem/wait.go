@@ -2,6 +2,7 @@ package filesystem
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"sync"
@@ -14,33 +15,42 @@ var interrupted = make(chan struct{})
 // of a pipe the system lets Go wait whatever signal comes.
 var Interrupt = sync.OnceFunc(func() { close(interrupted) })
 
-// Open opens a file, or a pipe, that the user has named.
+// Open opens a file, or a pipe, that the user has named. A text is read as Text does.
 func Open(path string) (io.ReadCloser, error) {
 	f, err := open(path)
-	return patient{Reader: f, Closer: f}, err
+	return ofUser(f), err
+}
+
+func ofUser(f *os.File) io.ReadCloser {
+	return struct {
+		io.Reader
+		io.Closer
+	}{Reader(f), f}
 }
 
 func open(path string) (*os.File, error) {
 	return Await(func() (*os.File, error) { return os.Open(path) })
 }
 
-// ReadFile is os.ReadFile for what the user has named.
+// ReadFile is os.ReadFile for what the user has named. A text is read as Text does.
 func ReadFile(path string) ([]byte, error) {
-	return Await(func() ([]byte, error) { return os.ReadFile(path) })
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	all, err := io.ReadAll(f)
+	return all, errors.Join(err, f.Close())
 }
 
-// Reader reads what is open already, such as standard input.
-func Reader(from io.Reader) io.Reader { return patient{Reader: from} }
+// Reader reads what is open already, such as standard input. A text is read as Text does.
+func Reader(from io.Reader) io.Reader { return Text(patient{from}) }
 
-type patient struct {
-	io.Reader
-	io.Closer
-}
+type patient struct{ from io.Reader }
 
 // Read has a buffer of its own, which a read that nobody waits for any more may still fill.
 func (p patient) Read(to []byte) (int, error) {
 	own := make([]byte, len(to))
-	n, err := Await(func() (int, error) { return p.Reader.Read(own) })
+	n, err := Await(func() (int, error) { return p.from.Read(own) })
 	return copy(to, own[:n]), err
 }
 

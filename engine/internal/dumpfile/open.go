@@ -13,9 +13,9 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/ulikunitz/xz"
-	"golang.org/x/text/encoding/unicode"
 
 	"filewise"
+	"filewise/internal/filesystem"
 )
 
 // packers are the programs that dumps are packed by, known by the first bytes.
@@ -67,14 +67,8 @@ func Open(path string) (io.ReadCloser, error) {
 		}
 		in = bufio.NewReaderSize(unpacked, 1<<20)
 	}
-	t.Reader = in
-	switch head, _ := in.Peek(3); {
-	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")): // PowerShell's > writes so
-		t.Reader = unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Reader(in)
-	case bytes.Equal(head, []byte("\xef\xbb\xbf")):
-		_, err = in.Discard(3)
-	}
-	return t, err
+	t.Reader = filesystem.Text(in)
+	return t, nil
 }
 
 type text struct {
