@@ -40,6 +40,10 @@ var theirs = [][2]string{
 	{"CREATE FUNCTION fw_payment(w integer, d integer, cw integer, cd integer, c integer, last text, amount integer, at integer) " +
 		"RETURNS int LANGUAGE sql AS 'SELECT 1'", "DROP FUNCTION fw_payment"},
 	{"ALTER TABLE fw_rows ADD COLUMN note text", "ALTER TABLE fw_rows DROP COLUMN note"},
+	{"ALTER TABLE fw_rows ALTER COLUMN payload TYPE varchar(9999)", "ALTER TABLE fw_rows ALTER COLUMN payload TYPE text"},
+	{"ALTER TABLE fw_rows ALTER COLUMN payload SET DEFAULT 'mine'", "ALTER TABLE fw_rows ALTER COLUMN payload DROP DEFAULT"},
+	{"CREATE INDEX fw_rows_name ON fw_rows (payload)", "DROP INDEX fw_rows_name"},
+	{"CREATE UNIQUE INDEX fw_rows_key ON fw_rows (id)", "DROP INDEX fw_rows_key"},
 	{"CREATE TYPE mood AS ENUM ('good')", "DROP TYPE mood"},
 	{"CREATE DOMAIN few AS int[]", "DROP DOMAIN few"},
 	{"CREATE TRIGGER mine BEFORE UPDATE ON fw_rows FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()",

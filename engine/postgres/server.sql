@@ -90,7 +90,7 @@ SELECT c.relname::text, 'toast', coalesce(s.spcname::text, ''), coalesce(pg_rela
  WHERE t.relnamespace = 'public'::regnamespace AND t.relkind = 'r' AND pg_relation_size(c.oid) > 0;
 
 -- What is in a database besides what a new one has, and, with $1, besides what Filewise
--- makes: tables and routines with its signature (see sign.go), what belongs to such tables, and
+-- makes: tables, indexes and routines with its signature (see sign.go), keys of such tables, and
 -- the schema for marks of loading. What a new database has lies below
 -- FirstNormalObjectId (src/include/access/transam.h).
 -- name: others
@@ -99,11 +99,26 @@ WITH made AS MATERIALIZED (
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
    WHERE $1 AND c.relkind IN ('r', 'p') AND n.nspname IN ('public', 'filewise')
      AND c.relowner = (SELECT datdba FROM pg_database WHERE datname = current_database())
-     AND obj_description(c.oid, 'pg_class') = 'Filewise: ' || substr(encode(sha256(convert_to(current_database() || ' ' || (
+     AND obj_description(c.oid, 'pg_class') IN (
+       'Filewise 2: ' || substr(encode(sha256(convert_to(current_database() || ' ' || (
+           SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod) || CASE WHEN attnotnull THEN ' not null' ELSE '' END, ', '
+               ORDER BY attnum)
+             FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped
+         ), 'UTF8')), 'hex'), 1, 16),
+       'Filewise: ' || substr(encode(sha256(convert_to(current_database() || ' ' || (
            SELECT string_agg(attname, ', ' ORDER BY attnum) FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped
-         ), 'UTF8')), 'hex'), 1, 16)
+         ), 'UTF8')), 'hex'), 1, 16))
 ), tables AS (SELECT oid FROM made UNION ALL SELECT toast FROM made WHERE toast <> 0
-), relations AS MATERIALIZED (SELECT oid FROM tables UNION ALL SELECT indexrelid FROM pg_index WHERE indrelid IN (SELECT oid FROM tables)
+), relations AS MATERIALIZED (SELECT oid FROM tables UNION ALL SELECT indexrelid FROM pg_index i
+    WHERE indrelid IN (SELECT toast FROM made)
+       OR indrelid IN (SELECT oid FROM made WHERE obj_description(oid, 'pg_class') LIKE 'Filewise: %')
+       OR indrelid IN (SELECT oid FROM made) AND (
+         indexrelid IN (SELECT conindid FROM pg_constraint WHERE contype = 'p' AND conrelid = indrelid)
+         OR indpred IS NULL AND obj_description(indexrelid, 'pg_class') = 'Filewise 2: ' || substr(encode(sha256(convert_to(
+           current_database() || ' ' || CASE WHEN indisunique THEN 'UNIQUE ' ELSE '' END || 'INDEX ' || (
+             SELECT relname FROM pg_class WHERE oid = indexrelid) || ' (' || (
+             SELECT string_agg(pg_get_indexdef(i.indexrelid, k, true), ', ' ORDER BY k) FROM generate_series(1, i.indnatts::integer) k
+           ) || ')', 'UTF8')), 'hex'), 1, 16))
 ), found (class, id) AS (
   SELECT 'pg_class', oid FROM pg_class WHERE oid NOT IN (SELECT oid FROM relations)
    UNION ALL SELECT 'pg_type', oid FROM pg_type WHERE typrelid = 0 AND typelem = 0 OR typtype = 'd'
@@ -111,6 +126,7 @@ WITH made AS MATERIALIZED (
        substr(prosrc, 1, 30) = E'\n-- Filewise: ' ||
          substr(encode(sha256(convert_to(current_database() || ' ' || proname || substr(prosrc, 31), 'UTF8')), 'hex'), 1, 16))
    UNION ALL SELECT 'pg_namespace', oid FROM pg_namespace WHERE NOT ($1 AND (nspname = 'filewise' OR nspname ~ '^pg_(toast_)?temp_\d+$'))
+   UNION ALL SELECT 'pg_attrdef', oid FROM pg_attrdef
    UNION ALL SELECT 'pg_trigger', oid FROM pg_trigger WHERE NOT tgisinternal
    UNION ALL SELECT 'pg_constraint', oid FROM pg_constraint WHERE contype IN ('c', 'f', 'x')
    UNION ALL SELECT 'pg_rewrite', oid FROM pg_rewrite

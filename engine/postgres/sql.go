@@ -19,7 +19,7 @@ import (
 var sqlFiles embed.FS
 
 // sections are the SQL files by workload: a further workload is a further file.
-var sections = words.Folder(sqlFiles, nil, template.FuncMap{"ident": client.Ident, "literal": client.Literal, "signature": signature})
+var sections = words.Folder(sqlFiles, nil, template.FuncMap{"ident": client.Ident, "literal": client.Literal, "signature": signature2})
 
 // words are those of workload orders.
 var words = orders.Words{

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"filewise"
+	"filewise/engine/internal/mark"
 )
 
 func TestDataFiles(t *testing.T) {
@@ -185,16 +186,22 @@ func TestSigned(t *testing.T) {
 	at := slices.IndexFunc(all, func(s string) bool {
 		return strings.Contains(s, "fw_new_order` (") || strings.Contains(s, "fw_new_order (")
 	})
-	columns := []string{"no_w_id", "no_d_id", "no_o_id"}
-	comment := regexp.MustCompile("Filewise: [a-z2-7]+").FindString(all[at])
+	columns := []string{"no_w_id int", "no_d_id tinyint", "no_o_id int", "primary key (no_w_id, no_d_id, no_o_id)"}
+	comment := regexp.MustCompile("Filewise 2: [a-z2-7]+").FindString(all[at])
+	other := slices.Concat(columns[:2], []string{"no_o_id int null"}, columns[3:])
+	before := signature1 + mark.Sum("table", s.Database, "fw_new_order", "no_w_id", "no_d_id", "no_o_id") // of 0.8
 	for _, c := range []struct {
 		Thing
 		own bool
 	}{
 		{Thing{"table", "fw_new_order", comment, columns, ""}, true},
 		{Thing{"table", "FW_NEW_ORDER", comment, columns, ""}, true},
+		{Thing{"table", "fw_new_order", before, other, ""}, true},
 		{Thing{"table", "fw_new_order2", comment, columns, ""}, false},
-		{Thing{"table", "fw_new_order", comment, append(columns, "mine"), ""}, false},
+		{Thing{"table", "fw_new_order", comment, append(columns[:3:3], "mine", columns[3]), ""}, false},
+		{Thing{"table", "fw_new_order", comment, other, ""}, false},
+		{Thing{"table", "fw_new_order", comment, columns[:3], ""}, false},
+		{Thing{"table", "fw_new_order", before, append(columns, "mine"), ""}, false},
 		{Thing{"table", "fw_new_order", "", columns, ""}, false},
 		{Thing{"view", "fw_new_order", comment, columns, ""}, false},
 	} {

@@ -1,8 +1,6 @@
 package dialect
 
 import (
-	"context"
-	"database/sql"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,10 +11,16 @@ import (
 // signature begins the comment of what Filewise has created in a database. The sum of that
 // database's name, which is given once, and of the definition follows, so that neither a copy nor
 // what was changed passes for it, nor what comes from another of Filewise's databases.
-const signature = "Filewise: "
+const (
+	signature = "Filewise 2: "
+	// signature1 began them until 0.8: the sum of a table was that of its columns' names, and indexes had none.
+	signature1 = "Filewise: "
+)
 
 var (
 	createsTable   = regexp.MustCompile("(?s)CREATE TABLE (?:`.*?`\\.)?`?(\\w+)`? \\((.*?)\\n?\\) ENGINE = InnoDB")
+	altersTable    = regexp.MustCompile("^ALTER TABLE (?:`.*?`\\.)?`?(\\w+)`? ADD ")
+	createsIndex   = regexp.MustCompile("(UNIQUE )?INDEX (\\w+) \\(([^()]*)\\)")
 	createsRoutine = regexp.MustCompile("(?s)^CREATE PROCEDURE (?:`.*?`\\.)?`?(\\w+)`?\\(.*?\\n(BEGIN\\n.*\\nEND)")
 )
 
@@ -27,8 +31,11 @@ func (s Schema) signed(all []string) []string {
 			break
 		}
 		if at := createsTable.FindStringSubmatchIndex(statement); at != nil {
-			sign := tableSum(s.Database, statement[at[2]:at[3]], mark.Columns(statement[at[4]:at[5]]))
-			all[i] = statement[:at[1]] + " COMMENT = " + Literal(signature+sign) + statement[at[1]:]
+			name, definitions := statement[at[2]:at[3]], statement[at[4]:at[5]]
+			all[i] = statement[:at[4]] + signedIndexes(s.Database, name, definitions) + statement[at[5]:at[1]] + " COMMENT = " +
+				Literal(signature+tableSum(s.Database, name, defined(definitions))) + statement[at[1]:]
+		} else if table := altersTable.FindStringSubmatch(statement); table != nil {
+			all[i] = signedIndexes(s.Database, table[1], statement)
 		} else if at := createsRoutine.FindStringSubmatchIndex(statement); at != nil {
 			body := statement[at[4]:at[5]] // some servers keep a comment behind it, and some do not
 			all[i] = statement[:at[4]] + "  COMMENT " + Literal(signature+routineSum(s.Database, statement[at[2]:at[3]], body)) + "\n" + body
@@ -37,14 +44,28 @@ func (s Schema) signed(all []string) []string {
 	return all
 }
 
-func tableSum(database, name string, columns []string) string {
-	if strings.HasPrefix(name, churnPrefix) { // each has a number of its own
-		name = churnPrefix
+// signedIndexes gives the indexes that a statement on a table defines their signatures.
+func signedIndexes(database, table, statement string) string {
+	return createsIndex.ReplaceAllStringFunc(statement, func(index string) string {
+		part := createsIndex.FindStringSubmatch(index)
+		var columns []string
+		for _, c := range strings.Split(part[3], ",") {
+			columns = append(columns, strings.Trim(strings.TrimSpace(c), "`"))
+		}
+		return index + " COMMENT " + Literal(signature+indexSum(database, table, indexOf(part[2], part[1] != "", columns)))
+	})
+}
+
+func tableSum(database, name string, definition []string) string {
+	if churned := strings.TrimPrefix(name, churnPrefix); churned != name && strings.Trim(churned, "0123456789") == "" {
+		name = churnPrefix // each has a number of its own
 	}
-	return mark.Sum(append([]string{"table", database, name}, columns...)...)
+	return mark.Sum(append([]string{"table", database, name}, definition...)...)
 }
 
 const churnPrefix = "fw_churn_"
+
+func indexSum(database, table, index string) string { return mark.Sum("index", database, table, index) }
 
 func routineSum(database, name, body string) string {
 	return mark.Sum("procedure", database, name, strings.Join(strings.Fields(body), " "))
@@ -53,7 +74,7 @@ func routineSum(database, name, body string) string {
 // Thing is something in a database.
 type Thing struct {
 	kind, name, comment string
-	columns             []string // of a table
+	definition          []string // of a table: columns, and last the primary key; of an index one, and its table
 	body                string   // of a procedure
 }
 
@@ -62,52 +83,26 @@ func (t Thing) Own(database string) bool {
 	name := strings.ToLower(t.name) // a server may keep names in either case
 	switch t.kind {
 	case "table":
-		return t.comment == signature+tableSum(database, name, t.columns)
+		return t.comment == signature+tableSum(database, name, t.definition) ||
+			t.comment == signature1+tableSum(database, name, t.columns())
+	case "index":
+		return t.comment == signature+indexSum(database, strings.ToLower(t.definition[1]), t.definition[0])
 	case "procedure":
-		return t.comment == signature+routineSum(database, name, t.body)
+		sum := routineSum(database, name, t.body)
+		return t.comment == signature+sum || t.comment == signature1+sum
 	}
 	return false
 }
 
 // String names it with its kind.
-func (t Thing) String() string { return t.kind + " " + t.name }
-
-// IsTable tells whether it is the table of that name, with these columns alone.
-func (t Thing) IsTable(name string, columns ...string) bool {
-	return t.kind == "table" && strings.EqualFold(t.name, name) && slices.Equal(t.columns, columns)
+func (t Thing) String() string {
+	if len(t.definition) == 2 && t.kind == "index" {
+		return t.kind + " " + t.name + " of table " + t.definition[1]
+	}
+	return t.kind + " " + t.name
 }
 
-// Things is all that is in a database. A primary key that MySQL has made by itself is no
-// column of anybody's.
-func Things(ctx context.Context, db Queryer, database string) ([]Thing, error) {
-	var all []Thing
-	tables := map[string]int{}
-	err := Each(ctx, db, func(scan Scan) error {
-		var t Thing
-		var body sql.NullString // of a procedure of another account
-		err := scan(&t.kind, &t.name, &t.comment, &body)
-		if t.body = body.String; t.kind == "table" {
-			tables[t.name] = len(all)
-		}
-		all = append(all, t)
-		return err
-	}, `SELECT CASE TABLE_TYPE WHEN 'BASE TABLE' THEN 'table' ELSE LOWER(TABLE_TYPE) END, TABLE_NAME, TABLE_COMMENT, ''
-  FROM information_schema.TABLES WHERE TABLE_SCHEMA = ?
-UNION ALL SELECT LOWER(ROUTINE_TYPE), ROUTINE_NAME, ROUTINE_COMMENT, ROUTINE_DEFINITION
-  FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = ?
-UNION ALL SELECT 'event', EVENT_NAME, '', '' FROM information_schema.EVENTS WHERE EVENT_SCHEMA = ?
-UNION ALL SELECT 'trigger', TRIGGER_NAME, '', '' FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = ?`,
-		database, database, database, database)
-	if err != nil || len(tables) == 0 {
-		return all, err
-	}
-	return all, Each(ctx, db, func(scan Scan) error {
-		var table, column string
-		err := scan(&table, &column)
-		if i, there := tables[table]; there {
-			all[i].columns = append(all[i].columns, column)
-		}
-		return err
-	}, `SELECT TABLE_NAME, COLUMN_NAME FROM information_schema.COLUMNS
- WHERE TABLE_SCHEMA = ? AND NOT (COLUMN_NAME = 'my_row_id' AND EXTRA LIKE '%INVISIBLE%') ORDER BY TABLE_NAME, ORDINAL_POSITION`, database)
+// Is tells whether it is a table of that name with exactly the columns and key of such definitions.
+func (t Thing) Is(name, definitions string) bool {
+	return t.kind == "table" && strings.EqualFold(t.name, name) && slices.Equal(t.definition, defined(definitions))
 }

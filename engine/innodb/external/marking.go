@@ -21,7 +21,10 @@ import (
 // markTable carries the mark, as its comment, where databases have none. Its
 // creation is one statement, so a database has either the whole mark or nothing
 // in it.
-const markTable = "filewise_mark"
+const (
+	markTable   = "filewise_mark"
+	markColumns = "id TINYINT NOT NULL PRIMARY KEY"
+)
 
 // creation is the section of the steps that create and mark a database.
 const creation = "creation"
@@ -34,7 +37,7 @@ func create(d *dialect.Product, name, text string) []string {
 		return []string{create + " COMMENT " + dialect.Literal(text)}
 	}
 	return []string{create, "CREATE TABLE " + dialect.Ident(name) + "." + dialect.Ident(markTable) +
-		" (id TINYINT NOT NULL PRIMARY KEY) ENGINE = InnoDB COMMENT " + dialect.Literal(text)}
+		" (" + markColumns + ") ENGINE = InnoDB COMMENT " + dialect.Literal(text)}
 }
 
 // state is what a database of Filewise's name is.
@@ -80,7 +83,7 @@ func (s *server) look(ctx context.Context, db dialect.Queryer, name string) (sta
 		st.marked = st.damage == nil
 	}
 	all, err := dialect.Things(ctx, db, name)
-	st.holds = slices.DeleteFunc(all, func(t dialect.Thing) bool { return t.IsTable(markTable, "id") })
+	st.holds = slices.DeleteFunc(all, func(t dialect.Thing) bool { return !s.product.External.Comments && t.Is(markTable, markColumns) })
 	return st, err
 }
 

@@ -57,24 +57,32 @@ func sum(text string) string {
 	return letters.EncodeToString(s[:])[:sumLetters]
 }
 
-// Columns are the names of the columns that a CREATE TABLE defines behind its first parenthesis.
-func Columns(definitions string) []string {
+// Definitions are the columns and keys that a CREATE TABLE defines behind its first parenthesis.
+func Definitions(text string) []string {
 	var all []string
 	depth, start := 0, 0
-	for i, c := range definitions + ")" {
+	for i, c := range text + ")" {
 		switch {
 		case c == '(':
 			depth++
 		case c == ')' && depth > 0:
 			depth--
 		case depth == 0 && (c == ',' || c == ')'):
-			name, _, _ := strings.Cut(strings.TrimSpace(definitions[start:i]), " ")
-			if start = i + 1; name != "PRIMARY" && name != "UNIQUE" {
-				all = append(all, strings.Trim(name, "`\""))
-			}
-			if c == ')' {
+			all = append(all, strings.TrimSpace(text[start:i]))
+			if start = i + 1; c == ')' {
 				return all
 			}
+		}
+	}
+	return all
+}
+
+// Columns are the names of the columns that a CREATE TABLE defines behind its first parenthesis.
+func Columns(definitions string) []string {
+	var all []string
+	for _, d := range Definitions(definitions) {
+		if name, _, _ := strings.Cut(d, " "); name != "PRIMARY" && name != "UNIQUE" {
+			all = append(all, strings.Trim(name, "`\""))
 		}
 	}
 	return all

@@ -216,7 +216,7 @@ DECLARE
 BEGIN
   EXECUTE format('CREATE TABLE %I (content char(1000) NOT NULL)%s', name, homes[(number % cardinality(homes))::integer + 1]);
 {{- if .Database}}
-  EXECUTE format('COMMENT ON TABLE %I IS %L', name, {{literal (signature .Database "content")}});
+  EXECUTE format('COMMENT ON TABLE %I IS %L', name, {{literal (signature .Database "content character(1000) not null")}});
 {{- end}}
   COMMIT;
   EXECUTE format('INSERT INTO %I VALUES (%L)', name, repeat('x', 1000));

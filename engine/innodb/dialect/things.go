@@ -1,0 +1,185 @@
+package dialect
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"regexp"
+	"slices"
+	"strings"
+
+	"filewise/engine/internal/mark"
+)
+
+// widths are display widths of integers, which some releases tell and some do not.
+var widths = regexp.MustCompile(`(int)\(\d+\)`)
+
+// defined returns the columns, and last the primary key, of what a CREATE TABLE of Filewise's defines, as Things has them.
+func defined(definitions string) []string {
+	var all []string
+	var key string
+	for _, d := range mark.Definitions(definitions) {
+		name, rest, _ := strings.Cut(d, " ")
+		rest = strings.ToUpper(strings.TrimSpace(rest))
+		switch {
+		case name == "PRIMARY":
+			key = keyOf(mark.Columns(d[strings.Index(d, "(")+1:]))
+			continue
+		case name == "UNIQUE":
+			continue // an index, which has its own signature
+		}
+		name = strings.Trim(name, "`\"")
+		kind, _, _ := strings.Cut(rest, " ")
+		primary := strings.Contains(rest, "PRIMARY KEY")
+		if primary {
+			key = keyOf([]string{name})
+		}
+		c := column{name: name, kind: kind, nullable: !primary && !strings.Contains(rest, "NOT NULL")}
+		if strings.Contains(rest, "AUTO_INCREMENT") {
+			c.extra = "auto_increment"
+		}
+		all = append(all, c.String())
+	}
+	if key != "" {
+		all = append(all, key)
+	}
+	return all
+}
+
+func keyOf(columns []string) string { return "primary key (" + strings.Join(columns, ", ") + ")" }
+
+func indexOf(name string, unique bool, columns []string) string {
+	kind := "index "
+	if unique {
+		kind = "unique index "
+	}
+	return kind + name + " (" + strings.Join(columns, ", ") + ")"
+}
+
+// column is one of a table's, as a server tells it.
+type column struct {
+	name, kind                string
+	nullable                  bool
+	fallback, extra, generate string // its default value; what else it is; its expression
+	comment                   string
+}
+
+func (c column) String() string {
+	s := c.name + " " + widths.ReplaceAllString(strings.ToLower(c.kind), "$1")
+	if c.nullable {
+		s += " null"
+	}
+	for _, part := range []struct{ name, text string }{{"default", c.fallback}, {"extra", strings.ToLower(c.extra)}, {"as", c.generate},
+		{"comment", c.comment}} {
+		if part.text != "" && (part.name != "default" || part.text != "NULL") { // MariaDB's word for none
+			s += " " + part.name + " " + part.text
+		}
+	}
+	return s
+}
+
+// generated is the primary key that MySQL makes by itself for a table without one, always the first column.
+const generated = "my_row_id bigint unsigned extra auto_increment invisible"
+
+// columns are a table's, by their names.
+func (t Thing) columns() []string {
+	var all []string
+	for _, d := range t.definition {
+		if name, rest, _ := strings.Cut(d, " "); !strings.HasPrefix(rest, "key (") || name != "primary" {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// Things is all that is in a database, by its whole definition. A primary key that MySQL has made by itself is no
+// column of anybody's.
+func Things(ctx context.Context, db Queryer, database string) ([]Thing, error) {
+	var all []Thing
+	tables := map[string]int{}
+	err := Each(ctx, db, func(scan Scan) error {
+		var t Thing
+		var body sql.NullString // of a procedure of another account
+		err := scan(&t.kind, &t.name, &t.comment, &body)
+		if t.body = body.String; t.kind == "table" {
+			tables[t.name] = len(all)
+		}
+		all = append(all, t)
+		return err
+	}, `SELECT CASE TABLE_TYPE WHEN 'BASE TABLE' THEN 'table' ELSE LOWER(TABLE_TYPE) END, TABLE_NAME, TABLE_COMMENT, ''
+  FROM information_schema.TABLES WHERE TABLE_SCHEMA = ?
+UNION ALL SELECT LOWER(ROUTINE_TYPE), ROUTINE_NAME, ROUTINE_COMMENT, ROUTINE_DEFINITION
+  FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = ?
+UNION ALL SELECT 'event', EVENT_NAME, '', '' FROM information_schema.EVENTS WHERE EVENT_SCHEMA = ?
+UNION ALL SELECT 'trigger', TRIGGER_NAME, '', '' FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = ?
+UNION ALL SELECT LOWER(CONSTRAINT_TYPE), CONSTRAINT_NAME, '', '' FROM information_schema.TABLE_CONSTRAINTS
+  WHERE TABLE_SCHEMA = ? AND CONSTRAINT_TYPE IN ('CHECK', 'FOREIGN KEY')`,
+		database, database, database, database, database)
+	if err != nil || len(tables) == 0 {
+		return all, err
+	}
+	if err := readColumns(ctx, db, database, all, tables); err != nil {
+		return nil, err
+	}
+	return readIndexes(ctx, db, database, all, tables)
+}
+
+// readColumns adds the columns of tables.
+func readColumns(ctx context.Context, db Queryer, database string, all []Thing, tables map[string]int) error {
+	return Each(ctx, db, func(scan Scan) error {
+		var c column
+		var table, null string
+		var fallback, generate sql.NullString
+		err := scan(&table, &c.name, &c.kind, &null, &fallback, &c.extra, &generate, &c.comment)
+		c.nullable, c.fallback, c.generate = null == "YES", fallback.String, generate.String
+		if fallback.Valid && fallback.String == "" {
+			c.fallback = "''"
+		}
+		if i, there := tables[table]; there {
+			all[i].definition = append(all[i].definition, c.String())
+		}
+		return err
+	}, `SELECT TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT, EXTRA, GENERATION_EXPRESSION, COLUMN_COMMENT
+  FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? ORDER BY TABLE_NAME, ORDINAL_POSITION`, database)
+}
+
+// readIndexes adds the primary keys to tables, and the other indexes as things of their own.
+func readIndexes(ctx context.Context, db Queryer, database string, all []Thing, tables map[string]int) ([]Thing, error) {
+	type index struct {
+		table, name, comment string
+		unique               bool
+		columns              []string
+	}
+	var found []index
+	err := Each(ctx, db, func(scan Scan) error {
+		var x index
+		var of, kind string
+		err := scan(&x.table, &x.name, &x.unique, &of, &kind, &x.comment)
+		if n := len(found); n == 0 || found[n-1].table != x.table || found[n-1].name != x.name {
+			found = append(found, x)
+		}
+		if kind != "BTREE" {
+			of += " " + kind
+		}
+		last := &found[len(found)-1]
+		last.columns = append(last.columns, of)
+		return err
+	}, `SELECT TABLE_NAME, INDEX_NAME, NON_UNIQUE = 0, CONCAT(COALESCE(COLUMN_NAME, '?'), CASE WHEN SUB_PART IS NULL THEN '' ELSE
+  CONCAT('(', SUB_PART, ')') END, CASE COLLATION WHEN 'D' THEN ' DESC' ELSE '' END), INDEX_TYPE, INDEX_COMMENT
+  FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ? ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX`, database)
+	for _, x := range found {
+		i, there := tables[x.table]
+		switch t := &all[max(i, 0)]; {
+		case !there || strings.HasPrefix(t.comment, signature1): // until 0.8 they had none
+			continue
+		case x.name != "PRIMARY":
+			all = append(all, Thing{kind: "index", name: x.name, comment: x.comment,
+				definition: []string{indexOf(x.name, x.unique, x.columns), x.table}})
+		case slices.Equal(x.columns, []string{"my_row_id"}) && cmp.Or(t.definition...) == generated:
+			t.definition = t.definition[1:]
+		default:
+			t.definition = append(t.definition, keyOf(x.columns))
+		}
+	}
+	return all, err
+}
