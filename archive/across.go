@@ -3,19 +3,37 @@ package archive
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"filewise"
 	"filewise/internal/say"
+	"filewise/store"
 )
 
-// HostRun is a run that speaks for the host that it was measured on.
+// HostRun is a run that speaks for the host that it was measured on, judged, without its trials.
 type HostRun struct {
-	Run
+	store.Run
 	Ref  string // as it was named: number in the store, or file of the bundle
 	Host string // where it was measured; empty: this host, which has no name
+
+	trials int
+	judged AcrossHost // but for its name
+}
+
+// NewHostRun judges a run. Its host is empty if that is this one, which has no name.
+func NewHostRun(r Run, ref, host string) (HostRun, error) {
+	d, err := r.Data()
+	if err != nil {
+		return HostRun{}, err
+	}
+	out := HostRun{Run: r.Run, Ref: ref, Host: host, trials: len(r.Trials)}
+	out.judged = NewAcrossHost("", out.labels(), ref, d)
+	return out, nil
 }
 
 // hostTag names the host in a run's tags, before what a bundle says; campaignTag says for what it was
@@ -47,35 +65,34 @@ func (r HostRun) labels() []string {
 	return out
 }
 
-// HostRuns are those that arguments name, and those of the store that filters choose.
+// HostRuns reads the runs that arguments name, and those of the store that filters choose, in this order.
 func HostRuns(ctx context.Context, path string, args, filters []string, read func(ref string) (HostRun, error)) ([]HostRun, error) {
-	var out []HostRun
-	for _, arg := range args {
-		r, err := read(arg)
+	refs := slices.Clone(args)
+	if len(filters) > 0 {
+		stored, err := List(ctx, path)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, r)
-	}
-	if len(filters) == 0 {
-		return out, nil
-	}
-	stored, err := List(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	chosen, err := Chosen(stored, filters, ListOrders[0])
-	if err != nil {
-		return nil, err
-	}
-	for _, info := range chosen {
-		r, err := read(strconv.FormatInt(info.ID, 10))
+		chosen, err := Chosen(stored, filters, ListOrders[0])
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, r)
+		for _, info := range chosen {
+			refs = append(refs, strconv.FormatInt(info.ID, 10))
+		}
 	}
-	return out, nil
+	out := make([]HostRun, len(refs))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, ref := range refs {
+		group.Go(func() (err error) {
+			if err = ctx.Err(); err == nil {
+				out[i], err = read(ref)
+			}
+			return err
+		})
+	}
+	return out, group.Wait()
 }
 
 // PoolHosts is what runs of one experiment on at least two hosts say together. Of several
@@ -97,11 +114,9 @@ func PoolHosts(runs []HostRun, confidence float64, meant []string) (Across, erro
 				}
 			}
 		}
-		d, err := r.Data()
-		if err != nil {
-			return Across{}, err
-		}
-		hosts = append(hosts, AcrossHost{Name: nameAmong(r, newest), Tags: r.labels(), Run: r.Ref, Data: d})
+		host := r.judged
+		host.Name = nameAmong(r, newest)
+		hosts = append(hosts, host)
 	}
 	if len(hosts) < 2 {
 		return Across{}, filewise.Errorf(filewise.CodeUsage, "name runs or bundles of two hosts or more; "+
@@ -125,7 +140,7 @@ func newestOf(runs []HostRun, left *[]string) []HostRun {
 			continue
 		}
 		older, again := r, out[same].Started.Equal(r.Started)
-		if out[same].Started.Before(r.Started) || again && len(out[same].Trials) < len(r.Trials) {
+		if out[same].Started.Before(r.Started) || again && out[same].trials < r.trials {
 			older, out[same] = out[same], r
 		}
 		switch newest := out[same]; {
@@ -162,7 +177,7 @@ func alike(first, r HostRun, meant []string) (differ []string, err error) {
 			first.Ref, r.Ref, first.Plan.Baseline, r.Plan.Baseline)
 	}
 	var why []string
-	for _, d := range differences(first.Run.Run, r.Run.Run, nil) {
+	for _, d := range differences(first.Run, r.Run, nil) {
 		if d.Kind == Refused {
 			why = append(why, fmt.Sprintf("%s: %s, and %s", d.What, d.Before, d.After))
 		}
@@ -170,7 +185,7 @@ func alike(first, r HostRun, meant []string) (differ []string, err error) {
 	if len(why) == 0 {
 		return nil, nil
 	}
-	for _, d := range differences(first.Run.Run, r.Run.Run, meant) {
+	for _, d := range differences(first.Run, r.Run, meant) {
 		if d.Kind == Refused {
 			return nil, filewise.Errorf(filewise.CodeUsage, "if that is how the hosts should differ, say so with --meant ("+
 				strings.Join(MeantNames, ", ")+"); else leave one of them out", "runs %s and %s are of different things; %s", first.Ref, r.Ref,

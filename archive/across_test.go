@@ -17,8 +17,7 @@ import (
 // labels is another place.
 func TestAHostIsTheSameInAllCampaigns(t *testing.T) {
 	measured := func(ref string, tags ...string) HostRun {
-		return HostRun{Ref: ref, Run: Run{Run: store.Run{Started: time.Unix(int64(ref[0]), 0),
-			Plan: experiment.Plan{Tags: tags}}}}
+		return HostRun{Ref: ref, Run: store.Run{Started: time.Unix(int64(ref[0]), 0), Plan: experiment.Plan{Tags: tags}}}
 	}
 	var left []string
 	out := newestOf([]HostRun{measured("1", "campaign=spring", "host=db1", "storage=nvme", "rack=a"), measured("2", "host=db1", "storage=san"),

@@ -34,11 +34,29 @@ type Across struct {
 
 // AcrossHost is a host, or a place on it, with the run that speaks for it.
 type AcrossHost struct {
-	Name    string      `json:"host"`
-	Tags    []string    `json:"tags"` // KEY=VALUE
-	Run     string      `json:"run"`  // number in the store, or bundle
-	Verdict string      `json:"verdict"`
-	Data    report.Data `json:"-"`
+	Name    string   `json:"host"`
+	Tags    []string `json:"tags"` // KEY=VALUE
+	Run     string   `json:"run"`  // number in the store, or bundle
+	Verdict string   `json:"verdict"`
+
+	version      string // of Filewise
+	baseline, aa string
+	scenario     string
+	margin       float64
+	families     []report.FamilyDoc
+}
+
+// NewAcrossHost keeps of a judged run what is pooled, without its trials.
+func NewAcrossHost(name string, tags []string, run string, d report.Data) AcrossHost {
+	h := AcrossHost{Name: name, Tags: tags, Run: run, Verdict: report.Verdict(d), version: d.Version, baseline: d.Plan.Baseline, aa: d.Plan.AA,
+		scenario: d.Plan.Scenario, families: report.Families(d)}
+	if len(d.Judgement.Families) > 0 {
+		h.margin = d.Judgement.Families[0].Result.Config.Margin
+	}
+	if len(h.families) == 1 {
+		h.families[0].Name = "" // there is nothing to tell it from
+	}
+	return h
 }
 
 // AcrossFamily is a family of operations on all hosts.
@@ -91,17 +109,11 @@ const leastOfGroup = 3
 
 // NewAcross pools what the hosts' runs were judged to be: at least two, of one baseline.
 func NewAcross(hosts []AcrossHost, confidence float64) (Across, error) {
-	first := hosts[0].Data.Plan
-	a := Across{Schema: AcrossSchema, Confidence: confidence, Scenario: first.Scenario, Baseline: first.Baseline, Left: []string{},
-		Meant: []string{}}
+	a := Across{Schema: AcrossSchema, Confidence: confidence, Scenario: hosts[0].scenario, Baseline: hosts[0].baseline, Hosts: hosts,
+		Left: []string{}, Meant: []string{}}
 	all := make([][]report.FamilyDoc, len(hosts))
 	for i, h := range hosts {
-		all[i] = report.Families(h.Data)
-		if len(all[i]) == 1 {
-			all[i][0].Name = "" // there is nothing to tell it from
-		}
-		h.Verdict = report.Verdict(h.Data)
-		a.Hosts = append(a.Hosts, h)
+		all[i] = h.families
 	}
 	for _, of := range all[0] {
 		f := AcrossFamily{Family: of.Name}
@@ -112,7 +124,7 @@ func NewAcross(hosts []AcrossHost, confidence float64) (Across, error) {
 				if l.Baseline && l.Recommended {
 					f.Keep++
 				}
-				if !l.Baseline && l.Name != h.Data.Plan.AA && !slices.Contains(layouts, l.Name) {
+				if !l.Baseline && l.Name != h.aa && !slices.Contains(layouts, l.Name) {
 					layouts = append(layouts, l.Name)
 				}
 			}

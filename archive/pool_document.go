@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"filewise/internal/say"
-	"filewise/report"
 	"filewise/report/chart"
 	"filewise/report/document"
 )
@@ -208,7 +207,7 @@ func (a Across) forest(id string, l AcrossLayout, most int) document.Figure {
 		return document.Figure{}
 	}
 	wide := max(-slices.Min(limits), slices.Max(limits)) > math.Log(3) // of percentages the lower half would be a dot
-	e := chart.NewEffects(wide, marginOf(a.Hosts[0].Data), "difference from "+a.Baseline)
+	e := chart.NewEffects(wide, a.Hosts[0].margin, "difference from "+a.Baseline)
 	e.Include(limits...)
 	label := fmt.Sprintf("%s against %s on every host, with intervals; the table below has the numbers.", l.Layout, a.Baseline)
 	caption := fmt.Sprintf("%s against %s: of each host the difference with the interval of its own verdict, and the random-effects mean.",
@@ -231,19 +230,12 @@ func limitsOf(rows []chart.Estimate) []float64 {
 	return slices.DeleteFunc(out, func(x float64) bool { return !say.Known(x) })
 }
 
-func marginOf(d report.Data) float64 {
-	if len(d.Judgement.Families) == 0 {
-		return 0
-	}
-	return d.Judgement.Families[0].Result.Config.Margin
-}
-
 func (a Across) hosts() []document.Block {
 	return []document.Block{document.Tabulate(document.Table{Caption: "The hosts and their runs"}, a.Hosts,
 		document.Name("host", func(h AcrossHost) string { return h.Name }),
 		document.Words("labels", func(h AcrossHost) string { return strings.Join(h.Tags, ", ") }),
 		document.Words("run", func(h AcrossHost) string { return h.Run }),
-		document.Words("Filewise", func(h AcrossHost) string { return h.Data.Version }),
+		document.Words("Filewise", func(h AcrossHost) string { return h.version }),
 		document.Words("its verdict", func(h AcrossHost) string { return h.Verdict }))}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"filewise/archive"
+	"filewise/experiment"
 	"filewise/report"
 	"filewise/verdict"
 )
@@ -29,8 +30,8 @@ func fleet(t *testing.T, gains, loses int) []archive.AcrossHost {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, archive.AcrossHost{Name: fmt.Sprintf("db%d", i+1), Tags: []string{"storage=" + storage}, Run: fmt.Sprint(i + 1),
-			Data: sampleData(p, trials, j)})
+		out = append(out, archive.NewAcrossHost(fmt.Sprintf("db%d", i+1), []string{"storage=" + storage}, fmt.Sprint(i+1),
+			sampleData(p, trials, j)))
 	}
 	return out
 }
@@ -45,7 +46,8 @@ func TestAcrossTellsHostsApart(t *testing.T) {
 		t.Fatalf("%s: best on %d, worse on %v of %d; keep on %d", l.Layout, l.Best, l.Worse, len(l.Effects), a.Families[0].Keep)
 	}
 	short := fleet(t, 3, 0)
-	short[2].Data.Judgement.Families = nil // nothing is judged yet
+	// nothing is judged yet
+	short[2] = archive.NewAcrossHost("db3", short[2].Tags, "3", sampleData(samplePlan(), nil, experiment.Judgement{}))
 	if b, err := archive.NewAcross(short, 0.95); err != nil || !strings.HasSuffix(b.Families[0].Layouts[2].Text, "; no estimate on 1 (db3).") {
 		t.Errorf("of a host without blocks: %q, %v", b.Families[0].Layouts[2].Text, err)
 	}

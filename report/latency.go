@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -33,33 +34,36 @@ func spreadOf(ds []time.Duration) spread {
 	return spread{Median: time.Duration(median(xs)), Max: slices.Max(ds), Known: true}
 }
 
-// merge adds an encoded histogram; one that cannot be read is left out, since
-// it is no part of the verdict.
-func merge(into *hdrhistogram.Histogram, encoded []byte) *hdrhistogram.Histogram {
-	if len(encoded) == 0 {
-		return into
-	}
-	h, err := hdrhistogram.Decode(encoded)
-	if err != nil {
-		return into
-	}
-	if into == nil {
-		return h
-	}
-	into.Merge(h)
-	return into
-}
+// calls is the histogram in microseconds of all calls of a layout's trials, decoded when it is
+// first looked at: few parts of a report do. Nil: there were none.
+type calls func() *hdrhistogram.Histogram
 
-// calls are those of all trials of a layout.
-type calls struct{ *hdrhistogram.Histogram } // of microseconds
+// callsOf merges encoded histograms; one that cannot be read is left out, since it is no part
+// of the verdict.
+func callsOf(encoded [][]byte) calls {
+	return sync.OnceValue(func() (all *hdrhistogram.Histogram) {
+		for _, e := range encoded {
+			h, err := hdrhistogram.Decode(e)
+			switch {
+			case len(e) == 0 || err != nil:
+			case all == nil:
+				all = h
+			default:
+				all.Merge(h)
+			}
+		}
+		return all
+	})
+}
 
 // text is the time that so many percent of the calls stay within; absent: there were none.
 func (c calls) text(percent float64) string {
-	if c.Histogram == nil || c.TotalCount() == 0 {
+	all := c()
+	if all == nil || all.TotalCount() == 0 {
 		return say.Absent
 	}
 	if percent == 100 {
-		return say.Human(time.Duration(c.Max()) * time.Microsecond)
+		return say.Human(time.Duration(all.Max()) * time.Microsecond)
 	}
-	return say.Human(time.Duration(c.ValueAtQuantile(percent)) * time.Microsecond)
+	return say.Human(time.Duration(all.ValueAtQuantile(percent)) * time.Microsecond)
 }

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"filewise"
 	"filewise/experiment"
 	"filewise/internal/say"
@@ -50,7 +48,7 @@ func (v view) row(l filewise.Layout) row {
 	}
 	var xs, perWork, windows []float64
 	var tails, syncs []time.Duration
-	var hist *hdrhistogram.Histogram
+	var hists [][]byte
 	for _, t := range v.Trials {
 		switch {
 		case t.Cell.Layout != l.Name || t.Cell.Pilot:
@@ -71,9 +69,9 @@ func (v view) row(l filewise.Layout) row {
 			windows = append(windows, t.Measure.WindowRate())
 		}
 		tails, syncs = append(tails, t.Measure.Tail), append(syncs, t.Measure.Sync)
-		hist = merge(hist, t.Measure.Hist)
+		hists = append(hists, t.Measure.Hist)
 	}
-	r.Tail, r.Sync, r.Calls = spreadOf(tails), spreadOf(syncs), calls{hist}
+	r.Tail, r.Sync, r.Calls = spreadOf(tails), spreadOf(syncs), callsOf(hists)
 	r.Window = median(windows)
 	r.Typical = r.Estimate.Typical
 	if !r.Judged || !say.Known(r.Typical) || r.Typical <= 0 {

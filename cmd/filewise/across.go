@@ -83,8 +83,14 @@ func (f *acrossFlags) kind(a *app) (string, error) {
 func (a *app) hostRun(ctx context.Context, ref string) (archive.HostRun, error) {
 	if ext := strings.ToLower(filepath.Ext(ref)); ext != ".gz" && ext != ".tgz" && !strings.ContainsRune(ref, filepath.Separator) {
 		r, err := archive.Load(ctx, a.storePath, ref)
-		return archive.HostRun{Run: r, Ref: ref}, err
+		if err != nil {
+			return archive.HostRun{}, err
+		}
+		return archive.NewHostRun(r, ref, "")
 	}
 	m, run, trials, err := a.readBundle(ref)
-	return archive.HostRun{Run: archive.Run{Run: run, Trials: trials}, Ref: ref, Host: m.Host}, err
+	if err != nil {
+		return archive.HostRun{}, err
+	}
+	return archive.NewHostRun(archive.Run{Run: run, Trials: trials}, ref, m.Host)
 }
