@@ -96,6 +96,16 @@ type BackupScript struct {
 	Backup, Restore []string
 	// Proof is how a backup was proved where it was not restored; empty: it was.
 	Proof string
+	// Others are files with the same setting for other ways to run backups; nil if there are none.
+	Others []OtherScript
+}
+
+// OtherScript is a file beside a BackupScript.
+type OtherScript struct {
+	Suffix  string // of the file's name, such as "-agent.sql"
+	Comment string // begins a line of comment
+	Notes   []string
+	Text    string
 }
 
 // Matcher is a Restorer whose server may be installed in several releases.

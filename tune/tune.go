@@ -209,55 +209,6 @@ func (r *Result) Prove(ctx context.Context, o run.Options) error {
 	return nil
 }
 
-// Script is a shell's, which makes and restores backups by the setting without Filewise.
-func (r *Result) Script(e filewise.Engine, path, version string) (string, error) {
-	script, err := e.(filewise.BackupTuner).BackupScript(r.plan.Target, r.layout, filewise.Program{Phases: []filewise.Phase{
-		{Act: filewise.ActBackup, Logical: true}}})
-	if err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	comment := func(text string) {
-		b.WriteString("# " + filewise.Printable(text) + "\n")
-	}
-	b.WriteString("#!/bin/sh\n")
-	comment(fmt.Sprintf("Backup and restore of database %s of %s: %s.", r.Database, r.Server, r.Layout))
-	comment(fmt.Sprintf("Written by Filewise %s from run %d of %s. %s", version, r.Run, r.at.UTC().Format(time.DateOnly), r.Verdict))
-	proved := fmt.Sprintf("it was restored in %s and compared with the original", say.Human(r.Proof.Restore))
-	if r.Proof.By = script.Proof; r.Proof.By != "" {
-		proved = fmt.Sprintf("in %s, %s", say.Human(r.Proof.Restore), r.Proof.By)
-	}
-	comment(fmt.Sprintf("A backup took %s and %s; %s.", say.Human(r.Proof.Backup), say.Size(r.Proof.Bytes), proved))
-	for _, note := range script.Notes {
-		comment(note)
-	}
-	const text = `set -eu
-usage() {
-  echo "usage: sh $0 backup NEW-DIRECTORY | restore DIRECTORY EMPTY-DATABASE [OPTION…]" >&2
-  exit 2
-}
-[ $# -ge 2 ] || usage
-case "$1" in
-backup)
-  to=$2
-  shift 2
-  [ ! -e "$to" ] || { echo "$to exists" >&2; exit 1; }
-  %s
-  ;;
-restore)
-  [ $# -ge 3 ] || usage
-  from=$2 database=$3
-  shift 3
-  %s
-  ;;
-*) usage ;;
-esac
-`
-	comment("sh " + path + " backup NEW-DIRECTORY, or sh " + path + " restore DIRECTORY EMPTY-DATABASE")
-	fmt.Fprintf(&b, text, strings.Join(script.Backup, "\n  "), strings.Join(script.Restore, "\n  "))
-	return b.String(), nil
-}
-
 // mostShown are the settings that Lines shows, so that they stay on a screen.
 const mostShown = 10
 

@@ -18,7 +18,8 @@ type scripted struct {
 }
 
 func (scripted) BackupScript(filewise.Target, filewise.Layout, filewise.Program) (filewise.BackupScript, error) {
-	return filewise.BackupScript{Backup: []string{"true"}, Restore: []string{"true"}, Notes: []string{evil}}, nil
+	return filewise.BackupScript{Backup: []string{"true"}, Restore: []string{"true"}, Notes: []string{evil},
+		Others: []filewise.OtherScript{{Suffix: "-agent.sql", Comment: "-- ", Notes: []string{evil}, Text: "SELECT 1"}}}, nil
 }
 
 const evil = "a\nrm -r x;\r\x1b]0;x\x07\u009b2J\u202e"
@@ -26,12 +27,14 @@ const evil = "a\nrm -r x;\r\x1b]0;x\x07\u009b2J\u202e"
 // A name ends no comment of the script, and steers no terminal that shows it.
 func TestCommentsStayComments(t *testing.T) {
 	r := Result{Database: evil, Server: evil, Verdict: evil}
-	text, err := r.Script(scripted{}, evil, "v")
-	if err != nil {
-		t.Fatal(err)
+	files, err := r.Scripts(scripted{}, evil, "v")
+	if err != nil || len(files) != 2 || files[1].Path != evil+"-agent.sql" || !strings.HasSuffix(files[1].Text, "\nSELECT 1\n") {
+		t.Fatalf("%q, %v", files, err)
 	}
-	if strings.ContainsAny(text, "\x1b\x07\r\u009b\u202e") || strings.Contains(text, "\nrm ") {
-		t.Errorf("%q", text)
+	for _, f := range files {
+		if strings.ContainsAny(f.Text, "\x1b\x07\r\u009b\u202e") || strings.Contains(f.Text, "\nrm ") {
+			t.Errorf("%q", f.Text)
+		}
 	}
 }
 

@@ -103,12 +103,14 @@ func (a *app) prove(ctx context.Context, o *plan.Options, secret filewise.Addres
 		return err
 	}
 	path := cmp.Or(output, fmt.Sprintf("filewise-%d-backup.sh", r.ID))
-	text, err := result.Script(e, path, versionString())
+	files, err := result.Scripts(e, path, versionString())
 	if err != nil {
 		return err
 	}
-	if err := a.write(path, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
-		return err
+	for _, f := range files {
+		if err := a.write(f.Path, func(w io.Writer) error { _, err := io.WriteString(w, f.Text); return err }); err != nil {
+			return err
+		}
 	}
 	return a.print(result, func(w *lineWriter) {
 		for _, line := range result.Lines() {

@@ -47,7 +47,10 @@ var backupDevice = regexp.MustCompile(`DISK = N'([^']*)'`)
 func (o *ownLab) answer(_ context.Context, q Request, r *Reply) (bool, error) {
 	if strings.Contains(q.SQL, "BACKUP DATABASE") {
 		for _, m := range backupDevice.FindAllStringSubmatch(q.SQL, -1) {
-			if err := os.WriteFile(m[1], nil, 0o600); m[1] != null && err != nil {
+			if m[1] == null { // a device, and a file's name here
+				continue
+			}
+			if err := os.WriteFile(m[1], nil, 0o600); err != nil {
 				return false, err
 			}
 		}

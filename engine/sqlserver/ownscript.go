@@ -73,6 +73,9 @@ func (Engine) BackupScript(t filewise.Target, l filewise.Layout, _ filewise.Prog
 	run := func(text string, variables string) string {
 		return fmt.Sprintf(`%s -v %s -Q%s "$@"`, client, variables, script.Quoted([]string{"", text}))
 	}
+	how.stripes = pathsOf(files)
+	others, left, err := forms{t, how}.all(restore)
+	out.Others, out.Notes = others, append(out.Notes, left...)
 	out.Backup = []string{check("to"), run(backup, `name="$to"`)}
 	out.Restore = []string{check("from"), check("database"), run(restore, `name="$from" database="$database"`)}
 	return out, err

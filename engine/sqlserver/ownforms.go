@@ -1,0 +1,185 @@
+package sqlserver
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"filewise"
+	"filewise/engine/sqlserver/internal/signin"
+)
+
+// forms write a setting of backups for other ways to run them than sqlcmd.
+type forms struct {
+	target filewise.Target
+	how    transfer // with stripes whose name is nameHere
+}
+
+// nameHere stands in the paths of stripes for the name of a backup.
+const nameHere = "$(name)"
+
+// all are the files, those that cannot say the setting left out.
+func (f forms) all(restore string) (out []filewise.OtherScript, left []string, err error) {
+	agent, err := f.agent()
+	if err != nil {
+		return nil, nil, err
+	}
+	out = append(out, agent, f.restore(restore), f.powerShell())
+	for _, form := range []func() (filewise.OtherScript, string){f.procedure, f.dbatools} {
+		script, why := form()
+		if why != "" {
+			left = append(left, why)
+			continue
+		}
+		out = append(out, script)
+	}
+	return out, left, nil
+}
+
+// agent is a batch for a step of an Agent job, where $( begins a token.
+func (f forms) agent() (filewise.OtherScript, error) {
+	vars := f.how.vars()
+	vars["Source"] = untoken(literal(f.target.Database))
+	vars["Name"] = literal(plainName(f.target.Database) + "_")
+	files := make([]string, len(f.how.stripes))
+	for i, s := range f.how.stripes {
+		before, after, _ := strings.Cut(s, nameHere)
+		files[i] = untoken(literal(before)) + " + @name + " + literal(after)
+	}
+	vars["Files"] = files
+	text, err := ownSQL.Statement("own-agent", vars)
+	return filewise.OtherScript{Suffix: "-agent.sql", Comment: "-- ", Text: text, Notes: []string{
+		"Paste it into a step of type Transact-SQL of a SQL Server Agent job. Each run makes a new set of files, named by the time."}}, err
+}
+
+// restore is the restoring half with its two names on top.
+func (f forms) restore(text string) filewise.OtherScript {
+	text = strings.NewReplacer(nameHere, "' + @name + N'", "$(database)", "' + @database + N'").Replace(text)
+	return filewise.OtherScript{Suffix: "-restore.sql", Comment: "-- ", Notes: []string{
+		"Set @name to what the files' names have before _01, and @database to the name of a database that is made."},
+		Text: "DECLARE @name nvarchar(200) = N'', @database nvarchar(128) = N'';\n" + text}
+}
+
+// powerShell is the Agent's batch, run by the module SqlServer.
+func (f forms) powerShell() filewise.OtherScript {
+	line := []string{"Invoke-Sqlcmd", "-ServerInstance", single(f.instance())}
+	if user := f.target.Address.User; user != "" {
+		line = append(line, "-Credential", "(Get-Credential "+single(user)+")")
+	}
+	line = append(line, "-InputFile", "($PSCommandPath -replace '\\.ps1$', '-agent.sql')", "-DisableVariables", "-AbortOnError",
+		"-ErrorAction", "Stop", "-Verbose")
+	return filewise.OtherScript{Suffix: ".ps1", Comment: "# ", Text: strings.Join(line, " "), Notes: []string{
+		"It wants the PowerShell module SqlServer, and the file -agent.sql beside it."}}
+}
+
+// procedure calls DatabaseBackup of Ola Hallengren's SQL Server Maintenance Solution
+// (https://ola.hallengren.com/sql-server-backup.html), which takes lists with commas and
+// as many files as directories, or a multiple.
+func (f forms) procedure() (out filewise.OtherScript, why string) {
+	name, dirs := f.target.Database, f.dirs()
+	once := slices.Compact(slices.Sorted(slices.Values(dirs)))
+	switch {
+	case strings.ContainsAny(name, ",%[]") || strings.HasPrefix(name, "-") || strings.TrimSpace(name) != name:
+		return out, "No call of DatabaseBackup is written: it would take the database's name for a list or a pattern."
+	case slices.ContainsFunc(once, func(d string) bool { return strings.Contains(d, ",") }):
+		return out, "No call of DatabaseBackup is written: a directory has a comma in its name."
+	case len(dirs)%len(once) != 0:
+		return out, "No call of DatabaseBackup is written: it wants as many files as directories, or a multiple."
+	}
+	given := []string{"@Databases = " + literal(name)}
+	if once[0] != "" {
+		given = append(given, "@Directory = "+literal(strings.Join(once, ", ")))
+	}
+	given = append(given, "@BackupType = N'FULL'", "@CopyOnly = N'Y'", "@CheckSum = N'Y'", fmt.Sprintf("@NumberOfFiles = %d", len(dirs)))
+	if c := f.how.compression; c != "" {
+		given = append(given, "@Compress = "+literal(map[string]string{"on": "Y", "off": "N"}[c]))
+	}
+	for _, p := range f.sizes() {
+		given = append(given, fmt.Sprintf("@%s = %d", p.name, p.value))
+	}
+	return filewise.OtherScript{Suffix: "-hallengren.sql", Comment: "-- ", Text: "EXECUTE dbo.DatabaseBackup\n  " +
+		strings.Join(given, ",\n  ") + ";", Notes: []string{
+		"It calls the procedure DatabaseBackup of Ola Hallengren's SQL Server Maintenance Solution, in the database where that is installed.",
+		"@CopyOnly keeps it out of your chain of backups: leave that out for the backups that replace yours."}}, ""
+}
+
+// dbatools calls Backup-DbaDatabase (https://docs.dbatools.io/Backup-DbaDatabase), which
+// makes a file for each path if there are several.
+func (f forms) dbatools() (out filewise.OtherScript, why string) {
+	line := []string{"Backup-DbaDatabase", "-SqlInstance", single(f.instance())}
+	if user := f.target.Address.User; user != "" {
+		line = append(line, "-SqlCredential", "(Get-Credential "+single(user)+")")
+	}
+	line = append(line, "-Database", single(f.target.Database))
+	dirs := f.dirs()
+	if once := slices.Compact(slices.Sorted(slices.Values(dirs))); len(once) > 1 {
+		line = append(line, "-Path", strings.Join(filewise.Each(dirs, single), ","))
+	} else {
+		if once[0] != "" {
+			line = append(line, "-Path", single(once[0]))
+		}
+		line = append(line, "-FileCount", fmt.Sprint(len(dirs)))
+	}
+	line = append(line, "-Type", "Full", "-CopyOnly", "-Checksum")
+	switch f.how.compression {
+	case "on":
+		line = append(line, "-CompressBackup")
+	case "off":
+		line = append(line, "-CompressBackup:$false")
+	}
+	for _, p := range f.sizes() {
+		line = append(line, "-"+p.name, fmt.Sprint(p.value))
+	}
+	return filewise.OtherScript{Suffix: "-dbatools.ps1", Comment: "# ", Text: strings.Join(append(line, "-EnableException"), " "),
+		Notes: []string{"It wants the PowerShell module dbatools.",
+			"-CopyOnly keeps it out of your chain of backups: leave that out for the backups that replace yours."}}, ""
+}
+
+// parameter is a size of BACKUP by the name that both tools give it.
+type parameter struct {
+	name  string
+	value int
+}
+
+// sizes are those that are given.
+func (f forms) sizes() []parameter {
+	return slices.DeleteFunc([]parameter{{"BufferCount", f.how.bufferCount}, {"MaxTransferSize", f.how.maxTransferSize},
+		{"BlockSize", f.how.blockSize}}, func(p parameter) bool { return p.value == 0 })
+}
+
+// dirs are the directories of the stripes, in order; empty: the server's own.
+func (f forms) dirs() []string {
+	return filewise.Each(f.how.stripes, func(s string) string {
+		dir, _, _ := strings.Cut(s, nameHere)
+		if cut := strings.TrimRight(dir, `\/`); cut != "" && !strings.HasSuffix(cut, ":") {
+			return cut
+		}
+		return dir
+	})
+}
+
+// instance is the server as clients name it, "localhost" if the address has no host.
+func (f forms) instance() string {
+	words := signin.Client(*f.target.Address)
+	return words[slices.Index(words, "-S")+1]
+}
+
+// untoken divides $( in a literal, which Agent and sqlcmd would replace.
+func untoken(text string) string { return strings.ReplaceAll(text, "$(", "$' + N'(") }
+
+// single is a literal of PowerShell, which takes four curly quotes for its own, too.
+func single(text string) string {
+	return "'" + quotes.ReplaceAllString(text, "$0$0") + "'"
+}
+
+var (
+	quotes = regexp.MustCompile("['\u2018\u2019\u201a\u201b]")
+	odd    = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+)
+
+// plainName is what of a name can stand in a file's.
+func plainName(name string) string {
+	return cmp.Or(strings.Trim(odd.ReplaceAllString(name, "_"), "_"), "backup")
+}
