@@ -22,14 +22,10 @@ type Sizer interface {
 // be reached without a little growth.
 const tolerated = 20
 
-// FillWarnings says of a trial's final files which were never used, where the
-// engine tells (File.Used), and which preallocated ones grew (File.Grew).
+// FillWarnings says of a trial's final files which preallocated ones grew (File.Grew).
 func FillWarnings(final []File) []Warning {
-	files, unused, idle, grew, bytes, logGrew := 0, 0, 0, int64(0), int64(0), int64(0)
+	var grew, bytes, logGrew int64
 	for _, f := range final {
-		if f.Role == RoleTemp && f.Used != nil && *f.Used == 0 {
-			idle++
-		}
 		if f.Role == RoleLog {
 			logGrew += f.Grew
 		}
@@ -37,28 +33,8 @@ func FillWarnings(final []File) []Warning {
 			continue
 		}
 		grew, bytes = grew+f.Grew, bytes+f.Bytes
-		if f.Used != nil {
-			files++
-			if *f.Used == 0 {
-				unused++
-			}
-		}
 	}
 	var all []Warning
-	if unused > 0 {
-		all = append(all, Warning{
-			Code:    "files-untouched",
-			Message: fmt.Sprintf("the work never reached %d of %d data files", unused, files),
-			Remedy:  "make --work larger, or --size smaller",
-		})
-	}
-	if idle > 0 {
-		all = append(all, Warning{
-			Code:    "temporary-files-untouched",
-			Message: fmt.Sprintf("%d of the temporary files were never used", idle),
-			Remedy:  "give more --rows or --connections, or a smaller --size",
-		})
-	}
 	if logGrew > 0 {
 		all = append(all, Warning{
 			Code:    "log-grew",

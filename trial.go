@@ -86,6 +86,22 @@ type Rest struct {
 	Time time.Duration `json:"time_ns"`
 	// Empty is what was taken off for that.
 	Empty time.Duration `json:"empty_ns"`
+	// Written holds the bytes that were written from the window's end until everything was
+	// durable, by the counters of ProbeWritten. If nil, nothing was counted then.
+	Written map[string]float64 `json:"written,omitempty"`
+}
+
+// DataPart returns the part of what was written behind the window that went to data and index
+// files, 0 to 1; ok is false if nothing was counted.
+func (r *Rest) DataPart() (part float64, ok bool) {
+	sum := 0.0
+	for _, name := range []string{WrittenData, WrittenIndex, WrittenLog, WrittenTemp, WrittenRest} {
+		sum += r.Written[name]
+	}
+	if sum <= 0 {
+		return 0, false
+	}
+	return (r.Written[WrittenData] + r.Written[WrittenIndex]) / sum, true
 }
 
 // TypeMeasure is what the operations of one type gave in one measure.

@@ -103,7 +103,27 @@ func spend(spent map[string]float64, m filewise.Measure) float64 {
 	here := min(rest, onProcessors(m, computed))
 	spent[SpentCPU] += here
 	spent[SpentUnknown] += rest - here
-	return waited + rest
+	return waited + rest + drained(spent, m)
+}
+
+// drained adds the time of a drain that is part of the observation, during which all connections
+// wait, and returns how much that is. It is the data files' as far as these were written in it.
+func drained(spent map[string]float64, m filewise.Measure) float64 {
+	if m.Rest == nil || m.Paced {
+		return 0
+	}
+	time := float64(m.Connections) * (m.Sync - m.Rest.Empty).Seconds()
+	part, ok := m.Rest.DataPart()
+	if time <= 0 {
+		return 0
+	}
+	if !ok {
+		spent[SpentUnknown] += time
+		return time
+	}
+	spent[SpentData] += part * time
+	spent[SpentOther] += (1 - part) * time
+	return time
 }
 
 // onProcessors is how long computing took, with the wait for a processor.

@@ -92,9 +92,11 @@ func (x *Display) relevanceOnce() {
 		return
 	}
 	x.relevance = true
-	if text := report.Relevance(x.shown()); text != "" {
-		x.erase()
-		x.say(text)
+	for _, text := range []string{report.Relevance(x.shown()), report.Conditions(x.shown())} {
+		if text != "" {
+			x.erase()
+			x.say(text)
+		}
 	}
 }
 

@@ -72,10 +72,7 @@ func explained(r verdict.Result, look verdict.Look) int {
 // relevance is how much of what was measured in complete blocks, or else by the
 // pilots, is about the layouts' files. Nil: nothing was read that tells.
 func (s standing) relevance() *cause.Relevance {
-	trials := s.counted(s.lastBlock())
-	if len(trials) == 0 {
-		trials = slices.DeleteFunc(slices.Clone(s.trials), func(t filewise.Trial) bool { return t.State != filewise.Done || !t.Cell.Pilot })
-	}
+	trials := s.telling()
 	about, divided := s.plan.differsIn()
 	r, ok := cause.Where(trials, divided...)
 	if !ok {
@@ -129,8 +126,6 @@ func (p Plan) toTell(most string, cycle time.Duration) string {
 	switch {
 	case most == cause.SpentLog && has("commit-every") && p.Params.CommitEvery < batched:
 		return fmt.Sprintf("--commit-every %d", batched)
-	case (most == cause.SpentCPU || most == cause.SpentLog) && p.Pressing != "" && p.Preload == 0:
-		return p.Pressing
 	case most == cause.SpentLog && p.Target.Durability == filewise.DurabilityFull:
 		return "--durability normal"
 	case most == cause.SpentCPU && has("row-bytes") && p.Params.RowBytes < wideRows:

@@ -49,6 +49,7 @@ func (s standing) judge() (Judgement, error) {
 		return Judgement{}, fmt.Errorf("judge the trials: %w", err)
 	}
 	j.Relevance, j.Forecast = s.relevance(), s.forecast()
+	j.Conditions = s.conditions(j.Relevance)
 	for f, name := range s.plan.families() {
 		result, sentences := s.family(f, name, j.Latencies)
 		latency, err := s.layoutLatencies(result, name)
@@ -147,7 +148,6 @@ func (h history) warnings(s Schedule) []filewise.Warning {
 		}
 	}
 	out = append(out, h.trendWarning()...)
-	out = append(out, h.shortWarning()...)
 	out = append(out, h.cliffWarning()...)
 	out = append(out, h.spreadWarning()...)
 	out = append(out, h.remoteWarning()...)

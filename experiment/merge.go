@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"maps"
 	"math"
 
 	"filewise"
@@ -31,7 +30,7 @@ func merged(turns [][]filewise.Measure, k int) (filewise.Measure, error) {
 		out.Tail, out.Sync = out.Tail+t.Tail, out.Sync+t.Sync
 		out.Window[1] += t.Window[1] - t.Window[0]
 		out.Slices = append(out.Slices, within(t)...)
-		out.Errors = plus(out.Errors, t.Errors)
+		out.Errors = added(out.Errors, t.Errors)
 		hists, types = append(hists, t.Hist), append(types, t.Types)
 	}
 	mean := out.Window[1].Seconds() / float64(len(turns))
@@ -66,19 +65,6 @@ func within(m filewise.Measure) []int64 {
 		copy(out, m.Slices[from:])
 	}
 	return out
-}
-
-func plus(sum, more map[filewise.Class]int64) map[filewise.Class]int64 {
-	if len(more) == 0 {
-		return sum
-	}
-	if sum = maps.Clone(sum); sum == nil {
-		sum = make(map[filewise.Class]int64)
-	}
-	for class, n := range more {
-		sum[class] += n
-	}
-	return sum
 }
 
 // addedUp are the sums of the counters' moves, of shares and levels the means. What is absent

@@ -6,6 +6,7 @@ package experiment
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"filewise"
@@ -69,6 +70,10 @@ type Plan struct {
 	// Instances is the number of loaded builds of each layout, which the blocks
 	// use in turn; 0: one where it can be reset, none where the workload alters nothing.
 	Instances int `json:"instances,omitempty"`
+
+	// Conditional: a verdict is limited by the run's conditions of meaning. It is false in plans
+	// that were stored before there were any.
+	Conditional bool `json:"conditional,omitempty"`
 
 	// Observe is ObserveRest if work that writes is judged from rest to rest; empty if by the
 	// rate within the window, as in plans that were stored before there was a choice.
@@ -175,6 +180,8 @@ type Judgement struct {
 	// Relevance is how much of what was measured is about files, of the pilots until a
 	// block is complete; absent: nothing was read that tells.
 	Relevance *cause.Relevance `json:"relevance,omitempty"`
+	// Conditions are the conditions of meaning, by the same trials.
+	Conditions []filewise.Condition `json:"conditions,omitempty"`
 	// Families are the judgements of all families: at least one, unless nothing was judged.
 	Families []Family `json:"families"`
 	// Latencies are those of operations of several types, or where they are limited.
@@ -195,6 +202,18 @@ type Family struct {
 	Latency []LayoutLatency `json:"latency,omitempty"`
 	// LatencyLoss says that the recommended layout loses in latency; empty: it does not.
 	LatencyLoss string `json:"latency_loss,omitempty"`
+}
+
+// Limit ends a verdict that is hardly about files: "for this workload, which hardly uses data
+// files". It is empty if the verdict is about files, nothing was read that tells, or the plan is
+// of before there were conditions.
+func (j Judgement) Limit(p Plan) string {
+	if !p.Conditional || j.Relevance == nil || j.Relevance.Tells() {
+		return ""
+	}
+	about, _ := p.differsIn()
+	about, _, _ = strings.Cut(about, ",")
+	return "for this workload, which hardly uses " + about
 }
 
 // First is the judgement of the first family; that of none where nothing was judged.

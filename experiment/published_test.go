@@ -110,54 +110,52 @@ func TestAsPublishedWithinABudget(t *testing.T) {
 
 func TestShortPhasesAreListedOnce(t *testing.T) {
 	w, _ := phasedWorld(t)
+	w.plan.Scenario = "scan"
 	trials, _ := w.run(t)
-	for i := range trials {
-		for k := range trials[i].Measures {
-			if m := &trials[i].Measures[k]; m.Family == "query 1" {
-				m.Window[1] = m.Window[0] + 120*time.Microsecond
+	took := func(d time.Duration, unit, family string) {
+		for i := range trials {
+			for k := range trials[i].Measures {
+				m := &trials[i].Measures[k]
+				m.Window[1], m.Unit, m.Work = m.Window[0]+d, unit, 1
+				if m.Family != family && family != "" {
+					m.Window[1] = m.Window[0] + time.Minute
+				}
 			}
 		}
 	}
-	short := func() []filewise.Warning {
+	lasts := func() filewise.Condition {
 		j, err := w.plan.Judge(trials)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return slices.DeleteFunc(j.Warnings, func(w filewise.Warning) bool { return w.Code != "too-short" })
+		i := slices.IndexFunc(j.Conditions, func(c filewise.Condition) bool { return c.Name == filewise.CondDuration })
+		return j.Conditions[i]
 	}
-	if got := short(); len(got) != 1 || !strings.Contains(got[0].Message, "query 1 (0.12 ms; it takes 1 ms)") ||
-		!strings.Contains(got[0].Remedy, "--rows") {
+	took(120*time.Microsecond, "queries", "query 1")
+	if got := lasts(); !got.Broken() || got.Measured != "too short to resolve: query 1 120 µs" || !strings.Contains(got.Mend, "--rows") {
 		t.Errorf("%+v", got)
 	}
 	w.plan.Target.Database = "shop"
-	if got := short(); len(got) != 1 || strings.Contains(got[0].Remedy, "--rows") {
+	if got := lasts(); !got.Broken() || got.Mend != "" {
 		t.Errorf("of a database whose rows are its owner's: %+v", got)
 	}
 	w.plan.Target.Database = ""
 	w.plan.Params.Repeat = 3
-	if got := short(); len(got) != 1 || !strings.Contains(got[0].Remedy, "--repeat") {
+	if got := lasts(); !got.Broken() || !strings.Contains(got.Mend, "--repeat") {
 		t.Errorf("%+v", got)
 	}
 	// A cold query and a whole backup need more than a warm query, and it is said how much.
-	took := func(d time.Duration, unit string) {
-		for i := range trials {
-			for k := range trials[i].Measures {
-				m := &trials[i].Measures[k]
-				m.Window[1], m.Unit = m.Window[0]+d, unit
-			}
-		}
-	}
 	w.plan.Params.Rows = 1000
 	for _, c := range []struct {
-		cache, unit, remedy string
-		d                   time.Duration
+		cache, unit, mend string
+		d                 time.Duration
 	}{
 		{"buffer-cold", "queries", "--rows 4000 ", 5 * time.Millisecond}, {"buffer-cold", "queries", "", 25 * time.Millisecond},
-		{"warm", "queries", "", 5 * time.Millisecond}, {"", "backups", "--rows", 62 * time.Millisecond}, {"", "backups", "", 2 * time.Second},
+		{"", "backups", "--rows", 62 * time.Millisecond}, {"", "backups", "--rows", 1900 * time.Millisecond}, {"", "backups", "", 2 * time.Second},
 	} {
 		w.plan.Params.Cache, w.plan.Params.Repeat = c.cache, 0
-		took(c.d, c.unit)
-		if got := short(); len(got) > 0 != (c.remedy != "") || len(got) > 0 && !strings.Contains(got[0].Remedy, c.remedy) {
+		took(c.d, c.unit, "")
+		if got := lasts(); got.OK != (c.mend == "") || !strings.Contains(got.Mend, c.mend) {
 			t.Errorf("%s of %v, cache %q: %+v", c.unit, c.d, c.cache, got)
 		}
 	}

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"filewise"
 	"filewise/drive"
+	"filewise/probe"
 )
 
 // rests reports whether a phase is judged by all its work from rest to rest: it writes, works
@@ -86,8 +89,46 @@ func (l *life) drain(ctx context.Context) (err error) {
 	if m.Rest != nil {
 		m.Rest.Empty = min(l.empty, took)
 		m.Rest.Time += took - m.Rest.Empty
+		m.Rest.Written = l.writtenBehind(ctx)
 	}
 	return nil
+}
+
+// edge is a reading of the probes at the window's end.
+type edge struct {
+	probes *probe.Set
+	at     probe.Snapshot
+}
+
+// writtenBehind returns what was written since the window's end, in bytes by the counters of
+// filewise.ProbeWritten; nil if nothing was counted.
+func (l *life) writtenBehind(ctx context.Context) map[string]float64 {
+	e := l.edge
+	if l.edge = nil; e == nil {
+		return nil
+	}
+	m := filewise.Measure{Deltas: e.probes.Delta(e.at, e.probes.Read(ctx))}
+	var out map[string]float64
+	for _, d := range slices.Concat(m.Deltas, probe.Written(m, l.trial.Files, l.embedded())) {
+		if d.Probe == filewise.ProbeWritten && d.Unit == "B" {
+			out = added(out, map[string]float64{d.Name: d.Value})
+		}
+	}
+	return out
+}
+
+// added returns a new sum of two maps; nil if both are empty.
+func added[K comparable, V int64 | float64](sum, more map[K]V) map[K]V {
+	if len(more) == 0 {
+		return sum
+	}
+	if sum = maps.Clone(sum); sum == nil {
+		sum = make(map[K]V, len(more))
+	}
+	for key, n := range more {
+		sum[key] += n
+	}
+	return sum
 }
 
 // closeDone closes the connections that were left open for a drain.
@@ -118,7 +159,8 @@ func addRest(sum, turn *filewise.Rest) *filewise.Rest {
 	if sum == nil || turn == nil {
 		return nil
 	}
-	return &filewise.Rest{Work: sum.Work + turn.Work, Time: sum.Time + turn.Time, Empty: sum.Empty + turn.Empty}
+	return &filewise.Rest{Work: sum.Work + turn.Work, Time: sum.Time + turn.Time, Empty: sum.Empty + turn.Empty,
+		Written: added(sum.Written, turn.Written)}
 }
 
 // restWarning says that the window is judged though the plan asked for more.

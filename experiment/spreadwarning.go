@@ -21,48 +21,33 @@ const (
 
 // spreadWarning says of layouts with several files whether the spread happened.
 func (h history) spreadWarning() []filewise.Warning {
-	var uneven, idle []string
+	var found []string
 	for _, l := range h.plan.Layouts {
-		if l.Data.Files < 2 || l.AddedLater == filewise.LaterUntouched || l.AddedLater == filewise.LaterNewData { // uneven on purpose
+		if l.Data.Files < 2 || !alike(l) {
 			continue
 		}
-		var even, unused []float64
+		var even []float64
 		for _, t := range h.counted(h.lastBlock()) {
 			if s, ok := spreadOf(t); ok && t.Cell.Layout == l.Name {
-				even, unused = append(even, s.even), append(unused, float64(s.unused))
+				even = append(even, s.even)
 			}
 		}
 		if len(even) == 0 {
 			continue
 		}
-		if n := middle(unused); n >= 1 {
-			idle = append(idle, fmt.Sprintf("%s %.0f", l.Name, n))
-		}
 		if e := middle(even); e < evenEnough {
-			uneven = append(uneven, fmt.Sprintf("%s like %.1f", l.Name, e*float64(l.Data.Files)))
+			found = append(found, fmt.Sprintf("%s like %.1f", l.Name, e*float64(l.Data.Files)))
 		}
 	}
 	var out []filewise.Warning
-	if len(idle) > 0 && !h.said("files-untouched") {
-		out = append(out, filewise.Warning{Code: "files-untouched",
-			Message: fmt.Sprintf("Data files that had no part in the measured work of the typical trial: %s.", strings.Join(idle, ", ")),
-			Remedy:  "Read such a layout as one of fewer files; give more work, or work that reaches all of them."})
-	}
-	if len(uneven) > 0 {
+	if len(found) > 0 {
 		out = append(out, filewise.Warning{Code: "uneven-spread",
 			Message: fmt.Sprintf("The load was not spread evenly: by what was counted of each file, the files worked like this many that are used "+
-				"alike: %s.", strings.Join(uneven, ", ")),
+				"alike: %s.", strings.Join(found, ", ")),
 			Remedy: "Read such a layout as one of fewer files; the report has each file's part. Keys, free space and the order of filling decide " +
 				"which file is used."})
 	}
 	return out
-}
-
-// said tells whether a trial has a warning of its own.
-func (h history) said(code string) bool {
-	return slices.ContainsFunc(h.trials, func(t filewise.Trial) bool {
-		return slices.ContainsFunc(t.Warnings, func(w filewise.Warning) bool { return w.Code == code })
-	})
 }
 
 // spread is how a trial's load lay on its data files.

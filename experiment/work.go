@@ -66,7 +66,7 @@ func (l *life) measured(ctx context.Context, i int, load drive.Load) (filewise.M
 		return filewise.Measure{}, err
 	}
 	if l.rests(phase) {
-		result.Measure.Rest = busy(result)
+		result.Measure.Rest, l.edge = busy(result), &edge{probes, edges[drive.WindowEnd]}
 	}
 	l.stood(phase.Family, result.Still)
 	result.Measure.Deltas = append(result.Measure.Deltas, windowDeltas(probes, edges, load, result)...)

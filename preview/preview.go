@@ -28,6 +28,8 @@ type Preview struct {
 	AtLeast  time.Duration      `json:"at_least_ns"` // measured time of the fewest blocks that allow a verdict
 	AtMost   time.Duration      `json:"at_most_ns"`  // the budget, or all blocks where there is none
 	Warnings []filewise.Warning `json:"warnings"`
+	// Conditions are the conditions of meaning by what is known before anything is spent.
+	Conditions []filewise.Condition `json:"conditions,omitempty"`
 	// Forecast is what the budget can tell by an earlier run on this host; absent: there is none.
 	Forecast *experiment.Forecast `json:"forecast,omitempty"`
 	// Findings are what an existing server was found to be.
@@ -51,7 +53,7 @@ func Of(ctx context.Context, made plan.Made, login run.Login) (_ Preview, err er
 	if err != nil {
 		return Preview{}, err
 	}
-	out := Preview{Plan: p, Trials: p.Trials(), Warnings: env.Warnings()}
+	out := Preview{Plan: p, Trials: p.Trials(), Warnings: env.Warnings(), Conditions: p.Foreseen(run.HostOf(p.Target))}
 	for i, s := range env.Scripts {
 		out.Layouts = append(out.Layouts, LayoutScript{p.Layouts[i], s})
 	}

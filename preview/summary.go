@@ -9,6 +9,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"filewise"
+	"filewise/internal/say"
 	"filewise/report/document"
 	"filewise/workload"
 )
@@ -26,6 +27,9 @@ func (v Preview) Summary(to io.Writer, opts document.TerminalOptions) error {
 	said.printf("Time: %s\n", timeWords(v))
 	if v.Forecast != nil {
 		said.printf("%s\n", v.Forecast.Sentence)
+	}
+	if len(v.Conditions) > 0 {
+		said.printf("%s\n", foreseen(v.Conditions))
 	}
 	said.people(p)
 	about := []document.Block{
@@ -47,6 +51,25 @@ func (v Preview) Summary(to io.Writer, opts document.TerminalOptions) error {
 	blocks = append(blocks, v.findingLines()...)
 	opts.Short = true
 	return document.WriteTerminal(to, screens(about, layouts, blocks, v.warningLines()), opts)
+}
+
+// foreseen lists the conditions of meaning in a line, those that pilots measure last.
+func foreseen(all []filewise.Condition) string {
+	var known, later []string
+	for _, c := range all {
+		switch {
+		case c.Unknown:
+			later = append(later, string(c.Name))
+		case c.OK:
+			known = append(known, fmt.Sprintf("%s %s", c.Name, c.Sign()))
+		default:
+			known = append(known, fmt.Sprintf("%s %s (%s)", c.Name, c.Sign(), say.Joined("; ", c.Measured, c.Mend)))
+		}
+	}
+	if len(later) > 0 {
+		later = []string{"pilots measure " + say.Enumerate(later)}
+	}
+	return "Conditions: " + strings.Join(append(known, later...), ", ") + "."
 }
 
 // screens is a document of what a screen is shown, with a gap between parts.

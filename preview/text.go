@@ -41,8 +41,27 @@ func (v Preview) Text() string {
 	if v.Forecast != nil {
 		w.printf("%s\n", v.Forecast.Sentence)
 	}
+	w.conditions(v.Conditions)
 	w.others(v)
 	return w.String()
+}
+
+// conditions lists the conditions of meaning.
+func (w *lines) conditions(all []filewise.Condition) {
+	if len(all) == 0 {
+		return
+	}
+	w.printf("\nConditions under which the run is about files; pilots measure those with a question mark\n")
+	for _, c := range all {
+		w.printf("  %s %s: %s", c.Sign(), c.Name, c.Threshold)
+		if c.Measured != "" {
+			w.printf("; here %s", c.Measured)
+		}
+		if c.Broken() && c.Mend != "" {
+			w.printf(" → %s", c.Mend)
+		}
+		w.printf("\n")
+	}
 }
 
 // people says who else is asked or told.

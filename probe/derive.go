@@ -78,12 +78,9 @@ func queues(deltas []filewise.Delta, elapsed time.Duration) []filewise.Delta {
 // own is the share that Filewise and the server took; none when what the server
 // took is not known: it is in Filewise's process when embedded.
 func own(deltas []filewise.Delta, embedded bool) []filewise.Delta {
-	var total, mine float64
-	for _, name := range cpuTimes {
-		v, _ := Find(deltas, "cpu", name)
-		total += v
-	}
-	if _, known := Find(deltas, "cpu", BusyShare); !known || total <= 0 {
+	var mine float64
+	total, known := ProcessorTime(deltas)
+	if !known {
 		return nil
 	}
 	for _, probe := range []string{"process", filewise.ProbeServer} {
@@ -95,6 +92,17 @@ func own(deltas []filewise.Delta, embedded bool) []filewise.Delta {
 		mine += user + system
 	}
 	return []filewise.Delta{{Probe: "cpu", Name: OwnShare, Unit: "%", Value: min(100*mine/total, 100)}}
+}
+
+// ProcessorTime returns the time of all processors of the server's machine between two readings,
+// busy or idle, in seconds: the time that passed times their number. ok is false if it was not read.
+func ProcessorTime(deltas []filewise.Delta) (total float64, ok bool) {
+	for _, name := range cpuTimes {
+		v, _ := Find(deltas, "cpu", name)
+		total += v
+	}
+	_, known := Find(deltas, "cpu", BusyShare)
+	return total, known && total > 0
 }
 
 // shares are the processors' times in percent of their sum; none when a part

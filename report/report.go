@@ -70,6 +70,7 @@ func (v view) document() document.Document {
 			{ID: "levels", Name: "Levels", Title: "Throughput and latency of each family", Blocks: v.levels()},
 			{ID: "loads", Name: "Loads", Title: "Throughput by load", Blocks: v.loads()},
 			{ID: "why", Name: "Why", Title: "Why", Blocks: v.why()},
+			{ID: "conditions", Name: "Conditions", Title: "Whether this run answers a question about files", Print: true, Blocks: v.conditions()},
 			{ID: "waits", Name: "Waits", Title: "What the connections waited for", Blocks: v.waits()},
 			{ID: "files", Name: "Files", Title: "How the files share the load", Blocks: v.files()},
 			{ID: "written", Name: "Writes", Title: "What was written", Blocks: v.written()},

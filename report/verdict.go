@@ -25,7 +25,7 @@ func (v view) verdict() []document.Block {
 	}
 	out := []document.Block{
 		document.OnPages(document.Line{Class: "kicker", Text: say.Joined(" · ", "Verdict", v.Scenario.Title)}),
-		document.Everywhere(append([]document.Block{document.Headline(v.Headline())}, said("relevance", v.latencyLoss(), v.relevance())...)...),
+		document.Everywhere(append([]document.Block{document.Headline(v.Headline())}, said("relevance", v.latencyLoss(), v.relevance(), v.met())...)...),
 		document.Only{In: document.HTML | document.Terminal, Blocks: said("gain", v.gain())},
 	}
 	if f := v.further(); len(f) > 0 {
@@ -45,8 +45,21 @@ func (v view) relevance() string {
 	return ""
 }
 
-// Headline is the verdict in one sentence, or why there is none.
+// met lists the conditions of meaning in a line; empty: none was measured.
+func (v view) met() string { return conditionsInShort(v.whole.Judgement.Conditions) }
+
+// Headline is the verdict in one sentence, or why there is none, and what limits it.
 func (v view) Headline() string {
+	said, limit := v.decision(), v.whole.Judgement.Limit(v.Plan)
+	part := len(v.whole.Judgement.Families) > 1 && !v.several() // of a run whose own headline has it
+	if limit == "" || part || strings.HasPrefix(said, "No ") {
+		return said
+	}
+	return said + " This is " + limit + "."
+}
+
+// decision is the headline without its limit.
+func (v view) decision() string {
 	if v.several() {
 		return Summary(v.Plan.Baseline, familiesOf(v.whole))
 	}

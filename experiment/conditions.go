@@ -1,0 +1,439 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"filewise"
+	"filewise/cause"
+	"filewise/internal/say"
+	"filewise/probe"
+	"filewise/workload"
+)
+
+// asked is what the plan's conditions of meaning are measured by: what is known of the host
+// before anything is spent, and trials.
+type asked struct {
+	history
+	trials []filewise.Trial // done, of one design; none before the pilots
+	spent  *cause.Relevance // where their connections' time went; nil: not known
+	host   Host
+}
+
+// Host is what is known of the server's machine before anything is measured.
+type Host struct {
+	Cores  int   // 0: not known
+	Memory int64 // that the server may use, in bytes; 0: not known
+}
+
+// finding is what a condition came to; ok is false if it is not about this plan.
+type finding struct {
+	filewise.Condition
+	ok bool
+}
+
+// Foreseen are the plan's conditions of meaning by what is known before anything is spent.
+func (p Plan) Foreseen(h Host) []filewise.Condition {
+	if p.Target.Memory > 0 {
+		h.Memory = p.Target.Memory
+	}
+	return asked{history: p.read(nil), host: h}.conditions()
+}
+
+// telling are the trials by which conditions and relevance are measured: those of complete
+// blocks, or else the pilots.
+func (s standing) telling() []filewise.Trial {
+	if trials := s.counted(s.lastBlock()); len(trials) > 0 {
+		return trials
+	}
+	return slices.DeleteFunc(slices.Clone(s.trials), func(t filewise.Trial) bool { return t.State != filewise.Done || !t.Cell.Pilot })
+}
+
+// conditions are the plan's conditions of meaning by its trials.
+func (s standing) conditions(r *cause.Relevance) []filewise.Condition {
+	return asked{history: s.history, trials: s.telling(), spent: r, host: Host{Memory: s.plan.Target.Memory}}.conditions()
+}
+
+func (a asked) conditions() []filewise.Condition {
+	sc, err := workload.Lookup(a.plan.Scenario)
+	if err != nil || a.plan.Measure == MeasureLifecycle {
+		return nil
+	}
+	by := map[filewise.ConditionName]func() finding{
+		filewise.CondReach: a.reach, filewise.CondWrites: a.writes, filewise.CondReads: a.reads, filewise.CondDuration: a.duration, filewise.CondGrowth: a.grows,
+		filewise.CondContention: a.contention, filewise.CondHeadroom: a.headroom,
+	}
+	var out []filewise.Condition
+	for _, name := range sc.Conditions() {
+		f := by[name]()
+		if !f.ok {
+			continue
+		}
+		f.Name, f.OK = name, f.OK && !f.Unknown
+		if f.OK {
+			f.Mend = ""
+		}
+		out = append(out, f.Condition)
+	}
+	return out
+}
+
+// found is a condition that holds or does not.
+func found(ok bool, threshold, mend, format string, args ...any) finding {
+	return finding{filewise.Condition{Measured: fmt.Sprintf(format, args...), Threshold: threshold, OK: ok, Mend: mend}, true}
+}
+
+// open is a condition of which nothing is known.
+func open(threshold string) finding {
+	return finding{filewise.Condition{Threshold: threshold, Unknown: true}, true}
+}
+
+// has reports whether the plan's scenario takes an option.
+func (p Plan) has(flag string) bool {
+	sc, err := workload.Lookup(p.Scenario)
+	return err == nil && p.AsPublished == nil && p.Target.Database == "" && slices.Contains(sc.Flags, flag)
+}
+
+// medians are the middle values of something by layout, of the layouts' trials that have it.
+func (a asked) medians(of func(filewise.Layout, filewise.Trial) (float64, bool)) map[string]float64 {
+	out := make(map[string]float64)
+	for _, l := range a.plan.Layouts {
+		var all []float64
+		for _, t := range a.trials {
+			if x, ok := of(l, t); ok && t.Cell.Layout == l.Name {
+				all = append(all, x)
+			}
+		}
+		if len(all) > 0 {
+			out[l.Name] = middle(all)
+		}
+	}
+	return out
+}
+
+// reach asks whether every file of every layout took part in the typical trial.
+func (a asked) reach() finding {
+	const threshold = "every file of every layout takes part"
+	several := func(l filewise.Layout) bool { return max(l.Data.Files, l.Temp.Files) > 1 && alike(l) }
+	idle := a.medians(func(l filewise.Layout, t filewise.Trial) (float64, bool) {
+		n, ok := untouched(l, t)
+		return float64(n), ok && several(l)
+	})
+	if len(idle) == 0 {
+		return finding{open(threshold).Condition, slices.ContainsFunc(a.plan.Layouts, several)}
+	}
+	var names []string
+	for _, l := range a.plan.Layouts {
+		if n := idle[l.Name]; n >= 1 {
+			names = append(names, fmt.Sprintf("%s: %.0f untouched", l.Name, n))
+		}
+	}
+	if len(names) == 0 {
+		return found(true, threshold, "", "all took part")
+	}
+	return found(false, threshold, a.plan.moreWork(), "%s", strings.Join(names, ", "))
+}
+
+// alike reports whether a layout's files are to be used alike.
+func alike(l filewise.Layout) bool {
+	return l.AddedLater != filewise.LaterUntouched && l.AddedLater != filewise.LaterNewData
+}
+
+// untouched is how many of a trial's files had no part in its work, by what was counted of each
+// of them or by what the engine found used.
+func untouched(l filewise.Layout, t filewise.Trial) (n int, ok bool) {
+	if s, counted := spreadOf(t); counted && l.Temp.Files == 0 {
+		n, ok = s.unused, true
+	}
+	unused := 0
+	for _, f := range t.Final {
+		if role := filewise.RoleData; f.Used == nil || f.Role != role && (l.Temp.Files == 0 || f.Role != filewise.RoleTemp) {
+			continue
+		}
+		if ok = true; *f.Used == 0 {
+			unused++
+		}
+	}
+	return max(n, unused), ok
+}
+
+// moreWork is the option that has a trial do more, as far as the scenario has one.
+func (p Plan) moreWork() string {
+	switch {
+	case p.AsPublished != nil:
+		return "a larger --scale"
+	case p.has("rows"):
+		return "more --rows"
+	case p.Work > 0:
+		return "more --work"
+	case p.has("window"):
+		return "a longer --window"
+	}
+	return ""
+}
+
+// leastPages is how many bytes of data pages a trial writes at least if it is about writing them.
+const leastPages = leastWritten
+
+// writes asks whether data pages are written within the observation.
+func (a asked) writes() finding {
+	const threshold = "data pages are written within the observation"
+	name := filewise.WrittenData
+	if slices.ContainsFunc(a.plan.Layouts, func(l filewise.Layout) bool { return l.Temp.Files > 0 }) {
+		name = filewise.WrittenTemp
+	}
+	written := a.medians(func(_ filewise.Layout, t filewise.Trial) (sum float64, known bool) {
+		for _, m := range t.Measures {
+			x, ok := probe.Find(m.Deltas, filewise.ProbeWritten, name)
+			sum, known = sum+x, known || ok
+			if m.Rest != nil && len(m.Rest.Written) > 0 {
+				sum, known = sum+m.Rest.Written[name], true
+			}
+		}
+		return sum, known
+	})
+	if len(written) == 0 {
+		return open(threshold)
+	}
+	least := math.Inf(1)
+	for _, x := range written {
+		least = min(least, x)
+	}
+	mend := ""
+	if a.plan.Observe == "" && a.plan.AsPublished == nil {
+		mend = "--observe rest"
+	} else if least < leastPages {
+		mend = a.plan.moreWork()
+	}
+	return found(least >= leastPages, threshold, mend, "%s a trial", say.Size(int64(least)))
+}
+
+// timesCache is how many times a cache's size data are that do not come from it.
+const timesCache = 4
+
+// reads asks whether the data come from the storage.
+func (a asked) reads() finding {
+	threshold := fmt.Sprintf("data at least %d times what may cache them, or read from storage", timesCache)
+	if c := a.plan.Params.Cache; c != "" && c != workload.CacheWarm {
+		return found(true, threshold, "", "caches are emptied before (--cache %s)", c)
+	}
+	size := a.medians(func(_ filewise.Layout, t filewise.Trial) (float64, bool) { x := dataBytes(t); return x, x > 0 })
+	memory := a.medians(func(_ filewise.Layout, t filewise.Trial) (float64, bool) { return a.memoryOf(t) })
+	read := a.medians(func(_ filewise.Layout, t filewise.Trial) (float64, bool) { return a.readFromStorage(t) })
+	data, cache, came := least(size), least(memory), least(read)
+	if len(a.trials) == 0 && a.plan.Layouts[0].Data.Bytes > 0 {
+		data, cache = float64(a.plan.Layouts[0].Data.Bytes), float64(a.host.Memory)
+	}
+	if data == 0 || cache == 0 && len(read) == 0 {
+		return open(threshold)
+	}
+	words := say.Size(int64(data)) + " of data"
+	if cache > 0 {
+		words += ", " + say.Size(int64(cache)) + " of memory"
+	}
+	if len(read) > 0 {
+		words += ", " + say.Size(int64(came)) + " read"
+	}
+	ok := cache > 0 && data >= timesCache*cache || len(read) > 0 && came >= hardlyRead(data)
+	return found(ok, threshold, a.plan.outOfMemory(), "%s", words)
+}
+
+// least is the smallest value; 0 if there is none.
+func least(of map[string]float64) float64 {
+	out := math.Inf(1)
+	for _, x := range of {
+		out = min(out, x)
+	}
+	if math.IsInf(out, 1) {
+		return 0
+	}
+	return out
+}
+
+// outOfMemory is the option with which data do not come from memory.
+func (p Plan) outOfMemory() string {
+	switch {
+	case p.has("cache") && p.Target.Mode == filewise.Managed:
+		return "--cache storage-cold"
+	case p.Target.Mode == filewise.Managed && p.Target.Memory == 0:
+		return "--memory of a quarter of the data"
+	case p.has("warehouses"):
+		return "more --warehouses"
+	case p.has("rows"):
+		return "more --rows"
+	}
+	return ""
+}
+
+// duration asks whether operations that are timed one by one last long enough.
+func (a asked) duration() finding {
+	const threshold = "a backup, dump or restore takes 2 s, a query 20 ms (warm: all its executions in a trial)"
+	var short []string
+	timed, more := 0, 1.0
+	for _, family := range a.plan.Families() {
+		took, unit, ok := a.typicalTime(family)
+		least := workload.LeastOf(unit)
+		if !ok || least == 0 {
+			continue
+		}
+		if timed++; took < least {
+			short = append(short, fmt.Sprintf("%s %s", family, say.Seconds(took)))
+			more = max(more, least/max(took, 1e-9))
+		}
+	}
+	switch {
+	case timed == 0:
+		return open(threshold)
+	case len(short) == 0:
+		return found(true, threshold, "", "all last as long")
+	}
+	return found(false, threshold, a.plan.lengthen(more), "too short to resolve: %s", strings.Join(short, ", "))
+}
+
+// typicalTime is the median time of one operation of a family, in seconds, and the unit; if it is
+// repeated from warm caches, of all of them in a trial.
+func (a asked) typicalTime(family string) (seconds float64, unit string, ok bool) {
+	var took []float64
+	for _, t := range a.trials {
+		for _, m := range t.Measures {
+			if m.Family != family || m.Work <= 0 {
+				continue
+			}
+			x := (m.Window[1] - m.Window[0]).Seconds()
+			if !a.plan.warm() {
+				x /= m.Work
+			}
+			took, unit = append(took, x), m.Unit
+		}
+	}
+	if len(took) == 0 {
+		return 0, "", false
+	}
+	return middle(took), unit, true
+}
+
+// warm reports whether queries are repeated from warm caches.
+func (p Plan) warm() bool {
+	return p.Params.Repeat > 0 && (p.Params.Cache == "" || p.Params.Cache == workload.CacheWarm)
+}
+
+// timesGrown is how often files grow in a trial at least if growing is measured.
+const timesGrown = 10
+
+// grows asks whether growing files grow often in the typical trial.
+func (a asked) grows() finding {
+	threshold := fmt.Sprintf("growing files grow %d times a trial", timesGrown)
+	growing := func(l filewise.Layout) bool { return l.Data.Allocation == filewise.Growing && l.Data.Growth > 0 }
+	steps := a.medians(func(l filewise.Layout, t filewise.Trial) (float64, bool) {
+		var grew int64
+		for _, f := range t.Final {
+			if f.Role != filewise.RoleData {
+				continue
+			}
+			i := slices.IndexFunc(t.Files, func(g filewise.File) bool { return g.Path == f.Path })
+			if i >= 0 {
+				grew += f.Bytes - t.Files[i].Bytes
+			}
+		}
+		return float64(grew) / float64(max(l.Data.Growth, 1)), growing(l) && len(t.Final) > 0
+	})
+	if len(steps) == 0 {
+		return finding{open(threshold).Condition, slices.ContainsFunc(a.plan.Layouts, growing)}
+	}
+	n := least(steps)
+	return found(n >= timesGrown, threshold, a.plan.moreWork(), "%.0f times", n)
+}
+
+// timesCores is how many connections ask for space at once, for each core, if they contend.
+const timesCores = 2
+
+// contention asks whether there are more connections than cores.
+func (a asked) contention() finding {
+	threshold := fmt.Sprintf("at least %d connections a core", timesCores)
+	cores, n := a.cores(), a.plan.Params.Connections
+	if cores == 0 {
+		return open(threshold)
+	}
+	return found(n >= timesCores*cores, threshold, fmt.Sprintf("--connections %d", timesCores*cores), "%s, %s",
+		say.Count(n, "connection"), say.Count(cores, "core"))
+}
+
+// cores are the server's processors, as counted in the trials or known of the host; 0: not known.
+func (a asked) cores() int {
+	for _, t := range a.trials {
+		for _, m := range t.Measures {
+			total, ok := probe.ProcessorTime(m.Deltas)
+			if took := (m.Window[1] - m.Window[0]).Seconds(); ok && took > 0 && m.Unit != filewise.UnitTimes {
+				return max(int(math.Round(total/took)), 1)
+			}
+		}
+	}
+	return a.host.Cores
+}
+
+// mostLog is the part of the connections' time from which the log limits the work.
+const mostLog = 0.5
+
+// headroom asks whether neither processors nor log are the limit.
+func (a asked) headroom() finding {
+	threshold := fmt.Sprintf("processors under %d %%, log under %.0f %% of the time", probe.BusyLimit, 100*mostLog)
+	busy := a.medians(func(_ filewise.Layout, t filewise.Trial) (most float64, known bool) {
+		for _, m := range t.Measures {
+			if x, ok := probe.Find(m.Deltas, "cpu", probe.BusyShare); ok {
+				most, known = max(most, x), true
+			}
+		}
+		return most, known
+	})
+	log := 0.0
+	if a.spent != nil {
+		for _, s := range a.spent.Shares {
+			if s.On == cause.SpentLog {
+				log = s.Part
+			}
+		}
+	}
+	if len(busy) == 0 && a.spent == nil {
+		return open(threshold)
+	}
+	most, words := 0.0, fmt.Sprintf("log %.0f %%", 100*log)
+	for _, x := range busy {
+		most = max(most, x)
+	}
+	if len(busy) > 0 {
+		words = fmt.Sprintf("processors %.0f %%, ", most) + words
+	}
+	mend := ""
+	if log >= mostLog {
+		mend = a.plan.lessLog()
+	}
+	return found(most < probe.BusyLimit && log < mostLog, threshold, mend, "%s", words)
+}
+
+// lessLog is the option with which the log takes less of the time.
+func (p Plan) lessLog() string {
+	switch {
+	case p.has("commit-every") && p.Params.CommitEvery < batched:
+		return fmt.Sprintf("--commit-every %d", batched)
+	case p.Target.Durability == filewise.DurabilityFull && p.AsPublished == nil:
+		return "--durability normal"
+	}
+	return ""
+}
+
+// lengthen is the option with which phases last so many times as long.
+func (p Plan) lengthen(more float64) string {
+	switch {
+	case p.AsPublished != nil:
+		return fmt.Sprintf("--scale %.2g or more", min(more*p.AsPublished.Scale, 1))
+	case p.has("repeat") && p.warm():
+		return fmt.Sprintf("--repeat %.0f or more", math.Ceil(more*float64(p.Params.Repeat)))
+	case !p.has("rows"):
+		return ""
+	}
+	rows := more * float64(max(p.Params.Rows, 1))
+	step := math.Pow(10, max(math.Floor(math.Log10(rows))-1, 0)) // two figures are enough
+	return fmt.Sprintf("--rows %.0f or more", math.Ceil(rows/step)*step)
+}

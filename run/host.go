@@ -1,0 +1,18 @@
+package run
+
+import (
+	"runtime"
+
+	"filewise"
+	"filewise/experiment"
+	"filewise/machine"
+)
+
+// HostOf is what is known of a target's machine without asking its server.
+func HostOf(t filewise.Target) experiment.Host {
+	if t.Mode == filewise.External && (t.Address == nil || !t.Address.Here()) {
+		return experiment.Host{}
+	}
+	memory, _ := machine.Memory()
+	return experiment.Host{Cores: runtime.NumCPU(), Memory: int64(memory)}
+}
