@@ -40,8 +40,11 @@ const wakePause = time.Second
 // wake brings a database online whose owner and files are those of a build of this account's.
 func (s *externalServer) wake(ctx context.Context, name string) error {
 	if err := do(ctx, s.control, "wake", map[string]any{"Name": name}); err != nil {
-		return filewise.Errorf(filewise.CodePreflight, "ALTER DATABASE "+ident(name)+" SET ONLINE, then clean again",
-			"database %s cannot be brought back, so that its mark cannot be read: %w", name, s.login.explain(err))
+		remedy := "ALTER DATABASE " + ident(name) + " SET ONLINE, then clean again"
+		if !s.may.online {
+			remedy = "have an administrator execute: ALTER DATABASE " + ident(name) + " SET ONLINE; then clean again"
+		}
+		return filewise.Errorf(filewise.CodePreflight, remedy, "database %s cannot be brought back, so that its mark cannot be read: %w", name, s.login.explain(err))
 	}
 	select {
 	case <-ctx.Done():

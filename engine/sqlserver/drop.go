@@ -20,7 +20,13 @@ func (s *externalServer) drop(ctx context.Context, name, text string) error {
 	if err != nil {
 		return err
 	}
-	return s.insist(ctx, statement, "dropping "+name)
+	err = s.insist(ctx, statement, "dropping "+name)
+	if hasNumber(err, errOffline) { // its mark cannot be read so
+		if err = s.wake(ctx, name); err == nil {
+			err = s.insist(ctx, statement, "dropping "+name)
+		}
+	}
+	return err
 }
 
 // within opens a connection to a database for as long as f runs.

@@ -50,12 +50,15 @@ var rights = []string{
 	"CREATE LOGIN [filewise] WITH PASSWORD = N'…';",
 	grantCreate,
 	grantView,
+	grantOnline,
 }
 
 const (
 	grantCreate = "GRANT CREATE ANY DATABASE TO [filewise];"
 	grantView   = "GRANT VIEW SERVER STATE TO [filewise]; -- free space, other sessions, I/O per file; without it these are not told; " +
 		"from 2022 on VIEW SERVER PERFORMANCE STATE is enough"
+	grantOnline = "GRANT ALTER ANY DATABASE TO [filewise]; -- for --cache buffer-cold only: the owner of a database may set it offline, and " +
+		"not online again"
 )
 
 // usage is an error of what the user gave.

@@ -158,7 +158,10 @@ func (i identity) sameHost() bool {
 }
 
 // permissions are the account's.
-type permissions struct{ create, view bool }
+type permissions struct {
+	create, view bool
+	online       bool // brings a database back that is offline, which its owner alone does not (error 5011)
+}
 
 func readPermissions(ctx context.Context, on *sql.DB) (permissions, error) {
 	r, err := ask(ctx, on, "rights", nil)
@@ -167,6 +170,7 @@ func readPermissions(ctx context.Context, on *sql.DB) (permissions, error) {
 	}
 	return permissions{
 		create: r.Yes("create_any") || r.Yes("alter_any") || r.Yes("create_in_master"),
+		online: r.Yes("alter_any"),
 		view:   r.Yes("view_state") || r.Yes("view_performance"),
 	}, nil
 }

@@ -30,6 +30,7 @@ type model struct {
 	edition       string
 	data, log     string
 	view, create  bool
+	alterAny      bool // ALTER ANY DATABASE, which the documented account lacks
 	performance   bool // VIEW SERVER PERFORMANCE STATE, of 2022 on
 	noInstant     bool
 	modelPages    int
@@ -292,7 +293,9 @@ func init() {
 	add(`THROW 50007.*ALTER DATABASE `+identPattern+` SET ONLINE`, func(a *asked, r *Reply) error {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		if d := a.databases[a.groups[0]]; d == nil || d.state != "OFFLINE" || d.foreign {
+		if !a.alterAny {
+			notOnline(r, a.groups[0])
+		} else if d := a.databases[a.groups[0]]; d == nil || d.state != "OFFLINE" || d.foreign {
 			r.Error(50007, 16, "it is not offline, or not Filewise's by its owner and its files")
 		} else {
 			d.state = "ONLINE"
@@ -361,7 +364,7 @@ func modelIdentity(a *asked, r *Reply) error {
 
 func modelRights(a *asked, r *Reply) error {
 	r.Result(num("create_any"), num("alter_any"), num("create_in_master"), num("view_state"), num("view_performance")).
-		Row(a.create, false, false, a.view, a.performance)
+		Row(a.create, a.alterAny, false, a.view, a.performance)
 	return nil
 }
 
@@ -433,6 +436,10 @@ func (a *asked) guarded(r *Reply) *modelDatabase {
 	if d == nil {
 		return nil
 	}
+	if d.state == "OFFLINE" {
+		r.Error(errOffline, 14, "Database '"+d.name+"' cannot be opened because it is offline.")
+		return nil
+	}
 	pass := false
 	if m := markGuard.FindStringSubmatch(a.q.SQL); m != nil {
 		pass = d.properties["filewise"] == unquote(m[1]) && m[1] != ""
@@ -499,6 +506,15 @@ func modelAlter(a *asked, r *Reply) error {
 		return nil
 	}
 	for part := range strings.SplitSeq(a.q.SQL, "ALTER DATABASE ") {
+		switch online := strings.Contains(part, "SET ONLINE"); {
+		case online && !a.alterAny:
+			notOnline(r, d.name)
+			return nil
+		case online:
+			d.state = "ONLINE"
+		case strings.Contains(part, "SET OFFLINE"):
+			d.state = "OFFLINE"
+		}
 		if !strings.Contains(part, "ADD FILE") {
 			d.options = append(d.options, strings.TrimSpace(part))
 			continue
@@ -512,6 +528,12 @@ func modelAlter(a *asked, r *Reply) error {
 		d.files = append(d.files, filesOf(part, "ROWS", group)...)
 	}
 	return nil
+}
+
+// notOnline is how the server refuses SET ONLINE to one who merely owns the database.
+func notOnline(r *Reply, name string) {
+	r.Error(5011, 14, "User does not have permission to alter database '"+name+"', the database does not exist, or the database is not in a "+
+		"state that allows access checks.").Error(5069, 16, "ALTER DATABASE statement failed.")
 }
 
 func modelLook(a *asked, r *Reply) error {

@@ -64,7 +64,7 @@ func TestBulkLoad(t *testing.T) {
 func TestCool(t *testing.T) {
 	w, err := workload.NewScan(workload.Params{Rows: 1000, Cache: string(filewise.CacheBufferCold), Data: workload.DataOrdered, Repeat: 1}, 1)
 	ok(t, err)
-	lab := newLab(t, nil)
+	lab := newLab(t, func(m *model) { m.alterAny = true })
 	s := lab.open()
 	db := lab.build(s, layout(2), w)
 	ok(t, loadAll(t, db, w), db.Settler.Settle(t.Context()))
@@ -120,7 +120,7 @@ func TestCool(t *testing.T) {
 // TestWake: a build that a run has left offline is brought back and removed; nothing that is another owner's,
 // or carries no mark, is removed.
 func TestWake(t *testing.T) {
-	lab := newLab(t, nil)
+	lab := newLab(t, func(m *model) { m.alterAny = true })
 	s := lab.open()
 	add := func(change func(*modelDatabase)) string {
 		name := mark.NewName()
@@ -147,6 +147,51 @@ func TestWake(t *testing.T) {
 	if names := lab.names(); len(left) != 3 || slices.Contains(names, dead) || !slices.Contains(names, foreign) ||
 		!slices.Contains(names, unmarked) {
 		t.Errorf("left are %q of %+v", names, left)
+	}
+}
+
+// TestCoolWantsTheRight: the account that the documentation asks for may set its build offline and not online. So
+// nothing is built that would stay offline, and the grant is told; what is offline already is named with the
+// statement that an administrator has to give.
+func TestCoolWantsTheRight(t *testing.T) {
+	w, err := workload.NewScan(workload.Params{Rows: 1000, Cache: string(filewise.CacheBufferCold), Data: workload.DataOrdered, Repeat: 1}, 1)
+	ok(t, err)
+	lab := newLab(t, nil)
+	s := lab.open()
+	const grant = "GRANT ALTER ANY DATABASE TO [filewise];"
+	if _, err := s.Build(t.Context(), layout(2), w.Program()); !errors.Is(err, filewise.ErrUnsupported) ||
+		!strings.Contains(filewise.RemedyOf(err), grant) || len(lab.names()) > 0 {
+		t.Errorf("%v (%s), left %q", err, filewise.RemedyOf(err), lab.names())
+	}
+	for _, program := range []filewise.Program{w.Program(), inserts(t, nil).Program()} {
+		want := map[bool]filewise.Status{true: filewise.StatusFailed, false: filewise.StatusNote}[cools(program)]
+		findings := s.Examine(t.Context(), filewise.Demand{Program: program})
+		if !slices.ContainsFunc(findings, func(f filewise.Finding) bool { return f.Status == want && strings.Contains(f.Remedy, grant) }) {
+			t.Errorf("cools %v: %+v", cools(program), findings)
+		}
+	}
+	lab.model.alterAny = true // and is taken away in between
+	able := lab.open()
+	db, err := able.Build(t.Context(), layout(2), w.Program())
+	ok(t, err)
+	lab.model.alterAny = false
+	name := lab.names()[0]
+	if err := db.Settler.(filewise.Cooler).Cool(t.Context()); err == nil {
+		t.Error("it is back")
+	}
+	left, err := s.Leftovers(t.Context())
+	if err != nil || len(left) != 1 || !left[0].Offline {
+		t.Fatalf("%+v: %v", left, err)
+	}
+	err = s.Remove(t.Context(), left[0])
+	if remedy := filewise.RemedyOf(err); err == nil || !strings.Contains(remedy, "administrator") ||
+		!strings.Contains(remedy, "ALTER DATABASE ["+name+"] SET ONLINE") {
+		t.Errorf("%v (%s)", err, remedy)
+	}
+	lab.model.alterAny = true
+	ok(t, db.Dropper.Drop(t.Context())) // which brings it back for that
+	if len(lab.names()) > 0 {
+		t.Errorf("left %q", lab.names())
 	}
 }
 

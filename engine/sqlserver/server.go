@@ -128,6 +128,9 @@ func (s *externalServer) Build(ctx context.Context, l filewise.Layout, p filewis
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
+	if err := s.mayCool(p); err != nil {
+		return nil, err
+	}
 	name := mark.NewName()
 	text, err := mark.NewText(name, p.Custom != nil)
 	if err != nil {

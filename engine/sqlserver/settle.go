@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"strconv"
 	"time"
 
@@ -34,6 +35,9 @@ func (b *build) Cool(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	if err := b.server.mayCool(b.design.program); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), coolPatience)
 	defer cancel()
 	b.away()
@@ -44,6 +48,20 @@ func (b *build) Cool(ctx context.Context) error {
 		return err
 	}
 	return b.steps.At(filewise.StageBuild).Of("keep").Run(ctx, b.do)
+}
+
+// cools tells whether a program empties the buffer pool of its build's pages.
+func cools(p filewise.Program) bool {
+	return slices.ContainsFunc(p.Phases, func(p filewise.Phase) bool { return p.Cache == filewise.CacheBufferCold })
+}
+
+// mayCool refuses what would leave the build offline: SET OFFLINE wants ALTER on the database, which its owner has,
+// and SET ONLINE wants ALTER ANY DATABASE on the server ("ALTER DATABASE SET options", permissions).
+func (s *externalServer) mayCool(p filewise.Program) error {
+	if !cools(p) || s.may.online {
+		return nil
+	}
+	return unsupported(grantTo(grantOnline, s.identity.login), "the account may not bring a database back online, so the buffer pool cannot be emptied")
 }
 
 // coolPatience bounds that, with the recovery when the database comes back.

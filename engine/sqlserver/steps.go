@@ -2,7 +2,6 @@ package sqlserver
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"filewise"
@@ -31,7 +30,7 @@ func (d *design) steps() (script.Steps, error) {
 		s.extend()
 	}
 	w.Sections(filewise.StageSettle, "settle")
-	if slices.ContainsFunc(d.program.Phases, func(p filewise.Phase) bool { return p.Cache == filewise.CacheBufferCold }) {
+	if cools(d.program) {
 		s.server(filewise.StageSettle, "cool")
 	}
 	w.Sections(filewise.StageObserve, "files")
