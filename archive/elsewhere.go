@@ -79,7 +79,9 @@ func JudgeElsewhere(source string, all []Foreign) (out Elsewhere, err error) {
 		out.Family = ""
 		return out, err
 	}
-	judged, err := experiment.Holm(1-all[0].Config.Confidence, len(all), func(f int, confidence float64) (verdict.Result, error) {
+	judged, err := experiment.JudgeFamilies(all[0].Config.Rules, 1-all[0].Config.Confidence, len(all), func(f int, confidence float64) (
+		verdict.Result, error,
+	) {
 		all[f].Config.Confidence = confidence
 		return verdict.Judge(all[f].Config, all[f].Arms(), all[f].Table)
 	})

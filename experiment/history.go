@@ -231,8 +231,7 @@ func (h history) replay(s Schedule, m *memo) ([]verdict.Result, *filewise.Cell, 
 	return results, nil, err
 }
 
-// judge judges the first blocks, each family by itself; their claims hold together
-// (Holm).
+// judge judges the first blocks, each family by itself; their claims hold together.
 func (h history) judge(s Schedule, blocks int) ([]verdict.Result, error) {
 	families := h.plan.families()
 	tables := make([]verdict.Table, len(families))
@@ -242,7 +241,7 @@ func (h history) judge(s Schedule, blocks int) ([]verdict.Result, error) {
 			tables[f][b] = h.row(b+1, family)
 		}
 	}
-	return Holm(1-h.plan.Confidence, len(families), func(f int, confidence float64) (verdict.Result, error) {
+	return JudgeFamilies(h.plan.JudgedBy(), 1-h.plan.Confidence, len(families), func(f int, confidence float64) (verdict.Result, error) {
 		r, err := h.plan.judgeTable(s, tables[f], confidence)
 		if err != nil {
 			return r, fmt.Errorf("family %q: %w", families[f], err)

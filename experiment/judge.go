@@ -202,52 +202,6 @@ func failed(trials []filewise.Trial) int {
 	return n
 }
 
-// Holm judges families of one experiment so that all their claims hold together
-// with the error alpha (Holm 1979): of m families each is first judged with α/m;
-// when k of them are decided, the others are judged with α/(m−k), and so on. A
-// family's looks so far count at its new level too: its sequential test at that
-// level is a test of its own (Maurer and Bretz 2013, for group sequential designs).
-func Holm(alpha float64, families int, judge func(f int, confidence float64) (verdict.Result, error)) ([]verdict.Result, error) {
-	results := make([]verdict.Result, families)
-	decided := make([]bool, families)
-	for left := families; left > 0; {
-		level := alpha / float64(left)
-		for f := range results {
-			if decided[f] {
-				continue
-			}
-			var err error
-			if results[f], err = judge(f, 1-level); err != nil {
-				return results, err
-			}
-		}
-		before := left
-		for f := range results {
-			if !decided[f] && claims(results[f]) {
-				decided[f] = true
-				left--
-			}
-		}
-		if left == before {
-			break
-		}
-	}
-	return results, nil
-}
-
-// claims tells whether a family's verdict is one: proven, or every layout resolved.
-func claims(r verdict.Result) bool {
-	look, ok := r.Last()
-	if !ok {
-		return false
-	}
-	switch look.Stop {
-	case verdict.ReasonKeepBaseline, verdict.ReasonRecommend, verdict.ReasonAllResolved:
-		return true
-	}
-	return false
-}
-
 // again is what a layout's twin is called after its name.
 const again = " again"
 

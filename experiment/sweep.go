@@ -16,7 +16,7 @@ type Sweep struct {
 	Curves []Curve `json:"curves"`
 	// Differs is the load from which on layouts differ: there, and at all higher
 	// levels, one of them is better or worse than the baseline. All claims hold
-	// together, by Holm's procedure over the levels. 0: there is none.
+	// together, over all levels. 0: there is none.
 	Differs   int      `json:"differs_from_users,omitempty"`
 	Sentences []string `json:"sentences"`
 }

@@ -73,7 +73,11 @@ func (v view) publishedMethod() []string {
 // checkWords say what the run did to test and steady itself.
 func (v view) checkWords() []string {
 	var out []string
-	if n := len(v.parts); n > 1 {
+	switch n := len(v.parts); {
+	case n > 1 && v.Plan.JudgedBy() >= experiment.JointFrom:
+		out = append(out, fmt.Sprintf("All intervals and claims on the %d families of operations hold together: each family has 1/%d of the "+
+			"error (Bonferroni).", n, n))
+	case n > 1:
 		out = append(out, fmt.Sprintf("The claims on the %d families of operations hold together by Holm's procedure: each family is first "+
 			"judged with 1/%d of the error, and the more of them are decided, the more is left for the others.", n, n))
 	}

@@ -188,7 +188,7 @@ func (f *resultFlags) haveP99(path string, inputs []tablecsv.Input) error {
 }
 
 // shareConfidence puts the confidence of all families together in the place of those that the
-// file names. These are of Holm's procedure, whose first step judges each with an equal share.
+// file names, which are equal shares.
 func shareConfidence(all []archive.Foreign) {
 	highest := 0.0
 	for _, in := range all {
