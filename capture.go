@@ -3,6 +3,7 @@ package filewise
 import (
 	"context"
 	"io"
+	"time"
 )
 
 // Capturer is an engine that can tell what the clients of an existing database do.
@@ -23,9 +24,9 @@ type Watcher interface {
 	Counted(context.Context) ([]CountedStatement, error)
 	// Sessions are those of the database: executing something now, and all.
 	Sessions(context.Context) (active, connected int, err error)
-	// Shape divides a statement of the database from its values. Nothing is executed; the
-	// error says why the server would not take it.
-	Shape(ctx context.Context, text string) (Shape, error)
+	// Shape divides a statement of the database from its values, except for constants (as Shape.Keep
+	// takes them). Nothing is executed; the error says why the server would not take it.
+	Shape(ctx context.Context, text string, constants []string) (Shape, error)
 	// Table is the table of a name, with statistics of its columns; without a name: there is
 	// none. Of a column that withhold names no value is asked for, nor told.
 	Table(ctx context.Context, name string, withhold func(column string) bool) (TableFacts, error)
@@ -44,8 +45,14 @@ type CountedStatement struct {
 // LoggedStatement is one statement of a log.
 type LoggedStatement struct {
 	Session string
-	Text    string  // empty: the session ends, and with it what it has begun
-	Key     string  // what is the same for all values
+	Text    string // empty: the session ends, and with it what it has begun
+	Key     string // what is the same for all values
+	// Values are the texts of its values, in lists as the key has them; empty: a parameter whose value is not known.
+	Values [][]string
+	// Arguments are the values of its parameters $1, $2, …, as SQL has them; nil: not known.
+	Arguments []string
+	// Ended is when it ended (if the log tells how long it took), or began; zero: not known.
+	Ended   time.Time
 	Seconds float64 // 0: the log does not tell
 	Earlier bool    // its session is older than the log, which does not tell its database
 	// Together: the session's next statement was given in one text with it, and is of the same transaction.
@@ -58,6 +65,25 @@ type Shape struct {
 	Pieces []string
 	Values []ValueUse
 	Tables []string // that it names; some may be none
+	// Into is the table, and Columns its columns, that it inserts rows into; empty: none, or none are named.
+	Into    string
+	Columns []string
+}
+
+// Keep has constants, one for each value (empty: it varies), stand in the places of values that no column is known for.
+func (s *Shape) Keep(constants []string) {
+	for i, c := range constants {
+		if i >= len(s.Values) || c == "" {
+			continue
+		}
+		v := &s.Values[i]
+		if v.Constant = c; v.Column == "" {
+			v.Literal = c
+			if v.Use == UsePattern {
+				v.Use = UseNone
+			}
+		}
+	}
 }
 
 // Use is what a statement does with a value.
@@ -76,6 +102,8 @@ const (
 	UseLimit   Use = "limit"
 	UseOffset  Use = "offset"
 	UsePattern Use = "pattern"
+	// UseWords is a text to search for, by words.
+	UseWords Use = "words"
 	// UseSpan is an interval of time, which the statement says as a literal.
 	UseSpan Use = "span"
 )
@@ -83,12 +111,17 @@ const (
 // ValueUse is where a value stands.
 type ValueUse struct {
 	Table, Column string // empty: not known
-	Use           Use
-	Type          ColumnType // where the server tells
-	Said          string     // its type in the server's words, where a study draws none of that kind
+	// Part is the column of Table's new row that an expression with the value makes; empty: none.
+	Part string
+	Use  Use
+	Type ColumnType // where the server tells
+	Said string     // its type in the server's words, where a study draws none of that kind
 	// Literal is what a limit, an offset or a span said; empty: the server does not tell.
 	Literal string
-	Number  int // values of one number are the same; 0: none
+	Text    string // in the statement; empty: a parameter stands there
+	// Constant is the text of a value that never varied in a log; empty: it did, or the log has too few.
+	Constant string
+	Number   int // values of one number are the same; 0: none
 }
 
 // ColumnType is what kind of values a column has.
@@ -116,6 +149,7 @@ type TableFacts struct {
 	// Whole says why it cannot be divided into partitions; empty: it can.
 	Whole   string
 	Columns []ColumnFacts
+	Foreign []ForeignKey // of several columns
 	// Create are statements that make a table with rows like these, where no dump fills builds:
 	// spread says where the layout puts it, and tell of which columns frequent values may be told.
 	// nil: a dump does.
@@ -148,4 +182,15 @@ type ColumnFacts struct {
 	// Parent is the table, and ParentKey its column, that hold each value of this one by a foreign
 	// key, as SQL names them; empty: none does.
 	Parent, ParentKey string
+	// ParentTable and ParentColumn are their names without quotes.
+	ParentTable, ParentColumn string
+	// Composite: the unique key has other columns as well, so that a new value need be new with theirs only.
+	Composite bool
+}
+
+// ForeignKey is one of several columns, whose values one row of the parent holds together.
+type ForeignKey struct {
+	Columns []string
+	Parent  string   // as SQL names it
+	Keys    []string // the parent's columns, as SQL names them, in the order of Columns
 }

@@ -58,6 +58,8 @@ type Study struct {
 	// Told and Withheld are the columns of parameters: values of a text that stand in the study, and columns of which none does.
 	Told     []Column `json:"told,omitempty"`
 	Withheld []Column `json:"withheld,omitempty"`
+	// Fill are parameters that stand against no column, and of which the server does not tell the values.
+	Fill []Column `json:"fill_in,omitempty"`
 	// Earlier is how many statements of a log are of sessions older than it, taken for this database's.
 	Earlier int `json:"of_earlier_sessions,omitempty"`
 }
@@ -91,7 +93,8 @@ type Left struct {
 // kind is a type of transactions as it was observed.
 type kind struct {
 	texts                []string
-	keys                 []string // the same without values
+	keys                 []string     // the same without values
+	constants            [][][]string // the values of each text, as a log has them; empty: it varies, or is not known
 	calls, seconds, rows float64
 	hidden               string
 	shapes               []filewise.Shape
@@ -134,7 +137,8 @@ type taking struct {
 	watcher filewise.Watcher
 	why     map[string]string // values are withheld, by TABLE.COLUMN
 	tables  map[string]filewise.TableFacts
-	drawn   map[string]string // name of a parameter by what it is drawn for
+	parents map[string]filewise.TableFacts // whose keys new rows need
+	drawn   map[string]string              // name of a parameter by what it is drawn for
 	// controls are the calls, and controlTime the time, that begin and end transactions.
 	controls, controlTime float64
 }
@@ -277,11 +281,11 @@ func size(k kind) (n int) {
 
 // shapeOne divides a transaction's statements; why is why it is left out.
 func (t *taking) shapeOne(ctx context.Context, k *kind) (why string, err error) {
-	for _, text := range k.texts {
+	for i, text := range k.texts {
 		if !slices.Contains(works, firstWord(text)) {
 			return "it is no work on rows", nil
 		}
-		s, err := t.watcher.Shape(ctx, text)
+		s, err := t.watcher.Shape(ctx, text, k.constant(i))
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}
@@ -315,69 +319,4 @@ func (t *taking) leave(k kind, why string) {
 	}
 	t.Left[n].Share += share(k.calls, t.Calls)
 	t.Left[n].TimeShare += share(k.seconds, t.Time)
-}
-
-// facts are those of the tables that the statements name.
-func (t *taking) facts(ctx context.Context, kinds []kind) error {
-	var names []string
-	for _, k := range kinds {
-		for _, s := range k.shapes {
-			for _, name := range s.Tables {
-				if !slices.Contains(names, name) {
-					names = append(names, name)
-				}
-			}
-		}
-	}
-	t.tables = map[string]filewise.TableFacts{}
-	var all []filewise.TableFacts
-	sum := int64(0)
-	for _, name := range names {
-		f, err := t.watcher.Table(ctx, name, t.Options.asked)
-		if err != nil {
-			return err
-		}
-		t.withhold(&f)
-		if f.Name != "" {
-			t.tables[f.Name], all = f, append(all, f)
-			sum += f.Bytes
-		}
-	}
-	slices.SortStableFunc(all, func(a, b filewise.TableFacts) int { return cmp.Compare(b.Bytes, a.Bytes) })
-	for _, f := range all {
-		if f.Bytes*10 < sum {
-			continue // small ones are not worth spreading
-		}
-		x := Table{f.Table, f.Key, f.Bytes, f.Rows, f.Whole}
-		if slices.ContainsFunc(t.Tables, func(o Table) bool { return o.Name == x.Name && o.Whole == x.Whole }) {
-			continue // with its schema, and without
-		}
-		if filewise.Printable(f.Table) != f.Table {
-			x.Whole = cmp.Or(x.Whole, "control characters are in its name")
-		}
-		if f.Key == "" {
-			x.Whole = cmp.Or(x.Whole, "it has no primary key")
-		}
-		t.Tables = append(t.Tables, x)
-	}
-	t.setUp(all)
-	return nil
-}
-
-// setUp makes the tables anew where no dump does.
-func (t *taking) setUp(all []filewise.TableFacts) {
-	made := map[string]bool{}
-	for _, f := range all {
-		if f.Create == nil || made[f.Table] {
-			continue
-		}
-		made[f.Table] = true
-		spread := ""
-		if slices.ContainsFunc(t.Tables, func(x Table) bool { return x.Name == f.Table && x.Whole == "" }) {
-			spread = "{{spread " + quoted(f.Table) + "}}"
-		}
-		t.Setup = append(t.Setup, f.Create(spread, func(c filewise.ColumnFacts) bool {
-			return t.why[f.Name+"."+c.Name] == ""
-		})...)
-	}
 }

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -118,6 +119,128 @@ func TestWithheld(t *testing.T) {
 	}
 }
 
+// asked is a server that takes each statement, of two tables: t, whose key is one of two columns, and p, its parent.
+type asked struct {
+	filewise.Watcher
+	shape filewise.Shape
+}
+
+func (a asked) Shape(_ context.Context, _ string, constants []string) (filewise.Shape, error) {
+	s := a.shape
+	s.Values = slices.Clone(s.Values)
+	s.Keep(constants)
+	return s, nil
+}
+
+func (a asked) Table(_ context.Context, name string, _ func(string) bool) (filewise.TableFacts, error) {
+	whole := filewise.ColumnFacts{Type: filewise.TypeWhole, Low: "1", High: "50", Distinct: 50}
+	t := filewise.TableFacts{Name: name, Table: name, Rows: 1000, Key: "a"}
+	for _, c := range []string{"a", "b", "day", "x", "y", "id", "mail"} {
+		of := whole
+		of.Name = c
+		t.Columns = append(t.Columns, of)
+	}
+	c := t.Columns
+	if name == "p" {
+		c[5].High = "20000"
+		return t, nil
+	}
+	c[1].Unique, c[1].Composite, c[1].Parent, c[1].ParentKey, c[1].ParentTable, c[1].ParentColumn = true, true, "p", "id", "p", "id"
+	c[2].Unique, c[2].Composite, c[2].Type, c[2].Low, c[2].High = true, true, filewise.TypeTime, "2026-01-01", "2026-02-01"
+	c[5].Unique, c[5].Composite = true, true
+	c[6].Type = filewise.TypeText
+	t.Foreign = []filewise.ForeignKey{{Columns: []string{"x", "y"}, Parent: "q", Keys: []string{"k", "l"}}}
+	return t, nil
+}
+
+// studyOf is the study of one statement that a log has some calls of.
+func studyOf(t *testing.T, constants []string, calls float64, pieces []string, values ...filewise.ValueUse) *taking {
+	t.Helper()
+	x := &taking{why: map[string]string{}, watcher: asked{shape: filewise.Shape{Pieces: pieces, Values: values, Tables: []string{"t"}}}}
+	x.Calls = calls
+	kinds, err := x.shape(t.Context(), []kind{{texts: []string{"SELECT 1"}, keys: []string{"k"}, calls: calls,
+		constants: [][][]string{{constants}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := x.facts(t.Context(), kinds); err != nil {
+		t.Fatal(err)
+	}
+	x.write(kinds)
+	return x
+}
+
+// What never varies in a log keeps its literal, unless it may be a person's; what stands against no column is to be filled in.
+func TestConstantsOfALog(t *testing.T) {
+	pieces := []string{"f(", ", ", ") = a AND a = ", ""}
+	value := func(column string) filewise.ValueUse {
+		return filewise.ValueUse{Table: "t", Column: column, Use: filewise.UseEqual}
+	}
+	free := filewise.ValueUse{Type: filewise.TypeText}
+	for _, x := range []struct {
+		constants []string
+		calls     float64
+		column    string
+		want      string
+		fill      int
+	}{
+		{[]string{"'g'", "7", "5"}, 20, "a", "f('g', 7) = a AND a = 5", 0},
+		{[]string{"'g'", "7", "5"}, 4, "a", "f('g', 7) = a AND a = :t_a", 0},
+		{[]string{"'g'", "", ""}, 20, "a", "f('g', :text) = a AND a = :t_a", 1},
+		{[]string{"'g'", "7", "5"}, 1, "a", "f(:text, 7) = a AND a = :t_a", 1},
+		{[]string{"'ada@example.org'", "7", "'x'"}, 20, "mail", "f(:text, 7) = a AND a = :t_mail", 1},
+	} {
+		s := studyOf(t, x.constants, x.calls, pieces, free, free, value(x.column))
+		if got := s.Transactions[0].SQL[0]; got != x.want || len(s.Fill) != x.fill {
+			t.Errorf("%q becomes %s, not %s; to be filled in: %v", x.constants, got, x.want, s.Fill)
+		}
+		if head := strings.Join(s.Account(), "\n"); strings.Contains(head, "Fill in these") != (x.fill > 0) || strings.Contains(head, "ada@") {
+			t.Errorf("%s", head)
+		}
+	}
+}
+
+// Keys of several columns: values are drawn so that they exist together, or are new together.
+func TestKeysOfSeveralColumns(t *testing.T) {
+	insert := func(column string) filewise.ValueUse {
+		return filewise.ValueUse{Table: "t", Column: column, Use: filewise.UseInsert}
+	}
+	span := filewise.ValueUse{Table: "t", Part: "day", Use: filewise.UseSpan, Literal: "1"}
+	for _, x := range []struct {
+		values     []filewise.ValueUse
+		text, draw string
+	}{
+		{[]filewise.ValueUse{insert("a"), insert("b")}, "COALESCE((SELECT MIN(id) FROM p WHERE id >= :t_b_insert), (SELECT MAX(id) FROM p))",
+			"{int: {from: 1, to: 20000}}"},
+		{[]filewise.ValueUse{insert("x"), insert("y")}, "(SELECT MIN(l) FROM q WHERE k = COALESCE((SELECT MIN(k) FROM q WHERE k >= :t_x_insert), " +
+			"(SELECT MAX(k) FROM q)) AND l >= :t_y_insert)", "{int: {from: 1, to: 50}}"},
+		{[]filewise.ValueUse{insert("a"), span}, "/:t_day_part", "{int: {from: 1, to: 20000}}"},
+		{[]filewise.ValueUse{insert("a"), insert("id")}, "/:t_id_insert", "{int: {from: 51, to: 2000050}}"},
+		{[]filewise.ValueUse{insert("a"), insert("day")}, "/:t_day_insert", "to: 2080-11-04T00:00:00Z}}"},
+	} {
+		s := studyOf(t, nil, 3, []string{"INSERT ", "/", ""}, x.values...)
+		last := s.Parameters[len(s.Parameters)-1]
+		if text := s.Transactions[0].SQL[0]; !strings.Contains(text, x.text) || !strings.Contains(last.Draw, x.draw) {
+			t.Errorf("%s with %+v", text, last)
+		}
+	}
+}
+
+// Values of a log that are others in a further call are no constants; of lists of other lengths none is.
+func TestValuesVary(t *testing.T) {
+	l := &ledger{known: map[string]int{}, sessions: map[string]*open{}}
+	for _, values := range [][][]string{{{"1", "2"}, {"'x'"}}, {{"1", "3"}, {"'x'"}}, {{"1", "2"}, {"'x'"}}} {
+		l.take(filewise.LoggedStatement{Session: "1", Text: "SELECT", Key: "k", Values: values})
+	}
+	if got := fmt.Sprintf("%q", l.kinds[0].constants); got != `[[["1" ""] ["'x'"]]]` {
+		t.Error(got)
+	}
+	l.take(filewise.LoggedStatement{Session: "1", Text: "SELECT", Key: "k", Values: [][]string{{"1"}, {"'x'"}}})
+	if got := fmt.Sprintf("%q", l.kinds[0].constants); got != `[[["" ""] ["'x'"]]]` {
+		t.Error(got)
+	}
+}
+
 // Names of tables are keys of YAML, whatever is in them.
 func TestNamesAreKeys(t *testing.T) {
 	for name, want := range map[string]string{"orders": "orders", "on": `"on"`, `Größe "x": #`: `"Größe \"x\": #"`, "7": `"7"`} {
@@ -135,7 +258,7 @@ func TestFreshKeys(t *testing.T) {
 		{"integer", "2147483000", "{sequential: {from: 2147483324}}"}, {"smallint", "32767", "{sequential: {from: 32768}}"},
 		{"tinyint(4)", "27", "{sequential: {from: 78}}"}} {
 		d := drawing{ColumnFacts: filewise.ColumnFacts{Type: filewise.TypeWhole, Said: c.said, Low: "1", High: c.high, Unique: true},
-			use: filewise.UseInsert}
+			use: filewise.UseInsert, known: true}
 		if got, _ := d.draw(); got != c.want {
 			t.Errorf("%s of %s: %s instead of %s", c.high, c.said, got, c.want)
 		}

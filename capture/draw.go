@@ -21,6 +21,23 @@ type drawing struct {
 	part     float64 // of the rows, that a bound alone leaves
 }
 
+// unknown is a value that most statements take, where no column tells which would be right.
+func (d drawing) unknown() string {
+	switch d.Type {
+	case filewise.TypeText:
+		return `{choice: [""]}`
+	case filewise.TypeTime:
+		return `{choice: ["2026-01-01 00:00:00"]}`
+	case filewise.TypeBool:
+		return "{choice: [true]}"
+	case filewise.TypeUUID:
+		return `{choice: ["00000000-0000-0000-0000-000000000000"]}`
+	case filewise.TypeJSON:
+		return `{choice: ["{}"]}`
+	}
+	return "{choice: [1]}"
+}
+
 // few is how many values a column has at most that are listed.
 const few = 50
 
@@ -31,6 +48,9 @@ func (d drawing) draw() (text, note string) {
 	}
 	if text, ok := d.chosen(); ok {
 		return text, note
+	}
+	if !d.known && d.use != filewise.UseWords {
+		return d.unknown(), "fill it in: the server does not tell what stood there"
 	}
 	said := ""
 	switch d.Type {
@@ -43,7 +63,9 @@ func (d drawing) draw() (text, note string) {
 	case filewise.TypeBool:
 		text = "{choice: [true, false]}"
 	case filewise.TypeUUID:
-		text, said = `{choice: ["00000000-0000-0000-0000-000000000000"]}`, "finds no row"
+		if text = "uuid"; d.Parent == "" && d.use != filewise.UseInsert && d.use != filewise.UseSet {
+			said = "finds no row"
+		}
 	case filewise.TypeJSON:
 		text = `{choice: ["{}"]}`
 	default:
@@ -114,6 +136,8 @@ func (d drawing) number() (text, note string) {
 	switch {
 	case d.use == filewise.UseAdd:
 		return "{int: {from: 1, to: 10}}", ""
+	case d.use == filewise.UseInsert && d.Unique && d.Composite && ok:
+		return fmt.Sprintf("{int: {from: %d, to: %d}}", high+1, max(2*(d.fresh(low, high)-1)-high, high+1)), "new with the key's other columns"
 	case d.use == filewise.UseInsert && d.Unique && ok:
 		return fmt.Sprintf("{sequential: {from: %d}}", d.fresh(low, high)), "with room for rows that come until the copy is taken"
 	case d.use == filewise.UseInsert && d.Unique:
@@ -215,6 +239,12 @@ func (d drawing) moment() (text, note string) {
 		low, high = low.Add(time.Duration(from*float64(span))), low.Add(time.Duration(to*float64(span)))
 	}
 	switch {
+	case d.use == filewise.UseInsert && d.Unique:
+		low, high = high, high.Add(mostDays*24*time.Hour)
+		if last := time.Date(2037, 1, 1, 0, 0, 0, 0, time.UTC); strings.HasPrefix(d.Said, "timestamp") && high.After(last) && low.Before(last) {
+			high = last // MySQL's greatest
+		}
+		note = cmp.Or(note, "new with the key's other columns")
 	case d.use == filewise.UseInsert || d.use == filewise.UseSet:
 		low, high = high, high.Add(24*time.Hour)
 	case d.paired && d.use == filewise.UseLower:
@@ -246,8 +276,11 @@ func (d drawing) letters() (text, note string) {
 	if d.Most > 0 {
 		low, high = min(low, d.Most), min(high, d.Most)
 	}
-	if d.use == filewise.UseEqual || d.use == filewise.UseOther || d.use == filewise.UsePattern {
+	if d.use == filewise.UseEqual || d.use == filewise.UseOther {
 		note = "random letters, which find no row"
+	}
+	if d.use == filewise.UsePattern || d.use == filewise.UseWords {
+		return fmt.Sprintf("{word: {from: %d, to: %d}}", low, high), "random letters, which find no row"
 	}
 	return fmt.Sprintf("{text: {from: %d, to: %d}}", low, high), note
 }

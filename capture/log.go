@@ -14,6 +14,7 @@ type open struct {
 	manual  bool // autocommit is off: each statement is in a transaction
 	texts   []string
 	keys    []string
+	values  [][][]string // of each text
 	seconds float64
 	held    int
 	points  []point
@@ -59,25 +60,49 @@ func (t *taking) readLog(e filewise.Capturer) ([]kind, error) {
 	}
 	for _, o := range l.sessions {
 		if o.begun || len(o.keys) > 0 {
-			l.count([]string{notEnded}, []string{notEnded}, 1, o.seconds)
+			l.one(notEnded, 1, o.seconds)
 		}
 	}
 	t.Connected = max(t.Connected, len(l.sessions))
 	return l.kinds, err
 }
 
+// one adds calls of what is no transaction of a study's.
+func (l *ledger) one(what string, calls, seconds float64) {
+	l.count([]string{what}, []string{what}, nil, calls, seconds)
+}
+
 // count adds calls of a transaction, whose first holds memory for good.
-func (l *ledger) count(texts, keys []string, calls, seconds float64) {
+func (l *ledger) count(texts, keys []string, values [][][]string, calls, seconds float64) {
 	key := strings.Join(keys, "\x00")
 	n, ok := l.known[key]
 	if !ok {
 		n = len(l.kinds)
 		l.known[key] = n
-		l.kinds = append(l.kinds, kind{texts: texts, keys: keys})
+		l.kinds = append(l.kinds, kind{texts: texts, keys: keys, constants: values})
 		l.held += sizeOf(texts, keys)
+	} else {
+		l.kinds[n].vary(values)
 	}
 	l.kinds[n].calls += calls
 	l.kinds[n].seconds += seconds
+}
+
+// vary takes values out of the constants that are others in a further call.
+func (k *kind) vary(values [][][]string) {
+	for i, of := range k.constants {
+		if i >= len(values) || len(of) != len(values[i]) {
+			k.constants[i] = nil
+			continue
+		}
+		for j, list := range of {
+			for n := range list {
+				if other := values[i][j]; len(other) != len(list) || other[n] != list[n] {
+					list[n] = ""
+				}
+			}
+		}
+	}
 }
 
 func sizeOf(texts, keys []string) (n int) {
@@ -92,12 +117,12 @@ func (l *ledger) finish(o *open, committed bool, ended string) {
 	switch {
 	case len(o.keys) == 0:
 		if ended != "" {
-			l.count([]string{ended}, []string{ended}, 1, o.seconds)
+			l.one(ended, 1, o.seconds)
 		}
 	case committed:
-		l.count(o.texts, o.keys, 1, o.seconds)
+		l.count(o.texts, o.keys, o.values, 1, o.seconds)
 	default:
-		l.count([]string{rolledBack}, []string{rolledBack}, 1, o.seconds)
+		l.one(rolledBack, 1, o.seconds)
 	}
 	*o = open{manual: o.manual}
 }
@@ -168,12 +193,12 @@ func (l *ledger) within(o *open, s filewise.LoggedStatement, word, text string) 
 			o.points = o.points[:n]
 		}
 	default:
-		o.texts, o.keys = append(o.texts, s.Text), append(o.keys, s.Key)
+		o.texts, o.keys, o.values = append(o.texts, s.Text), append(o.keys, s.Key), append(o.values, s.Values)
 		o.held += sizeOf([]string{s.Text}, []string{s.Key})
 		return
 	}
 	if alone { // a call of its own, which a study has not
-		l.count([]string{word}, []string{word}, 1, s.Seconds)
+		l.one(word, 1, s.Seconds)
 		o.seconds = 0
 	}
 }
@@ -196,7 +221,8 @@ func (l *ledger) undo(o *open, name string, seconds float64) {
 		return
 	}
 	p := o.points[n]
-	l.count([]string{undone}, []string{undone}, 0, o.seconds+seconds-p.seconds)
+	l.one(undone, 0, o.seconds+seconds-p.seconds)
 	o.held -= sizeOf(o.texts[p.texts:], o.keys[p.texts:])
-	o.texts, o.keys, o.seconds, o.points = o.texts[:p.texts], o.keys[:p.texts], p.seconds, o.points[:n+1]
+	o.texts, o.keys, o.values = o.texts[:p.texts], o.keys[:p.texts], o.values[:p.texts]
+	o.seconds, o.points = p.seconds, o.points[:n+1]
 }

@@ -29,7 +29,7 @@ func (t *taking) write(kinds []kind) {
 		x := Transaction{}
 		why := ""
 		for _, s := range k.shapes {
-			text, problem := t.statement(s, k.rows/max(k.calls, 1))
+			text, problem := t.statement(s, k)
 			x.SQL, why = append(x.SQL, text), cmp.Or(why, problem)
 		}
 		if why != "" {
@@ -80,12 +80,13 @@ func plain(name string) string {
 }
 
 // statement is one with parameters in the place of values; problem is why it cannot be.
-func (t *taking) statement(s filewise.Shape, rows float64) (text, problem string) {
+func (t *taking) statement(s filewise.Shape, k kind) (text, problem string) {
 	limited := false
 	for _, v := range s.Values {
 		limited = limited || v.Use == filewise.UseLimit
 	}
-	of := statement{taking: t, Shape: s, rows: rows, limited: limited, times: map[string]int{}, numbers: map[int]string{}}
+	of := statement{taking: t, Shape: s, rows: k.rows / max(k.calls, 1), calls: k.calls, limited: limited, times: map[string]int{},
+		numbers: map[int]string{}, together: map[string][]string{}}
 	for i, v := range s.Values {
 		of.ranged = v.Use == filewise.UseLower && slices.ContainsFunc(s.Values[i+1:], func(u filewise.ValueUse) bool {
 			return u.Use == filewise.UseUpper && u.Column == v.Column && u.Table == v.Table
@@ -104,12 +105,15 @@ type statement struct {
 	*taking
 	filewise.Shape
 	rows    float64 // that it returns or changes on average
+	calls   float64 // of it
 	limited bool
 	ranged  bool           // the value is the lower bound of a range
 	times   map[string]int // how often a parameter was used
 	numbers map[int]string // what stands for the values of a number
-	lower   string         // the parameter of the lower bound before
-	lowerOf string
+	// together are conditions on the parent's row that the values of a foreign key's columns are of, by its columns.
+	together map[string][]string
+	lower    string // the parameter of the lower bound before
+	lowerOf  string
 }
 
 // column is the one that a value belongs to.
@@ -133,6 +137,9 @@ func (s *statement) value(v filewise.ValueUse) (text, problem string) {
 	if said := s.numbers[v.Number]; v.Number > 0 && said != "" {
 		return said, ""
 	}
+	if text, ok := s.partOfKey(v); ok {
+		return text, ""
+	}
 	switch {
 	case v.Literal != "":
 		return v.Literal, ""
@@ -144,6 +151,9 @@ func (s *statement) value(v filewise.ValueUse) (text, problem string) {
 		return "'1 day'", ""
 	}
 	table, c, known := s.column(v)
+	if v.Constant != "" && (!known || s.constant(v, c, table)) {
+		return v.Constant, ""
+	}
 	if v.Type != filewise.TypeUnknown && (v.Type != c.Type || !known) {
 		c = filewise.ColumnFacts{Type: v.Type} // it is compared with something else
 		known = false
@@ -161,8 +171,11 @@ func (s *statement) value(v filewise.ValueUse) (text, problem string) {
 	if v.Use == filewise.UseUpper && s.lower != "" && s.lowerOf == of && c.Type == filewise.TypeWhole {
 		return fmt.Sprintf(":%s + %d", s.lower, s.width(table, c)), ""
 	}
-	if v.Use == filewise.UseInsert && c.Unique && c.Fresh != "" {
+	if v.Use == filewise.UseInsert && c.Unique && c.Fresh != "" && c.Parent == "" {
 		return c.Fresh, ""
+	}
+	if known && v.Use == filewise.UseInsert {
+		c = s.keyed(c)
 	}
 	d := drawing{ColumnFacts: c, use: v.Use, known: known, part: s.part(table)}
 	if known {
@@ -179,19 +192,13 @@ func (s *statement) value(v filewise.ValueUse) (text, problem string) {
 		s.lower, s.lowerOf = name, of
 	}
 	text = ":" + name
-	if c.Parent != "" && (v.Use == filewise.UseInsert || v.Use == filewise.UseSet) {
-		text = existing(c, text)
+	if v.Use == filewise.UseInsert || v.Use == filewise.UseSet {
+		text = s.existing(table, c, text)
 	}
 	if v.Number > 0 {
 		s.numbers[v.Number] = text
 	}
 	return text, ""
-}
-
-// existing is a value that the parent has: the next one from a drawn value on, as keys have gaps.
-func existing(c filewise.ColumnFacts, drawn string) string {
-	return fmt.Sprintf("COALESCE((SELECT MIN(%[1]s) FROM %[2]s WHERE %[1]s >= %[3]s), (SELECT MAX(%[1]s) FROM %[2]s))",
-		c.ParentKey, c.Parent, drawn)
 }
 
 // part is the share of a table's rows that a one-sided bound may leave; 1: any, as a LIMIT
@@ -219,7 +226,7 @@ func (s *statement) width(t filewise.TableFacts, c filewise.ColumnFacts) int64 {
 
 // suffixes tell apart what one column's values are drawn for.
 var suffixes = map[filewise.Use]string{filewise.UseLower: "from", filewise.UseUpper: "to", filewise.UseSet: "new",
-	filewise.UseInsert: "insert", filewise.UseAdd: "add", filewise.UsePattern: "like"}
+	filewise.UseInsert: "insert", filewise.UseAdd: "add", filewise.UsePattern: "like", filewise.UseWords: "search"}
 
 // parameter is the name of the one for a column and use, which is made where it is new.
 func (s *statement) parameter(table filewise.TableFacts, of string, use filewise.Use, d drawing) string {
@@ -242,15 +249,13 @@ func (s *statement) parameter(table filewise.TableFacts, of string, use filewise
 	if suffixes[use] != "" {
 		base += "_" + suffixes[use]
 	}
-	name := base
-	for n := 2; s.taken(name); n++ {
-		name = fmt.Sprintf("%s_%d", base, n)
-	}
-	s.drawn[key] = name
-	p := Parameter{Name: name, Of: of}
+	p := Parameter{Of: of}
 	p.Draw, p.Note = d.draw()
-	s.noted(table, d)
-	s.Parameters = append(s.Parameters, p)
+	name := s.made(base, p)
+	s.drawn[key] = name
+	if s.noted(table, d); !d.known {
+		s.Fill = append(s.Fill, Column{Name: name, Why: "a " + of + " in " + brief(strings.Join(s.Pieces, "?"))})
+	}
 	return name
 }
 

@@ -208,7 +208,7 @@ func (l *loader) parameter(f field) (workload.Parameter, error) {
 	x := n.fields[0].value
 	p.Draw = n.fields[0].name
 	switch p.Draw {
-	case workload.DrawText:
+	case workload.DrawText, workload.DrawWord:
 		if x.kind != kindMapping {
 			p.From, p.To = x.whole(), x.whole()
 			return p, nil

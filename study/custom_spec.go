@@ -92,8 +92,8 @@ func parameterSpec() *spec {
 	real := &spec{Type: object, usage: "a number from … to below …", required: []string{"from", "to"},
 		fields: []member{{"from", &spec{Type: typeNumber}}, {"to", &spec{Type: typeNumber}}}}
 	return &spec{Type: either, usage: "how a value is drawn", either: []*spec{
-		{Type: typeText, usage: "the connection's number, or the operation's, both from 0",
-			choices: []string{workload.DrawWorker, workload.DrawOp}},
+		{Type: typeText, usage: "the connection's number, or the operation's, both from 0, or a random UUID",
+			choices: []string{workload.DrawWorker, workload.DrawOp, workload.DrawUUID}},
 		{Type: object, fields: []member{
 			{workload.DrawInt, between("a whole number, each as likely")},
 			{workload.DrawZipf, between("a whole number, the n-th as likely as 1/n^theta", member{"theta", &spec{Type: typeNumber, usual: "0.99"}})},
@@ -103,6 +103,7 @@ func parameterSpec() *spec {
 			{workload.DrawRange, between("a whole number of the connection's own part of the range")},
 			{workload.DrawFloat, real},
 			{workload.DrawText, letters},
+			{workload.DrawWord, letters},
 			{workload.DrawChoice, weights},
 			{workload.DrawTimestamp, span},
 		}},

@@ -18,6 +18,8 @@ const (
 	DrawRange      = "range"      // of the part of From … To that is the connection's own
 	DrawFloat      = "float"      // from Low to below High
 	DrawText       = "text"       // of From to To letters
+	DrawWord       = "word"       // of From to To small letters, which no search takes for a sign
+	DrawUUID       = "uuid"       // by chance, of version 4
 	DrawChoice     = "choice"     // of Choices, by Weights
 	DrawTimestamp  = "timestamp"  // from Start to below End, in whole seconds of UTC
 	DrawWorker     = "worker"     // the connection's number, from 0
@@ -79,7 +81,7 @@ func (p Parameter) generator(seed uint64) (draw, error) {
 	}
 	span := uint64(p.To) - uint64(p.From)
 	switch p.Draw {
-	case DrawInt, DrawZipf, DrawNURand, DrawRange, DrawText:
+	case DrawInt, DrawZipf, DrawNURand, DrawRange, DrawText, DrawWord:
 		if p.From > p.To {
 			return wrong("give from and to in order", "from %d is above to %d", p.From, p.To)
 		}
@@ -111,9 +113,17 @@ func (p Parameter) generator(seed uint64) (draw, error) {
 		return func(to filewise.RowWriter, d *dice, _ int64, _ int, _ int64) {
 			to.Float(p.Low + d.fraction()*(p.High-p.Low))
 		}, nil
-	case DrawText:
+	case DrawUUID:
+		return func(to filewise.RowWriter, d *dice, _ int64, _ int, _ int64) {
+			high, low := d.Uint64(), d.Uint64()
+			to.Text(fmt.Appendf(nil, "%08x-%04x-4%03x-%04x-%012x", high>>32, high>>16&0xffff, high&0xfff, low>>48&0x3fff|0x8000, low&(1<<48-1)))
+		}, nil
+	case DrawText, DrawWord:
 		if p.From < 0 || p.To > maxLetters {
 			return wrong(fmt.Sprintf("give 0 to %d letters", maxLetters), "a text of %d to %d letters", p.From, p.To)
+		}
+		if p.Draw == DrawWord {
+			return p.word, nil
 		}
 		return p.text, nil
 	case DrawChoice:
@@ -170,6 +180,14 @@ func (p Parameter) text(to filewise.RowWriter, d *dice, _ int64, _ int, _ int64)
 		}
 		text[i] = alphabet[bits&63]
 		bits >>= 6
+	}
+	to.Text(text)
+}
+
+func (p Parameter) word(to filewise.RowWriter, d *dice, _ int64, _ int, _ int64) {
+	text := make([]byte, d.between(p.From, p.To))
+	for i := range text {
+		text[i] = byte('a' + d.between(0, 25))
 	}
 	to.Text(text)
 }

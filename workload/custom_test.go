@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -120,6 +121,8 @@ func TestCustomGenerators(t *testing.T) {
 		"nurand": {Parameter{Draw: DrawNURand, From: 1, To: 3000, A: 1023}, within64(1, 3000)},
 		"float":  {Parameter{Draw: DrawFloat, Low: -1, High: 1}, func(v any, _ int) bool { f := v.(float64); return f >= -1 && f < 1 }},
 		"text":   {Parameter{Draw: DrawText, From: 0, To: 5}, func(v any, _ int) bool { return len(v.(string)) <= 5 }},
+		"word":   {Parameter{Draw: DrawWord, From: 3, To: 5}, func(v any, _ int) bool { return wordForm.MatchString(v.(string)) }},
+		"uuid":   {Parameter{Draw: DrawUUID}, func(v any, _ int) bool { return uuidForm.MatchString(v.(string)) }},
 		"choice": {Parameter{Draw: DrawChoice, Choices: []string{"a", "b"}, Weights: []int{1, 0}}, func(v any, _ int) bool { return v == "a" }},
 		"moment": {Parameter{Draw: DrawTimestamp, Start: day, End: day.Add(time.Minute)},
 			func(v any, _ int) bool { return strings.HasPrefix(v.(string), "2026-01-01 00:00:") }},
@@ -142,6 +145,11 @@ func TestCustomGenerators(t *testing.T) {
 		}
 	}
 }
+
+var (
+	wordForm = regexp.MustCompile(`^[a-z]{3,5}$`)
+	uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+)
 
 func within64(least, most int64) func(any, int) bool {
 	return func(v any, _ int) bool { n := v.(int64); return n >= least && n <= most }

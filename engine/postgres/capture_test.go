@@ -91,6 +91,7 @@ func captured(t *testing.T, f *usersServer) {
 		t.Errorf("a secret is in it, or what steers a terminal:\n%s", text)
 	}
 	parsed(t, text)
+	shaped(t, f)
 	before := f.dump(t, o.Database) // which the server counts, too
 	o.Values = true
 	if s, err = takeCapture(t, f, o); err != nil || !strings.Contains(s.YAML(), "@example.org") {
@@ -98,6 +99,45 @@ func captured(t *testing.T, f *usersServer) {
 	}
 	if !slices.Equal(before, f.dump(t, o.Database)) {
 		t.Error("the database has changed")
+	}
+}
+
+// shaped: the server takes statements whose literals had no type, and tells of keys of several columns.
+func shaped(t *testing.T, f *usersServer) {
+	shop := f.admin.To("theirshop")
+	defer shop.Close()
+	must(t, shop.Exec(deadline(t), `CREATE TABLE pairs (a bigint REFERENCES orders, b bigint REFERENCES "Kunden Ö", PRIMARY KEY (a, b))`,
+		"CREATE TABLE lines (x bigint, y bigint, u uuid, FOREIGN KEY (y, x) REFERENCES pairs (b, a))", "GRANT SELECT ON pairs, lines TO filewise_account"))
+	defer func() { must(t, shop.Exec(deadline(t), "DROP TABLE lines, pairs")) }()
+	w, err := Engine{}.Watch(deadline(t), f.target(), "theirshop")
+	must(t, err)
+	defer w.Close()
+	for text, want := range map[string]string{
+		"SELECT count(*) FROM orders WHERE at > current_date - $1 AND id < $2": "SELECT count(*) FROM orders WHERE at > current_date - ?::integer " +
+			"AND id < ?",
+		"SELECT total FROM orders WHERE id = ANY(ARRAY[$1,$2])": "SELECT total FROM orders WHERE id = ANY(ARRAY[?::integer,?::integer])",
+		"SELECT extract($1 FROM at) FROM orders WHERE id=$2":    "SELECT extract(? FROM at) FROM orders WHERE id=?",
+		"INSERT INTO orders (id, total) VALUES (-1, -1.5)":      "INSERT INTO orders (id, total) VALUES (-?::integer, -?::numeric)",
+	} {
+		s, err := w.Shape(deadline(t), text, nil)
+		if got := strings.Join(s.Pieces, "?"); got != want || err != nil {
+			t.Errorf("%s becomes %s, %v", text, got, err)
+		}
+	}
+	s, err := w.Shape(deadline(t), "SELECT regexp_replace('a', 'b', 'c', 'g') FROM orders", []string{"'a'", "'b'", "'c'", "'g'"})
+	if err != nil || s.Values[3].Literal != "'g'" {
+		t.Errorf("%+v, %v", s, err)
+	}
+	no := func(string) bool { return false }
+	pairs, err := w.Table(deadline(t), "pairs", no)
+	must(t, err)
+	if b := pairs.Columns[1]; !b.Unique || !b.Composite || b.ParentTable != "Kunden Ö" || b.ParentColumn != "id" || pairs.Columns[0].Unique {
+		t.Errorf("%+v", pairs.Columns)
+	}
+	lines, err := w.Table(deadline(t), "lines", no)
+	must(t, err)
+	if got := fmt.Sprint(lines.Foreign); got != "[{[y x] pairs [b a]}]" {
+		t.Error(got)
 	}
 }
 

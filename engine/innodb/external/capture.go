@@ -111,7 +111,7 @@ func (w *watcher) Sessions(ctx context.Context) (active, connected int, err erro
 }
 
 // Shape has the server prepare a statement with its values taken out.
-func (w *watcher) Shape(ctx context.Context, statement string) (filewise.Shape, error) {
+func (w *watcher) Shape(ctx context.Context, statement string, constants []string) (filewise.Shape, error) {
 	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)
 	defer cancel()
 	s, err := dialect.CustomRules.Shape(statement, w.database, func(table string) ([]string, error) {
@@ -124,9 +124,10 @@ func (w *watcher) Shape(ctx context.Context, statement string) (filewise.Shape, 
 	if len(s.Values) > 0 && geometry.MatchString(statement) {
 		return s, errors.New("it makes geometry of texts, for which a study draws no values")
 	}
+	s.Keep(constants)
 	st, err := w.in.PrepareContext(ctx, strings.Join(s.Pieces, "?"))
-	if n, _ := dialect.Number(err); writing(n) { // which it would not tell if it could not read it
-		return s, nil
+	if n, _ := dialect.Number(err); writing(n) { // which it tells before it looks for what is named
+		return s, w.explain(w.exists(ctx, s))
 	}
 	if err != nil {
 		return s, w.explain(err)
@@ -152,8 +153,8 @@ func (w *watcher) Table(ctx context.Context, name string, withhold func(string) 
 		c := &t.Columns[i]
 		limited, cancel := context.WithTimeout(ctx, time.Second)
 		if err := w.sample(limited, t, c, withhold(c.Name)); err != nil {
-			*c = filewise.ColumnFacts{Name: c.Name, Type: c.Type, Said: c.Said, Unique: c.Unique, Most: c.Most, Fresh: c.Fresh,
-				Parent: c.Parent, ParentKey: c.ParentKey, Checked: c.Checked, Closed: c.Closed} // no right, no time
+			*c = filewise.ColumnFacts{Name: c.Name, Type: c.Type, Said: c.Said, Unique: c.Unique, Most: c.Most, Fresh: c.Fresh, Composite: c.Composite,
+				Parent: c.Parent, ParentKey: c.ParentKey, ParentTable: c.ParentTable, ParentColumn: c.ParentColumn, Checked: c.Checked, Closed: c.Closed} // no right, no time
 		}
 		if c.Closed && len(c.Common) == 0 {
 			c.Common = labels(c.Said)
@@ -170,9 +171,9 @@ const (
 		"TABLE_SCHEMA = ? AND TABLE_NAME = ? ORDER BY ORDINAL_POSITION"
 	readKeys = "SELECT INDEX_NAME, NON_UNIQUE, COLUMN_NAME FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? " +
 		"AND COLUMN_NAME IS NOT NULL ORDER BY INDEX_NAME, SEQ_IN_INDEX"
-	readParents = "SELECT MIN(COLUMN_NAME), MIN(REFERENCED_TABLE_NAME), MIN(REFERENCED_COLUMN_NAME) FROM " +
+	readParents = "SELECT CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME FROM " +
 		"information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND REFERENCED_TABLE_SCHEMA = " +
-		"TABLE_SCHEMA AND REFERENCED_TABLE_NAME <> TABLE_NAME GROUP BY CONSTRAINT_NAME HAVING COUNT(*) = 1"
+		"TABLE_SCHEMA AND REFERENCED_TABLE_NAME <> TABLE_NAME ORDER BY CONSTRAINT_NAME, ORDINAL_POSITION"
 	readForeign = "SELECT CONSTRAINT_NAME FROM information_schema.KEY_COLUMN_USAGE WHERE REFERENCED_TABLE_NAME IS NOT NULL AND " +
 		"CONSTRAINT_SCHEMA = ? AND ? IN (TABLE_NAME, REFERENCED_TABLE_NAME) LIMIT 1"
 )
@@ -255,18 +256,37 @@ func labels(said string) (all []string) {
 
 var label = regexp.MustCompile(`'((?:[^']|'')*)'`)
 
-// parents are the tables that hold a column's values by a foreign key.
+// parents are the tables that hold the values of columns by foreign keys.
 func (w *watcher) parents(ctx context.Context, t *filewise.TableFacts) error {
-	return dialect.Each(ctx, w.in, func(scan dialect.Scan) error {
-		var column, parent, key string
-		err := scan(&column, &parent, &key)
-		for i := range t.Columns {
-			if t.Columns[i].Name == column {
-				t.Columns[i].Parent, t.Columns[i].ParentKey = dialect.Ident(parent), dialect.Ident(key)
-			}
+	type single struct{ table, column string }
+	of := map[string]single{}
+	last := ""
+	var all []filewise.ForeignKey
+	err := dialect.Each(ctx, w.in, func(scan dialect.Scan) error {
+		var constraint, column, parent, key string
+		err := scan(&constraint, &column, &parent, &key)
+		if constraint != last {
+			last, all = constraint, append(all, filewise.ForeignKey{Parent: dialect.Ident(parent)})
+			of[column] = single{parent, key}
 		}
+		f := &all[len(all)-1]
+		f.Columns, f.Keys = append(f.Columns, column), append(f.Keys, dialect.Ident(key))
 		return err
 	}, readParents, w.database, t.Name)
+	for _, f := range all {
+		if len(f.Columns) > 1 {
+			t.Foreign = append(t.Foreign, f)
+			continue
+		}
+		i := slices.IndexFunc(t.Columns, func(c filewise.ColumnFacts) bool { return c.Name == f.Columns[0] })
+		if i < 0 {
+			continue
+		}
+		c := &t.Columns[i]
+		c.Parent, c.ParentKey = f.Parent, f.Keys[0]
+		c.ParentTable, c.ParentColumn = of[c.Name].table, of[c.Name].column
+	}
+	return err
 }
 
 // keys are the primary key, and what a unique key means for new rows and for partitions.
@@ -290,8 +310,9 @@ func (w *watcher) keys(ctx context.Context, t *filewise.TableFacts) error {
 		}
 		last := columns[len(columns)-1]
 		for i := range t.Columns {
-			if t.Columns[i].Name == last {
-				t.Columns[i].Unique = true
+			if c := &t.Columns[i]; c.Name == last {
+				c.Composite = len(columns) > 1 && (c.Composite || !c.Unique)
+				c.Unique = true
 			}
 		}
 	}

@@ -158,8 +158,9 @@ var placing = regexp.MustCompile(`(?m)^.*(Connect|Init DB|USE ).*\n`)
 // parented: a column names the parent that holds its values, or the labels of its type; one with a CHECK says so.
 func parented(t *testing.T, b bench) {
 	b.Exec(t, "CREATE TABLE theirshop.parts (id INT PRIMARY KEY, g INT AS (id), `of` BIGINT, e SET('a','b''c'), j JSON, "+
-		"n INT CHECK (n > 2), FOREIGN KEY (`of`) REFERENCES theirshop.orders (id))")
-	defer b.Exec(t, "DROP TABLE theirshop.parts")
+		"n INT CHECK (n > 2), FOREIGN KEY (`of`) REFERENCES theirshop.orders (id), UNIQUE (n, id))",
+		"CREATE TABLE theirshop.pairs (x INT, y INT, PRIMARY KEY (x, y), FOREIGN KEY (y, x) REFERENCES theirshop.parts (n, id))")
+	defer b.Exec(t, "DROP TABLE theirshop.pairs, theirshop.parts")
 	w, err := b.engine.Watch(deadline(t), b.Target("watcher"), "theirshop")
 	fatal(t, err)
 	defer w.Close()
@@ -169,11 +170,25 @@ func parented(t *testing.T, b bench) {
 		strings.Join(c[3].Common, " ") != "a b'c" || c[4].Type != filewise.TypeJSON || c[4].Checked || !c[5].Checked || c[2].Checked {
 		t.Errorf("%+v", c)
 	}
-	s, err := w.Shape(deadline(t), "INSERT INTO parts VALUES (1, DEFAULT, 5, 'a', '{}', 3)")
+	pairs, err := w.Table(deadline(t), "pairs", func(string) bool { return false })
+	fatal(t, err)
+	if got := fmt.Sprint(pairs.Foreign); got != "[{[y x] `parts` [`n` `id`]}]" || !pairs.Columns[1].Composite || parts.Columns[2].ParentTable != "orders" {
+		t.Errorf("%s, %+v, %+v", got, pairs.Columns, parts.Columns[2])
+	}
+	s, err := w.Shape(deadline(t), "INSERT INTO parts VALUES (1, DEFAULT, 5, 'a', '{}', 3)", nil)
 	if err != nil || len(s.Values) != 5 || s.Values[1].Column != "of" {
 		t.Errorf("%v; %+v", err, s)
 	}
-	if s, err := w.Shape(deadline(t), "SELECT ST_GeomFromText('POINT(1 2)')"); err == nil {
+	for text, fails := range map[string]string{"INSERT INTO nowhere SELECT id FROM parts": "nowhere", "INSERT INTO parts (id, nope) VALUES (1, 2)": "nope",
+		"UPDATE parts SET n = 4 WHERE nope = 3": "nope", "DELETE FROM parts WHERE nope IS NULL": "nope",
+		"INSERT INTO parts (id) SELECT nope FROM orders": "nope", "DELETE FROM parts WHERE id = 7": "",
+		"INSERT INTO parts (id, n) SELECT id, 5 FROM orders ON DUPLICATE KEY UPDATE n = 6": "",
+		"UPDATE parts p JOIN orders o ON o.id = p.id SET n = 4 WHERE o.total > 3":          "", "REPLACE INTO parts (id) VALUES (4)": ""} {
+		if _, err := w.Shape(deadline(t), text, nil); (err == nil) != (fails == "") || err != nil && !strings.Contains(err.Error(), fails) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if s, err := w.Shape(deadline(t), "SELECT ST_GeomFromText('POINT(1 2)')", nil); err == nil {
 		t.Errorf("geometry of made-up texts: %+v", s)
 	}
 }

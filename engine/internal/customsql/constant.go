@@ -31,6 +31,9 @@ func (s *shaper) constant(i int) string {
 	if sequence && s.at(i).literal() {
 		return s.at(i).text
 	}
+	if s.at(i).literal() && (s.at(i-1).is("->", "->>", "#>", "#>>") || strings.HasPrefix(s.at(i).text, "'$")) { // a path within JSON
+		return s.at(i).text
+	}
 	if before := s.at(i - 1); before.is("ZONE") && s.at(i-2).is("TIME") {
 		said = "'UTC'"
 	} else if before.is("(") && s.at(i+1).is(",", "FROM") {

@@ -33,7 +33,8 @@ func (r Rules) Logged(s filewise.LoggedStatement, together bool, each func(filew
 	all := r.split(s.Text)
 	s.Seconds /= float64(len(all))
 	for i, text := range all {
-		s.Text, s.Key, s.Together = text, r.Key(text), together && i+1 < len(all)
+		s.Text, s.Together = text, together && i+1 < len(all)
+		s.Key, s.Values = r.keyed(text, s.Arguments)
 		each(s)
 	}
 }

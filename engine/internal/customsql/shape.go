@@ -2,7 +2,6 @@ package customsql
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,9 +49,6 @@ func (r Rules) divided(text, database string, columns func(table string) ([]stri
 	return s.shape(r.Hash), err
 }
 
-// lists are values one after the other, however many.
-var lists = regexp.MustCompile(`\?(?: ?, ?\?)+`)
-
 // Masked is a statement without its texts and most of its numbers, for servers that tell them:
 // variables stand for values that are the same, and ? for the others.
 func (r Rules) Masked(text string) string {
@@ -70,24 +66,6 @@ func (r Rules) Masked(text string) string {
 		}
 	}
 	return b.String() + s.Pieces[len(s.Values)]
-}
-
-// longest is how many bytes of a statement tell it from others: clients write some of many megabytes.
-const longest = 64 << 10
-
-// Key is what is the same of a statement for all values.
-func (r Rules) Key(text string) string {
-	text = strings.ToValidUTF8(text[:min(len(text), longest)], "")
-	s, _ := r.divided(text, "", nil) // nothing is asked
-	var b strings.Builder
-	for i, v := range s.Values {
-		b.WriteString(s.Pieces[i])
-		if v.Use != filewise.UseNone || v.Literal == "" || r.Transact || r.Upper { // else it is a constant
-			v.Literal = "?"
-		}
-		b.WriteString(v.Literal)
-	}
-	return lists.ReplaceAllString(b.String()+s.Pieces[len(s.Values)], "?, …")
 }
 
 type shaper struct {
@@ -138,7 +116,7 @@ func (s *shaper) expand() {
 // shape puts the pieces together. tight: no space stands between a word and a bracket,
 // since MySQL takes COUNT (*) for a function of the user's.
 func (s *shaper) shape(tight bool) filewise.Shape {
-	out := filewise.Shape{Tables: s.tables}
+	out := filewise.Shape{Tables: s.tables, Into: s.intoOf, Columns: s.into}
 	var b strings.Builder
 	for i, t := range s.tokens {
 		bracket := tight && i > 0 && t.is("(") && s.tokens[i-1].kind == tokenWord
@@ -146,7 +124,9 @@ func (s *shaper) shape(tight bool) filewise.Shape {
 			b.WriteByte(' ')
 		}
 		if t.kind == tokenValue {
-			t.use.Number = t.number
+			if t.use.Number = t.number; t.literal() {
+				t.use.Text = t.text
+			}
 			out.Pieces, out.Values = append(out.Pieces, b.String()), append(out.Values, t.use)
 			b.Reset()
 			continue

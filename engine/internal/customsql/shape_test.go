@@ -37,7 +37,7 @@ func TestShape(t *testing.T) {
 		{mysql, "INSERT INTO `t` ( `a` , `b` , `c` ) VALUES ( ? , NOW ( ) , ? )",
 			"INSERT INTO `t` ( `a` , `b` , `c` ) VALUES( <t.a insert> , NOW( ) , <t.c insert> )"},
 		{mysql, "SELECT `a` FROM `t` WHERE MATCH ( `b` ) AGAINST ( ? ) AND `at` > NOW ( ) - INTERVAL ? SQL_TSI_DAY + INTERVAL 7 HOUR",
-			"SELECT `a` FROM `t` WHERE MATCH( `b` ) AGAINST( <. pattern> ) AND `at` > NOW( ) - INTERVAL <. span=1> SQL_TSI_DAY + " +
+			"SELECT `a` FROM `t` WHERE MATCH( `b` ) AGAINST( <. words> ) AND `at` > NOW( ) - INTERVAL <. span=1> SQL_TSI_DAY + " +
 				"INTERVAL <. span=7> HOUR"},
 		{mysql, "SELECT `POINT` (...) FROM `t`", "SELECT `POINT` (<. >, <. >) FROM `t`"},
 		{mysql, `SELECT "text" FROM t # comment`, "SELECT <. > FROM t"},
@@ -70,6 +70,7 @@ func TestConstants(t *testing.T) {
 		"SELECT a FROM t WHERE b BETWEEN 1 AND 2 AND 7 = a":            "SELECT a FROM t WHERE b BETWEEN ? AND ? AND ? = a",
 		"SELECT date_trunc('week', a), date_trunc($1, a AT TIME ZONE 'CET')": "SELECT date_trunc('week', a), " +
 			"date_trunc('day', a AT TIME ZONE 'CET')",
+		"SELECT a->>'k', b#>'{x,1}' FROM t WHERE a -> 'k' = $1":            "SELECT a->>'k', b#>'{x,1}' FROM t WHERE a -> 'k' = ?",
 		"SELECT EXTRACT($1 FROM a), to_tsquery('german', 'x') FROM t":      "SELECT EXTRACT('day' FROM a), to_tsquery('german', ?) FROM t",
 		"SELECT a FROM t WHERE a > DATE $1 AND b = TIMESTAMP '2026-01-01'": "SELECT a FROM t WHERE a > ?::DATE AND b = ?::TIMESTAMP",
 	} {

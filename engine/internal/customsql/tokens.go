@@ -59,7 +59,7 @@ var reserved = []string{"SELECT", "FROM", "WHERE", "AND", "OR", "NOT", "IN", "SE
 	"ON", "AS", "BETWEEN", "LIKE", "ILIKE", "IS", "NULL", "ORDER", "GROUP", "BY", "LIMIT", "OFFSET", "USING", "LEFT", "RIGHT", "INNER",
 	"OUTER", "CROSS", "FULL", "NATURAL", "HAVING", "UNION", "RETURNING", "FOR", "CASE", "WHEN", "THEN", "ELSE", "END", "LATERAL", "ONLY",
 	"IGNORE", "LOW_PRIORITY", "FORCE", "USE", "STRAIGHT_JOIN", "FETCH", "WINDOW", "CONFLICT", "DUPLICATE", "DEFAULT", "PARTITION", "WITH",
-	"ANY", "ALL", "SOME"}
+	"ANY", "ALL", "SOME", "CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP", "LOCALTIME", "LOCALTIMESTAMP", "SYSDATE"}
 
 func (r Rules) tokens(text string) []token {
 	var all []token
@@ -80,7 +80,7 @@ func (r Rules) tokens(text string) []token {
 		case p.kind == pieceQuoted:
 			t.kind = tokenValue
 			if n := len(all); n > 0 && !t.spaced && all[n-1].kind == tokenWord { // E'…', _utf8'…'
-				t.spaced = all[n-1].spaced
+				t.text, t.spaced = all[n-1].text+t.text, all[n-1].spaced
 				all = all[:n-1]
 			}
 		case p.kind == pieceCode:
@@ -155,9 +155,9 @@ func (r Rules) code(all []token, text string, spaced bool) ([]token, bool) {
 				t.kind = tokenSign
 			}
 		default:
-			for _, sign := range []string{"<=", ">=", "<>", "!=", "::", "||", ":="} {
+			for _, sign := range []string{"->>", "#>>", "->", "#>", "<=", ">=", "<>", "!=", "::", "||", ":="} {
 				if strings.HasPrefix(rest, sign) {
-					n = 2
+					n = max(n, len(sign))
 				}
 			}
 		}

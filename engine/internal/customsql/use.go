@@ -27,6 +27,21 @@ func (s *shaper) use() {
 			if t.literal() && (u == filewise.UseLimit || u == filewise.UseSpan || u == filewise.UseOffset || constant) {
 				t.use.Literal = t.text
 			}
+			s.partOf(i)
+		}
+	}
+}
+
+// partOf notes the column that an expression with the value makes, in a row that is inserted.
+func (s *shaper) partOf(i int) {
+	if t := &s.tokens[i]; t.use.Column == "" && len(s.into) > 0 {
+		for open := s.opening(i); open > 0; open = s.opening(open) {
+			if s.at(open-1).is("VALUES", "VALUE", ",") {
+				if n := s.items(open+1, i) - 1; n < len(s.into) && s.opening(open) < 0 {
+					t.use.Table, t.use.Part = s.intoOf, s.into[n]
+				}
+				return
+			}
 		}
 	}
 }
@@ -62,7 +77,7 @@ func (s *shaper) useOf(i int, setting bool) filewise.ValueUse {
 	case t.is("INTERVAL"):
 		return filewise.ValueUse{Use: filewise.UseSpan, Literal: s.span}
 	case t.is("(") && s.at(before-1).is("AGAINST"): // words to search for
-		return filewise.ValueUse{Use: filewise.UsePattern, Type: filewise.TypeText}
+		return filewise.ValueUse{Use: filewise.UseWords, Type: filewise.TypeText}
 	case t.is("BETWEEN"):
 		return s.column(s.skipNot(before-1), filewise.UseLower)
 	case t.is("AND") && s.at(before-2).is("BETWEEN") && s.at(before-1).kind == tokenValue:

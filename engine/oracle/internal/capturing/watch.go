@@ -119,7 +119,7 @@ func plain(statement string) string {
 var begins = []string{"SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE"}
 
 // Shape divides a statement from its values, and has the server parse what is left of it.
-func (w *watcher) Shape(ctx context.Context, statement string) (filewise.Shape, error) {
+func (w *watcher) Shape(ctx context.Context, statement string, _ []string) (filewise.Shape, error) {
 	s, err := w.server.Rules.Shape(plain(statement), w.schema, func(name string) ([]string, error) {
 		t, err := w.table(ctx, name)
 		if t == nil {

@@ -109,7 +109,7 @@ func (w *watcher) Sessions(ctx context.Context) (active, connected int, err erro
 
 // Shape has the server parse a statement with its values taken out: it says of what types
 // these are.
-func (w *watcher) Shape(ctx context.Context, statement string) (filewise.Shape, error) {
+func (w *watcher) Shape(ctx context.Context, statement string, constants []string) (filewise.Shape, error) {
 	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)
 	defer cancel()
 	s, err := w.rules.Shape(statement, "", func(table string) ([]string, error) {
@@ -122,10 +122,19 @@ func (w *watcher) Shape(ctx context.Context, statement string) (filewise.Shape, 
 	if err != nil {
 		return s, err
 	}
+	s.Keep(constants)
 	err = w.typed(ctx, &s)
-	if code := client.CodeOf(err); code == codeAmbiguous || code == codeUndefined {
-		if ofNumbers(&s) {
-			err = w.typed(ctx, &s)
+	for _, cast := range []func(*filewise.Shape) bool{ofNumbers, ofArrays("integer"), ofArrays("text"), ofArrays("uuid")} {
+		if !slices.Contains([]string{codeAmbiguous, codeUndefined, codeMismatch}, client.CodeOf(err)) {
+			break
+		}
+		tried := s
+		tried.Pieces, tried.Values = slices.Clone(s.Pieces), slices.Clone(s.Values)
+		if !cast(&tried) {
+			continue
+		}
+		if again := w.typed(ctx, &tried); again == nil {
+			return tried, nil
 		}
 	}
 	return s, err
@@ -140,10 +149,10 @@ func (w *watcher) typed(ctx context.Context, s *filewise.Shape) error {
 		switch {
 		case v.Use == filewise.UseLimit, v.Use == filewise.UseOffset:
 			tried += "1"
-		case v.Use == filewise.UseNone && v.Literal != "":
-			tried += v.Literal
 		case v.Use == filewise.UseSpan:
 			tried += "'1 day'"
+		case v.Column == "" && v.Literal != "":
+			tried += v.Literal
 		default:
 			number++
 			numbers[i] = number
@@ -172,24 +181,7 @@ func (w *watcher) typed(ctx context.Context, s *filewise.Shape) error {
 	return err
 }
 
-const codeAmbiguous, codeUndefined = "42725", "42883" // functions, of which operators are some
-
-// ofNumbers has values be whole numbers between which an operator of arithmetic stands: as literals they
-// were, and without a type the server does not know which operator it is.
-func ofNumbers(s *filewise.Shape) (changed bool) {
-	of := make([]bool, len(s.Values)+1)
-	for i := 1; i < len(s.Values); i++ {
-		if slices.Contains([]string{"+", "-", "*", "/", "%"}, strings.TrimSpace(s.Pieces[i])) {
-			of[i], of[i+1], changed = true, true, true
-		}
-	}
-	for i := range s.Pieces {
-		if of[i] {
-			s.Pieces[i] = "::integer" + s.Pieces[i]
-		}
-	}
-	return changed
-}
+const codeAmbiguous, codeUndefined, codeMismatch = "42725", "42883", "42804" // functions, of which operators are some, and types
 
 // quoted is a table's name, with its schema or without, as SQL has it. A dot may be of the name.
 func (w *watcher) quoted(ctx context.Context, name string) (as string, err error) {
@@ -248,6 +240,12 @@ func (w *watcher) tableOf(ctx context.Context, quoted string, withhold func(stri
 		if err == nil {
 			t.Columns, err = pgx.CollectRows(rows, readColumn)
 		}
+		if err == nil {
+			rows, err = conn.Query(ctx, queries.Text("foreign"), quoted)
+		}
+		if err == nil {
+			t.Foreign, err = pgx.CollectRows(rows, pgx.RowToStructByPos[filewise.ForeignKey])
+		}
 		return w.link.Done(ctx, queries.Text("columns"), err)
 	})
 	if err == nil && kind == "v" {
@@ -262,11 +260,11 @@ func readColumn(row pgx.CollectableRow) (filewise.ColumnFacts, error) {
 	var bounds []*string
 	var common []*string
 	var parent, labels []string
-	err := row.Scan(&c.Name, &c.Said, &base, &labels, &c.Most, &c.Unique, &c.Checked, &c.Distinct, &c.Width, &common, &c.Shares,
+	err := row.Scan(&c.Name, &c.Said, &base, &labels, &c.Most, &c.Unique, &c.Composite, &c.Checked, &c.Distinct, &c.Width, &common, &c.Shares,
 		&bounds, &parent)
 	c.Type = kinds.Of(base)
-	if len(parent) == 2 && (c.Type == filewise.TypeWhole || c.Type == filewise.TypeText) { // which have a least one
-		c.Parent, c.ParentKey = parent[0], parent[1]
+	if len(parent) == 4 && (c.Type == filewise.TypeWhole || c.Type == filewise.TypeText || c.Type == filewise.TypeUUID) { // which have an order
+		c.Parent, c.ParentKey, c.ParentTable, c.ParentColumn = parent[0], parent[1], parent[2], parent[3]
 	}
 	if c.Type != filewise.TypeText {
 		c.Most = 0

@@ -30,23 +30,35 @@ SELECT a.attname::text, format_type(a.atttypid, a.atttypmod),
        CASE WHEN b.typtype = 'e' THEN 'text' ELSE b.typname::text END,
        (SELECT array_agg(l.enumlabel::text ORDER BY l.enumsortorder) FROM pg_enum l WHERE l.enumtypid = b.oid),
        CASE WHEN d.typmod > 4 THEN d.typmod - 4 ELSE 0 END,
-       EXISTS (SELECT FROM pg_index i WHERE i.indrelid = a.attrelid AND i.indisunique AND i.indkey[i.indnkeyatts - 1] = a.attnum),
+       u.is_last, u.composite,
        d.checked OR EXISTS (SELECT FROM pg_constraint k WHERE k.conrelid = a.attrelid AND k.contype = 'c' AND a.attnum = ANY (k.conkey)),
        coalesce(CASE WHEN s.n_distinct < 0 THEN -s.n_distinct * greatest(c.reltuples, 0) ELSE s.n_distinct END, 0)::float8,
        coalesce(s.avg_width, 0)::float8,
        CASE WHEN a.attname::text <> ALL ($2::text[]) THEN s.most_common_vals::text::text[] END, s.most_common_freqs::float8[],
        CASE WHEN a.attname::text <> ALL ($2::text[]) THEN s.histogram_bounds::text::text[] END,
-       (SELECT ARRAY[k.confrelid::regclass::text, quote_ident(f.attname)] FROM pg_constraint k
+       (SELECT ARRAY[k.confrelid::regclass::text, quote_ident(f.attname), CASE WHEN pg_table_is_visible(k.confrelid) THEN '' ELSE pn.nspname || '.' END
+                 || p.relname, f.attname] FROM pg_constraint k
           JOIN pg_attribute f ON f.attrelid = k.confrelid AND f.attnum = k.confkey[1]
+          JOIN pg_class p ON p.oid = k.confrelid JOIN pg_namespace pn ON pn.oid = p.relnamespace
          WHERE k.contype = 'f' AND k.conrelid = a.attrelid AND k.conkey = ARRAY[a.attnum] AND k.confrelid <> a.attrelid ORDER BY k.oid LIMIT 1)
   FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
   CROSS JOIN LATERAL (WITH RECURSIVE d AS (SELECT a.atttypid AS oid, a.atttypmod AS typmod, false AS checked, 0 AS depth
           UNION ALL SELECT t.typbasetype, greatest(d.typmod, t.typtypmod), d.checked OR EXISTS (SELECT FROM pg_constraint WHERE contypid = t.oid),
             d.depth + 1 FROM d JOIN pg_type t USING (oid) WHERE t.typtype = 'd') SELECT * FROM d ORDER BY depth DESC LIMIT 1) d
   JOIN pg_type b ON b.oid = d.oid
+  CROSS JOIN LATERAL (SELECT count(*) > 0 AS is_last, coalesce(bool_and(i.indnkeyatts > 1), false) AS composite FROM pg_index i
+         WHERE i.indrelid = a.attrelid AND i.indisunique AND i.indkey[i.indnkeyatts - 1] = a.attnum) u
   LEFT JOIN LATERAL (SELECT * FROM pg_stats p WHERE p.schemaname = n.nspname AND p.tablename = c.relname AND p.attname = a.attname
                       ORDER BY p.inherited DESC LIMIT 1) s ON true
  WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum;
+
+-- Foreign keys of several columns.
+-- name: foreign
+SELECT array_agg(a.attname::text ORDER BY k.n), c.confrelid::regclass::text, array_agg(quote_ident(f.attname) ORDER BY k.n)
+  FROM pg_constraint c CROSS JOIN LATERAL unnest(c.conkey, c.confkey) WITH ORDINALITY k(own, other, n)
+  JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = k.own JOIN pg_attribute f ON f.attrelid = c.confrelid AND f.attnum = k.other
+ WHERE c.contype = 'f' AND c.conrelid = to_regclass($1) AND c.confrelid <> c.conrelid AND cardinality(c.conkey) > 1 GROUP BY c.oid, c.confrelid
+ ORDER BY c.oid;
 
 -- name: names
 SELECT a.attname::text FROM pg_attribute a WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum;

@@ -59,6 +59,8 @@ var (
 	planned = regexp.MustCompile(`(?s)^duration: ([0-9.]+) ms  plan:\n(.*)$`)
 	// planText is what auto_explain tells of a statement, up to the plan.
 	planText = regexp.MustCompile(`(?s)^Query Text: (.*?)\n(?:Query Parameters: [^\n]*\n)?[^\n]*  \(cost=[0-9.]+\.\.`)
+	// argument is the value of a parameter, in the detail of an execution.
+	argument = regexp.MustCompile(`\$(\d+) = ('(?:[^']|'')*'|NULL)`)
 	prepares = regexp.MustCompile(`(?is)^\s*PREPARE\s+("[^"]+"|\w+)\s*(?:\([^)]*\))?\s+AS\s+(.*)$`)
 	executes = regexp.MustCompile(`(?is)^\s*EXECUTE\s+("[^"]+"|\w+)`)
 )
@@ -105,6 +107,11 @@ func (l *log) take(e entry) {
 			}
 		}
 		return
+	}
+	for _, m := range argument.FindAllStringSubmatch(e.detail, -1) {
+		if n, _ := strconv.Atoi(m[1]); n == len(s.Arguments)+1 {
+			s.Arguments = append(s.Arguments, m[2])
+		}
 	}
 	before, had := l.plans[e.session]
 	delete(l.plans, e.session)

@@ -70,6 +70,11 @@ func TestReadLogsOfKinds(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
+	values := ""
+	if err := ReadLog(strings.NewReader(row("SELECT", "duration: 1 ms  execute s: SELECT $1", "parameters: $1 = 'it''s, $2', $2 = NULL")), "shop",
+		func(s filewise.LoggedStatement) { values = strings.Join(s.Arguments, "|") }); err != nil || values != "'it''s, $2'|NULL" {
+		t.Errorf("%s, %v", values, err)
+	}
 	for log, want := range map[string]string{
 		row("SELECT", "duration: 3 ms  plan:\n<explain/>", ""): "1 line read: none of 1 record about database shop has a form that is known: dur",
 		`{"dbname":"other",` + inner:                           "1 line read, with statements of other (1): none of database shop",

@@ -126,7 +126,7 @@ func (w *Watcher) Sessions(ctx context.Context) (active, connected int, err erro
 }
 
 // Shape has the server describe a statement with its values taken out: it says of what types these are.
-func (w *Watcher) Shape(ctx context.Context, statement string) (filewise.Shape, error) {
+func (w *Watcher) Shape(ctx context.Context, statement string, _ []string) (filewise.Shape, error) {
 	s, err := w.Rules.Shape(statement, w.Database, func(table string) (names []string, err error) {
 		id, err := w.find(ctx, table)
 		if err != nil || id == nil {

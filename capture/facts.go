@@ -1,0 +1,96 @@
+package capture
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"filewise"
+)
+
+// facts are those of the tables that the statements name.
+func (t *taking) facts(ctx context.Context, kinds []kind) error {
+	var names []string
+	for _, k := range kinds {
+		for _, s := range k.shapes {
+			for _, name := range s.Tables {
+				if !slices.Contains(names, name) {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	t.tables = map[string]filewise.TableFacts{}
+	var all []filewise.TableFacts
+	sum := int64(0)
+	for _, name := range names {
+		f, err := t.watcher.Table(ctx, name, t.Options.asked)
+		if err != nil {
+			return err
+		}
+		t.withhold(&f)
+		if f.Name != "" {
+			t.tables[f.Name], all = f, append(all, f)
+			sum += f.Bytes
+		}
+	}
+	if err := t.parentsOf(ctx, all); err != nil {
+		return err
+	}
+	slices.SortStableFunc(all, func(a, b filewise.TableFacts) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	for _, f := range all {
+		if f.Bytes*10 < sum {
+			continue // small ones are not worth spreading
+		}
+		x := Table{f.Table, f.Key, f.Bytes, f.Rows, f.Whole}
+		if slices.ContainsFunc(t.Tables, func(o Table) bool { return o.Name == x.Name && o.Whole == x.Whole }) {
+			continue // with its schema, and without
+		}
+		if filewise.Printable(f.Table) != f.Table {
+			x.Whole = cmp.Or(x.Whole, "control characters are in its name")
+		}
+		if f.Key == "" {
+			x.Whole = cmp.Or(x.Whole, "it has no primary key")
+		}
+		t.Tables = append(t.Tables, x)
+	}
+	t.setUp(all)
+	return nil
+}
+
+// parentsOf asks about the tables whose keys are all that a unique column's new values can be.
+func (t *taking) parentsOf(ctx context.Context, all []filewise.TableFacts) error {
+	t.parents = map[string]filewise.TableFacts{}
+	for _, f := range all {
+		for _, c := range f.Columns {
+			if _, known := t.parents[c.ParentTable]; known || !c.Unique || c.ParentTable == "" {
+				continue
+			}
+			parent, err := t.watcher.Table(ctx, c.ParentTable, t.Options.asked)
+			if err != nil {
+				return err
+			}
+			t.withhold(&parent)
+			t.parents[c.ParentTable] = parent
+		}
+	}
+	return nil
+}
+
+// setUp makes the tables anew where no dump does.
+func (t *taking) setUp(all []filewise.TableFacts) {
+	made := map[string]bool{}
+	for _, f := range all {
+		if f.Create == nil || made[f.Table] {
+			continue
+		}
+		made[f.Table] = true
+		spread := ""
+		if slices.ContainsFunc(t.Tables, func(x Table) bool { return x.Name == f.Table && x.Whole == "" }) {
+			spread = "{{spread " + quoted(f.Table) + "}}"
+		}
+		t.Setup = append(t.Setup, f.Create(spread, func(c filewise.ColumnFacts) bool {
+			return t.why[f.Name+"."+c.Name] == ""
+		})...)
+	}
+}

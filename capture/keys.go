@@ -1,0 +1,121 @@
+package capture
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"filewise"
+)
+
+// leastCalls is in how many calls a value that never varied is a constant of the program's, though a column is known for it, and
+// leastWords in how many a text is, which may be a person's.
+const leastCalls, leastWords = 5, 2
+
+// constant are the constants of a text of the kind's.
+func (k *kind) constant(of int) []string {
+	if of >= len(k.constants) {
+		return nil
+	}
+	all := slices.Concat(k.constants[of]...)
+	for i, c := range all {
+		text := strings.HasSuffix(c, "'") || strings.HasSuffix(c, `"`)
+		if text && (k.calls < leastWords || personalValue.MatchString(c) || len(c) > 2*longest) {
+			all[i] = ""
+		}
+	}
+	return all
+}
+
+// constant tells whether a value that never varied stands in the study, though a column is known for it.
+func (s *statement) constant(v filewise.ValueUse, c filewise.ColumnFacts, t filewise.TableFacts) bool {
+	fresh := v.Use == filewise.UseInsert && (c.Unique || c.Parent != "")
+	return s.calls >= leastCalls && !fresh && s.why[t.Name+"."+c.Name] == ""
+}
+
+// mostDays bounds what is added to a moment within a key.
+const mostDays = 20_000
+
+// partOfKey draws what an expression adds to a column of a new row that a unique key ends with: as one constant it would
+// make a key that is there already.
+func (s *statement) partOfKey(v filewise.ValueUse) (text string, ok bool) {
+	if v.Part == "" || v.Constant != "" {
+		return "", false
+	}
+	of := v
+	of.Column = v.Part
+	table, c, known := s.column(of)
+	whole := v.Type == filewise.TypeUnknown || v.Type == filewise.TypeWhole
+	if !known || !c.Unique || v.Use != filewise.UseSpan && !whole {
+		return "", false
+	}
+	drawn := fmt.Sprintf("{int: {from: 1, to: %d}}", mostDays)
+	if c.Type == filewise.TypeWhole {
+		c.Composite = true
+		drawn, _ = drawing{ColumnFacts: c, use: filewise.UseInsert, known: true}.number()
+	}
+	name := s.made(plain(table.Table+"_"+c.Name)+"_part", Parameter{Of: table.Name + "." + c.Name,
+		Draw: drawn, Note: "added, so that the key is new"})
+	if v.Use == filewise.UseSpan && (v.Literal == "" || v.Literal[0] == '\'') { // a text that has its unit
+		return "'1 day' * :" + name, true
+	}
+	return ":" + name, true
+}
+
+// made adds a parameter under a name like this one.
+func (s *statement) made(base string, p Parameter) string {
+	p.Name = base
+	for n := 2; s.taken(p.Name); n++ {
+		p.Name = fmt.Sprintf("%s_%d", base, n)
+	}
+	s.Parameters = append(s.Parameters, p)
+	return p.Name
+}
+
+// keyed has a value that needs to be new come from all that its parent has.
+func (s *statement) keyed(c filewise.ColumnFacts) filewise.ColumnFacts {
+	if !c.Unique || c.Parent == "" {
+		return c
+	}
+	c.Unique, c.Fresh = false, ""
+	c.Common, c.Shares = nil, nil
+	for _, of := range s.parents[c.ParentTable].Columns {
+		if of.Name == c.ParentColumn && of.Low != "" {
+			c.Low, c.High = of.Low, of.High
+		}
+	}
+	return c
+}
+
+// existing is a value that the parent has: the next one from a drawn value on, as keys have gaps. Of a key of several columns
+// it is of the row that the values before are of.
+func (s *statement) existing(t filewise.TableFacts, c filewise.ColumnFacts, drawn string) string {
+	for _, f := range t.Foreign {
+		n := slices.Index(f.Columns, c.Name)
+		if n < 0 {
+			continue
+		}
+		of := strings.Join(f.Columns, "\x00")
+		text := next(f.Parent, f.Keys[n], drawn, s.together[of], c.Type)
+		s.together[of] = append(s.together[of], f.Keys[n]+" = "+text)
+		return text
+	}
+	if c.Parent == "" {
+		return drawn
+	}
+	return next(c.Parent, c.ParentKey, drawn, nil, c.Type)
+}
+
+// next is the least key of a table from a drawn one on, else its greatest.
+func next(table, key, drawn string, where []string, kind filewise.ColumnType) string {
+	rest := ""
+	if len(where) > 0 {
+		rest = " WHERE " + strings.Join(where, " AND ")
+	}
+	all := strings.Join(append(slices.Clone(where), key+" >= "+drawn), " AND ")
+	if kind == filewise.TypeUUID { // of which servers have no MIN
+		return fmt.Sprintf("COALESCE((SELECT %[1]s FROM %[2]s WHERE %[3]s ORDER BY %[1]s LIMIT 1), "+
+			"(SELECT %[1]s FROM %[2]s%[4]s ORDER BY %[1]s DESC LIMIT 1))", key, table, all, rest)
+	}
+	return fmt.Sprintf("COALESCE((SELECT MIN(%[1]s) FROM %[2]s WHERE %[3]s), (SELECT MAX(%[1]s) FROM %[2]s%[4]s))", key, table, all, rest)
+}

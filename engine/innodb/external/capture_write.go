@@ -1,0 +1,79 @@
+package external
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"filewise"
+	"filewise/engine/innodb/dialect"
+)
+
+// Numbers of errors that tell that something a statement names is not there.
+var missing = []uint16{1054, 1146, 1305} // ER_BAD_FIELD_ERROR, ER_NO_SUCH_TABLE, ER_SP_DOES_NOT_EXIST
+
+var (
+	deletes = regexp.MustCompile(`(?i)^\s*DELETE +(FROM\b)`)
+	selects = regexp.MustCompile(`(?is)^\s*(?:INSERT|REPLACE)\b[^?]*?\bINTO\b[^?]*?\b(SELECT\b.*)$`)
+)
+
+// exists tells whether what a statement that writes names is there. A session that cannot write refuses such a statement before
+// it looks: in its place queries are prepared, of its tables and columns and of what it reads.
+func (w *watcher) exists(ctx context.Context, s filewise.Shape) error {
+	columns := map[string][]string{}
+	for _, t := range s.Tables {
+		columns[t] = nil
+	}
+	add := func(table, column string) {
+		if _, is := columns[table]; is && column != "" && !slices.Contains(columns[table], dialect.Ident(column)) {
+			columns[table] = append(columns[table], dialect.Ident(column))
+		}
+	}
+	for _, c := range s.Columns {
+		add(s.Into, c)
+	}
+	for _, v := range s.Values {
+		if v.Use == filewise.UseInsert || v.Use == filewise.UseSet || len(s.Tables) == 1 {
+			add(v.Table, v.Column)
+		}
+	}
+	var queries []string
+	for _, t := range s.Tables {
+		of := strings.Join(columns[t], ", ")
+		if of == "" {
+			of = "1"
+		}
+		queries = append(queries, fmt.Sprintf("SELECT %s FROM %s", of, tablePath(t)))
+	}
+	text := strings.Join(s.Pieces, "?")
+	if m := selects.FindStringSubmatch(text); m != nil {
+		queries = append(queries, m[1])
+	}
+	if deletes.MatchString(text) {
+		queries = append(queries, deletes.ReplaceAllString(text, "SELECT 1 $1"))
+	}
+	for _, q := range queries {
+		st, err := w.in.PrepareContext(ctx, q)
+		if n, _ := dialect.Number(err); slices.Contains(missing, n) {
+			return err
+		}
+		if err == nil {
+			err = st.Close()
+		}
+		if ctx.Err() != nil {
+			return errors.Join(err, context.Cause(ctx))
+		}
+	}
+	return nil
+}
+
+// tablePath is a table's name, with its database or without, as SQL has it.
+func tablePath(name string) string {
+	if of, table, ok := strings.Cut(name, "."); ok {
+		return dialect.Ident(of) + "." + dialect.Ident(table)
+	}
+	return dialect.Ident(name)
+}

@@ -1,0 +1,54 @@
+package customsql
+
+import (
+	"regexp"
+	"strings"
+
+	"filewise"
+)
+
+// longest is how many bytes of a statement tell it from others: clients write some of many megabytes.
+const longest = 64 << 10
+
+// lists are values one after the other, however many, and commaAlone what stands between two of them.
+var (
+	lists      = regexp.MustCompile(`\?(?: ?, ?\?)+`)
+	commaAlone = regexp.MustCompile(`^ ?, ?$`)
+)
+
+// Key is what is the same of a statement for all values.
+func (r Rules) Key(text string) string {
+	key, _ := r.keyed(text, nil)
+	return key
+}
+
+// keyed is a statement's key, with the texts of its values by list. Parameters have those of arguments.
+func (r Rules) keyed(text string, arguments []string) (key string, values [][]string) {
+	text = strings.ToValidUTF8(text[:min(len(text), longest)], "")
+	s, _ := r.divided(text, "", nil) // nothing is asked
+	var b strings.Builder
+	masked := false // the value before is in the key as ?
+	for i, v := range s.Values {
+		b.WriteString(s.Pieces[i])
+		said := "?"
+		if v.Use == filewise.UseNone && v.Literal != "" && !r.Transact && !r.Upper { // a constant
+			said = v.Literal
+		}
+		b.WriteString(said)
+		if listed := masked && said == "?" && commaAlone.MatchString(s.Pieces[i]); !listed {
+			values = append(values, nil)
+		}
+		masked = said == "?"
+		last := &values[len(values)-1]
+		*last = append(*last, valueOf(v, arguments))
+	}
+	return lists.ReplaceAllString(b.String()+s.Pieces[len(s.Values)], "?, …"), values
+}
+
+// valueOf is the text of a value, in SQL; empty: it is not known.
+func valueOf(v filewise.ValueUse, arguments []string) string {
+	if v.Text == "" && v.Number > 0 && v.Number <= len(arguments) {
+		return arguments[v.Number-1]
+	}
+	return v.Text
+}
