@@ -30,6 +30,13 @@ type Result struct {
 	Proof    Proof          `json:"proof"`
 	Work     string         `json:"own_work,omitempty"` // without a backup
 
+	// Restores are those of the leaders, the fastest first; nil if they were not measured.
+	Restores   []Restore     `json:"restores,omitempty"`
+	RestoreRun int64         `json:"restore_run,omitempty"`
+	Optimize   string        `json:"optimize,omitempty"` // one of Optimizations
+	Within     time.Duration `json:"restore_within_ns,omitempty"`
+	Missed     bool          `json:"missed,omitempty"` // no setting restores within that
+
 	plan   experiment.Plan
 	layout filewise.Layout
 	at     time.Time
@@ -111,6 +118,9 @@ func Of(r archive.Run, thrown []filewise.Trial) (*Result, error) {
 	}
 	return out, nil
 }
+
+// noRegret is of a setting about which nothing was judged.
+var noRegret = math.NaN()
 
 // regret says how far the best may be from the setting.
 func regret(log float64, proven bool, confidence float64) string {
@@ -222,6 +232,7 @@ func (r *Result) Lines() []string {
 		out = append(out, fmt.Sprintf("A backup by it was restored in %s to a marked database, compared table by table with the original, "+
 			"and dropped: all is the same.", say.Human(r.Proof.Restore)))
 	}
+	out = append(out, r.restoreLines()...)
 	shown := r.Settings[:min(len(r.Settings), mostShown)]
 	wide := len("setting")
 	for _, s := range shown {

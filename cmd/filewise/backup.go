@@ -23,12 +23,16 @@ func (a *app) backupCommand() *cobra.Command {
 	var output string
 	var g resultFlags
 	var secret filewise.Address
+	var goal tune.Goal
 	cmd := &cobra.Command{
 		Use:               "backup [RUN]",
 		Short:             "Find the fastest backup of a database of yours, and write its script",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := goal.Check(); err != nil {
+				return err
+			}
 			o.Scenario = "dump"
 			if len(args) == 0 {
 				if o.Database.Value == "" {
@@ -47,7 +51,7 @@ func (a *app) backupCommand() *cobra.Command {
 					return err
 				}
 			}
-			if err := a.prove(cmd.Context(), o, secret, args[0], output); err != nil {
+			if err := a.prove(cmd.Context(), o, secret, args[0], output, goal); err != nil {
 				return err
 			}
 			return g.end(a)
@@ -56,7 +60,12 @@ func (a *app) backupCommand() *cobra.Command {
 	registerOptions(cmd.Flags(), slices.DeleteFunc(o.OfDatabase(), func(r plan.Option) bool { return r.Name == "discard" })...)
 	a.registerRun(cmd.Flags(), &g)
 	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` for the script (default filewise-RUN-backup.sh)")
+	cmd.Flags().StringVar(&goal.Optimize, "optimize", "", "what to choose by: backup, restore, or both; the last two measure restores of "+
+		"the leaders, too (default backup)")
+	cmd.Flags().DurationVar(&goal.Within, "restore-within", 0, "take no setting whose restore takes longer than this `time`, such as 30m; "+
+		"exit code 9 if there is none")
 	completeChoices(cmd)
+	completeFlag(cmd, "optimize", tune.Optimizations...)
 	return cmd
 }
 
@@ -77,7 +86,7 @@ func (a *app) race(ctx context.Context, o *plan.Options, made plan.Made, g *resu
 }
 
 // prove tries the best setting of a run, and writes its script.
-func (a *app) prove(ctx context.Context, o *plan.Options, secret filewise.Address, ref, output string) error {
+func (a *app) prove(ctx context.Context, o *plan.Options, secret filewise.Address, ref, output string, goal tune.Goal) error {
 	r, err := archive.Load(ctx, a.storePath, ref)
 	if err != nil {
 		return err
@@ -99,7 +108,7 @@ func (a *app) prove(ctx context.Context, o *plan.Options, secret filewise.Addres
 			return err
 		}
 	}
-	if err := result.Prove(ctx, a.options(e, login)); err != nil {
+	if err := result.Settle(ctx, a.options(e, login), goal); err != nil {
 		return err
 	}
 	path := cmp.Or(output, fmt.Sprintf("filewise-%d-backup.sh", r.ID))
@@ -112,9 +121,9 @@ func (a *app) prove(ctx context.Context, o *plan.Options, secret filewise.Addres
 			return err
 		}
 	}
-	return a.print(result, func(w *lineWriter) {
+	return cmp.Or(a.print(result, func(w *lineWriter) {
 		for _, line := range result.Lines() {
 			w.printf("%s\n", line)
 		}
-	})
+	}), result.Late())
 }

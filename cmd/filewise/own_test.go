@@ -197,8 +197,14 @@ func (o *owned) applied(t *testing.T, p *place) {
 func (o *owned) backedUp(t *testing.T, p *place) {
 	t.Helper()
 	script, to := filepath.Join(t.TempDir(), "sales.sh"), filepath.Join(t.TempDir(), "backup")
-	p.show(p.run(0, "backup", "--target", o.target, "--database=sales", "--files=1,2", "--max-blocks=3", "--budget=0",
-		"--volume", "here="+t.TempDir(), "--backup-option="+o.options, "--output", script))
+	said := p.run(0, "backup", "--target", o.target, "--database=sales", "--files=1,2", "--max-blocks=3", "--budget=0",
+		"--volume", "here="+t.TempDir(), "--backup-option="+o.options, "--output", script, "--optimize=both", "--restore-within=1h")
+	p.show(said)
+	for _, want := range []string{"Within 1 h: of the settings", "Restores of the leaders, the fastest first (run "} {
+		if !strings.Contains(said.stdout.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, &said.stdout)
+		}
+	}
 	o.prepare(t, "CREATE DATABASE restored")
 	secret := []string{"PGPASSWORD=" + accountPassword, "MYSQL_PWD=" + accountPassword}
 	for _, args := range [][]string{{"backup", to}, {"restore", to, "restored", o.asOwner}} {
