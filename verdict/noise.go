@@ -221,7 +221,7 @@ func (f *twoWay) priorDF(i, j int) float64 {
 
 // differences of two arms in their common blocks.
 func (g grid) differences(i, j int) []float64 {
-	var d []float64
+	d := make([]float64, 0, len(g.y))
 	for b := range g.y {
 		if g.mask[b][i] && g.mask[b][j] {
 			d = append(d, g.y[b][i]-g.y[b][j])

@@ -39,7 +39,7 @@ func (s *scene) perBuild(c contrast, i, j int) contrast {
 // groupMeans are the means of the pair's differences over blocks that share a build
 // which only one of the two used.
 func (s *scene) groupMeans(i, j int) []float64 {
-	var blocks []int
+	blocks := make([]int, 0, len(s.y))
 	for b := range s.y {
 		if s.mask[b][i] && s.mask[b][j] {
 			blocks = append(blocks, b)
@@ -49,7 +49,10 @@ func (s *scene) groupMeans(i, j int) []float64 {
 	// Blocks of one group are linked to its first block. A build's blocks that nothing has joined yet
 	// are kept by its number; what joins them leaves itself in their place.
 	group := make([]int, len(blocks))
-	open := [2]map[int][]int{{}, {}}
+	if s.linked[0] == nil {
+		s.linked = [2][][]int{make([][]int, s.builds.total), make([][]int, s.builds.total)}
+	}
+	open := s.linked
 	first := func(n int) int {
 		for group[n] != n {
 			group[n] = group[group[n]]
@@ -71,6 +74,10 @@ func (s *scene) groupMeans(i, j int) []float64 {
 			}
 			open[arm][id] = append(open[arm][id][:0], n)
 		}
+	}
+	for _, b := range blocks {
+		i, j := s.builds.id[b][i], s.builds.id[b][j]
+		open[0][i], open[1][j] = open[0][i][:0], open[1][j][:0]
 	}
 	sum, count := make([]float64, len(blocks)), make([]float64, len(blocks))
 	for n, x := range d {

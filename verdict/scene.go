@@ -18,6 +18,14 @@ type scene struct {
 	probe  calibration
 	trials []int            // per arm
 	own    []spreadOfBuilds // per arm; nil until it is asked for
+	pairs  [][]pair         // [i][j]; nil until one of i is asked for
+	linked [2][][]int       // scratch of groupMeans, per build
+}
+
+// pair is the contrast of two arms, which estimates, losses and dropping all ask for.
+type pair struct {
+	contrast
+	known bool
 }
 
 func (r *replay) scene(n int) *scene {
@@ -56,19 +64,32 @@ func (s *scene) difference(i, j int) (c contrast, two, one float64, ok bool) {
 	if !s.fitted {
 		return contrast{}, 0, 0, false
 	}
+	if s.pairs == nil {
+		s.pairs = make([][]pair, len(s.arms))
+	}
+	if s.pairs[i] == nil {
+		s.pairs[i] = make([]pair, len(s.arms))
+	}
+	if p := &s.pairs[i][j]; !p.known {
+		*p = pair{s.contrast(i, j), true}
+	}
+	c = s.pairs[i][j].contrast
+	two, one = s.boundsOf(c, c.common)
+	return c, two, one, c.common >= FirstLook && finite(c.variance)
+}
+
+func (s *scene) contrast(i, j int) (c contrast) {
 	if s.cfg.Rules == 1 {
 		c = s.fit.contrast(i, j)
 		c.variance = s.probe.apply(c.variance, s.fit.pooled, i, j)
 		if s.spread.inflated > 0 {
 			c.variance += s.spread.inflated * s.builds.weight(i, j)
 		}
-	} else {
-		c = s.noise.contrast(s.grid, i, j)
-		c.variance = s.probe.apply(c.variance, s.fit.pooled, i, j)
-		c = s.perBuild(c, i, j)
+		return c
 	}
-	two, one = s.boundsOf(c, c.common)
-	return c, two, one, c.common >= FirstLook && finite(c.variance)
+	c = s.noise.contrast(s.grid, i, j)
+	c.variance = s.probe.apply(c.variance, s.fit.pooled, i, j)
+	return s.perBuild(c, i, j)
 }
 
 // boundsOf a contrast are the critical values of the look at n blocks.

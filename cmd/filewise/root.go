@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"filewise"
 	"filewise/engine/all"
+	"filewise/internal/filesystem"
 	"filewise/internal/help"
 	"filewise/plan"
 	"filewise/preview"
@@ -57,8 +59,9 @@ func (a *app) command() *cobra.Command {
 	root.SetUsageFunc(a.usage)
 	root.SetHelpFunc(a.help)
 	root.AddCommand(
-		a.runCommand(), a.planCommand(), a.resumeCommand(), a.listCommand(), a.showCommand(), a.reportCommand(),
-		a.exportCommand(), a.importCommand(), a.judgeCommand(), a.compareCommand(), a.stopCommand(), a.serveCommand(), a.inspectCommand(),
+		a.runCommand(), a.planCommand(), a.resumeCommand(), endsAtOnce(a.listCommand()), endsAtOnce(a.showCommand()),
+		endsAtOnce(a.reportCommand()), a.exportCommand(), a.importCommand(), endsAtOnce(a.judgeCommand()), endsAtOnce(a.compareCommand()),
+		a.stopCommand(), a.serveCommand(), a.inspectCommand(),
 		a.applyCommand(), a.doctorCommand(), a.cleanCommand(), a.scenariosCommand(), a.enginesCommand(), a.schemaCommand(), a.initCommand(),
 		a.versionCommand(), a.manCommand(), a.captureCommand(), a.backupCommand(), a.workerCommand(), a.campaignCommand(),
 	)
@@ -71,6 +74,19 @@ func (a *app) command() *cobra.Command {
 	describe(root)
 	help.UsageArgs(root)
 	return root
+}
+
+// endsAtOnce has an interrupt end a command that only reads and computes, wherever it is.
+func endsAtOnce(cmd *cobra.Command) *cobra.Command {
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		_, err := filesystem.Await(func() (struct{}, error) { return struct{}{}, run(cmd, args) })
+		if errors.Is(err, context.Canceled) {
+			return filewise.Errorf(codeInterrupted, "give it again", "interrupted; nothing was changed")
+		}
+		return err
+	}
+	return cmd
 }
 
 // registerShared registers the flags that all commands have.

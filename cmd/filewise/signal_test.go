@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -149,6 +150,36 @@ func TestInterruptAtAPipe(t *testing.T) {
 	}
 	defer w.Close()
 	end(c)
+}
+
+// A signal ends what only computes, in the middle.
+func TestInterruptWhileComputing(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	const layouts, blocks = 50, 200 // more than a second of a processor
+	random := rand.New(rand.NewPCG(1, 2))
+	var csv strings.Builder
+	csv.WriteString("block,layout,instance,throughput\n")
+	for row := range layouts * blocks {
+		block, layout := row/layouts, row%layouts
+		fmt.Fprintf(&csv, "%d,l%d,%d-%d,%d\n", block+1, layout, layout, block%4, 1000+random.IntN(40))
+	}
+	table := filepath.Join(p.volume, "trials.csv")
+	if err := os.WriteFile(table, []byte(csv.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := p.start("filewise", "judge", "--csv", table)
+	if err := until(time.Minute, func() (bool, error) {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.Process.Pid))
+		fields := strings.Fields(string(stat))
+		return len(fields) > 13 && len(fields[13]) > 1, err // ten hundredths of a second
+	}); err != nil {
+		t.Fatalf("%v: %s", err, &c.stderr)
+	}
+	p.signal(c, syscall.SIGINT)
+	if code := p.exit(c); code != 130 || !strings.Contains(c.stderr.String(), "nothing was changed") {
+		t.Errorf("exit code %d, want 130: %s", code, &c.stderr)
+	}
 }
 
 // Two signals end it at once; the next start removes what is left.
