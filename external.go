@@ -50,6 +50,8 @@ type Finding struct {
 	// Consent is the name of what the check would prevent, for what a user may accept
 	// (--allow); empty: that cannot be accepted.
 	Consent string `json:"consent,omitempty"`
+	// Absent: a failed check is about a part that this server or account does not offer. Other experiments run.
+	Absent bool `json:"-"`
 }
 
 // Locker lets one run measure on a server at a time.

@@ -71,7 +71,7 @@ func (c *selfCheck) try(ctx context.Context, t trial) error {
 	}
 	switch {
 	case errors.Is(err, filewise.ErrUnsupported):
-		c.say(t.name, filewise.StatusNote, notOffered+filewise.Plain(err), "")
+		c.say(t.name, filewise.StatusNote, notOffered+filewise.Plain(err), filewise.RemedyOf(err))
 	case filewise.CodeOf(err) == filewise.CodeBusy:
 		return err
 	case err != nil:

@@ -56,21 +56,26 @@ func (env *Environment) HideIn(findings []filewise.Finding) []filewise.Finding {
 }
 
 // Refused refuses a server on which the plan cannot run: one error with
-// every check that failed and what to do about each.
+// every check that failed and what to do about each. It wraps filewise.ErrUnsupported if other experiments can run there.
 func Refused(t filewise.Target, findings []filewise.Finding) error {
 	var what, remedies []string
+	absent := true
 	for _, f := range findings {
 		if f.Status == filewise.StatusFailed {
+			absent = absent && f.Absent
 			what = append(what, f.Check+": "+f.Detail)
 			if f.Remedy != "" {
 				remedies = append(remedies, f.Remedy)
 			}
 		}
 	}
-	switch len(what) {
-	case 0:
+	switch {
+	case len(what) == 0:
 		return nil
-	case 1:
+	case absent:
+		return filewise.Errorf(filewise.CodePreflight, strings.Join(remedies, "\n  → "), "%s on %s: %s: %w", t.Engine, t.Address,
+			strings.Join(what, "; "), filewise.ErrUnsupported)
+	case len(what) == 1:
 		return filewise.Errorf(filewise.CodePreflight, strings.Join(remedies, "\n  → "), "%s on %s: %s", t.Engine, t.Address, what[0])
 	}
 	return filewise.Errorf(filewise.CodePreflight, strings.Join(remedies, "\n  → "), "%s on %s: %d checks failed\n  · %s", t.Engine,

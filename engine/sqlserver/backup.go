@@ -26,6 +26,7 @@ type transfer struct {
 	maxTransferSize int  // bytes
 	blockSize       int  // bytes
 	theirs          bool // a backup that Filewise has not made
+	again           bool // the files are of a backup that this run made before under the same name
 }
 
 // check refuses what the server would refuse late, and too much memory.
@@ -78,7 +79,7 @@ func (t transfer) checkSizes() error {
 
 func (t transfer) vars() map[string]any {
 	return map[string]any{"Stripes": t.stripes, "Compression": t.compression, "BufferCount": t.bufferCount,
-		"MaxTransferSize": t.maxTransferSize, "BlockSize": t.blockSize, "Theirs": t.theirs}
+		"MaxTransferSize": t.maxTransferSize, "BlockSize": t.blockSize, "Theirs": t.theirs, "Again": t.again}
 }
 
 // mayBackup refuses options that the server does not have.
@@ -91,7 +92,7 @@ func (s *externalServer) mayBackup(t transfer) error {
 }
 
 // backup makes a COPY_ONLY backup of a database, which may be the user's. No
-// file is overwritten.
+// file is overwritten but those of a backup that this run made under a name of its own.
 func (l *long) backup(ctx context.Context, database string, t transfer) error {
 	if err := l.server.mayBackup(t); err != nil {
 		return err

@@ -40,10 +40,13 @@ func (d *design) transfer(stripes []string) transfer {
 	return t
 }
 
-// stripes are the files of backup number n of the layout: never those of another.
-func (d *design) stripes(n int64) ([]filewise.File, error) {
+// firstBackup is the name of a build's first backup.
+func (d *design) firstBackup() string { return d.name + "_backup_1" }
+
+// stripes are the files of a backup of the layout.
+func (d *design) stripes(name string) ([]filewise.File, error) {
 	volumes := d.layout.BackupVolumes(d.target.Volumes)
-	return d.stripesOn(fmt.Sprintf("%s_backup_%d", d.name, n), max(d.layout.Backup.Files, 1), func(i int) filewise.Volume {
+	return d.stripesOn(name, max(d.layout.Backup.Files, 1), func(i int) filewise.Volume {
 		return d.layout.Backup.VolumeOf(i, volumes)
 	})
 }
@@ -70,9 +73,10 @@ func pathsOf(files []filewise.File) []string {
 type backedUp struct {
 	database, prefix string // the names of backup files begin with prefix
 	discard, keep    bool   // thrown away, and allowed to stay
+	layout           string // whose backups share names if they stay
 	file             string // of the database itself; empty: not known
 	custom           bool   // it holds anything
-	stripes          func(number int64) ([]filewise.File, error)
+	stripes          func(name string) ([]filewise.File, error)
 	transfer         func(stripes []string) transfer
 	beside           func(logical string, log bool) joiner // where a file is restored
 	compare          func(ctx context.Context, copied *sql.DB) error
@@ -88,6 +92,7 @@ type backuper struct {
 
 	mu       sync.Mutex
 	number   int64
+	stay     *staying        // of backups that stay; nil: none has yet
 	written  []filewise.File // by the last backup
 	restored string          // the database; empty: none
 	mark     string          // of it
@@ -126,7 +131,7 @@ func newBackuper(b *build) (*backuper, error) {
 		return nil, err
 	}
 	k := &backuper{server: b.server, of: backedUp{database: d.name, prefix: d.name, discard: d.layout.Discard, keep: d.settings.keepBackups,
-		file: d.files()[0].Path, stripes: d.stripes, transfer: d.transfer, beside: d.beside, compare: b.compareCopy}}
+		layout: d.layout.Name, file: d.files()[0].Path, stripes: d.stripes, transfer: d.transfer, beside: d.beside, compare: b.compareCopy}}
 	return k, k.checkVolumes(d.layout.BackupVolumes(d.target.Volumes))
 }
 
@@ -135,21 +140,56 @@ func (k *backuper) checkVolumes(volumes []filewise.Volume) error {
 	if k.removes = true; k.of.discard {
 		return nil
 	}
-	for _, v := range volumes {
-		dir := v.Dir
-		if dir == "" {
-			dir = k.server.identity.data.String()
-		}
-		if info, err := os.Stat(dir); k.server.identity.sameHost() && err == nil && info.IsDir() {
-			continue
-		}
+	if err := k.server.removable(volumes); err != nil {
 		k.removes = false
 		if !k.of.keep {
-			return unsupported(keepRemedy,
-				"backups on volume %s: SQL Server has no statement that removes a file, and Filewise does not see %s", v.Name, dir)
+			return err
 		}
 	}
 	return nil
+}
+
+// removable is nil if Filewise sees the directories of the volumes, so that it can remove backup files there.
+func (s *externalServer) removable(volumes []filewise.Volume) error {
+	for _, v := range volumes {
+		dir := v.Dir
+		if dir == "" {
+			dir = s.identity.data.String()
+		}
+		if info, err := os.Stat(dir); s.identity.sameHost() && err == nil && info.IsDir() {
+			continue
+		}
+		return unsupported(keepRemedy,
+			"backups on volume %s: SQL Server has no statement that removes a file, and Filewise does not see %s", v.Name, dir)
+	}
+	return nil
+}
+
+// removableHere adds that the server's own files can be looked at: Windows shows a directory to accounts which may not
+// look at the files in it, and a server behind a forwarded port looks local. The first file of tempdb is one that
+// every login is told of.
+func (s *externalServer) removableHere(ctx context.Context, volumes []filewise.Volume) error {
+	if err := s.removable(volumes); err != nil {
+		return err
+	}
+	t, err := s.readTempdb(ctx)
+	if err != nil || len(t.files) == 0 {
+		return err
+	}
+	return visible("the server's own file", t.files[0].path)
+}
+
+// visible is nil if Filewise may look at a file of the server's.
+func visible(what, path string) error {
+	_, err := os.Stat(path)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return unsupported(keepRemedy,
+			"%s %s is not where Filewise looks for it, so that the server runs elsewhere and backup files could not be removed", what, path)
+	}
+	return unsupported(keepRemedy, "%s %s cannot be looked at, so that backup files could not be removed: %w", what, path, err)
 }
 
 // Backup writes the backup files of the layout and returns them. None exists before.
@@ -162,8 +202,8 @@ func (k *backuper) Backup(ctx context.Context) ([]filewise.File, error) {
 	if err := k.seen(); err != nil {
 		return nil, err
 	}
-	k.number++
-	files, err := k.of.stripes(k.number)
+	name, again := k.next()
+	files, err := k.of.stripes(name)
 	if err != nil {
 		return nil, err
 	}
@@ -171,6 +211,7 @@ func (k *backuper) Backup(ctx context.Context) ([]filewise.File, error) {
 		k.written = files
 	}
 	t := k.of.transfer(pathsOf(files))
+	t.again = again
 	if err = k.session.backup(ctx, k.of.database, t); err != nil {
 		err = errors.Join(err, k.removeFiles())
 	} else if !k.of.discard {
@@ -182,41 +223,38 @@ func (k *backuper) Backup(ctx context.Context) ([]filewise.File, error) {
 	return slices.Clone(files), err
 }
 
-// seen refuses to write what could not be removed: a server behind a forwarded port looks
-// local, and its files are not here.
+// seen refuses to write what could not be removed.
 func (k *backuper) seen() error {
 	if !k.removes || k.of.discard || k.of.file == "" {
 		return nil
 	}
-	if _, err := os.Stat(k.of.file); errors.Is(err, fs.ErrNotExist) {
+	err := visible("the database's own file", k.of.file)
+	if err != nil {
+		k.removes = false
 		if k.of.keep {
-			k.removes = false
 			return nil
 		}
-		return k.elsewhere("the database's own file " + k.of.file)
 	}
-	return nil
+	return err
 }
 
 // there makes sure of the same of what was written.
 func (k *backuper) there() error {
 	for _, f := range k.written {
-		if _, err := os.Stat(f.Path); k.removes && err != nil {
+		if err := visible("backup file, which stays,", f.Path); k.removes && err != nil {
 			k.removes = false
-			return k.elsewhere("backup file " + f.Path + ", which stays,")
+			if !k.of.keep {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-func (k *backuper) elsewhere(what string) error {
-	return unsupported(keepRemedy,
-		"%s is not where Filewise looks for it, so that the server runs elsewhere and backup files could not be removed", what)
-}
-
 // keepRemedy is what to do where Filewise does not see the server's files.
-const keepRemedy = "run Filewise on the server's host; scenario backup may also leave its files there (--set keep-backups=on); " +
-	"backups to NUL leave none"
+const keepRemedy = "run Filewise on the server's host, as an account that may remove files where backups go (Windows: in a prompt that is " +
+	"run as administrator; or --volume b=SHARE, a share that the server and this account write to); scenario backup may also leave its files " +
+	"there, one set a layout (--set keep-backups=on); backups to NUL leave none (--discard)"
 
 // size asks for the size of the backup, which its files share equally: the server
 // writes them in turns.
@@ -361,7 +399,7 @@ func (d *design) warnBackup(add func(code, message, remedy string)) {
 	}
 	if d.settings.keepBackups {
 		add("backups-kept", "Backup files stay on the server where Filewise does not see them: SQL Server has no statement that removes a file.",
-			"Remove the files "+d.name+"_backup_* afterwards.")
+			"Remove the files filewise_*_backup_1_* afterwards: one set for each layout.")
 	}
 	if d.layout.Discard {
 		add("backup-discarded", "A backup to NUL is read, compressed and thrown away: it tells what the server could do at most, and cannot "+

@@ -66,6 +66,7 @@ func (b *build) Drop(ctx context.Context) error {
 	var discarded error
 	if b.backups != nil {
 		discarded = b.backups.Discard(ctx)
+		b.backups.leave()
 	}
 	b.leave()
 	return errors.Join(b.drop(ctx, b.design.mark), discarded)

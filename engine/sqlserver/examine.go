@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/dustin/go-humanize"
 
@@ -23,6 +24,7 @@ func (s *externalServer) Examine(ctx context.Context, d filewise.Demand) []filew
 	e.rights()
 	e.layouts(ctx)
 	e.restorable(ctx)
+	e.backups(ctx)
 	e.space(ctx)
 	e.instant(ctx)
 	e.connections(ctx)
@@ -63,6 +65,7 @@ func (e *examination) rights() {
 		{Check: "rights to see the server's state", Has: may.view, Grant: grantTo(grantView, login), Optional: true,
 			Lacks: "does not see other sessions, free space, and I/O per file: --abort-if cannot work"},
 		{Check: "rights to empty the buffer pool", Has: e.server.may.online, Grant: grantTo(grantOnline, login), Optional: !cools(e.Demand.Program),
+			Part:  true,
 			Lacks: "may not bring a database back online: --cache buffer-cold cannot work, and clean cannot remove what is offline"},
 	})
 }
@@ -186,6 +189,43 @@ var distorting = map[string]struct {
 		"use a longer --window"},
 	"fill factor (%)": {func(n int64) bool { return n > 0 && n < 90 }, "a rebuild leaves pages partly empty",
 		"know it when you compare the arm rebuilt"},
+}
+
+// backups tells before anything is built whether backup files could be removed, and books room for those that stay.
+func (e *examination) backups(ctx context.Context) {
+	const check = "backup files"
+	p, s := e.Demand.Program, e.server
+	var files []filewise.Layout // of layouts whose backups are files
+	var volumes []filewise.Volume
+	for _, l := range e.Demand.Layouts {
+		if p.BacksUp() && !l.Discard {
+			files, volumes = append(files, l), append(volumes, l.BackupVolumes(s.target.Volumes)...)
+		}
+	}
+	if p.Restored() && strings.Contains(p.Custom.From, "://") {
+		volumes = append(volumes, s.target.Volumes[0])
+	}
+	if len(volumes) == 0 {
+		return
+	}
+	err := s.removableHere(ctx, volumes)
+	set, _ := readSettings(s.target.Settings) // read by Open
+	switch {
+	case err == nil:
+		e.OK(check, "Filewise sees where they go, and removes them")
+	case !set.keepBackups:
+		e.Absent(check, filewise.RemedyOf(err), "%s", filewise.Plain(err))
+	default:
+		for _, l := range files[min(1, len(files)):] { // of one, it is booked already
+			on := l.BackupVolumes(s.target.Volumes)
+			for i := range max(l.Backup.Files, 1) {
+				if v := l.Backup.VolumeOf(i, on).Name; e.Demand.Space != nil {
+					e.Demand.Space[v] += l.Data.Bytes / int64(max(l.Backup.Files, 1))
+				}
+			}
+		}
+		e.Warn(check, "remove the files filewise_*_backup_1_* on the server's host afterwards", "they stay, one set for each layout: %v", err)
+	}
 }
 
 func (e *examination) hosts() {

@@ -305,7 +305,7 @@ func TestFacts(t *testing.T) {
 // another machine, and drops its databases.
 func TestSelfCheck(t *testing.T) {
 	restores := []string{"backup-files", "backup-header", "restore", "drop-restoring", "check-database", "restored-options"}
-	lab := newLab(t, func(m *model) { m.slow = 200 * time.Microsecond; customModel(m) })
+	lab := newLab(t, func(m *model) { m.slow, m.alterAny = 200*time.Microsecond, true; customModel(m) })
 	passed := 0
 	for _, f := range enginetest.SelfCheckFindings(t, Engine{}, lab.target) {
 		switch {

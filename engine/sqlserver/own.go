@@ -105,6 +105,11 @@ func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.F
 			break
 		}
 	}
+	if slices.ContainsFunc(d.Layouts, func(l filewise.Layout) bool { return !l.Discard }) {
+		if err := s.removableHere(ctx, s.target.Volumes); err != nil {
+			e.Fail("backup files", filewise.RemedyOf(err), "%v", err)
+		}
+	}
 	e.space(ctx)
 	e.Note("room for the proof", "", "one backup is restored to %s, where it needs %s", s.identity.data,
 		humanize.IBytes(uint64(s.their.bytes)))
@@ -131,7 +136,7 @@ func (s *ownServer) Build(_ context.Context, l filewise.Layout, p filewise.Progr
 	b := &ownBackup{server: s, proof: p.Restores()}
 	b.backuper = &backuper{server: s.externalServer, of: backedUp{database: s.target.Database, prefix: prefix, discard: l.Discard,
 		file: s.their.file, custom: true,
-		stripes:  func(n int64) ([]filewise.File, error) { return d.ownStripes(fmt.Sprintf("%s_backup_%d", prefix, n)) },
+		stripes:  d.ownStripes,
 		transfer: func(stripes []string) transfer { t.stripes = stripes; return t },
 		beside:   func(string, bool) joiner { return s.identity.data }, compare: b.compare}}
 	if err := b.checkVolumes(d.ownVolumes()); err != nil {

@@ -256,8 +256,8 @@ func (s *externalServer) backupOf(ctx context.Context, d *design) (t transfer, e
 		prefix := mark.NewName()
 		k := &backuper{server: s, of: backedUp{database: from.database, prefix: prefix, keep: d.settings.keepBackups, file: found.file,
 			custom: true,
-			stripes: func(n int64) ([]filewise.File, error) {
-				path, err := d.restoredTo("", false).Join(fmt.Sprintf("%s_backup_%d_01.bak", prefix, n))
+			stripes: func(name string) ([]filewise.File, error) {
+				path, err := d.restoredTo("", false).Join(name + "_01.bak")
 				return []filewise.File{{Role: filewise.RoleBackup, Volume: d.data[0].volume, Path: path}}, err
 			},
 			transfer: func(stripes []string) transfer { return transfer{stripes: stripes} }}}

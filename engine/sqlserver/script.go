@@ -73,7 +73,7 @@ func (d *design) backupSpace(space map[string]int64) error {
 	if d.layout.Discard {
 		return nil
 	}
-	files, err := d.stripes(1)
+	files, err := d.stripes(d.firstBackup())
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,7 @@ type externalServer struct {
 	identity identity
 	may      permissions
 	builds   builds.Open[*build]
+	stays    stays // names of backups that stay
 
 	origin   *backuper // of the database of --from; nil: none is made yet
 	compared sync.Map  // layouts of which a restored build is known to have all that the backup has

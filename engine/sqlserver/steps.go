@@ -150,7 +150,7 @@ func (s stepper) work() {
 }
 
 func (s stepper) act(p filewise.Phase) {
-	files, err := s.d.stripes(1)
+	files, err := s.d.stripes(s.d.firstBackup())
 	s.AddAll("", "", nil, err)
 	t := s.d.transfer(pathsOf(files))
 	switch {

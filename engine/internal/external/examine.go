@@ -42,6 +42,12 @@ func (e *Examination) Fail(check, remedy, format string, args ...any) {
 	e.Add(filewise.StatusFailed, check, remedy, format, args...)
 }
 
+// Absent adds why this experiment cannot run on a server, or with an account, on which others can.
+func (e *Examination) Absent(check, remedy, format string, args ...any) {
+	e.Fail(check, remedy, format, args...)
+	e.Findings[len(e.Findings)-1].Absent = true
+}
+
 // Unseen adds what the server did not tell.
 func (e *Examination) Unseen(check string, err error) {
 	e.Note(check, cmp.Or(filewise.RemedyOf(err), "look at it with an account that may"), "it cannot be looked at: %v", err)
@@ -57,6 +63,8 @@ type Right struct {
 	Lacks string
 	// Optional: experiments run without it.
 	Optional bool
+	// Part: without it this experiment cannot run, and others can.
+	Part bool
 }
 
 // Rights adds each right that the account lacks, and under check whether it has all
@@ -68,6 +76,9 @@ func (e *Examination) Rights(check, account, has string, all []Right) {
 		case r.Has:
 		case r.Optional:
 			e.Note(r.Check, r.Grant, "account %s %s", account, r.Lacks)
+		case r.Part:
+			lacks = true
+			e.Absent(r.Check, r.Grant, "account %s %s", account, r.Lacks)
 		default:
 			lacks = true
 			e.Fail(r.Check, r.Grant, "account %s %s", account, r.Lacks)

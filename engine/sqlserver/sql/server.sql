@@ -346,12 +346,13 @@ END;
 DROP DATABASE {{ident .Name}};
 
 -- name: backup whole
--- COPY_ONLY leaves the user's chain of backups as it is; NOINIT overwrites nothing.
+-- COPY_ONLY leaves the user's chain of backups as it is; NOINIT overwrites nothing. Only where files stay, a layout's
+-- second backup takes the place of its first: the names are made up in the run.
 BACKUP DATABASE {{ident .Source}} TO
 {{- range $i, $s := .Stripes}}{{if $i}},{{end}}
   DISK = {{literal $s}}
 {{- end}}
-WITH COPY_ONLY, NOFORMAT, NOINIT, CHECKSUM, STATS = 5
+WITH COPY_ONLY, {{if .Again}}FORMAT, INIT{{else}}NOFORMAT, NOINIT{{end}}, CHECKSUM, STATS = 5
 {{- if eq .Compression "on"}}, COMPRESSION{{else if eq .Compression "off"}}, NO_COMPRESSION{{end}}
 {{- if .BufferCount}}, BUFFERCOUNT = {{.BufferCount}}{{end}}
 {{- if .MaxTransferSize}}, MAXTRANSFERSIZE = {{.MaxTransferSize}}{{end}}
