@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"filewise"
@@ -70,10 +69,6 @@ func (m *maker) setLayouts() error {
 	if len(m.o.Files.Value) == 0 && len(m.o.Layouts.Value) == 0 && !m.work.Appends() {
 		if arms, err = m.possible(arms); err != nil {
 			if files := m.unpublishedNumbers(); files != nil {
-				if least := m.leastScale(); least > 0 {
-					return filewise.Errorf(filewise.CodePreflight, "give --scale "+strconv.FormatFloat(least, 'g', 2, 64)+" or more",
-						"--as-published at scale %g has too little for %s: %w", m.o.Scale.Value, m.sc.NameOf(slices.Max(m.sc.Files)), err)
-				}
 				m.sc.Files = files
 				return m.setLayouts()
 			}

@@ -44,7 +44,6 @@ type maker struct {
 	engines Engines
 	o       *Options
 	sc      workload.Scenario
-	trying  bool // whether another scale would do
 	Chosen
 	told Told
 	plan experiment.Plan

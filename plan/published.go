@@ -127,23 +127,6 @@ func (m *maker) unpublishedNumbers() []int {
 	return usual.Files
 }
 
-// leastScale is about the smallest scale, of at most 1, at which the engine can do the
-// article's numbers of files; 0: there is none, or this one is as large.
-func (m *maker) leastScale() float64 {
-	if m.trying {
-		return 0
-	}
-	for scale := 2 * m.o.Scale.Value; scale < 2; scale *= 2 {
-		o := m.o.Clone()
-		o.Scale = Of(min(scale, 1))
-		larger := &maker{engines: m.engines, o: o, trying: true}
-		if larger.make() == nil && slices.Equal(larger.sc.Files, m.sc.Files) {
-			return min(scale, 1)
-		}
-	}
-	return 0
-}
-
 // longScale is the scale above which a run may take hours.
 const longScale = 0.001
 
@@ -164,7 +147,7 @@ func (m *maker) setPublished() error {
 	}
 	if m.sc.Design.Work > 0 {
 		least := int64(m.plan.Params.RowBytes) * int64(m.plan.Params.Connections)
-		m.plan.Work = workload.Scaled(m.sc.Design.Work, m.o.Scale.Value, least)
+		m.plan.Work = max(m.sc.Design.WorkIn(m.plan.Layouts[0].Data.Bytes), least)
 		m.plan.Window, m.plan.WarmUp = 0, 0
 	}
 	if m.sc.Design.Window > 0 { // no pilots fix it

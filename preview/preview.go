@@ -30,6 +30,8 @@ type Preview struct {
 	Warnings []filewise.Warning `json:"warnings"`
 	// Conditions are the conditions of meaning by what is known before anything is spent.
 	Conditions []filewise.Condition `json:"conditions,omitempty"`
+	// Meaning is from what scale on an article's design is about files; nil if none is repeated.
+	Meaning *experiment.Meaning `json:"meaning,omitempty"`
 	// Forecast is what the budget can tell by an earlier run on this host; absent: there is none.
 	Forecast *experiment.Forecast `json:"forecast,omitempty"`
 	// Findings are what an existing server was found to be.
@@ -54,6 +56,7 @@ func Of(ctx context.Context, made plan.Made, login run.Login) (_ Preview, err er
 		return Preview{}, err
 	}
 	out := Preview{Plan: p, Trials: p.Trials(), Warnings: env.Warnings(), Conditions: p.Foreseen(run.HostOf(p.Target))}
+	out.Meaning = p.Meaning(run.HostOf(p.Target))
 	for i, s := range env.Scripts {
 		out.Layouts = append(out.Layouts, LayoutScript{p.Layouts[i], s})
 	}

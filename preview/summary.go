@@ -31,6 +31,9 @@ func (v Preview) Summary(to io.Writer, opts document.TerminalOptions) error {
 	if len(v.Conditions) > 0 {
 		said.printf("%s\n", foreseen(v.Conditions))
 	}
+	if v.Meaning != nil {
+		said.printf("%s\n", v.Meaning.Sentence(p.AsPublished.Scale))
+	}
 	said.people(p)
 	about := []document.Block{
 		document.Headline(fmt.Sprintf("%s on %s (%s), durability %s, seed %d", p.Scenario, p.Target.Engine, p.Target.Mode, p.Target.Durability,

@@ -213,7 +213,7 @@ func (d Design) sizes(scale float64, bytes int64) string {
 		parts = append(parts, bytesText(bytes)+" of data files")
 	}
 	if d.Work > 0 {
-		parts = append(parts, bytesText(Scaled(d.Work, scale, 0))+" of work")
+		parts = append(parts, bytesText(d.WorkIn(bytes))+" of work")
 	}
 	if d.Rows > 0 {
 		parts = append(parts, fmt.Sprintf("%d rows", Scaled(d.Rows, scale, d.LeastRows)))

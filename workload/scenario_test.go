@@ -124,6 +124,21 @@ func TestConditionsByVolumes(t *testing.T) {
 	}
 }
 
+// Proportions are the article's at every scale: a run of inserts fills 62.5 % of the files, though
+// these cannot be smaller than some size, and the data of scan are twelve times InnoDB's smallest pool.
+func TestProportionsAtEveryScale(t *testing.T) {
+	for _, scale := range []float64{1e-9, 2.5e-5, 0.01, 1} {
+		inserts := insertsScenario().AsPublished(scale)
+		if fill := float64(inserts.Design.WorkIn(inserts.Bytes)) / float64(inserts.Bytes); math.Abs(fill-0.625) > 0.001 {
+			t.Errorf("at scale %g inserts fill %.3f", scale, fill)
+		}
+		scan := scanScenario().AsPublished(scale)
+		if data := float64(scan.Params.Rows * fragTables * fragRowBytes); data < 12*6*1<<20 {
+			t.Errorf("at scale %g scan has %.0f bytes", scale, data)
+		}
+	}
+}
+
 func TestStripesAreNotDataFiles(t *testing.T) {
 	if sc := backupScenario(); sc.NameOf(8) != "8 backup files" ||
 		sc.NumberOf(filewise.Layout{Backup: filewise.Spread{Files: 8}, Data: filewise.Spread{Files: 1}}) != 8 {
