@@ -6,10 +6,13 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"net"
+	"strconv"
 
 	go_ora "github.com/sijms/go-ora/v2"
 
 	"filewise"
+	"filewise/engine/internal/external"
 	"filewise/engine/internal/sqlfile"
 	"filewise/engine/internal/sqlrows"
 )
@@ -59,10 +62,19 @@ type pool struct {
 }
 
 func newPool(c *config, secrets []filewise.Secret) *pool {
-	p := &pool{db: sql.OpenDB(opener{c}), lasting: sql.OpenDB(opener{c}), secrets: secrets}
+	opener := external.Recovering(opener{c}, serverOf(c), nil)
+	p := &pool{db: sql.OpenDB(opener), lasting: sql.OpenDB(opener), secrets: secrets}
 	p.db.SetMaxOpenConns(controls)
 	p.lasting.SetMaxIdleConns(-1) // an idle one would still announce what it was for
 	return p
+}
+
+// serverOf names a server in messages.
+func serverOf(c *config) string {
+	if len(c.Servers) == 0 {
+		return "the server"
+	}
+	return "oracle://" + net.JoinHostPort(c.Servers[0].Addr, strconv.Itoa(c.Servers[0].Port))
 }
 
 func (p *pool) close() error {

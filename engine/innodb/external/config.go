@@ -19,6 +19,7 @@ import (
 	"filewise"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/internal/external"
+	"filewise/internal/exchange"
 )
 
 // config is the driver's configuration for an address: a struct, never a text
@@ -41,7 +42,6 @@ func (d Engine) config(a filewise.Address) (*mysql.Config, error) {
 	c.User, c.Passwd = a.User, a.Password.Reveal()
 	c.Logger = &mysql.NopLogger{} // its errors come back as errors
 	c.InterpolateParams = true
-	c.DialFunc = withoutServerKey(dialing)
 	c.ConnectionAttributes = "program_name:filewise"
 	c.Params = d.External.Session(d.External.Oldest)
 	if err := network(c, a, Port); err != nil {
@@ -54,10 +54,31 @@ func (d Engine) config(a filewise.Address) (*mysql.Config, error) {
 	if err := secure(c, given); err != nil {
 		return nil, err
 	}
+	c.DialFunc = dialer(a)
 	if _, err := mysql.NewConnector(c); err != nil {
 		return nil, filewise.Errorf(filewise.CodeUsage, "correct the target's options", "%w", err)
 	}
 	return c, nil
+}
+
+// dialer dials as a URL's options have it.
+func dialer(a filewise.Address) exchange.Dial {
+	dial := dialing
+	if !on(a, optionCompress) {
+		dial = counted(dial)
+	}
+	if !on(a, optionServerKey) {
+		dial = withoutServerKey(dial)
+	}
+	return dial
+}
+
+// optionCompress has packets compressed, whose numbers only the driver reads.
+const optionCompress = "compress"
+
+func on(a filewise.Address, option string) (yes bool) {
+	_ = truth(&yes, a.Options[option]) // options.Apply has refused what is neither
+	return yes
 }
 
 var dialing = dialect.Dialing(new(net.Dialer).DialContext)
@@ -109,7 +130,7 @@ var options = external.Options[mysql.Config]{
 		"allowNativePasswords":     func(c *mysql.Config, v string) error { return truth(&c.AllowNativePasswords, v) },
 		"allowOldPasswords":        func(c *mysql.Config, v string) error { return truth(&c.AllowOldPasswords, v) },
 		"rejectReadOnly":           func(c *mysql.Config, v string) error { return truth(&c.RejectReadOnly, v) },
-		"compress": func(c *mysql.Config, v string) error {
+		optionCompress: func(c *mysql.Config, v string) error {
 			var on bool
 			if err := truth(&on, v); err != nil {
 				return err
@@ -129,14 +150,7 @@ var options = external.Options[mysql.Config]{
 		},
 		"connectionAttributes": func(c *mysql.Config, v string) error { c.ConnectionAttributes += "," + v; return nil },
 		"serverPubKey":         publicKey,
-		optionServerKey: func(c *mysql.Config, v string) error {
-			var on bool
-			err := truth(&on, v)
-			if on {
-				c.DialFunc = dialing
-			}
-			return err
-		},
+		optionServerKey:        func(_ *mysql.Config, v string) error { return truth(new(bool), v) }, // dialer
 	},
 	Unwanted: map[string]string{"allowAllFiles": decided, "charset": decided, "checkConnLiveness": decided, "clientFoundRows": decided,
 		"collation": decided, "columnsWithAlias": decided, "interpolateParams": decided, "loc": decided, "multiStatements": decided,
@@ -186,7 +200,9 @@ func (o *numbers) has(id int64) bool {
 // connector opens connections and notes their numbers.
 type connector struct {
 	driver.Connector
-	numbers *numbers
+	numbers    *numbers
+	compressed bool
+	server     string // in messages
 }
 
 // Connect opens a connection.
@@ -199,8 +215,16 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !c.compressed {
+		if err := countedTLS(conn); err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+	}
 	id, err := number(ctx, conn)
 	if err != nil {
+		if why := ended(conn); why != nil {
+			err = external.Unreadable(c.server, why)
+		}
 		return nil, errors.Join(err, conn.Close())
 	}
 	c.numbers.Store(id, true)
@@ -248,7 +272,8 @@ func (s *server) connect(c *mysql.Config, n int) *sql.DB {
 	if err != nil {
 		panic(err) // Engine.config has tried it
 	}
-	db := sql.OpenDB(connector{inner, s.numbers})
+	address := s.target.Address
+	db := sql.OpenDB(external.Recovering(connector{inner, s.numbers, on(*address, optionCompress), address.String()}, address.String(), ended))
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)
 	return db

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 
 	"filewise"
 	"filewise/engine/internal/sqlfile"
@@ -51,9 +53,18 @@ func Open(a filewise.Address, settings map[string]string) (*Link, error) {
 		return nil, err
 	}
 	config.RuntimeParams = settings
+	build := config.BuildFrontend
+	config.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
+		f := build(r, w)
+		f.SetMaxBodyLen(longestMessage)
+		return f
+	}
 	hidden := append(a.Hidden(), filewise.Secret(config.Password))
 	return New(config, func(err error) error { return filewise.HideIn(Classify(err), hidden...) }), nil
 }
+
+// longestMessage bounds a message, in bytes: the driver makes room for what its length announces.
+const longestMessage = 64 << 20
 
 func New(config *pgx.ConnConfig, why func(error) error) *Link {
 	return &Link{Config: config, Why: why, slots: make(chan struct{}, ControlConnections)}

@@ -1,0 +1,258 @@
+package external
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"reflect"
+	"sync/atomic"
+
+	"filewise"
+)
+
+// Recovering has panics of a driver, over what a server has sent, come back as errors that name the server. What
+// has met one is not used again. If why is given, it returns why a connection was ended, if the driver does not tell.
+func Recovering(inner driver.Connector, server string, why func(driver.Conn) error) driver.Connector {
+	return recovering{inner, server, why}
+}
+
+type recovering struct {
+	driver.Connector
+	server string
+	why    func(driver.Conn) error
+}
+
+// Unreadable is the error about a server whose answer ends the driver, or would.
+func Unreadable(server string, what any) error {
+	format := "%s sent an answer that its driver cannot read: %v"
+	if _, is := what.(error); is {
+		format = "%s sent an answer that its driver cannot read: %w"
+	}
+	return filewise.Errorf(filewise.CodePreflight, "look at what answers there, and name a server that keeps to its protocol", format, server, what)
+}
+
+// Connect opens a connection.
+func (r recovering) Connect(ctx context.Context) (c driver.Conn, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = Unreadable(r.server, p)
+		}
+	}()
+	if c, err = r.Connector.Connect(ctx); err != nil {
+		return nil, err
+	}
+	return &careful{Conn: c, from: r}, nil
+}
+
+// careful is a connection, with what database/sql asks of one that is more than a driver.Conn.
+type careful struct {
+	driver.Conn
+	from   recovering
+	broken atomic.Bool
+}
+
+// recovered is deferred: it makes an error of a panic, and says why a connection was ended.
+func (c *careful) recovered(err *error) {
+	if p := recover(); p != nil {
+		c.broken.Store(true)
+		*err = Unreadable(c.from.server, p)
+		return
+	}
+	if *err == nil || c.from.why == nil || errors.Is(*err, io.EOF) {
+		return
+	}
+	if why := c.from.why(c.Conn); why != nil {
+		c.broken.Store(true)
+		*err = Unreadable(c.from.server, why)
+	}
+}
+
+// Close implements driver.Conn.
+func (c *careful) Close() (err error) {
+	defer c.recovered(&err)
+	return c.Conn.Close()
+}
+
+// Prepare implements driver.Conn.
+func (c *careful) Prepare(query string) (driver.Stmt, error) {
+	return c.PrepareContext(context.Background(), query)
+}
+
+// PrepareContext implements driver.ConnPrepareContext.
+func (c *careful) PrepareContext(ctx context.Context, query string) (s driver.Stmt, err error) {
+	defer c.recovered(&err)
+	if p, ok := c.Conn.(driver.ConnPrepareContext); ok {
+		s, err = p.PrepareContext(ctx, query)
+	} else {
+		s, err = c.Conn.Prepare(query)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &carefulStmt{s, c}, nil
+}
+
+// BeginTx implements driver.ConnBeginTx.
+func (c *careful) BeginTx(ctx context.Context, o driver.TxOptions) (tx driver.Tx, err error) {
+	defer c.recovered(&err)
+	if b, ok := c.Conn.(driver.ConnBeginTx); ok {
+		return b.BeginTx(ctx, o)
+	}
+	return c.Conn.Begin() //nolint:staticcheck // what an old driver has
+}
+
+// Ping implements driver.Pinger.
+func (c *careful) Ping(ctx context.Context) (err error) {
+	defer c.recovered(&err)
+	if p, ok := c.Conn.(driver.Pinger); ok {
+		return p.Ping(ctx)
+	}
+	return nil
+}
+
+// ExecContext implements driver.ExecerContext.
+func (c *careful) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (r driver.Result, err error) {
+	defer c.recovered(&err)
+	if e, ok := c.Conn.(driver.ExecerContext); ok {
+		return e.ExecContext(ctx, query, args)
+	}
+	return nil, driver.ErrSkip
+}
+
+// QueryContext implements driver.QueryerContext.
+func (c *careful) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (r driver.Rows, err error) {
+	defer c.recovered(&err)
+	q, ok := c.Conn.(driver.QueryerContext)
+	if !ok {
+		return nil, driver.ErrSkip
+	}
+	return c.rows(q.QueryContext(ctx, query, args))
+}
+
+// Exec is for sessions that work on the driver's own connection.
+func (c *careful) Exec(query string, args []driver.Value) (r driver.Result, err error) {
+	defer c.recovered(&err)
+	if e, ok := c.Conn.(driver.Execer); ok { //nolint:staticcheck // the one without a context costs less
+		return e.Exec(query, args)
+	}
+	return nil, driver.ErrSkip
+}
+
+// CheckNamedValue implements driver.NamedValueChecker.
+func (c *careful) CheckNamedValue(v *driver.NamedValue) error {
+	if n, ok := c.Conn.(driver.NamedValueChecker); ok {
+		return n.CheckNamedValue(v)
+	}
+	return driver.ErrSkip
+}
+
+// ResetSession implements driver.SessionResetter.
+func (c *careful) ResetSession(ctx context.Context) (err error) {
+	defer c.recovered(&err)
+	if r, ok := c.Conn.(driver.SessionResetter); ok {
+		return r.ResetSession(ctx)
+	}
+	return nil
+}
+
+// IsValid implements driver.Validator.
+func (c *careful) IsValid() bool {
+	v, ok := c.Conn.(driver.Validator)
+	return !c.broken.Load() && (!ok || v.IsValid())
+}
+
+func (c *careful) rows(r driver.Rows, err error) (driver.Rows, error) {
+	if err != nil || r == nil {
+		return nil, err
+	}
+	return &carefulRows{r, c}, nil
+}
+
+// carefulStmt is a statement of such a connection.
+type carefulStmt struct {
+	driver.Stmt
+	conn *careful
+}
+
+// Close implements driver.Stmt.
+func (s *carefulStmt) Close() (err error) {
+	defer s.conn.recovered(&err)
+	return s.Stmt.Close()
+}
+
+// ExecContext implements driver.StmtExecContext.
+func (s *carefulStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (r driver.Result, err error) {
+	defer s.conn.recovered(&err)
+	if e, ok := s.Stmt.(driver.StmtExecContext); ok {
+		return e.ExecContext(ctx, args)
+	}
+	return s.Stmt.Exec(valuesOf(args)) //nolint:staticcheck // what an old driver has
+}
+
+// QueryContext implements driver.StmtQueryContext.
+func (s *carefulStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (r driver.Rows, err error) {
+	defer s.conn.recovered(&err)
+	if q, ok := s.Stmt.(driver.StmtQueryContext); ok {
+		return s.conn.rows(q.QueryContext(ctx, args))
+	}
+	return s.conn.rows(s.Stmt.Query(valuesOf(args))) //nolint:staticcheck // what an old driver has
+}
+
+func valuesOf(args []driver.NamedValue) []driver.Value {
+	return filewise.Each(args, func(a driver.NamedValue) driver.Value { return a.Value })
+}
+
+// CheckNamedValue implements driver.NamedValueChecker.
+func (s *carefulStmt) CheckNamedValue(v *driver.NamedValue) error {
+	if n, ok := s.Stmt.(driver.NamedValueChecker); ok {
+		return n.CheckNamedValue(v)
+	}
+	return s.conn.CheckNamedValue(v)
+}
+
+// carefulRows are the rows of such a connection.
+type carefulRows struct {
+	driver.Rows
+	conn *careful
+}
+
+// Close implements driver.Rows.
+func (r *carefulRows) Close() (err error) {
+	defer r.conn.recovered(&err)
+	return r.Rows.Close()
+}
+
+// Next implements driver.Rows.
+func (r *carefulRows) Next(into []driver.Value) (err error) {
+	defer r.conn.recovered(&err)
+	return r.Rows.Next(into)
+}
+
+// HasNextResultSet implements driver.RowsNextResultSet.
+func (r *carefulRows) HasNextResultSet() bool {
+	n, ok := r.Rows.(driver.RowsNextResultSet)
+	return ok && n.HasNextResultSet()
+}
+
+// NextResultSet implements driver.RowsNextResultSet.
+func (r *carefulRows) NextResultSet() (err error) {
+	defer r.conn.recovered(&err)
+	return r.Rows.(driver.RowsNextResultSet).NextResultSet()
+}
+
+// ColumnTypeDatabaseTypeName implements driver.RowsColumnTypeDatabaseTypeName.
+func (r *carefulRows) ColumnTypeDatabaseTypeName(i int) string {
+	if n, ok := r.Rows.(driver.RowsColumnTypeDatabaseTypeName); ok {
+		return n.ColumnTypeDatabaseTypeName(i)
+	}
+	return ""
+}
+
+// ColumnTypeScanType implements driver.RowsColumnTypeScanType.
+func (r *carefulRows) ColumnTypeScanType(i int) reflect.Type {
+	if n, ok := r.Rows.(driver.RowsColumnTypeScanType); ok {
+		return n.ColumnTypeScanType(i)
+	}
+	return reflect.TypeFor[any]()
+}
