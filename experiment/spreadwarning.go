@@ -111,7 +111,8 @@ func spreadOver(groups map[string][]string, loads map[string]float64) (spread, b
 }
 
 // fileGroups are the paths of the data files by what they are parts of: the name of
-// the file, or of what it holds, without its numbers.
+// the file, or of what it holds, without its numbers. A server on Windows has paths of Windows, and SQL Server's first
+// file an extension of its own.
 func fileGroups(t filewise.Trial) map[string][]string {
 	groups := make(map[string][]string)
 	seen := make(map[string]bool)
@@ -122,7 +123,8 @@ func fileGroups(t filewise.Trial) map[string][]string {
 		seen[f.Path] = true
 		name := f.Object
 		if name == "" {
-			name = path.Base(f.Path)
+			name = f.Path[strings.LastIndexAny(f.Path, `/\`)+1:]
+			name = strings.TrimSuffix(name, path.Ext(name))
 		}
 		name = strings.Map(func(r rune) rune {
 			if r >= '0' && r <= '9' {

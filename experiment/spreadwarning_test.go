@@ -64,6 +64,24 @@ func TestSpreadWarning(t *testing.T) {
 	}
 }
 
+// The files of SQL Server are compared, the first with its own extension too, and also if there are two, on Windows.
+func TestSpreadWarningOfPaths(t *testing.T) {
+	for name, paths := range map[string][]string{
+		"Windows": {`C:\MSSQL\DATA\filewise_a1b2_data_01.mdf`, `E:\filewise_a1b2_data_02.ndf`},
+		"Linux":   {"/var/opt/mssql/data/filewise_a1b2_data_01.mdf", "/b/filewise_a1b2_data_02.ndf"},
+	} {
+		p, trials := loaded(filewise.FileWrites, 9000, 20)
+		for i := range trials {
+			for k, path := range paths {
+				trials[i].Files[k].Path, trials[i].Measures[0].Deltas[k].File = path, path
+			}
+		}
+		if got := messages(p.standing(trials).spreadWarning()); !strings.Contains(got, "uneven-spread") {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
 func first(p Plan, trials []filewise.Trial) standing { return p.standing(trials) }
 
 // What is uneven on purpose, or was said by the engine, is not said again; and

@@ -252,9 +252,9 @@ func (k *backuper) there() error {
 }
 
 // keepRemedy is what to do where Filewise does not see the server's files.
-const keepRemedy = "run Filewise on the server's host, as an account that may remove files where backups go (Windows: in a prompt that is " +
-	"run as administrator; or --volume b=SHARE, a share that the server and this account write to); scenario backup may also leave its files " +
-	"there, one set a layout (--set keep-backups=on); backups to NUL leave none (--discard)"
+const keepRemedy = "run Filewise on the server's host, as an account that may remove files where backups go (Windows: in a prompt that " +
+	"is run as administrator; or --volume b=SHARE, a share that the server and this account write to); scenario backup may also leave its " +
+	"files there, one set a layout (--set keep-backups=on); backups to NUL leave none (--discard)"
 
 // size asks for the size of the backup, which its files share equally: the server
 // writes them in turns.
@@ -303,7 +303,10 @@ func (k *backuper) Restore(ctx context.Context) error {
 }
 
 // beside is the directory of a file of the build, by its name in the database.
-func (d *design) beside(logical string, _ bool) joiner {
+func (d *design) beside(logical string, log bool) joiner {
+	if log {
+		return d.logDir
+	}
 	for _, f := range d.files() {
 		if f.Logical == logical {
 			return d.where[f.volume]

@@ -44,7 +44,8 @@ func (s *externalServer) wake(ctx context.Context, name string) error {
 		if !s.may.online {
 			remedy = "have an administrator execute: ALTER DATABASE " + ident(name) + " SET ONLINE; then clean again"
 		}
-		return filewise.Errorf(filewise.CodePreflight, remedy, "database %s cannot be brought back, so that its mark cannot be read: %w", name, s.login.explain(err))
+		return filewise.Errorf(filewise.CodePreflight, remedy, "database %s cannot be brought back, so that its mark cannot be read: %w",
+			name, s.login.explain(err))
 	}
 	select {
 	case <-ctx.Done():

@@ -64,8 +64,8 @@ func (e *examination) rights() {
 		{Check: "rights to create databases", Has: may.create, Grant: grantTo(grantCreate, login), Lacks: "may not create databases"},
 		{Check: "rights to see the server's state", Has: may.view, Grant: grantTo(grantView, login), Optional: true,
 			Lacks: "does not see other sessions, free space, and I/O per file: --abort-if cannot work"},
-		{Check: "rights to empty the buffer pool", Has: e.server.may.online, Grant: grantTo(grantOnline, login), Optional: !cools(e.Demand.Program),
-			Part:  true,
+		{Check: "rights to empty the buffer pool", Has: e.server.may.online, Grant: grantTo(grantOnline, login),
+			Optional: !cools(e.Demand.Program), Part: true,
 			Lacks: "may not bring a database back online: --cache buffer-cold cannot work, and clean cannot remove what is offline"},
 	})
 }

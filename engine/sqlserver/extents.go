@@ -34,7 +34,7 @@ func (d *design) primary() *filling.Group {
 		all = append(all, max(free-free/gamExtents, 0))
 		growth = max(f.GrowthKB*kib/extent, 1)
 	}
-	return filling.New(all, growth, d.settings.autogrowAll)
+	return filling.New(all, growth, d.settings.growsAll(d.program))
 }
 
 // rowsOf are those that a table is known to get; 0: a time decides.

@@ -202,6 +202,8 @@ func TestExamine(t *testing.T) {
 		{"all is well", nil, "free space of default", filewise.StatusOK, ""},
 		{"version", nil, "version", filewise.StatusOK, ""},
 		{"no space", func(m *model) { m.available = 1 << 20 }, "free space of default", filewise.StatusFailed, "--size"},
+		{"no space for logs", func(m *model) { m.logRoom = 1 << 20 }, "free space of default for logs", filewise.StatusFailed, "--volume"},
+		{"space for logs apart", func(m *model) { m.logRoom, m.available = 1<<29, 1<<29+1<<28 }, "free space of default", filewise.StatusOK, ""},
 		{"unknown volume", func(m *model) { m.mount = `Z:\` }, "free space of default", filewise.StatusNote, ""},
 		{"no right to create", func(m *model) { m.create = false }, "rights to create databases", filewise.StatusFailed,
 			"GRANT CREATE ANY DATABASE TO [filewise];"},

@@ -71,9 +71,11 @@ func (s *externalServer) buildFacts() []filewise.Fact {
 	if set.mixedPages {
 		facts = append(facts, filewise.Fact{Name: settingMix, Value: "on"})
 	}
-	if set.autogrowAll {
-		facts = append(facts, filewise.Fact{Name: settingAll, Value: "on"})
+	all := "on, of dml --as-published off"
+	if set.growAll != nil {
+		all = map[bool]string{true: "on", false: "off"}[*set.growAll]
 	}
+	facts = append(facts, filewise.Fact{Name: settingAll, Value: all})
 	return facts
 }
 

@@ -45,14 +45,16 @@ type model struct {
 	drivesOnly    bool // no database has a file on a volume
 	unconfirmed   bool // cancels are not confirmed
 	backupsFailed bool
-	damaged       bool           // restored databases are
-	bulkLoses     bool           // a row of each bulk load
-	uncounted     bool           // sessions begin with NOCOUNT
-	inModel       []string       // what every new database has
-	modelShut     bool           // this login may not look there
-	waits         []modelWait    // of sessions
-	latches       map[string]int // waited for now, by kind of page
-	temporary     []modelFile    // of tempdb
+	damaged       bool             // restored databases are
+	bulkLoses     bool             // a row of each bulk load
+	uncounted     bool             // sessions begin with NOCOUNT
+	inModel       []string         // what every new database has
+	modelShut     bool             // this login may not look there
+	waits         []modelWait      // of sessions
+	latches       map[string]int   // waited for now, by kind of page
+	temporary     []modelFile      // of tempdb
+	startupKB     map[string]int64 // of those that have grown, by name
+	logRoom       int64            // bytes that are free on drive L; 0: nobody has a file there
 	cpus          int64
 	threads       chan struct{}              // the server's workers, one for each request and login; nil: enough of them
 	connected     func(database string) bool // whether anybody is
@@ -249,13 +251,20 @@ func init() {
 			r.Result(str("mount"), big("available"))
 		} else if !a.denied(r) {
 			r.Result(str("mount"), big("available")).Row(a.mount, a.available)
+			if a.logRoom > 0 {
+				r.Row(`L:\`, a.logRoom)
+			}
 		}
 		return nil
 	})
 	add(`FROM tempdb\.sys\.database_files`, func(a *asked, r *Reply) error {
-		r.Result(str("logical"), str("path"), big("pages"), big("growth"), num("percent_growth"))
+		r.Result(str("logical"), str("path"), big("pages"), big("startup"), big("growth"), num("percent_growth"))
 		for _, f := range a.temporary {
-			r.Row(f.logical, f.path, f.kb/8, f.growthKB/8, false)
+			startup := any(f.kb / 8)
+			if n, has := a.startupKB[f.logical]; has {
+				startup = n / 8
+			}
+			r.Row(f.logical, f.path, f.kb/8, startup, f.growthKB/8, false)
 		}
 		return nil
 	})

@@ -138,11 +138,19 @@ func (s *ownServer) Build(_ context.Context, l filewise.Layout, p filewise.Progr
 		file: s.their.file, custom: true,
 		stripes:  d.ownStripes,
 		transfer: func(stripes []string) transfer { t.stripes = stripes; return t },
-		beside:   func(string, bool) joiner { return s.identity.data }, compare: b.compare}}
+		beside:   s.besideData, compare: b.compare}}
 	if err := b.checkVolumes(d.ownVolumes()); err != nil {
 		return nil, err
 	}
 	return &filewise.Database{Observer: b, Settler: b, Dropper: b, Backup: b, Probes: s.probes()}, nil
+}
+
+// besideData is where a file of the proof goes: to the server's default place of its kind.
+func (s *ownServer) besideData(_ string, log bool) joiner {
+	if log {
+		return s.identity.log
+	}
+	return s.identity.data
 }
 
 // probes count what the database's clients do, where the Query Store does.

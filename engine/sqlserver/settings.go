@@ -14,7 +14,7 @@ import (
 // settings are what --set can change, all of the build's database.
 type settings struct {
 	mixedPages  bool  // MIXED_PAGE_ALLOCATION: small tables share extents, as before 2016
-	autogrowAll bool  // AUTOGROW_ALL_FILES: all files of the filegroup grow at once
+	growAll     *bool // AUTOGROW_ALL_FILES: all files of the filegroup grow at once; nil: see growsAll
 	logBytes    int64 // initial size of the log; 0: by the layout's size
 	logGrowth   int64
 	keepBackups bool // backup files may stay on the server
@@ -26,12 +26,14 @@ const (
 	extent       = 64 * kib // files are sized and grow in whole extents
 	leastFile    = 8 * mib  // of model from 2016 on: the first file cannot be smaller
 	leastFurther = mib      // of files besides the first
-	windowLog    = 1 << 30  // of inserts for a time
-	logOf        = 4        // bytes of log to one of payload
-	usualLog     = 64 * mib // least size of the log
-	mostLog      = 8 << 30  // as published: 8 GB for 160 GB of data
-	usualGrow    = 64 * mib // growth of files in a new database from 2016 on
-	leastLog     = mib
+	// windowLog is for inserts for a time: each turn ends with a checkpoint, which frees it. More would only take
+	// longer to be written full of zeros at each build.
+	windowLog = 256 * mib
+	logOf     = 4        // bytes of log to one of payload
+	usualLog  = 64 * mib // least size of the log
+	mostLog   = 8 << 30  // as published: 8 GB for 160 GB of data
+	usualGrow = 64 * mib // growth of files in a new database from 2016 on
+	leastLog  = mib
 )
 
 // The names of settings that facts tell.
@@ -46,7 +48,11 @@ var settable = []struct {
 	name string
 	read func(s *settings, key, value string) error
 }{
-	{settingAll, func(s *settings, k, v string) (err error) { s.autogrowAll, err = onOff(k, v); return err }},
+	{settingAll, func(s *settings, k, v string) error {
+		on, err := onOff(k, v)
+		s.growAll = &on
+		return err
+	}},
 	{"log-growth", func(s *settings, k, v string) (err error) { s.logGrowth, err = size(k, v, extent); return err }},
 	{"log-size", func(s *settings, k, v string) (err error) { s.logBytes, err = size(k, v, leastLog); return err }},
 	{settingMix, func(s *settings, k, v string) (err error) { s.mixedPages, err = onOff(k, v); return err }},
@@ -72,6 +78,15 @@ func readSettings(given map[string]string) (settings, error) {
 		}
 	}
 	return s, nil
+}
+
+// growsAll tells whether files of a filegroup grow together: if one grows alone, it takes all that comes by
+// proportional fill, and the layout is that of one file. The article's databases grew file by file.
+func (s settings) growsAll(p filewise.Program) bool {
+	if s.growAll != nil {
+		return *s.growAll
+	}
+	return !asPublished(p)
 }
 
 func onOff(key, value string) (bool, error) {

@@ -61,7 +61,8 @@ func (s *externalServer) mayCool(p filewise.Program) error {
 	if !cools(p) || s.may.online {
 		return nil
 	}
-	return unsupported(grantTo(grantOnline, s.identity.login), "the account may not bring a database back online, so the buffer pool cannot be emptied")
+	return unsupported(grantTo(grantOnline, s.identity.login), "the account may not bring a database back online, so the buffer pool "+
+		"cannot be emptied")
 }
 
 // coolPatience bounds that, with the recovery when the database comes back.

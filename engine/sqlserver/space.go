@@ -26,22 +26,78 @@ func (e *examination) space(ctx context.Context) {
 			names[v.Name] = dir
 		}
 	}
+	logs := e.logSpace(mounts)
 	for _, name := range slices.Sorted(maps.Keys(e.Demand.Space)) {
-		check, need := "free space of "+name, e.Demand.Space[name]
-		free, mount, ok := freeAt(mounts, names[name])
-		switch {
-		case ok && (mounts[mount].drive && free < need || free == 0):
-			e.Note(check, "look there yourself", "%s needed; %s has %s free, and %s may be a mount point with room of its own",
-				humanize.IBytes(uint64(need)), mount, humanize.IBytes(uint64(free)), names[name])
-		case !ok && err != nil:
-			e.Note(check, grantTo(grantView, e.server.identity.login), "%s needed; the account may not look: %v", humanize.IBytes(uint64(need)),
-				e.server.login.explain(err))
-		case !ok:
-			e.Note(check, "", "%s needed; the server does not tell the free space of %s", humanize.IBytes(uint64(need)), names[name])
-		default:
-			e.Room(check, mount, need, free, "use a smaller --size, or another --volume")
+		e.placeOf("free space of "+name, names[name], e.Demand.Space[name]-logs[name], mounts, err)
+		if logs[name] > 0 {
+			e.placeOf("free space of "+name+" for logs", e.server.identity.log, logs[name], mounts, err)
 		}
 	}
+}
+
+// placeOf compares the room of a directory with what is needed there. failed says why mounts are not known.
+func (e *examination) placeOf(check string, dir serverpath.Dir, need int64, mounts map[string]room, failed error) {
+	free, mount, ok := freeAt(mounts, dir)
+	switch {
+	case ok && (mounts[mount].drive && free < need || free == 0):
+		e.Note(check, "look there yourself", "%s needed; %s has %s free, and %s may be a mount point with room of its own",
+			humanize.IBytes(uint64(need)), mount, humanize.IBytes(uint64(free)), dir)
+	case !ok && denied(failed):
+		e.Note(check, grantTo(grantView, e.server.identity.login), "%s needed; the account may not look: %v", humanize.IBytes(uint64(need)),
+			e.server.login.explain(failed))
+	case !ok && failed != nil:
+		e.Note(check, "", "%s needed; the free space cannot be looked at: %v", humanize.IBytes(uint64(need)), e.server.login.explain(failed))
+	case !ok:
+		e.Note(check, "", "%s needed; the server does not tell the free space of %s", humanize.IBytes(uint64(need)), dir)
+	default:
+		e.Room(check, mount, need, free, "use a smaller --size, or another --volume")
+	}
+}
+
+// logSpace is what of the room of a volume is for logs, which the server keeps on another mount point by default.
+// Builds of all layouts are there at once if the room is that of all.
+func (e *examination) logSpace(mounts map[string]room) map[string]int64 {
+	s := e.server
+	_, data, _ := freeAt(mounts, s.identity.data)
+	if _, log, ok := freeAt(mounts, s.identity.log); !ok || log == data {
+		return nil
+	}
+	largest, logs, all := map[string]int64{}, map[string]int64{}, map[string]int64{}
+	for _, l := range e.Demand.Layouts {
+		d, err := newDesign(s.target, l, e.Demand.Program, s.at(exampleName, ""))
+		if err != nil {
+			continue // which is a finding of its own
+		}
+		for name, bytes := range d.space() {
+			all[name] += bytes
+		}
+		for _, f := range d.log {
+			if f.volume == d.defaultVolume() {
+				bytes := f.KB * kib
+				if e.Demand.Program.BacksUp() && !l.Discard { // and of the restored database
+					bytes *= 2
+				}
+				largest[f.volume], logs[f.volume] = max(largest[f.volume], bytes), logs[f.volume]+bytes
+			}
+		}
+	}
+	for name, bytes := range largest {
+		if e.Demand.Space[name] < all[name] { // one after the other
+			logs[name] = bytes
+		}
+		logs[name] = min(logs[name], e.Demand.Space[name])
+	}
+	return logs
+}
+
+// defaultVolume is the one whose directories are the server's own; empty: none is.
+func (d *design) defaultVolume() string {
+	for _, v := range d.target.Volumes {
+		if v.Dir == "" {
+			return v.Name
+		}
+	}
+	return ""
 }
 
 // room is the free bytes of a mount point; of one that is known as a drive only, another

@@ -74,7 +74,7 @@ func (d *design) vars() map[string]any {
 		"DataFiles": d.data[:d.first], "MoreDataFiles": d.data[d.first:],
 		"IndexFiles": d.index[:min(d.first, len(d.index))], "MoreIndexFiles": d.index[min(d.first, len(d.index)):],
 		"LogFiles": d.log, "IndexGroup": indexGroup, "DataGroup": d.group(), "Restored": d.program.Restored(), "Indexes": d.layout.Indexes,
-		"Durability": string(d.target.Durability), "MixedPages": d.settings.mixedPages, "AutogrowAll": d.settings.autogrowAll,
+		"Durability": string(d.target.Durability), "MixedPages": d.settings.mixedPages, "AutogrowAll": d.settings.growsAll(d.program),
 		"Tables": d.tables, "PayloadType": payloadType(d.program.First().OpBytes),
 		"Loaded": d.loaded(), "IndexPlace": d.indexPlace(),
 		"Connections": 1, // of a phase that loops on the server

@@ -25,6 +25,7 @@ type tempdb struct {
 type tempFile struct {
 	logical, path string
 	bytes, growth int64
+	startup       int64  // bytes at the server's next start; at most bytes
 	percent       bool   // the growth is one
 	steps         string // in words
 }
@@ -39,6 +40,10 @@ func (s *externalServer) readTempdb(ctx context.Context) (t tempdb, err error) {
 		growth, _ := r.Number("growth")
 		f := tempFile{logical: r.Text("logical"), path: r.Text("path"), bytes: r.Int("pages") * page, growth: growth * page,
 			percent: r.Yes("percent_growth")}
+		f.startup = f.bytes
+		if n, ok := r.Number("startup"); ok {
+			f.startup = min(n*page, f.bytes)
+		}
 		f.steps = humanize.IBytes(uint64(f.growth))
 		if f.percent {
 			f.growth, f.steps = growth, fmt.Sprintf("%d %%", growth)
@@ -67,15 +72,15 @@ const (
 	tempGrowth    = 64 * mib
 )
 
-// wanted are the number of files by cores, and their size: a file is made no smaller, and
-// proportional fill wants all equal.
+// wanted are the number of files by cores, and their size: the largest at the server's start, whatever one of them has
+// grown to since, and all equal, as proportional fill wants them.
 func (t tempdb) wanted() (files int, bytes int64) {
 	files, bytes = len(t.files), leastFile
 	if t.cpus > 0 {
 		files = max(files, int(min(t.cpus, mostTempFiles)))
 	}
 	for _, f := range t.files {
-		bytes = max(bytes, (f.bytes+mib-1)/mib*mib)
+		bytes = max(bytes, (f.startup+mib-1)/mib*mib)
 	}
 	return files, bytes
 }
@@ -102,11 +107,26 @@ func (t tempdb) change(v version) []string {
 		all = append(all, fmt.Sprintf("ALTER DATABASE [tempdb] ADD FILE (NAME = %s, FILENAME = %s, SIZE = %dKB, FILEGROWTH = %dKB);",
 			literal(name), literal(t.beside(name+".ndf")), bytes/kib, tempGrowth/kib))
 	}
+	if len(all) > 0 {
+		all = append(all, t.sum(len(t.files), bytes))
+	}
 	if len(all) > 0 && v.major >= 15 {
 		all = append(all, "-- where PAGELATCH waits are for tables of the catalogue (needs a restart):\n"+
 			"-- ALTER SERVER CONFIGURATION SET MEMORY_OPTIMIZED TEMPDB_METADATA = ON;")
 	}
 	return all
+}
+
+// sum is a comment on the room that the files take by then.
+func (t tempdb) sum(files int, bytes int64) string {
+	text := fmt.Sprintf("-- %d files of %s, together %s", files, humanize.IBytes(uint64(bytes)), humanize.IBytes(uint64(int64(files)*bytes)))
+	for _, f := range t.files {
+		if f.bytes > bytes {
+			text += fmt.Sprintf("; %s has grown to %s, and is as large as the others from the next start on", f.logical,
+				humanize.IBytes(uint64(f.bytes)))
+		}
+	}
+	return text
 }
 
 // unused is a name that no file has.

@@ -79,6 +79,9 @@ func TestTempdbChange(t *testing.T) {
 		version string
 		want    []string
 	}{
+		"one that has grown": {[]modelFile{{"tempdev", `T:\x\tempdb.mdf`, "", "", 100 << 20, 65536}}, 4, "13.0.5000.0", []string{
+			`N'temp2', FILENAME = N'T:\x\temp2.ndf', SIZE = 65536KB`, "temp4", "4 files of 64 MiB, together 256 MiB",
+			"tempdev has grown to 100 GiB"}},
 		"as it should be": {equal, 2, "13.0.5000.0", nil},
 		"one file of a 2012's size": {[]modelFile{{"it's", `/var/opt/mssql/data/tempdb.mdf`, "", "", 8192, 0}}, 4, "16.0.1.1", []string{
 			"ALTER DATABASE [tempdb] MODIFY FILE (NAME = N'it''s', FILEGROWTH = 65536KB);",
@@ -90,7 +93,13 @@ func TestTempdbChange(t *testing.T) {
 			`N'temp4', FILENAME = N'T:\x\temp4.ndf', SIZE = 65536KB`, "temp9"}},
 		"more than needed": {append(slices.Clone(equal), modelFile{"temp3", `T:\x\tempdb3.ndf`, "", "", 65536, 65536}), 2, "13.0.5000.0", nil},
 	} {
-		lab := newLab(t, func(m *model) { m.temporary, m.cpus, m.version = c.files, c.cpus, c.version })
+		lab := newLab(t, func(m *model) {
+			m.temporary, m.cpus, m.version = c.files, c.cpus, c.version
+			m.startupKB = map[string]int64{}
+			if name == "one that has grown" {
+				m.startupKB["tempdev"] = 65536
+			}
+		})
 		demand := filewise.Demand{Layouts: []filewise.Layout{layout(1)}, Program: tempWork(t, workload.CycleJoin).Program()}
 		s := lab.open()
 		var found filewise.Finding

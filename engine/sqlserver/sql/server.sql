@@ -178,10 +178,11 @@ LEFT JOIN sys.filegroups AS g ON g.data_space_id = f.data_space_id
 ORDER BY f.file_id;
 
 -- name: tempdb whole
--- The server's own temporary files with rows, as they are now.
-SELECT f.name AS logical, f.physical_name AS path, CAST(f.size AS bigint) AS pages, CAST(f.growth AS bigint) AS growth,
-  CAST(f.is_percent_growth AS int) AS percent_growth
+-- The server's own temporary files with rows: as they are now, and of what size the next start makes them.
+SELECT f.name AS logical, f.physical_name AS path, CAST(f.size AS bigint) AS pages, CAST(m.size AS bigint) AS startup,
+  CAST(f.growth AS bigint) AS growth, CAST(f.is_percent_growth AS int) AS percent_growth
 FROM tempdb.sys.database_files AS f
+LEFT JOIN sys.master_files AS m ON m.database_id = 2 AND m.file_id = f.file_id
 WHERE f.type = 0
 ORDER BY f.file_id;
 
