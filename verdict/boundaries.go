@@ -70,6 +70,12 @@ func (b Boundaries) firstClaim() int {
 	return FirstLook
 }
 
+// claimsAt reports whether anything is claimed at the look after n blocks; of few blocks nothing is.
+func (b Boundaries) claimsAt(n int) bool {
+	two, _ := b.at(n)
+	return finite(two)
+}
+
 // BoundariesFor returns the boundaries for a number of arms, a maximum of
 // blocks and a confidence: from the tables in the code for 95 %, 2–12 arms (rules 1:
 // 2–8) and 3–30 blocks, of rules 2 also for 13–32 arms (settings of backups) and 20

@@ -136,7 +136,7 @@ func (r *replay) look(n int) Look {
 		look.Changed = s.hold(look.Estimates)
 	}
 	if r.cfg.Rules > 1 && s.fitted {
-		look.CarryOver, look.Stalls = n >= r.bounds.firstClaim() && s.carriesOver(), s.stalls()
+		look.CarryOver, look.Stalls = r.bounds.claimsAt(n) && s.carriesOver(), s.stalls()
 	}
 	look.Leader = s.leader(look.Estimates)
 	look.Tolerance = s.tolerance(look)

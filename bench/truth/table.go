@@ -46,10 +46,10 @@ type cellDone struct {
 	Covered   int     `json:"covered"`    // all intervals of all looks hold
 	Bounded   int     `json:"bounded"`    // U holds at all looks
 	Together  int     `json:"together"`   // both
-	Decided   int     `json:"decided"`    // use or keep
-	Found     int     `json:"found"`      // the faster layout is named
+	Decided   int     `json:"decided"`    // use, keep or more
+	Found     int     `json:"found"`      // the faster layout is named, by use or more
 	Reversed  int     `json:"reversed"`   // faster is claimed of the slower, or the other way round
-	Withheld  int     `json:"withheld"`   // carry-over, at the last look
+	Withheld  int     `json:"withheld"`   // no verdict at the last look, because of carry-over
 	Trials    float64 `json:"trials"`     // mean
 	KnowNoise int     `json:"know_noise"` // found by a test at the last block alone that knows the noise; −1: none is known
 }
@@ -95,9 +95,13 @@ func experimentOf(w kind, key cellKey, number uint64) (s cellScore, err error) {
 		}
 	}
 	if look, ok := r.Last(); ok {
-		s.withheld, s.decided = look.CarryOver, look.Recommended >= 0
-		s.found = effect > 0 && look.Recommended == k/2
-		s.wrongChoice = look.Recommended > 0 && (effect == 0 || truth[look.Recommended] < 0)
+		s.withheld = look.CarryOver
+	}
+	a := r.Answer()
+	s.decided = a.Decided()
+	if s.decided && a.Arm > 0 {
+		s.found = effect > 0 && a.Arm == k/2
+		s.wrongChoice = truth[a.Arm] <= 0
 	}
 	s.knowing = knows(table, k/2, noiseSD[w.name], k)
 	return s, nil
