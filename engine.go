@@ -182,18 +182,18 @@ type Resetter interface {
 	Reset(context.Context) error
 }
 
-// Pressing is a design of inserts whose data do not fit into memory, in bytes.
-type Pressing struct {
-	Memory int64 `json:"memory,omitempty"` // that the server may use; 0: its cache is limited by itself
-	// Connections is with how many, and PerConnection what each further one takes of it.
-	Connections   int   `json:"connections,omitempty"`
-	PerConnection int64 `json:"per_connection,omitempty"`
-	Bytes         int64 `json:"bytes"`           // of the data files
-	Preload       int64 `json:"preload"`         // payload that is there before
-	Row           int   `json:"row"`             // payload of a row
-	Usual         bool  `json:"usual,omitempty"` // where the user says nothing else
-	// Files are the numbers compared then: none of them says more, and further ones take
-	// their share of the budget; nil: the scenario's.
+// Usual is a scenario's design on a server that Filewise starts, if the user says nothing of
+// data, keys or work. What is zero is the scenario's.
+type Usual struct {
+	// Memory limits what the server may use to Description.MemoryFor its connections.
+	Memory      bool  `json:"memory,omitempty"`
+	Connections int   `json:"connections,omitempty"`
+	Random      bool  `json:"random,omitempty"`  // keys
+	Bytes       int64 `json:"bytes,omitempty"`   // of the data files
+	Preload     int64 `json:"preload,omitempty"` // payload that is there before, in bytes
+	Row         int   `json:"row,omitempty"`     // payload of a row, in bytes
+	// Files are the numbers compared: none of them says more, and further ones take
+	// their share of the budget.
 	Files []int `json:"files,omitempty"`
 }
 
@@ -215,9 +215,13 @@ type Description struct {
 	// experiment, in bytes; 0: it has none to be limited.
 	LeastMemory int64 `json:"least_memory,omitempty"`
 
-	// Pressing is the design with which inserts on a managed server go anywhere among
-	// several times as much data as its memory holds; zero: there is none.
-	Pressing Pressing `json:"pressing,omitzero"`
+	// ConnectionMemory is what each connection beyond the eighth takes of it, in bytes.
+	ConnectionMemory int64 `json:"connection_memory,omitempty"`
+	// FileCache: the system caches the server's files, so that less memory has it read more.
+	FileCache bool `json:"file_cache,omitempty"`
+
+	// Usual are designs of scenarios whose conditions of meaning hold, by name.
+	Usual map[string]Usual `json:"usual,omitempty"`
 
 	// CopiedKinds are the kinds of layout whose builds on a managed server are loaded once
 	// (Copier).
@@ -289,6 +293,14 @@ type Description struct {
 	Unproven string `json:"unproven,omitempty"`
 	// Licence is what the vendor's licence says of publishing results; may be empty.
 	Licence string `json:"licence,omitempty"`
+}
+
+// usualConnections are those that LeastMemory is for.
+const usualConnections = 8
+
+// MemoryFor is the least memory in which the server works with so many connections, in bytes.
+func (d Description) MemoryFor(connections int) int64 {
+	return d.LeastMemory + d.ConnectionMemory*int64(max(connections-usualConnections, 0))
 }
 
 // Arranger is an engine on which numbers of files alone do not tell what helps,

@@ -131,6 +131,10 @@ func (x *Display) apply(e experiment.Event) {
 		if !x.opts.Live {
 			x.line(s.waiting)
 		}
+	case experiment.EventDesign:
+		x.erase()
+		x.say(e.Why)
+		x.data.Plan = *e.Plan
 	case experiment.EventStage:
 		if s.waiting != "" {
 			s.waiting, s.since = "", time.Now()

@@ -53,7 +53,11 @@ func (s standing) telling() []filewise.Trial {
 
 // conditions are the plan's conditions of meaning by its trials.
 func (s standing) conditions(r *cause.Relevance) []filewise.Condition {
-	return asked{history: s.history, trials: s.telling(), spent: r, host: Host{Memory: s.plan.Target.Memory}}.conditions()
+	return s.asked(r).conditions()
+}
+
+func (s standing) asked(r *cause.Relevance) asked {
+	return asked{history: s.history, trials: s.telling(), spent: r, host: Host{Memory: s.plan.Target.Memory}}
 }
 
 func (a asked) conditions() []filewise.Condition {
@@ -219,13 +223,8 @@ func (a asked) reads() finding {
 	if c := a.plan.Params.Cache; c != "" && c != workload.CacheWarm {
 		return found(true, threshold, "", "caches are emptied before (--cache %s)", c)
 	}
-	size := a.medians(func(_ filewise.Layout, t filewise.Trial) (float64, bool) { x := dataBytes(t); return x, x > 0 })
-	memory := a.medians(func(_ filewise.Layout, t filewise.Trial) (float64, bool) { return a.memoryOf(t) })
 	read := a.medians(func(_ filewise.Layout, t filewise.Trial) (float64, bool) { return a.readFromStorage(t) })
-	data, cache, came := least(size), least(memory), least(read)
-	if len(a.trials) == 0 && a.plan.Layouts[0].Data.Bytes > 0 {
-		data, cache = float64(a.plan.Layouts[0].Data.Bytes), float64(a.host.Memory)
-	}
+	data, cache, came := a.data(), a.cache(), least(read)
 	if data == 0 || cache == 0 && len(read) == 0 {
 		return open(threshold)
 	}
@@ -238,6 +237,22 @@ func (a asked) reads() finding {
 	}
 	ok := cache > 0 && data >= timesCache*cache || len(read) > 0 && came >= hardlyRead(data)
 	return found(ok, threshold, a.plan.outOfMemory(), "%s", words)
+}
+
+// data is how much the smallest of the layouts holds, in bytes; 0: not known.
+func (a asked) data() float64 {
+	if len(a.trials) == 0 {
+		return float64(a.plan.Layouts[0].Data.Bytes)
+	}
+	return least(a.medians(func(_ filewise.Layout, t filewise.Trial) (float64, bool) { x := dataBytes(t); return x, x > 0 }))
+}
+
+// cache is what the server may keep of them in memory, in bytes; 0: not known.
+func (a asked) cache() float64 {
+	if len(a.trials) == 0 {
+		return float64(a.host.Memory)
+	}
+	return least(a.medians(func(_ filewise.Layout, t filewise.Trial) (float64, bool) { return a.memoryOf(t) }))
 }
 
 // least is the smallest value; 0 if there is none.
@@ -271,7 +286,7 @@ func (p Plan) outOfMemory() string {
 func (a asked) duration() finding {
 	const threshold = "a backup, dump or restore takes 2 s, a query 20 ms (warm: all its executions in a trial)"
 	var short []string
-	timed, more := 0, 1.0
+	timed := 0
 	for _, family := range a.plan.Families() {
 		took, unit, ok := a.typicalTime(family)
 		least := workload.LeastOf(unit)
@@ -280,7 +295,6 @@ func (a asked) duration() finding {
 		}
 		if timed++; took < least {
 			short = append(short, fmt.Sprintf("%s %s", family, say.Seconds(took)))
-			more = max(more, least/max(took, 1e-9))
 		}
 	}
 	switch {
@@ -289,7 +303,18 @@ func (a asked) duration() finding {
 	case len(short) == 0:
 		return found(true, threshold, "", "all last as long")
 	}
-	return found(false, threshold, a.plan.lengthen(more), "too short to resolve: %s", strings.Join(short, ", "))
+	return found(false, threshold, a.plan.lengthen(a.shortfall()), "too short to resolve: %s", strings.Join(short, ", "))
+}
+
+// shortfall is how many times as long the shortest operation would have to last; at least 1.
+func (a asked) shortfall() float64 {
+	more := 1.0
+	for _, family := range a.plan.Families() {
+		if took, unit, ok := a.typicalTime(family); ok {
+			more = max(more, workload.LeastOf(unit)/max(took, 1e-9))
+		}
+	}
+	return more
 }
 
 // typicalTime is the median time of one operation of a family, in seconds, and the unit; if it is
@@ -325,25 +350,34 @@ const timesGrown = 10
 // grows asks whether growing files grow often in the typical trial.
 func (a asked) grows() finding {
 	threshold := fmt.Sprintf("growing files grow %d times a trial", timesGrown)
-	growing := func(l filewise.Layout) bool { return l.Data.Allocation == filewise.Growing && l.Data.Growth > 0 }
+	n := a.steps()
+	if math.IsNaN(n) {
+		return finding{open(threshold).Condition, slices.ContainsFunc(a.plan.Layouts, growing)}
+	}
+	return found(n >= timesGrown, threshold, a.plan.moreWork(), "%.0f times", n)
+}
+
+func growing(l filewise.Layout) bool {
+	return l.Data.Allocation == filewise.Growing && l.Data.Growth > 0
+}
+
+// steps is how often the files of a growing layout grew in its typical trial, of the layout where
+// that was least; not a number if no such trial is there.
+func (a asked) steps() float64 {
 	steps := a.medians(func(l filewise.Layout, t filewise.Trial) (float64, bool) {
 		var grew int64
 		for _, f := range t.Final {
-			if f.Role != filewise.RoleData {
-				continue
-			}
 			i := slices.IndexFunc(t.Files, func(g filewise.File) bool { return g.Path == f.Path })
-			if i >= 0 {
+			if i >= 0 && f.Role == filewise.RoleData {
 				grew += f.Bytes - t.Files[i].Bytes
 			}
 		}
 		return float64(grew) / float64(max(l.Data.Growth, 1)), growing(l) && len(t.Final) > 0
 	})
 	if len(steps) == 0 {
-		return finding{open(threshold).Condition, slices.ContainsFunc(a.plan.Layouts, growing)}
+		return math.NaN()
 	}
-	n := least(steps)
-	return found(n >= timesGrown, threshold, a.plan.moreWork(), "%.0f times", n)
+	return least(steps)
 }
 
 // timesCores is how many connections ask for space at once, for each core, if they contend.
@@ -387,14 +421,7 @@ func (a asked) headroom() finding {
 		}
 		return most, known
 	})
-	log := 0.0
-	if a.spent != nil {
-		for _, s := range a.spent.Shares {
-			if s.On == cause.SpentLog {
-				log = s.Part
-			}
-		}
-	}
+	log := a.logs()
 	if len(busy) == 0 && a.spent == nil {
 		return open(threshold)
 	}
@@ -410,6 +437,18 @@ func (a asked) headroom() finding {
 		mend = a.plan.lessLog()
 	}
 	return found(most < probe.BusyLimit && log < mostLog, threshold, mend, "%s", words)
+}
+
+// logs is the log's part of the connections' time, 0 to 1.
+func (a asked) logs() float64 {
+	if a.spent != nil {
+		for _, s := range a.spent.Shares {
+			if s.On == cause.SpentLog {
+				return s.Part
+			}
+		}
+	}
+	return 0
 }
 
 // lessLog is the option with which the log takes less of the time.

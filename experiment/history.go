@@ -17,7 +17,8 @@ type history struct {
 	plan    Plan
 	trials  []filewise.Trial
 	tries   map[cellKey]tries
-	elapsed time.Duration // wall time of all trials
+	left    []filewise.Trial // pilots of designs that the run has left
+	elapsed time.Duration    // wall time of all trials, these included
 	voids   voids
 }
 
@@ -35,7 +36,9 @@ type tries struct {
 
 func (p Plan) read(trials []filewise.Trial) history {
 	trials, voids := counted(trials)
-	h := history{plan: p, trials: trials, tries: make(map[cellKey]tries), voids: voids}
+	h := history{plan: p, tries: make(map[cellKey]tries), voids: voids}
+	trials = h.ofDesign(trials)
+	h.trials = trials
 	for i := range trials {
 		t := &trials[i]
 		k := cellKey{t.Cell.Block, t.Cell.Layout}
@@ -57,6 +60,23 @@ func (p Plan) read(trials []filewise.Trial) history {
 		h.elapsed += t.Elapsed
 	}
 	return h
+}
+
+// ofDesign takes the pilots of designs that the run has left apart, which count for time alone.
+func (h *history) ofDesign(trials []filewise.Trial) []filewise.Trial {
+	if len(h.plan.Rungs) == 0 {
+		return trials
+	}
+	var here []filewise.Trial
+	for _, t := range trials {
+		if h.plan.rungOf(t.Cell) == len(h.plan.Rungs) {
+			here = append(here, t)
+			continue
+		}
+		h.left = append(h.left, t)
+		h.elapsed += t.Elapsed
+	}
+	return here
 }
 
 // open tells whether a cell wants a trial: it is neither done nor given up.
@@ -81,7 +101,7 @@ func (h history) cell(block int, order []int) (filewise.Cell, bool) {
 		for pos, i := range order {
 			name := h.plan.Layouts[i].Name
 			if h.open(block, i) && h.tries[cellKey{block, name}].n == attempt-1 {
-				return filewise.Cell{Pilot: block == 0, Block: block, Position: pos, Layout: name, Attempt: attempt}, true
+				return filewise.Cell{Pilot: block == 0, Block: block, Position: h.plan.position(block, pos), Layout: name, Attempt: attempt}, true
 			}
 		}
 	}

@@ -43,7 +43,7 @@ func (s standing) judge() (Judgement, error) {
 		return Judgement{}, fmt.Errorf("judge the trials: %w", s.err)
 	}
 	j := Judgement{Schedule: s.schedule, Decision: s.decision, Elapsed: s.elapsed, Sweep: s.sweep()}
-	j.Measuring, j.Stages = timeSpent(s.trials)
+	j.Measuring, j.Stages = timeSpent(slices.Concat(s.left, s.trials))
 	var err error
 	if j.Latencies, err = s.latencies(); err != nil {
 		return Judgement{}, fmt.Errorf("judge the trials: %w", err)
@@ -63,7 +63,7 @@ func (s standing) judge() (Judgement, error) {
 	for _, w := range s.results[0].Warnings {
 		j.Warnings = append(j.Warnings, filewise.Warning(w))
 	}
-	j.Warnings = append(j.Warnings, s.warnings(s.schedule)...)
+	j.Warnings = append(append(j.Warnings, s.warnings(s.schedule)...), s.noRungWarning(j.Conditions)...)
 	return j, nil
 }
 

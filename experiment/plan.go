@@ -64,9 +64,10 @@ type Plan struct {
 	// Preload is what a build is loaded with, in payload bytes, before its first
 	// trial; loaded builds are reset for every trial. 0: built anew for each.
 	Preload int64 `json:"preload_bytes,omitempty"`
-	// Pressing are the options with which the data would not fit into memory; empty: there
-	// are none.
-	Pressing string `json:"pressing,omitempty"`
+	// Ladder is what may be changed after pilots find a condition of meaning broken; nil: nothing.
+	Ladder *Ladder `json:"ladder,omitempty"`
+	// Rungs are the designs that the run has left for the plan's, oldest first.
+	Rungs []Rung `json:"rungs,omitempty"`
 	// Instances is the number of loaded builds of each layout, which the blocks
 	// use in turn; 0: one where it can be reset, none where the workload alters nothing.
 	Instances int `json:"instances,omitempty"`

@@ -45,6 +45,9 @@ type Runner struct {
 	Stopped func() bool
 	// Notify hears of what happens; it must not block. May be nil.
 	Notify func(Event)
+	// Redesign has what the runner measures be that of another design, which the plan's ladder
+	// leads to; false: it cannot be had, and the plan stays. Nil: no ladder is climbed.
+	Redesign func(context.Context, Plan) (bool, error)
 	// Drivers put the load on the server in place of this process. Nil: it does itself.
 	Drivers Drivers
 	// Parallel is how many builds of a session are loaded or checked at a time, while
@@ -68,6 +71,7 @@ type EventKind string
 const (
 	EventStage    EventKind = "stage"    // a trial entered a stage of its life
 	EventRecorded EventKind = "recorded" // a trial is stored; Judgement is up to date
+	EventDesign   EventKind = "design"   // the run goes on with another design: Plan, for the reason Why
 	EventWaiting  EventKind = "waiting"  // no trial may start before Until; zero: until somebody says so
 )
 
@@ -84,6 +88,7 @@ type Event struct {
 	Judgement Judgement
 	Why       string
 	Until     time.Time
+	Plan      *Plan
 }
 
 // Waits says for what the next trial waits, and until when.
@@ -123,6 +128,13 @@ func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.T
 		if err := ctx.Err(); err != nil {
 			return done, at.decision, err
 		}
+		if climbed, err := r.climb(ctx, at); err != nil {
+			return done, at.decision, err
+		} else if climbed {
+			judged = new(memo)
+			at = r.Plan.standingBy(done, judged)
+			continue
+		}
 		cells := at.session()
 		if err := r.await(ctx, at.schedule, len(cells)); err != nil {
 			return done, at.decision, err
@@ -157,6 +169,33 @@ func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.T
 			return done, at.decision, stop
 		}
 	}
+}
+
+// climb goes on with another design if the pilots want one and it can be had.
+func (r *Runner) climb(ctx context.Context, at standing) (bool, error) {
+	if r.Redesign == nil {
+		return false, nil
+	}
+	next, ok := at.climb()
+	if !ok {
+		return false, nil
+	}
+	if err := r.dropBuilds(ctx); err != nil {
+		return false, err
+	}
+	r.builds, r.loaded = make(map[string]*build), make(map[string]filewise.Ledger)
+	ok, err := r.Redesign(ctx, next)
+	if err != nil {
+		return false, err
+	}
+	if !ok {
+		next = at.plan
+		next.Ladder = nil
+	}
+	if r.Plan = next; ok {
+		r.notify(Event{Kind: EventDesign, Why: next.Rungs[len(next.Rungs)-1].Climbed(), Plan: &next})
+	}
+	return true, nil
 }
 
 // measure takes the cells' trials: one in one go, or those of a session together.

@@ -143,9 +143,9 @@ func (h history) furtherBuilds(instances int) time.Duration {
 // pilotTime is the wall time of all pilots, failed ones included.
 func (h history) pilotTime() time.Duration {
 	var d time.Duration
-	for i := range h.trials {
-		if h.trials[i].Cell.Pilot {
-			d += h.trials[i].Elapsed
+	for _, t := range slices.Concat(h.left, h.trials) {
+		if t.Cell.Pilot {
+			d += t.Elapsed
 		}
 	}
 	return d

@@ -65,7 +65,8 @@ func (s standing) session() []filewise.Cell {
 	for pos, i := range s.plan.order(next.Block, s.live(s.results, next.Block)) {
 		name := s.plan.Layouts[i].Name
 		if s.open(next.Block, i) && s.tries[cellKey{next.Block, name}].n == next.Attempt-1 {
-			cells = append(cells, filewise.Cell{Pilot: next.Pilot, Block: next.Block, Position: pos, Layout: name, Attempt: next.Attempt})
+			cells = append(cells, filewise.Cell{Pilot: next.Pilot, Block: next.Block, Position: s.plan.position(next.Block, pos),
+				Layout: name, Attempt: next.Attempt})
 		}
 	}
 	return cells

@@ -7,8 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"filewise"
 	"filewise/engine/all"
+	"filewise/experiment"
 	"filewise/plan"
 	"filewise/workload"
 )
@@ -59,6 +62,35 @@ func TestBudgetEndsTurnsAtFixedWork(t *testing.T) {
 		test.change(o)
 		if made, err := engines.Make(o); err != nil || made.MaxBlocks != test.blocks {
 			t.Errorf("%d blocks, not %d: %v", made.MaxBlocks, test.blocks, err)
+		}
+	}
+}
+
+// A ladder changes nothing that is given, and there is none for a design that is not Filewise's.
+func TestLadderLeavesWhatIsGiven(t *testing.T) {
+	engines := plan.Engines(all.Engines())
+	for _, x := range []struct {
+		scenario string
+		change   func(*plan.Options)
+		want     *experiment.Ladder
+	}{
+		{"inserts", func(*plan.Options) {}, &experiment.Ladder{CommitEvery: 100, Connections: true}},
+		{"inserts", func(o *plan.Options) { o.CommitEvery, o.Connections = plan.Of(1), plan.Of(3) }, &experiment.Ladder{}},
+		{"orders", func(*plan.Options) {}, &experiment.Ladder{Connections: true, Data: "warehouses", Size: true}},
+		{"orders", func(o *plan.Options) { o.Warehouses = plan.Of(4) }, &experiment.Ladder{Connections: true}},
+		{"scan", func(*plan.Options) {}, &experiment.Ladder{Connections: true, Data: "rows", Size: true}},
+		{"scan", func(o *plan.Options) { o.Size = plan.Of("64MiB") }, &experiment.Ladder{Connections: true}},
+		{"inserts", func(o *plan.Options) { o.AsPublished = plan.Of(true) }, nil},
+	} {
+		o := engines.New()
+		o.Scenario = x.scenario
+		x.change(o)
+		made, err := engines.Make(o)
+		if x.want != nil {
+			x.want.MostBytes = 8 << 30
+		}
+		if diff := cmp.Diff(x.want, made.Ladder); err != nil || diff != "" {
+			t.Errorf("%s: %v\n%s", x.scenario, err, diff)
 		}
 	}
 }

@@ -29,9 +29,6 @@ func (m *maker) setParams() error {
 	if m.About.CommitEvery > 0 && m.Target.Mode == filewise.Managed && slices.Contains(m.sc.Flags, "commit-every") && !m.o.AsPublished.Value {
 		m.plan.Params.CommitEvery = m.About.CommitEvery
 	}
-	if slices.Contains(m.sc.Flags, "preload") && m.Target.Mode == filewise.Managed {
-		m.plan.Pressing = PressingOptions(m.About.Pressing)
-	}
 	put(&m.plan.Params.Connections, &m.o.Connections)
 	put(&m.plan.Params.CommitEvery, &m.o.CommitEvery)
 	put(&m.plan.Params.Table, &m.o.Sharing)

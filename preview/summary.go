@@ -30,6 +30,9 @@ func (v Preview) Summary(to io.Writer, opts document.TerminalOptions) error {
 	}
 	if len(v.Conditions) > 0 {
 		said.printf("%s\n", foreseen(v.Conditions))
+		if p.Ladder != nil && p.Ladder.Words() != "" {
+			said.printf("%s\n", p.Ladder.Words())
+		}
 	}
 	if v.Meaning != nil {
 		said.printf("%s\n", v.Meaning.Sentence(p.AsPublished.Scale))

@@ -42,6 +42,9 @@ func (v Preview) Text() string {
 		w.printf("%s\n", v.Forecast.Sentence)
 	}
 	w.conditions(v.Conditions)
+	if p.Ladder != nil && p.Ladder.Words() != "" {
+		w.printf("%s\n", p.Ladder.Words())
+	}
 	w.others(v)
 	return w.String()
 }

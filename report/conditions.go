@@ -25,7 +25,11 @@ func (v view) conditions() []document.Block {
 	lines := filewise.Each(all, func(c filewise.Condition) string {
 		return fmt.Sprintf("%s %s: %s; it takes: %s", c.Sign(), c.Name, say.Joined("; ", conditionMeasured(c), c.Mend), c.Threshold)
 	})
-	return []document.Block{document.OnTerminal(document.List(lines)), onPaper(table)}
+	out := []document.Block{document.OnTerminal(document.List(lines)), onPaper(table)}
+	for _, r := range v.Plan.Rungs {
+		out = append(out, document.Everywhere(document.Text(r.Climbed())))
+	}
+	return out
 }
 
 // conditionMeasured is what was found of a condition.

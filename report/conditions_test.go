@@ -7,6 +7,7 @@ import (
 
 	"filewise"
 	"filewise/cause"
+	"filewise/experiment"
 )
 
 // Every format lists the conditions with what was measured, and a verdict that is hardly about
@@ -19,13 +20,14 @@ func TestConditionsInEveryFormat(t *testing.T) {
 		{Name: filewise.CondReads, Threshold: "data four times", Measured: "54.0 MiB of data", Mend: "more --warehouses"},
 		{Name: filewise.CondWrites, Threshold: "pages", Unknown: true},
 	}
+	d.Plan.Rungs = []experiment.Rung{{Options: []string{"--memory", "96MiB"}, Conditions: d.Judgement.Conditions}}
 	d.Judgement.Relevance = &cause.Relevance{Files: 0.09, Sentence: "Where the time went."}
 	for name, write := range formats {
 		if name == "short.txt" || name == "color.txt" { // one has the headline alone, the other is txt in colours
 			continue
 		}
 		got := html.UnescapeString(string(render(t, write, d)))
-		wants := []string{"This is for this workload, which hardly uses data files.", "54.0 MiB of data", "more --warehouses"}
+		wants := []string{"This is for this workload, which hardly uses data files.", "54.0 MiB of data", "more --warehouses", "96MiB"}
 		if name != "json" {
 			wants = append(wants, "reach ✔, reads ✘", "writes ?")
 		}

@@ -30,6 +30,8 @@ type Environment struct {
 	lock     *hostlock.Lock
 	locked   *serverLock // of an external server; nil: nobody else works there
 	undo     []func() error
+	opened   int                 // of undo, before the server and the limit of its memory
+	started  func(pid int) error // hears of each process of a server, its memory unlimited; nil: nobody
 }
 
 // Login gives the address of an external server with its secrets.
@@ -141,11 +143,14 @@ func (env *Environment) open(ctx context.Context) (err error) {
 }
 
 // Close undoes what was opened, in reverse, and returns every error.
-func (env *Environment) Close() error {
+func (env *Environment) Close() error { return env.closeFrom(0) }
+
+// closeFrom undoes all but what was opened first.
+func (env *Environment) closeFrom(first int) error {
 	var errs []error
-	for i := len(env.undo) - 1; i >= 0; i-- {
+	for i := len(env.undo) - 1; i >= first; i-- {
 		errs = append(errs, env.undo[i]())
 	}
-	env.undo = nil
+	env.undo = env.undo[:min(first, len(env.undo))]
 	return errors.Join(errs...)
 }

@@ -57,7 +57,7 @@ func (m *measurement) measure(ctx context.Context, run store.Run, done []filewis
 	runner.Plan, runner.Drivers = run.Plan, crew
 	runner.Probes, runner.Ceilings, runner.Notify = probes(run.Plan.Target), m.env.ceilings(), live.hear
 	runner.Guard, runner.Await = m.told.guard(watch.guard), m.before(live.await(m.told.await(watch.await)))
-	runner.Record = m.recorder(run.ID, watch)
+	runner.Record, runner.Redesign = m.recorder(run.ID, watch), m.redesign(&run, runner)
 	done, decision, err := runner.Run(ctx, done)
 	live.observer.Close()
 	out, err := m.finish(ctx, run, done, decision, err)

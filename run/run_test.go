@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -117,6 +118,40 @@ func TestRunAndResume(t *testing.T) {
 	if out, err = Resume(t.Context(), r, o); err != nil || out.Over != d.Why || len(shown) != 2 {
 		t.Errorf("nothing is left: %v, %q", err, out.Over)
 	}
+}
+
+// A run climbs after its pilots, is stored with the design that it goes on with, and resumes by it.
+func TestRunClimbs(t *testing.T) {
+	w := newWorker(t)
+	engine := fake.New(fake.Config{Seed: 3, Noise: 0.1, LogWait: func(p filewise.Program) time.Duration {
+		if p.First().CommitEvery < 50 {
+			return 900 * time.Microsecond // of a thousandth of a second each
+		}
+		return 100 * time.Microsecond
+	}})
+	w.options.Engine, w.options.Clock = engine, engine.Clock()
+	w.plan.Ladder = &experiment.Ladder{CommitEvery: 50}
+	stop, o := &stopAfter{trials: 3}, w.options
+	o.Observe = func(_ report.Data, m *web.Monitor) Observer { stop.monitor = m; return stop }
+	out, err := Run(t.Context(), w.plan, o)
+	if !errors.Is(err, context.Canceled) || len(out.Data.Trials) != 3 {
+		t.Fatalf("%v: %d trials", err, len(out.Data.Trials))
+	}
+	w.empty(t)
+	r, _, err := Unfinished(t.Context(), o.Store, "")
+	if err != nil || len(r.Plan.Rungs) != 1 || r.Plan.Params.CommitEvery != 50 {
+		t.Fatalf("%v: stored with %+v, %d rows a transaction", err, r.Plan.Rungs, r.Plan.Params.CommitEvery)
+	}
+	out, err = Resume(t.Context(), r, w.options)
+	if err != nil || out.Run.State != store.Done || len(out.Run.Plan.Rungs) != 1 {
+		t.Fatalf("%v: %s, %+v", err, out.Run.State, out.Run.Plan.Rungs)
+	}
+	for _, c := range out.Data.Judgement.Conditions {
+		if c.Name == filewise.CondHeadroom && !strings.Contains(c.Measured, "log 10 %") {
+			t.Errorf("%+v", c)
+		}
+	}
+	w.empty(t)
 }
 
 // A run that is refused leaves no store and nothing on the volumes.

@@ -25,6 +25,7 @@ func (env *Environment) makeScratch(label string) error {
 		t.OnStart = both(t.OnStart, dir.AddProcess)
 		t.Volumes = append(t.Volumes, filewise.Volume{Name: v.Name, Dir: dir.Path})
 	}
+	env.opened, env.started = len(env.undo), t.OnStart
 	return env.limitMemory()
 }
 

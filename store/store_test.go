@@ -297,6 +297,21 @@ func TestExtend(t *testing.T) {
 	}
 }
 
+func TestRedesign(t *testing.T) {
+	s := openNew(t)
+	id := newRun(t, s)
+	r, err := s.Run(t.Context(), id)
+	must(t, err)
+	r.Plan.Rungs = []experiment.Rung{{Options: []string{"--memory", "96MiB"}}}
+	must(t, s.Redesign(t.Context(), id, r.Plan, []filewise.Fact{{Name: "memory", Value: "96 MiB"}}))
+	if r, err = s.Run(t.Context(), id); err != nil || len(r.Plan.Rungs) != 1 || r.State != Running || r.Server[0].Value != "96 MiB" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if err := s.Redesign(t.Context(), id+1, r.Plan, nil); filewise.CodeOf(err) != filewise.CodeNotFound {
+		t.Errorf("no such run: %v", err)
+	}
+}
+
 func TestPage(t *testing.T) {
 	s := openNew(t)
 	for range 12 {

@@ -196,6 +196,22 @@ func (s *Store) Extend(ctx context.Context, id int64, p experiment.Plan) error {
 	})
 }
 
+// Redesign stores the plan and the server's facts of a run that goes on with another design.
+func (s *Store) Redesign(ctx context.Context, id int64, p experiment.Plan, server []filewise.Fact) error {
+	text, err := toJSON(p, "plan")
+	if err != nil {
+		return err
+	}
+	facts, err := toJSON(server, "facts of the server")
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, "store another design of a run", func(conn *sql.Conn) error {
+		res, err := conn.ExecContext(ctx, "UPDATE runs SET plan = ?, server = ? WHERE id = ?", text, facts, id)
+		return affected(ctx, conn, res, err, id)
+	})
+}
+
 // affected turns "no row" into "no such run".
 func affected(ctx context.Context, conn *sql.Conn, res sql.Result, err error, id int64) error {
 	if err != nil {

@@ -72,6 +72,9 @@ func (m *Monitor) Notify(e experiment.Event) {
 	case experiment.EventWaiting:
 		m.trial, m.waiting = running{}, e.Waits()
 		m.note(e.Waits())
+	case experiment.EventDesign:
+		m.data.Plan = *e.Plan
+		m.note(e.Why)
 	case experiment.EventStage:
 		m.waiting = ""
 		if m.trial.started.IsZero() || m.trial.cell != e.Cell {

@@ -123,34 +123,38 @@ type described struct {
 
 func (d described) Describe() filewise.Description { return d.said }
 
-// What is proposed where the data fit into memory is not refused, and is what is done where it
-// is usual.
-func TestPressingOptionsAreAccepted(t *testing.T) {
+// What an engine has for usual is what its options say.
+func TestUsualDesignsAreOptions(t *testing.T) {
 	engines, n := registry(), 0
 	limits, noLimits := machine.LimitMemory(1 << 30)
 	if noLimits == nil {
 		defer limits.Close()
 	}
 	for _, e := range engines {
-		d := plan.Describe(e).Pressing
-		if d.Preload == 0 {
+		d := plan.Describe(e)
+		u, ok := d.Usual["inserts"]
+		if !ok {
 			continue
 		}
 		n++
-		args := append([]string{"--engine=" + e.Name()}, strings.Fields(plan.PressingOptions(d))...)
-		if d.Files != nil {
-			args = append(args, "--files="+strings.Trim(strings.ReplaceAll(fmt.Sprint(d.Files), " ", ","), "[]"))
+		args := []string{"--engine=" + e.Name(), "--key=random", fmt.Sprintf("--size=%dMiB", u.Bytes>>20), fmt.Sprintf("--preload=%dMiB", u.Preload>>20),
+			fmt.Sprintf("--row-bytes=%d", u.Row)}
+		if u.Memory {
+			args = append(args, fmt.Sprintf("--memory=%dMiB", d.MemoryFor(u.Connections)>>20), fmt.Sprintf("--connections=%d", u.Connections))
+		}
+		if u.Files != nil {
+			args = append(args, "--files="+strings.Trim(strings.ReplaceAll(fmt.Sprint(u.Files), " ", ","), "[]"))
 		}
 		said, err := doneBy(t, engines, "inserts", args...)
 		if err != nil {
-			t.Errorf("%s: %s: %v", e.Name(), plan.PressingOptions(d), err)
+			t.Errorf("%s: %q: %v", e.Name(), args, err)
 		}
 		usual, err := doneBy(t, engines, "inserts", args[0])
-		if same := d.Usual && (d.Memory == 0 || noLimits == nil); err != nil || (usual == said) != same {
-			t.Errorf("%s: the usual inserts are those that are proposed: %v (%v), want %v", e.Name(), usual == said, err, same)
+		if same := !u.Memory || noLimits == nil; err != nil || (usual == said) != same {
+			t.Errorf("%s: the usual inserts are those that these options say: %v (%v), want %v", e.Name(), usual == said, err, same)
 		}
 	}
 	if n == 0 {
-		t.Error("no engine has such options")
+		t.Error("no engine has such a design")
 	}
 }

@@ -65,6 +65,8 @@ type Config struct {
 	// Drain is how long a background writer still writes when the database is brought to rest
 	// after so many operations since it last was, on top of what Stages has; if nil, no time.
 	Drain func(l filewise.Layout, operations int64) time.Duration
+	// LogWait is how much of its time each operation waits for the log; if nil, nothing is counted.
+	LogWait func(filewise.Program) time.Duration
 	// Unsettled has the server leave something to write after it was brought to rest; if nil, it
 	// leaves nothing.
 	Unsettled error

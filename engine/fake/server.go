@@ -124,6 +124,11 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 		Observer: d, Connector: d, Settler: d, Querier: d, Dropper: d, Probes: []filewise.Probe{d},
 		Reset: &resetter{d: d}, Lifecycle: d, First: s.e.create(l.Name),
 	}
+	if wait := s.e.config.LogWait; wait != nil {
+		db.Probes = append(db.Probes, filewise.ProbeOf(filewise.ProbeWaits, func(context.Context) ([]filewise.Counter, error) {
+			return []filewise.Counter{{Name: "log", Unit: "s", Class: filewise.WaitLog, Value: float64(d.done.Load()) * wait(p).Seconds()}}, nil
+		}))
+	}
 	s.e.share(db, d)
 	if l.AddedLater != "" {
 		db.Extender = d

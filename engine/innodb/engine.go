@@ -99,7 +99,7 @@ func (e Engine) Describe() filewise.Description {
 		Kinds: []filewise.Kind{filewise.KindSystem, filewise.KindPerTable, filewise.KindPartitions},
 		Bytes: e.product.Bytes, RowBytes: e.product.RowBytes, Budget: e.product.Budget, CommitEvery: 100,
 		Shares: true, LeastMemory: e.product.Managed.LeastMemory,
-		Pressing:    filewise.Pressing{Bytes: 128 * dialect.MiB, Preload: 48 * dialect.MiB, Row: 600, Usual: true}, // O_DIRECT: the pool is all
+		Usual:       map[string]filewise.Usual{"inserts": {Random: true, Bytes: 128 * dialect.MiB, Preload: 48 * dialect.MiB, Row: 600}},
 		CopiedKinds: []filewise.Kind{filewise.KindSystem},
 		Reset:       true, Lifecycle: true,
 		BackupKinds: e.product.BackupKinds, TempKinds: e.product.TempKinds, Scans: true,

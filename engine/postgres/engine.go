@@ -53,11 +53,10 @@ func (e Engine) Describe() filewise.Description {
 		Files:  "hash partitions of a table, in tablespaces on the volumes",
 		Kinds:  []filewise.Kind{filewise.KindPartitions, filewise.KindSingle},
 		Shares: true, Bytes: 128 * mib, Budget: 4*time.Minute + 40*time.Second, CommitEvery: 100, LeastMemory: 48 * mib,
-		Pressing: filewise.Pressing{
-			Memory: 48 * mib, Connections: 8, PerConnection: 2 * mib, // so that its index is several times the cache that is left
-			Bytes: 128 * mib, Preload: 48 * mib, Row: 32, Usual: true,
-			Files: []int{1, 4, 16},
-		},
+		ConnectionMemory: 2 * mib, FileCache: true,
+		Usual: map[string]filewise.Usual{"inserts": { // the index is several times the cache that is left
+			Memory: true, Connections: 8, Random: true, Bytes: 128 * mib, Preload: 48 * mib, Row: 32, Files: []int{1, 4, 16},
+		}},
 		CopiedKinds: []filewise.Kind{filewise.KindPartitions, filewise.KindSingle},
 		TempKinds:   []filewise.Kind{filewise.KindSingle}, TempModes: []filewise.Mode{filewise.Managed, filewise.External}, Scans: true,
 		Reset: true, Lifecycle: true,
