@@ -31,7 +31,7 @@ func NewHostRun(r Run, ref, host string) (HostRun, error) {
 	if err != nil {
 		return HostRun{}, err
 	}
-	out := HostRun{Run: r.Run, Ref: ref, Host: host, trials: len(r.Trials)}
+	out := HostRun{Run: r.judgedBy(), Ref: ref, Host: host, trials: len(r.Trials)}
 	out.judged = NewAcrossHost("", out.labels(), ref, d)
 	return out, nil
 }
@@ -176,9 +176,13 @@ func alike(first, r HostRun, meant []string) (differ []string, err error) {
 		return nil, filewise.Errorf(filewise.CodeUsage, "leave one of them out", "runs %s and %s have other baselines: %s, and %s",
 			first.Ref, r.Ref, first.Plan.Baseline, r.Plan.Baseline)
 	}
+	remedy := "if that is how the hosts should differ, say so with --meant (" + strings.Join(MeantNames, ", ") + "); else leave one of them out"
 	var why []string
 	for _, d := range differences(first.Run, r.Run, nil) {
 		if d.Kind == Refused {
+			if d.What == rulesWord {
+				remedy = fmt.Sprintf("judge all by the same, such as --rules %d", max(first.Plan.JudgedBy(), r.Plan.JudgedBy()))
+			}
 			why = append(why, fmt.Sprintf("%s: %s, and %s", d.What, d.Before, d.After))
 		}
 	}
@@ -187,8 +191,7 @@ func alike(first, r HostRun, meant []string) (differ []string, err error) {
 	}
 	for _, d := range differences(first.Run, r.Run, meant) {
 		if d.Kind == Refused {
-			return nil, filewise.Errorf(filewise.CodeUsage, "if that is how the hosts should differ, say so with --meant ("+
-				strings.Join(MeantNames, ", ")+"); else leave one of them out", "runs %s and %s are of different things; %s", first.Ref, r.Ref,
+			return nil, filewise.Errorf(filewise.CodeUsage, remedy, "runs %s and %s are of different things; %s", first.Ref, r.Ref,
 				strings.Join(why, "; "))
 		}
 	}

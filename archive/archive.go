@@ -22,6 +22,38 @@ type Run struct {
 	store.Run
 	Trials []filewise.Trial
 	limit  *Run // see discarded
+	rules  int  // to judge by, see ByRules; 0: the run's own
+}
+
+// ByRules is the run judged by other rules than its own; 0: by its own.
+func (r Run) ByRules(rules int) Run {
+	r.rules = rules
+	return r
+}
+
+// judgedBy is the stored run with the rules that judge it. What was measured followed from its own.
+func (r Run) judgedBy() store.Run {
+	out := r.Run
+	if r.rules > 0 {
+		out.Plan.Rules = r.rules
+	}
+	return out
+}
+
+func (r Run) judge() (experiment.Judgement, error) {
+	if by := r.judgedBy().Plan; by.JudgedBy() != r.Plan.JudgedBy() {
+		return r.Plan.Rejudge(by, r.Trials)
+	}
+	return r.Plan.Judge(r.Trials)
+}
+
+// samples are the run's complete blocks, by the rules that judge it.
+func (r Run) samples() ([]experiment.FamilySample, error) {
+	all, err := r.Plan.Samples(r.Trials)
+	for i := range all {
+		all[i].Config.Rules = r.judgedBy().Plan.JudgedBy()
+	}
+	return all, err
 }
 
 // Thrown are the trials of the run whose backups were thrown away, for it is this one's limit.
@@ -79,11 +111,12 @@ func Page(ctx context.Context, path string, p store.Page) (runs []store.RunInfo,
 
 // Data judges the run anew from its trials.
 func (r Run) Data() (report.Data, error) {
-	j, err := r.Plan.Judge(r.Trials)
+	j, err := r.judge()
 	if err != nil {
 		return report.Data{}, err
 	}
-	d, err := Data(r.Run, r.Trials, j)
+	d, err := Data(r.judgedBy(), r.Trials, j)
+	d.Rejudged = r.judgedBy().Plan.JudgedBy() != r.Plan.JudgedBy()
 	if err != nil || r.limit == nil {
 		return d, err
 	}

@@ -32,7 +32,9 @@ type Comparison struct {
 	Differences []Difference    `json:"differences"`
 	Families    []FamilyChanges `json:"families"`
 	Left        []string        `json:"layouts_not_in_both"`
-	Gate        []gate.Outcome  `json:"gate,omitempty"` // what conditions of --fail-if came to
+	// Few says that runs have too few blocks to claim a change, of which estimates are shown; empty if they have enough.
+	Few  string         `json:"estimates_only,omitempty"`
+	Gate []gate.Outcome `json:"gate,omitempty"` // what conditions of --fail-if came to
 
 	runs [2]store.Run
 }
@@ -77,41 +79,46 @@ type Change struct {
 func Compare(before, after Run, confidence float64, meant []string) (Comparison, error) {
 	out := Comparison{Schema: ComparisonSchema, Before: before.ID, After: after.ID, BeforeName: before.Plan.Name, AfterName: after.Plan.Name,
 		Confidence:  confidence,
-		Differences: append([]Difference{}, differences(before.Run, after.Run, meant)...), Left: []string{},
+		Differences: append([]Difference{}, differences(before.judgedBy(), after.judgedBy(), meant)...), Left: []string{},
 		runs: [2]store.Run{before.Run, after.Run}}
 	if before.ID == after.ID {
 		return out, filewise.Errorf(filewise.CodeUsage, "name two runs", "run %d cannot be compared with itself", before.ID)
 	}
 	var why []string
+	remedy := "if that is what was changed, say so with --meant (" + strings.Join(MeantNames, ", ") + ")"
 	for _, d := range out.Differences {
 		if d.Kind == Refused {
 			why = append(why, fmt.Sprintf("%s: %s, then %s", d.What, d.Before, d.After))
+		}
+		if d.Kind == Refused && d.What == rulesWord {
+			remedy = fmt.Sprintf("judge both by the same, such as --rules %d", max(before.Plan.JudgedBy(), after.Plan.JudgedBy()))
 		}
 		if d.Kind == Refused && d.What == "scenario" {
 			break // all else that is refused follows from it
 		}
 	}
 	if len(why) > 0 {
-		return out, filewise.Errorf(filewise.CodeUsage, "if that is what was changed, say so with --meant ("+strings.Join(MeantNames, ", ")+")",
-			"runs %d and %d are of different things; %s", before.ID, after.ID, strings.Join(why, "; "))
+		return out, filewise.Errorf(filewise.CodeUsage, remedy, "runs %d and %d are of different things; %s", before.ID, after.ID,
+			strings.Join(why, "; "))
 	}
-	a, err := before.Plan.Samples(before.Trials)
+	a, err := before.samples()
 	if err != nil {
 		return out, err
 	}
-	b, err := after.Plan.Samples(after.Trials)
+	b, err := after.samples()
 	if err != nil {
 		return out, err
 	}
-	for _, x := range a {
-		for _, y := range b {
-			if x.Family == y.Family {
-				if err := out.family(x, y, before.Plan.Baseline); err != nil {
-					return out, err
-				}
-				out.Families[len(out.Families)-1].Unit = unitOf(after.Trials, y.Family)
-			}
+	common := inBoth(a, b)
+	for _, of := range common {
+		level := confidence
+		if of[0].Config.Rules >= experiment.JointFrom { // all intervals hold together
+			level = 1 - (1-confidence)/float64(len(common))
 		}
+		if err := out.family(of[0], of[1], before.Plan.Baseline, level); err != nil {
+			return out, err
+		}
+		out.Families[len(out.Families)-1].Unit = unitOf(after.Trials, of[1].Family)
 	}
 	if len(out.Families) == 0 {
 		return out, filewise.Errorf(filewise.CodeUsage, "compare runs of the same workload",
@@ -121,8 +128,42 @@ func Compare(before, after Run, confidence float64, meant []string) (Comparison,
 	return out, nil
 }
 
-func (c *Comparison) family(x, y experiment.FamilySample, baseline string) error {
-	changes, err := verdict.Compare(x.Sample, y.Sample, baseline, c.Confidence)
+// inBoth pairs the families that two runs have in common.
+func inBoth(before, after []experiment.FamilySample) [][2]experiment.FamilySample {
+	var out [][2]experiment.FamilySample
+	for _, x := range before {
+		for _, y := range after {
+			if x.Family == y.Family {
+				out = append(out, [2]experiment.FamilySample{x, y})
+			}
+		}
+	}
+	return out
+}
+
+// claimFrom is how many blocks of either run it takes to claim a change; 0: as many as Compare takes.
+func claimFrom(x, y experiment.FamilySample) int {
+	if x.Config.Rules < experiment.JointFrom || y.Config.Rules < experiment.JointFrom {
+		return 0
+	}
+	return max(x.Config.FirstClaim(len(x.Arms)), y.Config.FirstClaim(len(y.Arms)))
+}
+
+// estimatesOnly takes the limits of changes that rest on fewer trials than it takes to claim one.
+func (c *Comparison) estimatesOnly(changes []verdict.Change, from int) {
+	nan := math.NaN()
+	for i := range changes {
+		k := &changes[i]
+		if min(k.Before, k.After) >= from {
+			continue
+		}
+		k.Lo, k.Hi, k.RelativeLo, k.RelativeHi = nan, nan, nan, nan
+		c.Few = fmt.Sprintf("Estimates only where a run has fewer than %d blocks of a layout: so many it takes to claim a change.", from)
+	}
+}
+
+func (c *Comparison) family(x, y experiment.FamilySample, baseline string, confidence float64) error {
+	changes, err := verdict.Compare(x.Sample, y.Sample, baseline, confidence)
 	if errors.Is(err, verdict.ErrTable) {
 		return filewise.Errorf(filewise.CodeUsage, "compare runs that share layouts, with complete blocks", "runs %d and %d: %w", c.Before,
 			c.After, err)
@@ -131,10 +172,13 @@ func (c *Comparison) family(x, y experiment.FamilySample, baseline string) error
 		return err
 	}
 	f := FamilyChanges{Family: x.Family}
-	slower, err := latencies(x, y, c.Confidence)
+	slower, err := latencies(x, y, confidence)
 	if err != nil {
 		return err
 	}
+	from := claimFrom(x, y)
+	c.estimatesOnly(changes, from)
+	c.estimatesOnly(slower, from)
 	for _, k := range changes {
 		doc := Change{
 			Layout: k.Arm, TrialsBefore: k.Before, TrialsAfter: k.After, Resolved: k.Resolved(),
@@ -214,8 +258,11 @@ func notInBoth(p, q experiment.Plan) []string {
 
 // changeWords is a layout's change in words.
 func changeWords(l Change) string {
-	if l.Percent == nil || l.Low == nil {
+	switch {
+	case l.Percent == nil || l.Low == nil && l.TrialsBefore == 0:
 		return "too few trials to tell"
+	case l.Low == nil:
+		return fmt.Sprintf("%s, an estimate of %d and %d trials: no change is proven", intervalText(l.change), l.TrialsBefore, l.TrialsAfter)
 	}
 	s := fmt.Sprintf("%s, of %d and %d trials", intervalText(l.change), l.TrialsBefore, l.TrialsAfter)
 	if !l.Resolved {

@@ -60,7 +60,7 @@ func (c Comparison) Name() string {
 }
 
 // Headline is what is compared, and what came of it.
-func (c Comparison) Headline() string { return c.Name() + ": " + c.sum() }
+func (c Comparison) Headline() string { return say.Joined(" ", c.Name()+": "+c.sum(), c.Few) }
 
 // sum says how many layouts have changed, in throughput and in p99 where that is known.
 func (c Comparison) sum() string {

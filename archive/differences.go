@@ -31,6 +31,9 @@ const (
 	Noted   = "noted"
 )
 
+// rulesWord names the rules of judging among differences.
+const rulesWord = "rules that they are judged by"
+
 // MeantNames are what may be said to be meant: what else makes runs incomparable.
 var MeantNames = []string{"engine", "workload", "size", "kind", "durability", "window", "preload"}
 
@@ -56,6 +59,7 @@ func differences(a, b store.Run, meant []string) []Difference {
 	before, after := differing(p.Params, q.Params)
 	add(Refused, "workload", "parameters of the workload", before, after)
 	add(Refused, "", "what is observed", observed(p), observed(q))
+	add(Refused, "", rulesWord, p.JudgedBy(), q.JudgedBy())
 	add(Refused, "window", "work of a trial", workWords(p), workWords(q))
 	add(Refused, "size", "size of the data files", sizes(p), sizes(q))
 	add(Refused, "kind", "kind of layout", kinds(p), kinds(q))
@@ -95,7 +99,7 @@ func observed(p experiment.Plan) string {
 
 // Alike tells whether what the trials of one plan say of noise and time holds for another's.
 func Alike(p, q experiment.Plan) bool {
-	refused := func(d Difference) bool { return d.Kind == Refused }
+	refused := func(d Difference) bool { return d.Kind == Refused && d.What != rulesWord }
 	return p.Target.Memory == q.Target.Memory && !slices.ContainsFunc(differences(store.Run{Plan: p}, store.Run{Plan: q}, nil), refused)
 }
 

@@ -15,6 +15,7 @@ type contrast struct {
 	df       float64    // of the variance; 0: critical values hold as they are (rules 1)
 	own      bool       // by the pair's own spread, with boundaries for such
 	skew     float64    // weighted γ̂/(3√n) of Hall's transformation; 0: none
+	nearest  float64    // limits are no nearer, for values that are no finer
 	farthest [2]float64 // from the mean, of the differences below and above it; 0: not known
 }
 
@@ -64,7 +65,7 @@ func (c contrast) reach(score, a, farthest float64) float64 {
 		}
 		t = max(t, hall)
 	}
-	return t * c.se()
+	return max(t*c.se(), c.nearest)
 }
 
 // contrast estimates arm i less arm j by rules 1.

@@ -18,6 +18,7 @@ type scene struct {
 	probe  calibration
 	trials []int            // per arm
 	own    []spreadOfBuilds // per arm; nil until it is asked for
+	grain  grain            // from rules 3 on
 	pairs  [][]pair         // [i][j]; nil until one of i is asked for
 	linked [2][][]int       // scratch of groupMeans, per build
 }
@@ -47,6 +48,9 @@ func (r *replay) scene(n int) *scene {
 		s.spread = estimateBetween(s.builds, s.grid, upper)
 	}
 	each(s.grid, func(_, j int) { s.trials[j]++ })
+	if r.cfg.Rules > 2 {
+		s.grain = grainOf(r.table, s.raw)
+	}
 	return s
 }
 
@@ -59,7 +63,8 @@ func (s *scene) tested(j int) bool {
 // difference of arms i and j, with its critical values. When trials are
 // missing the pair has fewer common blocks than there are looks, and is held
 // to the wider boundary of the look at that many; below the first look there
-// is none, and ok is false.
+// is none, and ok is false. Since rules 3 differences that do not vary at all have no
+// critical values (NaN), and limits are no nearer than values can be told apart.
 func (s *scene) difference(i, j int) (c contrast, two, one float64, ok bool) {
 	if !s.fitted {
 		return contrast{}, 0, 0, false
@@ -89,12 +94,19 @@ func (s *scene) contrast(i, j int) (c contrast) {
 	}
 	c = s.noise.contrast(s.grid, i, j)
 	c.variance = s.probe.apply(c.variance, s.fit.pooled, i, j)
-	return s.perBuild(c, i, j)
+	c = s.perBuild(c, i, j)
+	if s.cfg.Rules > 2 {
+		c.nearest = s.grain.between(s.raw.level(i), s.raw.level(j))
+	}
+	return c
 }
 
-// boundsOf a contrast are the critical values of the look at n blocks.
+// boundsOf a contrast are the critical values of the look at n blocks; NaN if nothing varies.
 func (s *scene) boundsOf(c contrast, n int) (two, one float64) {
-	if c.own {
+	switch {
+	case s.cfg.Rules > 2 && c.variance < rounding:
+		return math.NaN(), math.NaN()
+	case c.own:
 		return s.bounds.ownAt(n)
 	}
 	return s.bounds.at(n)

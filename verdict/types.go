@@ -180,8 +180,11 @@ func (r Result) Shown(look Look, arm int) Estimate {
 }
 
 // FirstClaim is the block from which there are intervals.
-func (r Result) FirstClaim() int {
-	return rulesOf(r.Config.Rules).FirstClaim(max(r.Config.MaxBlocks, FirstLook), len(r.Arms))
+func (r Result) FirstClaim() int { return r.Config.FirstClaim(len(r.Arms)) }
+
+// FirstClaim is the block from which there are intervals of so many arms.
+func (c Config) FirstClaim(arms int) int {
+	return rulesOf(c.Rules).FirstClaim(max(c.MaxBlocks, FirstLook), arms)
 }
 
 // Decided reports whether measuring may stop; Last().Stop says why.

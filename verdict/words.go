@@ -303,6 +303,9 @@ func ArmSentence(r Result, arm int) string {
 	case !e.Known() && e.DroppedAt == 0 && finite(e.Effect) && look.Block < r.FirstClaim():
 		return fmt.Sprintf("%s: %s so far; an interval is given from block %d on (%s, %s).", name,
 			change(e.Effect), r.FirstClaim(), plural(look.Block, "block"), plural(look.Trials, "trial"))
+	case r.Config.Rules > 2 && e.unvarying():
+		return fmt.Sprintf("%s: %s in every trial, without any noise: no interval can be given (%s, %s).", name, over(e, r.base()),
+			plural(look.Block, "block"), plural(look.Trials, "trial"))
 	case !e.Known() && e.DroppedAt > 0:
 		return fmt.Sprintf("%s: dropped after block %d, not the best (%s).", name, e.DroppedAt, confidence)
 	case !e.Known():

@@ -44,8 +44,19 @@ func (r Result) noVerdict(look Look, opts WordsOptions) string {
 	case look.Block < r.FirstClaim():
 		return r.tooSoon(look.Block, opts)
 	}
+	for j, e := range look.Estimates {
+		if e.unvarying() {
+			return fmt.Sprintf("No verdict: the ratio of %s to %s does not vary at all, so its error is unknown. Check that trials are "+
+				"measured and not copied or rounded; measure longer.", r.Arms[j].Name, r.base())
+		}
+	}
 	return fmt.Sprintf("No verdict: too few trials succeeded to exclude any difference (%s, %s).", plural(look.Block, "block"),
 		plural(look.Trials, "trial"))
+}
+
+// unvarying reports whether an estimate has no interval since its trials show no noise.
+func (e Estimate) unvarying() bool {
+	return finite(e.Effect) && !e.Known() && e.N >= FirstLook && e.SE*e.SE < rounding
 }
 
 // tooEarly is said before the first intervals.

@@ -49,12 +49,14 @@ func (f *acrossFlags) check(cmd *cobra.Command, args []string) error {
 }
 
 // compareAcross shows what the runs of several hosts say together.
-func (a *app) compareAcross(ctx context.Context, args []string, f *acrossFlags, confidence float64, meant []string) error {
+func (a *app) compareAcross(ctx context.Context, args []string, f *acrossFlags, confidence float64, meant []string, rules int) error {
 	format, err := f.kind(a)
 	if err != nil {
 		return err
 	}
-	runs, err := archive.HostRuns(ctx, a.storePath, args, f.filters, func(ref string) (archive.HostRun, error) { return a.hostRun(ctx, ref) })
+	runs, err := archive.HostRuns(ctx, a.storePath, args, f.filters, func(ref string) (archive.HostRun, error) {
+		return a.hostRun(ctx, ref, rules)
+	})
 	if err != nil {
 		return err
 	}
@@ -80,17 +82,17 @@ func (f *acrossFlags) kind(a *app) (string, error) {
 }
 
 // hostRun reads a run of the store, or one from a bundle.
-func (a *app) hostRun(ctx context.Context, ref string) (archive.HostRun, error) {
+func (a *app) hostRun(ctx context.Context, ref string, rules int) (archive.HostRun, error) {
 	if ext := strings.ToLower(filepath.Ext(ref)); ext != ".gz" && ext != ".tgz" && !strings.ContainsRune(ref, filepath.Separator) {
 		r, err := archive.Load(ctx, a.storePath, ref)
 		if err != nil {
 			return archive.HostRun{}, err
 		}
-		return archive.NewHostRun(r, ref, "")
+		return archive.NewHostRun(r.ByRules(rules), ref, "")
 	}
 	m, run, trials, err := a.readBundle(ref)
 	if err != nil {
 		return archive.HostRun{}, err
 	}
-	return archive.NewHostRun(archive.Run{Run: run, Trials: trials}, ref, m.Host)
+	return archive.NewHostRun(archive.Run{Run: run, Trials: trials}.ByRules(rules), ref, m.Host)
 }

@@ -331,7 +331,7 @@ func (a *app) fetch(ctx context.Context, c fleet.Campaigns, orders []string) (er
 			continue
 		}
 		w.printf("\n%s\n", e)
-		if err := a.compareAcross(ctx, runs[e], &acrossFlags{format: "text"}, archive.UsualConfidence, nil); err != nil {
+		if err := a.compareAcross(ctx, runs[e], &acrossFlags{format: "text"}, archive.UsualConfidence, nil, 0); err != nil {
 			return err
 		}
 	}

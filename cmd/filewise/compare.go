@@ -10,11 +10,13 @@ import (
 	"filewise/gate"
 	"filewise/plan"
 	"filewise/report/document"
+	"filewise/verdict"
 )
 
 func (a *app) compareCommand() *cobra.Command {
 	var confidence float64
 	var meant []string
+	var rules int
 	var g resultFlags
 	var f acrossFlags
 	cmd := &cobra.Command{
@@ -31,8 +33,11 @@ func (a *app) compareCommand() *cobra.Command {
 					return err
 				}
 			}
+			if rules < 0 || rules > verdict.NewestRules {
+				return plan.BadValue("rules", rules, "give 1, 2 or 3")
+			}
 			if f.across {
-				return a.compareAcross(cmd.Context(), args, &f, confidence/100, meant)
+				return a.compareAcross(cmd.Context(), args, &f, confidence/100, meant, rules)
 			}
 			if err := g.parse(nil); err != nil {
 				return err
@@ -45,7 +50,7 @@ func (a *app) compareCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			c, err := archive.Compare(before, after, confidence/100, meant)
+			c, err := archive.Compare(before.ByRules(rules), after.ByRules(rules), confidence/100, meant)
 			if err != nil {
 				return err
 			}
@@ -53,9 +58,10 @@ func (a *app) compareCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().Float64Var(&confidence, "confidence", 100*archive.UsualConfidence,
-		"confidence of the intervals in `percent`, over all layouts together")
+		"confidence of the intervals in `percent`, over all layouts and families together")
 	cmd.Flags().StringSliceVar(&meant, "meant", nil, "`things` that were changed on purpose, of those otherwise "+
 		"refused: "+strings.Join(archive.MeantNames, ", "))
+	cmd.Flags().IntVar(&rules, "rules", 0, "judge all runs by these `rules`: 3, 2 or 1 (default each by its own, if they are the same)")
 	g.register(cmd.Flags())
 	f.register(cmd)
 	completeFlag(cmd, "meant", archive.MeantNames...)

@@ -1,0 +1,67 @@
+package verdict
+
+import "math"
+
+// Values on a grid: counts of operations, seconds without decimals.
+const (
+	gridNoise  = 1e-7 // of the largest value: what rounding leaves of a common divisor
+	finestGrid = 1e-4 // of the smallest value: finer steps matter to no interval
+)
+
+// grain is the step between values that can be told apart: of the values themselves, and of
+// their inverses, for tables that were times. 0: there is none that matters.
+type grain struct{ value, inverse float64 }
+
+// grainOf finds the steps of all trials in g. Numbers that vary freely have no common divisor.
+func grainOf(t Table, g grid) grain {
+	var found grain
+	for _, of := range []struct {
+		step *float64
+		at   func(x float64) float64
+	}{{&found.value, func(x float64) float64 { return x }}, {&found.inverse, func(x float64) float64 { return 1 / x }}} {
+		least, most := math.Inf(1), 0.0
+		each(g, func(b, j int) {
+			x := of.at(t[b][j].Throughput)
+			least, most = min(least, x), max(most, x)
+		})
+		step := 0.0
+		each(g, func(b, j int) {
+			if step == 0 || step > finestGrid*least {
+				step = commonDivisor(step, of.at(t[b][j].Throughput), gridNoise*most)
+			}
+		})
+		if step > finestGrid*least {
+			*of.step = step
+		}
+	}
+	return found
+}
+
+// commonDivisor is Euclid's, of numbers with a tolerance.
+func commonDivisor(a, b, tolerance float64) float64 {
+	for b > tolerance {
+		a, b = b, math.Abs(a-b*math.Round(a/b))
+	}
+	return a
+}
+
+// between returns how far a difference of two arms may be off since their values are no finer,
+// however often they are measured, on the log scale: by a step of the smaller one.
+func (x grain) between(levels ...float64) float64 {
+	off := 0.0
+	for _, level := range levels {
+		off = max(off, math.Log1p(x.value/level), math.Log1p(x.inverse*level))
+	}
+	return off
+}
+
+// level is the geometric mean of an arm's trials.
+func (g grid) level(j int) float64 {
+	var sum, n float64
+	for b := range g.y {
+		if g.mask[b][j] {
+			sum, n = sum+g.y[b][j], n+1
+		}
+	}
+	return math.Exp(sum / n)
+}
