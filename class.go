@@ -12,6 +12,7 @@ const (
 	ClassLockTimeout   Class = "lock timeout"
 	ClassConnection    Class = "connection" // lost or refused
 	ClassConstraint    Class = "constraint"
+	ClassDuplicate     Class = "duplicate key" // a unique key has a row already; may be tried again with other values
 	ClassSpace         Class = "space"
 	// ClassMistake: the SQL itself is wrong, or its account may not do it: it would
 	// fail again in the same way.

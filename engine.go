@@ -141,6 +141,23 @@ type Session interface {
 	Close() error
 }
 
+// Rehearser is a Session that can try what it would do.
+type Rehearser interface {
+	// Rehearse executes an operation, and rolls it back. Of a session whose context was of Rehearsing it tells as well
+	// that the operation's statements could not be prepared.
+	Rehearse(ctx context.Context, i int64) error
+}
+
+type rehearsing struct{}
+
+// Rehearsing is a context in which Connect leaves it to Rehearse to tell which statements cannot be prepared.
+func Rehearsing(ctx context.Context) context.Context {
+	return context.WithValue(ctx, rehearsing{}, true)
+}
+
+// Rehearses tells whether a context is one of Rehearsing.
+func Rehearses(ctx context.Context) bool { return ctx.Value(rehearsing{}) != nil }
+
 // Settler brings a database to rest.
 type Settler interface {
 	// Settle leaves nothing dirty: checkpointed and synced to the storage.

@@ -92,6 +92,13 @@ type TypedArgs interface {
 	TypeOf(worker int, i int64) int
 }
 
+// Redrawn are Args whose values that are drawn by chance can be drawn anew, where those of an operation made a key that is
+// there already.
+type Redrawn interface {
+	// ArgsAgain appends the arguments of the operation's further attempt, from 1.
+	ArgsAgain(dst []any, worker int, i int64, attempt int) []any
+}
+
 // ArgsWriter writes the arguments of an operation without allocating; Args that
 // are used on hot paths implement it.
 type ArgsWriter interface {

@@ -159,20 +159,21 @@ type Stage struct {
 
 // The stages of a trial, in order.
 const (
-	StageCreate  = "create" // what only a layout's first build has: see Database.First and Copier
-	StageBuild   = "build"
-	StageLoad    = "load"
-	StageExtend  = "add files" // those of Layout.AddedLater
-	StageReset   = "reset"
-	StageObserve = "observe"
-	StageSettle  = "settle"
-	StageWarmUp  = "warm-up"
-	StageWork    = "work" // that is not measured
-	StageMeasure = "measure"
-	StageDrain   = "drain"
-	StageCheck   = "check"
-	StageStop    = "stop"
-	StageDrop    = "drop"
+	StageCreate   = "create" // what only a layout's first build has: see Database.First and Copier
+	StageBuild    = "build"
+	StageLoad     = "load"
+	StageRehearse = "rehearse"  // of custom SQL, once: each type of transactions is executed and rolled back
+	StageExtend   = "add files" // those of Layout.AddedLater
+	StageReset    = "reset"
+	StageObserve  = "observe"
+	StageSettle   = "settle"
+	StageWarmUp   = "warm-up"
+	StageWork     = "work" // that is not measured
+	StageMeasure  = "measure"
+	StageDrain    = "drain"
+	StageCheck    = "check"
+	StageStop     = "stop"
+	StageDrop     = "drop"
 )
 
 // Warning is something a reader must know about a result, with what to do.

@@ -33,7 +33,8 @@ type retry struct {
 func (w *worker) again(err error, progress bool, kind int) bool {
 	class := filewise.ClassOf(err)
 	w.tally.failed(class, kind)
-	if !members.Contains(w.r.load.Retry, class) {
+	var unvaried *filewise.Unvaried
+	if !members.Contains(w.r.load.Retry, class) || class == filewise.ClassDuplicate && errors.As(err, &unvaried) {
 		w.fail(err)
 		return false
 	}
@@ -43,6 +44,9 @@ func (w *worker) again(err error, progress bool, kind int) bool {
 	if w.retry.tries++; w.retry.tries > maxTries {
 		w.fail(fmt.Errorf("tried %d times in a row: %w", maxTries, err))
 		return false
+	}
+	if class == filewise.ClassDuplicate { // nobody is in the way
+		return true
 	}
 	pause := min(w.pause(), w.r.to-w.r.now())
 	return pause <= 0 || w.r.load.Clock.Sleep(w.r.ctx, pause) == nil

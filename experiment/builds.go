@@ -40,9 +40,9 @@ func lastSerial(done []filewise.Trial) int {
 	return last
 }
 
-// acquire gets the trial's database: built anew, loaded where the plan says so, or
+// acquired gets the trial's database: built anew, loaded where the plan says so, or
 // a loaded build in its state after loading.
-func (l *life) acquire(ctx context.Context) error {
+func (l *life) acquired(ctx context.Context) error {
 	if l.build = l.runner.builtAs(l.instanceKey()); l.build == nil {
 		if err := l.newBuild(ctx); err != nil {
 			return errors.Join(err, l.release(ctx, err))
@@ -63,6 +63,24 @@ func (l *life) acquire(ctx context.Context) error {
 		return errors.Join(err, l.release(ctx, err))
 	}
 	return nil
+}
+
+// acquire gets the trial's database. On the first one custom SQL is rehearsed; if some of it is left out, the database is
+// built anew, without that.
+func (l *life) acquire(ctx context.Context) error {
+	if err := l.acquired(ctx); err != nil || l.runner.Drivers != nil {
+		return err
+	}
+	err := l.rehearsed(ctx)
+	if err == nil {
+		return nil
+	}
+	err = errors.Join(err, l.release(ctx, err))
+	if !errors.Is(err, errLeftOut) {
+		return err
+	}
+	l.program = l.runner.Plan.Program(l.runner.Workload)
+	return l.acquire(ctx)
 }
 
 // splitReset books the parts of a reset apart, where the engine tells: stop and

@@ -105,6 +105,9 @@ type Plan struct {
 	P99Limit time.Duration `json:"p99_limit_ns,omitempty"`
 	Attempts int           `json:"attempts"` // of one trial, the first included
 
+	// SkipFailing: types of custom transactions that cannot be executed are left out.
+	SkipFailing bool `json:"skip_failing,omitempty"`
+
 	// AbortIf are limits on what others do on the server, and Maintenance the hours
 	// in which trials may run, both as given; none: not limited.
 	AbortIf     []string `json:"abort_if,omitempty"`

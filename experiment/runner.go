@@ -54,10 +54,11 @@ type Runner struct {
 	// nothing is measured; 0: one after the other.
 	Parallel int
 
-	locks  *locks                     // of a run, for steps of a session that run side by side
-	builds map[string]*build          // that stay between trials, by layout and instance
-	serial int                        // of the newest build
-	loaded map[string]filewise.Ledger // of builds that are copied, by layout
+	rehearsal rehearsal
+	locks     *locks                     // of a run, for steps of a session that run side by side
+	builds    map[string]*build          // that stay between trials, by layout and instance
+	serial    int                        // of the newest build
+	loaded    map[string]filewise.Ledger // of builds that are copied, by layout
 }
 
 // locks are held while a layout is built, while the builds that stay are looked at or
@@ -249,7 +250,10 @@ func (r *Runner) fatal(ctx, guarded context.Context, l *life, err error) error {
 		return filewise.Errorf(f.Code, f.Remedy+"; then \"filewise resume\" goes on with this trial", "%s: the trial of %s: %w", f.What,
 			l.trial.Cell.Layout, err)
 	}
+	var failing *Failing
 	switch {
+	case errors.As(err, &failing):
+		return failing.advised(l.trial.Cell.Layout)
 	case errors.Is(err, ErrVoid) && l.trial.Cell.Attempt >= r.Plan.Attempts: // no layout is to blame
 		return filewise.Errorf(filewise.CodeStopped, "see that all of them run and are idle; then \"filewise resume\" goes on with this trial",
 			"the drivers have failed %s: %w", filewise.Counted(l.trial.Cell.Attempt, "time"), err)
@@ -270,7 +274,7 @@ func (l *life) mistaken(err error) bool {
 	var unvaried *filewise.Unvaried
 	class := filewise.ClassOf(err)
 	again := l.db == nil || errors.As(err, &unvaried)
-	return l.program.Custom != nil && (class == filewise.ClassMistake || class == filewise.ClassConstraint && again)
+	return l.program.Custom != nil && (class == filewise.ClassMistake || (class == filewise.ClassConstraint || class == filewise.ClassDuplicate) && again)
 }
 
 // Program is the workload's program with the plan's fixed work or window, and what builds

@@ -41,6 +41,7 @@ type ScenarioOptions struct {
 	Churn      Opt[bool]
 	P99Limit   Opt[time.Duration]
 	From       Opt[string]
+	Skip       Opt[bool]
 }
 
 // Table has their rows.
@@ -98,6 +99,8 @@ func (o *ScenarioOptions) orderTable() []Option {
 		Row(&o.From, "from", "", "custom: the dump `file` of a database (on SQL Server the files of a backup that the server sees, "+
 			"separated by commas; on Oracle datapump:DIRECTORY/FILE.dmp?schema=NAME), or the URL of one that is dumped, "+
 			"which fills each build in the place of a set-up; every trial has it as restored"),
+		Row(&o.Skip, "skip-failing", false, "custom: leave out types of transactions that cannot be executed on the first copy, where each "+
+			"is tried once and rolled back before anything is measured"),
 		Row(&o.P99Limit, "p99-limit", 0, "a layout is not recommended if p99, the latency that 99 % of its operations stay within, is "+
 			"above this `time`"),
 	}

@@ -113,7 +113,28 @@ func NewCustom(p Params, seed uint64) (filewise.Workload, error) {
 	if err := p.Custom.validate(); err != nil {
 		return nil, err
 	}
-	w := &custom{params: p, seed: seed, Custom: *p.Custom}
+	return newCustom(p, *p.Custom, seed)
+}
+
+// Without is the workload without some of its types of transactions, of which one has to be left.
+func (w *custom) Without(types []string) (filewise.Workload, error) {
+	c := w.Custom
+	c.Transactions = slices.DeleteFunc(slices.Clone(c.Transactions), func(t Transaction) bool { return slices.Contains(types, t.Name) })
+	return newCustom(w.params, c, w.seed)
+}
+
+// Share is a type's part of all transactions.
+func (w *custom) Share(name string) float64 {
+	for _, t := range w.Transactions {
+		if t.Name == name {
+			return float64(t.Weight) / float64(w.total)
+		}
+	}
+	return 0
+}
+
+func newCustom(p Params, of Custom, seed uint64) (*custom, error) {
+	w := &custom{params: p, seed: seed, Custom: of}
 	w.sql = w.customSQL()
 	for _, t := range w.Transactions {
 		w.total += uint64(t.Weight)
@@ -199,7 +220,7 @@ func (w *custom) Program() filewise.Program {
 	return filewise.Program{
 		Workload: "custom",
 		// An operation that one of these ended has left nothing: it is tried again, whole.
-		Retry:  []filewise.Class{filewise.ClassDeadlock, filewise.ClassSerialization, filewise.ClassLockTimeout},
+		Retry:  []filewise.Class{filewise.ClassDeadlock, filewise.ClassSerialization, filewise.ClassLockTimeout, filewise.ClassDuplicate},
 		Phases: w.phases, Custom: w.sql,
 	}
 }
@@ -230,6 +251,9 @@ func (w *custom) Check(ctx context.Context, q filewise.Querier, phase int, ledge
 // ledgers are beginnings of what each connection does.
 func (w *custom) committed(name string, ledgers []filewise.Ledger) int64 {
 	kind := slices.IndexFunc(w.Transactions, func(t Transaction) bool { return t.Name == name })
+	if kind < 0 { // it is left out
+		return 0
+	}
 	var n int64
 	for phase, l := range ledgers {
 		args := w.phases[phase].Args.(filewise.TypedArgs)

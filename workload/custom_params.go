@@ -268,10 +268,21 @@ func (a customArgs) TypeOf(worker int, i int64) int {
 	return len(a.w.bounds) - 1
 }
 
+// ArgsAgain appends others, drawn anew; what is not drawn by chance stays.
+func (a customArgs) ArgsAgain(dst []any, worker int, i int64, attempt int) []any {
+	to := boxes{dst}
+	a.draw(&to, worker, i, uint64(attempt))
+	return to.all
+}
+
 // WriteArgs writes the parameters that the operation's type uses, in their order.
 func (a customArgs) WriteArgs(to filewise.RowWriter, worker int, i int64) {
+	a.draw(to, worker, i, 0)
+}
+
+func (a customArgs) draw(to filewise.RowWriter, worker int, i int64, attempt uint64) {
 	var d dice
-	d.Seed(a.stream(1, worker, i))
+	d.Seed(a.stream(1+attempt<<16, worker, i))
 	for _, p := range a.w.needed[a.TypeOf(worker, i)] {
 		a.w.draws[p](to, &d, a.connections, worker, i)
 	}

@@ -109,6 +109,29 @@ func TestCustomTypesHaveTheirShares(t *testing.T) {
 	}
 }
 
+// A further attempt has other values, except for what is not drawn by chance; without a type the others keep their weights.
+func TestCustomAgain(t *testing.T) {
+	text := func(s string) Script { return Script{"": {{Text: s, File: "my.yaml", Line: 1}}} }
+	w, err := NewCustom(Params{Connections: 2, Custom: &Custom{Parameters: []Parameter{{Name: "key", Draw: DrawSequential, From: 5},
+		{Name: "n", Draw: DrawInt, From: 1, To: 1 << 40}}, Transactions: []Transaction{{Name: "a", Weight: 1, SQL: text("SELECT :key, :n")},
+		{Name: "b", Weight: 3, SQL: text("SELECT 1")}}}}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest, err := w.(*custom).Without([]string{"b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := rest.Program().Phases[0].Args.(customArgs)
+	first, again := args.Args(nil, 1, 3), args.ArgsAgain(nil, 1, 3, 1)
+	if first[0] != int64(12) || again[0] != first[0] || again[1] == first[1] || args.ArgsAgain(nil, 1, 3, 2)[1] == again[1] {
+		t.Errorf("%v, then %v", first, again)
+	}
+	if share := w.(*custom).Share("a"); share != 0.25 || w.(*custom).committed("c", []filewise.Ledger{{4}}) != 0 {
+		t.Error(share)
+	}
+}
+
 func TestCustomGenerators(t *testing.T) {
 	day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {

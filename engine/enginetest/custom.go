@@ -83,23 +83,50 @@ func testCustom(t *testing.T, s Subject) {
 		}
 	}
 	testUnvaried(t, b, layout)
+	testRehearsed(t, b, layout)
+}
+
+// testRehearsed tries each type of transactions: all that fails is told, and what does not leaves nothing.
+func testRehearsed(t *testing.T, b *bench, layout filewise.Layout) {
+	for statement, fails := range map[string]filewise.Class{"UPDATE accounts SET balence = 1 WHERE id = :id": filewise.ClassMistake,
+		"INSERT INTO accounts (id, balance) VALUES (:id, NULL)":    filewise.ClassConstraint,
+		"UPDATE accounts SET balance = balance + 1 WHERE id = :id": ""} {
+		w := customWorkload(t, statement, "SELECT id FROM accounts WHERE balance <> 0")
+		db := b.build(layout, w)
+		s, err := db.Connector.Connect(filewise.Rehearsing(context.Background()), 0, 0)
+		fatal(t, err)
+		args := w.Program().Phases[0].Args.(filewise.TypedArgs)
+		for i := range int64(20) {
+			err := s.(filewise.Rehearser).Rehearse(context.Background(), i)
+			if deposit := args.TypeOf(0, i) == 0; (err != nil) != (deposit && fails != "") || err != nil && filewise.ClassOf(err) != fails {
+				t.Errorf("%s, operation %d: %v", statement, i, err)
+			}
+		}
+		fatal(t, s.Close())
+		if fails == "" {
+			fatal(t, w.Check(context.Background(), db.Querier, 0, []filewise.Ledger{make(filewise.Ledger, 3)}))
+		}
+	}
 }
 
 // testUnvaried violates a constraint, with values that would be the same again and with
 // drawn ones.
 func testUnvaried(t *testing.T, b *bench, layout filewise.Layout) {
-	for statement, unvaried := range map[string]bool{
-		"INSERT INTO accounts (id, balance) VALUES (1, NULL)":   true,
-		"INSERT INTO accounts (id, balance) VALUES (:id, NULL)": false,
+	for statement, x := range map[string]struct {
+		unvaried bool
+		class    filewise.Class
+	}{
+		"INSERT INTO accounts (id, balance) VALUES (1, NULL)":   {true, filewise.ClassConstraint},
+		"INSERT INTO accounts (id, balance) VALUES (:id, NULL)": {false, filewise.ClassConstraint},
+		"INSERT INTO accounts (id, balance) VALUES (:id, 7)":    {false, filewise.ClassDuplicate},
 	} {
 		db := b.build(layout, customWorkload(t, statement, "SELECT 1 FROM accounts WHERE 1 = 0"))
 		s, err := db.Connector.Connect(context.Background(), 0, 0)
 		fatal(t, err)
 		_, err = s.Do(context.Background(), 0, 20)
 		var same *filewise.Unvaried
-		if filewise.ClassOf(err) != filewise.ClassConstraint || errors.As(err, &same) != unvaried ||
-			!strings.Contains(err.Error(), "my.yaml:10") {
-			t.Errorf("%s: unvaried %v, want %v: %v", statement, same != nil, unvaried, err)
+		if filewise.ClassOf(err) != x.class || errors.As(err, &same) != x.unvaried || !strings.Contains(err.Error(), "my.yaml:10") {
+			t.Errorf("%s: unvaried %v, want %v: %v", statement, same != nil, x.unvaried, err)
 		}
 		fatal(t, s.Close())
 	}

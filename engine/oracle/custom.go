@@ -61,6 +61,9 @@ type customSession struct {
 func newCustom(ctx context.Context, s *connection) (*customSession, error) {
 	o := &customSession{connection: s, rules: s.build.design.custom.Rules()}
 	o.One, o.Noun = o.one, "transaction"
+	o.Try = func(ctx context.Context, i int64) error {
+		return o.custom.Try(&customCall{customSession: o, ctx: ctx}, o.Session, i)
+	}
 	if !o.waits() {
 		if err := o.begin(ctx); err != nil {
 			return nil, err
@@ -75,7 +78,7 @@ func newCustom(ctx context.Context, s *connection) (*customSession, error) {
 		}
 		return nil
 	}
-	return o, o.custom.Prepare(o.rules, s.build.design.program.Custom, s.Session, parse, parse)
+	return o, o.custom.Prepare(o.rules, s.build.design.program.Custom, s.Session, filewise.Rehearses(ctx), parse, parse)
 }
 
 // waits tells whether a commit waits for the log, as the driver's own does: else each

@@ -20,7 +20,8 @@ var classes = external.Classes{
 	// Syntax, names, numbers of values, rights.
 	filewise.ClassMistake: {900, 902, 903, 904, 905, 906, 907, 908, 909, 911, 913, 917, 918, 920, 921, 922, 923, 924, 925, 926, 927, 928, 933,
 		934, 935, 936, 937, 942, 947, 972, 979, 1008, 1031, 1036, 1747, 1756, 2289, 4043, 6550},
-	filewise.ClassConstraint: {1, 1400, 2290, 2291, 2292, 12899},
+	filewise.ClassDuplicate:  {1},
+	filewise.ClassConstraint: {1400, 2290, 2291, 2292, 12899},
 	// No room in the tablespace (1653 … 1658), on the server's storage (19502, 19504,
 	// 27072, 27044, 15041 ASM), in the PDB (65114) or in a quota (1536).
 	filewise.ClassSpace: {1652, 1653, 1654, 1655, 1656, 1658, 1659, 1688, 1691, 3206, 3232, 1144, 19502, 19504, 27044, 27063, 27072, 15041,

@@ -124,7 +124,7 @@ func TestErrors(t *testing.T) {
 		{oracleError(60), filewise.ClassDeadlock, filewise.CodeInternal},
 		{oracleError(8177), filewise.ClassSerialization, filewise.CodeInternal},
 		{oracleError(54), filewise.ClassLockTimeout, filewise.CodeInternal},
-		{oracleError(1), filewise.ClassConstraint, filewise.CodeInternal},
+		{oracleError(1), filewise.ClassDuplicate, filewise.CodeInternal},
 		{oracleError(1653), filewise.ClassSpace, filewise.CodeTrials},
 		{oracleError(27072), filewise.ClassSpace, filewise.CodeTrials},
 		{oracleError(12953), filewise.ClassSpace, filewise.CodeTrials},

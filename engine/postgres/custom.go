@@ -96,8 +96,9 @@ func newCustom(ctx context.Context, c connection) (_ filewise.Session, err error
 	s := &customSession{connection: c, names: map[*customsql.Statement]string{}}
 	s.join()
 	s.One, s.Noun = s.one, "transaction"
+	s.Try = func(_ context.Context, i int64) error { return s.custom.Try(s, s.Session, i) }
 	if err = s.open(ctx); err == nil {
-		err = s.custom.Prepare(customRules, s.build.design.program.Custom, s.Session, func(x *customsql.Statement) error {
+		err = s.custom.Prepare(customRules, s.build.design.program.Custom, s.Session, filewise.Rehearses(ctx), func(x *customsql.Statement) error {
 			s.names[x] = "fw_custom_" + strconv.Itoa(len(s.names))
 			return s.prepare(ctx, s.names[x], x)
 		}, func(x *customsql.Statement) error { return s.prepare(ctx, "", x) })

@@ -52,8 +52,8 @@ func (d *database) queryCustom(ctx context.Context, section string) ([][]any, er
 	return slices.Concat(results...), err
 }
 
-// custom prepares a worker with custom SQL, and returns what executes a transaction.
-func (w *worker) custom() (func(ctx context.Context, i int64) error, error) {
+// custom prepares a worker with custom SQL, to rehearse it or to work.
+func (w *worker) custom(rehearse bool) error {
 	c := &customWorker{worker: w}
 	w.Noun = "transaction"
 	w.Explain = func(err error) error { return mistaken(explain(err)) }
@@ -69,9 +69,10 @@ func (w *worker) custom() (func(ctx context.Context, i int64) error, error) {
 			}
 			return nil
 		}
-		err = c.custom.Prepare(customRules, custom, w.Session, prepare, prepare)
+		err = c.custom.Prepare(customRules, custom, w.Session, rehearse, prepare, prepare)
 	}
-	return c.transaction, err
+	w.One, w.Try = c.transaction, c.rehearse
+	return err
 }
 
 // customWorker executes custom SQL: on the files that are the worker's, or on the one that
@@ -100,10 +101,20 @@ func (c *customWorker) fileOf(kind int, i int64) int {
 	return files[int(i%int64(len(files)))]
 }
 
+// rehearse executes one, and rolls it back.
+func (c *customWorker) rehearse(ctx context.Context, i int64) error {
+	c.args = c.Args(c.args[:0], i)
+	l, err := c.link(c.fileOf(c.Type(i), i))
+	if err != nil {
+		return err
+	}
+	return l.patiently(ctx, func() error { return c.custom.Rehearse(customConn{l, ctx}, c.Type(i), c.args) })
+}
+
 // transaction executes one, again while other connections hold its locks.
 func (c *customWorker) transaction(ctx context.Context, i int64) error {
 	kind := c.Type(i)
-	c.args = c.Phase.Args.Args(c.args[:0], c.Worker, i)
+	c.args = c.Args(c.args[:0], i)
 	l, err := c.link(c.fileOf(kind, i))
 	if err != nil {
 		return err
@@ -152,6 +163,8 @@ func mistaken(err error) error {
 		return err
 	case c.Primary == sqlitedriver.Error || c.Primary == sqlitedriver.Auth:
 		return &filewise.Classed{Class: filewise.ClassMistake, Err: err}
+	case c.Extended == sqlitedriver.ConstraintUnique || c.Extended == sqlitedriver.ConstraintPrimaryKey:
+		return &filewise.Classed{Class: filewise.ClassDuplicate, Err: err}
 	case c.Primary == sqlitedriver.Constraint:
 		return &filewise.Classed{Class: filewise.ClassConstraint, Err: err}
 	}

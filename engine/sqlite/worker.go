@@ -25,7 +25,7 @@ type worker struct {
 }
 
 // Connect opens the connection of a worker for a phase of the program.
-func (d *database) Connect(_ context.Context, phase, number int) (filewise.Session, error) {
+func (d *database) Connect(ctx context.Context, phase, number int) (filewise.Session, error) {
 	machine, err := session.New(d.program, phase, number)
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (d *database) Connect(_ context.Context, phase, number int) (filewise.Sessi
 	var works filewise.Session = w
 	switch {
 	case d.program.Custom != nil:
-		machine.One, err = w.custom()
+		err = w.custom(filewise.Rehearses(ctx))
 	case d.divided():
 		machine.One, err = w.orders()
 	case !d.program.Appends():

@@ -92,7 +92,7 @@ func (c customCall) Rollback() error {
 // work.
 func (s *connection) readyCustom(ctx context.Context) error {
 	compile := func(x *customsql.Statement) error { return s.compile(ctx, x) }
-	return s.custom.Prepare(customRules, s.build.design.program.Custom, s.Session, compile, compile)
+	return s.custom.Prepare(customRules, s.build.design.program.Custom, s.Session, filewise.Rehearses(ctx), compile, compile)
 }
 
 // sampled is how many operations are looked through for one of a type.

@@ -45,7 +45,8 @@ var classes = external.Classes{
 	filewise.ClassDeadlock:      {1205},
 	filewise.ClassSerialization: {3960, 3961, 41302, 41305, 41325},
 	filewise.ClassLockTimeout:   {1222},
-	filewise.ClassConstraint:    {2601, 2627, 547, 515, 512},
+	filewise.ClassConstraint:    {547, 515, 512},
+	filewise.ClassDuplicate:     {2601, 2627},
 	// Syntax, names, rights, numbers of values, types and arguments that do not fit.
 	filewise.ClassMistake: {102, 105, 109, 110, 120, 121, 137, 156, 174, 189, 195, 201, 205, 206, 207, 208, 209, 213, 229, 230, 264, 402,
 		1046, 2812, 4104, 8116, 8120, 8144, 8145},

@@ -33,7 +33,7 @@ func TestErrorsOfCallsHaveTheirClass(t *testing.T) {
 		number int32
 		class  filewise.Class
 	}{
-		{1205, filewise.ClassDeadlock}, {1222, filewise.ClassLockTimeout}, {3960, filewise.ClassSerialization}, {2627, filewise.ClassConstraint},
+		{1205, filewise.ClassDeadlock}, {1222, filewise.ClassLockTimeout}, {3960, filewise.ClassSerialization}, {2627, filewise.ClassDuplicate},
 		{1105, filewise.ClassSpace}, {1101, filewise.ClassSpace}, {9002, filewise.ClassSpace}, {8134, filewise.ClassOther},
 	} {
 		lab := newLab(t, nil)

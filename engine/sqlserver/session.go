@@ -68,6 +68,7 @@ func (s *connection) render() (err error) {
 	switch {
 	case d.custom():
 		s.One = func(ctx context.Context, i int64) error { return s.custom.Do(customCall{s, ctx}, s.Session, i) }
+		s.Try = func(ctx context.Context, i int64) error { return s.custom.Try(customCall{s, ctx}, s.Session, i) }
 		s.Noun = "transaction"
 		return nil
 	case s.Phase.Client:

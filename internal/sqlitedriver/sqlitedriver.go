@@ -33,6 +33,7 @@ const (
 // Extended result codes.
 const (
 	ConstraintForeignKey = Constraint | 3<<8
+	ConstraintPrimaryKey = Constraint | 6<<8
 	ConstraintUnique     = Constraint | 8<<8
 )
 

@@ -67,6 +67,7 @@ type customSession struct {
 func newCustom(ctx context.Context, s *connection) (_ filewise.Session, err error) {
 	o := &customSession{connection: s, statements: map[*customsql.Statement]driver.Stmt{}}
 	o.One, o.Noun = o.one, "transaction"
+	o.Try = func(_ context.Context, i int64) error { return o.custom.Try(o, o.Session, i) }
 	o.Interrupted = func(err error) bool { return interrupted(err) || errors.Is(err, errEnding) }
 	if err := s.ready(ctx); err != nil {
 		return nil, err
@@ -101,7 +102,7 @@ func (o *customSession) prepareAll(ctx context.Context) error {
 		}
 		return st, err
 	}
-	return o.custom.Prepare(CustomRules, o.schema.Program.Custom, o.Session, func(x *customsql.Statement) error {
+	return o.custom.Prepare(CustomRules, o.schema.Program.Custom, o.Session, filewise.Rehearses(ctx), func(x *customsql.Statement) error {
 		st, err := prepare(x)
 		if err == nil {
 			o.statements[x] = st

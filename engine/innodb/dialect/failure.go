@@ -34,14 +34,14 @@ var classes = map[uint16]filewise.Class{
 
 	ErrDiskFull: filewise.ClassSpace, ErrTableFull: filewise.ClassSpace,
 
-	1022:         filewise.ClassConstraint, // ER_DUP_KEY
+	1022:         filewise.ClassDuplicate,  // ER_DUP_KEY
 	1048:         filewise.ClassConstraint, // ER_BAD_NULL_ERROR
-	errDuplicate: filewise.ClassConstraint,
+	errDuplicate: filewise.ClassDuplicate,
 	1216:         filewise.ClassConstraint, // ER_NO_REFERENCED_ROW
 	1217:         filewise.ClassConstraint, // ER_ROW_IS_REFERENCED
 	1451:         filewise.ClassConstraint, // ER_ROW_IS_REFERENCED_2
 	1452:         filewise.ClassConstraint, // ER_NO_REFERENCED_ROW_2
-	1586:         filewise.ClassConstraint, // ER_DUP_ENTRY_WITH_KEY_NAME
+	1586:         filewise.ClassDuplicate,  // ER_DUP_ENTRY_WITH_KEY_NAME
 	3819:         filewise.ClassConstraint, // MySQL: ER_CHECK_CONSTRAINT_VIOLATED
 	4025:         filewise.ClassConstraint, // MariaDB: ER_CONSTRAINT_FAILED
 

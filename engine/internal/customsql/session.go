@@ -1,6 +1,10 @@
 package customsql
 
 import (
+	"errors"
+	"fmt"
+	"regexp"
+
 	"filewise"
 	"filewise/engine/internal/session"
 )
@@ -8,20 +12,22 @@ import (
 // Session are the transactions that a connection works with.
 type Session struct {
 	sections     [][]Statement // by type
+	failing      []error       // by type, of a rehearsal: why it cannot be prepared
 	args, values []any
 }
 
 // Prepare readies the transactions of the connection's phase: prepare is given each
-// statement, so that mistakes are found before the work. On the first connection try is
+// statement, so that mistakes are found before the work; of a rehearsal they are kept for Rehearse. On the first connection try is
 // given the queries of checks too: a trial that is measured first would be lost.
-func (s *Session) Prepare(r Rules, c *filewise.CustomSQL, of *session.Session, prepare, try func(*Statement) error) error {
+func (s *Session) Prepare(r Rules, c *filewise.CustomSQL, of *session.Session, rehearse bool, prepare, try func(*Statement) error) error {
 	for _, name := range of.Phase.Sections {
 		all, err := r.Section(c, name)
 		if err != nil {
 			return err
 		}
 		s.sections = append(s.sections, all)
-		if err := each(all, prepare); err != nil {
+		err = each(all, prepare)
+		if s.failing = append(s.failing, err); err != nil && !rehearse {
 			return err
 		}
 	}
@@ -46,9 +52,40 @@ func each(all []Statement, do func(*Statement) error) error {
 
 // Do executes operation i of the connection.
 func (s *Session) Do(c Conn, of *session.Session, i int64) error {
-	s.args = of.Phase.Args.Args(s.args[:0], of.Worker, i)
+	s.args = of.Args(s.args[:0], i)
 	return s.Transact(c, of.Type(i), s.args)
 }
+
+// Try executes operation i of the connection and rolls it back.
+func (s *Session) Try(c Conn, of *session.Session, i int64) error {
+	s.args = of.Args(s.args[:0], i)
+	return s.Rehearse(c, of.Type(i), s.args)
+}
+
+// Rehearse executes a transaction of a type with its arguments and rolls it back. Procedures are left alone, which may commit.
+func (s *Session) Rehearse(c Conn, kind int, args []any) (err error) {
+	if err := s.failing[kind]; err != nil {
+		return err
+	}
+	for _, x := range s.sections[kind] {
+		if calling.MatchString(x.Text) {
+			return nil
+		}
+	}
+	if err := c.Begin(false); err != nil {
+		return fmt.Errorf("BEGIN: %w", err)
+	}
+	for i := range s.sections[kind] {
+		x := &s.sections[kind][i]
+		s.values = x.Values(s.values[:0], args)
+		if err = failed(*x, c.Run(x, s.values)); err != nil {
+			break
+		}
+	}
+	return errors.Join(err, c.Rollback())
+}
+
+var calling = regexp.MustCompile(`(?i)^\W*(CALL|EXEC|EXECUTE|BEGIN|DECLARE)\b`)
 
 // Transact executes a transaction of a type with its arguments.
 func (s *Session) Transact(c Conn, kind int, args []any) (err error) {

@@ -19,6 +19,9 @@ type Session struct {
 
 	typed filewise.TypedArgs // nil: operations are of one type
 	watch watch
+	// refused is the operation whose values made a key that was there already, so many times; 0: none.
+	refused  int64
+	attempts int
 }
 
 // Engine is what an engine does for a session, on its connection if not said otherwise.
@@ -28,6 +31,8 @@ type Engine struct {
 	// One executes one operation. Of a phase PerStatement it opens and closes the
 	// connection too, and calls Guard itself, while it has one.
 	One func(ctx context.Context, i int64) error
+	// Try executes one operation and rolls it back. Nil: nothing is tried.
+	Try func(ctx context.Context, i int64) error
 	// Interrupt tells the server, by another connection, to end what this one executes.
 	// It is called again until that has ended, for a server forgets what it is told between
 	// two statements. Nil: the driver does so when the context of Call and One ends; else
@@ -133,12 +138,56 @@ func (s *Session) each(ctx context.Context, first, n int64) (done int64, err err
 	if err == nil || ended(ctx, err) {
 		return done, err
 	}
+	defer func() {
+		if filewise.ClassOf(err) == filewise.ClassDuplicate {
+			s.refuse(first + done)
+		}
+	}()
 	if s.Unchanged != nil && s.Unchanged(err) {
 		return done, s.named(ctx, first+done, s.explain(ctx, err))
 	}
 	more, err := s.failed(ctx, first+done, 1, err)
 	return done + more, s.named(ctx, first+done, err)
 }
+
+// Args appends the arguments of operation i: others than before if those made a key that was there already.
+func (s *Session) Args(dst []any, i int64) []any {
+	if again, ok := s.Phase.Args.(filewise.Redrawn); ok && s.attempts > 0 && i == s.refused {
+		return again.ArgsAgain(dst, s.Worker, i, s.attempts)
+	}
+	return s.Phase.Args.Args(dst, s.Worker, i)
+}
+
+// refuse notes that operation i made a key that was there.
+func (s *Session) refuse(i int64) {
+	if s.refused != i {
+		s.refused, s.attempts = i, 0
+	}
+	s.attempts++
+}
+
+// Rehearse executes operation i and rolls it back; with other values where these make a key that is there.
+func (s *Session) Rehearse(ctx context.Context, i int64) (err error) {
+	if s.Try == nil {
+		return nil
+	}
+	s.attempts = 0
+	for range mostRedrawn {
+		err = s.Guard(ctx, func(calm context.Context) error { return s.Try(calm, i) })
+		if err == nil {
+			break
+		}
+		if err = s.explain(ctx, err); filewise.ClassOf(err) != filewise.ClassDuplicate {
+			break
+		}
+		s.refuse(i)
+	}
+	s.attempts = 0
+	return err
+}
+
+// mostRedrawn is how often a rehearsal draws values that make a new key.
+const mostRedrawn = 50
 
 // run executes operations until one fails, or ctx ends.
 func (s *Session) run(ctx, calm context.Context, first, n int64) (done int64, err error) {

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -245,5 +246,44 @@ func TestDoAllocatesNothing(t *testing.T) {
 			t.Errorf("client %v: %v allocations", client, n)
 		}
 		cancel()
+	}
+}
+
+// redrawn are arguments that tell the attempt.
+type redrawn struct{}
+
+func (redrawn) Pool() string { return "" }
+
+func (redrawn) Args(dst []any, _ int, i int64) []any { return append(dst, i, 0) }
+
+func (redrawn) ArgsAgain(dst []any, _ int, i int64, attempt int) []any {
+	return append(dst, i, attempt)
+}
+
+// An operation whose values make a key that is there gets others, and the next one its own.
+func TestDuplicatesAreDrawnAnew(t *testing.T) {
+	s := &Session{Phase: filewise.Phase{Args: redrawn{}}}
+	duplicate := &filewise.Classed{Class: filewise.ClassDuplicate, Err: errBroken}
+	var given []string
+	act := func(_ context.Context, i int64) error {
+		args := s.Args(nil, i)
+		if given = append(given, fmt.Sprint(args)); args[1] != 2 && i == 1 {
+			return duplicate
+		}
+		return nil
+	}
+	s.Engine = Engine{One: act, Try: act, Rollback: func(context.Context) error { return nil }, Explain: func(err error) error { return err }}
+	for first := int64(0); first < 3; {
+		n, err := s.Do(t.Context(), first, 3-first)
+		if first += n; err != nil && filewise.ClassOf(err) != filewise.ClassDuplicate {
+			t.Fatal(err)
+		}
+	}
+	if got := strings.Join(given, " "); got != "[0 0] [1 0] [1 1] [1 2] [2 0]" {
+		t.Error(got)
+	}
+	given = nil
+	if err := s.Rehearse(t.Context(), 1); err != nil || strings.Join(given, " ") != "[1 0] [1 1] [1 2]" {
+		t.Errorf("%v, %q", err, given)
 	}
 }

@@ -22,6 +22,7 @@ const (
 	codeSerialization = "40001"
 	CodeLockTimeout   = "55P03"
 	CodeCanceled      = "57014"
+	codeDuplicate     = "23505"
 	codeDiskFull      = "53100"
 	codeTooMany       = "53300"
 	CodeNoRight       = "42501"
@@ -62,6 +63,8 @@ func Classify(err error) error {
 		return &filewise.Classed{Class: filewise.ClassConnection, Err: filewise.Errorf(filewise.CodeTrials,
 			"use fewer --connections, or have max_connections (or the limit of the role or database) "+
 				"raised", "%w: %w", filewise.ErrConnections, err)}
+	case code == codeDuplicate:
+		return classed(filewise.ClassDuplicate)
 	case strings.HasPrefix(code, "23"):
 		return classed(filewise.ClassConstraint)
 	case strings.HasPrefix(code, "42"), code == "3F000", code == "0A000": // wrong syntax, name, type or right; no such schema; not supported
