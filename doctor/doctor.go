@@ -68,7 +68,7 @@ func (d *Diagnosis) Examine(ctx context.Context, p Patient) (err error) {
 		d.anonymous(t, p.Hide)
 		return nil
 	}
-	if d.Server, err = env.Server.Facts(ctx); err != nil {
+	if d.Server, err = env.Facts(ctx); err != nil {
 		return err
 	}
 	d.Offers = run.Offers(env.Server)

@@ -311,7 +311,7 @@ func (l *life) release(ctx context.Context, cause error) error {
 // it does not disturb the trials of others.
 func (b *build) rest(ctx context.Context) error {
 	if b.db.Lifecycle == nil {
-		return b.db.Settler.Settle(ctx)
+		return settle(ctx, b.db.Settler)
 	}
 	return b.db.Lifecycle.Crash(ctx)
 }
@@ -319,7 +319,7 @@ func (b *build) rest(ctx context.Context) error {
 // sleep stops the server of a build whose data stay as they are.
 func (b *build) sleep(ctx context.Context) error {
 	if b.db.Lifecycle == nil {
-		return b.db.Settler.Settle(ctx)
+		return settle(ctx, b.db.Settler)
 	}
 	b.resting = true
 	_, err := b.db.Lifecycle.Shutdown(ctx)

@@ -131,7 +131,20 @@ func (l *life) splitMeasure(took time.Duration) time.Duration {
 	return window
 }
 
-func (l *life) settle(ctx context.Context) error { return l.db.Settler.Settle(ctx) }
+func (l *life) settle(ctx context.Context) error { return settle(ctx, l.db.Settler) }
+
+// settlePatience bounds the wait for a server to write what is dirty: as much as it may hold, on the slowest storage.
+const settlePatience = time.Hour
+
+func settle(ctx context.Context, s filewise.Settler) error {
+	limited, cancel := context.WithTimeout(ctx, settlePatience)
+	defer cancel()
+	err := s.Settle(limited)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		err = fmt.Errorf("the server's checkpoint has not ended within %v: %w", settlePatience, err)
+	}
+	return err
+}
 
 func (l *life) observe(ctx context.Context) (err error) {
 	l.trial.Files, err = l.db.Observer.Observe(ctx)

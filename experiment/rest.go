@@ -67,7 +67,7 @@ func (l *life) restsAtAll() bool {
 // settled brings the database to rest and returns how long writing took.
 func (l *life) settled(ctx context.Context) (time.Duration, error) {
 	start := l.runner.Clock.Now()
-	if err := l.db.Settler.Settle(ctx); err != nil {
+	if err := settle(ctx, l.db.Settler); err != nil {
 		return 0, err
 	}
 	if t, ok := l.db.Settler.(filewise.TimedSettler); ok {

@@ -56,11 +56,11 @@ func (env *Environment) openOrigin(ctx context.Context, login Login) error {
 	whole := *env.origin
 	server := address
 	server.Path, whole.Address = "", &server
-	if env.others, err = env.Engine.Open(ctx, whole); err != nil {
+	if env.others, err = opened(ctx, env.Engine, whole); err != nil {
 		return filewise.HideIn(err, address.Hidden()...)
 	}
 	env.undo = append(env.undo, env.others.Close)
-	return env.knowGauges(ctx, env.others)
+	return env.knowGauges(ctx, env.others, whole)
 }
 
 // takeDump takes the dump of the plan's origin, within the maintenance windows and slowly

@@ -135,7 +135,7 @@ func (env *Environment) openHere(ctx context.Context) error {
 }
 
 func (env *Environment) open(ctx context.Context) (err error) {
-	if env.Server, err = env.Engine.Open(ctx, env.Target); err != nil {
+	if env.Server, err = opened(ctx, env.Engine, env.Target); err != nil {
 		return err
 	}
 	env.undo = append(env.undo, env.Server.Close)

@@ -74,9 +74,11 @@ func WhoAmI() string {
 }
 
 // KnowGauges refuses limits of the plan on gauges that the server does not have.
-func (env *Environment) KnowGauges(ctx context.Context) error { return env.knowGauges(ctx, env.Server) }
+func (env *Environment) KnowGauges(ctx context.Context) error {
+	return env.knowGauges(ctx, env.Server, env.Target)
+}
 
-func (env *Environment) knowGauges(ctx context.Context, server filewise.Server) error {
+func (env *Environment) knowGauges(ctx context.Context, server filewise.Server, t filewise.Target) error {
 	limits, err := limit.ParseAll(env.Plan.AbortIf)
 	if err != nil || len(limits) == 0 {
 		return err
@@ -86,7 +88,7 @@ func (env *Environment) knowGauges(ctx context.Context, server filewise.Server) 
 		return filewise.Errorf(filewise.CodePreflight, "leave --abort-if out", "what others do on %s cannot be watched: %w",
 			env.Engine.Name(), filewise.ErrUnsupported)
 	}
-	gauges, err := monitor.Activity(ctx)
+	gauges, err := activity(ctx, t, monitor)
 	if err != nil {
 		return filewise.Errorf(filewise.CodePreflight, "give the account the rights that \"filewise doctor --target URL\" names",
 			"what others do on the server cannot be read: %w", err)

@@ -23,7 +23,7 @@ func (m *measurement) begin(ctx context.Context, run store.Run) (store.Run, erro
 		return m.store.Resume(ctx, run.ID)
 	}
 	env := m.env
-	server, err := env.Server.Facts(ctx)
+	server, err := env.Facts(ctx)
 	if err != nil {
 		return run, fmt.Errorf("facts of the server: %w", err)
 	}

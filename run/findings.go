@@ -19,7 +19,13 @@ func (env *Environment) Examine(ctx context.Context) []filewise.Finding {
 	for _, n := range env.needs() {
 		demand.Space[n.Volume.Name] = n.Need
 	}
-	return env.HideIn(accept(examiner.Examine(ctx, demand), env.Plan.Target.Allowed))
+	found, err := ask(ctx, env.Target, "whether the plan can be carried out there", func(ctx context.Context) ([]filewise.Finding, error) {
+		return examiner.Examine(ctx, demand), nil
+	}, nil)
+	if err != nil {
+		found = []filewise.Finding{{Check: "answers", Status: filewise.StatusFailed, Detail: err.Error(), Remedy: filewise.RemedyOf(err)}}
+	}
+	return env.HideIn(accept(found, env.Plan.Target.Allowed))
 }
 
 // accept makes warnings of what the user has accepted, and says how the rest is.

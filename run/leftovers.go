@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -52,7 +53,7 @@ func (env *Environment) Leftovers(ctx context.Context) ([]Leftover, error) {
 		return nil, filewise.Errorf(filewise.CodePreflight, "remove by hand what \"filewise doctor\" names",
 			"leftovers on %s cannot be found: %w", env.Engine.Name(), filewise.ErrUnsupported)
 	}
-	found, err := cleaner.Leftovers(ctx)
+	found, err := leftovers(ctx, env.Target, cleaner)
 	if err != nil {
 		return nil, env.unreachable(ctx, err)
 	}
@@ -78,14 +79,14 @@ func (env *Environment) RemoveLeftovers(ctx context.Context, all []Leftover, agr
 		if err := agree(n); err != nil {
 			return err
 		}
-		if changed, err := removeOnce(ctx, cleaner, all); err != nil || !changed {
+		if changed, err := env.removeOnce(ctx, cleaner, all); err != nil || !changed {
 			return err
 		}
 	}
 }
 
 // removeOnce tries each that is not kept, and looks again at those that are left.
-func removeOnce(ctx context.Context, cleaner filewise.Cleaner, all []Leftover) (changed bool, err error) {
+func (env *Environment) removeOnce(ctx context.Context, cleaner filewise.Cleaner, all []Leftover) (changed bool, err error) {
 	for i := range all {
 		if !all[i].removable() {
 			continue
@@ -98,7 +99,7 @@ func removeOnce(ctx context.Context, cleaner filewise.Cleaner, all []Leftover) (
 	if !changed {
 		return false, nil
 	}
-	left, err := cleaner.Leftovers(ctx)
+	left, err := leftovers(ctx, env.Target, cleaner)
 	if err != nil {
 		return changed, err
 	}
@@ -114,9 +115,14 @@ func removeOnce(ctx context.Context, cleaner filewise.Cleaner, all []Leftover) (
 // remove removes it. What cannot be removed is said of it; the error is that of the
 // context.
 func (l *Leftover) remove(ctx context.Context, cleaner filewise.Cleaner) error {
-	err := cleaner.Remove(ctx, l.Leftover)
+	limited, cancel := context.WithTimeout(ctx, dropPatience)
+	defer cancel()
+	err := cleaner.Remove(limited, l.Leftover)
 	if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	if err != nil && limited.Err() != nil {
+		err = fmt.Errorf("the server has not dropped it within %v, and may go on: %w", dropPatience, err)
 	}
 	l.Removed = err == nil
 	if err != nil {

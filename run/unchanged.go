@@ -23,7 +23,7 @@ var setting = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 // unchanged refuses to go on with a run on another machine, file system or server than its trials were measured on.
 // What an older Filewise did not store is not compared.
 func (m *measurement) unchanged(ctx context.Context, run store.Run) error {
-	server, err := m.env.Server.Facts(ctx)
+	server, err := m.env.Facts(ctx)
 	if err != nil {
 		return fmt.Errorf("facts of the server: %w", err)
 	}

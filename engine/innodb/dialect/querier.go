@@ -144,8 +144,17 @@ func Each(ctx context.Context, db Queryer, row func(Scan) error, query string, a
 		return err
 	}
 	defer rows.Close()
+	var limit sqlrows.Limit
 	for rows.Next() {
-		if err := row(rows.Scan); err != nil {
+		var values []any
+		err := row(func(into ...any) error {
+			values = into
+			return rows.Scan(into...)
+		})
+		if err != nil {
+			return err
+		}
+		if err := limit.Row(values...); err != nil {
 			return err
 		}
 	}

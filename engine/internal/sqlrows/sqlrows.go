@@ -39,6 +39,7 @@ func Each(ctx context.Context, on Querier, row func(columns []string, values []a
 	if err != nil {
 		return err
 	}
+	var limit Limit
 	for rows.Next() {
 		values := make([]any, len(columns))
 		into := make([]any, len(columns))
@@ -46,6 +47,9 @@ func Each(ctx context.Context, on Querier, row func(columns []string, values []a
 			into[i] = &values[i]
 		}
 		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		if err := limit.Row(values...); err != nil {
 			return err
 		}
 		row(columns, values)

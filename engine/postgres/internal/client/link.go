@@ -15,6 +15,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/sqlfile"
+	"filewise/engine/internal/sqlrows"
 	"filewise/internal/exchange"
 )
 
@@ -195,7 +196,14 @@ func Collect(rows pgx.Rows, err error) ([][]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(rows, func(r pgx.CollectableRow) ([]any, error) { return r.Values() })
+	var limit sqlrows.Limit
+	return pgx.CollectRows(rows, func(r pgx.CollectableRow) ([]any, error) {
+		values, err := r.Values()
+		if err == nil {
+			err = limit.Row(values...)
+		}
+		return values, err
+	})
 }
 
 // Texts are the first columns of a query's rows.
@@ -210,7 +218,7 @@ func (l *Link) Texts(ctx context.Context, query string, args ...any) (all []stri
 // Texts reads the first columns of a query's rows.
 func Texts(rows pgx.Rows, err error) ([]string, error) {
 	all, err := Collect(rows, err)
-	return filewise.Each(all, func(row []any) string { return Text(row[0]) }), err
+	return filewise.Each(all, func(row []any) string { return Text(append(row, nil)[0]) }), err
 }
 
 // Scan reads a query's one row.

@@ -1,0 +1,41 @@
+package sqlrows
+
+import (
+	"database/sql"
+
+	"filewise"
+)
+
+// What an answer that is held in memory may have at most. Answers of servers that keep to what was asked are far
+// below; one that sends rows without end would take all memory.
+const (
+	MostRows  = 1_000_000
+	MostBytes = 256 << 20
+)
+
+// Limit counts the rows of one answer. The zero value has seen none.
+type Limit struct{ rows, bytes int }
+
+// Row counts one more row, and is an error if the answer has become too long.
+func (l *Limit) Row(values ...any) error {
+	l.rows++
+	for _, v := range values {
+		l.bytes += 16 // a value of any kind
+		switch v := v.(type) {
+		case string:
+			l.bytes += len(v)
+		case []byte:
+			l.bytes += len(v)
+		case *string: // as it was scanned into
+			l.bytes += len(*v)
+		case *sql.NullString:
+			l.bytes += len(v.String)
+		}
+	}
+	if l.rows <= MostRows && l.bytes <= MostBytes {
+		return nil
+	}
+	return filewise.Errorf(filewise.CodePreflight, "ask for less, or look at what answers there",
+		"the server's answer was given up after %d rows and %d MiB: no answer has more than %d rows and %d MiB", l.rows, l.bytes>>20, MostRows,
+		MostBytes>>20)
+}
