@@ -23,7 +23,7 @@ func trials(about filewise.Description) []trial {
 	add := func(scenario, variant string, set func(*plan.Options)) {
 		all = append(all, trial{scenario + variant, func(o *plan.Options) {
 			o.Scenario = scenario
-			small(o)
+			small(o, about)
 			set(o)
 		}})
 	}
@@ -66,12 +66,15 @@ func trials(about filewise.Description) []trial {
 }
 
 // small makes trials of the options' scenario as short as their statements allow.
-func small(o *plan.Options) {
+func small(o *plan.Options, about filewise.Description) {
 	o.Files, o.Size, o.Seed = plan.Of([]int{1, 2}), plan.Of("32MiB"), plan.Of("1")
 	o.Budget, o.StorageLimit = plan.Of(time.Duration(0)), plan.Of(plan.StorageOff)
 	sc, err := workload.Lookup(o.Scenario)
 	if err != nil {
 		return // Make says so
+	}
+	if sc.Temp && about.TempAsIs {
+		o.Files = plan.Opt[[]int]{} // they are the server's own
 	}
 	if sc.Params.Connections > 1 {
 		o.Connections = plan.Of(2)

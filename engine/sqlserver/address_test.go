@@ -127,13 +127,14 @@ func TestConfigRefuses(t *testing.T) {
 		"two certificates": func(a *filewise.Address) {
 			a.Options = map[string]string{"certificate": "a.pem", "servercertificate": "b.pem"}
 		},
-		"app name":              func(a *filewise.Address) { a.Options = map[string]string{"app name": "x"} },
-		"log":                   func(a *filewise.Address) { a.Options = map[string]string{"log": "255"} },
-		"read only":             func(a *filewise.Address) { a.Options = map[string]string{"ApplicationIntent": "ReadOnly"} },
-		"packet size":           func(a *filewise.Address) { a.Options = map[string]string{"packet size": "10"} },
-		"given twice":           func(a *filewise.Address) { a.Options = map[string]string{"encrypt": "true", "Encrypt": "true"} },
-		"a secret nobody knows": func(a *filewise.Address) { a.Secrets = map[string]filewise.Secret{"magicToken": "abc"} },
-		"a way that is none":    func(a *filewise.Address) { a.Options = map[string]string{"authenticator": "magic"} },
+		"app name":                         func(a *filewise.Address) { a.Options = map[string]string{"app name": "x"} },
+		"log":                              func(a *filewise.Address) { a.Options = map[string]string{"log": "255"} },
+		"read only":                        func(a *filewise.Address) { a.Options = map[string]string{"ApplicationIntent": "ReadOnly"} },
+		"packet size":                      func(a *filewise.Address) { a.Options = map[string]string{"packet size": "10"} },
+		"packets that TLS does not fit in": func(a *filewise.Address) { a.Options = map[string]string{"packet size": "512"} },
+		"given twice":                      func(a *filewise.Address) { a.Options = map[string]string{"encrypt": "true", "Encrypt": "true"} },
+		"a secret nobody knows":            func(a *filewise.Address) { a.Secrets = map[string]filewise.Secret{"magicToken": "abc"} },
+		"a way that is none":               func(a *filewise.Address) { a.Options = map[string]string{"authenticator": "magic"} },
 		"a token with a user": func(a *filewise.Address) {
 			a.Secrets = map[string]filewise.Secret{"accesstoken": "abc"}
 		},

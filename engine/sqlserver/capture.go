@@ -17,7 +17,8 @@ func (e Engine) Watch(ctx context.Context, t filewise.Target, database string) (
 	}
 	s := opened.(*externalServer)
 	w := &capturing.Watcher{Banner: s.identity.banner(), Database: database, In: s.login.pool(database, appName, 1), Rules: customRules,
-		Ident: ident, Numbers: numbers, Explain: s.login.explain, Grant: grantTo(grantView, s.identity.login), Shut: s.Close}
+		Ident: ident, Numbers: numbers, Explain: s.login.explain, Grant: grantTo(grantView, s.identity.login), Denied: denied,
+		Shut: s.Close}
 	w.Look(ctx)
 	return w, nil
 }

@@ -21,6 +21,10 @@ type examination struct {
 func (s *externalServer) Examine(ctx context.Context, d filewise.Demand) []filewise.Finding {
 	e := &examination{external.Examination{Demand: d}, s}
 	e.versionAndEdition()
+	if err := s.identity.noData; err != nil {
+		e.Fail("data directory", filewise.RemedyOf(err), "%v", err)
+		return e.Findings
+	}
 	e.rights()
 	e.layouts(ctx)
 	e.restorable(ctx)

@@ -17,6 +17,7 @@ import (
 
 // Errors of the server (sys.messages) that have a class or a remedy.
 const (
+	errNoObject     = 208  // there is no such table
 	errNoDatabase   = 911  // database does not exist
 	errNoAccess     = 916  // the login cannot open the database
 	errOffline      = 942  // the database is offline
@@ -27,6 +28,13 @@ const (
 	errNoLock       = 5061 // cannot go offline: no lock on the database
 	errCannotOpen   = 4060 // cannot open the database requested by the login
 	errLoginFailed  = 18456
+	errDisabled     = 18470 // the login is disabled
+	errLockedOut    = 18486
+	errExpired      = 18487 // the password
+	errMustChange   = 18488 // the password
+	errUntrusted    = 18452 // a login of a Windows domain that the server does not trust
+	errTrigger      = 17892 // a logon trigger refuses
+	errUpgrading    = 18401 // the server runs its upgrade scripts
 	errModelLocked  = 1807  // no exclusive lock on model
 	errNoDevice     = 3201  // cannot open a backup device
 	errWriteFailed  = 3202  // of a backup device
@@ -127,6 +135,8 @@ func (l *login) explain(err error) error {
 const reachable = "the directory is one of the server's host, and its service account wants the right to write there: make it, grant it " +
 	"(Windows: full control for NT SERVICE\\MSSQLSERVER; Linux: chown mssql), or name another with --volume NAME=DIR"
 
+const newPassword = "sign in with another program to change the password, or ask an administrator for ALTER LOGIN … WITH PASSWORD = …"
+
 const fromModel = "have its owner take it out of database model while you measure, or measure elsewhere: what is not Filewise's keeps a " +
 	"database from being dropped"
 
@@ -136,6 +146,15 @@ var mendings = []struct {
 	code   filewise.Code
 	remedy string
 }{
+	{errCannotOpen, filewise.CodePreflight, "name a database that is there and that this login may open: sqlserver://USER@HOST?database=NAME; " +
+		"without a name it is master"},
+	{errDisabled, filewise.CodePreflight, "ask an administrator for ALTER LOGIN … ENABLE, or name another user"},
+	{errLockedOut, filewise.CodePreflight, "wait, or ask an administrator for ALTER LOGIN … WITH PASSWORD = … UNLOCK"},
+	{errExpired, filewise.CodePreflight, newPassword},
+	{errMustChange, filewise.CodePreflight, newPassword},
+	{errUntrusted, filewise.CodePreflight, "name a user of SQL Server, or one of a domain that the server trusts"},
+	{errTrigger, filewise.CodePreflight, "ask the server's owner what its logon trigger refuses"},
+	{errUpgrading, filewise.CodePreflight, "the server runs its upgrade scripts: try again in some minutes"},
 	{errLoginFailed, filewise.CodePreflight, "check user and password; the server must allow SQL Server authentication (mixed mode)"},
 	{errModelLarger, filewise.CodeUsage, "make --size larger: the first file is at least as large as that of database model"},
 	{errFromModel, filewise.CodePreflight, fromModel},
@@ -159,6 +178,8 @@ func (l *login) unreachable(err error) error {
 		"instance behind the host is looked up by UDP 1434"
 	old := oldTLS.MatchString(err.Error())
 	switch {
+	case len(numbers(err)) > 0:
+		remedy = fmt.Sprintf("the server answers, and refuses: its error log has more (error %d)", numbers(err)[0])
 	case errors.Is(err, errUnanswered):
 		remedy = "its workers may all be busy (THREADPOOL; max worker threads): look by the dedicated administrator connection, and try " +
 			"again when they are not, with fewer --connections"

@@ -259,7 +259,6 @@ func TestServersThatAreRefused(t *testing.T) {
 		"Azure SQL Database": func(m *model) { m.engine = 5 }, "Managed Instance": func(m *model) { m.engine = 8 },
 		"Fabric": func(m *model) { m.engine = 12 },
 		"2014":   func(m *model) { m.version = "12.0.6024.0" }, "nonsense": func(m *model) { m.version = "x" },
-		"no path": func(m *model) { m.data = "" },
 	} {
 		lab := newLab(t, change)
 		if _, err := (Engine{}).Open(t.Context(), lab.target); filewise.CodeOf(err) != filewise.CodePreflight || filewise.RemedyOf(err) == "" {

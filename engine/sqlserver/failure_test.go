@@ -306,6 +306,45 @@ func TestLoginFails(t *testing.T) {
 	}
 }
 
+// TestLoginIsRefused with what to do about the reason, of which the server's last error tells nothing.
+func TestLoginIsRefused(t *testing.T) {
+	for number, want := range map[int32]string{errCannotOpen: "?database=NAME", 18470: "ENABLE", 18486: "UNLOCK", 18487: "PASSWORD", 18488: "PASSWORD",
+		18452: "domain", 17892: "trigger", 18401: "upgrade", 18461: "error log"} {
+		lab := newLab(t, func(m *model) { m.refuses = Numbered{number, "refused"} })
+		_, err := Engine{}.Open(t.Context(), lab.target)
+		if filewise.CodeOf(err) != filewise.CodePreflight || !strings.Contains(filewise.RemedyOf(err), want) {
+			t.Errorf("%d: %v (%s)", number, err, filewise.RemedyOf(err))
+		}
+	}
+}
+
+// TestNoDataDirectory keeps nothing back but what builds: a look at the server and clean go on.
+func TestNoDataDirectory(t *testing.T) {
+	lab := newLab(t, func(m *model) { m.data = "" })
+	s := lab.open()
+	if _, err := s.Build(t.Context(), layout(1), inserts(t, nil).Program()); filewise.CodeOf(err) != filewise.CodePreflight {
+		t.Errorf("%v", err)
+	}
+	found := s.Examine(t.Context(), filewise.Demand{Program: inserts(t, nil).Program()})
+	if last := found[len(found)-1]; last.Check != "data directory" || last.Status != filewise.StatusFailed || last.Remedy == "" {
+		t.Errorf("%+v", found)
+	}
+	_, err := s.Leftovers(t.Context())
+	ok(t, err)
+}
+
+// TestShort names what a batch is about, not the guard before it.
+func TestShort(t *testing.T) {
+	text, err := server.Statement("restore", map[string]any{"Name": "x", "Mark": "", "Stripes": []string{"a"}, "Moves": nil, "Theirs": false,
+		"BufferCount": 0, "MaxTransferSize": 0})
+	ok(t, err)
+	for statement, want := range map[string]string{text: "RESTORE DATABASE [x] FROM", "-- why\nSELECT 1": "SELECT 1"} {
+		if got := short(statement); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // TestThreadpool: with fewer workers than connections, requests wait for one, and nothing is
 // lost, also when they are cancelled; a server that has none for good is not waited for.
 func TestThreadpool(t *testing.T) {

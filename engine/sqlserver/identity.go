@@ -76,6 +76,7 @@ type identity struct {
 	instance      string // empty: the unnamed one
 	serverName    string
 	data, log     serverpath.Dir
+	noData        error // the default data directory is not known, without which nothing is built
 	clientAddress string
 	serverAddress string
 	sessions      int64
@@ -99,7 +100,7 @@ func readIdentity(ctx context.Context, on *sql.DB) (identity, error) {
 		return i, err
 	}
 	if i.data, err = serverpath.ParseDir(r.Text("data_path")); err != nil {
-		return i, filewise.Errorf(filewise.CodePreflight, "set it in the server's properties, page Database Settings",
+		i.noData = filewise.Errorf(filewise.CodePreflight, "set it in the server's properties, page Database Settings",
 			"the server's default data directory: %w", err)
 	}
 	if i.log, err = serverpath.ParseDir(r.Text("log_path")); err != nil {

@@ -56,6 +56,7 @@ type model struct {
 	startupKB     map[string]int64 // of those that have grown, by name
 	logRoom       int64            // bytes that are free on drive L; 0: nobody has a file there
 	cpus          int64
+	refuses       Numbered                   // every login, if it has a number
 	threads       chan struct{}              // the server's workers, one for each request and login; nil: enough of them
 	connected     func(database string) bool // whether anybody is
 	copied        *modelTables               // of the database that was backed up last
@@ -121,6 +122,9 @@ func (m *model) Login(s *Session) error {
 	defer free()
 	if !had {
 		return errors.New("there is no worker")
+	}
+	if m.refuses.Number != 0 {
+		return m.refuses
 	}
 	if s.Login.User != "filewise" || s.Login.Password != m.password {
 		return fmt.Errorf("Login failed for user '%s'.", s.Login.User)

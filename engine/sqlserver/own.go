@@ -93,6 +93,10 @@ func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.F
 		e.Demand.Space[v.Name] = s.their.bytes
 	}
 	e.versionAndEdition()
+	if err := s.identity.noData; err != nil {
+		e.Fail("data directory", filewise.RemedyOf(err), "%v", err)
+		return e.Findings
+	}
 	login := s.identity.login
 	e.Rights("rights", login, "may back the database up, and restore it", []external.Right{
 		{Check: "right to back up", Has: s.their.may, Lacks: "may not back up database " + s.target.Database,

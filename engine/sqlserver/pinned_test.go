@@ -47,7 +47,7 @@ func TestLogSize(t *testing.T) {
 		p    filewise.Program
 		want int64
 		late bool // data files are written after the window
-	}{{window, 1 << 30, true}, {long, 1 << 30, false}, {fixed, 400 * mib, false}, {dml.Program(), 64 * mib, false}} {
+	}{{window, 256 * mib, true}, {long, 256 * mib, false}, {fixed, 400 * mib, false}, {dml.Program(), 64 * mib, false}} {
 		s, err := Engine{}.Script(newLab(t, nil).target, layout(1), c.p)
 		ok(t, err)
 		if log := s.Files[len(s.Files)-1]; log.Role != filewise.RoleLog || log.Bytes != c.want {

@@ -129,7 +129,7 @@ func (s *externalServer) Build(ctx context.Context, l filewise.Layout, p filewis
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if err := s.mayCool(p); err != nil {
+	if err := errors.Join(s.identity.noData, s.mayCool(p)); err != nil {
 		return nil, err
 	}
 	name := mark.NewName()

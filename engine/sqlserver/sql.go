@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"maps"
+	"regexp"
 	"strings"
 	"text/template"
 
@@ -120,8 +121,14 @@ func (d *design) file(section string) *sqlfile.File {
 	return sections[d.program.SQL()]
 }
 
+// ofDatabase is how a statement begins whose batch looks first at what it is about.
+var ofDatabase = regexp.MustCompile(`(?m)^\s*(CREATE|ALTER|DROP|RESTORE|BACKUP) DATABASE `)
+
 // short is a statement's first telling line, for messages.
 func short(statement string) string {
+	if at := ofDatabase.FindStringIndex(statement); at != nil { // not the guard before it
+		statement = statement[at[0]:]
+	}
 	for line := range strings.SplitSeq(statement, "\n") {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "--") || strings.HasPrefix(line, "SET NOCOUNT") {

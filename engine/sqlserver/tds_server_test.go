@@ -215,7 +215,11 @@ func (s *Server) greet(c *Session) bool {
 			if errors.As(err, &numbered) {
 				number = numbered.Number
 			}
-			r.Error(number, 14, err.Error()).done(2, 0)
+			r.Error(number, 14, err.Error())
+			if number == errCannotOpen { // the server sends the reason first
+				r.Error(errLoginFailed, 14, "Login failed for user '"+c.Login.User+"'.")
+			}
+			r.done(2, 0)
 			_ = writePackets(c.conn, r.b, true)
 			return false
 		}

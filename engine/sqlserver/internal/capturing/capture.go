@@ -34,8 +34,9 @@ type Watcher struct {
 	Numbers func(error) []int
 	Explain func(error) error
 	// Grant lets the account see what it is denied.
-	Grant string
-	Shut  func() error // the server's other connections
+	Grant  string
+	Denied func(error) bool
+	Shut   func() error // the server's other connections
 
 	section, source string          // what counts the statements
 	schemas         map[string]bool // that a set-up makes already
@@ -82,7 +83,12 @@ func (w *Watcher) Look(ctx context.Context) {
 func (w *Watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, error) {
 	rows, err := w.ask(ctx, w.section, nil)
 	if err != nil && filewise.RemedyOf(err) == "" {
-		err = filewise.Errorf(filewise.CodeUsage, w.Grant, "what the statements do cannot be read: %w", err)
+		remedy := "try again when the server is less busy, or have its Query Store count, which is read faster: " +
+			"ALTER DATABASE … SET QUERY_STORE = ON"
+		if w.Denied(err) {
+			remedy = w.Grant
+		}
+		err = filewise.Errorf(filewise.CodeUsage, remedy, "what the statements do cannot be read: %w", err)
 	}
 	var all []filewise.CountedStatement // of one text without its values several
 	for _, r := range rows {

@@ -23,23 +23,21 @@ JOIN sys.query_store_query_text AS t ON t.query_text_id = c.text_id
 OPTION (MAXDOP 1);
 
 -- name: counted-cache whole
--- The same of the plans that are in the cache; an offset is in bytes of two a letter, -1 the end.
+-- The same of the plans that are in the cache, which is read once; an offset is in bytes of two a letter, -1 the end.
 SET LOCK_TIMEOUT 1000;
 SELECT SUBSTRING(t.text, o.begins / 2 + 1, (CASE WHEN o.ends = -1 THEN DATALENGTH(t.text) ELSE o.ends END - o.begins) / 2 + 1) AS text,
-  c.calls AS calls, c.microseconds AS microseconds, c.rows_read AS rows_read
+  o.calls AS calls, o.microseconds AS microseconds, o.rows_read AS rows_read
 FROM (
-  SELECT s.query_hash AS hash, SUM(s.execution_count) AS calls, SUM(s.total_elapsed_time) AS microseconds, SUM(s.total_rows) AS rows_read
+  SELECT s.sql_handle AS handle, s.statement_start_offset AS begins, s.statement_end_offset AS ends,
+    SUM(s.execution_count) OVER (PARTITION BY s.query_hash) AS calls, SUM(s.total_elapsed_time) OVER (PARTITION BY s.query_hash) AS microseconds,
+    SUM(s.total_rows) OVER (PARTITION BY s.query_hash) AS rows_read,
+    ROW_NUMBER() OVER (PARTITION BY s.query_hash ORDER BY s.execution_count DESC) AS place
   FROM sys.dm_exec_query_stats AS s
   CROSS APPLY sys.dm_exec_plan_attributes(s.plan_handle) AS a
   WHERE a.attribute = N'dbid' AND a.value = DB_ID()
-  GROUP BY s.query_hash
-) AS c
-CROSS APPLY (
-  SELECT TOP (1) q.sql_handle AS handle, q.statement_start_offset AS begins, q.statement_end_offset AS ends
-  FROM sys.dm_exec_query_stats AS q
-  WHERE q.query_hash = c.hash
 ) AS o
 CROSS APPLY sys.dm_exec_sql_text(o.handle) AS t
+WHERE o.place = 1
 OPTION (MAXDOP 1);
 
 -- name: sessions whole

@@ -46,8 +46,8 @@ var options = external.Options[msdsn.Config]{
 		msdsn.DialTimeout:            func(c *msdsn.Config, v string) error { return external.Seconds(&c.DialTimeout, v) },
 		msdsn.PacketSize: func(c *msdsn.Config, v string) error {
 			n, err := strconv.ParseUint(v, 10, 16)
-			if err != nil || n < 512 || n > 32767 { // TDS 2.2.3.1.3
-				return errors.New("it is 512 to 32767 bytes")
+			if err != nil || n < leastPacket || n > 32767 { // TDS 2.2.3.1.3
+				return errors.New("it is 4096 to 32767 bytes")
 			}
 			c.PacketSize = uint16(n)
 			return nil
@@ -72,6 +72,9 @@ var options = external.Options[msdsn.Config]{
 		msdsn.Timezone:           "no column of Filewise's is a time",
 	},
 }
+
+// leastPacket is the server's usual size. TDS allows 512 bytes, in which the driver's TLS handshake fails.
+const leastPacket = 4096
 
 // parameter is an option that the driver reads by its name.
 func parameter(name string) func(*msdsn.Config, string) error {
