@@ -104,6 +104,9 @@ var (
 )
 
 func setHost(a *filewise.Address, text string) error {
+	if host, port, is := strings.Cut(text, ","); is && host != "" && allDigits(port) { // as SQL Server's own tools have it
+		return wrong("write it behind a colon: HOST:PORT", "the port stands behind a comma")
+	}
 	if strings.Contains(text, ",") {
 		return wrong("give the URL of the one that is to be measured", "it names several servers, and one is measured")
 	}
@@ -127,6 +130,9 @@ func setHost(a *filewise.Address, text string) error {
 		return wrong("write an IPv6 address in brackets, as [::1]; "+escape, "the host holds several colons")
 	}
 	decoded, err := url.PathUnescape(host)
+	if strings.Contains(decoded, `\`) {
+		return wrong("write it behind a slash: sqlserver://USER@HOST/INSTANCE", "an instance stands behind a backslash")
+	}
 	socket := strings.HasPrefix(decoded, "/")
 	if err != nil || !socket && !hostForm.MatchString(decoded) {
 		return wrong(escape, "the host is not a name or address")
@@ -134,6 +140,8 @@ func setHost(a *filewise.Address, text string) error {
 	a.Host = decoded
 	return setPort(a, port)
 }
+
+func allDigits(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
 func setPort(a *filewise.Address, text string) error {
 	if text == "" {

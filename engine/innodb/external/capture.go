@@ -20,7 +20,7 @@ import (
 func (d Engine) Watch(ctx context.Context, t filewise.Target, database string) (filewise.Watcher, error) {
 	ctx, cancel := context.WithTimeout(ctx, 4*inspecting.Patience)
 	defer cancel()
-	s, err := d.open(ctx, t, d.reading)
+	s, err := d.open(ctx, withoutPath(t), d.reading)
 	if err != nil {
 		return nil, err
 	}

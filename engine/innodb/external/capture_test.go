@@ -161,7 +161,9 @@ func parented(t *testing.T, b bench) {
 		"n INT CHECK (n > 2), FOREIGN KEY (`of`) REFERENCES theirshop.orders (id), UNIQUE (n, id))",
 		"CREATE TABLE theirshop.pairs (x INT, y INT, PRIMARY KEY (x, y), FOREIGN KEY (y, x) REFERENCES theirshop.parts (n, id))")
 	defer b.Exec(t, "DROP TABLE theirshop.pairs, theirshop.parts")
-	w, err := b.engine.Watch(deadline(t), b.Target("watcher"), "theirshop")
+	named := b.Target("watcher")
+	named.Address.Path = "theirshop" // as the URL may name it
+	w, err := b.engine.Watch(deadline(t), named, "theirshop")
 	fatal(t, err)
 	defer w.Close()
 	parts, err := w.Table(deadline(t), "parts", func(string) bool { return false })

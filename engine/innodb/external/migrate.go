@@ -42,19 +42,27 @@ func (Engine) TableRoles() []filewise.Role {
 
 // Migrate reads a user's database and writes the scripts.
 func (d Engine) Migrate(ctx context.Context, t filewise.Target, w filewise.Wish) (filewise.Migration, error) {
-	s, err := d.open(ctx, t, d.reading)
+	database := cmp.Or(w.Database, strings.TrimPrefix(t.Address.Path, "/"))
+	s, err := d.open(ctx, withoutPath(t), d.reading)
 	if err != nil {
 		return filewise.Migration{}, err
 	}
 	defer s.db.Close()
 	m := &migration{server: s, ctx: ctx, wish: w, volume: w.Layout.DataVolumes(t.Volumes)}
 	m.Migration = filewise.Migration{Server: d.Title + " " + s.version, Space: map[string]int64{},
-		Database: cmp.Or(w.Database, strings.TrimPrefix(t.Address.Path, "/"))}
+		Database: database}
 	if err := m.write(); err != nil {
 		return m.Migration, s.explain(err)
 	}
 	m.say()
 	return m.Migration, nil
+}
+
+// withoutPath is a target whose URL names no database, for what looks at one without being in it.
+func withoutPath(t filewise.Target) filewise.Target {
+	address := *t.Address
+	address.Path, t.Address = "", &address
+	return t
 }
 
 func (m *migration) write() error {
