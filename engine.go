@@ -170,6 +170,14 @@ type Cooler interface {
 	Cool(context.Context) error
 }
 
+// Cycler is a Settler whose database can go offline and come back by itself, on a server that
+// is not Filewise's to stop.
+type Cycler interface {
+	// Cycle takes the database offline, and online again whatever becomes of the context, and
+	// returns how long each took. Sessions may end.
+	Cycle(context.Context) (offline, online time.Duration, err error)
+}
+
 // Querier runs a named section of the workload's SQL and returns its rows,
 // those of every file one after the other.
 type Querier interface {
@@ -266,6 +274,8 @@ type Description struct {
 	OwnGrowth bool `json:"-"`
 	// Cools: on an external server a build empties its own part of the buffer cache (Cooler).
 	Cools bool `json:"-"`
+	// Cycles: on an external server a build goes offline and comes back (Cycler).
+	Cycles bool `json:"-"`
 	// Shares: its external server is a Sharer.
 	Shares bool `json:"-"`
 	// Scans: reading is measured by scenario scan on every target; else only what writes.

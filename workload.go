@@ -20,6 +20,8 @@ type Program struct {
 	WorkBytes int64   `json:"work_bytes,omitempty"` // fixed work of a trial in payload bytes, what was preloaded with it; 0: a time window
 	// Preload is what every build is loaded with, in payload bytes, before its first trial; 0: nothing.
 	Preload int64 `json:"-"`
+	// Cycles: on a server that is not Filewise's to stop, each build goes offline and comes back, timed.
+	Cycles bool `json:"cycles,omitempty"`
 	// Window is the planned time of a trial without fixed work; 0: not known.
 	Window time.Duration `json:"-"`
 	// Retry are the classes of failures after which an operation is tried again;

@@ -671,6 +671,36 @@ func TestLifecycleIsJudgedByFamily(t *testing.T) {
 	}
 }
 
+// On a server by URL a database goes offline and comes back, and nothing is crashed: no recovery is
+// timed, and none is judged.
+func TestLifecycleOfDatabases(t *testing.T) {
+	w := newWorld(t, []int{1, 16}, fake.Config{Noise: 0.01, Seed: 12,
+		Life: func(l filewise.Layout, family string) time.Duration {
+			if family == experiment.FamilyShutdown && l.Data.Files == 16 {
+				return 300 * time.Millisecond
+			}
+			return 100 * time.Millisecond
+		}})
+	w.plan.Measure, w.plan.Window, w.plan.PilotWindow = experiment.MeasureLifecycle, 0, 0
+	w.plan.Work, w.plan.Target.Mode = 1000*int64(w.plan.Params.RowBytes), filewise.External
+	trials, d := w.run(t)
+	for _, x := range trials {
+		if x.State != filewise.Done {
+			t.Fatalf("%+v: %s", x.Cell, x.Reason)
+		}
+	}
+	j, err := w.plan.Judge(trials)
+	if err != nil || len(j.Families) != 3 || d.Ending != experiment.Decided {
+		t.Fatalf("%d families, %+v, %v; want shutdown, open and checkpoint, decided", len(j.Families), d, err)
+	}
+	for _, f := range j.Families {
+		look, ok := f.Result.Last()
+		if f.Name == experiment.FamilyRecovery || !ok || (look.Estimates[1].Hi < 0) != (f.Name == experiment.FamilyShutdown) {
+			t.Errorf("%s: %v", f.Name, f.Sentences)
+		}
+	}
+}
+
 // A trial that fails because its volume has just gone is no failure of the layout: the
 // run ends by what the guard says, and the trial is measured when it goes on.
 func TestHostFaultIsNoFailedTrial(t *testing.T) {

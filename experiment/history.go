@@ -282,6 +282,8 @@ func (p Plan) Families() []string {
 // families are what the trials are judged by.
 func (p Plan) families() []string {
 	switch {
+	case p.cycles():
+		return cycleFamilies
 	case p.Measure == MeasureLifecycle:
 		return lifecycleFamilies
 	case p.Overall:

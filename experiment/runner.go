@@ -281,7 +281,7 @@ func (l *life) mistaken(err error) bool {
 // are loaded with before.
 func (p Plan) Program(w filewise.Workload) filewise.Program {
 	program := w.Program()
-	program.Preload = p.Preload
+	program.Preload, program.Cycles = p.Preload, p.cycles()
 	if p.Work > 0 {
 		program.WorkBytes = p.Preload + p.Work
 	} else {

@@ -146,10 +146,11 @@ func (m *maker) setMeasure() error {
 		return nil
 	}
 	switch {
-	case m.plan.Target.Mode == filewise.External:
+	case m.plan.Target.Mode == filewise.External && !m.About.Cycles:
 		return filewise.Errorf(filewise.CodePreflight, "measure it on a managed server: --engine "+m.plan.Target.Engine+" instead of --target",
-			"an existing server is its owner's and is never stopped, so its life cycle is not timed: %w", filewise.ErrUnsupported)
-	case !m.About.Lifecycle:
+			"an existing server is its owner's and is never stopped, and databases of %s cannot be taken offline by themselves: %w",
+			m.plan.Target.Engine, filewise.ErrUnsupported)
+	case m.plan.Target.Mode != filewise.External && !m.About.Lifecycle:
 		return filewise.Errorf(filewise.CodePreflight, "measure it on an engine with a server that Filewise may stop, such as --engine mariadb",
 			"%s has no life cycle to time: %w", m.plan.Target.Engine, filewise.ErrUnsupported)
 	case m.plan.Target.Durability == filewise.DurabilityOff:

@@ -213,6 +213,36 @@ func TestFromOnAServer(t *testing.T) {
 	}
 }
 
+// The life cycle is timed by URL where databases go offline by themselves; elsewhere a managed server of
+// the same engine is the remedy, and there is one.
+func TestLifecycleByURL(t *testing.T) {
+	engines := plan.Engines(all.Engines())
+	for target, possible := range map[string]bool{"sqlserver://u@h/": true, "oracle://u@h/pdb": true, "postgres://u@h/": false,
+		"mariadb://u@h/": false, "mysql://u@h/": false} {
+		o := engines.New()
+		o.Scenario, o.Target, o.Measure = "inserts", plan.Of(target), plan.Of(experiment.MeasureLifecycle)
+		made, err := engines.Make(o)
+		if (err == nil) != possible || possible && (made.Plan.Work == 0 || !made.Plan.Program(mustWork(t, made)).Cycles) ||
+			!possible && !strings.Contains(filewise.RemedyOf(err), "--engine ") {
+			t.Errorf("%s: %v (%s)", target, err, filewise.RemedyOf(err))
+		}
+	}
+}
+
+// mustWork is the plan's workload.
+func mustWork(t *testing.T, made plan.Made) filewise.Workload {
+	t.Helper()
+	sc, err := workload.Lookup(made.Scenario)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := sc.New(made.Params, made.Seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
 // An option of a server's URL that nothing reads is refused before anything is connected to,
 // on every engine, with the list of those that are read.
 func TestUnknownOptions(t *testing.T) {

@@ -142,7 +142,11 @@ func beforeAndAfter(p experiment.Plan) []string {
 			"restores its build (kill, copy, start) and stops it at its end.",
 			p.Instances, humanize.IBytes(uint64(p.Preload))))
 	}
-	if p.Measure == experiment.MeasureLifecycle {
+	switch {
+	case p.Measure == experiment.MeasureLifecycle && p.Target.Mode == filewise.External:
+		out = append(out, "Life cycle: half of the work, then the build goes offline and online again, both timed; the other half, then a "+
+			"checkpoint. Nothing is crashed, so no recovery is timed.")
+	case p.Measure == experiment.MeasureLifecycle:
 		out = append(out, "Life cycle: a third of the work, then shutdown and open are timed; another third, then a checkpoint; the last "+
 			"third, then the server is killed and its recovery timed.")
 	}

@@ -84,6 +84,14 @@ func (d *database) Open(ctx context.Context) (time.Duration, error) {
 	return d.lifecycle(ctx, family)
 }
 
+// Cycle takes the planted times of a shutdown and an open, while the server goes on.
+func (d *database) Cycle(ctx context.Context) (offline, online time.Duration, err error) {
+	if offline, err = d.lifecycle(ctx, "shutdown"); err == nil {
+		online, err = d.lifecycle(ctx, "open")
+	}
+	return offline, online, err
+}
+
 func (d *database) lifecycle(ctx context.Context, family string) (time.Duration, error) {
 	if d.down {
 		return 0, fmt.Errorf("%s: the database is down", family)

@@ -83,9 +83,9 @@ func (b *build) Extend(ctx context.Context) error {
 // the cache held of them is read anew. The first time it is done twice, to know what
 // it takes where nothing was changed, which grows with the number of files.
 func (b *build) Settle(ctx context.Context) error {
-	took, err := b.settle(ctx)
+	took, _, err := b.settle(ctx)
 	if err == nil && b.clean == 0 {
-		b.clean, err = b.settle(ctx)
+		b.clean, _, err = b.settle(ctx)
 	}
 	b.wrote = max(took-b.clean, 0)
 	return err
@@ -98,25 +98,34 @@ func (b *build) Took() time.Duration { return b.wrote }
 // Cool empties the buffer cache of the build's blocks: they leave it when their tablespace
 // goes offline.
 func (b *build) Cool(ctx context.Context) error {
-	_, err := b.settle(ctx)
+	_, _, err := b.settle(ctx)
 	return err
 }
 
-// settle takes the tablespaces offline and online, and says how long the first took.
-func (b *build) settle(ctx context.Context) (offline time.Duration, err error) {
+// Cycle takes the build's tablespaces offline, which writes what was changed of them, and online.
+func (b *build) Cycle(ctx context.Context) (offline, online time.Duration, err error) {
+	return b.settle(ctx)
+}
+
+var _ filewise.Cycler = (*build)(nil)
+
+// settle takes the tablespaces offline and online, and returns how long each took.
+func (b *build) settle(ctx context.Context) (offline, online time.Duration, err error) {
 	for _, x := range b.steps.At(filewise.StageSettle) {
 		do, start := ctx, time.Now()
 		if x.Section == "online" { // nothing keeps it from coming back
 			do = context.WithoutCancel(ctx)
 		}
 		if err := b.do(do, x); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		if x.Section == "offline" {
 			offline += time.Since(start)
+		} else {
+			online += time.Since(start)
 		}
 	}
-	return offline, nil
+	return offline, online, nil
 }
 
 // Drop drops the build; twice is harmless.

@@ -27,7 +27,7 @@ func (Engine) Describe() filewise.Description {
 		RowBytes:     600,
 		PublishedOne: filewise.KindBigfile,
 		OwnGrowth:    true,
-		Cools:        true,
+		Cools:        true, Cycles: true,
 		Note: "Oracle gives a table its space in extents, which it takes from the tablespace's files in turns (a table's first extents come " +
 			"from one file); " +
 			"a log, undo and buffer cache of the instance serve all files and all other work on it",

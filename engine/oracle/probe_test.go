@@ -118,7 +118,11 @@ func TestSettleTimesTheWriting(t *testing.T) {
 	if err := b.Cool(t.Context()); err != nil || b.Took() != wrote || len(f.unchecked) > 0 {
 		t.Errorf("cooling: %v, and it counts %v, not %v", err, b.Took(), wrote)
 	}
-	if n := len(f.log); n != 12 {
+	offline, online, err := b.Cycle(t.Context())
+	if err != nil || offline <= 0 || online <= 0 || f.tablespaces[d.names.Tablespace].offline {
+		t.Errorf("offline %v, online %v, %v", offline, online, err)
+	}
+	if n := len(f.log); n != 14 {
 		t.Errorf("%d statements: %v", n, f.log)
 	}
 }

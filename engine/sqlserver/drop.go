@@ -37,9 +37,14 @@ func (s *externalServer) within(name string, f func(*sql.DB) error) error {
 
 // insist repeats a batch while others are still leaving the database that it is about.
 func (s *externalServer) insist(ctx context.Context, statement, doing string) error {
+	return s.persist(ctx, doing, func() error { _, err := s.control.ExecContext(ctx, statement); return err })
+}
+
+// persist does it again while sessions that leave the database are still in it.
+func (s *externalServer) persist(ctx context.Context, doing string, do func() error) error {
 	deadline := time.Now().Add(dropPatience)
 	for {
-		_, err := s.control.ExecContext(ctx, statement)
+		err := do()
 		switch {
 		case err == nil, hasNumber(err, errNoDatabase) && !hasNumber(err, errNotMarked):
 			return nil

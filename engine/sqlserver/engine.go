@@ -35,7 +35,7 @@ func (Engine) Describe() filewise.Description {
 		Schemes: []string{engineName, "mssql"}, Port: defaultPort,
 		Rights:       rights,
 		BackupsThere: true,
-		TempAsIs:     true, Cools: true, Identity: true,
+		TempAsIs:     true, Cools: true, Cycles: true, Identity: true,
 		Unproven: Unproven,
 		Licence: "Microsoft's licence terms forbid disclosing benchmark results of SQL Server to a third party without its written approval: " +
 			"results stay on this machine unless you export them",

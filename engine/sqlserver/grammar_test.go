@@ -396,6 +396,7 @@ var damages = []struct{ section, old, new string }{
 	{"add-files", "ADD FILE", "ADD FIL"}, {"add-files", "TO FILEGROUP", "FILEGROUP"}, {"add-files", "(NAME =", "NAME ="},
 	{"add-files", "ADD FILEGROUP [filewise", "ADD FILEGROUPS [filewise"}, {"restored-options", "RECOVERY", "RECOVER"},
 	{"cool", "WITH NO_WAIT", "WITH NO_WAITS"},
+	{"cycle", "SYSUTCDATETIME();", "SYSUTCDATETIME("},
 	{"drop", "DROP DATABASE", "DROP DATABAS"}, {"drop", "IF NOT EXISTS (", "IF NOT EXISTS"}, {"drop", "COLLATE", "COLATE"},
 	{"drop", "UNION ALL SELECT", "UNION ALL SELCT"}, {"drop", ") AS strange", ") strange strange"},
 	{"look", "BETWEEN 5 AND 16383", "BETWEEN 5 OR 16383"}, {"look", "NOT IN (", "NOT IN"},

@@ -518,6 +518,9 @@ func modelAlter(a *asked, r *Reply) error {
 		d.sessions = max(d.sessions-1, 0) // one of them leaves
 		return nil
 	}
+	if strings.Contains(a.q.SQL, "AS offline_us") && a.alterAny {
+		r.Result(big("offline_us"), big("online_us")).Row(1_500_000, 250_000)
+	}
 	for part := range strings.SplitSeq(a.q.SQL, "ALTER DATABASE ") {
 		switch online := strings.Contains(part, "SET ONLINE"); {
 		case online && !a.alterAny:

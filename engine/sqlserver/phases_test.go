@@ -150,6 +150,41 @@ func TestWake(t *testing.T) {
 	}
 }
 
+// TestCycle: a build goes offline and comes back in one batch, timed by the server, with nobody thrown
+// out; without the right to bring it back it stays where it is.
+func TestCycle(t *testing.T) {
+	for _, may := range []bool{true, false} {
+		lab := newLab(t, func(m *model) { m.alterAny = may })
+		s := lab.open()
+		w, err := workload.NewInserts(workload.Params{Connections: 2, RowBytes: 100, CommitEvery: 1, Table: workload.TableShared,
+			Key: workload.KeySequential}, 1)
+		ok(t, err)
+		p := w.Program()
+		p.Cycles = true
+		failed := false
+		for _, f := range s.Examine(t.Context(), filewise.Demand{Program: p}) {
+			failed = failed || f.Check == "rights to empty the buffer pool" && f.Status == filewise.StatusFailed
+		}
+		db, err := s.Build(t.Context(), layout(2), p)
+		if err == nil {
+			name := lab.names()[0]
+			offline, online, cerr := db.Settler.(filewise.Cycler).Cycle(t.Context())
+			err = cerr
+			lab.model.mu.Lock()
+			if may && (offline != 1500*time.Millisecond || online != 250*time.Millisecond || lab.model.locks[name+"/filewise keeps"] == nil) {
+				t.Errorf("%v, %v, %v", offline, online, err)
+			}
+			if state := lab.model.databases[name].state; state == "OFFLINE" {
+				t.Error("it stays offline")
+			}
+			lab.model.mu.Unlock()
+		}
+		if failed == may || (err == nil) != may {
+			t.Errorf("may bring it back %v: finding failed %v, %v", may, failed, err)
+		}
+	}
+}
+
 // TestCoolWantsTheRight: the account that the documentation asks for may set its build offline and not online. So
 // nothing is built that would stay offline, and the grant is told; what is offline already is named with the
 // statement that an administrator has to give.

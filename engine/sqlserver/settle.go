@@ -50,9 +50,10 @@ func (b *build) Cool(ctx context.Context) error {
 	return b.steps.At(filewise.StageBuild).Of("keep").Run(ctx, b.do)
 }
 
-// cools tells whether a program empties the buffer pool of its build's pages.
+// cools tells whether a program takes its build offline and back, to empty the buffer pool of its
+// pages or to time that.
 func cools(p filewise.Program) bool {
-	return slices.ContainsFunc(p.Phases, func(p filewise.Phase) bool { return p.Cache == filewise.CacheBufferCold })
+	return p.Cycles || slices.ContainsFunc(p.Phases, func(p filewise.Phase) bool { return p.Cache == filewise.CacheBufferCold })
 }
 
 // mayCool refuses what would leave the build offline: SET OFFLINE wants ALTER on the database, which its owner has,

@@ -30,7 +30,10 @@ func (d *design) steps() (script.Steps, error) {
 		s.extend()
 	}
 	w.Sections(filewise.StageSettle, "settle")
-	if cools(d.program) {
+	switch {
+	case d.program.Cycles:
+		s.server(filewise.StageMeasure, "cycle")
+	case cools(d.program):
 		s.server(filewise.StageSettle, "cool")
 	}
 	w.Sections(filewise.StageObserve, "files")

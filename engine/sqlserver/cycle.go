@@ -1,0 +1,38 @@
+package sqlserver
+
+import (
+	"context"
+	"time"
+
+	"filewise"
+)
+
+// Cycle takes the build's database offline and online, in one batch: the server itself brings it
+// back, and tells when. Going offline, it shuts the database down cleanly, with a checkpoint.
+// Filewise's own sessions leave it, and nobody else is thrown out.
+func (b *build) Cycle(ctx context.Context) (offline, online time.Duration, err error) {
+	if ctx.Err() != nil {
+		return 0, 0, context.Cause(ctx)
+	}
+	if err := b.server.mayCool(b.design.program); err != nil {
+		return 0, 0, err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), coolPatience)
+	defer cancel()
+	b.away()
+	for _, x := range b.steps.Of("cycle") {
+		err := b.server.persist(ctx, "taking "+b.design.name+" offline and online", func() error {
+			r, err := one(ctx, b.server.control, x.Text)
+			if err == nil {
+				offline, online = time.Duration(r.Int("offline_us"))*time.Microsecond, time.Duration(r.Int("online_us"))*time.Microsecond
+			}
+			return err
+		})
+		if err != nil {
+			return 0, 0, err
+		}
+	}
+	return offline, online, b.steps.At(filewise.StageBuild).Of("keep").Run(ctx, b.do)
+}
+
+var _ filewise.Cycler = (*build)(nil)
