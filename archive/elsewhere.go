@@ -53,6 +53,8 @@ type Numbers struct {
 	Few []verdict.Estimate `json:"few,omitempty"`
 	// P99 is that of the layouts' latency, where the file has it of trials.
 	P99 []TrialsP99 `json:"p99,omitempty"`
+	// Stalls says which trials stalled and what that costs, or how many can though none did; absent: not known yet.
+	Stalls string `json:"stalls,omitempty"`
 	// LatencyLoss says that a layout to use is slow where it matters; absent: none is.
 	LatencyLoss string `json:"latency_loss,omitempty"`
 }
@@ -98,7 +100,8 @@ func JudgeElsewhere(source string, all []Foreign) (out Elsewhere, err error) {
 		out.Families = append(out.Families, n)
 		families[i] = experiment.Family{Name: n.Family, Result: r, Sentences: n.Sentences, LatencyLoss: n.LatencyLoss}
 	}
-	out.LatencyLoss = experiment.Judgement{Families: families}.LatencyLoss()
+	j := experiment.Judgement{Families: families}
+	out.LatencyLoss, out.Stalls = j.LatencyLoss(), j.Stalls()
 	out.Headline, out.Notes = report.Summary(judged[0].Arms[judged[0].Config.Baseline].Name, families), []string{}
 	singly := filewise.Each(out.Families, func(n Numbers) string { return n.Family + ": " + n.Headline })
 	out.Sentences = append([]string{out.Headline}, singly...)
@@ -115,7 +118,7 @@ func numbersOf(in Foreign) (out Numbers, err error) {
 	if len(t) >= verdict.FirstLook {
 		out.Sentences = verdict.Sentences(out.Verdict, verdict.WordsOptions{})
 		decision := out.Verdict.Document()
-		out.Decision = &decision
+		out.Decision, out.Stalls = &decision, out.Verdict.Stalls()
 	} else {
 		if out.Few, err = verdict.Few(cfg, arms, t); err != nil {
 			return out, err
@@ -177,9 +180,9 @@ func (out *Numbers) inTime() []string {
 func (out Elsewhere) Text() string {
 	var w strings.Builder
 	if len(out.Families) == 0 {
-		out.verdictText(&w, out.LatencyLoss)
+		out.verdictText(&w, say.Joined("\n", out.LatencyLoss, out.Stalls))
 	} else {
-		fmt.Fprintf(&w, "%s\n", say.Joined("\n", out.Headline, out.LatencyLoss))
+		fmt.Fprintf(&w, "%s\n", say.Joined("\n", out.Headline, out.LatencyLoss, out.Stalls))
 	}
 	said := map[string]bool{}
 	for _, f := range out.Families {

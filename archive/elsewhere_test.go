@@ -51,7 +51,7 @@ func tailed(t *testing.T, limit string, families ...string) Elsewhere {
 func TestP99Elsewhere(t *testing.T) {
 	out := tailed(t, "", "")
 	const loss = "But p99 of 8 files is 3.18 times that of 1 file, block by block (9"
-	if !strings.HasPrefix(out.LatencyLoss, loss) || !strings.HasPrefix(out.Text(), out.Headline+"\n"+out.LatencyLoss+"\n\n") ||
+	if !strings.HasPrefix(out.LatencyLoss, loss) || !strings.HasPrefix(out.Text(), out.Headline+"\n"+out.LatencyLoss+"\n"+out.Stalls+"\n\n") ||
 		strings.Count(out.Text(), "But p99") != 1 {
 		t.Errorf("it says %q in\n%s", out.LatencyLoss, out.Text())
 	}

@@ -159,6 +159,28 @@ func (j Judgement) LatencyLoss() string {
 	return strings.Join(out, " ")
 }
 
+// Stalls says which trials stalled and what that costs, by family if there are several, or how
+// many can stall though none did. Empty: nothing is claimed yet.
+func (j Judgement) Stalls() string {
+	var seen []string
+	none := ""
+	for _, f := range j.Families {
+		switch look, _ := f.Result.Last(); {
+		case len(look.Slow) == 0 && none == "":
+			none = f.Result.Stalls()
+		case len(look.Slow) == 0:
+		case len(j.Families) > 1:
+			seen = append(seen, say.Joined(": ", say.Sentence(f.Name), f.Result.Stalls()))
+		default:
+			seen = append(seen, f.Result.Stalls())
+		}
+	}
+	if len(seen) == 0 {
+		return none
+	}
+	return strings.Join(seen, " ")
+}
+
 // lossWords compare two layouts' p99, that of all trials where it is known; empty: neither
 // way it is lossFrom times the other's.
 func lossWords(best, base LayoutLatency, confidence float64) string {

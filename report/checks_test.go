@@ -55,3 +55,33 @@ func TestFailedAALeadsOnTheTerminal(t *testing.T) {
 		t.Errorf("it begins\n%s", out.String())
 	}
 }
+
+// Stalls, and how often they can occur unseen, stand in the first lines; the small print names the estimand.
+func TestStallsStandInTheFirstLines(t *testing.T) {
+	var table verdict.Table
+	for b := range 8 {
+		row := []verdict.Cell{{Throughput: 1000 + float64(b*b%7), OK: true}, {Throughput: 1002.5 - float64(b*b*b%9), OK: true}}
+		table = append(table, row)
+	}
+	table[4][1].Throughput = 512
+	layouts := []filewise.Layout{{Name: "1 file", Rank: 1}, {Name: "4 files", Rank: 4}}
+	r, err := verdict.Judge(verdict.DefaultConfig(), []verdict.Arm{{Name: "1 file", Rank: 1}, {Name: "4 files", Rank: 4}}, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := Data{Plan: experiment.Plan{Baseline: "1 file", Layouts: layouts, Rules: 3}}
+	d.Judgement = experiment.Judgement{Families: []experiment.Family{{Result: r, Sentences: verdict.Sentences(r, verdict.WordsOptions{})}}}
+	const want = "Stalled: 1 of 8 trials of 4 files (48 % slower than a typical one; total work 5.9 % less)."
+	for _, short := range []bool{false, true} {
+		var out bytes.Buffer
+		if err := Terminal(&out, d, TerminalOptions{Width: 300, Short: short}); err != nil {
+			t.Fatal(err)
+		}
+		if lines := strings.SplitN(out.String(), "\n", 4); !strings.Contains(strings.Join(lines[:3], "\n"), want) {
+			t.Errorf("short %v: it begins\n%s", short, strings.Join(lines, "\n"))
+		}
+	}
+	if words := strings.Join(newView(d).methodWords(), "\n"); !strings.Contains(words, "about the typical trial, the median of the logarithm") {
+		t.Errorf("the small print:\n%s", words)
+	}
+}

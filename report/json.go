@@ -67,14 +67,16 @@ type judgementDoc struct {
 	// Latency is that of the first family by layout.
 	Latency []experiment.LayoutLatency `json:"latency,omitempty"`
 	// LatencyLoss says that a layout to use loses in latency; absent: none does.
-	LatencyLoss string              `json:"latency_loss,omitempty"`
-	Families    []experiment.Family `json:"families,omitempty"`
+	LatencyLoss string `json:"latency_loss,omitempty"`
+	// Stalls says which trials stalled and what that costs, or how many can though none did; absent: not known yet.
+	Stalls   string              `json:"stalls,omitempty"`
+	Families []experiment.Family `json:"families,omitempty"`
 }
 
 func judgementOf(j experiment.Judgement) judgementDoc {
 	first := j.First()
 	doc := judgementDoc{Judgement: j, Result: first.Result, Sentences: j.Sentences(), Cause: first.Cause, Latency: first.Latency,
-		LatencyLoss: j.LatencyLoss()}
+		LatencyLoss: j.LatencyLoss(), Stalls: j.Stalls()}
 	if len(j.Families) > 1 {
 		doc.Families = j.Families
 	}

@@ -37,7 +37,7 @@ func (v view) methodWords() []string {
 	out := []string{
 		v.trialWords(),
 		v.blockWords(),
-		"The differences are those of the typical trial: a robust fit of blocks and layouts to the logarithm of throughput. No trial is " +
+		v.estimand() + "No trial is " +
 			"removed because of its outcome; unusual ones are pulled in, and the table counts them beside the geometric means.",
 		fmt.Sprintf("The intervals hold with %s for all layouts and for an interim analysis after every "+
 			"block together, so that measuring could stop as "+
@@ -55,14 +55,24 @@ func (v view) methodWords() []string {
 	return out
 }
 
+// estimand names what the differences and their intervals are about.
+func (v view) estimand() string {
+	said := "The differences are those of the typical trial: a robust fit of blocks and layouts to the logarithm of throughput. "
+	if v.Plan.JudgedBy() >= experiment.JointFrom {
+		said += "All that is said of a layout is about the typical trial, the median of the logarithm of its throughput against the baseline's " +
+			"in one block: stalls stand beside it, with what they cost. "
+	}
+	return said
+}
+
 // publishedMethod says how a run by the article's design measured.
 func (v view) publishedMethod() []string {
 	out := []string{
 		v.trialWords(),
 		"The order is the article's: every layout is run as often as the design says, then the next one; nothing is randomised, and there are " +
 			"no pilots.",
-		"The averages are those of the article's way. For the sound verdict, run k of every layout counts as block k: a robust fit of blocks " +
-			"and layouts to the logarithm of throughput.",
+		"The averages are those of the article's way. For the sound verdict, run k of every layout counts as block k. " +
+			strings.TrimSpace(v.estimand()),
 	}
 	if w := weakerWords(*v.Plan.AsPublished); w != "" {
 		out = append(out, w)

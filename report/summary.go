@@ -100,7 +100,7 @@ const mostWarnings = 3
 // table, why, what to be wary of, and where the rest is.
 func (v view) answer() document.Block {
 	out := []document.Block{document.Headline(v.Headline())}
-	for _, s := range []string{v.latencyLoss(), v.rules()} {
+	for _, s := range []string{v.latencyLoss(), v.Judgement.Stalls(), v.rules()} {
 		if s != "" {
 			out = append(out, document.Line{Text: s})
 		}

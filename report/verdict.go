@@ -25,7 +25,8 @@ func (v view) verdict() []document.Block {
 	}
 	out := []document.Block{
 		document.OnPages(document.Line{Class: "kicker", Text: say.Joined(" · ", "Verdict", v.Scenario.Title)}),
-		document.Everywhere(append([]document.Block{document.Headline(v.Headline())}, said("relevance", v.latencyLoss(), v.relevance(), v.met())...)...),
+		document.Everywhere(append([]document.Block{document.Headline(v.Headline())}, said("relevance", v.latencyLoss(),
+			v.Judgement.Stalls(), v.relevance(), v.met())...)...),
 		document.Only{In: document.HTML | document.Terminal, Blocks: said("gain", v.gain())},
 	}
 	if f := v.further(); len(f) > 0 {

@@ -133,7 +133,7 @@ func (r *replay) look(n int) Look {
 	}
 	look.Estimates = s.estimates()
 	if r.cfg.Rules > 2 {
-		look.Changed = s.hold(look.Estimates)
+		look.Changed, look.Slow = s.hold(look.Estimates), s.slow()
 	}
 	if r.cfg.Rules > 1 && s.fitted {
 		look.CarryOver, look.Stalls = r.bounds.claimsAt(n) && s.carriesOver(), s.stalls()

@@ -128,6 +128,8 @@ type Look struct {
 	Changed bool `json:"changed,omitempty"`
 	// Stalls are single trials that carry an effect.
 	Stalls []Stall `json:"stalls,omitempty"`
+	// Slow are the arms with stalled trials, and what these cost (rules 3).
+	Slow []Slow `json:"slow,omitempty"`
 }
 
 // Warning is something the reader of a verdict has to know, and what to do.
