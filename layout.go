@@ -2,7 +2,9 @@ package filewise
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // Allocation says whether files are created at full size or grow.
@@ -48,6 +50,27 @@ type Spread struct {
 	Allocation Allocation `json:"allocation,omitempty"`
 	Growth     int64      `json:"growth,omitempty"` // bytes by which a growing file grows
 	Placement  Placement  `json:"placement,omitempty"`
+	// Volumes are the volumes of this layout's own, in order; empty: those of the target that
+	// are kept for nothing else.
+	Volumes VolumeNames `json:"volumes,omitempty"`
+}
+
+// VolumeNames are names of volumes, joined by "+", so that layouts can be compared.
+type VolumeNames string
+
+// List returns the names; none for the zero value.
+func (n VolumeNames) List() []string {
+	return strings.FieldsFunc(string(n), func(r rune) bool { return r == '+' })
+}
+
+// of returns the volumes of these names, in their order, without those that are not there.
+func (n VolumeNames) of(volumes []Volume) (out []Volume) {
+	for _, name := range n.List() {
+		if i := slices.IndexFunc(volumes, func(v Volume) bool { return v.Name == name }); i >= 0 {
+			out = append(out, volumes[i])
+		}
+	}
+	return out
 }
 
 // AddedLater says what becomes of data that were loaded into one file when the
@@ -102,21 +125,30 @@ type Layout struct {
 func (l Layout) BuildKey() string {
 	key := fmt.Sprintf("%s/%d×%d/%s/%d/%s/%s/%s/%s/%s", l.Kind, l.Data.Files, l.Data.Bytes, l.Data.Allocation, l.Data.Growth, l.Data.Placement,
 		l.AddedLater, l.Indexes, l.LogVolume, l.IndexVolume)
+	if l.Data.Volumes != "" {
+		key += "/" + string(l.Data.Volumes)
+	}
 	if t := l.Temp; t.Files > 0 {
 		key += fmt.Sprintf("/%d×%d/%s/%d/%s", t.Files, t.Bytes, t.Allocation, t.Growth, t.Placement)
 	}
 	return key
 }
 
-// DataVolumes are the volumes on which data files lie, in order: those that are
-// not kept for the log or for indexes.
+// DataVolumes are the volumes on which data files lie, in order: the layout's own, or
+// those that are not kept for the log or for indexes.
 func (l Layout) DataVolumes(volumes []Volume) []Volume {
+	if l.Data.Volumes != "" {
+		return l.Data.Volumes.of(volumes)
+	}
 	return Those(volumes, func(v Volume) bool { return v.Name != l.LogVolume && v.Name != l.IndexVolume })
 }
 
 // BackupVolumes are the volumes over which backup files are spread, in order; none
-// where backups lie apart and every volume holds data files.
+// if backups lie apart and every volume holds data files.
 func (l Layout) BackupVolumes(volumes []Volume) []Volume {
+	if l.Backup.Volumes != "" {
+		return l.Backup.Volumes.of(volumes)
+	}
 	if l.Backup.Placement != PlaceApart {
 		return volumes
 	}
@@ -127,6 +159,22 @@ func (l Layout) BackupVolumes(volumes []Volume) []Volume {
 		}
 	}
 	return Those(volumes, func(v Volume) bool { return !held[v.Name] })
+}
+
+// BackupVolumeOf returns the volume on which backup file i lies. CheckBackupVolumes says whether
+// there is one.
+func (l Layout) BackupVolumeOf(i int, volumes []Volume) Volume {
+	return l.Backup.VolumeOf(i, l.BackupVolumes(volumes))
+}
+
+// CheckBackupVolumes refuses, with CodeUsage, a layout whose backups lie apart from its data
+// though every volume holds data files.
+func (l Layout) CheckBackupVolumes(volumes []Volume) error {
+	if len(l.BackupVolumes(volumes)) > 0 {
+		return nil
+	}
+	return Errorf(CodeUsage, "give one more --volume NAME=DIR, for the backups",
+		"backups apart from the data of %s: every volume holds data files", l.Name)
 }
 
 // FilesAtFirst is the number of data files that a build has before Extend.

@@ -56,7 +56,17 @@ func traitsOf(a arm) []string {
 	if a.Indexes != "" {
 		indexes = "indexes " + a.Indexes
 	}
-	return []string{string(a.Kind), "placed " + string(a.Data.Placement), allocation, growth, log, indexes, index}
+	placed, backup, backupFiles := "placed "+string(a.Data.Placement), "", ""
+	if names := a.Data.Volumes.List(); len(names) > 0 {
+		placed = "on " + strings.Join(names, " and ")
+	}
+	if names := a.Backup.Volumes.List(); len(names) > 0 {
+		backup = "backups on " + strings.Join(names, " and ")
+	}
+	if a.Backup.Files > 0 {
+		backupFiles = "backup in " + filewise.FilesName(a.Backup.Files)
+	}
+	return []string{string(a.Kind), placed, allocation, growth, log, indexes, index, backupFiles, backup}
 }
 
 // simplest orders the kinds by how much they ask of whoever keeps the database:

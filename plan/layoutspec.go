@@ -12,7 +12,8 @@ import (
 )
 
 // layoutKeys are the keys of --layout.
-var layoutKeys = []string{"files", "kind", "placement", "allocation", "growth", "log", "indexes", "index-volume", "name"}
+var layoutKeys = []string{"files", "kind", "placement", "allocation", "growth", "volumes", "log", "indexes", "index-volume",
+	"backup-files", "backup-volumes", "name"}
 
 // LayoutSpec is a layout in full, by keys: what it leaves open is as the other
 // options say.
@@ -76,6 +77,9 @@ func (m *maker) follow(spec LayoutSpec, a *arm) error {
 	if a.Data.Files == 0 {
 		return badLayout(spec.String(), "add files=N", "it does not say how many files it has")
 	}
+	if err := m.inBackup(spec, a); err != nil {
+		return err
+	}
 	if a.growthGiven && a.allocationGiven && a.Data.Allocation == filewise.Preallocated {
 		return badLayout(spec.String(), "add allocation=growing, or leave growth out", "preallocated files do not grow")
 	}
@@ -98,6 +102,14 @@ func (m *maker) setKey(a *arm, key, value string) (err error) {
 	case "growth":
 		a.growthGiven = true
 		a.Data.Growth, err = m.growthOf("layout growth=", value)
+	case "volumes":
+		a.Data.Volumes, a.Data.Placement, err = m.volumes("layout volumes=", value)
+	case "backup-volumes":
+		a.Backup.Volumes, a.Backup.Placement, err = m.volumes("layout backup-volumes=", value)
+	case "backup-files":
+		if a.Backup.Files, err = strconv.Atoi(value); err != nil || a.Backup.Files < 1 {
+			return BadValue("layout backup-files="+value, "", "give a whole number from 1")
+		}
 	case "log":
 		a.LogVolume = value
 	case "indexes":
@@ -112,6 +124,52 @@ func (m *maker) setKey(a *arm, key, value string) (err error) {
 		a.Name = value
 	}
 	return err
+}
+
+// volumes are names joined by "+", each of the target's and once, and how files lie on them.
+func (m *maker) volumes(what, value string) (filewise.VolumeNames, filewise.Placement, error) {
+	all := filewise.Each(m.plan.Target.Volumes, func(v filewise.Volume) string { return v.Name })
+	names := strings.Split(value, "+")
+	for i, name := range names {
+		if _, err := Choice(what, name, all...); err != nil {
+			return "", "", err
+		}
+		if slices.Contains(names[:i], name) {
+			return "", "", BadValue(what+value, "", "name each volume once")
+		}
+	}
+	if len(names) == 1 {
+		return filewise.VolumeNames(value), filewise.PlaceOne, nil
+	}
+	return filewise.VolumeNames(value), filewise.PlaceRoundRobin, nil
+}
+
+// inBackup completes a layout of scenario backup: it has a file for each volume of its own, or as
+// many as the data have where a file is backed up by itself, and lies apart from the data.
+func (m *maker) inBackup(spec LayoutSpec, a *arm) error {
+	given := func(key string) bool {
+		return slices.ContainsFunc(spec, func(p Pair) bool { return p.Name == key })
+	}
+	switch {
+	case !m.sc.Stripes && (given("backup-files") || given("backup-volumes")):
+		return badLayout(spec.String(), "leave them out, or run scenario backup", "it says how backups lie, and none are made")
+	case !m.sc.Stripes:
+		return nil
+	case m.About.StripesAsFiles && given("backup-files"):
+		return badLayout(spec.String(), "leave backup-files out", "a backup has as many files as the database here")
+	}
+	a.Discard = m.o.Discard.Value
+	switch {
+	case m.About.StripesAsFiles:
+		a.Backup.Files = a.Data.Files
+	case a.Backup.Files == 0:
+		a.Backup.Files = max(1, len(a.Backup.Volumes.List()))
+	}
+	if a.Backup.Placement == "" && len(m.plan.Target.Volumes) > 1 {
+		a.Backup.Placement = filewise.PlaceApart
+		return a.CheckBackupVolumes(m.plan.Target.Volumes)
+	}
+	return nil
 }
 
 // baseLayout is what the layouts have in common: all but number, name and rank.
@@ -143,6 +201,12 @@ func checkApart(l filewise.Layout, volumes []filewise.Volume, logFlag, indexFlag
 		if name != "" && !slices.Contains(names, name) {
 			_, err := Choice(strings.TrimPrefix(flag, "--"), name, names...)
 			return err
+		}
+	}
+	for _, name := range l.Data.Volumes.List() {
+		if name == l.LogVolume || name == l.IndexVolume {
+			return filewise.Errorf(filewise.CodeUsage, "leave it out of volumes=, or put the log and the indexes elsewhere",
+				"volume %s is for data, and for the log or the indexes alone", name)
 		}
 	}
 	if len(l.DataVolumes(volumes)) == 0 {

@@ -39,6 +39,9 @@ func (d *design) checkBackup() error {
 	case l.Backup.Files < 0 || l.Backup.Files > mostStripes:
 		return refuse(fmt.Sprintf("give 1 to %d", mostStripes), "a backup in %d files on postgres", l.Backup.Files)
 	}
+	if err := l.CheckBackupVolumes(d.target.Volumes); err != nil {
+		return err
+	}
 	options := stripeOptions
 	if d.program.Dumps() {
 		options = dumpOptions
@@ -103,7 +106,7 @@ func (b *backuper) take(ctx context.Context) error {
 // volumeOf is the number of the volume that backup file n lies on.
 func (b *backuper) volumeOf(n int) int {
 	t := b.build.design.target
-	v := b.build.design.layout.Backup.VolumeOf(n, t.Volumes)
+	v := b.build.design.layout.BackupVolumeOf(n, t.Volumes)
 	return slices.IndexFunc(t.Volumes, func(o filewise.Volume) bool { return o.Name == v.Name })
 }
 

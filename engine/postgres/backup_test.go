@@ -63,6 +63,9 @@ func backups(t *testing.T, bin string) {
 			l := partitions(2, 4<<20)
 			l.LogVolume = "v3"
 			l.Backup = filewise.Spread{Files: c.files, Placement: filewise.PlaceRoundRobin}
+			if c.workload == "dump" {
+				l.Data.Volumes, l.Backup.Placement = "v1", filewise.PlaceApart
+			}
 			if c.workload == "backup" { // pg_basebackup takes no notice
 				l.BackupOptions = "buffer=64KiB,compression=gzip"
 			}
@@ -73,7 +76,8 @@ func backups(t *testing.T, bin string) {
 				t.Errorf("backup files: %+v", files)
 			}
 			for n, f := range files {
-				if f.Role != filewise.RoleBackup || c.files == 3 && f.Volume != target.Volumes[n].Name || f.Bytes < 1 {
+				if f.Role != filewise.RoleBackup || f.Bytes < 1 ||
+					c.files == 3 && f.Volume != target.Volumes[n].Name || c.workload == "dump" && f.Volume == "v1" {
 					t.Errorf("%+v", f)
 				}
 			}

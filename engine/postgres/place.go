@@ -154,5 +154,11 @@ func (d *design) space() map[string]int64 {
 		space[l.index.volume.Name] += times*keys/n + mib
 	}
 	d.tempRoom(space)
+	if d.program.BacksUp() && !d.layout.Discard {
+		files := max(d.layout.Backup.Files, 1)
+		for i := range files {
+			space[d.layout.BackupVolumeOf(i, d.target.Volumes).Name] += (rows + keys) / 2 / int64(files)
+		}
+	}
 	return space
 }

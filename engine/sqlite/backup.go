@@ -58,7 +58,7 @@ func (b *backuper) pages() int {
 // target is where the backup, or the restored copy, of file i lies.
 func (b *backuper) target(i int, suffix string) (filewise.Volume, string) {
 	l := b.d.layout
-	v := l.Backup.VolumeOf(i, l.BackupVolumes(b.d.target.Volumes))
+	v := l.BackupVolumeOf(i, b.d.target.Volumes)
 	return v, filepath.Join(v.Dir, filepath.Base(b.d.shards[i].path)+suffix)
 }
 

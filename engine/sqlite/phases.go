@@ -112,11 +112,7 @@ func supportedPhases(t filewise.Target, l filewise.Layout, p filewise.Program) e
 	case "", filewise.PlaceOne, filewise.PlaceRoundRobin:
 		return nil
 	case filewise.PlaceApart:
-		if len(l.BackupVolumes(t.Volumes)) == 0 {
-			return filewise.Errorf(filewise.CodeUsage, "give one more volume, for the backups",
-				"backups apart from the data of %s: every volume holds data files", l.Name)
-		}
-		return nil
+		return l.CheckBackupVolumes(t.Volumes)
 	}
 	return unsupported("use one, round-robin or apart", "placement %q of backups", l.Backup.Placement)
 }

@@ -117,7 +117,7 @@ func (s *shape) backupSpace(need map[string]int64, shares []int64) {
 	}
 	for i, sh := range s.shards {
 		bytes := max(shares[i], sh.bytes, payload*13/10)
-		need[l.Backup.VolumeOf(i, l.BackupVolumes(s.target.Volumes)).Name] += bytes
+		need[l.BackupVolumeOf(i, s.target.Volumes).Name] += bytes
 		need[sh.volume.Name] += bytes
 	}
 }

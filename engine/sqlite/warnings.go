@@ -66,7 +66,7 @@ func (s *shape) warnings() []filewise.Warning {
 	if s.layout.Data.Placement != filewise.PlaceRoundRobin {
 		used = 1
 	}
-	if used < volumes {
+	if used < volumes && s.layout.Data.Volumes == "" { // which are asked for
 		out = append(out, filewise.Warning{
 			Code:    "volumes-unused",
 			Message: fmt.Sprintf("%s: %d of %d volumes hold no file of this layout.", s.layout.Name, volumes-used, volumes),

@@ -47,11 +47,14 @@ func checkBackup(p *dialect.Product, t filewise.Target) error {
 // checkBackup refuses backups that the product cannot make of the layout, or not
 // restore without touching the original.
 func (d *design) checkBackup() error {
-	switch {
-	case d.Program.Dumps():
-		return d.checkDump()
-	case !d.Program.BacksUp():
+	if !d.Program.BacksUp() {
 		return nil
+	}
+	if err := d.Layout.CheckBackupVolumes(d.Target.Volumes); err != nil {
+		return err
+	}
+	if d.Program.Dumps() {
+		return d.checkDump()
 	}
 	if err := checkBackup(d.Product, d.Target); err != nil {
 		return err
@@ -77,9 +80,9 @@ func (d *design) checkBackup() error {
 			"a load beside a backup on %s: FLUSH TABLES … FOR EXPORT, by which Filewise copies its tables, lets nobody write until the copy is "+
 				"done", d.Product.Title)
 	case d.Product.Managed.BackupTool == nil:
-	case b.Placement == filewise.PlaceRoundRobin && len(d.Target.Volumes) > 1:
+	case b.Placement == filewise.PlaceRoundRobin && len(d.Layout.BackupVolumes(d.Target.Volumes)) > 1:
 		return refuse("use one volume for the backup", "%s's backup tool writes into one directory, not to %d volumes", d.Product.Title,
-			len(d.Target.Volumes))
+			len(d.Layout.BackupVolumes(d.Target.Volumes)))
 	case !system && min(len(d.data), d.Layout.Data.Files) > 1 && d.Layout.Data.Placement == filewise.PlaceRoundRobin:
 		return refuse("use --kind system, or one volume for the data",
 			"%s's backup tool restores tables of other directories (DATA DIRECTORY) to the place of the originals", d.Product.Title)
@@ -125,7 +128,7 @@ func (d *design) threads() int { return max(d.Layout.Backup.Files, 1) }
 func (d *design) backupDirs() map[string]string {
 	dirs := map[string]string{}
 	for i := range d.threads() {
-		v := d.Layout.Backup.VolumeOf(i, d.Target.Volumes)
+		v := d.Layout.BackupVolumeOf(i, d.Target.Volumes)
 		n := slices.IndexFunc(d.Target.Volumes, func(o filewise.Volume) bool { return o.Name == v.Name })
 		dirs[v.Name] = d.dirs[n] + backupSuffix
 	}

@@ -37,7 +37,7 @@ func (d *design) checkDump() error {
 		return refuse("leave --discard out", "a dump that is thrown away: mydumper writes files")
 	case l.Backup.Files < 0 || l.Backup.Files > mostJobs:
 		return refuse("give 1 to "+strconv.Itoa(mostJobs), "a dump by %d jobs", l.Backup.Files)
-	case l.Backup.Placement == filewise.PlaceRoundRobin && len(d.Target.Volumes) > 1:
+	case l.Backup.Placement == filewise.PlaceRoundRobin && len(l.BackupVolumes(d.Target.Volumes)) > 1:
 		return refuse("use one volume for the dump", "mydumper writes into one directory, not to %d volumes", len(d.Target.Volumes))
 	case d.isSystem():
 		return refuse("use --kind partitions or per-table",

@@ -25,10 +25,11 @@ func dump(t *testing.T) filewise.Workload {
 	return w
 }
 
-// dumpLayout is of data on two volumes, dumped in pieces by three jobs.
+// dumpLayout is of data on one volume, dumped beside it in pieces by three jobs.
 func dumpLayout() filewise.Layout {
 	l := phaseLayout(filewise.KindPartitions, 2, 16<<20)
-	l.Backup, l.LogVolume = filewise.Spread{Files: 3}, "v3"
+	l.Backup, l.LogVolume = filewise.Spread{Files: 3, Placement: filewise.PlaceApart}, "v3"
+	l.Data.Volumes = "v1"
 	l.BackupOptions = "compress=yes,rows=1000"
 	return l
 }
@@ -81,7 +82,7 @@ func testDumps(t *testing.T, sub subject) {
 	}
 	pieces := 0
 	for _, f := range files {
-		if f.Role != filewise.RoleBackup || f.Volume != "v1" || f.Bytes < 1 {
+		if f.Role != filewise.RoleBackup || f.Volume != "v2" || f.Bytes < 1 {
 			t.Errorf("%+v", f)
 		}
 		if strings.HasPrefix(filepath.Base(f.Path), "filewise.fw_frag") && strings.HasSuffix(f.Path, ".sql.gz") &&

@@ -28,9 +28,9 @@ func (d *design) copies() []copied {
 	dirs := d.backupDirs()
 	var all []copied
 	for i, f := range d.Files {
-		v := d.Layout.Backup.VolumeOf(i, d.Target.Volumes).Name
+		v := d.Layout.BackupVolumeOf(i, d.Target.Volumes).Name
 		if dirs[v] == "" { // fewer threads than volumes
-			v = d.Layout.Backup.VolumeOf(i%d.threads(), d.Target.Volumes).Name
+			v = d.Layout.BackupVolumeOf(i%d.threads(), d.Target.Volumes).Name
 		}
 		for _, suffix := range []string{".ibd", ".cfg"} {
 			from := strings.TrimSuffix(f.Path, ".ibd") + suffix

@@ -28,7 +28,7 @@ const logInterval = "20"
 
 // backupDir is where the backup lies, and its volume.
 func (d *design) backupDir() (volume, dir string) {
-	v := d.Layout.Backup.VolumeOf(0, d.Target.Volumes).Name
+	v := d.Layout.BackupVolumeOf(0, d.Target.Volumes).Name
 	return v, d.backupDirs()[v]
 }
 
