@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"filewise"
 )
@@ -222,6 +224,24 @@ func TestKeysOfSeveralColumns(t *testing.T) {
 		last := s.Parameters[len(s.Parameters)-1]
 		if text := s.Transactions[0].SQL[0]; !strings.Contains(text, x.text) || !strings.Contains(last.Draw, x.draw) {
 			t.Errorf("%s with %+v", text, last)
+		}
+	}
+}
+
+// From a log of a known overlap come peak and mean; a session does not overlap with itself, and without times seconds tell.
+func TestOverlapOfALog(t *testing.T) {
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		seconds float64
+		most    int
+		mean    float64
+	}{"timed": {0.5, 3, 1.5}, "rounded": {1.001, 3, 3}, "untimed": {0, 3, 0}} {
+		o := &overlap{}
+		for i := range 3000 { // three sessions, each with a statement a second that ends with it
+			o.add(filewise.LoggedStatement{Session: fmt.Sprint(i % 3), Text: "SELECT", Ended: at.Add(time.Duration(i/3) * time.Second), Seconds: c.seconds})
+		}
+		if most, mean := o.of(); most != c.most || math.Abs(mean-c.mean) > 0.01 {
+			t.Errorf("%s: %d at most, %.3f on average", name, most, mean)
 		}
 	}
 }

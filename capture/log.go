@@ -49,7 +49,9 @@ func (t *taking) older(s filewise.LoggedStatement) {
 // session, and statements by themselves.
 func (t *taking) readLog(e filewise.Capturer) ([]kind, error) {
 	l := &ledger{known: map[string]int{}, sessions: map[string]*open{}}
+	worked := &overlap{}
 	err := e.ReadLog(t.Log, t.Database, func(s filewise.LoggedStatement) {
+		worked.add(s)
 		if t.older(s); l.held <= mostHeld {
 			l.take(s)
 		}
@@ -62,6 +64,9 @@ func (t *taking) readLog(e filewise.Capturer) ([]kind, error) {
 		if o.begun || len(o.keys) > 0 {
 			l.one(notEnded, 1, o.seconds)
 		}
+	}
+	if most, mean := worked.of(); most > 0 {
+		t.MostActive, t.Active, t.Connected = most, mean, 0
 	}
 	t.Connected = max(t.Connected, len(l.sessions))
 	return l.kinds, err

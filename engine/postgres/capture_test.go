@@ -136,6 +136,24 @@ func shaped(t *testing.T, f *usersServer) {
 	}
 	lines, err := w.Table(deadline(t), "lines", no)
 	must(t, err)
+	must(t, shop.Exec(deadline(t), "ALTER DATABASE theirshop SET datestyle = 'German'", "CREATE TABLE contracts (id int PRIMARY KEY, ends timestamptz)",
+		"INSERT INTO contracts SELECT i, CASE WHEN i % 2 = 0 THEN 'infinity'::timestamptz ELSE timestamptz '2021-01-01' + i * interval '1 day' END "+
+			"FROM generate_series(1, 1000) i", "CREATE TABLE old () INHERITS (contracts)", "ANALYZE contracts",
+		"GRANT SELECT ON contracts, old TO filewise_account"))
+	defer func() {
+		must(t, shop.Exec(deadline(t), "DROP TABLE old, contracts", "ALTER DATABASE theirshop RESET datestyle"))
+	}()
+	german, err := Engine{}.Watch(deadline(t), f.target(), "theirshop")
+	must(t, err)
+	defer german.Close()
+	contracts, err := german.Table(deadline(t), "contracts", no)
+	must(t, err)
+	old, err := german.Table(deadline(t), "old", no)
+	must(t, err)
+	if c := contracts.Columns[1]; !strings.HasPrefix(c.Low, "2021-01-0") || !strings.HasPrefix(c.High, "2023-09-") ||
+		contracts.Whole != "others inherit from it: old" || old.Whole != "it inherits from contracts" {
+		t.Errorf("%s to %s; %s; %s", c.Low, c.High, contracts.Whole, old.Whole)
+	}
 	if got := fmt.Sprint(lines.Foreign); got != "[{[y x] pairs [b a]}]" {
 		t.Error(got)
 	}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"filewise"
 	"filewise/engine/innodb/dialect"
@@ -42,7 +43,12 @@ var (
 func (d Engine) ReadLog(r io.Reader, database string, each func(filewise.LoggedStatement)) error {
 	l := &log{wanted: database, databases: map[string]string{}}
 	l.each = l.seen.Of(each)
-	in := bufio.NewReaderSize(r, 1<<16)
+	unpacked, err := dumpfile.Text(r)
+	if err != nil {
+		return wrongLog(err)
+	}
+	defer unpacked.Close()
+	in := bufio.NewReaderSize(unpacked, 1<<16)
 	for {
 		line, err := dumpfile.Line(in, l.bytes)
 		if line != "" {
@@ -75,9 +81,10 @@ type log struct {
 	databases map[string]string // of sessions
 	session   string
 	seconds   float64
-	text      []string // lines of the statement
-	bytes     int      // of these
-	slow      bool     // the lines are of a slow log
+	at        time.Time // of the last line that tells it
+	text      []string  // lines of the statement
+	bytes     int       // of these
+	slow      bool      // the lines are of a slow log
 	known     bool
 	head      bool // the line before is of the server's head
 	seen      customsql.Seen
@@ -102,6 +109,9 @@ func (l *log) line(line string) {
 	}
 	if m := generalLine.FindStringSubmatch(line); m != nil && !l.slow {
 		l.end()
+		if at := customsql.Moment(strings.TrimSpace(line[:strings.IndexByte(line, '\t')])); !at.IsZero() {
+			l.at = at
+		}
 		l.known, l.session = true, m[1]+m[3]
 		l.command(m[2]+m[4], m[5])
 		return
@@ -122,6 +132,9 @@ func (l *log) line(line string) {
 func (l *log) slowHead(line string) {
 	if len(l.text) > 0 {
 		l.end()
+	}
+	if at, is := strings.CutPrefix(line, "# Time: "); is {
+		l.at = customsql.Moment(strings.TrimSpace(at))
 	}
 	if m := slowSession.FindStringSubmatch(line); m != nil {
 		l.session = m[1] + m[2]
@@ -176,7 +189,8 @@ func (l *log) end() {
 		l.seen.Add(database)
 	}
 	if text != "" && l.known && (database == l.wanted || !told) {
-		dialect.CustomRules.Logged(filewise.LoggedStatement{Session: l.session, Text: text, Seconds: l.seconds, Earlier: !told}, false, l.each)
+		dialect.CustomRules.Logged(filewise.LoggedStatement{Session: l.session, Text: text, Seconds: l.seconds, Earlier: !told,
+			Ended: l.at}, false, l.each)
 	}
 	l.seconds = 0
 }

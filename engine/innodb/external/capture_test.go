@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"filewise"
 	"filewise/capture"
@@ -312,6 +313,13 @@ func TestReadLogsOfKinds(t *testing.T) {
 		if strings.Join(got, "|") != x.want || err != nil {
 			t.Errorf("%s: %q, %v", name, strings.Join(got, "|"), err)
 		}
+	}
+	for _, head := range []string{"# Time: 261125 10:00:01\n" + slow[len("# Time: 2027\n"):], "# Time: 2026-11-25T10:00:01Z\n" + slow[len("# Time: 2027\n"):]} {
+		fatal(t, mySQL.ReadLog(strings.NewReader(head+"use shop;\nSELECT 1;\n"), "shop", func(s filewise.LoggedStatement) {
+			if want := time.Date(2026, 11, 25, 10, 0, 1, 0, time.UTC); !s.Ended.Equal(want) {
+				t.Errorf("it ended at %v", s.Ended)
+			}
+		}))
 	}
 	err := mySQL.ReadLog(strings.NewReader(slow+"use other;\nSET timestamp=1;\nSELECT 2;\n"), "shop", nil)
 	if err == nil || !strings.Contains(err.Error(), "6 lines read, with statements of other (1): none of database shop") {

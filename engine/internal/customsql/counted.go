@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"filewise"
 )
@@ -32,7 +33,11 @@ func Summed(all []filewise.CountedStatement) []filewise.CountedStatement {
 func (r Rules) Logged(s filewise.LoggedStatement, together bool, each func(filewise.LoggedStatement)) {
 	all := r.split(s.Text)
 	s.Seconds /= float64(len(all))
+	ended := s.Ended
 	for i, text := range all {
+		if left := float64(len(all)-1-i) * s.Seconds; !ended.IsZero() {
+			s.Ended = ended.Add(-time.Duration(left * float64(time.Second)))
+		}
 		s.Text, s.Together = text, together && i+1 < len(all)
 		s.Key, s.Values = r.keyed(text, s.Arguments)
 		each(s)

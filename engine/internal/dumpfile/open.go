@@ -51,8 +51,18 @@ func Open(path string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
+	t, err := Text(f)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	t.closers = append(t.closers, f)
+	return t, nil
+}
+
+// Text is the text of a file, of which the same may be true. Closing it leaves the file open.
+func Text(f io.Reader) (*Unpacking, error) {
 	in := bufio.NewReaderSize(f, 1<<20)
-	t := text{in, []io.Closer{f}}
+	t := &Unpacking{}
 	head, _ := in.Peek(6)
 	for _, p := range packers {
 		if !bytes.HasPrefix(head, []byte(p.magic)) {
@@ -60,7 +70,7 @@ func Open(path string) (io.ReadCloser, error) {
 		}
 		unpacked, err := p.open(in)
 		if err != nil {
-			return nil, errors.Join(err, f.Close())
+			return nil, err
 		}
 		if c, is := unpacked.(io.Closer); is {
 			t.closers = append([]io.Closer{c}, t.closers...)
@@ -71,12 +81,14 @@ func Open(path string) (io.ReadCloser, error) {
 	return t, nil
 }
 
-type text struct {
+// Unpacking reads a file's text.
+type Unpacking struct {
 	io.Reader
 	closers []io.Closer
 }
 
-func (t text) Close() (err error) {
+// Close ends it.
+func (t *Unpacking) Close() (err error) {
 	for _, c := range t.closers {
 		err = errors.Join(err, c.Close())
 	}

@@ -226,6 +226,12 @@ func (w *watcher) tableOf(ctx context.Context, quoted string, withhold func(stri
 	if schema := client.Text(row[6]); schema != "public" {
 		t.Whole = "it is in schema " + schema + ", and a layout spreads tables of public"
 	}
+	if heirs := client.Text(row[7]); heirs != "" {
+		t.Whole = "others inherit from it: " + heirs
+	}
+	if of := client.Text(row[8]); of != "" {
+		t.Whole = "it inherits from " + of
+	}
 	kind := client.Text(row[5])
 	if kind != "r" {
 		t.Whole = "it is a view, or divided already"

@@ -14,7 +14,7 @@ import (
 )
 
 // entry is a record of a log.
-type entry struct{ database, session, tag, message, detail string }
+type entry struct{ database, session, tag, message, detail, at string }
 
 // cloudLine is a line of stderr as Cloud SQL passes it on.
 var cloudLine = regexp.MustCompile(`(?s)^\[(\d+)\]: \[[\d-]+\] .*?\bdb=([^, ]*).*? (?:LOG|\p{Lu}+): +(.*)$`)
@@ -22,9 +22,9 @@ var cloudLine = regexp.MustCompile(`(?s)^\[(\d+)\]: \[[\d-]+\] .*?\bdb=([^, ]*).
 // entryOf reads a line of jsonlog, or one that an operator or a cloud has wrapped.
 func entryOf(text []byte) (entry, error) {
 	var line struct {
-		Dbname, Session_id, Ps, Message, Detail, TextPayload string
-		Record                                               struct {
-			Database_name, Session_id, Command_tag, Message, Detail string
+		Dbname, Session_id, Ps, Message, Detail, TextPayload, Timestamp string
+		Record                                                          struct {
+			Database_name, Session_id, Command_tag, Message, Detail, Log_time string
 		}
 	}
 	if err := json.Unmarshal(text, &line); err != nil {
@@ -33,11 +33,11 @@ func entryOf(text []byte) (entry, error) {
 		return entry{}, json.Unmarshal(text, &any)
 	}
 	if m := cloudLine.FindStringSubmatch(line.TextPayload); m != nil {
-		return entry{database: m[2], session: m[1], message: m[3]}, nil
+		return entry{database: m[2], session: m[1], message: m[3], at: line.Timestamp}, nil
 	}
 	of := line.Record
 	return entry{cmp.Or(line.Dbname, of.Database_name), cmp.Or(line.Session_id, of.Session_id), cmp.Or(line.Ps, of.Command_tag),
-		cmp.Or(line.Message, of.Message), cmp.Or(line.Detail, of.Detail)}, nil
+		cmp.Or(line.Message, of.Message), cmp.Or(line.Detail, of.Detail), cmp.Or(line.Timestamp, of.Log_time)}, nil
 }
 
 // log is what has been read of one.
@@ -99,7 +99,7 @@ func (l *log) take(e entry) {
 	if e.database != l.database {
 		return
 	}
-	s := filewise.LoggedStatement{Session: e.session, Text: text, Seconds: seconds}
+	s := filewise.LoggedStatement{Session: e.session, Text: text, Seconds: seconds, Ended: customsql.Moment(e.at)}
 	if !ok {
 		if !others.MatchString(e.message) || planned.MatchString(e.message) {
 			if l.seen.Unknown++; l.seen.Example == "" {

@@ -14,12 +14,17 @@ import (
 
 // The columns of a csvlog line, which later releases only add to.
 const (
-	csvDatabase, csvSession, csvTag, csvMessage, csvDetail, csvColumns = 2, 5, 7, 13, 14, 23
+	csvTime, csvDatabase, csvSession, csvTag, csvMessage, csvDetail, csvColumns = 0, 2, 5, 7, 13, 14, 23
 )
 
 // ReadLog reads a log of csvlog or jsonlog, whichever it is, also within the records of CloudNativePG and Cloud SQL.
 func ReadLog(r io.Reader, database string, each func(filewise.LoggedStatement)) error {
-	in := bufio.NewReaderSize(r, 1<<16)
+	text, err := dumpfile.Text(r)
+	if err != nil {
+		return wrongLog(err)
+	}
+	defer text.Close()
+	in := bufio.NewReaderSize(text, 1<<16)
 	head, err := in.Peek(1)
 	if errors.Is(err, io.EOF) {
 		return nil
@@ -96,7 +101,7 @@ func readCSV(in io.Reader, take func(entry)) error {
 		if len(line) < csvColumns {
 			return wrongLog(csv.ErrFieldCount)
 		}
-		take(entry{line[csvDatabase], line[csvSession], line[csvTag], line[csvMessage], line[csvDetail]})
+		take(entry{line[csvDatabase], line[csvSession], line[csvTag], line[csvMessage], line[csvDetail], line[csvTime]})
 	}
 }
 

@@ -1,10 +1,13 @@
 package capturing
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"filewise"
 )
@@ -34,7 +37,7 @@ func TestBombInALog(t *testing.T) {
 // row is a line of a csvlog.
 func row(tag, message, detail string) string {
 	quoted := func(text string) string { return `"` + strings.ReplaceAll(text, `"`, `""`) + `"` }
-	return `t,u,shop,1,l,5f.1,1,` + tag + `,t,1/1,0,LOG,0,` + quoted(message) + "," + quoted(detail) + ",,,,,,,,p,client backend,,0\n"
+	return `2026-11-25 10:00:01.250 CET,u,shop,1,l,5f.1,1,` + tag + `,t,1/1,0,LOG,0,` + quoted(message) + "," + quoted(detail) + ",,,,,,,,p,client backend,,0\n"
 }
 
 // Statements are read from each form of log that has them, once.
@@ -69,6 +72,17 @@ func TestReadLogsOfKinds(t *testing.T) {
 		if strings.Join(got, "|") != x.want || err != nil {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
+	}
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	fmt.Fprint(w, row("SELECT", "duration: 1 ms  statement: SELECT 1", ""))
+	w.Close()
+	if err := ReadLog(&packed, "shop", func(s filewise.LoggedStatement) {
+		if want := time.Date(2026, 11, 25, 10, 0, 1, 250e6, time.UTC); !s.Ended.Equal(want) {
+			t.Errorf("it ended at %v", s.Ended)
+		}
+	}); err != nil {
+		t.Error(err)
 	}
 	values := ""
 	if err := ReadLog(strings.NewReader(row("SELECT", "duration: 1 ms  execute s: SELECT $1", "parameters: $1 = 'it''s, $2', $2 = NULL")), "shop",

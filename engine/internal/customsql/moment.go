@@ -1,0 +1,22 @@
+package customsql
+
+import (
+	"strings"
+	"time"
+)
+
+// moments are the forms in which logs tell when something was, without the names of zones, of which a log has one.
+var moments = []string{"2006-01-02T15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999", "060102 15:04:05", "060102  3:04:05"}
+
+// Moment reads when something was; zero: it is in no known form.
+func Moment(text string) time.Time {
+	if words := strings.Fields(text); len(words) == 3 && len(words[0]) == len("2006-01-02") { // with the name of a zone
+		text = words[0] + " " + words[1]
+	}
+	for _, form := range moments {
+		if t, err := time.Parse(form, text); err == nil {
+			return t
+		}
+	}
+	return time.Time{}
+}
