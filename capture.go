@@ -33,6 +33,12 @@ type Watcher interface {
 	Close() error
 }
 
+// Accustomed is a Watcher that knows on which settings the database's statements depend.
+type Accustomed interface {
+	// Settings are those by which a managed server takes them as this one does, by name.
+	Settings(context.Context) (map[string]string, error)
+}
+
 // CountedStatement is a statement that a server has counted.
 type CountedStatement struct {
 	ID, Text             string

@@ -39,10 +39,12 @@ const (
 // Study is what was captured.
 type Study struct {
 	Options  `json:"-"`
-	Database string  `json:"database"`
-	Server   string  `json:"server"`
-	Seconds  float64 `json:"seconds,omitempty"` // observed; 0: since the server counts, or a log's
-	Calls    float64 `json:"calls"`             // of all statements, or transactions of a log
+	Database string `json:"database"`
+	// Settings are those of the database on which statements depend.
+	Settings map[string]string `json:"settings,omitempty"`
+	Server   string            `json:"server"`
+	Seconds  float64           `json:"seconds,omitempty"` // observed; 0: since the server counts, or a log's
+	Calls    float64           `json:"calls"`             // of all statements, or transactions of a log
 	// Time is what these took, in s; 0: a log does not tell.
 	Time float64 `json:"time_s"`
 	// Covered is the share of the time that the study covers; without times, of the calls.
@@ -103,6 +105,12 @@ type kind struct {
 // Take captures. A watcher is closed by its owner.
 func Take(ctx context.Context, e filewise.Capturer, w filewise.Watcher, o Options) (*Study, error) {
 	t := &taking{watcher: w, Study: Study{Options: o, Database: o.Database, Server: w.Server()}, why: map[string]string{}}
+	if of, ok := w.(filewise.Accustomed); ok {
+		var err error
+		if t.Settings, err = of.Settings(ctx); err != nil {
+			return nil, err
+		}
+	}
 	kinds, err := t.observe(ctx, e)
 	if err != nil {
 		return nil, err

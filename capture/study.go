@@ -2,6 +2,7 @@ package capture
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,6 +23,12 @@ func (s *Study) YAML() string {
 	line("# Read it, and edit it: it is a study file (docs/study-files.md).\n")
 	line("name: %s", quoted("captured from "+s.Database))
 	line("engine: %s", s.Engine)
+	if len(s.Settings) > 0 {
+		line("# Settings of the database on which its statements depend.\nset:")
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Settings)) {
+		line("  %s: %s", name, quoted(s.Settings[name]))
+	}
 	line("files: [1, 4, 8]")
 	if len(s.Setup) == 0 {
 		line("# Builds are filled from a dump of the database: name its file here, or the URL, of which Filewise takes one")

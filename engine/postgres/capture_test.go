@@ -92,6 +92,7 @@ func captured(t *testing.T, f *usersServer) {
 	}
 	parsed(t, text)
 	shaped(t, f)
+	accustomed(t, f, shop)
 	before := f.dump(t, o.Database) // which the server counts, too
 	o.Values = true
 	if s, err = takeCapture(t, f, o); err != nil || !strings.Contains(s.YAML(), "@example.org") {
@@ -99,6 +100,29 @@ func captured(t *testing.T, f *usersServer) {
 	}
 	if !slices.Equal(before, f.dump(t, o.Database)) {
 		t.Error("the database has changed")
+	}
+}
+
+// accustomed: tables are found where the database's search_path has them, and the study says so.
+func accustomed(t *testing.T, f *usersServer, shop *client.Link) {
+	must(t, shop.Exec(deadline(t), "CREATE SCHEMA app", "CREATE TABLE app.hidden (id int PRIMARY KEY)", "INSERT INTO app.hidden VALUES (1), (9)",
+		"GRANT USAGE ON SCHEMA app TO filewise_account", "GRANT SELECT ON app.hidden TO filewise_account", "ANALYZE app.hidden",
+		"ALTER DATABASE theirshop SET search_path = app, public"))
+	defer func() {
+		must(t, shop.Exec(deadline(t), "ALTER DATABASE theirshop RESET search_path", "DROP SCHEMA app CASCADE"))
+	}()
+	w, err := Engine{}.Watch(deadline(t), f.target(), "theirshop")
+	must(t, err)
+	defer w.Close()
+	if _, err := w.Shape(deadline(t), "SELECT id FROM hidden WHERE id = $1", nil); err != nil {
+		t.Error(err)
+	}
+	facts, err := w.Table(deadline(t), "hidden", func(string) bool { return false })
+	must(t, err)
+	settings, err := w.(filewise.Accustomed).Settings(deadline(t))
+	must(t, err)
+	if settings["search_path"] != "app, public" || facts.Columns[0].High != "9" || !strings.Contains(facts.Whole, "schema app") {
+		t.Errorf("%v, %+v", settings, facts)
 	}
 }
 

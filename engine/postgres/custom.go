@@ -97,7 +97,11 @@ func newCustom(ctx context.Context, c connection) (_ filewise.Session, err error
 	s.join()
 	s.One, s.Noun = s.one, "transaction"
 	s.Try = func(_ context.Context, i int64) error { return s.custom.Try(s, s.Session, i) }
-	if err = s.open(ctx); err == nil {
+	var setup []string
+	if path := s.build.design.target.Settings["search_path"]; path != "" { // which sessions have set for Filewise's own SQL
+		setup = append(setup, "SET search_path = "+path)
+	}
+	if err = s.open(ctx, setup...); err == nil {
 		err = s.custom.Prepare(customRules, s.build.design.program.Custom, s.Session, filewise.Rehearses(ctx), func(x *customsql.Statement) error {
 			s.names[x] = "fw_custom_" + strconv.Itoa(len(s.names))
 			return s.prepare(ctx, s.names[x], x)

@@ -37,8 +37,8 @@ var reserved = []struct {
 	{"the kind and the files of a layout decide it (--kind, --files, --size, --allocation, --growth)", []string{
 		"innodb-data-file-path", "innodb-file-per-table", "innodb-autoextend-increment", "innodb-directories", "innodb-read-only", "read-only",
 		"innodb-force-recovery",
-		"innodb", "ignore-builtin-innodb", "default-storage-engine", "storage-engine", "enforce-storage-engine", "sql-mode",
-		"lower-case-table-names", "tc-heuristic-recover"}},
+		"innodb", "ignore-builtin-innodb", "default-storage-engine", "storage-engine", "enforce-storage-engine",
+		"tc-heuristic-recover"}},
 	{"--durability decides it", []string{
 		"innodb-flush-log-at-trx-commit", "sync-binlog", "sql-log-bin", "binlog-format", "max-binlog-size", "expire-logs-days",
 		"binlog-expire-logs-seconds",
@@ -50,6 +50,18 @@ var reserved = []struct {
 	{"option files are Filewise's own", []string{"defaults-file", "defaults-extra-file", "defaults-group-suffix", "no-defaults",
 		"print-defaults", "help", "version", "verbose", "install", "remove"}},
 }
+
+// harmless are modes of SQL that decide which values are taken, and not how a statement is read.
+var harmless = []string{"STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "ERROR_FOR_DIVISION_BY_ZERO", "NO_ENGINE_SUBSTITUTION", "NO_ZERO_DATE",
+	"NO_ZERO_IN_DATE", "ALLOW_INVALID_DATES", "NO_AUTO_VALUE_ON_ZERO", "PAD_CHAR_TO_FULL_LENGTH", "NO_AUTO_CREATE_USER"}
+
+// Modes are those of an sql_mode.
+func Modes(value string) []string {
+	return strings.FieldsFunc(strings.ToUpper(value), func(c rune) bool { return c == ',' || c == ' ' })
+}
+
+// Harmless tells whether a managed server may have a mode.
+func Harmless(mode string) bool { return slices.Contains(harmless, mode) }
 
 // CheckSettings refuses user settings that a managed server must not have. The
 // error has code usage, the setting's name and the reason.
@@ -69,6 +81,18 @@ func checkSetting(name, value string) error {
 	}
 	if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return filewise.Errorf(filewise.CodeUsage, "give the value on one line", "--set %s: the value %q holds a control character", name, value)
+	}
+	switch strings.ReplaceAll(strings.ToLower(name), "-", "_") {
+	case "lower_case_table_names":
+		if value != "0" && value != "1" {
+			return filewise.Errorf(filewise.CodeUsage, "give 0, or 1: names of tables are in small letters, whatever a statement says",
+				"--set %s=%s is refused: on Linux it is 0 or 1", name, value)
+		}
+	case "sql_mode":
+		if other := slices.DeleteFunc(Modes(value), Harmless); len(other) > 0 {
+			return filewise.Errorf(filewise.CodeUsage, "leave it out, or give it without: in a set-up, SET SESSION sql_mode does it",
+				"--set %s is refused with %s, which changes how Filewise's own statements are read", name, strings.Join(other, ", "))
+		}
 	}
 	if why := reservedWhy(name); why != "" {
 		return filewise.Errorf(filewise.CodeUsage, "leave it out", "--set %s is refused: %s", name, why)

@@ -124,6 +124,9 @@ func (w *watcher) Shape(ctx context.Context, statement string, constants []strin
 	if len(s.Values) > 0 && geometry.MatchString(statement) {
 		return s, errors.New("it makes geometry of texts, for which a study draws no values")
 	}
+	if err := w.fold(ctx, &s); err != nil {
+		return s, w.explain(err)
+	}
 	s.Keep(constants)
 	st, err := w.in.PrepareContext(ctx, strings.Join(s.Pieces, "?"))
 	if n, _ := dialect.Number(err); writing(n) { // which it tells before it looks for what is named

@@ -105,6 +105,31 @@ func testCapture(t *testing.T, b bench) {
 	}
 }
 
+// Names are folded where the server does, and modes that decide which values are taken go into the study.
+func TestSettingsOfADatabase(t *testing.T) {
+	s := servertest.Start(t, servertest.MariaDB, "--lower-case-table-names=1", "--sql-mode=NO_ZERO_DATE,ANSI_QUOTES,ALLOW_INVALID_DATES")
+	b := bench{products()[0], s, ""}
+	b.Exec(t, "CREATE DATABASE theirshop", "CREATE TABLE theirshop.orders (id INT PRIMARY KEY)")
+	b.Account(t, "watcher", []string{"GRANT SELECT ON theirshop.* TO `filewise`@`%`"})
+	w, err := b.engine.Watch(deadline(t), b.Target("watcher"), "theirshop")
+	fatal(t, err)
+	defer w.Close()
+	shape, err := w.Shape(deadline(t), "UPDATE Orders SET id = 5 WHERE id = 7", nil)
+	fatal(t, err)
+	settings, err := w.(filewise.Accustomed).Settings(deadline(t))
+	fatal(t, err)
+	if fmt.Sprint(shape.Tables) != "[orders]" || shape.Values[1].Table != "orders" || settings["lower_case_table_names"] != "1" ||
+		settings["sql_mode"] != "NO_ZERO_DATE,ALLOW_INVALID_DATES" {
+		t.Errorf("%+v, %v", shape, settings)
+	}
+	fatal(t, dialect.CheckSettings(settings))
+	for name, value := range map[string]string{"sql_mode": "ANSI_QUOTES", "lower-case-table-names": "2"} {
+		if err := dialect.CheckSettings(map[string]string{name: value}); filewise.RemedyOf(err) == "" {
+			t.Errorf("%s=%s: %v", name, value, err)
+		}
+	}
+}
+
 // tokens: of bytes no value is in the study, and of a text's few values those that stand in many rows.
 func tokens(t *testing.T, b bench) {
 	b.Exec(t, "CREATE TABLE theirshop.t (id INT PRIMARY KEY, tok BINARY(16) NOT NULL UNIQUE, comment_approved VARCHAR(20), nick VARCHAR(20))",

@@ -38,6 +38,10 @@ func Watch(ctx context.Context, a filewise.Address, rules customsql.Rules) (file
 		l.Close()
 		return nil, client.ConnectError(a.String(), err)
 	}
+	if err := w.accustom(ctx, a); err != nil {
+		w.link.Close()
+		return nil, client.ConnectError(a.String(), err)
+	}
 	return w, nil
 }
 
@@ -48,6 +52,7 @@ type watcher struct {
 	version                int
 	schema                 string // of the extension; empty: the database has none
 	info                   string // the same where it tells what it has forgotten
+	settings               map[string]string
 }
 
 func (w *watcher) Server() string { return w.banner }
@@ -224,7 +229,7 @@ func (w *watcher) tableOf(ctx context.Context, quoted string, withhold func(stri
 		t.Whole = "its unique key " + other + " does not contain " + t.Key
 	}
 	if schema := client.Text(row[6]); schema != "public" {
-		t.Whole = "it is in schema " + schema + ", and a layout spreads tables of public"
+		t.Whole = "it is in schema " + schema + ", and a layout spreads tables of public: statements on it are measured where the dump puts it"
 	}
 	if heirs := client.Text(row[7]); heirs != "" {
 		t.Whole = "others inherit from it: " + heirs

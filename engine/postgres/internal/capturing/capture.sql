@@ -7,6 +7,18 @@ SELECT version(), current_setting('server_version_num')::integer, current_user::
        coalesce((SELECT quote_ident(n.nspname) FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
                   WHERE e.extname = 'pg_stat_statements' AND e.extversion ~ '^1\.(9|\d\d)'), '');
 
+-- What the database has set, else a role in it, else a role that owns tables in it: of several roles the one with the most sessions.
+-- name: settings
+SELECT DISTINCT ON (name) name, value FROM (
+  SELECT split_part(c, '=', 1) AS name, substr(c, strpos(c, '=') + 1) AS value,
+         CASE WHEN s.setdatabase <> 0 AND s.setrole = 0 THEN 2 WHEN s.setdatabase <> 0 THEN 1 ELSE 3 END AS rank,
+         (SELECT count(*) FROM pg_stat_activity t WHERE t.usesysid = s.setrole AND t.datname = current_database()) AS many
+    FROM pg_db_role_setting s CROSS JOIN LATERAL unnest(s.setconfig) c
+   WHERE s.setdatabase = (SELECT oid FROM pg_database WHERE datname = current_database())
+      OR s.setdatabase = 0 AND EXISTS (SELECT FROM pg_class r WHERE r.relowner = s.setrole AND r.relkind IN ('r', 'p'))) x
+ WHERE name IN ('search_path', 'datestyle', 'DateStyle', 'intervalstyle', 'IntervalStyle', 'timezone', 'TimeZone')
+   AND value !~ '[$]user' ORDER BY name, rank, many DESC, value;
+
 -- name: sessions
 SELECT count(*) FILTER (WHERE state = 'active')::integer, count(*)::integer FROM pg_stat_activity
  WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid();
