@@ -272,6 +272,9 @@ func (l *life) takeOver() bool {
 
 // fill commits a number of payload bytes, split evenly over the connections.
 func (l *life) fill(ctx context.Context, bytes int64) error {
+	if l.program.ReadOnly { // what was loaded is all there is
+		return nil
+	}
 	return l.unmeasured(ctx, 0, "while it was loaded or worked on, unmeasured", func(load *drive.Load, p filewise.Phase) {
 		load.Ops = opsOf(bytes/p.OpBytes, len(load.Sessions))
 	})

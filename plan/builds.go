@@ -143,6 +143,9 @@ func (m *maker) checkInstances() error {
 // fixed work that leaves something to write and to recover.
 func (m *maker) setMeasure() error {
 	if m.plan.Measure = m.o.Measure.Value; m.plan.Measure == experiment.MeasureWorkload {
+		if m.o.Work.Given() && !m.work.Appends() {
+			return BadValue("work", m.o.Work.Value, "give --window: fixed work of transactions is for --measure lifecycle alone")
+		}
 		return nil
 	}
 	switch {
@@ -161,6 +164,9 @@ func (m *maker) setMeasure() error {
 	}
 	if m.plan.Work == 0 {
 		m.plan.Work = m.plan.Layouts[0].Data.Bytes / 2
+		if !m.work.Appends() { // transactions, which dirty many pages for each of their bytes
+			m.plan.Work /= 32
+		}
 	}
 	m.plan.Window, m.plan.PilotWindow = 0, 0
 	return nil

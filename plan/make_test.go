@@ -229,6 +229,30 @@ func TestLifecycleByURL(t *testing.T) {
 	}
 }
 
+// The life cycle is that of any database that a scenario loads: of order processing after some work, of
+// a read-only one as it is loaded. Fixed work of transactions is for that alone.
+func TestLifecycleOfScenarios(t *testing.T) {
+	engines := plan.Engines(all.Engines())
+	for _, c := range []struct {
+		scenario, measure, work string
+		possible                bool
+	}{
+		{"inserts", experiment.MeasureLifecycle, "", true}, {"orders", experiment.MeasureLifecycle, "", true},
+		{"orders", experiment.MeasureLifecycle, "1MiB", true}, {"scan", experiment.MeasureLifecycle, "", true},
+		{"orders", experiment.MeasureWorkload, "1MiB", false}, {"inserts", experiment.MeasureWorkload, "1MiB", true},
+	} {
+		o := engines.New()
+		o.Scenario, o.Target, o.Measure = c.scenario, plan.Of("sqlserver://u@h/"), plan.Of(c.measure)
+		if c.work != "" {
+			o.Work = plan.Of(c.work)
+		}
+		made, err := engines.Make(o)
+		if (err == nil) != c.possible || err == nil && (made.Work == 0 || made.Window != 0) {
+			t.Errorf("%+v: %v (%s)", c, err, filewise.RemedyOf(err))
+		}
+	}
+}
+
 // mustWork is the plan's workload.
 func mustWork(t *testing.T, made plan.Made) filewise.Workload {
 	t.Helper()
