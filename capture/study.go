@@ -32,7 +32,7 @@ func (s *Study) YAML() string {
 	line("files: [1, 4, 8]")
 	if len(s.Setup) == 0 {
 		line("# Builds are filled from a dump of the database: name its file here, or the URL, of which Filewise takes one")
-		line("# (docs/own-database.md). Or give custom a set-up.")
+		line("# (docs/own-copy.md). Or give custom a set-up.")
 		line("#from: %s", brief(s.URL))
 	}
 	line("# As many as worked at once at most; %.1f did on average, %d were connected.", s.Active, s.Connected)

@@ -45,7 +45,7 @@ func Take(ctx context.Context, to io.Writer, secrets []string, program string, a
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = to, &said
 	if err := cmd.Run(); err != nil {
-		remedy := "give the account the rights of docs/own-database.md, or take the dump yourself, and give its file"
+		remedy := "give the account the rights of docs/own-copy.md, or take the dump yourself, and give its file"
 		switch what := said.String(); {
 		case strings.Contains(what, "server version mismatch"):
 			remedy = "name the directory of the programs of a release that is as new as that server's: --server-bin DIR"
