@@ -207,8 +207,11 @@ type Resetter interface {
 	Reset(context.Context) error
 }
 
-// Usual is a scenario's design on a server that Filewise starts, if the user says nothing of
-// data, keys or work. What is zero is the scenario's.
+// NotReached is the code of the warning that files of a layout hold none of the rows.
+const NotReached = "files-not-reached"
+
+// Usual is an engine's design of a scenario, if the user says nothing of data, keys or work. What
+// is zero is the scenario's.
 type Usual struct {
 	// Memory limits what the server may use to Description.MemoryFor its connections.
 	Memory      bool  `json:"memory,omitempty"`
@@ -217,6 +220,11 @@ type Usual struct {
 	Bytes       int64 `json:"bytes,omitempty"`   // of the data files
 	Preload     int64 `json:"preload,omitempty"` // payload that is there before, in bytes
 	Row         int   `json:"row,omitempty"`     // payload of a row, in bytes
+	Work        int64 `json:"work,omitempty"`    // fixed work of a trial, in bytes of payload; 0: a window
+	// RowsAFile are those of dml for each file of the largest layout, so that each holds some.
+	RowsAFile   int64 `json:"rows_a_file,omitempty"`
+	CommitEvery int   `json:"commit_every,omitempty"`
+	Apart       bool  `json:"apart,omitempty"` // each connection has a table of its own
 	// Files are the numbers compared: none of them says more, and further ones take
 	// their share of the budget.
 	Files []int `json:"files,omitempty"`
@@ -245,8 +253,10 @@ type Description struct {
 	// FileCache: the system caches the server's files, so that less memory has it read more.
 	FileCache bool `json:"file_cache,omitempty"`
 
-	// Usual are designs of scenarios whose conditions of meaning hold, by name.
-	Usual map[string]Usual `json:"usual,omitempty"`
+	// Usual are designs of scenarios whose conditions of meaning hold, by name, on a server
+	// that Filewise starts, and UsualThere on one by URL.
+	Usual      map[string]Usual `json:"usual,omitempty"`
+	UsualThere map[string]Usual `json:"usual_there,omitempty"`
 
 	// CopiedKinds are the kinds of layout whose builds on a managed server are loaded once
 	// (Copier).

@@ -24,6 +24,9 @@ func trials(about filewise.Description) []trial {
 		all = append(all, trial{scenario + variant, func(o *plan.Options) {
 			o.Scenario = scenario
 			small(o, about)
+			if n := about.UsualThere[scenario].RowsAFile; n > 0 { // fewer do not reach both files
+				o.Rows = plan.Of(2 * n)
+			}
 			set(o)
 		}})
 	}

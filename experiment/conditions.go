@@ -192,8 +192,9 @@ func (a asked) writes() finding {
 		for _, m := range t.Measures {
 			x, ok := probe.Find(m.Deltas, filewise.ProbeWritten, name)
 			sum, known = sum+x, known || ok
-			if m.Rest != nil && len(m.Rest.Written) > 0 {
-				sum, known = sum+m.Rest.Written[name], true
+			if m.Rest != nil {
+				x, ok = m.Rest.Written[name]
+				sum, known = sum+x, known || ok
 			}
 		}
 		return sum, known

@@ -107,8 +107,25 @@ func (l *life) writtenBehind(ctx context.Context) map[string]float64 {
 	if l.edge = nil; e == nil {
 		return nil
 	}
+	out := l.writtenSince(ctx, e)
+	for range lateReadings {
+		if len(out) == 0 || out[filewise.WrittenData] > 0 || l.runner.Clock.Sleep(ctx, lateReading) != nil {
+			break
+		}
+		out = l.writtenSince(ctx, e)
+	}
+	return out
+}
+
+// A server may answer before it has counted what it wrote: PostgreSQL's checkpointer reports right
+// after a checkpoint has returned.
+const (
+	lateReadings = 3
+	lateReading  = 20 * time.Millisecond
+)
+
+func (l *life) writtenSince(ctx context.Context, e *edge) (out map[string]float64) {
 	m := filewise.Measure{Deltas: e.probes.Delta(e.at, e.probes.Read(ctx))}
-	var out map[string]float64
 	for _, d := range slices.Concat(m.Deltas, probe.Written(m, l.trial.Files, l.embedded())) {
 		if d.Probe == filewise.ProbeWritten && d.Unit == "B" {
 			out = added(out, map[string]float64{d.Name: d.Value})

@@ -195,7 +195,7 @@ func (m *maker) setTarget() (err error) {
 	if usual := m.About.Budget; usual > 0 && !o.Budget.Given() {
 		m.plan.Budget = usual
 	}
-	if m.sc.Budget > 0 && !o.Budget.Given() {
+	if m.sc.Budget > m.plan.Budget && !o.Budget.Given() {
 		m.plan.Budget = m.sc.Budget
 	}
 	switch bin := o.ServerBin.Value; {

@@ -30,6 +30,7 @@ func (m *maker) setParams() error {
 		m.plan.Params.CommitEvery = m.About.CommitEvery
 	}
 	put(&m.plan.Params.Connections, &m.o.Connections)
+	m.setContention()
 	put(&m.plan.Params.CommitEvery, &m.o.CommitEvery)
 	put(&m.plan.Params.Table, &m.o.Sharing)
 	put(&m.plan.Params.Key, &m.o.Key)

@@ -2,8 +2,10 @@ package plan
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"filewise"
@@ -12,37 +14,114 @@ import (
 	"filewise/workload"
 )
 
-// setUsual gives a scenario on a managed server the engine's usual design of it, if the user says
-// nothing of data, keys or work: one whose conditions of meaning hold.
+// setUsual gives a scenario on a server the engine's usual design of it, if the user says nothing
+// of data, keys or work: one whose conditions of meaning hold.
 func (m *maker) setUsual() error {
-	u, ok := m.About.Usual[m.sc.Name]
-	if !ok || m.plan.Target.Mode != filewise.Managed || m.designed() {
+	designs := m.About.Usual
+	if m.plan.Target.Mode == filewise.External {
+		designs = m.About.UsualThere
+	}
+	u, ok := designs[m.sc.Name]
+	if n := u.RowsAFile * int64(m.mostFiles()); n > 0 && !m.o.AsPublished.Value {
+		usual(&m.o.Rows, n)
+	}
+	if !ok || m.plan.Target.Mode == filewise.Embedded || m.designed() {
 		return nil
 	}
 	o := m.o
+	if u.Memory && (o.Memory.Given() || !memoryCanBeLimited()) {
+		return nil
+	}
+	if u.Connections > 0 {
+		usual(&o.Connections, max(u.Connections, perCore*cores(m.plan.Target)))
+	}
 	if u.Memory {
-		if o.Memory.Given() || !memoryCanBeLimited() {
-			return nil
-		}
-		if !o.Connections.Given() {
-			o.Connections = Of(u.Connections)
-		}
 		o.Memory = Of(mebibytes(m.About.MemoryFor(o.Connections.Value)))
 	}
 	if u.Random {
 		o.Key = Of(workload.KeyRandom)
 	}
-	if u.Bytes > 0 {
-		o.Size = Of(mebibytes(u.Bytes))
-	}
-	if u.Preload > 0 {
-		o.Preload = Of(mebibytes(u.Preload))
+	if u.Apart {
+		o.Sharing = Of(workload.TablePerConnection)
 	}
 	if u.Row > 0 {
 		o.RowBytes = Of(strconv.Itoa(u.Row))
 	}
-	if u.Files != nil && !o.Files.Given() {
-		o.Files = Of(u.Files)
+	for to, bytes := range map[*Opt[string]]int64{&o.Size: u.Bytes, &o.Preload: u.Preload, &o.Work: u.Work} {
+		if bytes > 0 {
+			*to = Of(mebibytes(bytes))
+		}
+	}
+	if u.CommitEvery > 0 {
+		usual(&o.CommitEvery, u.CommitEvery)
+	}
+	if u.Files != nil {
+		usual(&o.Files, u.Files)
+	}
+	return nil
+}
+
+// mostFiles is the largest number of data files that is compared.
+func (m *maker) mostFiles() int {
+	files := slices.Clone(m.sc.Files)
+	if m.o.Files.Given() {
+		files = m.o.Files.Value
+	}
+	for _, l := range m.o.Layouts.Value {
+		for _, p := range l {
+			if n, err := strconv.Atoi(p.Value); err == nil && p.Name == "files" {
+				files = append(files, n)
+			}
+		}
+	}
+	return slices.Max(append(files, 1))
+}
+
+// usual gives an option that nobody has given a value.
+func usual[T any](o *Opt[T], v T) {
+	if !o.Given() {
+		*o = Of(v)
+	}
+}
+
+// perCore is how many connections a core are usual if they contend for space.
+const perCore = 2
+
+// cores are the processors of a target's machine; 0: it is not this one.
+func cores(t filewise.Target) int {
+	if t.Mode == filewise.External && (t.Address == nil || !t.Address.Here()) {
+		return 0
+	}
+	return runtime.NumCPU()
+}
+
+// setContention has as many connections as it takes that they contend for space.
+func (m *maker) setContention() {
+	if m.o.Connections.Given() || m.o.AsPublished.Value || !slices.Contains(m.sc.Conditions(), filewise.CondContention) {
+		return
+	}
+	m.plan.Params.Connections = max(m.plan.Params.Connections, perCore*cores(m.plan.Target))
+}
+
+// setReach refuses layouts with files that hold none of the rows.
+func (m *maker) setReach() error {
+	if !m.fixed() || m.o.AsPublished.Value || m.sc.Stripes || m.sc.Temp {
+		return nil
+	}
+	scripts, err := Scripts(m.Engine, m.plan, m.work)
+	if err != nil {
+		return nil // which is said when it is prepared
+	}
+	for i, s := range scripts {
+		for _, w := range s.Warnings {
+			if w.Code == filewise.NotReached {
+				remedy := w.Remedy
+				if _, otherwise, ok := strings.Cut(remedy, "; else "); ok {
+					remedy = otherwise
+				}
+				return filewise.Errorf(filewise.CodeUsage, remedy, "%s cannot be told from fewer files: %s", m.plan.Layouts[i].Name, w.Message)
+			}
+		}
 	}
 	return nil
 }

@@ -100,6 +100,7 @@ func (e Engine) Describe() filewise.Description {
 		Bytes: e.product.Bytes, RowBytes: e.product.RowBytes, Budget: e.product.Budget, CommitEvery: 100,
 		Shares: true, LeastMemory: e.product.Managed.LeastMemory,
 		Usual:       map[string]filewise.Usual{"inserts": {Random: true, Bytes: 128 * dialect.MiB, Preload: 48 * dialect.MiB, Row: 600}},
+		UsualThere:  map[string]filewise.Usual{"inserts": {CommitEvery: 100}},
 		CopiedKinds: []filewise.Kind{filewise.KindSystem},
 		Reset:       true, Lifecycle: true,
 		BackupKinds: e.product.BackupKinds, TempKinds: e.product.TempKinds, Scans: true,

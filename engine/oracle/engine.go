@@ -1,6 +1,8 @@
 package oracle
 
 import (
+	"time"
+
 	"filewise"
 	"filewise/engine/oracle/internal/datapump"
 )
@@ -20,11 +22,15 @@ var oldest = [2]int{12, 2}
 // Describe says what the engine is.
 func (Engine) Describe() filewise.Description {
 	return filewise.Description{
-		Page:         8192,
-		Mode:         filewise.External,
-		Files:        "datafiles of a smallfile tablespace, or the one datafile of a bigfile tablespace",
-		Kinds:        []filewise.Kind{filewise.KindSmallfile, filewise.KindBigfile},
-		RowBytes:     600,
+		Page:     8192,
+		Mode:     filewise.External,
+		Files:    "datafiles of a smallfile tablespace, or the one datafile of a bigfile tablespace",
+		Kinds:    []filewise.Kind{filewise.KindSmallfile, filewise.KindBigfile},
+		RowBytes: 600,
+		Budget:   10 * time.Minute,
+		UsualThere: map[string]filewise.Usual{
+			"inserts": {Connections: 32, Apart: true, Row: 3900, CommitEvery: 100, Bytes: 256 << 20, Work: 192 << 20},
+		},
 		PublishedOne: filewise.KindBigfile,
 		OwnGrowth:    true,
 		Cools:        true, Cycles: true,

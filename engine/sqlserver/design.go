@@ -170,11 +170,6 @@ func (d *design) warn() {
 		add("tempdb-as-it-is", "The server's "+asItIs+".", "")
 	}
 	d.warnReach(add)
-	if d.program.Appends() && d.program.WorkBytes == 0 && d.program.Window < 2*recoveryTime {
-		add("checkpoint-after-window", "Data files are written in the background within a target recovery time of 60 s: a shorter window "+
-			"measures log and latches, and hardly a data file.",
-			"Give --window 2m or more, or --work, which ends with a checkpoint that is measured.")
-	}
 	if d.program.Table().IndexedFirst {
 		add("indexed-last", "The indexes are made "+
 			"after the load, not before it as the article's: their pages do not lie between those of rows.", "")

@@ -31,7 +31,12 @@ func (Engine) Describe() filewise.Description {
 		Mode:  filewise.External,
 		Files: "files of one filegroup, filled in proportion to their free space",
 		Kinds: []filewise.Kind{filewise.KindFilegroup}, ExternalKinds: []filewise.Kind{filewise.KindFilegroup},
-		Bytes: usualBytes, Budget: 5 * time.Minute,
+		Bytes: usualBytes, Budget: 10 * time.Minute,
+		UsualThere: map[string]filewise.Usual{
+			"inserts": {Connections: 32, Apart: true, Row: 4000, CommitEvery: 100, Work: usualBytes / 4 * 3}, // contend for PFS and GAM
+			"dml":     {RowsAFile: 2_700},                                                                    // an extent and more
+			"temp":    {Connections: 32},
+		},
 		Schemes: []string{engineName, "mssql"}, Port: defaultPort,
 		Rights:       rights,
 		BackupsThere: true,

@@ -71,12 +71,12 @@ func (d *design) warnReach(add func(code, message, remedy string)) {
 	}
 	g.Take(min(largest, 1<<16)) // by then each has had its turn
 	if n := g.Touched(); n < files {
-		remedy := "Give more --work, or with --as-published a larger --scale."
+		remedy := "with --as-published, give a larger --scale; else give more --work"
 		if table.Rows > 0 {
 			rows := int64(filling.PerPage(table)*extentPages) * g.Reaching(largest)
-			remedy = fmt.Sprintf("Give --rows %d or more, or with --as-published a larger --scale.", rows)
+			remedy = fmt.Sprintf("with --as-published, give a larger --scale; else give --rows %d or more", rows)
 		}
-		add("files-not-reached", fmt.Sprintf("Rows come by extents of 64 KiB, and those of %s take about %d: %d of the %d files hold none.",
+		add(filewise.NotReached, fmt.Sprintf("Rows come by extents of 64 KiB, and those of %s take about %d: %d of the %d files hold none.",
 			table.Name, largest, files-n, files), remedy)
 	}
 }
