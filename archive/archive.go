@@ -131,6 +131,7 @@ func Data(run store.Run, trials []filewise.Trial, j experiment.Judgement) (repor
 	if err != nil {
 		return report.Data{}, err
 	}
+	numbered(j, run.ID)
 	d := report.Data{
 		RunID: run.ID, Version: run.Version, Started: run.Started, State: string(run.State), Plan: run.Plan,
 		Scenario: sc, Trials: experiment.Counted(trials), Judgement: j, Machine: run.Machine, Server: run.Server,
@@ -147,6 +148,16 @@ func Data(run store.Run, trials []filewise.Trial, j experiment.Judgement) (repor
 		d.Ended = *run.Ended
 	}
 	return d, nil
+}
+
+// numbered puts the run's number into commands that its sentences offer.
+func numbered(j experiment.Judgement, run int64) {
+	const resume = "filewise resume "
+	for f := range j.Families {
+		for i, said := range j.Families[f].Sentences {
+			j.Families[f].Sentences[i] = strings.ReplaceAll(said, resume+experiment.RunPlace, fmt.Sprint(resume, run))
+		}
+	}
 }
 
 // ListOrders are those in which runs can be listed.

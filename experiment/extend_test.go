@@ -52,6 +52,31 @@ func TestExtendedRunGoesOn(t *testing.T) {
 	}
 }
 
+// The command that an open headline offers extends the run by as many blocks as it names, and more:
+// intervals of extended runs are wider.
+func TestOfferedBudgetWorks(t *testing.T) {
+	w := newWorld(t, []int{1, 2, 4}, fake.Config{Noise: 0.05, Seed: 3})
+	w.plan.Rules, w.plan.Sessions, w.plan.WindowByPilots, w.plan.Bounds = 3, true, true, 10
+	w.plan.Window, w.plan.Budget, w.plan.MaxBlocks, w.plan.Margin = time.Second, 90*time.Second, 20, 2
+	trials, _ := w.run(t)
+	j, err := w.plan.Judge(trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	look, _ := j.First().Result.Last()
+	_, offer, offered := strings.Cut(j.Sentences()[0], ": filewise resume RUN --budget ")
+	budget, err := time.ParseDuration(offer)
+	if !offered || err != nil || look.BlocksNeeded == 0 {
+		t.Fatalf("%q, %+v", j.Sentences()[0], look)
+	}
+	if longer, err := w.plan.Extend(budget, trials); err != nil || longer.MaxBlocks < look.BlocksNeeded {
+		t.Errorf("%s give %d blocks, want %d: %v", budget, longer.MaxBlocks, look.BlocksNeeded, err)
+	}
+	if f := j.Forecast; f == nil || f.Blocks != look.BlocksNeeded && look.BlocksNeeded > look.Block+1 {
+		t.Errorf("the headline has %d blocks, the forecast %+v", look.BlocksNeeded, f)
+	}
+}
+
 func TestWhatCannotBeExtendedIsRefused(t *testing.T) {
 	w := newWorld(t, []int{1, 2}, fake.Config{Noise: 0.05, Seed: 3})
 	w.plan.Rules, w.plan.Budget = 3, time.Minute

@@ -36,35 +36,54 @@ type Forecast struct {
 	Sentence   string        `json:"sentence"`
 }
 
-// A forecast takes so many blocks and degrees of freedom. Its range is that between the 5 % and
+// A forecast takes so many degrees of freedom. Its range is that between the 5 % and
 // the 95 % quantile of the noise, the upper end stretched: what the last block will show is not
 // certain either.
 const (
-	forecastBlock   = 3
-	forecastFreedom = 8
+	leastFreedom    = 8
 	forecastTail    = 0.05
 	forecastStretch = 1.2
 )
 
 // ForecastFrom is the block from which on there is a forecast for so many layouts.
-func ForecastFrom(layouts int) int {
-	n := forecastBlock
-	for (n-1)*(layouts-1) < forecastFreedom {
-		n++
-	}
-	return n
+func ForecastFrom(layouts int) int { return verdict.ForecastFrom(layouts) }
+
+// FamilyConfidence is that of each family, with which all of them hold together.
+func (p Plan) FamilyConfidence() float64 {
+	return 1 - (1-p.Confidence)/float64(max(len(p.families()), 1))
 }
+
+// extensionShare is how many times the blocks of a plan an extended run takes for the same: its
+// intervals are some 10 % wider.
+const extensionShare = 1.2
+
+// resume is the command that takes the run to so many blocks; empty if it cannot be extended. RUN
+// stands for its number, which the plan does not have.
+func (s standing) resume(blocks int) string {
+	if s.plan.JudgedBy() < extendedFrom || s.plan.AsPublished != nil || s.plan.Budget == 0 || s.schedule.TrialTime == 0 {
+		return ""
+	}
+	n := int(math.Ceil(extensionShare * float64(blocks)))
+	if n > verdict.MostBlocks(s.plan.JudgedBy()) {
+		return ""
+	}
+	took := s.pilotTime() + s.furtherBuilds(s.plan.Instances) + time.Duration(n*len(s.plan.Layouts))*s.schedule.TrialTime
+	return "filewise resume " + RunPlace + " --budget " + asOption(max(took, s.plan.Budget+time.Minute))
+}
+
+// RunPlace stands in sentences for the number of a run, which has one only when it is stored.
+const RunPlace = "RUN"
 
 // ForecastBy forecasts by a noise with its degrees of freedom, and by the time of a trial and what
 // has been spent: by the boundaries of rules 3, at the level of all families. False: too little
 // is known.
 func (p Plan) ForecastBy(noise float64, df int, source string, s Schedule, spent time.Duration) (Forecast, bool) {
 	layouts := len(p.Layouts)
-	if layouts < 2 || df < forecastFreedom || !(noise > 0) || math.IsInf(noise, 0) || s.TrialTime <= 0 || s.MaxBlocks < 2 {
+	if layouts < 2 || df < leastFreedom || !(noise > 0) || math.IsInf(noise, 0) || s.TrialTime <= 0 || s.MaxBlocks < 2 {
 		return Forecast{}, false
 	}
 	f := Forecast{Noise: noise, DF: df, Source: source}
-	level := 1 - (1-p.Confidence)/float64(max(len(p.families()), 1))
+	level := p.FamilyConfidence()
 	half, err := verdict.HalfWidth(noise, layouts, s.MaxBlocks, level)
 	if err != nil {
 		return Forecast{}, false

@@ -82,7 +82,7 @@ func (s standing) family(f int, name string, all []Latency) (verdict.Result, []s
 func (s standing) sentences(r verdict.Result) []string {
 	if _, ok := r.Last(); ok {
 		block := time.Duration(len(s.live([]verdict.Result{r}, r.Blocks))) * s.schedule.TrialTime
-		return verdict.Sentences(r, verdict.WordsOptions{BlockSeconds: block.Seconds()})
+		return verdict.Sentences(r, verdict.WordsOptions{BlockSeconds: block.Seconds(), Resume: s.resume})
 	}
 	if why := s.plan.tooFewRuns(); why != "" {
 		return []string{why}

@@ -71,7 +71,12 @@ func NoiseOf(p experiment.Plan, trials []filewise.Trial, source string) (Noise, 
 	if err != nil {
 		return Noise{}, err
 	}
-	sd, ok := j.First().Result.Noise()
+	sd, ok := 0.0, false
+	for _, f := range j.Families { // of the noisiest, as forecasts are
+		if x, known := f.Result.Noise(); known {
+			sd, ok = max(sd, x), true
+		}
+	}
 	if !ok {
 		return Noise{}, filewise.Errorf(filewise.CodeUsage, "take a run with more blocks, or leave it to --power to measure",
 			"%s has too few trials to tell the noise: %d in %d blocks", source, j.First().Result.Trials, j.First().Result.Blocks)
@@ -115,7 +120,7 @@ func (r Power) Text() string {
 	if r.Noise.Trials > 0 {
 		w.printf(", %d trials", r.Noise.Trials)
 	}
-	w.printf(")\n\nWith %d layouts a difference from the baseline is seen with a chance of %.0f %%, at %s %% confidence:\n\n",
+	w.printf(")\n\nWith %d layouts a difference from the baseline is seen, or excluded, with a chance of %.0f %%, at %s %% confidence:\n\n",
 		r.Layouts, 100*r.Chance, strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", 100*r.Confidence), "0"), "."))
 	w.printf("  difference  blocks  trials  time\n")
 	for _, row := range r.Rows {

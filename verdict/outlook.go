@@ -76,8 +76,24 @@ func (s *scene) bestRegret(j int, last outlook) float64 {
 	return bound
 }
 
+// A forecast takes so many blocks and residual degrees of freedom.
+const (
+	forecastBlock   = 3
+	forecastFreedom = 8
+)
+
+// ForecastFrom is the block from which on the noise of so many arms is known well enough for a
+// forecast (rules 3).
+func ForecastFrom(arms int) int {
+	n := forecastBlock
+	for (n-1)*(arms-1) < forecastFreedom {
+		n++
+	}
+	return n
+}
+
 // forecast of about how many blocks in total would resolve a difference of
-// the margin: n ≈ 2(c₁·s/δ)². What more blocks cannot reduce, the difference
+// the margin: n ≈ 2(c₁·s/δ)², and since rules 3 BlocksToTell. What more blocks cannot reduce, the difference
 // between reused builds, uses up part of the margin. 0 = cannot be foretold.
 func (s *scene) forecast() int {
 	if !s.fitted {
@@ -92,9 +108,25 @@ func (s *scene) forecast() int {
 		}
 		room -= c * c * s.spread.inflated * heaviest
 	}
+	if s.cfg.Rules > 2 {
+		return s.toTell(room)
+	}
 	blocks := math.Ceil(2 * c * c * s.fit.pooled * s.probe.scale / room)
 	if room <= 0 || !(blocks < math.MaxInt32) {
 		return 0
 	}
 	return max(int(blocks), s.n+1)
+}
+
+// toTell is BlocksToTell by the noise so far, with what is left of the squared margin. 0: too little is known, or
+// more than can be planned.
+func (s *scene) toTell(room float64) int {
+	if room <= 0 || s.n < ForecastFrom(len(s.arms)) {
+		return 0
+	}
+	n, err := BlocksToTell(math.Sqrt(s.fit.pooled*s.probe.scale), len(s.arms), s.cfg.Confidence, math.Sqrt(room))
+	if err != nil || n == 0 {
+		return 0
+	}
+	return max(n, s.n+1)
 }

@@ -3,8 +3,6 @@ package verdict
 import (
 	"fmt"
 	"math"
-
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Power is the chance with which a difference is to be seen: 80 % is usual.
@@ -16,59 +14,21 @@ type Needed struct {
 	Blocks int     `json:"blocks"` // at most; 0: more than can be planned
 }
 
-// BlocksToSee says how many blocks at most have to be planned so that a difference
-// of each of the effects (log scale, above 0) from the baseline is seen with a
-// chance of 80 %: the smallest n with
-//
-//	n ≥ 2·s²·(c₂(n) + z)² / effect²
-//
-// where s is the standard deviation of one trial within its block, c₂(n) the last
-// boundary of a design with n blocks, and z the normal quantile of the chance
-// (Jennison and Turnbull 2000, ch. 9, with the boundary of the last look in the
-// place of the fixed-sample critical value; STATISTICS.md's forecast is the same
-// with z = 0). It is on the safe side, for a look before the last may see it.
-//
-// Beyond 30 blocks the last boundary hardly moves and that of 30 stands for it; it
-// does so for all n where boundaries are not in the code but simulated, which takes
-// seconds each. Errors wrap ErrConfig.
+// BlocksToSee is BlocksToTell for each of several differences (log scale, above 0): of so many
+// blocks an arm that is faster by the difference is seen with about the same chance. Errors wrap
+// ErrConfig.
 func BlocksToSee(sd float64, arms int, confidence float64, effects []float64) ([]Needed, error) {
 	if !(sd >= 0) || math.IsInf(sd, 0) {
 		return nil, fmt.Errorf("%w: noise of %v", ErrConfig, sd)
 	}
-	z := distuv.UnitNormal.Quantile(Power)
 	var out []Needed
 	for _, effect := range effects {
 		if !(effect > 0) || math.IsInf(effect, 0) {
 			return nil, fmt.Errorf("%w: an effect of %v", ErrConfig, effect)
 		}
-		n := rulesOf(NewestRules).FirstClaim(maxBoundaryBlocks, arms)
-		for n <= maxBoundaryBlocks {
-			at := min(n, printedBlocks)
-			if _, ok := printed(NewestRules, arms, at); !ok || math.Abs(confidence-0.95) > 1e-12 {
-				at = printedBlocks
-			}
-			b, err := BoundariesFor(NewestRules, arms, at, confidence)
-			if err != nil {
-				return nil, err
-			}
-			rules := rulesOf(NewestRules)
-			last, two := contrast{variance: 1, df: rules.DF(at, arms)}, b.TwoSided
-			if arms < rules.Pooled {
-				last.skew, two = -chanceSkew/float64(at), b.OwnTwoSided
-			}
-			c := last.below(two[len(two)-1]) + z
-			want := math.Ceil(2 * sd * sd * c * c / (effect * effect))
-			if want <= float64(n) {
-				break
-			}
-			if n >= printedBlocks { // the boundary stands still: so does the need
-				n = int(min(want, maxBoundaryBlocks+1))
-				break
-			}
-			n++
-		}
-		if n > maxBoundaryBlocks {
-			n = 0
+		n, err := BlocksToTell(sd, arms, confidence, effect)
+		if err != nil {
+			return nil, err
 		}
 		out = append(out, Needed{Effect: effect, Blocks: n})
 	}

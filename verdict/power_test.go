@@ -60,7 +60,7 @@ func TestBlocksGrowWithNoise(t *testing.T) {
 		t.Errorf("1 %% at a noise of 5 %% in %d blocks", needed[0].Blocks)
 	}
 	two := must(BlocksToSee(0.05, 5, 0.95, []float64{math.Log(1.02)}))[0].Blocks
-	if two < 95 || two > 260 {
+	if two < 95 || two > 300 { // 279 by BlocksToTell, the one formula
 		t.Errorf("2 %% at a noise of 5 %%: %d blocks", two)
 	}
 	if quiet := must(BlocksToSee(0, 2, 0.95, effects)); quiet[0].Blocks != rulesOf(NewestRules).FirstClaim(20, 2) {

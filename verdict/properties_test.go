@@ -105,6 +105,10 @@ func movedBack(r Result, order []int, cfg Config, arms []Arm) Result {
 			look.Stalls[s].Arm, look.Stalls[s].Of = back(look.Stalls[s].Arm), back(look.Stalls[s].Of)
 		}
 		slices.SortFunc(look.Stalls, func(a, b Stall) int { return a.Of - b.Of })
+		for s := range look.Slow {
+			look.Slow[s].Arm = back(look.Slow[s].Arm)
+		}
+		slices.SortFunc(look.Slow, func(a, b Slow) int { return a.Arm - b.Arm })
 		r.Looks[i] = look
 	}
 	return r

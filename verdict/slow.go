@@ -20,8 +20,8 @@ type Slow struct {
 	Trials  int     `json:"trials"`  // of the arm
 	Stalled int     `json:"stalled"` // of them; at least 1
 	Worst   float64 `json:"worst"`   // the slowest one against a typical trial, log scale, below 0
-	// Cost is the share of work that all trials of the arm would have done more if the stalled ones
-	// had been typical.
+	// Cost is the share of work that the stalls took from all trials of the arm, as of blocks that
+	// are equally fast.
 	Cost float64 `json:"cost"`
 }
 
@@ -51,12 +51,13 @@ func (s *scene) slow() []Slow {
 				continue
 			}
 			short := s.y[b][j] - s.fit.arm[j] - s.without(b, j)
-			did, would = did+math.Exp(s.y[b][j]-usual), would+math.Exp(s.y[b][j]-usual)
-			if short < -limit && s.y[b][j]-usual < -limit/2 { // of two layouts the other may have been fast
+			usually := short
+			// Of two layouts the other may have been fast.
+			if short < -limit && (count(s.mask[b]) > 2 || s.y[b][j]-usual < -limit/2) {
 				x.Stalled++
-				x.Worst = min(x.Worst, short)
-				would += math.Exp(s.y[b][j]-usual-short) - math.Exp(s.y[b][j]-usual)
+				x.Worst, usually = min(x.Worst, short), 0
 			}
+			did, would = did+math.Exp(short), would+math.Exp(usually)
 		}
 		if x.Stalled > 0 {
 			x.Cost = 1 - did/would

@@ -65,6 +65,11 @@ func (r *replay) warnings(result Result, g grid) []Warning {
 		add(WarnBudget, "Lengthen the trials, measure more blocks, or accept a wider margin.",
 			"Differences of %s would need about %d blocks; at most %d are planned.",
 			margin(r.cfg.Margin), look.BlocksNeeded, r.cfg.MaxBlocks)
+	case look.BlocksNeeded == 0 && r.cfg.Rules > 2 && !r.reuses(g):
+		if look.Block >= ForecastFrom(len(r.arms)) && look.PooledVar >= rounding {
+			add(WarnBudget, "Lengthen the trials, remove the noise, or accept a wider margin.",
+				"Differences of %s would need more than the %d blocks that can be planned.", margin(r.cfg.Margin), maxPlannedBlocks)
+		}
 	case look.BlocksNeeded == 0 && finite(look.PooledVar):
 		add(WarnLimit, "Build each layout more often (--instances).",
 			"Builds of one layout differ so much that more blocks cannot resolve %s.", margin(r.cfg.Margin))
@@ -114,6 +119,12 @@ func (r *replay) warnTrials(result Result, g grid, add adder) {
 			"%d trials were not used: they came after their layout was dropped, after the decision, or after block %d.",
 			unused, r.cfg.MaxBlocks)
 	}
+}
+
+// reuses reports whether any layout has trials on one and the same build.
+func (r *replay) reuses(g grid) bool {
+	v := newBuilds(r.table, g)
+	return v.anyReused()
 }
 
 // warnInstances is about builds that were reused.

@@ -10,6 +10,8 @@ import (
 // WordsOptions is what the phrases need beside the result.
 type WordsOptions struct {
 	BlockSeconds float64 // mean duration of a block; 0 = unknown
+	// Resume is the command that takes a run to so many blocks in all, or empty if there is none; nil: it is not a run.
+	Resume func(blocks int) string
 }
 
 // Sentences phrases the verdict: first what to do, then each arm in order,

@@ -160,12 +160,31 @@ func (r Result) open(look Look, a Answer, opts WordsOptions) string {
 		said = fmt.Sprintf("Keep %s for now: no layout is proven faster, and the trials differ so much that not even a factor of %d is "+
 			"excluded (%s confidence).", r.base(), tellsNothing, level(r.Config.Confidence))
 	}
-	if look.BlocksNeeded > 0 {
-		said += fmt.Sprintf(" To resolve %s takes about %s", margin(r.Config.Margin), plural(look.BlocksNeeded, "block"))
-		if opts.BlockSeconds > 0 {
-			said += fmt.Sprintf(" (%s): give a larger --budget", duration(float64(look.BlocksNeeded)*opts.BlockSeconds))
+	return said + " " + r.settles(look, opts)
+}
+
+// settles says what it takes to resolve the margin, with the command that does.
+func (r Result) settles(look Look, opts WordsOptions) string {
+	command := func(blocks int) string {
+		if opts.Resume == nil {
+			return ""
 		}
-		said += "."
+		return opts.Resume(blocks)
 	}
-	return said
+	first := ForecastFrom(len(r.Arms))
+	switch {
+	case look.BlocksNeeded > 0:
+		said := fmt.Sprintf("To resolve %s takes about %s", margin(r.Config.Margin), plural(look.BlocksNeeded, "block"))
+		if c := command(look.BlocksNeeded); c != "" {
+			return said + ": " + c
+		}
+		return said + "."
+	case look.Block < first:
+		said := fmt.Sprintf("What it takes to resolve %s can be said from block %d on", margin(r.Config.Margin), first)
+		if c := command(first); c != "" {
+			return said + ": " + c
+		}
+		return said + "."
+	}
+	return fmt.Sprintf("To resolve %s takes more blocks than can be planned: a wider --margin, or less noise.", margin(r.Config.Margin))
 }

@@ -1,6 +1,9 @@
 package verdict
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 // The headline has the decision, its size and confidence, then what to do.
 func TestHeadline3(t *testing.T) {
@@ -34,7 +37,10 @@ func TestHeadline3(t *testing.T) {
 		"keep, all slower": {last, map[int]Estimate{0: most(0)}, "Keep 1 file: no tested layout is faster (95 % confidence)."},
 		"open": {needs, map[int]Estimate{0: most(5.2)},
 			"Keep 1 file for now: no layout is proven faster, and up to 5.2 % is open (95 % confidence). " +
-				"To resolve 2 % takes about 24 blocks (15 min): give a larger --budget."},
+				"To resolve 2 % takes about 24 blocks: filewise resume 1 --budget 15m"},
+		"open, out of reach": {last, map[int]Estimate{0: most(5.2)},
+			"Keep 1 file for now: no layout is proven faster, and up to 5.2 % is open (95 % confidence). " +
+				"To resolve 2 % takes more blocks than can be planned: a wider --margin, or less noise."},
 		"more": {ahead, map[int]Estimate{0: most(9), 1: proven(4, 3.6, 6, 4.3), 2: proven(5, 3.7, 7, 4.2), 3: proven(5, 3.8, 7, 4.2)},
 			"More files help: 2 files, 4 files and 8 files are each at least +3.6 % over 1 file (95 % confidence), and up to 4.3 % more than " +
 				"with 2 files is open. Take 2 files, the fewest of them, or run longer (--budget)."},
@@ -50,7 +56,9 @@ func TestHeadline3(t *testing.T) {
 	} {
 		r := resultWith(c.look, c.estimates)
 		r.Config.Rules, r.Config.MaxBlocks = 3, 20
-		if got := Headline(r, WordsOptions{BlockSeconds: 37.5}); got != c.want {
+		if got := Headline(r, WordsOptions{BlockSeconds: 37.5, Resume: func(blocks int) string {
+			return fmt.Sprintf("filewise resume 1 --budget %.0fm", float64(blocks)*37.5/60)
+		}}); got != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", name, got, c.want)
 		}
 	}
