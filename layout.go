@@ -1,6 +1,7 @@
 package filewise
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -95,6 +96,9 @@ type Layout struct {
 	Name string `json:"name"`
 	Kind Kind   `json:"kind"`
 	Data Spread `json:"data"`
+	// SizedBy is the size of data by which a server's log and memory are set, so that layouts of
+	// several sizes have them alike; 0: Data.Bytes.
+	SizedBy int64 `json:"sized_by,omitempty"`
 	// Backup is how backups are spread: Files stripes over the volumes of its own
 	// placement; not varied where Files is 0.
 	Backup Spread `json:"backup,omitzero"`
@@ -274,6 +278,9 @@ func (s Spread) Sizes(unit int64) []int64 {
 	}
 	return sizes
 }
+
+// ServerBytes are the bytes of data by which a server's log and memory are set.
+func (l Layout) ServerBytes() int64 { return cmp.Or(l.SizedBy, l.Data.Bytes) }
 
 // VolumeOf returns the volume on which file i of the spread lies; volumes are
 // Layout.DataVolumes, or for backups Layout.BackupVolumes.

@@ -66,7 +66,11 @@ func traitsOf(a arm) []string {
 	if a.Backup.Files > 0 {
 		backupFiles = "backup in " + filewise.FilesName(a.Backup.Files)
 	}
-	return []string{string(a.Kind), placed, allocation, growth, log, indexes, index, backupFiles, backup}
+	size := ""
+	if a.sizeGiven {
+		size = humanize.IBytes(uint64(a.Data.Bytes)) + " in all"
+	}
+	return []string{size, string(a.Kind), placed, allocation, growth, log, indexes, index, backupFiles, backup}
 }
 
 // simplest orders the kinds by how much they ask of whoever keeps the database:

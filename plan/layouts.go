@@ -66,6 +66,13 @@ func (m *maker) setLayouts() error {
 	if err := m.settleAllocation(arms); err != nil {
 		return err
 	}
+	sizeAlike(arms)
+	for _, a := range arms {
+		if a.sizeGiven && (a.Data.Allocation != filewise.Preallocated || m.sc.Temp) {
+			return filewise.Errorf(filewise.CodeUsage, "leave size= out, or use a kind whose files have their whole size at the start",
+				"--layout %s: its files grow with the data, and have no size of their own%w", a.Name, unfit{name: "layout"})
+		}
+	}
 	if len(m.o.Files.Value) == 0 && len(m.o.Layouts.Value) == 0 && !m.work.Appends() {
 		if arms, err = m.possible(arms); err != nil {
 			if files := m.unpublishedNumbers(); files != nil {
@@ -101,7 +108,22 @@ func (m *maker) tempAsIs(l filewise.Layout) error {
 // arm is a layout on its way, with what the user has said of it.
 type arm struct {
 	filewise.Layout
-	allocationGiven, growthGiven bool
+	allocationGiven, growthGiven, sizeGiven bool
+}
+
+// sizeAlike has all layouts' servers set by the largest size, if a layout has one of its own: a
+// larger log would pass for a gain of larger files.
+func sizeAlike(arms []arm) {
+	if !slices.ContainsFunc(arms, func(a arm) bool { return a.sizeGiven }) {
+		return
+	}
+	largest := int64(0)
+	for _, a := range arms {
+		largest = max(largest, a.Data.Bytes)
+	}
+	for i := range arms {
+		arms[i].SizedBy = largest
+	}
 }
 
 // arms are made in one of four ways: each in full, as files added later, by the
@@ -132,7 +154,9 @@ func (m *maker) arms(base filewise.Layout) ([]arm, error) {
 	default:
 		layouts = byNumber(base, withOne(base.Kind, files))
 	}
-	arms := filewise.Each(layouts, func(l filewise.Layout) arm { return arm{l, m.o.Allocation.Given(), m.o.Growth.Given()} })
+	arms := filewise.Each(layouts, func(l filewise.Layout) arm {
+		return arm{Layout: l, allocationGiven: m.o.Allocation.Given(), growthGiven: m.o.Growth.Given()}
+	})
 	return m.publishedArms(arms), err
 }
 

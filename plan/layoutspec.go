@@ -12,7 +12,7 @@ import (
 )
 
 // layoutKeys are the keys of --layout.
-var layoutKeys = []string{"files", "kind", "placement", "allocation", "growth", "volumes", "log", "indexes", "index-volume",
+var layoutKeys = []string{"files", "size", "kind", "placement", "allocation", "growth", "volumes", "log", "indexes", "index-volume",
 	"backup-files", "backup-volumes", "name"}
 
 // LayoutSpec is a layout in full, by keys: what it leaves open is as the other
@@ -53,7 +53,7 @@ func badLayout(text, remedy, format string, args ...any) error {
 func (m *maker) inFull(base filewise.Layout) ([]arm, error) {
 	arms := make([]arm, len(m.o.Layouts.Value))
 	for i, spec := range m.o.Layouts.Value {
-		arms[i] = arm{base, m.o.Allocation.Given(), m.o.Growth.Given()}
+		arms[i] = arm{Layout: base, allocationGiven: m.o.Allocation.Given(), growthGiven: m.o.Growth.Given()}
 		if err := m.follow(spec, &arms[i]); err != nil {
 			return nil, err
 		}
@@ -92,6 +92,9 @@ func (m *maker) setKey(a *arm, key, value string) (err error) {
 		if a.Data.Files, err = strconv.Atoi(value); err != nil || a.Data.Files < 1 {
 			return BadValue("layout files="+value, "", "give a whole number from 1")
 		}
+	case "size":
+		a.sizeGiven = true
+		a.Data.Bytes, err = bytesOf("layout size=", value)
 	case "kind":
 		a.Kind, err = Choice("layout kind=", value, m.Kinds()...)
 	case "placement":

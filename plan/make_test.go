@@ -3,6 +3,7 @@ package plan_test
 import (
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -250,6 +251,56 @@ func TestLifecycleOfScenarios(t *testing.T) {
 		if (err == nil) != c.possible || err == nil && (made.Work == 0 || made.Window != 0) {
 			t.Errorf("%+v: %v (%s)", c, err, filewise.RemedyOf(err))
 		}
+	}
+}
+
+// Files of several sizes at one number are layouts of one run, whose servers are alike; files that have
+// no size of their own are refused.
+func TestLayoutsOfSeveralSizes(t *testing.T) {
+	engines := plan.Engines(all.Engines())
+	make := func(engine string, specs ...string) (plan.Made, error) {
+		o := engines.New()
+		o.Scenario, o.Engine, o.Volumes = "inserts", plan.Of(engine), plan.Of([]plan.Pair{{Name: "here", Value: t.TempDir()}})
+		var all []plan.LayoutSpec
+		for _, s := range specs {
+			spec, err := plan.ParseLayout(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, spec)
+		}
+		o.Layouts = plan.Of(all)
+		return engines.Make(o)
+	}
+	made, err := make("mariadb", "files=8,size=64MiB", "files=8,size=2GiB")
+	if err != nil {
+		t.Fatal(err)
+	}
+	small, large := made.Layouts[0], made.Layouts[1]
+	if small.Data.Bytes != 64<<20 || large.Data.Bytes != 2<<30 || small.ServerBytes() != large.ServerBytes() ||
+		small.Name != "8 files, 64 MiB in all" {
+		t.Errorf("%+v\n%+v", small, large)
+	}
+	var logs []int64
+	for _, l := range made.Layouts {
+		s, err := made.Engine.Script(plan.InScratch(made.Target), l, made.Program(mustWork(t, made)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range s.Files {
+			if f.Role == filewise.RoleLog {
+				logs = append(logs, f.Bytes)
+			}
+		}
+	}
+	if n := len(logs); n < 2 || !slices.Equal(logs[:n/2], logs[n/2:]) {
+		t.Errorf("logs of %v bytes", logs)
+	}
+	if _, err := make("postgres", "files=8,size=2GB", "files=1"); !strings.Contains(filewise.RemedyOf(err), "leave size= out") {
+		t.Errorf("%v", err)
+	}
+	if _, err := make("mariadb", "files=8,size=huge", "files=1"); err == nil {
+		t.Error("a size that is none is taken")
 	}
 }
 

@@ -176,6 +176,9 @@ func (v view) scope() []string {
 	data := ""
 	if len(p.Layouts) > 0 && p.Layouts[0].Data.Bytes > 0 {
 		data = ", files of " + say.Size(p.Layouts[0].Data.Bytes) + " in all"
+		if slices.ContainsFunc(p.Layouts, func(l filewise.Layout) bool { return l.Data.Bytes != p.Layouts[0].Data.Bytes }) {
+			data = ", files of the sizes that the layouts name"
+		}
 	}
 	connections := ""
 	if n := p.Params.Connections; n > 0 {

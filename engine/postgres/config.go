@@ -72,7 +72,7 @@ func (d *design) walBytes() int64 {
 	if d.checkpointsByTurns() { // pages anywhere are written to it whole after each checkpoint: that before a turn is enough
 		return turnWAL
 	}
-	return min(max(d.layout.Data.Bytes/walPart, leastWAL), mostWAL) / mib * mib
+	return min(max(d.layout.ServerBytes()/walPart, leastWAL), mostWAL) / mib * mib
 }
 
 // walRoom is what the WAL takes on disk: what a checkpoint that is due is late for, too, where
@@ -89,7 +89,7 @@ func (d *design) checkpointsByTurns() bool { return d.program.Preload > 0 }
 // poolBytes is a sixth of a limited memory at most: sessions and the system's cache, through
 // which files are read, need the rest.
 func (d *design) poolBytes() int64 {
-	pool := min(max(d.layout.Data.Bytes/poolPart, leastPool), mostPool)
+	pool := min(max(d.layout.ServerBytes()/poolPart, leastPool), mostPool)
 	if d.target.Memory > 0 {
 		pool = min(pool, d.target.Memory/6)
 	}

@@ -168,7 +168,7 @@ func (d *design) logPlace(dirs map[string]joiner, at place, beside filewise.Volu
 func (d *design) placeLog(dirs map[string]joiner, at place, beside filewise.Volume) error {
 	volume, dir := d.logPlace(dirs, at, beside)
 	d.logDir = dir
-	f := file{Logical: "fw_log", KB: d.settings.logSize(d.layout.Data.Bytes, d.layout.Data.Allocation == filewise.Growing, d.program) / kib,
+	f := file{Logical: "fw_log", KB: d.settings.logSize(d.layout.ServerBytes(), d.layout.Data.Allocation == filewise.Growing, d.program) / kib,
 		GrowthKB: d.logGrowth() / kib,
 		role:     filewise.RoleLog, volume: volume}
 	err := d.join(&f, dir, "log.ldf")

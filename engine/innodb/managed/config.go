@@ -45,7 +45,7 @@ const (
 )
 
 func (d *design) redoBytes() int64 {
-	return min(max(d.Layout.Data.Bytes/4, leastRedo), mostRedo) / dialect.MiB * dialect.MiB
+	return min(max(d.Layout.ServerBytes()/4, leastRedo), mostRedo) / dialect.MiB * dialect.MiB
 }
 
 func (d *design) poolBytes() int64 {
@@ -55,7 +55,7 @@ func (d *design) poolBytes() int64 {
 	case d.Program.Table().Temporary:
 		return d.tempPool()
 	}
-	data := d.Layout.Data.Bytes
+	data := d.Layout.ServerBytes()
 	if d.Program.Preload > 0 {
 		data = d.Program.Preload
 	}
