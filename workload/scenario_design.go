@@ -150,7 +150,15 @@ func dmlDesign() *Design {
 
 // dmlOnOracle has one more layout. With the rows of a smaller scale nearly all of its files
 // would stay empty.
-func dmlOnOracle(d *Design) { d.Further = []int{1000} }
+func dmlOnOracle(d *Design) {
+	d.Further, d.Concurrent = []int{1000}, 2_000
+	d.Differs[0] = "The concurrent statements came from a client process each, looked at once a second: here from a connection each, " +
+		"without the client's start."
+	d.Differs = append(d.Differs,
+		"The article's clients were on the server's host and signed in without a listener (bequeath); here each signs in by the "+
+			"listener, which is waited for while it hands out no connection (ORA-12516, 12518, 12519, 12520).",
+		"An update changes both columns; the second one is a FLOAT; values are drawn by DBMS_RANDOM for each row.")
+}
 
 // dmlOnSQLServer is the article's other half.
 func dmlOnSQLServer(d *Design) {

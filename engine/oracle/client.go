@@ -36,15 +36,19 @@ type client interface {
 type opener struct{ config *config }
 
 // Connect opens a connection.
-func (c opener) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := go_ora.NewConnection("", c.config)
-	if err != nil {
-		return nil, err
-	}
-	if err := conn.OpenWithContext(ctx); err != nil {
-		return nil, errors.Join(context.Cause(ctx), err)
-	}
-	return conn, nil
+func (c opener) Connect(ctx context.Context) (conn driver.Conn, err error) {
+	err = patiently(ctx, listenerPatience, listenerPause, func(ctx context.Context) error {
+		opened, err := go_ora.NewConnection("", c.config)
+		if err != nil {
+			return err
+		}
+		if err := opened.OpenWithContext(ctx); err != nil {
+			return errors.Join(context.Cause(ctx), err)
+		}
+		conn = opened
+		return nil
+	})
+	return conn, err
 }
 
 // Driver is the driver of the opener.

@@ -30,6 +30,7 @@ func (s *server) examine(ctx context.Context, c client, d filewise.Demand) []fil
 	e.places(ctx)
 	e.storage(ctx)
 	e.connections(ctx)
+	e.profile(ctx)
 	e.dump(ctx)
 	return e.Findings
 }
@@ -274,7 +275,7 @@ func (e *examination) places(ctx context.Context) {
 				continue
 			}
 			if destination == "" {
-				e.Fail(check, "name a directory of the server or a disk group: --volume NAME=DIR, --volume NAME=+DATA",
+				e.Fail(check, e.offered(ctx),
 					"the server has no default place for datafiles: db_create_file_dest is not set")
 				continue
 			}
@@ -289,6 +290,45 @@ func (e *examination) places(ctx context.Context) {
 		}
 		e.diskGroup(ctx, check, p.dir, e.Demand.Space[v.Name])
 	}
+}
+
+// offered is what to give in the place of a default place: where datafiles are already.
+func (e *examination) offered(ctx context.Context) string {
+	const any = "name a directory of the server or a disk group: --volume NAME=DIR, --volume NAME=+DATA"
+	if e.server.missing["DBA_DATA_FILES"] {
+		return any
+	}
+	found, err := rows(ctx, e.client, 1, "places", nil)
+	if err != nil {
+		return any
+	}
+	var all []string
+	for _, r := range found {
+		if dir := strings.TrimRight(text(r[0]), `/\`); dir != "" {
+			all = append(all, "--volume 'data="+dir+"'")
+		}
+	}
+	if len(all) == 0 {
+		return any
+	}
+	return "the database has datafiles here: give " + strings.Join(all, ", or ") + ", or another directory of the server or a disk group"
+}
+
+// profile compares the workload's connections with those that the account's profile allows.
+func (e *examination) profile(ctx context.Context) {
+	found, ok := e.ask(ctx, "profile", 1, "profile")
+	limit, limited := number(only(found))
+	if !ok || !limited || strings.EqualFold(e.values["resource_limit"], "FALSE") { // UNLIMITED, or not enforced
+		return
+	}
+	need := int64(e.Demand.Program.Connections() + controls + 2)
+	if limit < need {
+		e.Fail("profile", fmt.Sprintf("use up to %d --connections, or have the DBA give account %s a profile with more SESSIONS_PER_USER",
+			max(limit-controls-2, 0), e.server.about.account), "%d sessions are needed, and the account's profile allows %d (SESSIONS_PER_USER)",
+			need, limit)
+		return
+	}
+	e.OK("profile", "%d sessions are needed, and the account's profile allows %d", need, limit)
 }
 
 func (e *examination) diskGroup(ctx context.Context, check, group string, need int64) {

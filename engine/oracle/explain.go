@@ -31,8 +31,8 @@ var classes = external.Classes{
 		12545, 12547, 12560, 12564, 12570, 12571, 12583, 25408, 17002, 18, 20, 2391},
 }
 
-// tooMany are the limits of sessions and processes, of the server and of the account's profile.
-var tooMany = []int{18, 20, 2391, 12516, 12519, 12520}
+// tooMany are the server's limits of sessions and processes.
+var tooMany = []int{18, 20, 12516, 12518, 12519, 12520}
 
 // missing are errors of an object that is not there, or that the account may not see.
 var missing = []int{942, 1031, 4043, 6550, 1950, 904}
@@ -44,6 +44,7 @@ const (
 	errExists       = 955
 	errNotEmpty     = 1549
 	errConnected    = 1940
+	errSessions     = 2391 // of a profile
 	errRestorePoint = 38881
 	errFreeFull     = 12953 // and 12954: the most that the edition holds
 )
@@ -75,6 +76,9 @@ var remedies = map[int]string{
 	27038: "a file of that name exists: nothing was overwritten; try again",
 	2236:  "name the directory with --volume NAME=DIR as the server sees it",
 	2199:  "the server has no default place (db_create_file_dest): name one with --volume NAME=DIR",
+	12518: "the listener hands out no more connections: use fewer --connections",
+	errSessions: "the profile of the account allows no more sessions (SESSIONS_PER_USER): use fewer --connections, or have the DBA give the " +
+		"account another profile",
 	18:    "the server takes no more sessions: use fewer --connections",
 	20:    "the server takes no more processes: use fewer --connections",
 	12516: "the listener hands out no more connections: use fewer --connections",

@@ -8,10 +8,11 @@ import (
 
 // tellingParameters decide what is measured (Oracle Database Reference).
 var tellingParameters = []string{
-	"cluster_database", "commit_logging", "commit_wait", "compatible", "cpu_count", "db_block_checking", "db_block_checksum",
+	"cluster_database", "commit_logging", "commit_wait", "compatible", "cpu_count", "cursor_sharing", "db_block_checking", "db_block_checksum",
 	"db_block_size", "db_cache_size", "db_create_file_dest", "db_files", "db_lost_write_protect", "db_writer_processes",
 	"dbwr_io_slaves", "disk_asynch_io", "fast_start_mttr_target", "filesystemio_options", "log_buffer",
-	"log_checkpoint_timeout", "memory_target", "pga_aggregate_target", "plsql_code_type", "processes", "resource_manager_plan",
+	"log_checkpoint_timeout", "memory_target", "pga_aggregate_target", "plsql_code_type", "plsql_optimize_level", "processes",
+	"resource_limit", "resource_manager_plan",
 	"sga_target", "standby_file_management", "undo_retention",
 }
 

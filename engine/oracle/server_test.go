@@ -216,6 +216,8 @@ func TestExamine(t *testing.T) {
 		{"no standby", "standby", "", asm, func(*fakeServer) {}},
 		{"what --abort-if does not see", "activity", filewise.StatusNote, asm, func(*fakeServer) {}},
 		{"the same host", "host", filewise.StatusWarning, asm, func(f *fakeServer) { f.answers["identity"][0][5] = host }},
+		{"a profile of few sessions", "profile", filewise.StatusFailed, asm, func(f *fakeServer) { f.answers["profile"] = [][]any{{"6"}} }},
+		{"a profile of no limit", "rights", filewise.StatusOK, asm, func(f *fakeServer) { f.answers["profile"] = [][]any{{"UNLIMITED"}} }},
 		{"what cannot be looked at", "DB_FILES", filewise.StatusNote, asm, func(f *fakeServer) { f.fails["files-of-all"] = oracleError(1013) }},
 	} {
 		f := good()
@@ -239,6 +241,27 @@ func TestExamine(t *testing.T) {
 		}
 		if len(f.log) > 0 {
 			t.Errorf("%s: preflight executed %v", c.what, f.log)
+		}
+	}
+}
+
+// Without a default place for datafiles, where the database has some is the command to give.
+func TestNoDefaultPlace(t *testing.T) {
+	for _, c := range []struct {
+		places [][]any
+		want   string
+	}{
+		{[][]any{{"/opt/oracle/oradata/FREE/FREEPDB1/"}, {`D:\ora data\`}}, `--volume 'data=/opt/oracle/oradata/FREE/FREEPDB1', or --volume ` +
+			`'data=D:\ora data'`},
+		{nil, "--volume NAME=DIR"},
+	} {
+		f := newFake()
+		identity(f)
+		f.answers["parameters"], f.answers["places"] = [][]any{{"db_files", "200"}}, c.places
+		found := opened(t, f, filewise.Volume{Name: "default"}).examine(t.Context(), f, filewise.Demand{})
+		i := slices.IndexFunc(found, func(f filewise.Finding) bool { return f.Check == "free space of default" })
+		if i < 0 || found[i].Status != filewise.StatusFailed || !strings.Contains(found[i].Remedy, c.want) {
+			t.Errorf("%+v", found)
 		}
 	}
 }

@@ -44,6 +44,14 @@ SELECT block_size FROM sys.dba_tablespaces WHERE tablespace_name = 'SYSTEM';
 -- name: files-of-all
 SELECT COUNT(*) FROM sys.dba_data_files;
 
+-- Where datafiles are already.
+-- name: places
+SELECT DISTINCT SUBSTR(file_name, 1, GREATEST(INSTR(file_name, '/', -1), INSTR(file_name, '\', -1))) FROM sys.dba_data_files ORDER BY 1;
+
+-- What the account's profile limits, which every user may see of himself.
+-- name: profile
+SELECT limit FROM user_resource_limits WHERE resource_name = 'SESSIONS_PER_USER';
+
 -- In blocks of each tablespace's size: what all files of this container hold.
 -- name: bytes-of-all
 SELECT SUM(f.blocks * t.block_size) FROM sys.dba_data_files f JOIN sys.dba_tablespaces t ON t.tablespace_name = f.tablespace_name;
