@@ -183,7 +183,8 @@ func TestCustomMistakes(t *testing.T) {
 	for _, w := range []filewise.Workload{
 		customWork(t, "UPDATE dbo.accounts SET balence = 1 WHERE id = :id", overdrawn),
 		customWork(t, deposit, "SELECT id FROM dbo.accounts WHERE balence < 0"),
-		customWork(t, "UPDATE dbo.accounts SET balance = (SELECT MAX(x) FROM dbo.acounts) WHERE id = :id", overdrawn), // its name is resolved late
+		// The name is resolved late.
+		customWork(t, "UPDATE dbo.accounts SET balance = (SELECT MAX(x) FROM dbo.acounts) WHERE id = :id", overdrawn),
 	} {
 		db := lab.build(s, layout(1), w)
 		_, err := db.Connector.Connect(t.Context(), 0, 0)

@@ -98,6 +98,7 @@ func (b *build) dropFailed(ctx context.Context) error {
 
 // leave ends Filewise's connections to the database.
 func (b *build) leave() {
+	b.server.idle.end(b)
 	b.mu.Lock()
 	keeper := b.keeper
 	b.keeper = nil

@@ -160,7 +160,8 @@ func (e *examination) connections(ctx context.Context) {
 			in += fmt.Sprintf(", and it has %d workers, of which some %d are its own", workers, systemWorkers)
 		}
 	}
-	e.Connections(int64(e.Demand.Program.Connections()+controls+insides+2), free, "use fewer --connections", in)
+	kept := min(mostIdle, (len(e.Demand.Layouts)-1)*e.Demand.Program.Connections()) // of other layouts, between turns
+	e.Connections(int64(e.Demand.Program.Connections()+max(kept, 0)+controls+insides+2), free, "use fewer --connections", in)
 }
 
 // settings are those of the server that distort a result. They are its owner's:

@@ -146,8 +146,8 @@ var mendings = []struct {
 	code   filewise.Code
 	remedy string
 }{
-	{errCannotOpen, filewise.CodePreflight, "name a database that is there and that this login may open: sqlserver://USER@HOST?database=NAME; " +
-		"without a name it is master"},
+	{errCannotOpen, filewise.CodePreflight, "name a database that is there and that this login may open: " +
+		"sqlserver://USER@HOST?database=NAME; without a name it is master"},
 	{errDisabled, filewise.CodePreflight, "ask an administrator for ALTER LOGIN … ENABLE, or name another user"},
 	{errLockedOut, filewise.CodePreflight, "wait, or ask an administrator for ALTER LOGIN … WITH PASSWORD = … UNLOCK"},
 	{errExpired, filewise.CodePreflight, newPassword},

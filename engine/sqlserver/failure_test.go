@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/engine/internal/mark"
 	"filewise/workload"
 )
 
@@ -178,6 +179,33 @@ func (l *lab) names0() string {
 	return ""
 }
 
+// TestConnectionsAreKept from one turn to the next, up to a number, and end before the database is left.
+func TestConnectionsAreKept(t *testing.T) {
+	lab := newLab(t, nil)
+	var logins atomic.Int64
+	lab.model.signedIn = func(s *Session) {
+		if mark.IsName(s.Login.Database) {
+			logins.Add(1)
+		}
+	}
+	w := inserts(t, func(p *workload.Params) { p.Connections = mostIdle + 6 })
+	s := lab.open()
+	db := lab.build(s, layout(1), w)
+	ledger := make(filewise.Ledger, mostIdle+6)
+	var seen []int64
+	for range 3 {
+		ok(t, work(t, t.Context(), db, w.Program(), ledger, 3)...)
+		seen = append(seen, logins.Load())
+	}
+	if first, second, third := seen[0], seen[1]-seen[0], seen[2]-seen[1]; first < mostIdle+6 || second != 6 || third != 6 {
+		t.Errorf("logins by turn: %d, %d, %d", first, second, third)
+	}
+	ok(t, w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{ledger}), db.Dropper.Drop(t.Context()))
+	if s.idle.n != 0 || len(s.idle.pools) != 0 {
+		t.Errorf("%d are kept after the drop", s.idle.n)
+	}
+}
+
 // TestSessionLimits: no keys beyond the limit, no worker beyond the connections.
 func TestSessionLimits(t *testing.T) {
 	lab := newLab(t, nil)
@@ -308,8 +336,8 @@ func TestLoginFails(t *testing.T) {
 
 // TestLoginIsRefused with what to do about the reason, of which the server's last error tells nothing.
 func TestLoginIsRefused(t *testing.T) {
-	for number, want := range map[int32]string{errCannotOpen: "?database=NAME", 18470: "ENABLE", 18486: "UNLOCK", 18487: "PASSWORD", 18488: "PASSWORD",
-		18452: "domain", 17892: "trigger", 18401: "upgrade", 18461: "error log"} {
+	for number, want := range map[int32]string{errCannotOpen: "?database=NAME", 18470: "ENABLE", 18486: "UNLOCK", 18487: "PASSWORD",
+		18488: "PASSWORD", 18452: "domain", 17892: "trigger", 18401: "upgrade", 18461: "error log"} {
 		lab := newLab(t, func(m *model) { m.refuses = Numbered{number, "refused"} })
 		_, err := Engine{}.Open(t.Context(), lab.target)
 		if filewise.CodeOf(err) != filewise.CodePreflight || !strings.Contains(filewise.RemedyOf(err), want) {

@@ -57,6 +57,7 @@ type model struct {
 	logRoom       int64            // bytes that are free on drive L; 0: nobody has a file there
 	cpus          int64
 	refuses       Numbered                   // every login, if it has a number
+	signedIn      func(*Session)             // is told of each login; nil: nobody is
 	threads       chan struct{}              // the server's workers, one for each request and login; nil: enough of them
 	connected     func(database string) bool // whether anybody is
 	copied        *modelTables               // of the database that was backed up last
@@ -128,6 +129,9 @@ func (m *model) Login(s *Session) error {
 	}
 	if s.Login.User != "filewise" || s.Login.Password != m.password {
 		return fmt.Errorf("Login failed for user '%s'.", s.Login.User)
+	}
+	if m.signedIn != nil {
+		m.signedIn(s)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -355,7 +359,13 @@ func init() {
 	add(`^INSERT INTO dbo\.fw_pool`, modelPool)
 	add(`^CREATE PROCEDURE dbo\.`+identPattern, modelProcedure)
 	add(`^EXEC dbo\.`+identPattern, modelCall)
-	add(`ROLLBACK TRANSACTION`, func(*asked, *Reply) error { return nil })
+	add(`ROLLBACK TRANSACTION`, func(a *asked, _ *Reply) error {
+		if l, ok := a.q.Session.Data.(*loading); ok && l.tx != nil {
+			_ = l.tx.Rollback()
+			l.tx = nil
+		}
+		return nil
+	})
 	add(`SELECT COUNT_BIG\(\*\) AS found FROM dbo\.`+identPattern, modelCommitted)
 	add(`^SELECT (?:row_id AS )?id, payload FROM dbo\.`+identPattern, modelRows)
 	add(`^ALTER TABLE dbo\.`+identPattern+` REBUILD`, func(*asked, *Reply) error { return nil })

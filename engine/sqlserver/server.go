@@ -26,6 +26,7 @@ type externalServer struct {
 	may      permissions
 	builds   builds.Open[*build]
 	stays    stays // names of backups that stay
+	idle     idle
 
 	origin   *backuper // of the database of --from; nil: none is made yet
 	compared sync.Map  // layouts of which a restored build is known to have all that the backup has

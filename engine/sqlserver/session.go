@@ -106,7 +106,9 @@ func (s *connection) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.pool = s.build.server.login.pool(d.name, appName, 1)
+	if s.pool = s.build.server.idle.take(s.build, s.Worker); s.pool == nil {
+		s.pool = s.build.server.login.pool(d.name, appName, 1)
+	}
 	if s.conn, err = s.pool.Conn(ctx); err != nil {
 		return err
 	}
@@ -158,7 +160,10 @@ func (s *connection) rollback(ctx context.Context) error {
 // is it known what stays. The socket must go before the server lets go.
 func (s *connection) kill(ctx context.Context) error {
 	_ = s.conn.Close()
-	_ = s.pool.Close()
+	if s.pool != nil { // else it was killed before
+		_ = s.pool.Close()
+		s.pool = nil
+	}
 	text, err := s.build.design.batch("ended", s.vars)
 	if err == nil {
 		err = takeLock(ctx, s.build.inside, text)
@@ -170,13 +175,24 @@ func (s *connection) explain(step string, err error) error {
 	return s.build.server.login.explain(fmt.Errorf("%s: %w", step, err))
 }
 
-// release ends the connection.
+// releasePatience bounds the question whether a connection is fit to be kept.
+const releasePatience = 5 * time.Second
+
+// release leaves the connection to the worker's next turn, or ends it. No transaction stays open in between.
 func (s *connection) release() error {
+	fit := false
+	if s.conn != nil && s.pool != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), releasePatience)
+		fit = s.rollback(ctx) == nil
+		cancel()
+	}
 	if s.conn != nil {
 		_ = s.conn.Close() // a lost connection may complain; it is gone either way
 	}
-	if s.pool == nil {
+	pool := s.pool
+	s.pool = nil
+	if pool == nil || fit && s.build.server.idle.keep(s.build, s.Worker, pool) {
 		return nil
 	}
-	return s.pool.Close()
+	return pool.Close()
 }

@@ -71,6 +71,7 @@ const coolPatience = 2 * time.Minute
 
 // away ends the sessions of the build that do nothing.
 func (b *build) away() {
+	b.server.idle.end(b)
 	b.mu.Lock()
 	keeper := b.keeper
 	b.keeper = nil
