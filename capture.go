@@ -156,6 +156,8 @@ type TableFacts struct {
 	Whole   string
 	Columns []ColumnFacts
 	Foreign []ForeignKey // of several columns
+	// Rules are those that may turn an INSERT into another statement, each of which a server counts as a further call.
+	Rules int
 	// Create are statements that make a table with rows like these, where no dump fills builds:
 	// spread says where the layout puts it, and tell of which columns frequent values may be told.
 	// nil: a dump does.

@@ -132,6 +132,7 @@ func Take(ctx context.Context, e filewise.Capturer, w filewise.Watcher, o Option
 	if err := t.facts(ctx, kinds); err != nil {
 		return nil, err
 	}
+	t.once(kinds)
 	t.write(kinds)
 	if len(t.Transactions) == 0 {
 		return nil, filewise.Errorf(filewise.CodeUsage, "capture while its clients work, or give a log by --log",

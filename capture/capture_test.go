@@ -214,8 +214,9 @@ func TestKeysOfSeveralColumns(t *testing.T) {
 	}{
 		{[]filewise.ValueUse{insert("a"), insert("b")}, "COALESCE((SELECT MIN(id) FROM p WHERE id >= :t_b_insert), (SELECT MAX(id) FROM p))",
 			"{int: {from: 1, to: 20000}}"},
-		{[]filewise.ValueUse{insert("x"), insert("y")}, "(SELECT MIN(l) FROM q WHERE k = COALESCE((SELECT MIN(k) FROM q WHERE k >= :t_x_insert), " +
-			"(SELECT MAX(k) FROM q)) AND l >= :t_y_insert)", "{int: {from: 1, to: 50}}"},
+		{[]filewise.ValueUse{insert("x"), insert("y")},
+			"(SELECT MIN(l) FROM q WHERE k = COALESCE((SELECT MIN(k) FROM q WHERE k >= :t_x_insert), " +
+				"(SELECT MAX(k) FROM q)) AND l >= :t_y_insert)", "{int: {from: 1, to: 50}}"},
 		{[]filewise.ValueUse{insert("a"), span}, "/:t_day_part", "{int: {from: 1, to: 20000}}"},
 		{[]filewise.ValueUse{insert("a"), insert("id")}, "/:t_id_insert", "{int: {from: 51, to: 2000050}}"},
 		{[]filewise.ValueUse{insert("a"), insert("day")}, "/:t_day_insert", "to: 2080-11-04T00:00:00Z}}"},
@@ -238,7 +239,8 @@ func TestOverlapOfALog(t *testing.T) {
 	}{"timed": {0.5, 3, 1.5}, "rounded": {1.001, 3, 3}, "untimed": {0, 3, 0}} {
 		o := &overlap{}
 		for i := range 3000 { // three sessions, each with a statement a second that ends with it
-			o.add(filewise.LoggedStatement{Session: fmt.Sprint(i % 3), Text: "SELECT", Ended: at.Add(time.Duration(i/3) * time.Second), Seconds: c.seconds})
+			ended := at.Add(time.Duration(i/3) * time.Second)
+			o.add(filewise.LoggedStatement{Session: fmt.Sprint(i % 3), Text: "SELECT", Ended: ended, Seconds: c.seconds})
 		}
 		if most, mean := o.of(); most != c.most || math.Abs(mean-c.mean) > 0.01 {
 			t.Errorf("%s: %d at most, %.3f on average", name, most, mean)

@@ -132,6 +132,21 @@ func (s *statement) column(v filewise.ValueUse) (filewise.TableFacts, filewise.C
 	return filewise.TableFacts{}, filewise.ColumnFacts{Type: v.Type}, false
 }
 
+// fixed is what stands for a value that is not drawn; empty: it is.
+func (s *statement) fixed(v filewise.ValueUse) string {
+	switch {
+	case v.Literal != "":
+		return v.Literal
+	case v.Use == filewise.UseLimit:
+		return fmt.Sprint(int64(max(math.Ceil(s.rows), 1)))
+	case v.Use == filewise.UseOffset:
+		return "0"
+	case v.Use == filewise.UseSpan:
+		return "'1 day'"
+	}
+	return ""
+}
+
 // value is what stands in the place of a value.
 func (s *statement) value(v filewise.ValueUse) (text, problem string) {
 	if said := s.numbers[v.Number]; v.Number > 0 && said != "" {
@@ -140,15 +155,8 @@ func (s *statement) value(v filewise.ValueUse) (text, problem string) {
 	if text, ok := s.partOfKey(v); ok {
 		return text, ""
 	}
-	switch {
-	case v.Literal != "":
-		return v.Literal, ""
-	case v.Use == filewise.UseLimit:
-		return fmt.Sprint(int64(max(math.Ceil(s.rows), 1))), ""
-	case v.Use == filewise.UseOffset:
-		return "0", ""
-	case v.Use == filewise.UseSpan:
-		return "'1 day'", ""
+	if text = s.fixed(v); text != "" {
+		return text, ""
 	}
 	table, c, known := s.column(v)
 	if v.Constant != "" && (!known || s.constant(v, c, table)) {

@@ -274,7 +274,8 @@ func (l *life) mistaken(err error) bool {
 	var unvaried *filewise.Unvaried
 	class := filewise.ClassOf(err)
 	again := l.db == nil || errors.As(err, &unvaried)
-	return l.program.Custom != nil && (class == filewise.ClassMistake || (class == filewise.ClassConstraint || class == filewise.ClassDuplicate) && again)
+	violated := class == filewise.ClassConstraint || class == filewise.ClassDuplicate
+	return l.program.Custom != nil && (class == filewise.ClassMistake || violated && again)
 }
 
 // Program is the workload's program with the plan's fixed work or window, and what builds

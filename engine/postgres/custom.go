@@ -102,7 +102,8 @@ func newCustom(ctx context.Context, c connection) (_ filewise.Session, err error
 		setup = append(setup, "SET search_path = "+path)
 	}
 	if err = s.open(ctx, setup...); err == nil {
-		err = s.custom.Prepare(customRules, s.build.design.program.Custom, s.Session, filewise.Rehearses(ctx), func(x *customsql.Statement) error {
+		of := s.build.design.program.Custom
+		err = s.custom.Prepare(customRules, of, s.Session, filewise.Rehearses(ctx), func(x *customsql.Statement) error {
 			s.names[x] = "fw_custom_" + strconv.Itoa(len(s.names))
 			return s.prepare(ctx, s.names[x], x)
 		}, func(x *customsql.Statement) error { return s.prepare(ctx, "", x) })

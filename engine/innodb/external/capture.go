@@ -90,7 +90,7 @@ func (w *watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, err
 		return nil, w.explain(err)
 	}
 	if len(all) > 0 {
-		return all, w.explain(w.named(ctx, all))
+		return all, w.explain(errors.Join(w.sampled(ctx, all), w.named(ctx, all)))
 	}
 	var enabled string
 	err = w.db.QueryRowContext(ctx, "SELECT ENABLED FROM performance_schema.setup_consumers WHERE NAME = 'statements_digest'").Scan(&enabled)
@@ -156,8 +156,7 @@ func (w *watcher) Table(ctx context.Context, name string, withhold func(string) 
 		c := &t.Columns[i]
 		limited, cancel := context.WithTimeout(ctx, time.Second)
 		if err := w.sample(limited, t, c, withhold(c.Name)); err != nil {
-			*c = filewise.ColumnFacts{Name: c.Name, Type: c.Type, Said: c.Said, Unique: c.Unique, Most: c.Most, Fresh: c.Fresh, Composite: c.Composite,
-				Parent: c.Parent, ParentKey: c.ParentKey, ParentTable: c.ParentTable, ParentColumn: c.ParentColumn, Checked: c.Checked, Closed: c.Closed} // no right, no time
+			c.Low, c.High, c.Common, c.Shares, c.Distinct, c.Width = "", "", nil, nil, 0, 0 // no right, no time
 		}
 		if c.Closed && len(c.Common) == 0 {
 			c.Common = labels(c.Said)

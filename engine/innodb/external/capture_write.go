@@ -2,7 +2,6 @@ package external
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -56,18 +55,23 @@ func (w *watcher) exists(ctx context.Context, s filewise.Shape) error {
 		queries = append(queries, deletes.ReplaceAllString(text, "SELECT 1 $1"))
 	}
 	for _, q := range queries {
-		st, err := w.in.PrepareContext(ctx, q)
-		if n, _ := dialect.Number(err); slices.Contains(missing, n) {
+		if err := w.prepared(ctx, q); err != nil {
 			return err
-		}
-		if err == nil {
-			err = st.Close()
-		}
-		if ctx.Err() != nil {
-			return errors.Join(err, context.Cause(ctx))
 		}
 	}
 	return nil
+}
+
+// prepared tells what a query names and is not there; what else is wrong with it, it says of a query and not of the statement.
+func (w *watcher) prepared(ctx context.Context, query string) error {
+	st, err := w.in.PrepareContext(ctx, query)
+	if n, _ := dialect.Number(err); slices.Contains(missing, n) {
+		return err
+	}
+	if err == nil {
+		defer st.Close()
+	}
+	return context.Cause(ctx)
 }
 
 // tablePath is a table's name, with its database or without, as SQL has it.

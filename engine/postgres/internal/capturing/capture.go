@@ -231,6 +231,9 @@ func (w *watcher) tableOf(ctx context.Context, quoted string, withhold func(stri
 	if schema := client.Text(row[6]); schema != "public" {
 		t.Whole = "it is in schema " + schema + ", and a layout spreads tables of public: statements on it are measured where the dump puts it"
 	}
+	if rules, ok := row[9].(int64); ok {
+		t.Rules = int(rules)
+	}
 	if heirs := client.Text(row[7]); heirs != "" {
 		t.Whole = "others inherit from it: " + heirs
 	}
@@ -274,7 +277,8 @@ func readColumn(row pgx.CollectableRow) (filewise.ColumnFacts, error) {
 	err := row.Scan(&c.Name, &c.Said, &base, &labels, &c.Most, &c.Unique, &c.Composite, &c.Checked, &c.Distinct, &c.Width, &common, &c.Shares,
 		&bounds, &parent)
 	c.Type = kinds.Of(base)
-	if len(parent) == 4 && (c.Type == filewise.TypeWhole || c.Type == filewise.TypeText || c.Type == filewise.TypeUUID) { // which have an order
+	ordered := c.Type == filewise.TypeWhole || c.Type == filewise.TypeText || c.Type == filewise.TypeUUID
+	if len(parent) == 4 && ordered {
 		c.Parent, c.ParentKey, c.ParentTable, c.ParentColumn = parent[0], parent[1], parent[2], parent[3]
 	}
 	if c.Type != filewise.TypeText {

@@ -35,7 +35,8 @@ SELECT c.relname::text, greatest(c.reltuples, 0)::float8 AS rows,
                   AND NOT (SELECT p.indkey[0] FROM pg_index p WHERE p.indrelid = c.oid AND p.indisprimary) = ANY (i.indkey)), ''),
        c.relkind::text, n.nspname::text,
        coalesce((SELECT string_agg(inhrelid::regclass::text, ', ') FROM pg_inherits WHERE inhparent = c.oid), ''),
-       coalesce((SELECT string_agg(inhparent::regclass::text, ', ') FROM pg_inherits WHERE inhrelid = c.oid), '')
+       coalesce((SELECT string_agg(inhparent::regclass::text, ', ') FROM pg_inherits WHERE inhrelid = c.oid), ''),
+       (SELECT count(*) FROM pg_rewrite r WHERE r.ev_class = c.oid AND r.ev_type = '3' AND r.is_instead AND r.ev_qual <> '<>')
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass($1) AND c.relkind IN ('r', 'p', 'm', 'v');
 
 -- Domains are as good as what they are made of. The last column of a unique key is what a new row has its own value of.

@@ -37,7 +37,8 @@ func TestBombInALog(t *testing.T) {
 // row is a line of a csvlog.
 func row(tag, message, detail string) string {
 	quoted := func(text string) string { return `"` + strings.ReplaceAll(text, `"`, `""`) + `"` }
-	return `2026-11-25 10:00:01.250 CET,u,shop,1,l,5f.1,1,` + tag + `,t,1/1,0,LOG,0,` + quoted(message) + "," + quoted(detail) + ",,,,,,,,p,client backend,,0\n"
+	return `2026-11-25 10:00:01.250 CET,u,shop,1,l,5f.1,1,` + tag + `,t,1/1,0,LOG,0,` + quoted(message) + "," +
+		quoted(detail) + ",,,,,,,,p,client backend,,0\n"
 }
 
 // Statements are read from each form of log that has them, once.
@@ -85,7 +86,8 @@ func TestReadLogsOfKinds(t *testing.T) {
 		t.Error(err)
 	}
 	values := ""
-	if err := ReadLog(strings.NewReader(row("SELECT", "duration: 1 ms  execute s: SELECT $1", "parameters: $1 = 'it''s, $2', $2 = NULL")), "shop",
+	bound := row("SELECT", "duration: 1 ms  execute s: SELECT $1", "parameters: $1 = 'it''s, $2', $2 = NULL")
+	if err := ReadLog(strings.NewReader(bound), "shop",
 		func(s filewise.LoggedStatement) { values = strings.Join(s.Arguments, "|") }); err != nil || values != "'it''s, $2'|NULL" {
 		t.Errorf("%s, %v", values, err)
 	}
