@@ -50,9 +50,6 @@ func (d *design) checkBackup() error {
 	if !d.Program.BacksUp() {
 		return nil
 	}
-	if err := d.Layout.CheckBackupVolumes(d.Target.Volumes); err != nil {
-		return err
-	}
 	if d.Program.Dumps() {
 		return d.checkDump()
 	}
@@ -64,6 +61,9 @@ func (d *design) checkBackup() error {
 		options = nil
 	}
 	if err := d.Layout.BackupOptions.Check(options); err != nil {
+		return err
+	}
+	if err := d.Layout.CheckBackupVolumes(d.Target.Volumes); err != nil {
 		return err
 	}
 	b := d.Layout.Backup

@@ -43,6 +43,9 @@ func (d *design) checkDump() error {
 		return refuse("use --kind partitions or per-table",
 			"a dump of the system tablespace: it is restored beside the original, and the files of a layout have room for its rows once")
 	}
+	if err := l.CheckBackupVolumes(d.Target.Volumes); err != nil {
+		return err
+	}
 	return l.BackupOptions.Check(dumpOptions)
 }
 
