@@ -38,10 +38,15 @@ func (f *resultFlags) registerNames(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&f.names.Tags, "tag", nil, "`KEY=VALUE` to find the run by with list --filter tag=KEY=VALUE (repeatable)")
 }
 
-// fit reads the conditions, which have to be about the plan's layouts, and gives it its name and tags.
+// fit reads the conditions, which have to be about the plan's layouts and measures, and gives it its name and tags.
 func (f *resultFlags) fit(p *experiment.Plan) error {
 	if err := f.parse(layoutNames(p.Layouts, p.AA)); err != nil {
 		return err
+	}
+	for _, c := range f.conditions {
+		if err := plan.Timed(p, c.Text); c.Metric == gate.P99 && err != nil {
+			return err
+		}
 	}
 	return f.names.Apply(p)
 }

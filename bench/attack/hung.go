@@ -1,0 +1,108 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// hungWithin is what a command may take that meets a volume that does not answer.
+const hungWithin = 30 * time.Second
+
+// hung has the volume of a killed run stop answering, as an NFS server or a FUSE daemon does, then die. Commands go on
+// beside it; what is on it stays registered until it is back, and goes then.
+func hung(p *place) error {
+	volume := filepath.Join(p.dir, "hung")
+	if err := os.Mkdir(volume, 0o755); err != nil {
+		return err
+	}
+	c, err := p.start(nil, append(runArgs(sqliteRun...), "--volume", "hung="+volume)...)
+	if err != nil {
+		return err
+	}
+	if err := until(func() (bool, error) {
+		made, err := filepath.Glob(filepath.Join(volume, "filewise-*"))
+		return len(made) > 0 || over(c), err
+	}); err != nil {
+		return err
+	}
+	if over(c) {
+		return fmt.Errorf("the run has ended\n%.2000s", c.stderr.Bytes())
+	}
+	if err := c.Process.Kill(); err != nil {
+		return err
+	}
+	_, _ = c.exit()
+	daemon, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer daemon.Close()
+	if err := syscall.Mount("fuse", volume, "fuse", 0, fmt.Sprintf("fd=%d,rootmode=40000,user_id=0,group_id=0", daemon.Fd())); err != nil {
+		return err
+	}
+	back := func() error { return syscall.Unmount(volume, syscall.MNT_DETACH|syscall.MNT_FORCE) }
+	p.undo = append(p.undo, func() error { _ = daemon.Close(); _ = back(); return nil })
+	if err := p.beside(); err != nil {
+		return fmt.Errorf("while it hangs: %w", err)
+	}
+	if err := daemon.Close(); err != nil { // from here on ENOTCONN
+		return err
+	}
+	if err := p.beside(); err != nil {
+		return fmt.Errorf("once it is dead: %w", err)
+	}
+	if err := back(); err != nil {
+		return err
+	}
+	if _, err := p.run([]int{0}, "clean", "--yes"); err != nil {
+		return err
+	}
+	left, err := filepath.Glob(filepath.Join(volume, "filewise-*"))
+	if err != nil || len(left) > 0 {
+		return errors.Join(err, fmt.Errorf("left: %v", left))
+	}
+	return p.tidy()
+}
+
+// beside has commands end in their time, while a volume of a registered run does not answer, and that stay registered.
+func (p *place) beside() error {
+	for _, args := range [][]string{{"version"}, {"list"}, {"stop"}, {"clean", "--dry-run"}, {"clean", "--yes"}, {"plan"}} {
+		c, err := p.start(nil, args...)
+		if err != nil {
+			return err
+		}
+		select {
+		case <-c.ended:
+		case <-time.After(hungWithin):
+			return fmt.Errorf("filewise %v hangs", args)
+		}
+		if err := c.sound(); err != nil {
+			return err
+		}
+	}
+	registered, err := filepath.Glob(filepath.Join(p.state, "scratch", "*"))
+	if err == nil && len(registered) == 0 {
+		err = errors.New("what is on the volume is not registered any more")
+	}
+	return err
+}
+
+// noFuse is why there is no file system whose daemon this could be.
+func noFuse(ctx context.Context, a *attack) string {
+	if why := noMount(ctx, a); why != "" {
+		return why
+	}
+	f, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0)
+	if err != nil {
+		return err.Error()
+	}
+	_ = f.Close()
+	return ""
+}
