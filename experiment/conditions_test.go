@@ -58,11 +58,12 @@ func TestConditions(t *testing.T) {
 			delta(filewise.ProbeServerMemory, filewise.MemoryTotal, 1<<30)}}, []filewise.File{data("a", 1<<20)}, "✘|1.0 MiB of data, 1.0 GiB"},
 		"data four times the memory": {"orders", filewise.CondReads, filewise.Measure{Deltas: []filewise.Delta{
 			delta(filewise.ProbeServerMemory, filewise.MemoryTotal, 1<<20)}}, []filewise.File{data("a", 4<<20)}, "✔"},
-		"grown often":    {"dml", filewise.CondGrowth, filewise.Measure{}, []filewise.File{data("/a", 11<<20)}, "✔|10 times"},
-		"grown seldom":   {"dml", filewise.CondGrowth, filewise.Measure{}, []filewise.File{data("/a", 10<<20)}, "✘|9 times|--rows"},
-		"connections":    {"inserts", filewise.CondContention, filewise.Measure{Deltas: cores(2)}, nil, "✔|4 connections, 2 cores"},
-		"more cores":     {"inserts", filewise.CondContention, filewise.Measure{Deltas: cores(3)}, nil, "✘|3 cores|--connections 6"},
-		"the log":        {"inserts", filewise.CondHeadroom, filewise.Measure{Deltas: []filewise.Delta{wait(filewise.WaitLog, 3)}}, nil, "✘|log 75 %|--commit-every 100"},
+		"grown often":  {"dml", filewise.CondGrowth, filewise.Measure{}, []filewise.File{data("/a", 11<<20)}, "✔|10 times"},
+		"grown seldom": {"dml", filewise.CondGrowth, filewise.Measure{}, []filewise.File{data("/a", 10<<20)}, "✘|9 times|--rows"},
+		"connections":  {"inserts", filewise.CondContention, filewise.Measure{Deltas: cores(2)}, nil, "✔|4 connections, 2 cores"},
+		"more cores":   {"inserts", filewise.CondContention, filewise.Measure{Deltas: cores(3)}, nil, "✘|3 cores|--connections 6"},
+		"the log": {"inserts", filewise.CondHeadroom, filewise.Measure{Deltas: []filewise.Delta{wait(filewise.WaitLog, 3)}}, nil,
+			"✘|log 75 %|--commit-every 100"},
 		"idle machine":   {"inserts", filewise.CondHeadroom, filewise.Measure{Deltas: cores(2)}, nil, "✔|processors 40 %"},
 		"a short backup": {"backup", filewise.CondDuration, filewise.Measure{Family: "backup", Unit: "backups"}, nil, "✘|backup 1|--rows"},
 	} {
@@ -73,8 +74,9 @@ func TestConditions(t *testing.T) {
 		if m.Family != "" {
 			p.Phases = []string{m.Family}
 		}
-		tr := filewise.Trial{State: filewise.Done, Cell: filewise.Cell{Pilot: true, Layout: layout.Name, Attempt: 1}, Measures: []filewise.Measure{m},
-			Files: []filewise.File{data("/a", 1<<20)}, Final: x.final}
+		tr := filewise.Trial{State: filewise.Done, Cell: filewise.Cell{Pilot: true, Layout: layout.Name, Attempt: 1},
+			Measures: []filewise.Measure{m},
+			Files:    []filewise.File{data("/a", 1<<20)}, Final: x.final}
 		c := conditionOf(t, p, []filewise.Trial{tr}, x.condition)
 		said := strings.Join([]string{c.Sign(), c.Measured, c.Mend}, "|")
 		for _, part := range strings.Split(x.want, "|") {
@@ -87,7 +89,8 @@ func TestConditions(t *testing.T) {
 
 // Before anything is spent, sizes and connections are known, and all else is open.
 func TestForeseenConditions(t *testing.T) {
-	p := Plan{Scenario: "inserts", Params: workload.Params{Connections: 4}, Layouts: []filewise.Layout{{Name: "2", Data: filewise.Spread{Files: 2, Bytes: 64 << 20}}}}
+	p := Plan{Scenario: "inserts", Params: workload.Params{Connections: 4},
+		Layouts: []filewise.Layout{{Name: "2", Data: filewise.Spread{Files: 2, Bytes: 64 << 20}}}}
 	signs := func(h Host) string {
 		var out []string
 		for _, c := range p.Foreseen(h) {

@@ -102,7 +102,8 @@ func TestLadderIsResumed(t *testing.T) {
 		got, _ := again.run(t, trials[:cut]...)
 		options, _, j := rungs(t, again.plan, got)
 		if !slices.Equal(options, want) || len(got) != len(trials) || j.Elapsed < 9*whole.Elapsed/10 {
-			t.Errorf("after %d trials: %q with %d trials in %v; want %q, %d, %v", cut, options, len(got), j.Elapsed, want, len(trials), whole.Elapsed)
+			t.Errorf("after %d trials: %q with %d trials in %v; want %q, %d, %v",
+				cut, options, len(got), j.Elapsed, want, len(trials), whole.Elapsed)
 		}
 	}
 }
@@ -149,7 +150,8 @@ func TestLadderGoesBack(t *testing.T) {
 			}
 			continue
 		}
-		if len(got) != 2 || got[1] != "" || w.plan.Params.Warehouses != 1 || w.plan.Layouts[0].Data.Bytes != 1<<20 || j.First().Result.Blocks != 3 {
+		if len(got) != 2 || got[1] != "" || w.plan.Params.Warehouses != 1 || w.plan.Layouts[0].Data.Bytes != 1<<20 ||
+			j.First().Result.Blocks != 3 {
 			t.Errorf("%s: %q, %d warehouses, %d blocks", name, got, w.plan.Params.Warehouses, j.First().Result.Blocks)
 		}
 	}

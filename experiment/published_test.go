@@ -151,7 +151,8 @@ func TestShortPhasesAreListedOnce(t *testing.T) {
 		d                 time.Duration
 	}{
 		{"buffer-cold", "queries", "--rows 4000 ", 5 * time.Millisecond}, {"buffer-cold", "queries", "", 25 * time.Millisecond},
-		{"", "backups", "--rows", 62 * time.Millisecond}, {"", "backups", "--rows", 1900 * time.Millisecond}, {"", "backups", "", 2 * time.Second},
+		{"", "backups", "--rows", 62 * time.Millisecond}, {"", "backups", "--rows", 1900 * time.Millisecond},
+		{"", "backups", "", 2 * time.Second},
 	} {
 		w.plan.Params.Cache, w.plan.Params.Repeat = c.cache, 0
 		took(c.d, c.unit, "")

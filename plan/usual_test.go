@@ -39,10 +39,12 @@ func TestUsualThere(t *testing.T) {
 		t.Errorf("dml: %v, %d rows", err, made.Params.Rows)
 	}
 	_, err = make("dml", "sqlserver://sa@db.example/", func(o *plan.Options) { o.Rows = plan.Of[int64](1000) })
-	if filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(err.Error(), "8 files") || !strings.Contains(filewise.RemedyOf(err), "--rows 20672") {
+	if filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(err.Error(), "8 files") ||
+		!strings.Contains(filewise.RemedyOf(err), "--rows 20672") {
 		t.Errorf("rows of one extent: %v; %s", err, filewise.RemedyOf(err))
 	}
-	if made, err = make("inserts", "postgres://ada@localhost/", nothing); err != nil || made.Params.Connections != max(16, 2*runtime.NumCPU()) {
+	if made, err = make("inserts", "postgres://ada@localhost/", nothing); err != nil ||
+		made.Params.Connections != max(16, 2*runtime.NumCPU()) {
 		t.Errorf("inserts here: %v, %d connections", err, made.Params.Connections)
 	}
 	if made, err = make("inserts", "postgres://ada@db.example/", nothing); err != nil || made.Params.CommitEvery != 100 {

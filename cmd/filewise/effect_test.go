@@ -137,7 +137,8 @@ func TestUsualDesignsAreOptions(t *testing.T) {
 			continue
 		}
 		n++
-		args := []string{"--engine=" + e.Name(), "--key=random", fmt.Sprintf("--size=%dMiB", u.Bytes>>20), fmt.Sprintf("--preload=%dMiB", u.Preload>>20),
+		args := []string{"--engine=" + e.Name(), "--key=random", fmt.Sprintf("--size=%dMiB", u.Bytes>>20),
+			fmt.Sprintf("--preload=%dMiB", u.Preload>>20),
 			fmt.Sprintf("--row-bytes=%d", u.Row)}
 		if u.Memory {
 			args = append(args, fmt.Sprintf("--memory=%dMiB", d.MemoryFor(u.Connections)>>20), fmt.Sprintf("--connections=%d", u.Connections))
