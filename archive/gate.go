@@ -30,6 +30,28 @@ func Subjects(j experiment.Judgement) []gate.Subject {
 	return out
 }
 
+// Properties are what a judgement comes to as data, by family if there are several.
+func Properties(j experiment.Judgement) (out [][2]string) {
+	for _, d := range j.Decisions() {
+		out = append(out, d.Properties(d.Family)...)
+	}
+	return out
+}
+
+// Properties are what the numbers come to as data, by family if there are several.
+func (out Elsewhere) Properties() (all [][2]string) {
+	for _, n := range append([]Numbers{out.Numbers}, out.Families...) {
+		name := n.Family
+		if len(out.Families) == 0 {
+			name = ""
+		}
+		if n.Decision != nil {
+			all = append(all, n.Decision.Properties(name)...)
+		}
+	}
+	return all
+}
+
 // Subjects are the layouts against the baseline.
 func (out Elsewhere) Subjects() (all []gate.Subject) {
 	if len(out.Families) == 0 {

@@ -70,3 +70,22 @@ func claims(r verdict.Result) bool {
 	}
 	return false
 }
+
+// FamilyDecision is what a family of operations comes to.
+type FamilyDecision struct {
+	Family string `json:"family,omitempty"` // missing if there is one
+	verdict.DecisionDoc
+}
+
+// Decisions are what the judgement comes to, one for each family.
+func (j Judgement) Decisions() []FamilyDecision {
+	var out []FamilyDecision
+	for _, f := range j.Families {
+		one := FamilyDecision{f.Name, f.Result.Document()}
+		if len(j.Families) == 1 {
+			one.Family = ""
+		}
+		out = append(out, one)
+	}
+	return out
+}

@@ -117,7 +117,8 @@ func TestWrongConditions(t *testing.T) {
 func TestJUnit(t *testing.T) {
 	var out bytes.Buffer
 	suites := []gate.Suite{{Name: "run 12", Took: 1500 * time.Millisecond, Started: time.Date(2026, 11, 23, 5, 0, 0, 0, time.UTC),
-		Headline: "Recommended: <8 files> & \x07", Outcomes: []gate.Outcome{
+		Headline:   "Recommended: <8 files> & \x07",
+		Properties: [][2]string{{"filewise.decision", "use"}, {"filewise.layout", "<8 files>"}}, Outcomes: []gate.Outcome{
 			{Condition: "loss > 5 %", Family: "q1", Failed: true, Known: true, Text: "\"8 files\""}, {Condition: "gain > 1 %", Known: true},
 			{Condition: "p99 > 5 ms"}}}, {Name: "run 13"}}
 	if err := gate.JUnit(&out, suites); err != nil {
@@ -146,6 +147,11 @@ func TestJUnit(t *testing.T) {
 	}
 	if got.Tests != 5 || got.Failures != 1 || len(got.Suites) != 2 {
 		t.Fatalf("%+v", got)
+	}
+	for _, want := range []string{`<property name="filewise.decision" value="use">`, `value="&lt;8 files&gt;"`} {
+		if strings.Count(out.String(), want) != 1 {
+			t.Errorf("no %s in\n%s", want, out.Bytes())
+		}
 	}
 	s := got.Suites[0]
 	if s.Skipped != 1 || s.Time != 1.5 || s.Timestamp != "2026-11-23T05:00:00" || len(s.Cases) != 4 || s.Cases[0].Name != "verdict" ||

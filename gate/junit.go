@@ -17,7 +17,10 @@ type Suite struct {
 	Took     time.Duration
 	Headline string   // the verdict in one sentence
 	Said     []string // all that it says
-	Outcomes []Outcome
+	// Properties are what it comes to as data, by name: "filewise.decision", and of several families
+	// "filewise.decision.insert".
+	Properties [][2]string
+	Outcomes   []Outcome
 }
 
 // The elements of JUnit XML that its readers (GitLab, Jenkins, GitHub's actions) know.
@@ -29,14 +32,23 @@ type (
 		Suites   []xmlSuite `xml:"testsuite"`
 	}
 	xmlSuite struct {
-		Name      string    `xml:"name,attr"`
-		Tests     int       `xml:"tests,attr"`
-		Failures  int       `xml:"failures,attr"`
-		Errors    int       `xml:"errors,attr"`
-		Skipped   int       `xml:"skipped,attr"`
-		Time      float64   `xml:"time,attr"`
-		Timestamp string    `xml:"timestamp,attr,omitempty"`
-		Cases     []xmlCase `xml:"testcase"`
+		Name      string  `xml:"name,attr"`
+		Tests     int     `xml:"tests,attr"`
+		Failures  int     `xml:"failures,attr"`
+		Errors    int     `xml:"errors,attr"`
+		Skipped   int     `xml:"skipped,attr"`
+		Time      float64 `xml:"time,attr"`
+		Timestamp string  `xml:"timestamp,attr,omitempty"`
+		// Properties stand before the cases, as the readers' schema has them.
+		Properties *xmlProperties `xml:"properties"`
+		Cases      []xmlCase      `xml:"testcase"`
+	}
+	xmlProperties struct {
+		All []xmlProperty `xml:"property"`
+	}
+	xmlProperty struct {
+		Name  string `xml:"name,attr"`
+		Value string `xml:"value,attr"`
 	}
 	xmlCase struct {
 		Class   string   `xml:"classname,attr"`
@@ -60,6 +72,12 @@ func JUnit(w io.Writer, suites []Suite) error {
 		out := xmlSuite{Name: s.Name, Time: s.Took.Seconds(), Tests: 1 + len(s.Outcomes)}
 		if !s.Started.IsZero() {
 			out.Timestamp = s.Started.UTC().Format("2006-01-02T15:04:05")
+		}
+		if len(s.Properties) > 0 {
+			out.Properties = &xmlProperties{}
+			for _, p := range s.Properties {
+				out.Properties.All = append(out.Properties.All, xmlProperty{p[0], p[1]})
+			}
 		}
 		class := "filewise." + strings.ReplaceAll(s.Name, " ", "-")
 		out.Cases = append(out.Cases, xmlCase{Class: class, Name: "verdict", Time: s.Took.Seconds(),

@@ -75,6 +75,19 @@ type Run struct {
 	Ending   string     `json:"ending,omitempty"`
 	Why      string     `json:"why,omitempty"`
 	Verdict  string     `json:"verdict,omitempty"` // in one line
+	// Decisions are what the run comes to, one for each family; missing before its end.
+	Decisions []Decision `json:"decisions,omitempty"`
+}
+
+// Decision is what a family of operations comes to.
+type Decision struct {
+	Family   string `json:"family,omitempty"` // missing if there is one
+	Decision string `json:"decision"`         // use, keep, more, open or none
+	Layout   string `json:"layout,omitempty"` // to use, or to keep
+	// BoundPercent is the most that any tested layout can gain over the baseline, and MarginPercent
+	// what it is counted against; null is not known.
+	BoundPercent  *float64 `json:"bound_percent"`
+	MarginPercent float64  `json:"margin_percent"`
 }
 
 // Format and Schema head what a webhook gets. The schema's number grows when a

@@ -134,7 +134,7 @@ func (m *measurement) finish(ctx context.Context, run store.Run, done []filewise
 	if out.Data, err = archive.Data(run, done, j); err != nil {
 		return out, errors.Join(cause, err)
 	}
-	end := store.Outcome{State: state, Ending: d.Ending, Why: d.Why, Verdict: report.Verdict(out.Data)}
+	end := store.Outcome{State: state, Ending: d.Ending, Why: d.Why, Verdict: report.Verdict(out.Data), Decisions: j.Decisions()}
 	if err := m.store.Finish(ctx, run.ID, end); err != nil {
 		return out, errors.Join(cause, err)
 	}

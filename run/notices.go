@@ -143,6 +143,16 @@ func (n *notices) watchSpace(between bool) {
 	}
 }
 
+// decisions are what a judgement comes to, as messages have it.
+func decisions(j experiment.Judgement) []notify.Decision {
+	var out []notify.Decision
+	for _, d := range j.Decisions() {
+		out = append(out, notify.Decision{Family: d.Family, Decision: string(d.Decision), Layout: d.Layout, BoundPercent: d.BoundPercent,
+			MarginPercent: d.MarginPercent})
+	}
+	return out
+}
+
 // ended is how the run ended.
 func (n *notices) ended(out Outcome, cause error) {
 	if n == nil {
@@ -164,6 +174,7 @@ func (n *notices) ended(out Outcome, cause error) {
 	m := n.message(event, what, strings.TrimLeft(text, "\n"))
 	m.Run.ID, m.Run.State, m.Run.Started, m.Run.Ended = run.ID, string(run.State), &run.Started, run.Ended
 	m.Run.Ending, m.Run.Why, m.Run.Verdict = string(run.Ending), n.hide(run.Why), n.hide(run.Verdict)
+	m.Run.Decisions = decisions(out.Data.Judgement)
 	for _, t := range out.Data.Trials {
 		switch {
 		case t.Cell.Pilot:

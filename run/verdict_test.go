@@ -78,6 +78,19 @@ func TestTheStoredVerdictSaysWhatLatencyLoses(t *testing.T) {
 		t.Errorf("told is %+v", got)
 	}
 	runs, err := archive.List(t.Context(), w.options.Store)
+	if err != nil || len(runs) != 1 {
+		t.Fatalf("%+v, %v", runs, err)
+	}
+	want := out.Data.Judgement.First().Result.Document()
+	for _, listed := range [][]experiment.FamilyDecision{runs[0].Decisions, out.Run.Decisions} {
+		if len(listed) != 1 || listed[0].Decision != want.Decision || listed[0].Layout != want.Layout || listed[0].Family != "" ||
+			(listed[0].BoundPercent == nil) != (want.BoundPercent == nil) {
+			t.Errorf("stored is %+v, want %+v", listed, want)
+		}
+	}
+	if told := got[0].Run.Decisions; len(told) != 1 || told[0].Decision != string(want.Decision) || told[0].Layout != want.Layout {
+		t.Errorf("told is %+v, want %+v", told, want)
+	}
 	if list := archive.ListText(runs, len(runs)); err != nil || strings.Count(list, loss) != 1 {
 		t.Errorf("%v: the list is\n%s", err, list)
 	}

@@ -120,8 +120,12 @@ func goneOn(ctx context.Context, conn *sql.Conn, here, run Run, trials []filewis
 	if run.Ended != nil {
 		ended = timeText(*run.Ended)
 	}
-	_, err = conn.ExecContext(ctx, "UPDATE runs SET state = ?, ended = ?, ending = ?, why = ?, verdict = ? WHERE id = ?",
-		string(run.State), ended, string(run.Ending), run.Why, run.Verdict, here.ID)
+	decisions, err := toJSON(run.Decisions, "decisions")
+	if err != nil {
+		return 0, 0, err
+	}
+	_, err = conn.ExecContext(ctx, "UPDATE runs SET state = ?, ended = ?, ending = ?, why = ?, verdict = ?, decisions = ? WHERE id = ?",
+		string(run.State), ended, string(run.Ending), run.Why, run.Verdict, decisions, here.ID)
 	return here.ID, len(trials) - len(stored), errors.Join(err,
 		setOrigin(ctx, conn, here.ID, origin), insertTrials(ctx, conn, here.ID, trials[len(stored):]))
 }

@@ -18,7 +18,7 @@ import (
 const applicationID = 0x46574953
 
 // schemaVersion is that of the last migration.
-const schemaVersion = 7
+const schemaVersion = 8
 
 // kind is what lies at a store's path.
 type kind int

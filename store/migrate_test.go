@@ -13,7 +13,7 @@ func TestMigratesTheFirstSchema(t *testing.T) {
 	old := database(t, sampleStore(t), "ALTER TABLE measures DROP COLUMN errors", "ALTER TABLE measures DROP COLUMN types",
 		"ALTER TABLE measures DROP COLUMN turns",
 		"ALTER TABLE measures DROP COLUMN connections", "ALTER TABLE measures DROP COLUMN paced", "ALTER TABLE runs DROP COLUMN origin",
-		"ALTER TABLE measures DROP COLUMN rest",
+		"ALTER TABLE measures DROP COLUMN rest", "ALTER TABLE runs DROP COLUMN decisions",
 		"DELETE FROM goose_db_version WHERE version_id >= 2", "PRAGMA user_version = 1")
 	path := filepath.Join(t.TempDir(), "old.db")
 	must(t, os.WriteFile(path, old, 0o600))

@@ -46,8 +46,8 @@ func insertRun(ctx context.Context, conn *sql.Conn, r Run) (int64, error) {
 		return 0, filewise.Errorf(filewise.CodeInternal, "", "run cannot be stored: %w", err)
 	}
 	res, err := conn.ExecContext(ctx, `INSERT INTO runs (started, ended, state, version, scenario, engine,
-		layouts, owner, plan, machine, server, warnings, ending, why, verdict)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, args...)
+		layouts, owner, plan, machine, server, warnings, decisions, ending, why, verdict)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, args...)
 	if err != nil {
 		return 0, err
 	}
@@ -64,7 +64,7 @@ func runColumns(r Run) ([]any, error) {
 		name string
 		v    any
 	}{{"layouts", filewise.LayoutNames(r.Plan.Layouts)}, {"owner", owner{r.Owner, r.Seal}}, {"plan", r.Plan},
-		{"machine", r.Machine}, {"server", r.Server}, {"warnings", r.Warnings}} {
+		{"machine", r.Machine}, {"server", r.Server}, {"warnings", r.Warnings}, {"decisions", r.Decisions}} {
 		text, err := toJSON(c.v, c.name)
 		if err != nil {
 			return nil, err
@@ -87,10 +87,10 @@ func (s *Store) readRun(ctx context.Context, conn *sql.Conn, id int64) (Run, err
 	r := Run{ID: id}
 	var started string
 	var ended sql.NullString
-	var ownerText, plan, machine, server, warnings, origin string
+	var ownerText, plan, machine, server, warnings, decisions, origin string
 	err := conn.QueryRowContext(ctx, `SELECT started, ended, state, version, owner, plan, machine, server, warnings,
-		ending, why, verdict, origin FROM runs WHERE id = ?`, id).Scan(&started, &ended, &r.State, &r.Version,
-		&ownerText, &plan, &machine, &server, &warnings, &r.Ending, &r.Why, &r.Verdict, &origin)
+		ending, why, verdict, decisions, origin FROM runs WHERE id = ?`, id).Scan(&started, &ended, &r.State, &r.Version,
+		&ownerText, &plan, &machine, &server, &warnings, &r.Ending, &r.Why, &r.Verdict, &decisions, &origin)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Run{}, unknownRun(ctx, conn, id)
 	}
@@ -99,7 +99,8 @@ func (s *Store) readRun(ctx context.Context, conn *sql.Conn, id int64) (Run, err
 	}
 	var by owner
 	err = newBudget().fromJSON(field{"owner", ownerText, &by}, field{"plan", plan, &r.Plan}, field{"machine", machine, &r.Machine},
-		field{"server", server, &r.Server}, field{"warnings", warnings, &r.Warnings}, field{"origin", origin, &r.Origin})
+		field{"server", server, &r.Server}, field{"warnings", warnings, &r.Warnings},
+		field{"decisions", decisions, &r.Decisions}, field{"origin", origin, &r.Origin})
 	if err == nil {
 		r.Started, r.Ended, err = startAndEnd(started, ended)
 	}
@@ -151,7 +152,8 @@ func (s *Store) Page(ctx context.Context, p Page) (list []RunInfo, more int, err
 	}
 	err = s.read(ctx, "list the runs", func(conn *sql.Conn) error {
 		list = nil
-		rows, err := conn.QueryContext(ctx, `SELECT r.id, started, ended, r.state, scenario, engine, layouts, owner, ending, verdict, origin,
+		rows, err := conn.QueryContext(ctx, `SELECT r.id, started, ended, r.state, scenario, engine, layouts, owner, ending, verdict, decisions,
+			origin,
 			`+planText("name", "")+`, `+planText("tags", "null")+`,
 			(SELECT count(*) FROM trials t WHERE t.run = r.id AND t.state = 'done' AND pilot = 0),
 			(SELECT count(*) FROM trials t WHERE t.run = r.id AND t.state = 'failed' AND pilot = 0)
@@ -186,16 +188,17 @@ func planText(field, absent string) string {
 }
 
 func (s *Store) scanInfo(rows *sql.Rows) (r RunInfo, err error) {
-	var started, layouts, ownerText, origin, tags string
+	var started, layouts, ownerText, decisions, origin, tags string
 	var ended sql.NullString
 	var owner process.Identity
-	err = rows.Scan(&r.ID, &started, &ended, &r.State, &r.Scenario, &r.Engine, &layouts, &ownerText, &r.Ending, &r.Verdict, &origin,
+	err = rows.Scan(&r.ID, &started, &ended, &r.State, &r.Scenario, &r.Engine, &layouts, &ownerText, &r.Ending, &r.Verdict, &decisions,
+		&origin,
 		&r.Name, &tags, &r.Trials, &r.Failed)
 	if err != nil {
 		return r, err
 	}
 	err = newBudget().fromJSON(field{"layouts", layouts, &r.Layouts}, field{"owner", ownerText, &owner}, field{"origin", origin, &r.Origin},
-		field{"tags", tags, &r.Tags})
+		field{"decisions", decisions, &r.Decisions}, field{"tags", tags, &r.Tags})
 	if err == nil {
 		r.Started, r.Ended, err = startAndEnd(started, ended)
 	}
@@ -234,6 +237,8 @@ type Run struct {
 	Ending   experiment.Ending  `json:"ending,omitempty"`
 	Why      string             `json:"why,omitempty"`     // it ended, in a sentence
 	Verdict  string             `json:"verdict,omitempty"` // in one line
+	// Decisions are the verdict as data; none of runs that have not ended, or were stored before there were any.
+	Decisions []experiment.FamilyDecision `json:"decisions,omitempty"`
 	// Seal proves that this host has stored the plan's addresses; no bundle or export has it.
 	Seal string `json:"-"`
 	// Origin is where it was imported from; nil: it was measured for this store.
@@ -255,7 +260,9 @@ type RunInfo struct {
 	Failed   int               `json:"failed"` // trials that failed, without pilots
 	Ending   experiment.Ending `json:"ending,omitempty"`
 	Verdict  string            `json:"verdict,omitempty"`
-	Origin   *Origin           `json:"origin,omitempty"` // where it was imported from; nil: nowhere
+	// Decisions are the verdict as data; none of runs that have not ended, or were stored before there were any.
+	Decisions []experiment.FamilyDecision `json:"decisions,omitempty"`
+	Origin    *Origin                     `json:"origin,omitempty"` // where it was imported from; nil: nowhere
 }
 
 // Outcome is what is known at the end of a run.
@@ -265,4 +272,6 @@ type Outcome struct {
 	Ending  experiment.Ending
 	Why     string
 	Verdict string // in one line, for the list
+	// Decisions are the verdict as data, one for each family.
+	Decisions []experiment.FamilyDecision
 }

@@ -120,9 +120,13 @@ func (s *Store) Finish(ctx context.Context, id int64, o Outcome) error {
 	if o.Ended.IsZero() {
 		o.Ended = time.Now()
 	}
-	err := s.write(ctx, "store the end of a run", func(conn *sql.Conn) error {
-		res, err := conn.ExecContext(ctx, "UPDATE runs SET state = ?, ended = ?, ending = ?, why = ?, verdict = ? WHERE id = ?",
-			string(o.State), timeText(o.Ended), string(o.Ending), o.Why, o.Verdict, id)
+	decisions, err := toJSON(o.Decisions, "decisions")
+	if err != nil {
+		return err
+	}
+	err = s.write(ctx, "store the end of a run", func(conn *sql.Conn) error {
+		res, err := conn.ExecContext(ctx, "UPDATE runs SET state = ?, ended = ?, ending = ?, why = ?, verdict = ?, decisions = ? "+
+			"WHERE id = ?", string(o.State), timeText(o.Ended), string(o.Ending), o.Why, o.Verdict, decisions, id)
 		return affected(ctx, conn, res, err, id)
 	})
 	if err != nil {
@@ -165,9 +169,9 @@ func (s *Store) Resume(ctx context.Context, id int64) (r Run, err error) {
 		if err != nil {
 			return err
 		}
-		res, err := conn.ExecContext(ctx, "UPDATE runs SET state = 'running', ended = NULL, ending = '', why = '', verdict = '', owner = ? "+
-			"WHERE id = ?", text, id)
-		r.State, r.Owner, r.Ended, r.Ending, r.Why, r.Verdict = Running, self, nil, "", "", ""
+		res, err := conn.ExecContext(ctx, "UPDATE runs SET state = 'running', ended = NULL, ending = '', why = '', verdict = '', "+
+			"decisions = 'null', owner = ? WHERE id = ?", text, id)
+		r.State, r.Owner, r.Ended, r.Ending, r.Why, r.Verdict, r.Decisions = Running, self, nil, "", "", "", nil
 		return affected(ctx, conn, res, err, id)
 	})
 	if err != nil {

@@ -1,6 +1,9 @@
 package verdict
 
-import "math"
+import (
+	"math"
+	"strconv"
+)
 
 // Decision is what a DBA does after a run.
 type Decision string
@@ -97,4 +100,23 @@ func (r Result) Document() DecisionDoc {
 		out.BoundPercent = &most
 	}
 	return out
+}
+
+// Properties are the decision as names and values; what is not known is left out.
+func (d DecisionDoc) Properties(family string) [][2]string {
+	name := func(of string) string {
+		if family == "" {
+			return "filewise." + of
+		}
+		return "filewise." + of + "." + family
+	}
+	number := func(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+	out := [][2]string{{name("decision"), string(d.Decision)}}
+	if d.Layout != "" {
+		out = append(out, [2]string{name("layout"), d.Layout})
+	}
+	if d.BoundPercent != nil {
+		out = append(out, [2]string{name("bound_percent"), number(*d.BoundPercent)})
+	}
+	return append(out, [2]string{name("margin_percent"), number(d.MarginPercent)})
 }

@@ -77,7 +77,7 @@ func (f *resultFlags) judge(s gate.Suite, subjects []gate.Subject) []gate.Outcom
 // judgeRun judges a run for its report.
 func (f *resultFlags) judgeRun(d *report.Data) {
 	s := gate.Suite{Name: fmt.Sprintf("run %d", d.RunID), Started: d.Started, Took: d.Judgement.Elapsed}
-	s.Headline = report.Verdict(*d)
+	s.Headline, s.Properties = report.Verdict(*d), archive.Properties(d.Judgement)
 	if all := d.Judgement.Sentences(); len(all) > 0 {
 		s.Said = all[1:]
 	}

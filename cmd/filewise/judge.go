@@ -153,7 +153,7 @@ func (a *app) judgeCSV(f *plan.JudgeOptions, g *resultFlags, path string, o tabl
 		return filewise.Errorf(filewise.CodeUsage, "see filewise judge --help", "judge %s: %w", sourceName(path), err)
 	}
 	out.Gate = g.judge(gate.Suite{Name: sourceName(path), Headline: say.Joined(" ", out.Headline, out.LatencyLoss),
-		Said: out.Sentences[1:]}, out.Subjects())
+		Said: out.Sentences[1:], Properties: out.Properties()}, out.Subjects())
 	if err := a.print(out, func(w *lineWriter) {
 		w.printf("%s", out.Text())
 		gateText(w, out.Gate)
