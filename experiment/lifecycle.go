@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/workload"
 )
 
 // Families of the life cycle: what is timed of a database that the workload has
@@ -122,4 +123,14 @@ func (l *life) timed(ctx context.Context, timings func(filewise.Lifecycle) []tim
 		l.time(t.family, took)
 	}
 	return nil
+}
+
+// ProveBackups has every backup of a user's database restored and compared, each part a family.
+func (p *Plan) ProveBackups() error {
+	p.Params.Proof = true
+	w, err := workload.NewDump(p.Params, p.Seed)
+	if err == nil {
+		p.Phases = w.Program().Families()
+	}
+	return err
 }

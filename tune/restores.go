@@ -14,7 +14,6 @@ import (
 	"filewise/internal/say"
 	"filewise/run"
 	"filewise/verdict"
-	"filewise/workload"
 )
 
 // Goal is what settings are chosen by.
@@ -71,14 +70,8 @@ func (r *Result) RestorePlan() (experiment.Plan, bool, error) {
 		return p, false, nil
 	}
 	p.Layouts, p.Baseline, p.AA, p.Name = leaders, leaders[0].Name, "", ""
-	p.Params.Proof, p.Overall, p.Goal = true, true, verdict.GoalBest
-	w, err := workload.NewDump(p.Params, p.Seed)
-	if err != nil {
-		return p, false, err
-	}
-	p.Phases = w.Program().Families()
-	p.Command = []string{"backup", fmt.Sprint(r.Run)}
-	return p, true, nil
+	p.Overall, p.Goal, p.Command = true, verdict.GoalBest, []string{"backup", fmt.Sprint(r.Run)}
+	return p, true, p.ProveBackups()
 }
 
 // leaders are the layouts whose restores are worth measuring, the fastest backup first.
@@ -191,7 +184,10 @@ func (r *Result) chosen(restored archive.Run, g Goal) (Restore, string, error) {
 		}
 		return least(within, by[g.Optimize]), "", nil
 	}
-	family := map[string]string{ToRestore: workload.FamilyRestore, ToBoth: experiment.FamilyOverall}[g.Optimize]
+	family := experiment.FamilyOverall
+	if phases := restored.Plan.Phases; g.Optimize == ToRestore && len(phases) > 0 {
+		family = phases[len(phases)-1]
+	}
 	j, err := restored.Plan.Judge(restored.Trials)
 	if err != nil {
 		return Restore{}, "", err

@@ -229,7 +229,8 @@ func ordersScenario() Scenario {
 			"With --churn a table is created, filled and dropped before each transaction, not within it as published: DDL commits on some engines.",
 			"Amounts are whole cents, and connections do not think between transactions unless --think says so.",
 		},
-		Flags:  []string{"warehouses", "scale", "users", "think", "rate", "churn", "p99-limit", "window", "warm-up", "measure", "work", "as-published"},
+		Flags: []string{"warehouses", "scale", "users", "think", "rate", "churn", "p99-limit", "window", "warm-up", "measure", "work",
+			"as-published"},
 		Budget: phasedBudget,
 		New:    NewOrders, Design: ordersDesign(),
 	}

@@ -130,7 +130,8 @@ func dmlDesign() *Design {
 		On:   map[string]func(*Design){"sqlserver": dmlOnSQLServer, "oracle": dmlOnOracle},
 		Runs: Runs{Repeats: 1}, Scale: 0.04,
 		Words: "One file and one per core (8 in its script's example), growing and preallocated; " +
-			"one process inserts, selects, updates and deletes 50,000 rows, then 32 at a time statements of a connection each; each layout is run once.",
+			"one process inserts, selects, updates and deletes 50,000 rows, then 32 at a time statements of a connection each; " +
+			"each layout is run once.",
 		Differs: []string{
 			"The concurrent part was 2,000 statements whatever the rest, each by a client process of its own, looked at once a second: here it " +
 				"has as many statements as the other part has rows, without the client's start.",

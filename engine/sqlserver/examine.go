@@ -70,7 +70,8 @@ func (e *examination) rights() {
 			Lacks: "does not see other sessions, free space, and I/O per file: --abort-if cannot work"},
 		{Check: "rights to empty the buffer pool", Has: e.server.may.online, Grant: grantTo(grantOnline, login),
 			Optional: !cools(e.Demand.Program), Part: true,
-			Lacks: "may not bring a database back online: --cache buffer-cold and --measure lifecycle cannot work, and clean cannot remove what is offline"},
+			Lacks: "may not bring a database back online: --cache buffer-cold and --measure lifecycle cannot work, " +
+				"and clean cannot remove what is offline"},
 	})
 }
 

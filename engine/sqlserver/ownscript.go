@@ -60,6 +60,9 @@ func (Engine) BackupScript(t filewise.Target, l filewise.Layout, _ filewise.Prog
 	vars := how.vars()
 	vars["Source"] = t.Database
 	restore, err := ownSQL.Statement("own-restore", vars)
+	if err != nil {
+		return out, err
+	}
 	out.Notes = []string{Unproven + ": try it.",
 		"NEW-DIRECTORY and DIRECTORY are a name here, of letters, digits, _ and -, which the files of a backup have in the server's " +
 			"directories; EMPTY-DATABASE is the name of a database that is made.",
@@ -75,6 +78,9 @@ func (Engine) BackupScript(t filewise.Target, l filewise.Layout, _ filewise.Prog
 	}
 	how.stripes = pathsOf(files)
 	others, left, err := forms{t, how}.all(restore)
+	if err != nil {
+		return out, err
+	}
 	out.Others, out.Notes = others, append(out.Notes, left...)
 	out.Backup = []string{check("to"), run(backup, `name="$to"`)}
 	out.Restore = []string{check("from"), check("database"), run(restore, `name="$from" database="$database"`)}

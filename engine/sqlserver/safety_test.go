@@ -35,7 +35,8 @@ var forbidden = []*regexp.Regexp{
 var named = regexp.MustCompile(`(?i)\b(?:ALTER|DROP|CREATE|RESTORE)\s+DATABASE\s+(\[(?:[^\]]|\]\])*\]|\S+)`)
 
 // cooled is how a build goes offline: with nobody in it, and back at once.
-var cooled = regexp.MustCompile(`ALTER DATABASE (\S+) SET OFFLINE WITH NO_WAIT;\n(?:SET @away = SYSUTCDATETIME\(\);\n)?ALTER DATABASE \S+ SET ONLINE;`)
+var cooled = regexp.MustCompile(`ALTER DATABASE (\S+) SET OFFLINE WITH NO_WAIT;\n` +
+	`(?:SET @away = SYSUTCDATETIME\(\);\n)?ALTER DATABASE \S+ SET ONLINE;`)
 
 // renewed is a backup over files whose names Filewise made up.
 var renewed = regexp.MustCompile(`(?s)^(.*\bDISK = N'[^']*filewise_\w+_backup_1_\d\d\.bak'\s+WITH COPY_ONLY, )FORMAT, INIT,`)
