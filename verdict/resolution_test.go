@@ -105,3 +105,17 @@ func TestGrain(t *testing.T) {
 		}
 	}
 }
+
+// A baseline that fails is named, with how often it succeeded: there are trials enough of all others.
+func TestFailedBaselineIsNamed(t *testing.T) {
+	layouts, table := stalling(3, 8, 0)
+	for b := range table {
+		table[b][0].OK = b == 3
+	}
+	r := must(Judge(DefaultConfig(), layouts, table))
+	words := strings.Join(Sentences(r, WordsOptions{}), "\n")
+	if !strings.HasPrefix(words, "No verdict: of 1 files, the baseline, 1 of 8 trials succeeded, too few to compare anything with.") ||
+		!strings.Contains(words, "3 files: too few blocks in which 1 files succeeded too (its own trials: 8, those of 1 files: 1).") {
+		t.Error(words)
+	}
+}

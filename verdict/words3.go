@@ -44,6 +44,10 @@ func (r Result) noVerdict(look Look, opts WordsOptions) string {
 	case look.Block < r.FirstClaim():
 		return r.tooSoon(look.Block, opts)
 	}
+	if base := look.Estimates[r.Config.Baseline]; base.N < FirstLook {
+		return fmt.Sprintf("No verdict: of %s, the baseline, %d of %s succeeded, too few to compare anything with. See why they "+
+			"failed, or choose another with --baseline.", r.base(), base.N, plural(look.Block, "trial"))
+	}
 	for j, e := range look.Estimates {
 		if e.unvarying() {
 			return fmt.Sprintf("No verdict: the ratio of %s to %s does not vary at all, so its error is unknown. Check that trials are "+
