@@ -81,7 +81,7 @@ func fakeExperiment(ctx context.Context, dir string, blocks int) (took []spent, 
 		return nil, errors.Join(err, server.Close())
 	}
 	defer func() { err = errors.Join(err, st.Close(), server.Close()) }()
-	took, trials, err := timed(ctx, st.Recorder(id), experiment.Runner{Plan: plan, Workload: work, Server: server,
+	took, trials, err := timed(ctx, st.Recorder(id), &experiment.Runner{Plan: plan, Workload: work, Server: server,
 		Clock: engine.Clock(), Probes: probe.System(plan.Target.Volumes)})
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func fakeExperiment(ctx context.Context, dir string, blocks int) (took []spent, 
 }
 
 // timed runs the experiment and times its trials, from one event to the next.
-func timed(ctx context.Context, rec *store.Recorder, runner experiment.Runner) (took []spent, trials []filewise.Trial, err error) {
+func timed(ctx context.Context, rec *store.Recorder, runner *experiment.Runner) (took []spent, trials []filewise.Trial, err error) {
 	var stored float64
 	last := time.Now()
 	since := func(t time.Time) float64 { return time.Since(t).Seconds() * 1e3 }

@@ -77,7 +77,7 @@ func (r setup) trials(t testing.TB, p experiment.Plan) []filewise.Trial {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return measured(t, r.engine, experiment.Runner{Plan: p, Workload: w, Probes: probe.System(p.Target.Volumes), Ceilings: r.ceilings(t),
+	return measured(t, r.engine, &experiment.Runner{Plan: p, Workload: w, Probes: probe.System(p.Target.Volumes), Ceilings: r.ceilings(t),
 		Notify: r.notify()})
 }
 

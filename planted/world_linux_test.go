@@ -87,11 +87,11 @@ func (w *world) run(t testing.TB, p experiment.Plan) (experiment.Judgement, verd
 // trials runs a plan to its end; none of its trials may fail.
 func (w *world) trials(t testing.TB, p experiment.Plan) []filewise.Trial {
 	t.Helper()
-	return measured(t, sqlite.New(), experiment.Runner{Plan: p, Workload: w.workload})
+	return measured(t, sqlite.New(), &experiment.Runner{Plan: p, Workload: w.workload})
 }
 
 // measured opens the plan's target and runs the plan.
-func measured(t testing.TB, engine filewise.Engine, runner experiment.Runner) []filewise.Trial {
+func measured(t testing.TB, engine filewise.Engine, runner *experiment.Runner) []filewise.Trial {
 	t.Helper()
 	server, err := engine.Open(t.Context(), runner.Plan.Target)
 	if filewise.CodeOf(err) == filewise.CodePreflight {

@@ -305,7 +305,8 @@ func TestFacts(t *testing.T) {
 // TestSelfCheck sends every section but those of restores, for which files would be left on
 // another machine, and drops its databases.
 func TestSelfCheck(t *testing.T) {
-	restores := []string{"backup-files", "backup-header", "restore", "drop-restoring", "check-database", "restored-options"}
+	// Life cycles are not measured either. What cycle executes holds all of cool, so cool is looked for below.
+	apart := []string{"backup-files", "backup-header", "restore", "drop-restoring", "check-database", "restored-options", "cycle", "cool"}
 	lab := newLab(t, func(m *model) { m.slow, m.alterAny = 200*time.Microsecond, true; customModel(m) })
 	passed := 0
 	for _, f := range enginetest.SelfCheckFindings(t, Engine{}, lab.target) {
@@ -323,10 +324,13 @@ func TestSelfCheck(t *testing.T) {
 	sent := strings.Join(lab.wire.Received(), "\n")
 	for _, file := range []string{"server", "inserts"} {
 		for section, telling := range tellingOf(t, file) {
-			if !slices.Contains(restores, section) && !slices.ContainsFunc(telling, func(text string) bool { return strings.Contains(sent, text) }) {
+			if !slices.Contains(apart, section) && !slices.ContainsFunc(telling, func(text string) bool { return strings.Contains(sent, text) }) {
 				t.Errorf("the self-check does not try section %s, which says %q", section, telling)
 			}
 		}
+	}
+	if !strings.Contains(sent, "SET OFFLINE WITH NO_WAIT") {
+		t.Error("the self-check does not try section cool")
 	}
 	if left := lab.names(); len(left) > 0 {
 		t.Errorf("left is %v", left)
