@@ -176,7 +176,8 @@ func alike(first, r HostRun, meant []string) (differ []string, err error) {
 		return nil, filewise.Errorf(filewise.CodeUsage, "leave one of them out", "runs %s and %s have other baselines: %s, and %s",
 			first.Ref, r.Ref, first.Plan.Baseline, r.Plan.Baseline)
 	}
-	remedy := "if that is how the hosts should differ, say so with --meant (" + strings.Join(MeantNames, ", ") + "); else leave one of them out"
+	remedy := "if that is how the hosts should differ, say so with --meant (" + strings.Join(MeantNames, ", ") +
+		"); else leave one of them out"
 	var why []string
 	for _, d := range differences(first.Run, r.Run, nil) {
 		if d.Kind == Refused {

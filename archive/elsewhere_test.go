@@ -21,7 +21,8 @@ func tailed(t *testing.T, limit string, families ...string) Elsewhere {
 		for b := range 7 {
 			for files, by := range map[int]float64{1: 1, 8: 1.5} {
 				p99 := 0.04*by - 0.03 + float64(b*files)/8000
-				text += fmt.Sprintf("%d,%s,%g,%s,%g,%s\n", b, filewise.FilesName(files), by*float64(100+b%2)+0.17*float64(b*files%3), family, p99, limit)
+				work := by*float64(100+b%2) + 0.17*float64(b*files%3)
+				text += fmt.Sprintf("%d,%s,%g,%s,%g,%s\n", b, filewise.FilesName(files), work, family, p99, limit)
 			}
 		}
 	}

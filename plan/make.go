@@ -76,7 +76,8 @@ func (m *maker) make() (err error) {
 	window := o.Window.Value
 	m.plan = experiment.Plan{
 		Scenario: m.sc.Name, MaxBlocks: o.MaxBlocks.Value, Budget: o.Budget.Value, Attempts: defaultAttempts,
-		SkipFailing: o.Skip.Value, Conditional: true, Window: window, WarmUp: o.WarmUp.Value, PilotWindow: min(max(defaultPilotWindow, m.sc.Window/2), window),
+		SkipFailing: o.Skip.Value, Conditional: true, Window: window, WarmUp: o.WarmUp.Value,
+		PilotWindow: min(max(defaultPilotWindow, m.sc.Window/2), window),
 	}
 	for _, step := range []func() error{
 		m.setTarget, m.publishedHere, m.setUsual, m.setMemory, m.setVolumes, m.setParams, m.setLayouts, m.setPreload, m.setWork, m.setFill,

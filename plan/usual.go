@@ -110,7 +110,7 @@ func (m *maker) setReach() error {
 	}
 	scripts, err := Scripts(m.Engine, m.plan, m.work)
 	if err != nil {
-		return nil // which is said when it is prepared
+		scripts = nil // preparing says why
 	}
 	for i, s := range scripts {
 		for _, w := range s.Warnings {

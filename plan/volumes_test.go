@@ -60,7 +60,8 @@ func TestVolumesOfALayout(t *testing.T) {
 		}
 		return m.inFull(filewise.Layout{Data: filewise.Spread{Placement: filewise.PlaceRoundRobin}})
 	}
-	arms, err := of("backup", "files=1,volumes=a,backup-volumes=c", "files=2,volumes=a+b,backup-files=4,backup-volumes=c+b", "files=2,volumes=b+a")
+	arms, err := of("backup", "files=1,volumes=a,backup-volumes=c",
+		"files=2,volumes=a+b,backup-files=4,backup-volumes=c+b", "files=2,volumes=b+a")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,8 @@ func TestVolumesOfALayout(t *testing.T) {
 		t.Error("layouts on other volumes share a build")
 	}
 	for _, bad := range [][]string{
-		{"inserts", "files=1,volumes=d"}, {"inserts", "files=1,volumes=a+a"}, {"inserts", "files=1,volumes="}, {"inserts", "files=2,volumes=a+b,log=b"},
+		{"inserts", "files=1,volumes=d"}, {"inserts", "files=1,volumes=a+a"}, {"inserts", "files=1,volumes="},
+		{"inserts", "files=2,volumes=a+b,log=b"},
 		{"inserts", "files=1,backup-volumes=a"}, {"inserts", "files=1,backup-files=2"}, {"backup", "files=1,backup-files=0"},
 		{"backup", "files=3"}, {"backup", "files=3,volumes=a+b+c"},
 	} {

@@ -81,7 +81,8 @@ func TestStallsStandInTheFirstLines(t *testing.T) {
 			t.Errorf("short %v: it begins\n%s", short, strings.Join(lines, "\n"))
 		}
 	}
-	if words := strings.Join(newView(d).methodWords(), "\n"); !strings.Contains(words, "about the typical trial, the median of the logarithm") {
+	if words := strings.Join(newView(d).methodWords(), "\n"); !strings.Contains(words,
+		"about the typical trial, the median of the logarithm") {
 		t.Errorf("the small print:\n%s", words)
 	}
 }

@@ -106,7 +106,8 @@ func TestFiguresBesideTheirFamilies(t *testing.T) {
 			"Oracle was faster than SQL Server for one process, and slower for concurrent work.",
 		},
 		"scan": {
-			"query 4: 40 files against 1 file | +8.36 % time: query 4, warm: 7.0861 s with 1 file, 7.6782 s with 40 | −7", "agrees | inside the interval",
+			"query 4: 40 files against 1 file | +8.36 % time: query 4, warm: 7.0861 s with 1 file, 7.6782 s with 40 | −7",
+			"agrees | inside the interval",
 			"The same number of files is best here as published for queries 1 and 3–11.",
 			"Another one is best here for query 2 (published 40 files, here 1 file).",
 		},

@@ -53,7 +53,8 @@ func TestAsk(t *testing.T) {
 	there := filewise.Target{Mode: filewise.External, Address: &filewise.Address{Scheme: "mysql", Host: "there"}}
 	late, ended := make(chan bool), make(chan bool)
 	go func() {
-		_, err := ask(t.Context(), there, "anything", func(context.Context) (int, error) { <-late; return 7, nil }, func(n int) { ended <- n == 7 })
+		_, err := ask(t.Context(), there, "anything", func(context.Context) (int, error) { <-late; return 7, nil },
+			func(n int) { ended <- n == 7 })
 		if err == nil || !strings.Contains(err.Error(), "no answer within 1ms") {
 			t.Error(err)
 		}

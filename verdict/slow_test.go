@@ -42,14 +42,16 @@ func TestStallsAreSaid(t *testing.T) {
 			t.Errorf("%d layouts: %+v", arms, look.Slow)
 		}
 		if said := r.Stalls(); !strings.HasPrefix(said, fmt.Sprintf("Stalled: 2 of 20 trials of %d files (up to ", arms)) ||
-			!strings.Contains(said, "total work 4") || !strings.Contains(said, "None of 20 trials of another layout stalled; up to 14 % of trials may") {
+			!strings.Contains(said, "total work 4") ||
+			!strings.Contains(said, "None of 20 trials of another layout stalled; up to 14 % of trials may") {
 			t.Errorf("%d layouts: %s", arms, said)
 		}
 	}
 	layouts, table := stalling(5, 7, 0)
 	cfg := DefaultConfig()
 	cfg.Goal, cfg.Margin = GoalVerdicts, 1e-4
-	if got, want := must(Judge(cfg, layouts, table)).Stalls(), "None of 7 trials of a layout stalled; up to 35 % of trials may (95 % confidence)."; got != want {
+	const want = "None of 7 trials of a layout stalled; up to 35 % of trials may (95 % confidence)."
+	if got := must(Judge(cfg, layouts, table)).Stalls(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got := must(Judge(cfg, layouts, table[:4])).Stalls(); got != "" {

@@ -114,10 +114,7 @@ func (p Parameter) generator(seed uint64) (draw, error) {
 			to.Float(p.Low + d.fraction()*(p.High-p.Low))
 		}, nil
 	case DrawUUID:
-		return func(to filewise.RowWriter, d *dice, _ int64, _ int, _ int64) {
-			high, low := d.Uint64(), d.Uint64()
-			to.Text(fmt.Appendf(nil, "%08x-%04x-4%03x-%04x-%012x", high>>32, high>>16&0xffff, high&0xfff, low>>48&0x3fff|0x8000, low&(1<<48-1)))
-		}, nil
+		return randomUUID, nil
 	case DrawText, DrawWord:
 		if p.From < 0 || p.To > maxLetters {
 			return wrong(fmt.Sprintf("give 0 to %d letters", maxLetters), "a text of %d to %d letters", p.From, p.To)
@@ -139,6 +136,12 @@ func (p Parameter) generator(seed uint64) (draw, error) {
 		return func(to filewise.RowWriter, _ *dice, _ int64, _ int, i int64) { to.Int(i) }, nil
 	}
 	return wrong("see docs/study-files.md", "there is no generator %q", p.Draw)
+}
+
+// randomUUID is a UUID of version 4 (RFC 9562, 5.4).
+func randomUUID(to filewise.RowWriter, d *dice, _ int64, _ int, _ int64) {
+	high, low := d.Uint64(), d.Uint64()
+	to.Text(fmt.Appendf(nil, "%08x-%04x-4%03x-%04x-%012x", high>>32, high>>16&0xffff, high&0xfff, low>>48&0x3fff|0x8000, low&(1<<48-1)))
 }
 
 // nuRand is ((rand(0, A) | rand(from, to)) + C) mod (to − from + 1) + from, with C

@@ -24,7 +24,8 @@ func (l *liar) Handle(_ context.Context, _ Request, r *Reply) error {
 		r.b = append(r.b, l.answer...)
 		return nil
 	}
-	r.Result(Column{"big", BigInt}, Column{"text", Text}, Column{"long", Long}, Column{"bytes", VarChar}).Row(int64(7), "text", "long", "bytes")
+	r.Result(Column{"big", BigInt}, Column{"text", Text}, Column{"long", Long}, Column{"bytes", VarChar}).
+		Row(int64(7), "text", "long", "bytes")
 	for range 1 + l.random.IntN(3) {
 		r.b[l.random.IntN(len(r.b))] = []byte{0, 1, 0x7f, 0x80, 0xff, byte(l.random.Uint32())}[l.random.IntN(6)]
 	}

@@ -145,11 +145,12 @@ func Each(ctx context.Context, db Queryer, row func(Scan) error, query string, a
 	}
 	defer rows.Close()
 	var limit sqlrows.Limit
+	scan := rows.Scan
 	for rows.Next() {
 		var values []any
 		err := row(func(into ...any) error {
 			values = into
-			return rows.Scan(into...)
+			return scan(into...)
 		})
 		if err != nil {
 			return err

@@ -20,7 +20,7 @@ const (
 var (
 	createsTable   = regexp.MustCompile("(?s)CREATE TABLE (?:`.*?`\\.)?`?(\\w+)`? \\((.*?)\\n?\\) ENGINE = InnoDB")
 	altersTable    = regexp.MustCompile("^ALTER TABLE (?:`.*?`\\.)?`?(\\w+)`? ADD ")
-	createsIndex   = regexp.MustCompile("(UNIQUE )?INDEX (\\w+) \\(([^()]*)\\)")
+	createsIndex   = regexp.MustCompile(`(UNIQUE )?INDEX (\w+) \(([^()]*)\)`)
 	createsRoutine = regexp.MustCompile("(?s)^CREATE PROCEDURE (?:`.*?`\\.)?`?(\\w+)`?\\(.*?\\n(BEGIN\\n.*\\nEND)")
 )
 

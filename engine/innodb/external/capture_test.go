@@ -366,7 +366,8 @@ func TestReadLogsOfKinds(t *testing.T) {
 		}
 	}
 	for _, at := range []string{"261125 10:00:01", "2026-11-25T10:00:01Z"} {
-		fatal(t, mySQL.ReadLog(strings.NewReader(strings.Replace(slow, "2027", at, 1)+"use shop;\nSELECT 1;\n"), "shop", func(s filewise.LoggedStatement) {
+		log := strings.NewReader(strings.Replace(slow, "2027", at, 1) + "use shop;\nSELECT 1;\n")
+		fatal(t, mySQL.ReadLog(log, "shop", func(s filewise.LoggedStatement) {
 			if want := time.Date(2026, 11, 25, 10, 0, 1, 0, time.UTC); !s.Ended.Equal(want) {
 				t.Errorf("it ended at %v", s.Ended)
 			}

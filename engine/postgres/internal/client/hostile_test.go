@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -70,13 +71,14 @@ func TestHostileServer(t *testing.T) {
 		return "\x00\x01" + string(binary.BigEndian.AppendUint32(nil, uint32(len(value)))) + value
 	}
 	for name, c := range map[string]struct{ columns, row string }{
-		"65,535 columns":               {"\xff\xff", row("12345678")},
-		"a row of 65,535":              {oneColumn, "\xff\xff"},
-		"a value of 2 GiB":             {oneColumn, "\x00\x01\x7f\xff\xff\xff1"},
-		"a value of −2 bytes":          {oneColumn, "\x00\x01\xff\xff\xff\xfe"},
-		"2^31−1 elements":              {textsColumn, row("\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x19\x7f\xff\xff\xff\x00\x00\x00\x01")},
-		"2^31−1 dimensions":            {textsColumn, row("\x7f\xff\xff\xff\x00\x00\x00\x00\x00\x00\x00\x19")},
-		"2^15 × 2^15 × 2^15 elements":  {textsColumn, row("\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00\x19\x00\x00\x80\x00\x00\x00\x00\x01\x00\x00\x80\x00\x00\x00\x00\x01\x00\x00\x80\x00\x00\x00\x00\x01")},
+		"65,535 columns":      {"\xff\xff", row("12345678")},
+		"a row of 65,535":     {oneColumn, "\xff\xff"},
+		"a value of 2 GiB":    {oneColumn, "\x00\x01\x7f\xff\xff\xff1"},
+		"a value of −2 bytes": {oneColumn, "\x00\x01\xff\xff\xff\xfe"},
+		"2^31−1 elements":     {textsColumn, row("\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x19\x7f\xff\xff\xff\x00\x00\x00\x01")},
+		"2^31−1 dimensions":   {textsColumn, row("\x7f\xff\xff\xff\x00\x00\x00\x00\x00\x00\x00\x19")},
+		"2^15 × 2^15 × 2^15 elements": {textsColumn, row("\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00\x19" +
+			strings.Repeat("\x00\x00\x80\x00\x00\x00\x00\x01", 3))},
 		"a number of four bytes":       {oneColumn, row("1234")},
 		"a description without a name": {"\x00\x01", row("12345678")},
 	} {
