@@ -73,6 +73,16 @@ func TestPlantedThroughput(t *testing.T) {
 	}
 }
 
+// Files lie on the layout's own volumes, as on real engines.
+func TestDataLieOnTheLayoutsOwnVolumes(t *testing.T) {
+	to := filewise.Target{Volumes: []filewise.Volume{{Name: "a", Dir: "/a"}, {Name: "b", Dir: "/b"}, {Name: "c", Dir: "/c"}}}
+	l := layout(2)
+	l.Data.Volumes, l.Data.Placement = "c+b", filewise.PlaceRoundRobin
+	if got := files(to, l); got[0].Volume != "c" || got[1].Volume != "b" {
+		t.Errorf("data of volumes=c+b lie on %s and %s", got[0].Volume, got[1].Volume)
+	}
+}
+
 func TestNoiseFollowsFromTheSeed(t *testing.T) {
 	run := func(seed uint64) (rates []float64, sum, squares float64) {
 		e := New(Config{Noise: 0.05, Seed: seed})

@@ -65,7 +65,7 @@ func files(t filewise.Target, l filewise.Layout) []filewise.File {
 		if i > 0 && l.AddedLater == filewise.LaterUntouched {
 			break
 		}
-		v := l.Data.VolumeOf(i, t.Volumes)
+		v := l.Data.VolumeOf(i, l.DataVolumes(t.Volumes))
 		if l.Data.Allocation == filewise.Growing {
 			size = unit
 		}

@@ -168,7 +168,7 @@ func (s *shape) place() error {
 
 // shardAt is file i of so many bytes, whose name ends so.
 func (s *shape) shardAt(i int, bytes int64, end string) (shard, error) {
-	v := s.layout.Data.VolumeOf(i, s.target.Volumes)
+	v := s.layout.Data.VolumeOf(i, s.layout.DataVolumes(s.target.Volumes))
 	dir, err := filepath.Abs(v.Dir)
 	if err != nil {
 		return shard{}, fmt.Errorf("volume %s: %w", v.Name, err)

@@ -71,6 +71,23 @@ func dataFiles(t *testing.T, db *filewise.Database) []filewise.File {
 	return slices.DeleteFunc(all, func(f filewise.File) bool { return f.Role != filewise.RoleData })
 }
 
+// Files lie on the layout's own volumes, in their order, whichever the target has first.
+func TestDataLieOnTheLayoutsOwnVolumes(t *testing.T) {
+	for volumes, placement := range map[filewise.VolumeNames]filewise.Placement{
+		"v1": filewise.PlaceOne, "v2+v1": filewise.PlaceRoundRobin,
+	} {
+		to := target(t.TempDir(), t.TempDir(), t.TempDir())
+		l, names := layout(2, 4<<20), volumes.List()
+		l.Data.Volumes, l.Data.Placement = volumes, placement
+		for i, f := range dataFiles(t, build(t, to, l, inserts(t, 2, 1000, 10))) {
+			n := slices.IndexFunc(to.Volumes, func(v filewise.Volume) bool { return v.Name == f.Volume })
+			if want := names[i%len(names)]; f.Volume != want || !strings.HasPrefix(f.Path, to.Volumes[n].Dir) {
+				t.Errorf("volumes=%s: file %d is %s on %s, want %s", volumes, i+1, f.Path, f.Volume, want)
+			}
+		}
+	}
+}
+
 // Checkpoints cut a SQLite file to its pages unless they are kept from it.
 func TestPreallocatedFilesKeepTheirSize(t *testing.T) {
 	db := build(t, target(t.TempDir()), layout(3, 6<<20), inserts(t, 2, 1000, 10))
