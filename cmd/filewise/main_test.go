@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	addMemory()
 	makeVirtual()
 	if filepath.Base(os.Args[0]) != "filewise" {
-		longtest.AtOnce(4)
+		longtest.AtOnce(3)
 	}
 	testscript.Main(m, map[string]func(){"filewise": checkedMain})
 }

@@ -187,7 +187,7 @@ func SelfCheckFindings(t *testing.T, e filewise.Engine, target filewise.Target) 
 	fatal(t, os.Setenv("FILEWISE_LOCK", fmt.Sprintf("enginetest %d", os.Getpid())))
 	o := plan.New()
 	o.Engine, o.Target = plan.Of(e.Name()), plan.Of(plan.Describe(e).Schemes[0]+"://ada@localhost/")
-	err := doctor.SelfCheck(Within(t, 2*time.Minute), doctor.Patient{
+	err := doctor.SelfCheck(Within(t, 8*time.Minute), doctor.Patient{
 		Engine: e, Plan: experiment.Plan{Target: target}, Options: o,
 		Login: func(context.Context) (filewise.Address, error) { return *target.Address, nil },
 	}, func(f filewise.Finding) { all = append(all, f) })

@@ -2,11 +2,12 @@ package filesystem
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
+	"slices"
 
 	"golang.org/x/text/encoding/unicode"
-	"golang.org/x/text/transform"
 )
 
 // ErrUTF16: a text is no UTF-8, and nothing at its head says so.
@@ -23,11 +24,31 @@ type text struct {
 
 func (t *text) Read(to []byte) (int, error) {
 	if t.out == nil {
-		head, _ := t.in.Peek(2) // an error comes again by reading
-		if len(head) == 2 && (head[0] == 0) != (head[1] == 0) {
-			return 0, ErrUTF16
+		if err := t.begin(); err != nil {
+			return 0, err
 		}
-		t.out = transform.NewReader(t.in, unicode.BOMOverride(transform.Nop))
 	}
 	return t.out.Read(to)
+}
+
+// begin looks at the first bytes. It waits for no second one unless a mark begins: who types at a
+// terminal may give one alone. Errors come again by reading.
+func (t *text) begin() error {
+	head, _ := t.in.Peek(1)
+	if len(head) == 1 && slices.Contains([]byte("\xef\xfe\xff"), head[0]) {
+		head, _ = t.in.Peek(3)
+	} else {
+		head, _ = t.in.Peek(min(2, t.in.Buffered()))
+	}
+	switch {
+	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
+		t.out = unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Reader(t.in)
+		return nil
+	case string(head) == "\xef\xbb\xbf":
+		_, _ = t.in.Discard(len(head))
+	case len(head) == 2 && (head[0] == 0) != (head[1] == 0):
+		return ErrUTF16
+	}
+	t.out = t.in
+	return nil
 }

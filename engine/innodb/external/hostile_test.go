@@ -97,8 +97,9 @@ var answers = map[string][][]byte{
 	"a file is asked for":             {{0xfb, '/', 'e', 't', 'c', '/', 'p', 'a', 's', 's', 'w', 'd'}},
 	"a definition cut":                {{1}, definition[:9], {0xfe, 0, 0, 2, 0}},
 	"a row without columns":           {{1}, definition, {0xfe, 0, 0, 2, 0}, {}, {0xfe, 0, 0, 2, 0}},
-	"a row that is too long":          {{1}, definition, {0xfe, 0, 0, 2, 0}, {0xfe, 255, 255, 255, 255, 255, 255, 255, 127}, {0xfe, 0, 0, 2, 0}},
-	"no end":                          {{1}, definition, {0xfe, 0, 0, 2, 0}, {1, 'x'}},
+	"a row that is too long": {{1}, definition, {0xfe, 0, 0, 2, 0},
+		{0xfe, 255, 255, 255, 255, 255, 255, 255, 127}, {0xfe, 0, 0, 2, 0}},
+	"no end": {{1}, definition, {0xfe, 0, 0, 2, 0}, {1, 'x'}},
 }
 
 // Whatever a server sends, it is told as an error, and takes no room that it merely announces.
