@@ -252,6 +252,8 @@ type File struct {
 	Bytes  int64  `json:"bytes"` // size in bytes by the file system
 	// Allocated is what the storage really holds of the file; absent when unknown.
 	Allocated *int64 `json:"allocated,omitempty"`
+	// Extents are the contiguous pieces in which the storage holds it; absent when unknown.
+	Extents *int `json:"extents,omitempty"`
 	// EngineBytes is the size by the engine's own account; absent when unknown.
 	EngineBytes *int64 `json:"engine_bytes,omitempty"`
 	// Used is what of the file holds pages in use, by the engine's own account;

@@ -68,7 +68,7 @@ type Phase struct {
 	// Churns: before each operation a session creates a table, fills and drops it.
 	Churns bool `json:"churns,omitempty"`
 	// Rate makes it an open loop of so many operations a second over all
-	// connections; 0: closed. It needs a window.
+	// connections; 0: closed.
 	Rate float64 `json:"rate,omitempty"`
 	// Window is the measured time of a phase without Ops, where the plan's trials are
 	// of fixed work; 0: the plan's.

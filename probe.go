@@ -68,6 +68,8 @@ const (
 	// ProcessorWait is a counter of ProbeServer and of Filewise's own process, "process":
 	// in "s" for how long threads were ready and waited for a processor.
 	ProcessorWait = "waited for a processor"
+	// ContextSwitches is a counter of probe "cpu": of all programs of the machine.
+	ContextSwitches = "context switches"
 	// ProbeStorage says how near a volume's storage was to its limit: StorageShare.
 	ProbeStorage = "storage"
 	// ProbeWritten is what was written in all, in "B", by where it went; and the same

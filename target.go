@@ -47,6 +47,8 @@ type Target struct {
 	// Memory is what a managed server may use, the system's cache of its files included,
 	// in bytes; 0: not limited.
 	Memory int64 `json:"memory_bytes,omitempty"`
+	// Cores are the processors that a managed server is bound to; 0: all.
+	Cores int `json:"cores,omitempty"`
 	// Allowed are the consequences that the user accepts, by Finding.Consent.
 	Allowed []string `json:"allowed,omitempty"`
 	// ServerBin is the directory of a managed server's binaries; empty: search.

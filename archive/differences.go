@@ -63,6 +63,7 @@ func differences(a, b store.Run, meant []string) []Difference {
 	add(Refused, "window", "work of a trial", workWords(p), workWords(q))
 	add(Refused, "size", "size of the data files", sizes(p), sizes(q))
 	add(Refused, "kind", "kind of layout", kinds(p), kinds(q))
+	add(Refused, "cores", "processors of the server", p.Target.Cores, q.Target.Cores)
 	add(Refused, "durability", "durability", p.Target.Durability, q.Target.Durability)
 	add(Refused, "preload", "rows loaded before", p.Preload, q.Preload)
 	add(Warned, "", "calibration", p.Calibrate, q.Calibrate)

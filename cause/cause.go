@@ -44,6 +44,7 @@ const (
 	KindProcessorWait = "processor wait"
 	KindOwnCPU        = "own cpu" // of Filewise and its server, in percent of all processors
 	KindIO            = "io"
+	KindSwitches      = "context switches"
 	KindStorage       = "storage"
 	KindDevice        = "device"
 )
@@ -100,7 +101,7 @@ func Explain(in Input) (Cause, bool) {
 	c := Cause{Layout: in.Layout, Against: in.Baseline, Near: uses(in.measures(in.Layout))}
 	c.Changes = changes(in, pairs)
 	for _, x := range c.Changes {
-		if x.Kind != KindIO {
+		if x.Unit == "s" {
 			c.Explained = max(c.Explained, x.Share)
 		}
 	}

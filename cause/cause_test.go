@@ -16,6 +16,7 @@ type world struct {
 	row                 float64 // s of a connection for a row
 	lock, cpu           float64 // s of it
 	written, busy, disk float64 // B a row, %, % of the storage's limit
+	switches            float64 // context switches a row
 	noWaits             bool
 	slower              []float64 // of the blocks: how many times as long a row takes
 }
@@ -38,6 +39,9 @@ func (w world) trials() []filewise.Trial {
 				d("process", "user", "s", w.cpu*work*noise), d("process", "system", "s", 0),
 				d("disk", "sda bytes written", "B", w.written*work), d("cpu", "busy share", "%", w.busy),
 			}}
+		if w.switches > 0 {
+			m.Deltas = append(m.Deltas, d("cpu", filewise.ContextSwitches, "switches", w.switches*work))
+		}
 		if w.disk > 0 {
 			m.Deltas = append(m.Deltas, d("storage", "fast: share of limit", "%", w.disk))
 		}
@@ -149,6 +153,15 @@ func TestNothingMeasuredExplainsIt(t *testing.T) {
 	c = explained(t, in, "4 files")
 	if len(c.Changes) != 1 || c.Changes[0].Kind != KindIO || !strings.Contains(c.Sentences[0], "waits are not measured here") ||
 		!strings.Contains(c.Sentences[1], "Bytes written to the storage per row rose from 100 B to 200 B") {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestContextSwitchesAreTold(t *testing.T) {
+	in := input(0.7, world{layout: "1 file", row: 2e-3, cpu: 1e-4, busy: 40, switches: 6},
+		world{layout: "4 files", row: 1e-3, cpu: 1e-4, busy: 40, switches: 2})
+	c := explained(t, in, "4 files")
+	if text := strings.Join(c.Sentences, " "); c.Explained != 0 || !strings.Contains(text, "Context switches per row fell from 6.00 to 2.00") {
 		t.Errorf("%+v", c)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"filewise/verdict/stats"
 )
 
-// changes are those that explain something, and the I/O that changed.
+// changes are those that explain something, and the I/O and context switches that changed.
 func changes(in Input, pairs []pair) []Change {
 	slow := in.slower(pairs)
 	whole := quantity{unit: "s", of: func(m filewise.Measure) (float64, bool) { return in.time(m) * m.Work, true }}.change(pairs, slow)
@@ -31,7 +31,7 @@ func changes(in Input, pairs []pair) []Change {
 		moved := c.From != 0 && math.Abs(c.To/c.From-1) >= changedIO || c.From == 0 && c.To != 0
 		switch {
 		case !c.sure():
-		case c.Kind == KindIO && moved, c.Share >= tells, c.Share <= -tells, !in.Loop && c.Kind == KindWait && moved:
+		case c.Unit != "s" && moved, c.Share >= tells, c.Share <= -tells, !in.Loop && c.Kind == KindWait && moved:
 			out = append(out, c)
 		}
 	}
@@ -85,7 +85,7 @@ func withOffsets(all []Change) []Change {
 	return slices.DeleteFunc(all, func(c Change) bool { return c.Share < 0 })
 }
 
-// rank is the place of a change: causes, what goes against them, I/O.
+// rank is the place of a change: causes, what goes against them, amounts.
 func rank(c Change) int {
 	switch {
 	case c.Share > 0:
@@ -133,6 +133,8 @@ func quantities(pairs []pair) []quantity {
 			return device(m.Deltas, io.suffix)
 		}})
 	}
+	out = append(out, quantity{kind: KindSwitches, event: filewise.ContextSwitches, unit: "switches",
+		of: func(m filewise.Measure) (float64, bool) { return probe.Find(m.Deltas, "cpu", filewise.ContextSwitches) }})
 	return slices.DeleteFunc(out, func(q quantity) bool {
 		return slices.ContainsFunc(pairs, func(p pair) bool {
 			_, ok := q.of(p.from)

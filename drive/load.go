@@ -22,10 +22,11 @@ type Load struct {
 	// Fixed work (Window == 0): operations of each worker, no warm-up.
 	Ops []int64
 
-	// Rate makes it an open loop, in a time window: so many operations a second are
-	// to start over all workers, in calls of Chunk (0: Multiple), at times that are
-	// intended beforehand. Any free worker takes the next; Measure.Hist then counts
-	// from the intended start, whether a worker was free or not. 0: closed loop.
+	// Rate makes it an open loop: so many operations a second are to start over all
+	// workers, in calls of Chunk (0: Multiple), at times that are intended
+	// beforehand. In a time window any free worker takes the next; each worker's
+	// share of fixed work arrives for it alone. Measure.Hist then counts from the
+	// intended start, whether a worker was free or not. 0: closed loop.
 	Rate     float64
 	Arrivals Arrivals // empty: Poisson
 
@@ -137,8 +138,8 @@ func (l Load) check() error {
 		return bad("both a time window and fixed work are given")
 	case l.Window == 0 && len(l.Ops) != len(l.Sessions):
 		return bad("fixed work for %d workers, but there are %d sessions", len(l.Ops), len(l.Sessions))
-	case l.Rate < 0 || math.IsNaN(l.Rate) || math.IsInf(l.Rate, 0) || l.Rate > 0 && l.Window == 0:
-		return bad("a rate of %v operations a second in a window of %v", l.Rate, l.Window)
+	case l.Rate < 0 || math.IsNaN(l.Rate) || math.IsInf(l.Rate, 0):
+		return bad("a rate of %v operations a second", l.Rate)
 	case l.Arrivals != "" && l.Arrivals != Poisson && l.Arrivals != Uniform:
 		return bad("arrivals %q", l.Arrivals)
 	case (len(l.Types) > 0) != (l.TypeOf != nil):

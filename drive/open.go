@@ -8,12 +8,12 @@ import (
 	"filewise"
 )
 
-// openLoop serves arrivals until the window ends. Latency counts from the
+// openLoop serves arrivals until the window ends or the work is done. Latency counts from the
 // intended start: what waits for a worker, because the server was slow before,
 // has waited.
 func (w *worker) openLoop() {
-	for !w.r.stop.Load() {
-		due := w.r.arrivals.next()
+	for !w.r.stop.Load() && w.done.Load() < w.ops {
+		due := w.arrivals.next()
 		if !w.waitFor(due) {
 			if !w.r.stop.Load() {
 				w.tally.missed(w.r, due)
@@ -75,7 +75,7 @@ func (w *worker) serve(due time.Duration) bool {
 	r := w.r
 	w.due = due
 	start := r.now()
-	for left := w.chunk; ; {
+	for left := min(w.chunk, w.ops-w.done.Load()); ; {
 		committed, err := w.session.Do(r.ctx, w.done.Load(), left)
 		end := max(r.now(), start)
 		if !w.account(start, end, left, committed, err) {

@@ -97,6 +97,32 @@ func TestOpenLoopOmitsNothing(t *testing.T) {
 	}
 }
 
+// Fixed work at a rate: each worker does its own share, at times that no other one's slowness
+// delays, and the whole takes as long as the rate says.
+func TestOpenLoopOfFixedWork(t *testing.T) {
+	v := newVirtual()
+	quick := doFunc(func(_ context.Context, _, n int64) (int64, error) { return n, nil })
+	res, err := Run(t.Context(), Load{Sessions: []filewise.Session{stalling(v, 30, time.Second)}, Clock: v, Chunk: 1,
+		Ops: []int64{400}, Rate: 100, Arrivals: Uniform})
+	if err != nil {
+		t.Fatal(err)
+	}
+	latency, err := DecodeHist(res.Measure.Hist)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := latency.TotalCount(); n != 400 || res.Ledger[0] != 400 || res.Unserved != 0 || latency.ValueAtQuantile(90) < 300_000 {
+		t.Errorf("%d latencies, 90 %% within %d µs, ledger %v, %d unserved", n, latency.ValueAtQuantile(90), res.Ledger, res.Unserved)
+	}
+	if end := res.Measure.Window[1]; end < 3990*ms || end > 4100*ms {
+		t.Errorf("400 operations at 100 a second took %v", end)
+	}
+	shares, err := Run(t.Context(), Load{Sessions: []filewise.Session{quick, quick}, Chunk: 3, Ops: []int64{7, 2}, Rate: 1e5})
+	if err != nil || shares.Ledger[0] != 7 || shares.Ledger[1] != 2 {
+		t.Errorf("ledger %v, want 7 and 2: %v", shares.Ledger, err)
+	}
+}
+
 // What could not even be begun is counted, with what it had waited.
 func TestOpenLoopOverloaded(t *testing.T) {
 	v := newVirtual()

@@ -22,7 +22,7 @@ type run struct {
 	workers     []*worker
 	tallies     []*tally
 	begin       chan struct{}
-	arrivals    *arrivals     // nil: closed loop
+	arrivals    *arrivals     // of all workers together; nil: a closed loop, or fixed work
 	cut         atomic.Int64  // when the window was ended by Until, in ns; 0: it was not
 	stop        atomic.Bool   // no worker starts another call
 	halted      chan struct{} // closed with stop
@@ -97,7 +97,7 @@ func newRun(ctx context.Context, l Load) *run {
 	if l.Window > 0 {
 		r.from, r.to = l.WarmUp, l.WarmUp+l.Window
 	}
-	if l.Rate > 0 {
+	if l.Rate > 0 && l.Window > 0 {
 		r.arrivals = newArrivals(l.Rate, max(l.Chunk, l.Multiple), l.Arrivals, l.Seed)
 	}
 	r.longTypes = make([]longCalls, len(l.Types))

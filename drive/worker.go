@@ -26,22 +26,27 @@ type worker struct {
 	edgeAt  time.Duration
 	tally   *tally
 	retry   retry
-	due     time.Duration // open loop: the intended start of what is being done
-	timer   *time.Timer   // open loop: made with the first pause
-	work    float64       // within the window
-	ended   time.Duration // end of the last call
-	commit  time.Duration // end of the last call that committed something
-	_       [128]byte
+	// Open loop, nil in a closed one: what it serves, and the intended start of what is being done.
+	arrivals *arrivals
+	due      time.Duration
+	timer    *time.Timer   // open loop: made with the first pause
+	work     float64       // within the window
+	ended    time.Duration // end of the last call
+	commit   time.Duration // end of the last call that committed something
+	_        [128]byte
 }
 
 func newWorker(r *run, i int) *worker {
 	w := &worker{r: r, index: r.load.First + i, session: r.load.Sessions[i], ops: math.MaxInt64,
-		chunk: r.load.Chunk, tally: r.tallies[i%len(r.tallies)]}
+		chunk: r.load.Chunk, tally: r.tallies[i%len(r.tallies)], arrivals: r.arrivals}
 	if r.load.Window == 0 {
 		w.ops = r.load.Ops[i]
 	}
 	if w.chunk == 0 {
 		w.chunk = r.load.Multiple
+	}
+	if l := r.load; l.Rate > 0 && l.Window == 0 {
+		w.arrivals = newArrivals(l.Rate/float64(len(l.Sessions)), w.chunk, l.Arrivals, l.Seed+uint64(w.index))
 	}
 	return w
 }
@@ -60,7 +65,7 @@ func (w *worker) run() {
 	if w.r.from == 0 {
 		w.setEdge(WindowEnd)
 	}
-	if w.r.arrivals != nil {
+	if w.arrivals != nil {
 		w.openLoop()
 	} else {
 		w.loop()
@@ -135,7 +140,7 @@ func (w *worker) account(start, end time.Duration, n, committed int64, err error
 		work = within(start, end, committed, w.r.from, w.r.to)
 		w.work += work
 	}
-	if w.r.arrivals != nil {
+	if w.arrivals != nil {
 		timed, since = w.due >= w.r.from && w.due < w.r.to, w.due
 	}
 	w.tally.call(w.r, span{start, end, since}, committed, timed && (committed > 0 || err == nil), part{kind, work})

@@ -127,6 +127,9 @@ func (a asked) contention() finding {
 
 // cores are the server's processors, as counted in the trials or known of the host; 0: not known.
 func (a asked) cores() int {
+	if n := a.plan.Target.Cores; n > 0 {
+		return n
+	}
 	for _, t := range a.trials {
 		for _, m := range t.Measures {
 			total, ok := probe.ProcessorTime(m.Deltas)
@@ -146,8 +149,10 @@ func (a asked) headroom() finding {
 	threshold := fmt.Sprintf("processors under %d %%, log under %.0f %% of the time", probe.BusyLimit, 100*mostLog)
 	busy := a.medians(func(_ filewise.Layout, t filewise.Trial) (most float64, known bool) {
 		for _, m := range t.Measures {
-			if x, ok := probe.Find(m.Deltas, "cpu", probe.BusyShare); ok {
-				most, known = max(most, x), true
+			for _, share := range []func(filewise.Measure) (float64, bool){a.machineBusy, a.serverBusy} {
+				if x, ok := share(m); ok {
+					most, known = max(most, x), true
+				}
 			}
 		}
 		return most, known
@@ -168,6 +173,20 @@ func (a asked) headroom() finding {
 		mend = a.plan.lessLog()
 	}
 	return found(most < probe.BusyLimit && log < mostLog, threshold, mend, "%s", words)
+}
+
+// machineBusy is how busy the machine's processors were, in percent.
+func (asked) machineBusy(m filewise.Measure) (float64, bool) {
+	return probe.Find(m.Deltas, "cpu", probe.BusyShare)
+}
+
+// serverBusy is how busy a server was that is bound to some of the processors, in percent of these.
+func (a asked) serverBusy(m filewise.Measure) (float64, bool) {
+	user, ok := probe.Find(m.Deltas, filewise.ProbeServer, "user")
+	system, also := probe.Find(m.Deltas, filewise.ProbeServer, "system")
+	took := (m.Window[1] - m.Window[0]).Seconds()
+	n := a.plan.Target.Cores
+	return 100 * (user + system) / (float64(n) * took), ok && also && n > 0 && took > 0
 }
 
 // logs is the log's part of the connections' time, 0 to 1.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/internal/filesystem"
 	"filewise/probe"
 )
 
@@ -177,12 +178,26 @@ func (l *life) compare(ctx context.Context, i int) error {
 	return l.runner.Workload.Check(ctx, l.db.Querier, i, l.ledgers[:i+1])
 }
 
+// countExtents says how far a managed server's files are fragmented. An embedded engine's are
+// locked by this process, and those of a server by URL lie where it sees them.
+func (l *life) countExtents() {
+	if l.runner.Plan.Target.Mode != filewise.Managed {
+		return
+	}
+	for i := range l.trial.Final {
+		if n, ok := filesystem.Extents(l.trial.Final[i].Path); ok {
+			l.trial.Final[i].Extents = &n
+		}
+	}
+}
+
 // finish observes the files after all phases, and what the work has made of them.
 func (l *life) finish(ctx context.Context) (err error) {
 	if l.trial.Final, err = l.db.Observer.Observe(ctx); err != nil {
 		return err
 	}
 	l.trial.Final = append(l.trial.Final, l.backups...)
+	l.countExtents()
 	if l.program.Appends() && !l.trial.Cell.Pilot { // which does a part of the work only
 		l.trial.Warnings = append(l.trial.Warnings, filewise.FillWarnings(l.trial.Final)...)
 		l.trial.Warnings = append(l.trial.Warnings, l.outgrown()...)

@@ -93,7 +93,7 @@ func (o *ScenarioOptions) orderTable() []Option {
 		Row(&o.Warehouses, "warehouses", 0, "orders: `number` of warehouses").between(1, 10_000),
 		Row(&o.Users, "users", nil, "orders: `numbers` of users to compare the layouts at, such as 8,32,128").between(1, workload.MaxConnections),
 		Row(&o.Think, "think", 0, "orders: `factor` of the specification's keying and think times, 0 being none"),
-		Row(&o.Rate, "rate", 0, "orders: `transactions` a second that arrive whether or not the server keeps up (open loop), with latency "+
+		Row(&o.Rate, "rate", 0, "`operations` a second that arrive whether or not the server keeps up (open loop), with latency "+
 			"from the intended start"),
 		Row(&o.Churn, "churn", false, "orders: each transaction also creates, fills and drops a table"),
 		Row(&o.From, "from", "", "custom: the dump `file` of a database (on SQL Server the files of a backup that the server sees, "+

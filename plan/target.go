@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -149,6 +150,7 @@ type PlaceOptions struct {
 	Settings   Opt[[]Pair]
 	Durability Opt[string]
 	Memory     Opt[string]
+	Cores      Opt[int]
 	Volumes    Opt[[]Pair]
 	Allow      Opt[[]string]
 }
@@ -163,6 +165,8 @@ func (o *PlaceOptions) Table() []Option {
 			oneOf(string(filewise.DurabilityFull), string(filewise.DurabilityNormal), string(filewise.DurabilityOff)),
 		Row(&o.Memory, "memory", "", "`bytes` that a managed server may use, the system's cache of its files included (a cgroup; default: all "+
 			"that there is)"),
+		Row(&o.Cores, "cores", 0, "`number` of processors that a managed server is bound to, of one NUMA node first (Linux; default: all)").
+			between(1, 4096),
 		o.AllowRow(),
 	}, o.VolumeRow("`NAME=DIR` where files may be placed, as the server of --target sees it (repeatable; default here=., or the server's "+
 		"own place)"))
@@ -218,13 +222,19 @@ func (m *maker) setTarget() (err error) {
 	return m.setSettings()
 }
 
-func (m *maker) setMemory() (err error) {
-	memory := m.o.Memory.Value
+// setLimits says what a server that Filewise starts may use.
+func (m *maker) setLimits() (err error) {
+	memory, cores := m.o.Memory.Value, m.o.Cores
+	const managed = "it is for servers that Filewise starts: leave it out"
+	switch {
+	case cores.Given() && m.Target.Mode != filewise.Managed:
+		return badUse("cores", strconv.Itoa(cores.Value), managed)
+	case memory != "" && m.Target.Mode != filewise.Managed:
+		return badUse("memory", memory, managed)
+	}
+	m.plan.Target.Cores = cores.Value
 	if memory == "" {
 		return nil
-	}
-	if m.Target.Mode != filewise.Managed {
-		return badUse("memory", memory, "it is for servers that Filewise starts: leave it out")
 	}
 	if m.plan.Target.Memory, err = bytesOf("memory", memory); err == nil && m.plan.Target.Memory < m.About.LeastMemory {
 		err = BadValue("memory", memory, fmt.Sprintf("%s does not work in less than %s", m.Target.Engine,

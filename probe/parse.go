@@ -35,22 +35,27 @@ var cpuTimes = []string{"user", "nice", "system", "idle", "iowait", "irq", "soft
 // had no steal.
 var cpuNeeded = map[string]bool{"user": true, "nice": true, "system": true, "idle": true, "iowait": true}
 
-// parseCPU reads the machine's times, in seconds, from the text of /proc/stat.
+// parseCPU reads the machine's times, in seconds, and its context switches from the text of
+// /proc/stat.
 func parseCPU(text []byte) []filewise.Counter {
+	var counters []filewise.Counter
 	for line := range bytes.Lines(text) {
 		fields := bytes.Fields(line)
-		if len(fields) == 0 || string(fields[0]) != "cpu" {
-			continue
-		}
-		var counters []filewise.Counter
-		for i, name := range cpuTimes[:min(len(cpuTimes), len(fields)-1)] {
-			if n, ok := number(fields[i+1]); ok {
-				counters = append(counters, filewise.Counter{Name: name, Unit: "s", Value: n / userHz})
+		switch {
+		case len(fields) == 0:
+		case string(fields[0]) == "cpu":
+			for i, name := range cpuTimes[:min(len(cpuTimes), len(fields)-1)] {
+				if n, ok := number(fields[i+1]); ok {
+					counters = append(counters, filewise.Counter{Name: name, Unit: "s", Value: n / userHz})
+				}
+			}
+		case string(fields[0]) == "ctxt" && len(fields) > 1:
+			if n, ok := number(fields[1]); ok {
+				counters = append(counters, filewise.Counter{Name: filewise.ContextSwitches, Unit: "switches", Value: n})
 			}
 		}
-		return counters
 	}
-	return nil
+	return counters
 }
 
 // parsePressure reads the stall times, in µs, from the text of a file of

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	statText = "cpu  16128 10855 6290 214838 778 1 168 51 7 8\ncpu0 7393 5798 2569 108667 149 0 11 20 0 0\nintr 1 2\n"
+	statText = "cpu  16128 10855 6290 214838 778 1 168 51 7 8\ncpu0 7393 5798 2569 108667 149 0 11 20 0 0\nintr 1 2\nctxt 991\n"
 	oldStat  = "cpu0 1 2 3 4\ncpu 100 200 300 400\n" // Linux 2.4 had no more
 	ioText   = "rchar: 6976\nwchar: 12\nsyscr: 10\nsyscw: 0\nread_bytes: 4096\nwrite_bytes: 8192\ncancelled_write_bytes: 0\n"
 	psiText  = "some avg10=1.02 avg60=9.88 avg300=10.41 total=69578260\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=7\n"
@@ -24,7 +24,7 @@ const (
 func TestParseCPU(t *testing.T) {
 	want := []filewise.Counter{counter("user", "s", 161.28), counter("nice", "s", 108.55), counter("system", "s", 62.90),
 		counter("idle", "s", 2148.38), counter("iowait", "s", 7.78), counter("irq", "s", 0.01), counter("softirq", "s", 1.68), counter("steal",
-			"s", 0.51)}
+			"s", 0.51), counter(filewise.ContextSwitches, "switches", 991)}
 	if d := cmp.Diff(want, parseCPU([]byte(statText))); d != "" {
 		t.Errorf("(−want +got):\n%s", d)
 	}

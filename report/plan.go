@@ -20,6 +20,7 @@ func (v view) planFacts() []filewise.Fact {
 		{Name: "engine", Value: say.Joined(", ", p.Target.Engine, string(p.Target.Mode))},
 		{Name: "durability", Value: durabilityWords(p.Target.Durability)},
 		{Name: "memory of the server", Value: memoryWords(p.Target.Memory)},
+		{Name: "processors of the server", Value: positive(p.Target.Cores)},
 		{Name: "baseline", Value: p.Baseline},
 		{Name: "connections", Value: positive(p.Params.Connections)},
 		{Name: "row size", Value: suffixed(positive(p.Params.RowBytes), " bytes")},

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strconv"
 
 	"filewise"
@@ -16,15 +17,17 @@ func (v view) setup() []document.Block {
 		parts = document.Group{onPaper(facts("Machine", v.Machine), facts("Engine and effective settings", v.Server)), parameters}
 	}
 	layouts := v.spreads()
+	columns := append([]document.Of[spreadLayout]{
+		document.Name("layout", func(s spreadLayout) string { return s.Name }),
+		document.Num("data files", func(s spreadLayout) string { return strconv.Itoa(s.Data.Files) }),
+		document.Num("total", func(s spreadLayout) string { return say.Size(s.Data.Bytes) }),
+		document.Words("allocation", spreadLayout.allocation).As("nb"),
+		document.Words("placement", func(s spreadLayout) string { return string(s.Data.Placement) }),
+		document.Words("kind", func(s spreadLayout) string { return string(s.Kind) }),
+		document.Words("observed", spreadLayout.observedText).As("nb"),
+	}, usedColumns(layouts)...)
 	out := []document.Block{parts, document.Heading("Layouts"),
-		document.Tabulate(document.Table{Caption: "As asked for, and as observed after building"}, layouts,
-			document.Name("layout", func(s spreadLayout) string { return s.Name }),
-			document.Num("data files", func(s spreadLayout) string { return strconv.Itoa(s.Data.Files) }),
-			document.Num("total", func(s spreadLayout) string { return say.Size(s.Data.Bytes) }),
-			document.Words("allocation", spreadLayout.allocation).As("nb"),
-			document.Words("placement", func(s spreadLayout) string { return string(s.Data.Placement) }),
-			document.Words("kind", func(s spreadLayout) string { return string(s.Kind) }),
-			document.Words("observed", spreadLayout.observedText).As("nb"))}
+		document.Tabulate(document.Table{Caption: "As asked for, and as observed after building"}, layouts, columns...)}
 	for _, s := range layouts {
 		if len(s.observed) > 0 {
 			out = append(out, document.Fold{Summary: "Files of " + s.Name + ", in its last finished trial", Blocks: []document.Block{s.fileTable()}})
@@ -45,6 +48,7 @@ type spreadLayout struct {
 	filewise.Layout
 	observed []filewise.File // after building, of the last finished trial
 	final    []filewise.File // after the work of that trial
+	most     int64           // bytes of all its files, the most of any trial, before or after the work
 }
 
 func (v view) spreads() []spreadLayout {
@@ -54,9 +58,54 @@ func (v view) spreads() []spreadLayout {
 		for _, t := range v.Trials {
 			if t.Cell.Layout == l.Name && t.State == filewise.Done {
 				s.observed, s.final = t.Files, t.Final
+				s.most = max(s.most, sizeOf(t.Files), sizeOf(t.Final))
 			}
 		}
 		out = append(out, s)
+	}
+	return out
+}
+
+// sizeOf is what files take of the storage, backups and logs included, in bytes.
+func sizeOf(files []filewise.File) (sum int64) {
+	for _, f := range files {
+		if f.Allocated != nil {
+			sum += *f.Allocated
+		} else {
+			sum += f.Bytes
+		}
+	}
+	return sum
+}
+
+// extents are those of the data files after the work; −1: not known.
+func (s spreadLayout) extents() int {
+	n := -1
+	for _, f := range s.final {
+		if f.Role == filewise.RoleData && f.Extents != nil {
+			n = max(n, 0) + *f.Extents
+		}
+	}
+	return n
+}
+
+// usedColumns say what layouts took of the storage, and in how many pieces, where that is known.
+func usedColumns(layouts []spreadLayout) (out []document.Of[spreadLayout]) {
+	if slices.ContainsFunc(layouts, func(s spreadLayout) bool { return s.most > 0 }) {
+		out = append(out, document.Num("most space", func(s spreadLayout) string {
+			if s.most == 0 {
+				return say.Absent
+			}
+			return say.Size(s.most)
+		}))
+	}
+	if slices.ContainsFunc(layouts, func(s spreadLayout) bool { return s.extents() >= 0 }) {
+		out = append(out, document.Num("extents", func(s spreadLayout) string {
+			if s.extents() < 0 {
+				return say.Absent
+			}
+			return strconv.Itoa(s.extents())
+		}))
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"runtime"
 
 	"filewise"
@@ -14,5 +15,5 @@ func HostOf(t filewise.Target) experiment.Host {
 		return experiment.Host{}
 	}
 	memory, _ := machine.Memory()
-	return experiment.Host{Cores: runtime.NumCPU(), Memory: int64(memory)}
+	return experiment.Host{Cores: cmp.Or(t.Cores, runtime.NumCPU()), Memory: int64(memory)}
 }

@@ -25,6 +25,13 @@ func (env *Environment) makeScratch(label string) error {
 		t.OnStart = both(t.OnStart, dir.AddProcess)
 		t.Volumes = append(t.Volumes, filewise.Volume{Name: v.Name, Dir: dir.Path})
 	}
+	if t.Cores > 0 {
+		limits, err := machine.LimitCores(t.Cores)
+		if err != nil {
+			return err
+		}
+		t.OnStart = both(t.OnStart, limits.Add)
+	}
 	env.opened, env.started = len(env.undo), t.OnStart
 	return env.limitMemory()
 }

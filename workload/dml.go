@@ -66,12 +66,12 @@ func (w *dml) add(prefix string, connections int, client bool) {
 		case op == opSelect: // which commit nothing, and would be over at once
 			ops *= int64(max(w.params.Repeat, 1))
 		}
-		w.phases = append(w.phases, filewise.Phase{
+		w.phases = append(w.phases, w.params.paced(filewise.Phase{
 			Family: prefix + op, Unit: "rows", Section: op, Connections: connections, CommitEvery: 1,
 			Ops: ops, OpBytes: dmlRowBytes, Client: client,
 			PerStatement: client && w.params.Connect == ConnectPerStatement,
 			Args:         dmlArgs{w, op, int64(connections), w.rows(client)},
-		})
+		}, filewise.MeanLatency, filewise.P99Latency))
 	}
 }
 
@@ -221,7 +221,10 @@ func (p Params) validateDML() error {
 	if err := oneOf("--connect", p.Connect, ConnectPooled, ConnectPerStatement); err != nil {
 		return err
 	}
-	return oneOf("--index", p.Index, IndexNone, IndexKey)
+	if err := oneOf("--index", p.Index, IndexNone, IndexKey); err != nil {
+		return err
+	}
+	return p.validateRate()
 }
 
 // phasedBudget leaves time for several blocks of trials of many phases on a server.
@@ -267,7 +270,7 @@ func dmlScenario() Scenario {
 				"2,000 statements and looked once a second whether all had ended.",
 			"Oracle's select of one process was parsed there and never executed; here the row is fetched, but --as-published.",
 		},
-		Flags:  []string{"rows", "repeat", "mode", "connect", "index", "p99-limit", "as-published", "scale"},
+		Flags:  []string{"rows", "repeat", "rate", "mode", "connect", "index", "p99-limit", "as-published", "scale"},
 		Budget: phasedBudget,
 		New:    NewDML, Design: dmlDesign(),
 	}

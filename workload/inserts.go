@@ -36,11 +36,11 @@ type inserts struct {
 func (w *inserts) Program() filewise.Program {
 	return filewise.Program{
 		Workload: "inserts",
-		Phases: []filewise.Phase{{
+		Phases: []filewise.Phase{w.params.paced(filewise.Phase{
 			Family: FamilyInserts, Unit: "rows", Section: opInsert, Appends: true,
 			Connections: w.params.Connections, CommitEvery: w.params.CommitEvery,
 			OpBytes: int64(w.params.RowBytes), Limit: w.rows.limit(), Args: w.rows,
-		}},
+		}, filewise.MeanLatency, filewise.P99Latency)},
 		// A transaction that such a failure ended has left nothing, and the session
 		// says how many before it are committed: the next one is tried again, whole.
 		Retry: []filewise.Class{filewise.ClassDeadlock, filewise.ClassSerialization},
@@ -153,7 +153,7 @@ func insertsScenario() Scenario {
 				Words: "16 files on two arrays: slower again than 8 (published as a chart)"},
 		},
 		Notes: insertsNotes,
-		Flags: []string{"window", "work", "warm-up", "row-bytes", "commit-every", "table", "key", "preload", "instances", "measure",
+		Flags: []string{"window", "work", "warm-up", "rate", "row-bytes", "commit-every", "table", "key", "preload", "instances", "measure",
 			"added-later", "p99-limit", "as-published", "scale"},
 		New: NewInserts, Design: insertsDesign(),
 	}

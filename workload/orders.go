@@ -98,13 +98,10 @@ func NewOrders(p Params, seed uint64) (filewise.Workload, error) {
 			family = UsersFamily(n)
 		}
 		args := orderArgs{w, i}
-		phase := filewise.Phase{
+		phase := p.paced(filewise.Phase{
 			Family: family, Unit: UnitTransactions, Connections: n, CommitEvery: 1, OpBytes: w.opBytes(), Client: true,
-			Types: orderTypes, Sections: orderSections, Rate: p.Rate, Args: args, Churns: p.Churn,
-		}
-		if p.Rate > 0 { // below what the server can do all layouts do as much
-			phase.ByLatency = []string{filewise.MeanLatency, filewise.P99Latency}
-		}
+			Types: orderTypes, Sections: orderSections, Args: args, Churns: p.Churn,
+		}, filewise.MeanLatency, filewise.P99Latency)
 		if p.Think > 0 {
 			phase.Pause = args.pause
 		}

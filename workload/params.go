@@ -49,7 +49,7 @@ type Params struct {
 	Scale      float64 `json:"scale,omitempty"`      // orders: customers and items by those of the specification, 0 < Scale ≤ 1
 	Users      []int   `json:"users,omitempty"`      // orders: load levels, each a phase; none: Connections
 	Think      float64 `json:"think,omitempty"`      // orders: keying and think times by those of the specification; 0: none
-	Rate       float64 `json:"rate,omitempty"`       // orders: transactions a second in an open loop; 0: closed loop
+	Rate       float64 `json:"rate,omitempty"`       // inserts, orders, dml, scan, custom: operations a second in an open loop; 0: closed loop
 	Churn      bool    `json:"churn,omitempty"`      // orders: each transaction also creates, fills and drops a table
 
 	Custom *Custom `json:"custom,omitempty"` // custom: the user's own SQL

@@ -41,7 +41,11 @@ func NewScan(p Params, seed uint64) (filewise.Workload, error) {
 	if p.Batch < 0 || p.Batch > maxBatch {
 		return nil, filewise.Errorf(filewise.CodeUsage, "give 1 to 100000", "--batch %d is not possible", p.Batch)
 	}
-	return &scan{params: p, fragments: newFragments(p, seed)}, nil
+	if p.Rate > 0 && p.Cache != CacheWarm {
+		return nil, filewise.Errorf(filewise.CodeUsage, "use --cache warm, or leave --rate out",
+			"--rate %v and --cache %s: a cold query is executed once in a trial, and nothing arrives at a rate", p.Rate, p.Cache)
+	}
+	return &scan{params: p, fragments: newFragments(p, seed)}, p.validateRate()
 }
 
 type scan struct {
@@ -65,13 +69,13 @@ func (w *scan) Program() filewise.Program {
 		if w.params.Cache == CacheWarm {
 			ops = int64(w.params.Repeat)
 		}
-		if w.params.Cache == CacheWarm && slices.Contains(indexed, k) {
+		if w.params.Rate == 0 && w.params.Cache == CacheWarm && slices.Contains(indexed, k) {
 			ops *= int64(max(w.params.Batch, 1))
 		}
-		p.Phases = append(p.Phases, filewise.Phase{
+		p.Phases = append(p.Phases, w.params.paced(filewise.Phase{
 			Family: queryFamily(k), Unit: "queries", Section: fmt.Sprintf("query-%d", k),
 			Cache: cache, Connections: 1, CommitEvery: 1, Ops: ops, Discard: discard, Client: true, Args: noArgs{},
-		})
+		}, filewise.MeanLatency)) // of few executions there is no p99
 	}
 	return p
 }

@@ -36,7 +36,10 @@ func (p Params) Validate() error {
 	if err := oneOf("--table", p.Table, TableShared, TablePerConnection); err != nil {
 		return err
 	}
-	return oneOf("--key", p.Key, KeySequential, KeyRandom, KeyIdentity)
+	if err := oneOf("--key", p.Key, KeySequential, KeyRandom, KeyIdentity); err != nil {
+		return err
+	}
+	return p.validateRate()
 }
 
 // validateLevels checks what says how much is done at the same time.
@@ -48,8 +51,6 @@ func (p Params) validateLevels() error {
 	case p.Connections < 1 || p.Connections > MaxConnections:
 		return usage(within("--connections", p.Connections, MaxConnections), "--connections %d is not between 1 and %d", p.Connections,
 			MaxConnections)
-	case !(p.Rate >= 0 && p.Rate <= maxRate):
-		return usage("give transactions a second, 0 for a closed loop", "--rate %v is not between 0 and %v", p.Rate, maxRate)
 	case len(p.Users) > maxLevels:
 		return usage(fmt.Sprintf("give at most %d", maxLevels), "--users has %d levels", len(p.Users))
 	case p.Rate > 0 && len(p.Users) > 0:
@@ -64,7 +65,24 @@ func (p Params) validateLevels() error {
 			return usage("name each level once", "--users names %d twice", n)
 		}
 	}
+	return p.validateRate()
+}
+
+func (p Params) validateRate() error {
+	if !(p.Rate >= 0 && p.Rate <= maxRate) {
+		return filewise.Errorf(filewise.CodeUsage, "give operations a second, 0 for a closed loop", "--rate %v is not between 0 and %v", p.Rate,
+			maxRate)
+	}
 	return nil
+}
+
+// paced makes a phase an open loop where there is a rate. Below what the server can do all layouts do
+// as much, so that it is judged by the named figures of its latency.
+func (p Params) paced(phase filewise.Phase, figures ...string) filewise.Phase {
+	if p.Rate > 0 {
+		phase.Rate, phase.ByLatency = p.Rate, figures
+	}
+	return phase
 }
 
 func within(flag string, value, limit int) string {

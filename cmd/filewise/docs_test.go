@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"filewise/internal/longtest"
 	"filewise/plan"
 )
 
@@ -109,10 +110,12 @@ func (x example) try(t *testing.T, work string) {
 	case "":
 		x.execute(t, work, seconds+x.text)
 	case "plan":
-		if x.installed(t) {
-			x.execute(t, work, `filewise() { c=$1; shift; [ "$c" = run ] && c=plan; command filewise "$c" "$@"; }
-`+x.commands())
+		if !x.installed(t) {
+			x.parse(t, work)
+			return
 		}
+		x.execute(t, work, `filewise() { c=$1; shift; [ "$c" = run ] && c=plan; command filewise "$c" "$@"; }
+`+x.commands())
 	case "parse":
 		x.parse(t, work)
 	default:
@@ -137,7 +140,8 @@ func (x example) execute(t *testing.T, work, script string) {
 
 var engineFlag = regexp.MustCompile(`--engine[ =]([a-z]+)`)
 
-// installed tells whether the engines of the example are here; in CI they must be.
+// installed tells whether the engines of the example are here; in CI they must be, MySQL in its
+// long part, which fetches it.
 func (x example) installed(t *testing.T) bool {
 	t.Helper()
 	for _, m := range engineFlag.FindAllStringSubmatch(x.text, -1) {
@@ -147,7 +151,7 @@ func (x example) installed(t *testing.T) bool {
 			return false
 		}
 		if missing := plan.Describe(e).Missing; missing != "" {
-			if os.Getenv("CI") == "true" {
+			if os.Getenv("CI") == "true" && (longtest.Wanted() || m[1] != "mysql") {
 				t.Errorf("%s: %s", x.place, missing)
 			}
 			t.Logf("%s: not tried: %s", x.place, missing)

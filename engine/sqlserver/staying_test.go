@@ -1,11 +1,13 @@
 package sqlserver
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"filewise"
@@ -92,5 +94,30 @@ func TestBackupsThatStay(t *testing.T) {
 	}
 	if got := strings.Join(how, " "); got != "NOFORMAT FORMAT NOFORMAT FORMAT FORMAT FORMAT NOFORMAT FORMAT" {
 		t.Errorf("%s", got)
+	}
+}
+
+// TestUpdatesBesideABackup: connections update rows of a table in the build while it is backed up.
+func TestUpdatesBesideABackup(t *testing.T) {
+	w, err := workload.NewBackup(workload.Params{Rows: 1000, Beside: 2}, 1)
+	ok(t, err)
+	lab := newLab(t, nil)
+	lab.target.Settings = map[string]string{"keep-backups": "on"}
+	var updates atomic.Int32
+	lab.model.fault = func(_ context.Context, q Request, r *Reply) (bool, error) {
+		beside := strings.Contains(q.SQL, "UPDATE dbo.frag4 SET val5")
+		if beside {
+			updates.Add(1)
+			r.Affected(1)
+		}
+		return beside, nil
+	}
+	db := lab.build(lab.open(), layout(1), w)
+	s, err := db.Connector.Connect(t.Context(), w.Program().PhaseOf(workload.FamilyForeground), 1)
+	ok(t, err)
+	done, err := s.Do(t.Context(), 0, 3)
+	ok(t, err, s.Close())
+	if done != 3 || updates.Load() != 3 {
+		t.Errorf("%d of 3 updates, %d arrived", done, updates.Load())
 	}
 }

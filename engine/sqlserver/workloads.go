@@ -61,10 +61,6 @@ func (d *design) loaded() []string {
 // checkPhases refuses what the workloads of several phases cannot do here.
 func (d *design) checkPhases() error {
 	p := d.program
-	if p.WorksBeside() {
-		return unsupported("leave --beside out", "a load beside a backup on sqlserver: Filewise has none for it yet, only for sqlite, mariadb "+
-			"and postgres")
-	}
 	if d.custom() {
 		return d.checkCustom()
 	}

@@ -66,3 +66,7 @@ SELECT * FROM dbo.frag2 JOIN dbo.frag4 ON frag2.val1 = frag4.id WHERE frag4.id =
 
 -- name: statement-query-11
 SELECT SUM(CAST(frag2.val2 AS bigint)) FROM dbo.frag2 JOIN dbo.frag4 ON frag2.val1 = frag4.id WHERE frag4.id = {{.Key11}};
+
+-- Of the load beside a backup: val5 is in no check and in no index.
+-- name: statement-beside
+UPDATE dbo.frag4 SET val5 = CAST(@p2 AS int) WHERE id = CAST(@p1 AS int);
