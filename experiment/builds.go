@@ -7,6 +7,7 @@ import (
 	"maps"
 	"strconv"
 	"strings"
+	"time"
 
 	"filewise"
 	"filewise/drive"
@@ -286,7 +287,7 @@ func (l *life) release(ctx context.Context, cause error) error {
 	if l.build == nil || l.build.db == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTimeout)
+	ctx, cancel := dropping(ctx)
 	defer cancel()
 	b := l.build
 	if err := errors.Join(l.closeDone(), l.closeOpen()); err != nil && cause == nil {
@@ -307,7 +308,40 @@ func (l *life) release(ctx context.Context, cause error) error {
 	maps.DeleteFunc(l.runner.builds, func(_ string, other *build) bool { return other == b })
 	l.runner.locks.builds.Unlock()
 	l.build = nil
-	return l.stage(ctx, filewise.StageDrop, b.db.Dropper.Drop)
+	err := l.stage(ctx, filewise.StageDrop, b.db.Dropper.Drop)
+	if cause != nil {
+		return err
+	}
+	return l.leftOver(err)
+}
+
+// mostLeftOver is how many databases in a row may stay before a trial fails by that.
+const mostLeftOver = 3
+
+// leftOver notes that the database of a trial could not be dropped. What was measured and checked
+// before counts: another program may hold a file open, or the server be busy.
+func (l *life) leftOver(err error) error {
+	r := l.runner
+	r.locks.builds.Lock()
+	defer r.locks.builds.Unlock()
+	if err == nil {
+		r.leftovers = 0
+		return nil
+	}
+	if r.leftovers++; r.leftovers > mostLeftOver {
+		return fmt.Errorf("%s in a row could not be dropped: %w", filewise.Counted(r.leftovers, "database"), err)
+	}
+	l.trial.Warnings = append(l.trial.Warnings, filewise.Warning{Code: "left-over",
+		Message: fmt.Sprintf("The trial counts, but its database could not be dropped: %v.", err),
+		Remedy:  "Run “filewise clean” (on a server by URL with its --target) once the cause is gone."})
+	return nil
+}
+
+// dropping is the context of a clean-up, which may take its time until the run is interrupted.
+func dropping(ctx context.Context) (context.Context, func()) {
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropPatience)
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(dropTimeout, cancel) })
+	return bounded, func() { stop(); cancel() }
 }
 
 // rest stops the build's server, whose state the next reset throws away, so that
@@ -338,7 +372,7 @@ func (b *build) wake(ctx context.Context) error {
 
 // dropBuilds drops all loaded builds at the end of a run.
 func (r *Runner) dropBuilds(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTimeout)
+	ctx, cancel := dropping(ctx)
 	defer cancel()
 	var errs []error
 	for _, b := range r.builds {

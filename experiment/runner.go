@@ -48,6 +48,8 @@ type Runner struct {
 	// Redesign has what the runner measures be that of another design, which the plan's ladder
 	// leads to; false: it cannot be had, and the plan stays. Nil: no ladder is climbed.
 	Redesign func(context.Context, Plan) (bool, error)
+	// Left hears of databases that could not be dropped after the last trial. Nil: that is an error of the run.
+	Left func(error)
 	// Drivers put the load on the server in place of this process. Nil: it does itself.
 	Drivers Drivers
 	// Parallel is how many builds of a session are loaded or checked at a time, while
@@ -58,6 +60,7 @@ type Runner struct {
 	locks     *locks                     // of a run, for steps of a session that run side by side
 	builds    map[string]*build          // that stay between trials, by layout and instance
 	serial    int                        // of the newest build
+	leftovers int                        // databases that could not be dropped, in a row
 	loaded    map[string]filewise.Ledger // of builds that are copied, by layout
 }
 
@@ -119,7 +122,13 @@ func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.T
 	}
 	r.locks = new(locks)
 	r.builds, r.loaded, r.serial = make(map[string]*build), make(map[string]filewise.Ledger), lastSerial(done)
-	defer func() { err = errors.Join(err, r.dropBuilds(ctx)) }()
+	defer func() {
+		if left := r.dropBuilds(ctx); err == nil && r.Left != nil && left != nil {
+			r.Left(left)
+		} else {
+			err = errors.Join(err, left)
+		}
+	}()
 	judged := new(memo)
 	var stop error
 	for at := r.Plan.standingBy(done, judged); ; {
@@ -299,6 +308,8 @@ func (p Plan) layout(name string) (filewise.Layout, error) {
 	return filewise.Layout{}, fmt.Errorf("the plan has no layout %q", name)
 }
 
-// dropTimeout bounds the clean-up of a trial, also after an interrupt. What it
-// leaves is found by the next start.
-const dropTimeout = 30 * time.Second
+// Bounds of the clean-up of a trial. What it leaves is found by the next start.
+const (
+	dropPatience = 10 * time.Minute // of a server with much to drop, as long as the run goes on
+	dropTimeout  = 30 * time.Second // after an interrupt
+)

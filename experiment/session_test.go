@@ -136,8 +136,7 @@ func TestSessionsResume(t *testing.T) {
 }
 
 func TestSessionFailures(t *testing.T) {
-	for _, stage := range []string{filewise.StageBuild, filewise.StageObserve, filewise.StageMeasure, filewise.StageDrain, filewise.StageCheck,
-		filewise.StageDrop} {
+	for _, stage := range []string{filewise.StageBuild, filewise.StageObserve, filewise.StageMeasure, filewise.StageDrain, filewise.StageCheck} {
 		t.Run(stage, func(t *testing.T) {
 			w := newSessions(t, []int{1, 2, 4}, fake.Config{Noise: 0.01, Seed: 4,
 				Faults: []fake.Fault{{Build: 5, Stage: stage, Times: 1}}})
@@ -156,14 +155,31 @@ func TestSessionFailures(t *testing.T) {
 					t.Errorf("%+v failed as well: %s", trials[i].Cell, trials[i].Reason)
 				}
 			}
-			left := 0
-			if stage == filewise.StageDrop {
-				left = 1
-			}
-			if n := w.engine.Undropped(); n != left {
-				t.Errorf("%d builds are still there, want %d", n, left)
+			if n := w.engine.Undropped(); n != 0 {
+				t.Errorf("%d builds are still there", n)
 			}
 		})
+	}
+}
+
+// A database that cannot be dropped takes nothing from what was measured on it. Should each one stay,
+// trials fail before they have filled the storage.
+func TestFailedDrops(t *testing.T) {
+	w := newSessions(t, []int{1, 2, 4}, fake.Config{Noise: 0.01, Seed: 4, Faults: []fake.Fault{{Build: 5, Stage: filewise.StageDrop, Times: 1}}})
+	trials, d := w.run(t)
+	for i, tr := range trials {
+		left := slices.ContainsFunc(tr.Warnings, func(w filewise.Warning) bool { return w.Code == "left-over" && w.Remedy != "" })
+		if tr.State != filewise.Done || left != (i == 4) {
+			t.Errorf("trial %d is %s (%s), a database was left over: %v", i, tr.State, tr.Reason, left)
+		}
+	}
+	if n := w.engine.Undropped(); n != 1 || d.Ending != experiment.Decided && d.Ending != experiment.Spent {
+		t.Errorf("%d builds are still there, %+v", n, d)
+	}
+	w = newWorld(t, []int{1, 2}, fake.Config{Faults: []fake.Fault{{Stage: filewise.StageDrop, Times: 1000}}})
+	trials, _ = w.run(t)
+	if i := slices.IndexFunc(trials, func(tr filewise.Trial) bool { return tr.State == filewise.Failed }); i != 3 {
+		t.Errorf("trial %d is the first that fails, want the fourth", i)
 	}
 }
 

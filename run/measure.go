@@ -58,6 +58,7 @@ func (m *measurement) measure(ctx context.Context, run store.Run, done []filewis
 	runner.Probes, runner.Ceilings, runner.Notify = probes(run.Plan.Target), m.env.ceilings(), live.hear
 	runner.Guard, runner.Await = m.told.guard(watch.guard), m.before(live.await(m.told.await(watch.await)))
 	runner.Record, runner.Redesign = m.recorder(run.ID, watch), m.redesign(&run, runner)
+	runner.Left = m.left
 	done, decision, err := runner.Run(ctx, done)
 	live.observer.Close()
 	out, err := m.finish(ctx, run, done, decision, err)
@@ -81,10 +82,20 @@ func (m *measurement) recorder(id int64, w *watch) func(context.Context, filewis
 	to := m.store.Recorder(id)
 	return func(ctx context.Context, t filewise.Trial) error {
 		t.Reason = m.hide(t.Reason)
+		for i := range t.Warnings {
+			t.Warnings[i].Message = m.hide(t.Warnings[i].Message)
+		}
 		t.Warnings = append(t.Warnings, clientWarnings(t)...)
 		w.recorded(t)
 		m.told.recorded(t)
 		return to.Record(ctx, t)
+	}
+}
+
+// left tells of what a run has left behind that is over. Its results are stored.
+func (o Options) left(err error) {
+	if o.Warn != nil {
+		o.Warn(o.hide(err.Error()) + ": run “filewise clean” once the cause is gone")
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"filewise"
 	"filewise/archive"
 	"filewise/experiment"
+	"filewise/scratch"
 	"filewise/store"
 )
 
@@ -42,7 +43,13 @@ func (o Options) within(ctx context.Context, p experiment.Plan, measure func(*me
 	if err != nil {
 		return out, err
 	}
-	defer func() { err = errors.Join(err, env.Close()) }()
+	defer func() {
+		if stays := env.Close(); err == nil && errors.Is(stays, scratch.ErrStays) && o.Warn != nil {
+			o.left(stays)
+		} else {
+			err = errors.Join(err, stays)
+		}
+	}()
 	return measure(&measurement{Options: o, env: env, told: told})
 }
 

@@ -209,6 +209,9 @@ func (d *Dir) marks(id process.Identity) error {
 	}
 }
 
+// ErrStays is of a scratch directory that could not be removed.
+var ErrStays = errors.New("the scratch directory could not be removed")
+
 // Remove removes the directory with all it holds, and its registration. It is
 // refused while a registered server still runs. Removing twice is harmless.
 func (d *Dir) Remove() error {
@@ -231,8 +234,7 @@ func (d *Dir) Remove() error {
 		if path := (*fs.PathError)(nil); errors.As(err, &path) { // a fault of the host: storage that has become read-only
 			code = filewise.CodeTrials
 		}
-		return filewise.Errorf(code, "run “filewise clean” once the cause is gone",
-			"scratch directory %s could not be removed: %w", d.Path, err)
+		return filewise.Errorf(code, "run “filewise clean” once the cause is gone", "%s: %w: %w", d.Path, ErrStays, err)
 	}
 	d.removed = true
 	return nil

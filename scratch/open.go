@@ -239,7 +239,7 @@ func removeMarked(e entry) error {
 	if err := o.dir.Remove(markName); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := o.volume.Remove(e.name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := filesystem.Insist(func() error { return o.volume.Remove(e.name()) }); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -249,7 +249,7 @@ func removeMarked(e entry) error {
 // may still put files into.
 func removeAll(dir *os.Root, name string) error {
 	for limit := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
-		err := dir.RemoveAll(name)
+		err := filesystem.Insist(func() error { return dir.RemoveAll(name) })
 		if !fault.NotEmpty(err) || time.Now().After(limit) {
 			return err
 		}

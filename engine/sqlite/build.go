@@ -127,7 +127,7 @@ func createNew(path string) (*os.File, error) {
 func removeDatabase(path string) error {
 	var errs []error
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
-		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := filesystem.Insist(func() error { return os.Remove(path + suffix) }); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
 		}
 	}

@@ -74,6 +74,10 @@ func Refused(err error) bool { return is(err, refused) }
 // NotEmpty reports that a directory holds something.
 func NotEmpty(err error) bool { return is(err, notEmpty) }
 
+// HeldOpen reports that another program has a file open, as a virus scanner or a backup does, so that
+// it cannot be removed or replaced at this moment.
+func HeldOpen(err error) bool { return is(err, heldOpen) }
+
 func is(err error, any []error) bool {
 	return slices.ContainsFunc(any, func(e error) bool { return errors.Is(err, e) })
 }

@@ -3,6 +3,6 @@
 package fault
 
 var (
-	host              []row
-	refused, notEmpty []error
+	host                        []row
+	refused, notEmpty, heldOpen []error
 )

@@ -19,4 +19,5 @@ var host = []row{
 var (
 	refused  = []error{syscall.ECONNREFUSED}
 	notEmpty = []error{syscall.ENOTEMPTY, syscall.EEXIST}
+	heldOpen = []error{syscall.EBUSY, syscall.ETXTBSY}
 )

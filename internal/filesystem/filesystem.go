@@ -7,6 +7,8 @@ import (
 	"errors"
 	"os"
 	"time"
+
+	"filewise/internal/fault"
 )
 
 // ErrLocked: another process, or another open file of this one, holds the lock.
@@ -17,6 +19,19 @@ var ErrLocked = errors.New("it is locked")
 func LockPatiently(f *os.File) error {
 	for end := time.Now().Add(time.Second); ; time.Sleep(time.Millisecond) {
 		if err := Lock(f); !errors.Is(err, ErrLocked) || time.Now().After(end) {
+			return err
+		}
+	}
+}
+
+// HeldPatience is how long Insist tries.
+const HeldPatience = 5 * time.Second
+
+// Insist does again, for some seconds, what fails because another program has a file open: virus
+// scanners and backups of Windows open each new file for a moment.
+func Insist(do func() error) error {
+	for end := time.Now().Add(HeldPatience); ; time.Sleep(20 * time.Millisecond) {
+		if err := do(); !fault.HeldOpen(err) || time.Now().After(end) {
 			return err
 		}
 	}

@@ -64,7 +64,7 @@ func WriteFile(path string, render func(io.Writer) error) (err error) {
 		err = render(f)
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(part, path)
+		err = Insist(func() error { return os.Rename(part, path) })
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(part))
