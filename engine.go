@@ -305,6 +305,9 @@ type Description struct {
 	CompressedBackup BackupOptions `json:"compressed_backup,omitempty"`
 	// StripesAsFiles: a backup has as many files as the database.
 	StripesAsFiles bool `json:"stripes_as_files,omitempty"`
+	// CopiesFiles: each process of a backup copies whole files, so that a database of one file a
+	// table would leave most of them idle.
+	CopiesFiles bool `json:"copies_files,omitempty"`
 
 	Reset     bool `json:"reset"`     // a loaded build can be restored
 	Lifecycle bool `json:"lifecycle"` // its server may be stopped, killed and started

@@ -25,7 +25,7 @@ var tools = []struct{ program, brings, use string }{
 	{"mariadb-backup", "mariadb-backup", "backups of MariaDB"},
 	{"mydumper", "mydumper", "dumps of MariaDB and MySQL"},
 	{"pg_basebackup", "postgresql-client", "backups of PostgreSQL"},
-	{"pgbackrest", "pgbackrest", "backups of PostgreSQL with several processes"},
+	{"pgbackrest", "pgbackrest", "backups of PostgreSQL by several processes"},
 }
 
 // Machine looks at this machine, the volumes, and what of the engines is installed.

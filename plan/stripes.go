@@ -10,7 +10,8 @@ import (
 
 // stripes makes a layout of every number of backup files, with every number of data
 // files and every value of the backup's options. The data have one file unless told
-// otherwise, and where the engine backs up file by file as many as the backup.
+// otherwise, where processes copy whole files as many as the most processes, and where the
+// engine backs up file by file as many as the backup.
 func (m *maker) stripes(base filewise.Layout, files []int) ([]filewise.Layout, error) {
 	if err := m.checkDataFiles(); err != nil {
 		return nil, err
@@ -20,7 +21,11 @@ func (m *maker) stripes(base filewise.Layout, files []int) ([]filewise.Layout, e
 		return nil, err
 	}
 	data := m.o.DataFiles.Value
-	if len(data) == 0 {
+	switch {
+	case len(data) > 0:
+	case m.About.CopiesFiles && !m.plan.Params.Own:
+		data = []int{slices.Max(files)}
+	default:
 		data = []int{1}
 	}
 	var out []filewise.Layout

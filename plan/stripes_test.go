@@ -33,6 +33,11 @@ func TestStripes(t *testing.T) {
 	if err := different(layouts); err != nil {
 		t.Error(err)
 	}
+	m.About.CopiesFiles, m.o.DataFiles, m.o.BackupOptions = true, Of[[]int](nil), Of[[]string](nil)
+	layouts, err = m.stripes(filewise.Layout{Data: filewise.Spread{Placement: filewise.PlaceOne}}, []int{1, 4})
+	if err != nil || len(layouts) != 2 || layouts[0].Data.Files != 4 || layouts[1].Data.Files != 4 {
+		t.Errorf("processes that copy whole files have too few: %+v, %v", layouts, err)
+	}
 	for _, bad := range [][]string{{"a"}, {"=1"}, {"a="}, {"a=1", "a=2"}} {
 		m.o.BackupOptions = Of(bad)
 		if _, err := m.stripes(filewise.Layout{}, []int{1, 2}); filewise.CodeOf(err) != filewise.CodeUsage {

@@ -23,7 +23,7 @@ var opposed = [][2]string{
 	{"--log-volume=c", ""}, {"--index-volume=c", ""}, {"--indexes=together", "--indexes=apart"},
 	{"--added-later", ""}, {"--temp-files=1", "--temp-files=2"}, {"--data-files=1", "--data-files=2"},
 	{"--backup-option=compression=on", "--backup-option=compression=off"},
-	{"--backup-option=compression=none", "--backup-option=compression=gzip"},
+	{"--backup-option=compression=none", "--backup-option=compression=gz"},
 	{"--backup-option=buffercount=8", "--backup-option=buffercount=16"}, {"--backup-option=nonsense=42", ""}, {"--discard", ""},
 	{"--set=nonsense=42", ""},
 	{"--row-bytes=200", "--row-bytes=800"}, {"--commit-every=1", "--commit-every=50"}, {"--table=shared", "--table=own"},

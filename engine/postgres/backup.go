@@ -32,28 +32,38 @@ func (d *design) checkBackup() error {
 	switch {
 	case d.target.Mode == filewise.External:
 		return filewise.Errorf(filewise.CodeUsage, "use a managed server (--engine postgres)", "%w", errExternalBackup)
-	case l.Discard && d.program.Restores():
-		return refuse("leave the restore out, as --discard does", "a backup that is thrown away on postgres cannot be restored")
-	case l.Discard && (d.program.Dumps() || l.Backup.Files == 0):
-		return refuse("leave it out", "pg_dump by several jobs, and pg_basebackup, write files: neither can be thrown away")
+	case l.Discard:
+		return refuse("leave it out", "a backup that is thrown away on postgres: pgBackRest, pg_basebackup and pg_dump write files")
 	case l.Backup.Files < 0 || l.Backup.Files > mostStripes:
-		return refuse(fmt.Sprintf("give 1 to %d", mostStripes), "a backup in %d files on postgres", l.Backup.Files)
+		return refuse(fmt.Sprintf("give 1 to %d", mostStripes), "a backup by %d processes on postgres", l.Backup.Files)
+	case !d.program.Dumps() && toolOf(l) == toolBase && l.Backup.Files > 1:
+		return refuse("use --files 1 with it, or tool=pgbackrest", "%d backup files by pg_basebackup: the server sends it one stream", l.Backup.Files)
 	}
 	if err := l.CheckBackupVolumes(d.target.Volumes); err != nil {
 		return err
 	}
-	options := stripeOptions
+	options := fileOptions
 	if d.program.Dumps() {
 		options = dumpOptions
 	}
 	if err := l.BackupOptions.Check(options); err != nil {
 		return err
 	}
-	if !d.program.Dumps() && l.Backup.Files > 1 {
-		d.warn("backup-streams", "compare with what your backup tool does",
-			"PostgreSQL's own pg_basebackup writes one stream: backups in several files are copied by Filewise, a stream for each file, between "+
-				"pg_backup_start and pg_backup_stop, as backup tools with several processes do; a file of the database goes whole into one of them")
+	if !d.archives() {
+		return nil
 	}
+	for _, name := range []string{"archive_mode", "archive_command", "archive_library", "wal_level"} {
+		if _, set := d.target.Settings[name]; set {
+			return refuse("leave it out", "--set %s: pgBackRest wants the WAL archived, which Filewise sees to", name)
+		}
+	}
+	remedy := "none is needed"
+	if l.Data.Files < l.Backup.Files {
+		remedy = fmt.Sprintf("use more data files: --data-files %d", l.Backup.Files)
+	}
+	d.warn("backup-processes", remedy,
+		"The number of backup files is that of pgBackRest's processes (process-max), which write into one repository on one volume: each copies "+
+			"whole files of the database, at most 1 GB of a table at a time")
 	return nil
 }
 
@@ -65,7 +75,7 @@ type backuper struct {
 	build    *build
 
 	mu       sync.Mutex
-	dirs     []string // that the last backup lies in
+	dir      string // that the last backup lies in; empty: there is none
 	files    []filewise.File
 	restored *instance
 }
@@ -80,7 +90,7 @@ func (b *backuper) Backup(ctx context.Context) ([]filewise.File, error) {
 	if err := b.discard(); err != nil {
 		return nil, err
 	}
-	err := b.makeDirs()
+	err := b.makeDir()
 	if err == nil {
 		err = b.take(ctx)
 	}
@@ -90,51 +100,40 @@ func (b *backuper) Backup(ctx context.Context) ([]filewise.File, error) {
 	return slices.Clone(b.files), nil
 }
 
-// take makes the backup: by pg_dump, by the low-level interface where the layout
-// says how many files there are, else by pg_basebackup.
+// take makes the backup, by the layout's tool.
 func (b *backuper) take(ctx context.Context) error {
 	d := b.build.design
 	switch {
 	case d.program.Dumps():
 		return b.dump(ctx)
-	case d.layout.Backup.Files > 0:
-		return b.stripes(ctx)
+	case d.archives():
+		return b.backRest(ctx)
 	}
 	return b.base(ctx)
 }
 
-// volumeOf is the number of the volume that backup file n lies on.
-func (b *backuper) volumeOf(n int) int {
-	t := b.build.design.target
-	v := b.build.design.layout.BackupVolumeOf(n, t.Volumes)
-	return slices.IndexFunc(t.Volumes, func(o filewise.Volume) bool { return o.Name == v.Name })
+// backupVolume is the number of the volume that backups lie on: one, as no tool writes to several.
+func (d *design) backupVolume() int {
+	v := d.layout.BackupVolumeOf(0, d.target.Volumes)
+	return slices.IndexFunc(d.target.Volumes, func(o filewise.Volume) bool { return o.Name == v.Name })
 }
 
-// makeDirs makes the directories that the backup files lie in, for the server's
-// user as well.
-func (b *backuper) makeDirs() error {
-	for n := range max(b.build.design.layout.Backup.Files, 1) {
-		at := b.instance.sites.dirs[b.volumeOf(n)]
-		dir := filepath.Join(at, backupDir)
-		if slices.Contains(b.dirs, dir) {
-			continue
-		}
-		err := server.In(at, dir, func(root *os.Root, rel string) error { return root.Mkdir(rel, 0o700) })
-		if err != nil {
-			return err
-		}
-		b.dirs = append(b.dirs, dir)
-		if err := b.instance.account.Give(at, dir); err != nil {
-			return err
-		}
+// makeDir makes the directory that the backup lies in, for the server's user as well.
+func (b *backuper) makeDir() error {
+	at := b.instance.sites.dirs[b.build.design.backupVolume()]
+	dir := b.instance.repository()
+	err := server.In(at, dir, func(root *os.Root, rel string) error { return root.Mkdir(rel, 0o700) })
+	if err != nil {
+		return err
 	}
-	return nil
+	b.dir = dir
+	return b.instance.account.Give(at, dir)
 }
 
-// addFile notes a file of the backup.
-func (b *backuper) addFile(volume int, path string) error {
-	f, err := server.Stat(filewise.RoleBackup, b.build.design.target.Volumes[volume].Name, path)
-	b.files = append(b.files, f)
+// addFiles notes the files of the backup, all below a directory.
+func (b *backuper) addFiles(dir string) error {
+	files, err := server.BackupFiles(b.build.design.target.Volumes[b.build.design.backupVolume()].Name, dir)
+	b.files = files
 	return err
 }
 
@@ -165,9 +164,12 @@ func (b *backuper) Restore(ctx context.Context) error {
 		return client.Failed("restore", err)
 	}
 	b.restored = i
-	if b.build.design.program.Dumps() {
+	switch {
+	case b.build.design.program.Dumps():
 		err = b.undump(ctx)
-	} else {
+	case b.build.design.archives():
+		err = b.backRestored(ctx)
+	default:
 		err = b.unpack(ctx)
 	}
 	return client.Classify(client.Failed("restore", err))
@@ -248,18 +250,21 @@ func (b *backuper) discard() error {
 		errs = append(errs, b.server.drop(b.restored))
 		b.restored = nil
 	}
-	errs = append(errs, server.RemoveDirs(b.dirs))
-	b.dirs, b.files = nil, nil
+	if b.dir != "" {
+		errs = append(errs, server.RemoveDirs([]string{b.dir}))
+	}
+	b.dir, b.files = "", nil
 	return errors.Join(errs...)
 }
 
-// stripeOptions are the parameters of backups that Filewise copies, dumpOptions
-// those of pg_dump.
+// fileOptions are the parameters of backups of files, dumpOptions those of pg_dump.
 var (
-	stripeOptions = []filewise.BackupOption{
-		{Name: "buffer", Words: "the bytes that are read at once, 8KiB to 64MiB, 1MiB being usual",
+	fileOptions = []filewise.BackupOption{
+		{Name: "tool", Words: "pgbackrest, as usual, or pg_basebackup, which writes one stream", Check: filewise.OneOf(toolPgBackRest, toolBase)},
+		{Name: "buffer", Words: "the bytes that pgBackRest reads at once: 16KiB, 32KiB, … 16MiB, 1MiB being usual",
 			Check: func(v string) error { _, err := bufferOf(v); return err }},
-		{Name: "compression", Words: "none, as usual, or gzip, at its fastest level", Check: filewise.OneOf("none", "gzip")},
+		{Name: "compression", Words: "of pgBackRest: none, as usual, gz, lz4, zst or bz2, each at its usual level",
+			Check: filewise.OneOf("none", "gz", "lz4", "zst", "bz2")},
 	}
 	dumpOptions = []filewise.BackupOption{
 		{Name: "compress", Words: "a level from 0 to 9, pg_dump's own being usual",
@@ -267,30 +272,13 @@ var (
 	}
 )
 
-const usualBuffer = 1 << 20
-
+// bufferOf is a size that pgBackRest takes: a power of two.
 func bufferOf(v string) (int, error) {
 	n, err := humanize.ParseBytes(v)
-	if err != nil || n < 8<<10 || n > 64<<20 {
-		return 0, errors.New("it is no size from 8KiB to 64MiB")
+	if err != nil || n < 16<<10 || n > 16<<20 || n&(n-1) != 0 {
+		return 0, errors.New("it is none of 16KiB, 32KiB, … 16MiB")
 	}
 	return int(n), nil
-}
-
-// buffer is what a stream of a backup reads at once, in bytes.
-func (d *design) buffer() int {
-	if v, ok := d.layout.BackupOptions.Get("buffer"); ok {
-		if n, err := bufferOf(v); err == nil { // checked by checkBackup
-			return n
-		}
-	}
-	return usualBuffer
-}
-
-// compresses tells whether a backup's files are compressed.
-func (d *design) compresses() bool {
-	v, _ := d.layout.BackupOptions.Get("compression")
-	return v == "gzip"
 }
 
 // dumpLevel is pg_dump's argument for compression.

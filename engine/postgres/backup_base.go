@@ -3,10 +3,8 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -26,20 +24,10 @@ func baseArguments(to string) []string {
 
 // base has pg_basebackup write a backup, which the server sends in one stream.
 func (b *backuper) base(ctx context.Context) error {
-	i, home := b.instance, b.volumeOf(0)
-	if err := i.client(ctx, "pg_basebackup", baseArguments(i.handles.Path(b.dirs[0]))...); err != nil {
+	if err := b.instance.client(ctx, "pg_basebackup", baseArguments(b.instance.handles.Path(b.dir))...); err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(b.dirs[0])
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if err := b.addFile(home, filepath.Join(b.dirs[0], e.Name())); err != nil {
-			return err
-		}
-	}
-	return nil
+	return b.addFiles(b.dir)
 }
 
 // tablespaces are the numbers of the server's tablespaces, by those of the volumes.
@@ -71,7 +59,6 @@ func (i *instance) tablespaces() (map[string]int, error) {
 const (
 	spacesDir = "pg_tblspc"
 	logDir    = "pg_wal"
-	labelFile = "backup_label"
 	mapFile   = "tablespace_map" // where the originals are: the restored ones are elsewhere
 )
 
@@ -89,7 +76,7 @@ func (b *backuper) unpack(ctx context.Context) error {
 	eg, ctx2 := errgroup.WithContext(ctx)
 	for _, f := range b.files {
 		prefix := ""
-		if name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(f.Path), archive.Gzipped), ".tar"); name != filepath.Base(f.Path) {
+		if name := strings.TrimSuffix(filepath.Base(f.Path), ".tar"); name != filepath.Base(f.Path) {
 			if _, err := strconv.Atoi(name); err == nil { // pg_basebackup's, of a tablespace
 				prefix = spacesDir + "/" + name
 			}
@@ -164,48 +151,24 @@ func (i *instance) placeOf(name string, spaces map[string]int) (string, error) {
 // backupSteps adds what a backup and its restore execute.
 func (d *design) backupSteps(w *script.Writer, act filewise.Act) {
 	const measure, somewhere = filewise.StageMeasure, "…"
-	files := max(d.layout.Backup.Files, 1)
+	files := d.jobs()
 	dump, restore := d.program.Dumps(), act == filewise.ActRestore
 	switch {
 	case dump && restore:
 		w.Command(measure, append([]string{"pg_restore"}, restoreArguments(somewhere, files)...)...)
 	case dump:
 		w.Command(measure, append([]string{"pg_dump"}, dumpArguments(somewhere, files, d.dumpLevel())...)...)
+	case restore && d.archives():
+		w.Command(measure, append([]string{toolPgBackRest}, pgBackRest("restore", somewhere, somewhere, "--type=preserve",
+			"--process-max="+strconv.Itoa(files))...)...)
 	case restore:
 		w.Add(measure, script.Shell, "unpack the backup files into a new data directory, and start a managed server on it")
-	case d.layout.Backup.Files == 0:
-		w.Command(measure, append([]string{"pg_basebackup"}, baseArguments(somewhere)...)...)
+	case d.archives():
+		w.Command(measure, append([]string{toolPgBackRest}, pgBackRest("stanza-create", somewhere, somewhere, "--no-online")...)...)
+		w.Command(measure, append([]string{toolPgBackRest}, d.backupArguments(somewhere, somewhere)...)...)
 	default:
-		start, stop := lowLevel(d.version)
-		w.Add(measure, onServer, start)
-		w.Add(measure, script.Shell, d.copied(files))
-		w.Add(measure, onServer, stop)
+		w.Command(measure, append([]string{"pg_basebackup"}, baseArguments(somewhere)...)...)
 	}
-}
-
-// copied says how a striped backup copies the data directory.
-func (d *design) copied(files int) string {
-	how := fmt.Sprintf("copy the data directory into %d tar files, a stream for each", files)
-	if d.compresses() {
-		how += ", compressed by gzip"
-	}
-	if d.layout.Discard {
-		how += ", to " + os.DevNull
-	}
-	return how
-}
-
-// skipped are what a copy of a running server's data directory leaves out (PostgreSQL's
-// documentation, 26.3.4 “Backing Up the Data Directory”): contents of directories,
-// and files.
-var (
-	skippedIn = []string{logDir, spacesDir, "pg_dynshmem", "pg_notify", "pg_replslot", "pg_serial", "pg_snapshots", "pg_stat_tmp",
-		"pg_subtrans"}
-	skipped = []string{"postmaster.pid", "postmaster.opts", labelFile, mapFile, "pg_internal.init"}
-)
-
-func skips(name string) bool {
-	return slices.Contains(skipped, name) || strings.HasPrefix(name, "pgsql_tmp") || strings.HasPrefix(name, ".s.PGSQL")
 }
 
 // dumpArguments are those of pg_dump: a directory with a file for each table, which
@@ -219,22 +182,18 @@ func restoreArguments(from string, jobs int) []string {
 }
 
 // dumped is the dump within the backup's directory: pg_dump makes it.
-func (b *backuper) dumped() string { return filepath.Join(b.dirs[0], "dump") }
+func (b *backuper) dumped() string { return filepath.Join(b.dir, "dump") }
 
-func (b *backuper) jobs() int { return max(b.build.design.layout.Backup.Files, 1) }
+// jobs is how many processes of pgBackRest, or jobs of pg_dump, work at the same time.
+func (d *design) jobs() int { return max(d.layout.Backup.Files, 1) }
 
 // dump has pg_dump write a logical dump.
 func (b *backuper) dump(ctx context.Context) error {
-	if err := b.instance.client(ctx, "pg_dump", dumpArguments(b.instance.handles.Path(b.dumped()), b.jobs(),
+	if err := b.instance.client(ctx, "pg_dump", dumpArguments(b.instance.handles.Path(b.dumped()), b.build.design.jobs(),
 		b.build.design.dumpLevel())...); err != nil {
 		return err
 	}
-	return filepath.WalkDir(b.dumped(), func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		return b.addFile(b.volumeOf(0), path)
-	})
+	return b.addFiles(b.dumped())
 }
 
 // undump has pg_restore fill a new, empty server with the same tablespaces.
@@ -250,7 +209,7 @@ func (b *backuper) undump(ctx context.Context) error {
 		return err
 	}
 	// The dump is the other server's: its directories are this program's as well.
-	if err := b.instance.restoreTo(ctx, i, b.dumped(), b.jobs()); err != nil {
+	if err := b.instance.restoreTo(ctx, i, b.dumped(), b.build.design.jobs()); err != nil {
 		return err
 	}
 	return i.link.Exec(ctx, checkpoint)

@@ -109,7 +109,7 @@ func (i *instance) fill(ctx context.Context, template string) error {
 			return err
 		}
 	}
-	if err := os.WriteFile(i.sites.config(), []byte(i.design.file(i.install.Number)), 0o600); err != nil {
+	if err := os.WriteFile(i.sites.config(), []byte(i.design.file(i.install.Number)+i.archiveSettings()), 0o600); err != nil {
 		return err
 	}
 	return i.settleFiles()

@@ -149,10 +149,8 @@ func offers() map[filewise.Capability]error {
 
 // Build creates a server with the layout's tablespaces and the program's tables.
 func (s *managedServer) Build(ctx context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
-	if p.BacksUp() {
-		if err := s.install.Backups(p.Dumps()); err != nil {
-			return nil, err
-		}
+	if err := backsUp(ctx, s.install, l, p); err != nil {
+		return nil, err
 	}
 	i, err := s.launch(ctx, s.target, l, p)
 	if err != nil {
@@ -184,6 +182,17 @@ func (s *managedServer) Build(ctx context.Context, l filewise.Layout, p filewise
 		db.Backup = backups
 	}
 	return db, nil
+}
+
+// backsUp says why the program that makes a layout's backups cannot; nil: it can, or there are none.
+func backsUp(ctx context.Context, in installed.Server, l filewise.Layout, p filewise.Program) error {
+	switch {
+	case !p.BacksUp():
+		return nil
+	case !p.Dumps() && toolOf(l) == toolPgBackRest:
+		return in.BackRest(ctx)
+	}
+	return in.Backups(p.Dumps())
 }
 
 // steps are those of a trial on this server.

@@ -146,6 +146,11 @@ func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (
 	if findErr != nil && t.ServerBin != "" { // Open would refuse it as well
 		return filewise.Script{}, findErr
 	}
+	if findErr == nil {
+		if err := backsUp(context.Background(), in, l, p); err != nil {
+			return filewise.Script{}, err
+		}
+	}
 	s := filewise.Script{Warnings: d.warnings, Files: d.asked(at.dataDir())}
 	s.Files = append(s.Files, d.askedTemps(at.tempDir)...)
 	s.Files = append(s.Files, filewise.File{Role: filewise.RoleLog, Volume: t.Volumes[at.log].Name, Path: at.walDir(), Object: "WAL",

@@ -1,8 +1,8 @@
+// Package archive unpacks tar files of a server's files.
 package archive
 
 import (
 	"archive/tar"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -27,14 +27,8 @@ func Unpack(ctx context.Context, from, prefix string, place func(name string) (s
 		return err
 	}
 	defer in.Close()
-	var packed io.Reader = in
-	if filepath.Ext(from) == Gzipped {
-		if packed, err = gzip.NewReader(in); err != nil {
-			return fmt.Errorf("%w: %w", filewise.ErrCheck, err)
-		}
-	}
 	buf := make([]byte, unpackBuffer)
-	for r := tar.NewReader(packed); ; {
+	for r := tar.NewReader(in); ; {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -49,7 +43,9 @@ func Unpack(ctx context.Context, from, prefix string, place func(name string) (s
 		if err != nil {
 			return err
 		}
-		if err := put(to, h, r, buf); err != nil {
+		if err := put(to, h, r, buf); errors.Is(err, io.ErrUnexpectedEOF) {
+			return fmt.Errorf("%w: %w", filewise.ErrCheck, err)
+		} else if err != nil {
 			return err
 		}
 	}

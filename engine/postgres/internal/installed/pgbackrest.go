@@ -1,0 +1,47 @@
+package installed
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+
+	"filewise"
+	"filewise/engine/internal/server"
+)
+
+// PgBackRest is the program. Tried: 2.45 of Debian 12.
+var PgBackRest = server.Binary{Names: []string{"pgbackrest"}, Package: "pgbackrest"}
+
+// firstKnowing are the releases of pgBackRest (2.x) that were the first to know one of
+// PostgreSQL; each knows the ones before.
+var firstKnowing = []struct{ minor, server int }{{36, 14}, {41, 15}, {48, 16}, {54, 17}, {57, 18}}
+
+var pgBackRestVersion = regexp.MustCompile(`pgBackRest 2\.(\d+)`)
+
+// BackRest says why pgBackRest cannot back this server up; nil: it can. Errors have code preflight.
+func (in Server) BackRest(ctx context.Context) error {
+	path, err := PgBackRest.Find("")
+	if err != nil {
+		return filewise.Errorf(filewise.CodePreflight, "apt-get install "+PgBackRest.Package+otherTools,
+			"backups by several processes are made by pgBackRest: %w: %w", err, filewise.ErrUnsupported)
+	}
+	out, err := server.Said(ctx, path, "version")
+	m := pgBackRestVersion.FindStringSubmatch(out)
+	if err != nil || m == nil {
+		return filewise.Errorf(filewise.CodePreflight, "apt-get install --reinstall "+PgBackRest.Package, "%s version says %q: %w", path, out,
+			cmp.Or(err, filewise.ErrUnsupported))
+	}
+	minor, _ := strconv.Atoi(m[1]) // digits
+	for _, f := range firstKnowing {
+		if in.Number/10000 == f.server && minor < f.minor {
+			return filewise.Errorf(filewise.CodePreflight, fmt.Sprintf("install pgBackRest 2.%d or later", f.minor)+otherTools,
+				"pgBackRest 2.%d (%s) does not know PostgreSQL %d: %w", minor, path, f.server, filewise.ErrUnsupported)
+		}
+	}
+	return nil
+}
+
+// otherTools are those that remain without pgBackRest.
+const otherTools = ", or use --backup-option tool=pg_basebackup --files 1 --data-files 1,8, or scenario dump (pg_dump -j)"

@@ -1,0 +1,151 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"filewise"
+	"filewise/engine/internal/script"
+	"filewise/engine/internal/server"
+	"filewise/engine/postgres/internal/installed"
+)
+
+// Tools of physical backups: pgBackRest's processes copy whole files (a table's segments of
+// 1 GB, an index's, …) at the same time; the server sends pg_basebackup one stream.
+const (
+	toolPgBackRest = "pgbackrest"
+	toolBase       = "pg_basebackup"
+)
+
+// toolOf is the program that makes a layout's backups.
+func toolOf(l filewise.Layout) string {
+	if v, ok := l.BackupOptions.Get("tool"); ok {
+		return v
+	}
+	return toolPgBackRest
+}
+
+// stanza is Filewise's own: each build has a repository by itself.
+const stanza = "filewise"
+
+// archives tells whether the build's server hands its WAL to pgBackRest.
+func (d *design) archives() bool {
+	return d.program.BacksUp() && !d.program.Dumps() && toolOf(d.layout) == toolPgBackRest
+}
+
+// pgBackRest is a command line without the program. No file of configuration is read: the
+// user's stanzas are out of reach.
+func pgBackRest(command, repository, data string, more ...string) []string {
+	return append([]string{command, "--no-config", "--stanza=" + stanza, "--repo1-path=" + repository, "--pg1-path=" + data,
+		"--lock-path=" + repository + "/lock", "--log-level-file=off", "--log-level-console=warn"}, more...)
+}
+
+// archiveSettings are those of a server that pgBackRest backs up. Before a backup
+// begins, when there is no repository, WAL is kept by nobody.
+func (i *instance) archiveSettings() string {
+	if !i.design.archives() {
+		return ""
+	}
+	path, err := installed.PgBackRest.Find("")
+	if err != nil {
+		return "" // Build has said so
+	}
+	repository := i.handles.Path(i.repository())
+	push := script.Quoted(append([]string{path}, pgBackRest("archive-push", repository,
+		i.handles.Path(i.sites.dataDir()))...)) + ` "%p"`
+	command := fmt.Sprintf("test ! -d %s/archive || %s", repository, push)
+	return fmt.Sprintf("archive_mode = 'on'\narchive_command = '%s'\n", strings.ReplaceAll(command, "'", "''"))
+}
+
+// repository is where pgBackRest keeps the backups of a build: one directory.
+func (i *instance) repository() string {
+	return filepath.Join(i.sites.dirs[i.design.backupVolume()], backupDir)
+}
+
+// backupArguments are those of pgBackRest for a backup of everything that needs nothing but itself.
+func (d *design) backupArguments(repository, data string) []string {
+	option := func(name, usual string) string {
+		if v, ok := d.layout.BackupOptions.Get(name); ok {
+			return v
+		}
+		return usual
+	}
+	more := []string{"--type=full", "--start-fast", "--archive-copy", "--repo1-bundle", "--repo1-retention-full=1",
+		"--process-max=" + strconv.Itoa(d.jobs()), "--compress-type=" + option("compression", "none"),
+		"--pg1-socket-path=" + data, "--pg1-port=5432", "--pg1-user=" + installed.Superuser}
+	if v := option("buffer", ""); v != "" {
+		n, _ := bufferOf(v) // checked by checkBackup
+		more = append(more, "--buffer-size="+strconv.Itoa(n))
+	}
+	return pgBackRest("backup", repository, data, more...)
+}
+
+// restoreArguments are those of pgBackRest for a restore to the places of another server. It
+// recovers from the WAL that is in the backup.
+func (b *backuper) restoreArguments(repository string, path func(string) string, spaces map[string]int) []string {
+	to := b.restored.sites
+	more := []string{"--type=preserve", "--process-max=" + strconv.Itoa(b.build.design.jobs())}
+	if to.log != to.home {
+		more = append(more, "--link-map="+logDir+"="+path(to.walDir()))
+	}
+	for number, n := range spaces {
+		more = append(more, "--tablespace-map="+number+"="+path(to.spaceDir(n)))
+	}
+	return pgBackRest("restore", repository, path(to.dataDir()), more...)
+}
+
+// pgBackRest runs it as the server's user, in directories that are handed over open.
+func (i *instance) pgBackRest(ctx context.Context, h *server.Handles, args []string) error {
+	path, err := installed.PgBackRest.Find("")
+	if err != nil {
+		return err
+	}
+	s := i.account.Spec(append([]string{path}, args...), h, filepath.Join(i.sites.dirs[i.sites.home], "pgbackrest.log"),
+		i.design.target.OnStart)
+	s.Tells = func(line string) bool { return strings.Contains(line, "ERROR:") || strings.Contains(line, "HINT:") }
+	p, err := server.Start(s)
+	if err != nil {
+		return err
+	}
+	return p.Wait(ctx)
+}
+
+// backRest has pgBackRest make a stanza and back up the running server.
+func (b *backuper) backRest(ctx context.Context) error {
+	i := b.instance
+	repository, data := i.handles.Path(i.repository()), i.handles.Path(i.sites.dataDir())
+	if err := i.pgBackRest(ctx, i.handles, pgBackRest("stanza-create", repository, data, "--no-online")); err != nil {
+		return err
+	}
+	if err := i.pgBackRest(ctx, i.handles, i.design.backupArguments(repository, data)); err != nil {
+		return err
+	}
+	return b.addFiles(filepath.Join(i.repository(), "backup", stanza))
+}
+
+// backRestored has pgBackRest fill the restored server's directories.
+func (b *backuper) backRestored(ctx context.Context) error {
+	spaces, err := b.instance.tablespaces()
+	if err != nil {
+		return err
+	}
+	i := b.restored
+	for _, n := range spaces {
+		if err := os.Mkdir(i.sites.spaceDir(n), 0o700); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(os.Mkdir(i.sites.dataDir(), 0o700), i.give()); err != nil {
+		return err
+	}
+	both := i.handles.With(b.instance.handles)
+	if err := i.pgBackRest(ctx, both, b.restoreArguments(both.Path(b.instance.repository()), both.Path, spaces)); err != nil {
+		return fmt.Errorf("%w: %w", filewise.ErrCheck, err)
+	}
+	return b.startRestored(ctx)
+}
