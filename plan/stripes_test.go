@@ -44,7 +44,7 @@ func TestStripes(t *testing.T) {
 			t.Errorf("%v: %v", bad, err)
 		}
 	}
-	m.o.BackupOptions, m.About.StripesAsFiles = Of[[]string](nil), true
+	m.o.DataFiles, m.o.BackupOptions, m.About.StripesAsFiles = Of([]int{1, 8}), Of[[]string](nil), true
 	if _, err := m.stripes(filewise.Layout{}, []int{1, 2}); filewise.CodeOf(err) != filewise.CodeUsage {
 		t.Errorf("data files where a backup has as many: %v", err)
 	}
