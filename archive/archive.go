@@ -196,6 +196,23 @@ func Chosen(runs []store.RunInfo, filters []string, order string) ([]store.RunIn
 	return out, nil
 }
 
+// decisionOf is a run's decision in a word: of several families "mixed" unless all have the same; empty if
+// the run has not ended, or was stored before decisions were.
+func decisionOf(r store.RunInfo) string {
+	word := ""
+	for _, d := range r.Decisions {
+		switch {
+		case d.Family == experiment.FamilyOverall:
+			return string(d.Decision)
+		case word != "" && word != string(d.Decision):
+			word = "mixed"
+		default:
+			word = string(d.Decision)
+		}
+	}
+	return word
+}
+
 // ListText is a list of runs for people, of so many that are stored.
 func ListText(runs []store.RunInfo, stored int) string {
 	switch {
@@ -205,10 +222,10 @@ func ListText(runs []store.RunInfo, stored int) string {
 		return "None of " + filewise.Counted(stored, "run") + " is like that.\n"
 	}
 	var b strings.Builder
-	b.WriteString(" RUN  STARTED           STATE        WHAT\n")
+	b.WriteString(" RUN  STARTED           STATE        DECISION  WHAT\n")
 	for _, r := range runs {
 		what := fmt.Sprintf("%s on %s, %s; %s", r.Scenario, r.Engine, strings.Join(r.Layouts, " · "), filewise.Counted(r.Trials, "trial"))
-		fmt.Fprintf(&b, "%4d  %s  %-11s  %s\n", r.ID, r.Started.Local().Format("2006-01-02 15:04"), r.State, what)
+		fmt.Fprintf(&b, "%4d  %s  %-11s  %-8s  %s\n", r.ID, r.Started.Local().Format("2006-01-02 15:04"), r.State, decisionOf(r), what)
 		lines := []string{strings.Join(slices.DeleteFunc(append([]string{r.Name}, r.Tags...), func(s string) bool { return s == "" }), ", ")}
 		if r.Origin != nil {
 			lines = append(lines, "imported: "+r.Origin.String())

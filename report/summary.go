@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,13 +10,8 @@ import (
 	"filewise/experiment"
 	"filewise/internal/say"
 	"filewise/report/document"
+	"filewise/verdict"
 )
-
-// outcome of a family: the layout to use, or none.
-type outcome struct {
-	layout   string
-	families []string
-}
 
 // Summary is the verdict over several families in plain words.
 func Summary(baseline string, families []experiment.Family) string {
@@ -33,33 +29,35 @@ func Summary(baseline string, families []experiment.Family) string {
 }
 
 func advice(baseline string, families []experiment.Family) string {
-	overall, decided, open := outcomes(families)
-	hasOverall := slices.ContainsFunc(families, func(f experiment.Family) bool { return f.Name == experiment.FamilyOverall })
-	switch {
-	case !slices.ContainsFunc(families, judgedAtAll):
+	if !slices.ContainsFunc(families, judgedAtAll) {
 		if s := families[0].Sentences; len(s) > 0 {
 			return s[0]
 		}
 		return noVerdictYet(families[0].Result)
-	case len(decided) == 0 && overall == "":
-		return fmt.Sprintf("Undecided: no layout is proven to be the best for any of the %d families. More blocks (--budget) "+
-			"or a wider --margin would tell.", len(open))
 	}
+	overall, singly := outcomesOf(families)
+	hasOverall := slices.ContainsFunc(families, func(f experiment.Family) bool { return f.Name == experiment.FamilyOverall })
 	var parts []string
-	for _, o := range decided {
-		parts = append(parts, adviceOn(o.layout, baseline)+" for "+familyNames(o.families))
+	single := len(families)
+	if hasOverall {
+		single--
 	}
-	if len(open) > 0 {
-		parts = append(parts, "undecided for "+familyNames(open))
+	for _, o := range singly {
+		parts = append(parts, o.words(baseline, single))
 	}
-	singly := strings.Join(parts, "; ")
-	switch {
+	switch said := strings.Join(parts, "; "); {
+	case len(singly) == 1 && singly[0].decision == "" && singly[0].layout == "" && (overall == nil || overall.layout == ""):
+		return fmt.Sprintf("Undecided: no layout is proven to be the best for any of the %d families. More blocks (--budget) "+
+			"or a wider --margin would tell.", single)
 	case !hasOverall:
-		return say.Sentence(singly) + "."
-	case overall == "":
-		return "Undecided over all families together. Singly: " + singly + "."
+		return say.Sentence(said) + "."
+	case overall.layout == "" && overall.decision == "":
+		return "Undecided over all families together. Singly: " + said + "."
+	case overall.layout == "":
+		return "No layout is settled over all families together. Singly: " + said + "."
+	default:
+		return fmt.Sprintf("Over all families together: %s. Singly: %s.", adviceOn(overall.layout, baseline), said)
 	}
-	return fmt.Sprintf("Over all families together: %s. Singly: %s.", adviceOn(overall, baseline), singly)
 }
 
 func judgedAtAll(f experiment.Family) bool {
@@ -67,23 +65,69 @@ func judgedAtAll(f experiment.Family) bool {
 	return judged
 }
 
-// outcomes are the layouts to use, over all families and by family, and the
-// families that are not decided.
-func outcomes(families []experiment.Family) (overall string, decided []outcome, open []string) {
+// outcome is what one decision says of some families: layout to use, or to keep; empty if it is open.
+type outcome struct {
+	decision verdict.Decision
+	layout   string
+	families []string
+	bound    float64 // the most that is open in any of them, log scale
+}
+
+// words says it, where there are so many families.
+func (o outcome) words(baseline string, all int) string {
+	names := familyNames(o.families)
+	if n := len(o.families); n == all && len(names) > 40 {
+		names = fmt.Sprintf("all %d families", n)
+	}
+	switch {
+	case o.layout != "":
+		return adviceOn(o.layout, baseline) + " for " + names
+	case o.decision == "":
+		return "undecided for " + names
+	case o.decision == verdict.DecisionMore:
+		return "more files help for " + names + ", the best number is open"
+	case o.decision == verdict.DecisionOpen && say.Unresolvable(0, o.bound):
+		return fmt.Sprintf("keep %s for now for %s, whose trials differ too much to exclude anything", baseline, names)
+	case o.decision == verdict.DecisionOpen && say.Known(o.bound):
+		return fmt.Sprintf("keep %s for now for %s, where up to %s is open", baseline, names, say.Bound(o.bound))
+	}
+	return "no verdict for " + names
+}
+
+// outcomesOf are the outcome over all families, nil if there is none, and those of single families, decided ones first.
+func outcomesOf(families []experiment.Family) (overall *outcome, singly []outcome) {
 	for _, f := range families {
-		name := f.Result.RecommendedName()
-		switch i := slices.IndexFunc(decided, func(o outcome) bool { return o.layout == name }); {
+		a := f.Result.Answer()
+		o := outcome{decision: a.Decision, families: []string{f.Name}, bound: a.Bound}
+		switch {
+		case f.Result.Config.Rules <= 2: // whose verdicts read as they did
+			o.decision, o.layout = "", f.Result.RecommendedName()
+		case a.Decision == verdict.DecisionUse || a.Decision == verdict.DecisionKeep:
+			o.layout = f.Result.Arms[a.Arm].Name
+		}
+		same := func(x outcome) bool {
+			return x.layout == o.layout && (o.layout != "" || x.decision == o.decision)
+		}
+		switch i := slices.IndexFunc(singly, same); {
 		case f.Name == experiment.FamilyOverall:
-			overall = name
-		case name == "":
-			open = append(open, f.Name)
+			overall = &o
 		case i < 0:
-			decided = append(decided, outcome{name, []string{f.Name}})
+			singly = append(singly, o)
 		default:
-			decided[i].families = append(decided[i].families, f.Name)
+			singly[i].families = append(singly[i].families, f.Name)
+			singly[i].bound = max(singly[i].bound, o.bound)
 		}
 	}
-	return overall, decided, open
+	slices.SortStableFunc(singly, func(x, y outcome) int { return cmp.Compare(x.order(), y.order()) })
+	return overall, singly
+}
+
+// order is 0 for what is decided.
+func (o outcome) order() int {
+	if o.layout == "" {
+		return 1
+	}
+	return 0
 }
 
 func adviceOn(layout, baseline string) string {
