@@ -26,12 +26,13 @@ var counts = []int{2, 5, 8, 12}
 // turn, and each is faster or slower for good by a normal 6 %.
 const builtKind = "one layout's reused builds differ by 6 %"
 
-// nullTable is an experiment of a kind of noise, in the order of trials that the rules have.
-func nullTable(w kind, k, rules int, seed, number uint64) verdict.Table {
+// nullTable is an experiment of so many blocks of a kind of noise, in the order of trials that the
+// rules have.
+func nullTable(w kind, k, rules, blocks int, seed, number uint64) verdict.Table {
 	r := rand.New(rand.NewPCG(seed, number))
 	draw := w.make(r, k)
 	plan := experiment.Plan{Rules: rules, Seed: r.Uint64()}
-	table, trial := make(verdict.Table, maxBlocks), 0
+	table, trial := make(verdict.Table, blocks), 0
 	build := [3]float64{}
 	for i := range build {
 		build[i] = 0.06 * r.NormFloat64()
@@ -79,7 +80,7 @@ func plantedScore(w kind, k int, effect float64, rules int, seed, number uint64)
 		arms[j] = verdict.Arm{Name: filewise.FilesName(1 << j), Rank: 1 << j}
 	}
 	effects[k/2] = effect
-	table := nullTable(w, k, verdict.NewestRules, seed, number)
+	table := nullTable(w, k, verdict.NewestRules, maxBlocks, seed, number)
 	for b := range table {
 		table[b][k/2].Throughput *= math.Exp(effect)
 	}

@@ -41,7 +41,7 @@ func TestTableGoesOn(t *testing.T) {
 	}
 	first, _ := table()
 	text, err := os.ReadFile(state)
-	if err != nil || strings.Count(first, "\n") != 2+30 {
+	if err != nil || strings.Count(first, "\n") != 2+50 {
 		t.Fatalf("%v\n%s", err, first)
 	}
 	if err := os.WriteFile(state, text[:len(text)-20], 0o600); err != nil {
@@ -55,9 +55,9 @@ func TestTableGoesOn(t *testing.T) {
 
 // Cells that err too often are told.
 func TestTableMisses(t *testing.T) {
-	c := cellDone{cellKey: cellKey{World: "w", Layouts: 5, Blocks: 20, S: 1000}, Alarms: 90, Wrong: 80, Covered: 900, Together: 890,
+	c := cellDone{cellKey: cellKey{World: "w", Layouts: 5, Blocks: 20}, S: 1000, Alarms: 90, Wrong: 80, Covered: 900, Together: 890,
 		Reversed: 30}
-	got := strings.Join(printTable(new(bytes.Buffer), []cellDone{c, {cellKey: c.cellKey, Covered: 1000, Together: 1000}}), "\n")
+	got := strings.Join(printTable(new(bytes.Buffer), []cellDone{c, {cellKey: c.cellKey, S: 1000, Covered: 1000, Together: 1000}}), "\n")
 	for _, want := range []string{"false alarms 9.0", "wrong recommendations 8.0", "intervals missed 10.0", "U or intervals missed 11.0",
 		"wrong direction 3.0"} {
 		if strings.Count(got, want) != 1 {
@@ -70,8 +70,8 @@ func TestTableMisses(t *testing.T) {
 func TestTablePage(t *testing.T) {
 	page := t.TempDir() + "/page.md"
 	o := tableOptions{s: 10, rules: 2, page: page}
-	cells := []cellDone{{cellKey: cellKey{World: "w", Layouts: 2, S: 10}, Alarms: 1, Covered: 9},
-		{cellKey: cellKey{World: "w", Layouts: 3, S: 10}, Alarms: 2, Covered: 8}, {cellKey: cellKey{World: "w", Percent: 6, S: 10}, Found: 5}}
+	cells := []cellDone{{cellKey: cellKey{World: "w", Layouts: 2, Blocks: 20}, S: 10, Alarms: 1, Covered: 9},
+		{cellKey: cellKey{World: "w", Layouts: 3, Blocks: 20}, S: 10, Alarms: 2, Covered: 8}, {cellKey: cellKey{World: "w", Blocks: 20, Percent: 6}, S: 10, Found: 5}}
 	for text, whole := range map[string]bool{"a\n" + pageBegin + "old\n" + pageEnd + "b\n": true, "a\nb\n": false} {
 		if err := os.WriteFile(page, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -81,7 +81,7 @@ func TestTablePage(t *testing.T) {
 		switch {
 		case !whole && (err == nil || string(got) != text):
 			t.Errorf("a page without marks: %v, %s", err, got)
-		case whole && (err != nil || strings.Contains(string(got), "old") || !strings.Contains(string(got), "| w | 20.0 ±") ||
+		case whole && (err != nil || strings.Contains(string(got), "old") || !strings.Contains(string(got), "| w | 10 | 20.0 ±") ||
 			!strings.Contains(string(got), "- w: bad") || !strings.HasSuffix(string(got), pageEnd+"b\n")):
 			t.Errorf("%v\n%s", err, got)
 		}

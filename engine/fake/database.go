@@ -50,6 +50,8 @@ type database struct {
 
 	mu      sync.Mutex
 	since   time.Time // when the first connection came
+	inTurn  bool      // since the first operations after the last settling, guarded by the engine's mu
+	turn    float64   // the disturbance of it, a factor
 	dropped bool
 }
 
@@ -89,6 +91,9 @@ func (d *database) Observe(ctx context.Context) ([]filewise.File, error) {
 // Settle records the call, and writes what is left. The first settling of a build is its
 // stage settle, later ones are the drain.
 func (d *database) Settle(ctx context.Context) error {
+	d.e.mu.Lock()
+	d.inTurn = false
+	d.e.mu.Unlock()
 	done := d.done.Load()
 	written := d.written.Swap(done)
 	if write := d.e.config.Drain; write != nil && done > written {

@@ -52,6 +52,12 @@ type Config struct {
 	// slow runs. It is asked once for every build and every reset, in the order in
 	// which they come; nil: nothing.
 	Disturb func(filewise.Layout) float64
+	// Turn is what the machine does to a turn, the work of a build from one settling to the next, on
+	// the log scale: noise, and what the layout of the turn before has left behind (zero value at
+	// the first turn). It is asked at the turn's first operations; if nil, nothing.
+	Turn func(l, before filewise.Layout) float64
+	// Freeze is how long a layout stands still before operations that begin now; if nil, not at all.
+	Freeze func(l filewise.Layout, now time.Time) time.Duration
 	// Life is how long a family of the life cycle takes (checkpoint, shutdown,
 	// open, recovery); nil: 100 ms for all.
 	Life func(l filewise.Layout, family string) time.Duration
@@ -89,6 +95,7 @@ type Engine struct {
 	open   int             // builds that are not dropped
 	shared map[string]*database
 	kept   map[string][]rows // what builds were loaded with, by layout
+	before filewise.Layout   // that had the last turn
 }
 
 // Call is one call of the life cycle, in the order in which they came.
@@ -211,6 +218,20 @@ func (e *Engine) truth(l filewise.Layout, build int) (own, first float64) {
 	noise := math.Exp(e.config.Noise * r.NormFloat64())
 	own *= math.Pow(1+e.config.Drift, float64(build-1)) * math.Exp(e.config.Peculiar*r.NormFloat64())
 	return own, own * noise * e.disturbed(l)
+}
+
+// begin asks for the disturbance of a new turn.
+func (d *database) begin() {
+	turn := d.e.config.Turn
+	if turn == nil {
+		return
+	}
+	d.e.mu.Lock()
+	defer d.e.mu.Unlock()
+	if !d.inTurn {
+		d.inTurn, d.turn = true, math.Exp(turn(d.l, d.e.before))
+		d.e.before = d.l
+	}
 }
 
 // disturbed is the factor by which the machine changes the next trial.

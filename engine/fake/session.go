@@ -32,6 +32,10 @@ func (s *session) Do(ctx context.Context, first, n int64) (int64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
+	s.d.begin()
+	if freeze := s.d.e.config.Freeze; freeze != nil {
+		s.d.e.clock.Advance(freeze(s.d.l, s.d.e.clock.Now()))
+	}
 	every := n
 	if s.faulty {
 		every = max(int64(s.phase.CommitEvery), 1)
@@ -60,6 +64,9 @@ func (s *session) takes(n int64) time.Duration {
 	x := s.d.throughput
 	if set := s.d.e.config.Settling; set > 0 && s.d.e.clock.Now().Sub(s.d.since) < set {
 		x /= 2
+	}
+	if s.d.e.config.Turn != nil {
+		x *= s.d.turn
 	}
 	return time.Duration(float64(n) / x * float64(time.Second))
 }
