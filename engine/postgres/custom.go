@@ -31,10 +31,10 @@ func (d *design) checkCustom() error {
 	return nil
 }
 
-// layCustom are the tables that the layout spreads.
+// layCustom are the tables that the layout spreads: over partitions, or whole, on its volumes in turn.
 func (d *design) layCustom() {
-	for _, t := range d.program.Custom.Tables {
-		d.tables = append(d.tables, d.laid(table{Name: t.Name}))
+	for i, t := range d.program.Custom.Tables {
+		d.tables = append(d.tables, d.laid(table{Name: t.Name}, i))
 	}
 }
 

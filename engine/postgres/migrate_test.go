@@ -74,6 +74,7 @@ func migrated(t *testing.T, f *usersServer) {
 		}
 	}
 	must(t, link.Exec(deadline(t), "ALTER TABLE lines ADD nr bigint GENERATED ALWAYS AS IDENTITY (START 10 INCREMENT 5)"))
+	movedWhole(t, f, link, database)
 	before, data := f.dump(t, database), f.rows(t, link)
 	target := f.target(filewise.Volume{Name: "here"}, filewise.Volume{Name: "fast", Dir: "tablespace:spare"})
 	wish := filewise.Wish{Layout: partitions(3, 1<<20), Database: database, Tables: []string{oddTable, "lines"}, Run: 7}
@@ -239,6 +240,37 @@ func dumped(t *testing.T, in installed.Server, dir string, port int, database st
 	})
 	slices.Sort(all)
 	return all
+}
+
+// movedWhole: tables that no partitions can have lie each on a volume, with their indexes, and back.
+func movedWhole(t *testing.T, f *usersServer, link *client.Link, database string) {
+	target := f.target(filewise.Volume{Name: "here"}, filewise.Volume{Name: "fast", Dir: "tablespace:spare"})
+	wish := filewise.Wish{Layout: filewise.Layout{Name: "whole", Kind: filewise.KindSingle,
+		Data: filewise.Spread{Files: 1, Placement: filewise.PlaceRoundRobin}}, Database: database,
+		Tables: []string{"heap", "emails", "regions", oddTable}, Run: 7}
+	before := f.dump(t, database)
+	m, err := Engine{}.Migrate(deadline(t), target, wish)
+	must(t, err)
+	if !slices.Equal(m.Tables, []string{"public.emails", oddTable}) || m.Space["fast"] != m.Bytes || len(m.Steps) != 2 {
+		t.Errorf("%+v", m)
+	}
+	s := apply.Scripts{Migration: m, Run: 7, Layout: wish.Layout}
+	f.rehearse(t, link, database, s)
+	f.psql(t, database, s.Text("test", false, "there.sql", "back.sql"))
+	there, err := link.Texts(deadline(t), "SELECT c.relname::text FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace "+
+		"WHERE spcname = 'spare' AND relname NOT LIKE 'pg\\_%' ORDER BY relname COLLATE \"C\"")
+	must(t, err)
+	odd := strings.TrimPrefix(oddTable, "Größe.")
+	if want := []string{"by body", "emails", "emails_email_key", "emails_pkey", odd, "p k", "u"}; !slices.Equal(there, want) {
+		t.Errorf("on the tablespace are %q, want %q", there, want)
+	}
+	if _, err := (Engine{}).Migrate(deadline(t), target, wish); err == nil || !strings.Contains(err.Error(), "lie there already") {
+		t.Error(err)
+	}
+	f.psql(t, database, s.Text("test", true, "back.sql", "there.sql"))
+	if after := f.dump(t, database); !slices.Equal(after, before) {
+		t.Errorf("the way back does not restore it:\n%s", difference(before, after))
+	}
 }
 
 // rehearse executes scripts on copies of the database, by createdb -T and by a dump, there and back, and on a database

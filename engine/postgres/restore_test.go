@@ -108,6 +108,9 @@ func restored(t *testing.T, f *usersServer) {
 			must(t, err)
 			must(t, os.WriteFile(path, append([]byte("\xef\xbb\xbfSET transaction_timeout = 0;\nSET not_known_yet = on;\n"), script...), 0o600))
 		}
+		if format == "plain" {
+			f.restoredWhole(t, s, program(path, "none"))
+		}
 		layout := partitions(4, 0)
 		db, err := s.Build(deadline(t), layout, program(path, "id"))
 		must(t, err)
@@ -184,4 +187,31 @@ func rowsOfADumpAreNotKept(t *testing.T, f *usersServer) {
 	if runtime.ReadMemStats(&after); after.HeapSys > before.HeapSys+128<<20 {
 		t.Errorf("256 MiB of rows took %d MiB of memory", (after.HeapSys-before.HeapSys)>>20)
 	}
+}
+
+// restoredWhole: a layout of whole tables needs no key, and has each on a volume, with its indexes.
+func (f *usersServer) restoredWhole(t *testing.T, s filewise.Server, p filewise.Program) {
+	t.Helper()
+	layout := filewise.Layout{Name: "whole", Kind: filewise.KindSingle, Data: filewise.Spread{Files: 1, Placement: filewise.PlaceRoundRobin}}
+	must(t, Engine{}.CheckDump(deadline(t), s.(*managedServer).target, []filewise.Layout{layout}, p))
+	db, err := s.Build(deadline(t), layout, p)
+	must(t, err)
+	f.same(t, db)
+	files, err := db.Observer.Observe(deadline(t))
+	must(t, err)
+	on := map[string]string{}
+	for _, file := range files {
+		if file.Role == filewise.RoleData {
+			on[file.Object] = file.Volume
+		}
+	}
+	if len(on) != 2 || on["orders"] == on[longTable] {
+		t.Errorf("the tables lie on %v", on)
+	}
+	indexes, err := db.Observer.(*build).link.Texts(deadline(t), "SELECT x.relname::text FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid "+
+		"JOIN pg_class c ON c.oid = i.indrelid WHERE c.relname = $1 AND x.reltablespace <> c.reltablespace", longTable)
+	if must(t, err); len(indexes) > 0 {
+		t.Errorf("indexes lie elsewhere than their table: %q", indexes)
+	}
+	must(t, db.Dropper.Drop(deadline(t)))
 }

@@ -108,7 +108,7 @@ func (d *design) lay() {
 		return
 	case d.program.Loads():
 		for i, t := range d.program.Tables {
-			d.tables = append(d.tables, d.laid(table{Name: t.Name, Number: i + 1}))
+			d.tables = append(d.tables, d.laid(table{Name: t.Name, Number: i + 1}, 0))
 		}
 		return
 	}
@@ -121,12 +121,12 @@ func (d *design) lay() {
 			t = table{Name: fmt.Sprintf("%s_%04d", rowsTable, i), Procedure: fmt.Sprintf("%s_%04d", procedure, i)}
 		}
 		t.Loaded, t.New = t.Name+"_loaded", t.Name+"_new"
-		d.tables = append(d.tables, d.laid(t))
+		d.tables = append(d.tables, d.laid(t, 0))
 	}
 }
 
-// laid spreads a table as the layout says.
-func (d *design) laid(t table) table {
+// laid spreads a table as the layout says, or puts it whole where data file i lies.
+func (d *design) laid(t table, i int) table {
 	switch {
 	case d.layout.AddedLater != "":
 		t.Leaves = []leaf{d.leaf(t.Name, 0)}
@@ -134,7 +134,7 @@ func (d *design) laid(t table) table {
 	case d.partitioned():
 		t.Partitioned, t.Leaves = true, d.hash(t.Name, t.Name, 0, d.layout.Data.Files)
 	default:
-		t.Leaves = []leaf{d.leaf(t.Name, 0)}
+		t.Leaves = []leaf{d.leaf(t.Name, i)}
 	}
 	return t
 }

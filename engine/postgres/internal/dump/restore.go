@@ -140,7 +140,7 @@ func (r *restorer) placed(text string) (string, error) {
 	}
 	columns, properties := divided(text)
 	if properties != "" {
-		if err := parameters(name, properties); err != nil && place.Clause != "" {
+		if err := parameters(name, properties); err != nil && strings.HasPrefix(place.Clause, "PARTITION ") {
 			return "", err
 		}
 		place = r.site(" " + properties)[name]

@@ -4,7 +4,7 @@
 -- The user's tables, the largest first, with the bytes of their indexes.
 -- name: tables
 SELECT c.oid::bigint, n.nspname::text, c.relname::text, pg_table_size(c.oid)::bigint, pg_indexes_size(c.oid)::bigint,
-       pg_get_userbyid(c.relowner)::text, coalesce(s.spcname::text, ''), coalesce(array_to_string(c.reloptions, ', '), '')
+       pg_get_userbyid(c.relowner)::text, coalesce(s.spcname::text, ''), coalesce(array_to_string(c.reloptions, ', '), ''), c.relkind = 'p'
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace
  WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relpersistence <> 't' AND n.nspname <> 'information_schema'
    AND n.nspname NOT LIKE 'pg\_%' AND coalesce(obj_description(n.oid, 'pg_namespace'), '') NOT LIKE $1 || '%'

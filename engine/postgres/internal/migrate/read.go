@@ -15,6 +15,7 @@ type table struct {
 	oid            int64
 	owner, options string
 	space          string // its tablespace; empty: the database's own
+	divided        bool   // into partitions, already
 	bytes, indexed int64
 	key            string
 	columns        []string // quoted
@@ -48,6 +49,7 @@ func (r reader) chosen(names []string) ([]table, error) {
 	for _, row := range rows {
 		t := table{Table: spread.Table{Schema: client.Text(row[1]), Name: client.Text(row[2])}, owner: client.Text(row[5]),
 			space: client.Text(row[6]), options: client.Text(row[7])}
+		t.divided, _ = row[8].(bool)
 		t.oid, _ = row[0].(int64)
 		t.bytes, _ = row[3].(int64)
 		t.indexed, _ = row[4].(int64)
@@ -57,18 +59,18 @@ func (r reader) chosen(names []string) ([]table, error) {
 	return spread.Choose(all, func(t table) spread.Table { return t.Table }, names)
 }
 
-// fill reads all of a table; what cannot be spread anew is refused.
-func (r reader) fill(t *table) error {
-	err := r.each("problems", t.oid, func(row []any) { t.RefuseIf(true, client.Text(row[0])) })
-	var shared []any
-	if err == nil {
-		err = r.each("key", t.oid, func(row []any) { shared = row })
+// fill reads all of a table; what cannot be spread anew, or moved as a whole, is refused.
+func (r reader) fill(t *table, whole bool) error {
+	divisible := r.divisible
+	if whole {
+		divisible = func(t *table) error {
+			t.RefuseIf(t.divided, "it is partitioned already, and its partitions lie each where it was put")
+			return nil
+		}
 	}
-	if err != nil || len(shared) == 0 {
+	if err := divisible(t); err != nil {
 		return fmt.Errorf("table %s: %w", t, err)
 	}
-	t.key = client.Text(shared[0])
-	t.CheckKey(t.key, client.Text(shared[1]))
 	if len(t.Why) > 0 {
 		return nil // all that are refused are named together
 	}
@@ -97,6 +99,18 @@ func (r reader) fill(t *table) error {
 	query, err := queries.Statement("fingerprint", t.oid)
 	if err == nil {
 		err = r.link.Scan(r.ctx, query, nil, &t.fingerprint)
+	}
+	return err
+}
+
+// divisible notes why a table cannot have partitions, and the column that divides it.
+func (r reader) divisible(t *table) error {
+	err := r.each("problems", t.oid, func(row []any) { t.RefuseIf(true, client.Text(row[0])) })
+	if err == nil {
+		err = r.each("key", t.oid, func(row []any) {
+			t.key = client.Text(row[0])
+			t.CheckKey(t.key, client.Text(row[1]))
+		})
 	}
 	return err
 }

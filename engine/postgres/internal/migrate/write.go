@@ -20,6 +20,7 @@ type writer struct {
 	wish   filewise.Wish
 	spaces map[string]string // tablespace by volume; empty: that of each table
 	tables []table
+	usual  string          // the database's own tablespace
 	later  []string        // what removes the tablespaces
 	made   map[string]bool // tablespaces that an earlier script of the run made
 	aside  int64           // the highest number of a schema in which one keeps a table
@@ -42,9 +43,9 @@ func Write(ctx context.Context, t filewise.Target, w filewise.Wish) (filewise.Mi
 	if err := m.fits(); err != nil {
 		return m.Migration, err
 	}
-	var level, usual string
+	var level string
 	var published int
-	if err := l.Scan(ctx, queries.Text("server"), nil, &m.Server, &m.Database, &level, &usual, &published); err != nil {
+	if err := l.Scan(ctx, queries.Text("server"), nil, &m.Server, &m.Database, &level, &m.usual, &published); err != nil {
 		return m.Migration, client.ConnectError(a.String(), err)
 	}
 	r := reader{l, ctx}
@@ -52,7 +53,7 @@ func Write(ctx context.Context, t filewise.Target, w filewise.Wish) (filewise.Mi
 		return m.Migration, err
 	}
 	for i := range m.tables {
-		if err := r.fill(&m.tables[i]); err != nil {
+		if err := r.fill(&m.tables[i], m.whole()); err != nil {
 			return m.Migration, err
 		}
 		m.Tables = append(m.Tables, m.tables[i].String())
@@ -67,15 +68,14 @@ func Write(ctx context.Context, t filewise.Target, w filewise.Wish) (filewise.Mi
 	if err := m.write(); err != nil {
 		return m.Migration, err
 	}
-	m.say(published > 0)
+	m.say(published > 0 && !m.whole())
 	return m.Migration, nil
 }
 
 // fits refuses layouts that no script takes an existing database to.
 func (m *writer) fits() error {
-	if l := m.wish.Layout; l.Kind != filewise.KindPartitions {
-		return filewise.Unsupported("nothing is to be done where tables are not partitioned; name another --layout of the run",
-			"layout %q is a plain table", l.Name)
+	if l := m.wish.Layout; l.Kind != filewise.KindPartitions && !m.whole() {
+		return filewise.Unsupported("name another --layout of the run", "layout %q is of kind %s", l.Name, l.Kind)
 	}
 	for _, v := range m.target.Volumes {
 		name, existing := strings.CutPrefix(v.Dir, client.TablespacePrefix)
@@ -129,6 +129,9 @@ func (m *writer) write() error {
 		return err
 	}
 	m.makeSpaces()
+	if m.whole() {
+		return m.move()
+	}
 	var back []filewise.MigrationStep
 	for i, t := range m.tables {
 		to := m.shape(t)
@@ -148,11 +151,16 @@ func (m *writer) write() error {
 	m.Back = back
 	m.finish(&m.Steps, "")
 	m.finish(&m.Back, "back_", "")
+	m.removeSpaces()
+	return nil
+}
+
+// removeSpaces has the way back end with what removes the tablespaces that the way there makes.
+func (m *writer) removeSpaces() {
 	if len(m.later) > 0 {
 		m.Back = append(m.Back, filewise.MigrationStep{Title: "remove the tablespaces that the script made", Locks: "nothing", Later: true,
 			Stop: "those that are not removed stay, empty", SQL: m.later})
 	}
-	return nil
 }
 
 // open has psql stop at the first error, and the server refuse a database in which a table is another one, before
