@@ -132,6 +132,7 @@ func restored(t *testing.T, e Engine, server *servertest.Server) {
 	orders, codes := filewise.CustomTable{Name: "orders", Key: "id"}, filewise.CustomTable{Name: "Cödes-2 日本", Key: "der Cöde"}
 	target := enginetest.Scratch(t, e.Name(), 2, filewise.DurabilityFull)
 	refused(t, e, target, func(tables ...filewise.CustomTable) filewise.Program { return program(plain, tables...) })
+	refusedTogether(t, e, target, func(tables ...filewise.CustomTable) filewise.Program { return program(plain, tables...) })
 	s := enginetest.Open(t, enginetest.Within(t, minutes), e, target)
 	for _, c := range []struct {
 		from string
@@ -237,6 +238,18 @@ func refused(t *testing.T, e Engine, target filewise.Target, program func(...fil
 			filewise.RemedyOf(err) == "" {
 			t.Errorf("%s: %v; %s", table.Name, err, filewise.RemedyOf(err))
 		}
+	}
+}
+
+// refusedTogether: all tables that cannot be divided are in one message, with those that can.
+func refusedTogether(t *testing.T, e Engine, target filewise.Target, program func(...filewise.CustomTable) filewise.Program) {
+	t.Helper()
+	l := filewise.Layout{Kind: filewise.KindPartitions, Data: filewise.Spread{Files: 2, Bytes: 8 << 20, Allocation: filewise.Growing}}
+	err := e.CheckDump(t.Context(), target, []filewise.Layout{l}, program(filewise.CustomTable{Name: "states", Key: "code"},
+		filewise.CustomTable{Name: "orders", Key: "id"}, filewise.CustomTable{Name: "lines", Key: "id"}))
+	if err == nil || !strings.Contains(err.Error(), "refers to states") || !strings.Contains(err.Error(), "FULLTEXT") ||
+		!strings.Contains(filewise.RemedyOf(err), "can be divided: orders") {
+		t.Errorf("%v; %s", err, filewise.RemedyOf(err))
 	}
 }
 

@@ -27,6 +27,9 @@ type migration struct {
 	ctx    context.Context
 	wish   filewise.Wish
 	volume []filewise.Volume
+	// spaces are general tablespaces that the script makes by makeSpaces, and remaking is how many tables it makes anew.
+	spaces, makeSpaces []string
+	remaking           int
 }
 
 // userTable is a table of the user's with what decides whether it can be spread.
@@ -66,14 +69,22 @@ func withoutPath(t filewise.Target) filewise.Target {
 }
 
 func (m *migration) write() error {
-	step := m.partition
+	step := func(t *userTable, _ int) ([]string, []string, error) { return m.partition(t) }
 	switch m.wish.Layout.Kind {
 	case filewise.KindPartitions:
 		if err := cmp.Or(dialect.CheckPartitions(m.wish.Layout.Data.Files), m.checkKnown(dirsOf(m.volume))); err != nil {
 			return err
 		}
 	case filewise.KindPerTable:
-		step = m.apart
+		if err := m.checkKnown(dirsOf(m.volume)); err != nil {
+			return err
+		}
+		step = func(t *userTable, i int) ([]string, []string, error) {
+			if v := m.wish.Layout.Data.VolumeOf(i, m.volume); v.Dir != "" {
+				return m.whole(t, v)
+			}
+			return m.apart(t)
+		}
 	default:
 		return filewise.Unsupported("change innodb_data_file_path in the server's configuration: further files are added "+
 			"behind the last, which must not grow by itself, at the next start; data move only by a dump, a new data directory and a restore. "+
@@ -90,7 +101,7 @@ func (m *migration) write() error {
 	m.Opening = settings
 	there, back := make([][]string, len(tables)), make([][]string, len(tables))
 	for i := range tables {
-		if there[i], back[i], err = step(&tables[i]); err != nil {
+		if there[i], back[i], err = step(&tables[i], i); err != nil {
 			return err
 		}
 	}
@@ -114,6 +125,7 @@ func (m *migration) write() error {
 		return filewise.Errorf(filewise.CodeUsage, "name other tables with --table, or another --layout", "nothing is to be done: the "+
 			"tables have the layout already")
 	}
+	m.addSpaces()
 	return nil
 }
 
@@ -145,8 +157,7 @@ func (m *migration) chosen() ([]userTable, error) {
 	for i := range tables {
 		t := &tables[i]
 		if err == nil && t.kind == "BASE TABLE" {
-			var name string
-			err = m.db.QueryRowContext(m.ctx, "SHOW CREATE TABLE "+dialect.Ident(m.Database)+"."+dialect.Ident(t.Name)).Scan(&name, &t.create)
+			t.create, err = m.definition(t.Name)
 		}
 		t.RefuseIf(t.kind == "SYSTEM VERSIONED", "it is system-versioned, and ALTER TABLE would change its history, which MariaDB refuses")
 		t.RefuseIf(!strings.EqualFold(t.engine, "InnoDB"), "its engine is "+t.engine+", whose files Filewise does not place")

@@ -2,6 +2,7 @@ package external
 
 import (
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -26,7 +27,9 @@ func testMigrate(t *testing.T, b bench) {
 			"twice BIGINT AS (n * 2) STORED, PRIMARY KEY (région, id), UNIQUE KEY `u``k` (id), KEY (body(9))) COMMENT 'a''b' AUTO_INCREMENT=5",
 		"INSERT INTO "+odd+" (région, body) VALUES ('r1', 'x\\\\'), ('r2', NULL), ('r3', 'é\\n'), ('r1', '')",
 		"CREATE TABLE "+db+".codes (code VARCHAR(20) PRIMARY KEY, n INT)", "INSERT INTO "+db+".codes VALUES ('a', 1), ('b', 2), ('ü', 3)",
-		"CREATE TABLE "+db+".emails (id INT PRIMARY KEY, email VARCHAR(50) UNIQUE)", "CREATE TABLE "+db+".heap (x INT)",
+		"CREATE TABLE "+db+".emails (id INT PRIMARY KEY, email VARCHAR(50) UNIQUE, reply INT CHECK (reply > 0), "+
+			"CONSTRAINT self FOREIGN KEY (reply) REFERENCES "+db+".emails (id) ON DELETE CASCADE)",
+		"INSERT INTO "+db+".emails VALUES (0, 'a', NULL), (1, 'b', NULL), (2, 'c', 1)", "CREATE TABLE "+db+".heap (x INT)",
 		"CREATE TABLE "+db+".parents (id INT PRIMARY KEY, body TEXT, FULLTEXT (body))",
 		"CREATE TABLE "+db+".children (id INT PRIMARY KEY, parent INT, CONSTRAINT up FOREIGN KEY (parent) REFERENCES "+db+".parents (id))",
 		"INSERT INTO "+db+".parents VALUES (1, 'x')", "INSERT INTO "+db+".children VALUES (1, 1)",
@@ -72,6 +75,8 @@ func testMigrate(t *testing.T, b bench) {
 	servertest.Same(t, before, b.dump(t, oddDatabase))
 	b.migrationRefused(t, target, wish)
 
+	b.migrateWhole(t, target, wish)
+	target.Volumes = target.Volumes[:1]
 	wish.Layout, wish.Tables = layout(filewise.KindPerTable, 2), nil
 	there, back = b.migration(t, target, wish)
 	if !strings.Contains(there, "`tog-ether`") || strings.Contains(there, "codes") {
@@ -85,6 +90,28 @@ func testMigrate(t *testing.T, b bench) {
 		t.Errorf("the table does not lie in the system tablespace again: %v", err)
 	}
 	servertest.Same(t, before, b.dump(t, oddDatabase))
+}
+
+// migrateWhole: tables that no partitions can have, without a key, with foreign keys and FULLTEXT, lie each on a volume.
+func (b bench) migrateWhole(t *testing.T, target filewise.Target, wish filewise.Wish) {
+	t.Helper()
+	before := b.dump(t, oddDatabase)
+	wish.Layout, wish.Tables = layout(filewise.KindPerTable, 6), []string{"codes", "emails", "posts", "parents", "heap", "children"}
+	_, back := b.migration(t, target, wish)
+	far := filewise.Those(b.dump(t, oddDatabase), func(l string) bool {
+		return strings.Contains(l, "DATA DIRECTORY='"+b.volume) || strings.Contains(l, "TABLESPACE `volume_far_7`")
+	})
+	if len(far) != 3 {
+		t.Errorf("on the other volume are %q", far)
+	}
+	if _, err := b.engine.Migrate(deadline(t), target, wish); err == nil || !strings.Contains(err.Error(), "nothing is to be done") {
+		t.Errorf("the tables lie there already: %v", err)
+	}
+	b.client(t, oddDatabase, back)
+	servertest.Same(t, before, b.dump(t, oddDatabase))
+	if _, err := b.Root.ExecContext(deadline(t), "INSERT INTO "+dialect.Ident(oddDatabase)+".children VALUES (2, 7)"); err == nil {
+		t.Error("the foreign key of another table to one that was moved holds no more")
+	}
 }
 
 // migration writes the scripts, rehearses both on a copy, and has the first one executed.
@@ -154,6 +181,8 @@ func (b bench) execute(t *testing.T, database, script string) (string, error) {
 	return string(out), err
 }
 
+var movedBack = regexp.MustCompile(" /\\*!50100 TABLESPACE `innodb_(?:system|file_per_table)` \\*/")
+
 // dump is the database as its own program writes it, a row a line, sorted.
 func (b bench) dump(t *testing.T, database string) []string {
 	t.Helper()
@@ -163,7 +192,7 @@ func (b bench) dump(t *testing.T, database string) []string {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	// MySQL says of a table that was moved back that it lies there.
-	all := strings.Split(strings.ReplaceAll(string(out), " /*!50100 TABLESPACE `innodb_system` */", ""), "\n")
+	all := strings.Split(movedBack.ReplaceAllString(string(out), ""), "\n")
 	slices.Sort(all)
 	return all
 }

@@ -58,31 +58,38 @@ var (
 
 // holds refuses what a layout cannot hold.
 func (d *design) holds(all map[string]definition) error {
+	if d.isSystem() {
+		return nil
+	}
+	why := map[string]error{}
 	for _, t := range d.Program.Custom.Tables {
-		def := all[t.Name]
-		switch {
-		case d.isSystem():
-			continue
-		case def.engine != "InnoDB" && def.engine != "": // of which --compatible=ansi says nothing
-			return dumpfile.Refuse("table %s is of engine %s, whose files the layout does not place", t.Name, def.engine)
-		case def.divided:
-			return dumpfile.Refuse("table %s is divided into partitions already", t.Name)
-		case d.Layout.Kind != filewise.KindPartitions:
-			continue
-		case len(def.other) > 0:
-			return dumpfile.Refuse("table %s cannot be divided: %s", t.Name, strings.Join(def.other, "; "))
+		why[t.Name] = d.holdsTable(t, all)
+	}
+	return dumpfile.Refused(d.Program.Custom.Tables, why, filewise.KindPerTable)
+}
+
+func (d *design) holdsTable(t filewise.CustomTable, all map[string]definition) error {
+	def := all[t.Name]
+	switch {
+	case def.engine != "InnoDB" && def.engine != "": // of which --compatible=ansi says nothing
+		return dumpfile.Refuse("table %s is of engine %s, whose files the layout does not place", t.Name, def.engine)
+	case def.divided:
+		return dumpfile.Refuse("table %s is divided into partitions already", t.Name)
+	case d.Layout.Kind != filewise.KindPartitions:
+		return nil
+	case len(def.other) > 0:
+		return dumpfile.Refuse("table %s cannot be divided: %s", t.Name, strings.Join(def.other, "; "))
+	}
+	for _, key := range def.keys {
+		if err := dumpfile.CheckKey(t, key); err != nil {
+			return err
 		}
-		for _, key := range def.keys {
-			if err := dumpfile.CheckKey(t, key); err != nil {
-				return err
-			}
-		}
-		for _, from := range all {
-			for _, to := range from.refers {
-				if from.name == t.Name || to == t.Name {
-					return dumpfile.Refuse("table %s cannot be divided: InnoDB has no foreign keys from or to partitioned tables, and table %s "+
-						"refers to %s", t.Name, from.name, to)
-				}
+	}
+	for _, from := range all {
+		for _, to := range from.refers {
+			if from.name == t.Name || to == t.Name {
+				return dumpfile.Refuse("table %s cannot be divided: InnoDB has no foreign keys from or to partitioned tables, and table %s "+
+					"refers to %s", t.Name, from.name, to)
 			}
 		}
 	}

@@ -77,6 +77,28 @@ func Refuse(format string, args ...any) error {
 	return filewise.Unsupported("take it out of custom.tables, or name a column there that all of its keys have", format, args...)
 }
 
+// Refused is one error of all tables that a layout cannot hold, each with its reason, and of those that it can; nil: it
+// holds all. whole is the kind of layouts that need no key.
+func Refused(tables []filewise.CustomTable, why map[string]error, whole filewise.Kind) error {
+	var all, others []string
+	for _, t := range tables {
+		if err := why[t.Name]; err != nil {
+			all = append(all, strings.TrimSuffix(err.Error(), ": "+filewise.ErrUnsupported.Error()))
+		} else {
+			others = append(others, t.Name)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	can := "none of the others can be divided"
+	if len(others) > 0 {
+		can = "can be divided: " + strings.Join(others, ", ")
+	}
+	return filewise.Unsupported("take it out of custom.tables ("+can+"), name a column there that all of its keys have, or leave the tables "+
+		"whole, each on a volume: --layout kind="+string(whole)+",volumes=A+B,files=N", "%s", strings.Join(all, "\n"))
+}
+
 // CheckKey refuses partitions by a column that a primary or unique key does not have.
 func CheckKey(t filewise.CustomTable, key []string) error {
 	if slices.Contains(key, t.Key) {

@@ -31,11 +31,11 @@ var (
 // hold refuses layouts that cannot hold the tables of a dump, and tells which it has.
 func hold(layouts []filewise.Layout, custom *filewise.CustomSQL, script io.Reader) (map[string]bool, error) {
 	divide := slices.ContainsFunc(layouts, func(l filewise.Layout) bool { return l.Kind != filewise.KindSingle })
-	all, has := reader{in: bufio.NewReaderSize(script, 1<<20)}, map[string]bool{}
+	all, has, why := reader{in: bufio.NewReaderSize(script, 1<<20)}, map[string]bool{}, map[string]error{}
 	for {
 		text, err := all.next()
 		if errors.Is(err, io.EOF) {
-			return has, nil
+			return has, dumpfile.Refused(custom.Tables, why, filewise.KindSingle)
 		}
 		if err != nil {
 			return nil, err
@@ -53,8 +53,8 @@ func hold(layouts []filewise.Layout, custom *filewise.CustomSQL, script io.Reade
 			return nil, dumpfile.NotWritten(programs, "its CREATE TABLE is not in its form: %.60q", text)
 		}
 		for _, t := range custom.Tables {
-			if err := holds(t, text); divide && err != nil {
-				return nil, err
+			if divide && why[t.Name] == nil {
+				why[t.Name] = holds(t, text)
 			}
 		}
 	}

@@ -1,0 +1,188 @@
+package external
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"filewise"
+	"filewise/engine/innodb/dialect"
+)
+
+var (
+	ownDirectory  = regexp.MustCompile(` DATA DIRECTORY='((?:[^']|'')*)'`)
+	ownTablespace = regexp.MustCompile("TABLESPACE `((?:[^`]|``)+)`")
+	foreignLine   = regexp.MustCompile("^  CONSTRAINT `((?:[^`]|``)+)` FOREIGN KEY .* REFERENCES `((?:[^`]|``)+)` \\(")
+)
+
+// whole puts a table in one piece, with its indexes, on the volume whose turn it is. It needs no key.
+func (m *migration) whole(t *userTable, v filewise.Volume) (there, back []string, err error) {
+	at := ""
+	if is := ownDirectory.FindStringSubmatch(t.create); is != nil {
+		at = strings.ReplaceAll(is[1], "''", "'")
+	}
+	switch {
+	case len(t.Why) > 0, at != "" && path.Clean(at) == path.Clean(v.Dir):
+		return nil, nil, nil
+	case m.product == dialect.MySQL:
+		there, back = m.general(t, v, at)
+	default:
+		there, back, err = m.remade(t, v, at)
+	}
+	if err == nil && len(t.Why) == 0 {
+		m.Space[v.Name] += t.Bytes
+	}
+	return there, back, err
+}
+
+// general moves a table into the general tablespace of a volume. MySQL has no other way for a table that is there.
+func (m *migration) general(t *userTable, v filewise.Volume, at string) (there, back []string) {
+	t.RefuseIf(at != "", "it lies in a directory of its own (DATA DIRECTORY), to which no ALTER TABLE brings it back")
+	t.RefuseIf(strings.Contains(strings.ToUpper(t.options), "ROW_FORMAT=COMPRESSED"), "its rows are compressed, which needs a tablespace of "+
+		"another page size")
+	from, name := "innodb_file_per_table", fmt.Sprintf("volume_%s_%d", v.Name, m.wish.Run)
+	if is := ownTablespace.FindStringSubmatch(t.create); is != nil {
+		from = strings.ReplaceAll(is[1], "``", "`")
+	}
+	if from == name || len(t.Why) > 0 {
+		return nil, nil
+	}
+	if !slices.Contains(m.spaces, name) {
+		m.spaces = append(m.spaces, name)
+		m.makeSpaces = append(m.makeSpaces, "CREATE TABLESPACE "+dialect.Ident(name)+" ADD DATAFILE "+
+			dialect.Literal(strings.TrimRight(v.Dir, "/")+"/"+name+".ibd")+" ENGINE = InnoDB")
+	}
+	alter := "ALTER TABLE " + dialect.Ident(t.Name) + " TABLESPACE = "
+	return []string{alter + dialect.Ident(name)}, []string{alter + dialect.Ident(from)}
+}
+
+// addSpaces makes general tablespaces first, and drops them at the end of the way back, so that a rehearsal there and
+// back leaves none.
+func (m *migration) addSpaces() {
+	if len(m.makeSpaces) == 0 {
+		return
+	}
+	var drop []string
+	for _, name := range m.spaces {
+		drop = append(drop, "DROP TABLESPACE "+dialect.Ident(name))
+	}
+	m.Steps = append([]filewise.MigrationStep{{Title: "make general tablespaces; a rehearsal on this server has to be taken back first",
+		Locks: "nothing", Stop: "the tablespaces stay, empty: DROP TABLESPACE removes one", SQL: m.makeSpaces}}, m.Steps...)
+	m.Back = append(m.Back, filewise.MigrationStep{Title: "remove the tablespaces", Locks: "nothing",
+		Stop: "those that are not removed stay, empty", SQL: drop})
+}
+
+// remade makes a table anew in a directory, or without one, with all that ties it to others. MariaDB has no ALTER TABLE
+// that moves one.
+func (m *migration) remade(t *userTable, v filewise.Volume, at string) (there, back []string, err error) {
+	triggers, err := dialect.Column(m.ctx, m.db, "SELECT TRIGGER_NAME FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = ? AND "+
+		"EVENT_OBJECT_TABLE = ?", m.Database, t.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	t.RefuseIf(len(triggers) > 0, "its trigger "+strings.Join(triggers, ", ")+" would stay with the old table: drop it, and create it again "+
+		"afterwards")
+	r, err := m.ties(t)
+	if err != nil || len(t.Why) > 0 {
+		return nil, nil, err
+	}
+	there, back = r.to(v.Dir), r.to(at)
+	return there, back, nil
+}
+
+// remaking is what makes a table anew.
+type remaking struct {
+	name, kept, made string
+	body             []string // columns, keys and checks
+	options          string
+	columns          string
+	foreign          map[string][]string // lines of foreign keys from and to it, by table
+	locked           []string            // tables
+}
+
+// ties reads a table's definition, and the foreign keys from and to it.
+func (m *migration) ties(t *userTable) (*remaking, error) {
+	r := &remaking{name: t.Name, foreign: map[string][]string{}, locked: []string{t.Name}}
+	m.remaking++
+	r.made, r.kept = fmt.Sprintf("moved_%d_%d", m.wish.Run, m.remaking), fmt.Sprintf("before_%d_%d", m.wish.Run, m.remaking)
+	lines := strings.Split(t.create, "\n")
+	end := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, ") ENGINE=") })
+	if end < 1 {
+		return nil, filewise.Errorf(filewise.CodeInternal, "", "table %s: its definition is in another form: %.200q", t, t.create)
+	}
+	r.options = ownDirectory.ReplaceAllString(strings.TrimPrefix(strings.Join(lines[end:], "\n"), ")"), "")
+	for _, l := range lines[1:end] {
+		if l = strings.TrimSuffix(l, ","); foreignLine.MatchString(l) {
+			r.foreign[t.Name] = append(r.foreign[t.Name], l)
+			r.lock(strings.ReplaceAll(foreignLine.FindStringSubmatch(l)[2], "``", "`"))
+			continue
+		}
+		t.RefuseIf(strings.HasPrefix(l, "  CONSTRAINT ") && strings.Contains(l, " FOREIGN KEY "), "it refers to another database")
+		r.body = append(r.body, l)
+	}
+	children, err := dialect.Column(m.ctx, m.db, "SELECT DISTINCT IF(CONSTRAINT_SCHEMA = ?, TABLE_NAME, '') FROM "+
+		"information_schema.REFERENTIAL_CONSTRAINTS WHERE UNIQUE_CONSTRAINT_SCHEMA = ? AND REFERENCED_TABLE_NAME = ? AND "+
+		"NOT (CONSTRAINT_SCHEMA = ? AND TABLE_NAME = ?)", m.Database, m.Database, t.Name, m.Database, t.Name)
+	if err != nil {
+		return nil, err
+	}
+	for _, child := range children {
+		if t.RefuseIf(child == "", "a table of another database refers to it"); child == "" {
+			continue
+		}
+		r.lock(child)
+		create, err := m.definition(child)
+		if err != nil {
+			return nil, err
+		}
+		for l := range strings.SplitSeq(create, "\n") {
+			if is := foreignLine.FindStringSubmatch(l); is != nil && strings.ReplaceAll(is[2], "``", "`") == t.Name {
+				r.foreign[child] = append(r.foreign[child], strings.TrimSuffix(l, ","))
+			}
+		}
+	}
+	columns, err := dialect.Column(m.ctx, m.db, "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND "+
+		"TABLE_NAME = ? AND EXTRA NOT LIKE '%GENERATED%' ORDER BY ORDINAL_POSITION", m.Database, t.Name)
+	r.columns = strings.Join(filewise.Each(columns, dialect.Ident), ", ")
+	return r, err
+}
+
+func (m *migration) definition(table string) (create string, err error) {
+	var name string
+	err = m.db.QueryRowContext(m.ctx, "SHOW CREATE TABLE "+dialect.Ident(m.Database)+"."+dialect.Ident(table)).Scan(&name, &create)
+	return create, err
+}
+
+func (r *remaking) lock(table string) {
+	if !slices.Contains(r.locked, table) {
+		r.locked = append(r.locked, table)
+	}
+}
+
+// to are the statements that make the table in a directory; empty: in the server's own. Nobody else sees an unfinished
+// state, since all of it is locked until the new table has the name.
+func (r *remaking) to(dir string) []string {
+	name, made, kept := dialect.Ident(r.name), dialect.Ident(r.made), dialect.Ident(r.kept)
+	locks := filewise.Each(append(slices.Clone(r.locked), r.made), func(t string) string { return dialect.Ident(t) + " WRITE" })
+	all := []string{"SET SESSION foreign_key_checks = 0, SESSION sql_mode = CONCAT(@@SESSION.sql_mode, ',NO_AUTO_VALUE_ON_ZERO')",
+		"CREATE TABLE " + made + " (\n" + strings.Join(r.body, ",\n") + "\n)" + r.options + dialect.DataDirectory(dir),
+		"LOCK TABLES " + strings.Join(locks, ", "),
+		"INSERT INTO " + made + " (" + r.columns + ") SELECT " + r.columns + " FROM " + name}
+	for _, table := range r.locked {
+		for _, l := range r.foreign[table] {
+			is, on := foreignLine.FindStringSubmatch(l), dialect.Ident(table)
+			all = append(all, "ALTER TABLE "+on+" DROP FOREIGN KEY `"+is[1]+"`")
+			if is[2] == name[1:len(name)-1] {
+				l = strings.Replace(l, " REFERENCES "+name+" (", " REFERENCES "+made+" (", 1)
+			}
+			if table == r.name {
+				on = made
+			}
+			all = append(all, "ALTER TABLE "+on+" ADD"+l[1:])
+		}
+	}
+	return append(all, "ALTER TABLE "+name+" RENAME TO "+kept, "ALTER TABLE "+made+" RENAME TO "+name, "UNLOCK TABLES",
+		"DROP TABLE "+kept, "SET SESSION foreign_key_checks = 1")
+}
