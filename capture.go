@@ -153,7 +153,9 @@ type TableFacts struct {
 	Rows  float64
 	Key   string // the first column of its primary key; empty: it has none
 	// Whole says why it cannot be divided into partitions; empty: it can.
-	Whole   string
+	Whole string
+	// Alone is the kind of layouts that hold it whole, beside other tables on other volumes; empty: none does.
+	Alone   Kind
 	Columns []ColumnFacts
 	Foreign []ForeignKey // of several columns
 	// Rules are those that may turn an INSERT into another statement, each of which a server counts as a further call.

@@ -73,6 +73,8 @@ type Table struct {
 	Bytes int64   `json:"bytes"`
 	Rows  float64 `json:"rows"`
 	Whole string  `json:"whole,omitempty"` // why it cannot be spread
+	// Alone is the kind of layouts that hold it whole; empty: none does.
+	Alone filewise.Kind `json:"alone,omitempty"`
 }
 
 // Transaction is a type of them.

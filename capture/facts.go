@@ -42,15 +42,18 @@ func (t *taking) facts(ctx context.Context, kinds []kind) error {
 		if f.Bytes*10 < sum {
 			continue // small ones are not worth spreading
 		}
-		x := Table{f.Table, f.Key, f.Bytes, f.Rows, f.Whole}
+		x := Table{f.Table, f.Key, f.Bytes, f.Rows, f.Whole, f.Alone}
 		if slices.ContainsFunc(t.Tables, func(o Table) bool { return o.Name == x.Name && o.Whole == x.Whole }) {
 			continue // with its schema, and without
 		}
 		if filewise.Printable(f.Table) != f.Table {
-			x.Whole = cmp.Or(x.Whole, "control characters are in its name")
+			x.Whole, x.Alone = cmp.Or(x.Whole, "control characters are in its name"), ""
 		}
 		if f.Key == "" {
 			x.Whole = cmp.Or(x.Whole, "it has no primary key")
+			if len(f.Columns) > 0 {
+				x.Key = f.Columns[0].Name // by which nothing is divided where it lies whole
+			}
 		}
 		t.Tables = append(t.Tables, x)
 	}

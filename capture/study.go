@@ -74,26 +74,37 @@ func (s *Study) YAML() string {
 
 func (s *Study) tables(line func(string, ...any)) {
 	line("  # The large ones, which the layout spreads, each with the column by which partitions divide it.")
-	some := false
-	for _, t := range s.Tables {
-		about := fmt.Sprintf("%s, %.0f rows", humanize.IBytes(uint64(max(t.Bytes, 0))), t.Rows)
-		if t.Whole != "" {
-			line("  # not %s (%s): %s", brief(t.Name), about, brief(t.Whole))
-			continue
-		}
-		if !some {
-			line("  tables:")
-			some = true
-		}
-		line("    %s: %s # %s", named(t.Name), named(t.Key), about)
+	about := func(t Table) string {
+		return fmt.Sprintf("%s, %.0f rows", humanize.IBytes(uint64(max(t.Bytes, 0))), t.Rows)
 	}
-	if some || len(s.Tables) == 0 {
+	divided := filewise.Those(s.Tables, func(t Table) bool { return t.Whole == "" })
+	alone := filewise.Those(s.Tables, func(t Table) bool { return t.Whole != "" && t.Alone != "" })
+	for _, t := range s.Tables {
+		if t.Whole != "" {
+			line("  # not %s (%s): %s", brief(t.Name), about(t), brief(t.Whole))
+		}
+	}
+	if len(divided)+len(alone) > 0 {
+		line("  tables:")
+	}
+	for _, t := range divided {
+		line("    %s: %s # %s", named(t.Name), named(t.Key), about(t))
+	}
+	if len(alone) == 0 {
 		return
 	}
-	line("  # A kind of layout that leaves tables whole takes them (per-table, where the engine has it):")
-	line("  #tables:")
-	for _, t := range s.Tables {
-		line("  #  %s: %s", brief(named(t.Name)), brief(named(t.Key)))
+	comment := "#"
+	if len(divided) == 0 {
+		comment = ""
+	}
+	files := 1
+	if alone[0].Alone == filewise.KindPerTable {
+		files = len(divided) + len(alone)
+	}
+	line("    # What cannot be divided can lie whole, each table on a volume: --volume a=DIR --volume b=DIR")
+	line("    # --layout kind=%[1]s,files=%[2]d,volumes=a --layout kind=%[1]s,files=%[2]d,volumes=a+b", alone[0].Alone, files)
+	for _, t := range alone {
+		line("    %s%s: %s # %s", comment, named(t.Name), named(t.Key), about(t))
 	}
 }
 

@@ -213,6 +213,8 @@ func (w *watcher) table(ctx context.Context, name string) (filewise.TableFacts, 
 	}
 	if kind != "BASE TABLE" || strings.Contains(options, "partitioned") {
 		t.Whole = "it is a view, or divided already"
+	} else {
+		t.Alone = filewise.KindPerTable
 	}
 	if err := w.checks(ctx, &t, kind); err != nil {
 		return t, err

@@ -225,10 +225,12 @@ func (w *watcher) tableOf(ctx context.Context, quoted string, withhold func(stri
 	row := rows[0]
 	t.Name, t.Table, t.Rows, t.Key = quoted, client.Text(row[0]), row[1].(float64), client.Text(row[3])
 	t.Bytes, _ = row[2].(int64)
+	t.Alone = filewise.KindSingle
 	if other := client.Text(row[4]); other != "" {
 		t.Whole = "its unique key " + other + " does not contain " + t.Key
 	}
 	if schema := client.Text(row[6]); schema != "public" {
+		t.Alone = ""
 		t.Whole = "it is in schema " + schema + ", and a layout spreads tables of public: statements on it are measured where the dump puts it"
 	}
 	if rules, ok := row[9].(int64); ok {
@@ -242,7 +244,7 @@ func (w *watcher) tableOf(ctx context.Context, quoted string, withhold func(stri
 	}
 	kind := client.Text(row[5])
 	if kind != "r" {
-		t.Whole = "it is a view, or divided already"
+		t.Whole, t.Alone = "it is a view, or divided already", ""
 	}
 	columns, err := w.link.Texts(ctx, queries.Text("names"), quoted)
 	if err != nil {
