@@ -224,6 +224,13 @@ type TimedSettler interface {
 	Took() time.Duration
 }
 
+// CountingSettler is a Settler that counts what it writes, because no probe does.
+type CountingSettler interface {
+	// Wrote returns the bytes that the last Settle wrote to data files; ok is false if they were
+	// not counted.
+	Wrote() (bytes int64, ok bool)
+}
+
 // PartialSettler is a Settler that may lack a right or a means to bring the database to rest.
 type PartialSettler interface {
 	// Unsettled returns why something may be left to write after Settle; nil if nothing is.

@@ -89,6 +89,8 @@ type Rest struct {
 	// Written holds the bytes that were written from the window's end until everything was
 	// durable, by the counters of ProbeWritten. If nil, nothing was counted then.
 	Written map[string]float64 `json:"written,omitempty"`
+	// Storage holds what the disks did in that time, as probe "disk" counts it; nil: not counted.
+	Storage []Delta `json:"storage,omitempty"`
 }
 
 // DataPart returns the part of what was written behind the window that went to data and index

@@ -158,7 +158,10 @@ func measure(t filewise.Trial, family string) (filewise.Measure, bool) {
 	return filewise.Measure{}, false
 }
 
-// time is that of all connections per unit of work, in s.
+// time is that of all connections per unit of work, in s; from rest to rest if that is judged.
 func (in Input) time(m filewise.Measure) float64 {
+	if rested(m) {
+		return float64(max(in.Connections, 1)) * m.Rest.Time.Seconds() / m.Rest.Work
+	}
 	return float64(max(in.Connections, 1)) * (m.Window[1] - m.Window[0]).Seconds() / m.Work
 }

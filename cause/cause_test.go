@@ -2,6 +2,7 @@ package cause
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -305,5 +306,37 @@ func TestSharesThatOverlap(t *testing.T) {
 	text := strings.Join(explained(t, in, "4 files").Sentences, " ")
 	if strings.Count(text, "overlaps with what is said before") != 1 || strings.Contains(text, "more than all") {
 		t.Error(text)
+	}
+}
+
+// What is judged from rest to rest is explained by all of it: of two layouts that commit alike
+// within the window, the one whose pages are written sooner is faster by that.
+func TestADrainThatFellIsTheCause(t *testing.T) {
+	const second = float64(time.Second)
+	of := func(layout string) world { return world{layout: layout, row: 1e-3, lock: 0.1e-3, cpu: 0.2e-3, busy: 40} }
+	in := input(0.4, of("1 file"), of("2 files"))
+	for i := range in.Trials {
+		m, drain := &in.Trials[i].Measures[0], 10.0 // s after a window of 10
+		if in.Trials[i].Cell.Layout == "2 files" {
+			drain = 5
+		}
+		drain *= 1 + 0.01*math.Sin(float64(i))
+		m.Sync = time.Duration(drain * second)
+		m.Rest = &filewise.Rest{Work: m.Work, Time: time.Duration((10 + drain) * second), Written: map[string]float64{filewise.WrittenData: 1e6},
+			Storage: []filewise.Delta{{Probe: "disk", Name: "sda bytes written", Unit: "B", Value: 1e6 * drain}}}
+	}
+	c := explained(t, in, "2 files")
+	if len(c.Changes) == 0 || c.Changes[0].Class != filewise.WaitCheckpoint || c.Changes[0].Event != drainEvent ||
+		math.Abs(c.Changes[0].Share-1) > 0.05 {
+		t.Errorf("%+v", c.Changes)
+	}
+	if !slices.ContainsFunc(c.Changes, func(x Change) bool { return x.Kind == KindIO && x.From > 1.9*x.To }) {
+		t.Errorf("what the disk wrote in the drain is left out: %+v", c.Changes)
+	}
+	for i := range in.Trials { // the log's drain says nothing of data files
+		in.Trials[i].Measures[0].Rest.Written = map[string]float64{filewise.WrittenLog: 1e6}
+	}
+	if c := explained(t, in, "2 files"); c.Explained > 0 {
+		t.Errorf("%+v", c)
 	}
 }

@@ -115,11 +115,18 @@ func quantities(pairs []pair) []quantity {
 			}
 		}
 	}
+	if slices.ContainsFunc(pairs, func(p pair) bool { return rested(p.from) && rested(p.to) }) && !slices.Contains(classes, drainClass) {
+		classes = append(classes, drainClass)
+	}
 	slices.Sort(classes)
 	var out []quantity
 	for _, class := range classes {
 		out = append(out, quantity{kind: KindWait, class: class, unit: "s", of: func(m filewise.Measure) (float64, bool) {
-			return sum(m.Deltas, func(d filewise.Delta) bool { return wait(d) && d.Class == class }), true
+			waited := sum(m.Deltas, func(d filewise.Delta) bool { return wait(d) && d.Class == class })
+			if class == drainClass {
+				waited += drainedData(m)
+			}
+			return waited, true
 		}})
 	}
 	out = append(out, quantity{kind: KindCPU, event: "CPU", unit: "s", of: processors},
@@ -130,7 +137,12 @@ func quantities(pairs []pair) []quantity {
 		{"writes to the storage", "requests", " writes"},
 	} {
 		out = append(out, quantity{kind: KindIO, event: io.event, unit: io.unit, of: func(m filewise.Measure) (float64, bool) {
-			return device(m.Deltas, io.suffix)
+			in, ok := device(m.Deltas, io.suffix)
+			if m.Rest != nil {
+				behind, _ := device(m.Rest.Storage, io.suffix)
+				in += behind * perWindow(m)
+			}
+			return in, ok
 		}})
 	}
 	out = append(out, quantity{kind: KindSwitches, event: filewise.ContextSwitches, unit: "switches",
@@ -142,6 +154,33 @@ func quantities(pairs []pair) []quantity {
 			return !ok || !also
 		})
 	})
+}
+
+// drainClass is the class of wait that a drain is: all connections wait until pages are written.
+const (
+	drainClass = filewise.WaitCheckpoint
+	drainEvent = "pages written after the work"
+)
+
+// rested reports whether a measure's drain is part of what is judged.
+func rested(m filewise.Measure) bool { return m.Rest != nil && !m.Paced && m.Rest.Work > 0 }
+
+// perWindow turns an amount that belongs to all work from rest to rest into one for the window's.
+func perWindow(m filewise.Measure) float64 {
+	if m.Rest == nil || m.Rest.Work <= 0 {
+		return 0
+	}
+	return m.Work / m.Rest.Work
+}
+
+// drainedData is how long connections waited in a drain for data files to be written, in s, for the
+// window's work.
+func drainedData(m filewise.Measure) float64 {
+	if !rested(m) {
+		return 0
+	}
+	part, _ := m.Rest.DataPart()
+	return part * max(float64(m.Connections)*(m.Sync-m.Rest.Empty).Seconds(), 0) * perWindow(m)
 }
 
 func wait(d filewise.Delta) bool {
@@ -224,6 +263,9 @@ func (q quantity) change(pairs []pair, slow []float64) Change {
 func moved(pairs []pair, class filewise.WaitClass, fell bool) string {
 	by := make(map[string]float64)
 	for _, p := range pairs {
+		if x := drainedData(p.from)/p.from.Work - drainedData(p.to)/p.to.Work; class == drainClass && x != 0 {
+			by[drainEvent] += x
+		}
 		for _, d := range p.from.Deltas {
 			if wait(d) && d.Class == class {
 				by[d.Name] += d.Value / p.from.Work

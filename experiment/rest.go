@@ -89,7 +89,12 @@ func (l *life) drain(ctx context.Context) (err error) {
 	if m.Rest != nil {
 		m.Rest.Empty = min(l.empty, took)
 		m.Rest.Time += took - m.Rest.Empty
-		m.Rest.Written = l.writtenBehind(ctx)
+		m.Rest.Written, m.Rest.Storage = l.writtenBehind(ctx)
+		if c, ok := l.db.Settler.(filewise.CountingSettler); ok {
+			if bytes, ok := c.Wrote(); ok {
+				m.Rest.Written = added(m.Rest.Written, map[string]float64{filewise.WrittenData: float64(bytes)})
+			}
+		}
 	}
 	return nil
 }
@@ -101,20 +106,20 @@ type edge struct {
 }
 
 // writtenBehind returns what was written since the window's end, in bytes by the counters of
-// filewise.ProbeWritten; nil if nothing was counted.
-func (l *life) writtenBehind(ctx context.Context) map[string]float64 {
+// filewise.ProbeWritten, and what the disks did; nil if nothing was counted.
+func (l *life) writtenBehind(ctx context.Context) (out map[string]float64, storage []filewise.Delta) {
 	e := l.edge
 	if l.edge = nil; e == nil {
-		return nil
+		return nil, nil
 	}
-	out := l.writtenSince(ctx, e)
+	out, storage = l.writtenSince(ctx, e)
 	for range lateReadings {
 		if len(out) == 0 || out[filewise.WrittenData] > 0 || l.runner.Clock.Sleep(ctx, lateReading) != nil {
 			break
 		}
-		out = l.writtenSince(ctx, e)
+		out, storage = l.writtenSince(ctx, e)
 	}
-	return out
+	return out, storage
 }
 
 // A server may answer before it has counted what it wrote: PostgreSQL's checkpointer reports right
@@ -124,14 +129,19 @@ const (
 	lateReading  = 20 * time.Millisecond
 )
 
-func (l *life) writtenSince(ctx context.Context, e *edge) (out map[string]float64) {
+func (l *life) writtenSince(ctx context.Context, e *edge) (out map[string]float64, storage []filewise.Delta) {
 	m := filewise.Measure{Deltas: e.probes.Delta(e.at, e.probes.Read(ctx))}
+	for _, d := range m.Deltas {
+		if d.Probe == "disk" && !probe.IsMean(d) {
+			storage = append(storage, d)
+		}
+	}
 	for _, d := range slices.Concat(m.Deltas, probe.Written(m, l.trial.Files, l.embedded())) {
 		if d.Probe == filewise.ProbeWritten && d.Unit == "B" {
 			out = added(out, map[string]float64{d.Name: d.Value})
 		}
 	}
-	return out
+	return out, storage
 }
 
 // added returns a new sum of two maps; nil if both are empty.
@@ -177,7 +187,8 @@ func addRest(sum, turn *filewise.Rest) *filewise.Rest {
 		return nil
 	}
 	return &filewise.Rest{Work: sum.Work + turn.Work, Time: sum.Time + turn.Time, Empty: sum.Empty + turn.Empty,
-		Written: added(sum.Written, turn.Written)}
+		Written: added(sum.Written, turn.Written),
+		Storage: addedUp([]filewise.Measure{{Deltas: sum.Storage}, {Deltas: turn.Storage}})}
 }
 
 // restWarning says that the window is judged though the plan asked for more.

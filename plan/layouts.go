@@ -1,9 +1,12 @@
 package plan
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"filewise"
 )
@@ -31,7 +34,7 @@ func (o *LayoutOptions) Table() []Option {
 	return []Option{
 		Row(&o.Kind, "kind", "", "`kind` of layout (default the engine's usual one)"),
 		Row(&o.Files, "files", nil, "`numbers` of data files to compare, the total size held constant; in scenario backup, of backup files; "+
-			"in temp, of temporary files (default the scenario's)").between(1, 1e6).insteadOf("layout"),
+			"in temp, of temporary files; cores is one for each core (default the scenario's)").between(1, 1e6).orCores().insteadOf("layout"),
 		Row(&o.Size, "size", "", "total `size` of the data files, such as 64MiB (default the scenario's)"),
 		Row(&o.Allocation, "allocation", string(filewise.Preallocated), "`allocation` of files: at full size from the start (preallocated) "+
 			"or growing; what the engine can do decides where this is not given").oneOf(string(filewise.Preallocated), string(filewise.Growing)),
@@ -180,14 +183,62 @@ func byNumber(base filewise.Layout, files []int) []filewise.Layout {
 	return out
 }
 
+// usualFiles are the scenario's numbers of files, with one for each core if the article had that and
+// the cores are known.
+func (m *maker) usualFiles() []int {
+	files := m.sc.Files
+	if n := cores(m.plan.Target); m.sc.PerCore && !m.o.AsPublished.Value && n > 0 && !slices.Contains(files, n) {
+		files = append(slices.Clone(files), n)
+		slices.Sort(files)
+	}
+	return files
+}
+
+// countCores are the server's own: of this machine, or what a server elsewhere says.
+func (m *maker) countCores() (int, error) {
+	if n := cores(m.plan.Target); n > 0 {
+		return n, nil
+	}
+	const remedy = "give the number instead, such as --files 1,8"
+	inspector, ok := m.Engine.(filewise.Inspector)
+	if !ok {
+		return 0, filewise.Errorf(filewise.CodeUsage, remedy, "--files cores: %s does not tell its cores", m.Engine.Name())
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), corePatience)
+	defer cancel()
+	t := m.plan.Target
+	if m.Secret.Scheme != "" {
+		t.Address = &m.Secret
+	}
+	i, err := inspector.Inspect(ctx, t)
+	if err == nil && i.Cores > 0 {
+		return i.Cores, nil
+	}
+	if err == nil {
+		err = errors.New("it does not tell them")
+	}
+	return 0, filewise.Errorf(filewise.CodeUsage, remedy, "--files cores: the cores of the server are not known: %w", err)
+}
+
+// corePatience bounds the look at a server for its cores.
+const corePatience = 15 * time.Second
+
 // numbers are the numbers of files, each once.
 func (m *maker) numbers() ([]int, error) {
 	files := m.o.Files.Value
 	if len(files) == 0 {
-		files = m.sc.Files
+		files = m.usualFiles()
 		if m.o.AddedLater.Value != "" {
 			files = []int{usualLater}
 		}
+	}
+	if slices.Contains(files, PerCore) {
+		n, err := m.countCores()
+		if err != nil {
+			return nil, err
+		}
+		files = slices.DeleteFunc(slices.Clone(files), func(x int) bool { return x == n })
+		files[slices.Index(files, PerCore)] = n
 	}
 	least := 2
 	if m.o.AddedLater.Value != "" || m.plan.Params.Own { // of one number options may differ

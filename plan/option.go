@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,6 +78,8 @@ type Option struct {
 	Choices []string   // all values there are; none: any
 	Bounds  [2]float64 // of a number: the least and the most; zero: not bounded here
 	Keys    []string   // of mappings: the keys that they may have; none: any
+	// Cores: of numbers, the word "cores" is one (PerCore).
+	Cores bool
 	// Instead is the option that this one excludes: of two that exclude each other the
 	// stronger source goes first.
 	Instead string
@@ -99,6 +102,7 @@ func (o Option) alone(value string) Option          { o.Alone = value; return o 
 func (o Option) shownAs(usual string) Option        { o.Default = usual; return o }
 func (o Option) withKeys(keys ...string) Option     { o.Keys = keys; return o }
 func (o Option) insteadOf(name string) Option       { o.Instead = name; return o }
+func (o Option) orCores() Option                    { o.Cores = true; return o }
 func (o Option) unrepeated() Option                 { o.Unrepeated = true; return o }
 
 // texts are a value as flags take it.
@@ -125,7 +129,30 @@ func texts(v any) []string {
 }
 
 func joined(numbers []int, between string) string {
-	return strings.Join(filewise.Each(numbers, strconv.Itoa), between)
+	return strings.Join(filewise.Each(numbers, func(n int) string {
+		if n == PerCore {
+			return coresWord
+		}
+		return strconv.Itoa(n)
+	}), between)
+}
+
+// PerCore is, among numbers of files, as many as the server has cores: "cores" on the command line.
+const (
+	PerCore   = math.MinInt
+	coresWord = "cores"
+)
+
+// ParseNumber reads one number of an option's; "cores" is PerCore.
+func ParseNumber(text string) (int, error) {
+	if text = strings.TrimSpace(text); text == coresWord {
+		return PerCore, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no whole number", text)
+	}
+	return n, nil
 }
 
 // Pair is NAME=VALUE.

@@ -57,12 +57,29 @@ func (m *maker) stripe(l filewise.Layout, n, of int) filewise.Layout {
 	l.Backup = filewise.Spread{Files: n, Placement: l.Data.Placement}
 	if l.Data.Placement == filewise.PlaceRoundRobin { // never on a volume of the data
 		l.Data.Placement, l.Backup.Placement = filewise.PlaceOne, filewise.PlaceApart
+		m.halve(&l)
 	}
 	if m.plan.Params.Own {
 		l.Backup.Placement = filewise.PlaceOne
 	}
 	l.Name, l.Rank = m.sc.NameOf(n), n
 	return l
+}
+
+// halve has several data files lie on the first half of the volumes, as the article had a drive for
+// each, and the backup files on the other; of two or three volumes the data have one.
+func (m *maker) halve(l *filewise.Layout) {
+	names := filewise.Each(l.DataVolumes(m.plan.Target.Volumes), func(v filewise.Volume) string { return v.Name })
+	data := min(slices.Max(append(m.o.DataFiles.Value, 1)), len(names)/2)
+	if m.About.StripesAsFiles {
+		data = len(names) / 2
+	}
+	if data < 2 {
+		return
+	}
+	join := func(names []string) filewise.VolumeNames { return filewise.VolumeNames(strings.Join(names, "+")) }
+	l.Data.Volumes, l.Backup.Volumes = join(names[:data]), join(names[data:])
+	l.Data.Placement = filewise.PlaceRoundRobin
 }
 
 // maxRank is above every number of backup files.

@@ -63,9 +63,12 @@ func (m *maker) setUsual() error {
 
 // mostFiles is the largest number of data files that is compared.
 func (m *maker) mostFiles() int {
-	files := slices.Clone(m.sc.Files)
+	files := slices.Clone(m.usualFiles())
 	if m.o.Files.Given() {
-		files = m.o.Files.Value
+		files = slices.Clone(m.o.Files.Value)
+	}
+	if slices.Contains(files, PerCore) {
+		files = append(files, cores(m.plan.Target))
 	}
 	for _, l := range m.o.Layouts.Value {
 		for _, p := range l {

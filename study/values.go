@@ -14,6 +14,10 @@ import (
 // numbersText is how a flag has several numbers: 1,4,8.
 var numbersText = regexp.MustCompile(`^\s*[0-9]+(\s*,\s*[0-9]+)*\s*$`)
 
+var coresText = regexp.MustCompile(`^cores$`)
+
+var countsText = regexp.MustCompile(`^\s*([0-9]+|cores)(\s*,\s*([0-9]+|cores))*\s*$`)
+
 // specOf is what the key of an option holds, by the type of its value.
 func specOf(o plan.Option) *spec {
 	switch v := o.To.Pointer().(type) {
@@ -28,6 +32,10 @@ func specOf(o plan.Option) *spec {
 	case *time.Duration:
 		return &spec{Type: typeTime}
 	case *[]int:
+		if o.Cores {
+			return several("give them as [1, 4, 8] or [1, cores]", &spec{Type: either, how: "a number, or cores", either: []*spec{wholeOf(o),
+				{Type: typeText, pattern: coresText}}}, &spec{Type: typeText, pattern: countsText})
+		}
 		return several("give them as [1, 4, 8]", wholeOf(o), &spec{Type: typeText, pattern: numbersText})
 	case *[]string:
 		return several("give them as a list, each behind a -", &spec{Type: typeText})
@@ -103,7 +111,7 @@ func (n *node) numbers() []int {
 	var all []int
 	for _, item := range n.several() {
 		for part := range strings.SplitSeq(item.text, ",") {
-			v, _ := strconv.Atoi(strings.TrimSpace(part)) // checked
+			v, _ := plan.ParseNumber(part) // checked
 			all = append(all, v)
 		}
 	}

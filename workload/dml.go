@@ -248,7 +248,7 @@ func dmlScenario() Scenario {
 			Author: "Pablo Echeverria", Title: "Performance Improvement with Multiple Database Files for SQL Server and Oracle",
 			Where: "MSSQLTips", Year: 2022,
 		},
-		Files: []int{1, 8},
+		Files: []int{1, 8}, PerCore: true,
 		Bytes: 64 << 20,
 		Params: Params{
 			Connections: 8, CommitEvery: 1, Table: TableShared, Key: KeySequential, RowBytes: dmlRowBytes,

@@ -201,7 +201,7 @@ func ordersScenario() Scenario {
 		Source: Source{
 			Author: "Linchi Shea", Title: "How Many Data Files Should I Create for a User Database?", Where: "SQLblog", Year: 2007,
 		},
-		Files: []int{1, 2, 4},
+		Files: []int{1, 2, 4}, PerCore: true,
 		Bytes: 256 << 20,
 		Params: Params{
 			Connections: 8, CommitEvery: 1, Table: TableShared, Key: KeySequential, RowBytes: orderBytes,

@@ -49,11 +49,13 @@ type Figure struct {
 // Scenario is a workload with default layouts and sizes, and the published
 // figures that it repeats.
 type Scenario struct {
-	Name      string   `json:"name"`
-	Title     string   `json:"title"`
-	Summary   string   `json:"summary"` // two or three plain sentences
-	Source    Source   `json:"source"`
-	Files     []int    `json:"files"` // default numbers of data files
+	Name    string `json:"name"`
+	Title   string `json:"title"`
+	Summary string `json:"summary"` // two or three plain sentences
+	Source  Source `json:"source"`
+	Files   []int  `json:"files"` // default numbers of data files
+	// PerCore: as many files as the server has cores are a default number, too.
+	PerCore   bool     `json:"per_core,omitempty"`
 	Bytes     int64    `json:"bytes"` // default size of the database
 	Params    Params   `json:"params"`
 	Best      int      `json:"best"` // the article's best number of files; 0: none

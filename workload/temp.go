@@ -161,7 +161,7 @@ func tempScenario() Scenario {
 			Author: "Linchi Shea", Title: "How Many Data Files Should I Create for a User Database? (readers' comments)", Where: "SQLblog",
 			Year: 2007,
 		},
-		Files: []int{1, 2, 4, 8},
+		Files: []int{1, 2, 4, 8}, PerCore: true,
 		Bytes: 16 << 20,
 		Params: Params{
 			Connections: 4, CommitEvery: 1, Table: TableShared, Key: KeySequential, RowBytes: 400, Rows: 4_000, Cycle: CycleJoin,

@@ -224,7 +224,15 @@ func (b *backuper) act(ctx context.Context, act filewise.Act) (err error) {
 
 func (b *backuper) Backup(ctx context.Context) ([]filewise.File, error) {
 	err := b.act(ctx, filewise.ActBackup)
-	return []filewise.File{{Role: filewise.RoleBackup, Volume: b.d.t.Volumes[0].Name, Path: "/fake/backup", Bytes: unit}}, err
+	var files []filewise.File
+	for i := range max(b.d.l.Backup.Files, 1) {
+		v := b.d.t.Volumes[0].Name
+		if len(b.d.l.BackupVolumes(b.d.t.Volumes)) > 0 {
+			v = b.d.l.BackupVolumeOf(i, b.d.t.Volumes).Name
+		}
+		files = append(files, filewise.File{Role: filewise.RoleBackup, Volume: v, Path: fmt.Sprintf("/fake/%s/backup-%d", v, i+1), Bytes: unit})
+	}
+	return files, err
 }
 
 func (b *backuper) Restore(ctx context.Context) error { return b.act(ctx, filewise.ActRestore) }

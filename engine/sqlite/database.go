@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,6 +33,7 @@ type database struct {
 	workers    []*worker
 	attached   attachedLinks
 	restarts   walRestarts
+	wrote      atomic.Int64           // bytes during the last Settle; -1: not known
 	fileCounts map[string]*fileCounts // by path
 	created    atomic.Int64           // tables that were created and dropped
 	dropped    bool
@@ -61,6 +65,14 @@ const settlePatience = 10 * time.Second
 // Settle checkpoints every file, empties its WAL, and syncs the files and their
 // directories, whatever the durability is.
 func (d *database) Settle(ctx context.Context) error {
+	before := calledWrites()
+	defer func() {
+		if now := calledWrites(); before >= 0 && now >= before {
+			d.wrote.Store(now - before)
+		} else {
+			d.wrote.Store(-1)
+		}
+	}()
 	err := d.each(ctx, func(ctx context.Context, _ int, f *file) error {
 		if err := d.checkpoint(ctx, f); err != nil {
 			return err
@@ -85,6 +97,26 @@ func (d *database) Settle(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// Wrote returns what this process wrote during the last Settle: pages of the files, and little else.
+func (d *database) Wrote() (bytes int64, ok bool) { return d.wrote.Load(), d.wrote.Load() >= 0 }
+
+// calledWrites returns the bytes that this process has written by calls so far, as Linux counts
+// them; -1 if it is not known.
+func calledWrites() int64 {
+	text, err := os.ReadFile("/proc/self/io")
+	if err != nil {
+		return -1
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, "wchar: "); ok {
+			if n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64); err == nil {
+				return n
+			}
+		}
+	}
+	return -1
 }
 
 func (d *database) checkpoint(ctx context.Context, f *file) error {

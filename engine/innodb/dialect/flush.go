@@ -8,41 +8,75 @@ import (
 	"filewise"
 )
 
-const dirtyPages = "Innodb_buffer_pool_pages_dirty"
+const (
+	dirtyPages  = "Innodb_buffer_pool_pages_dirty"
+	doublewrote = "Innodb_dblwr_pages_written"
+)
 
-// FlushByLimit has the page cleaner write every dirty page at full speed: it lowers the
-// limit of dirty pages to nothing until there are none, and restores the settings. It is
-// for managed servers alone.
-func FlushByLimit(ctx context.Context, control *sql.DB) (err error) {
-	names := []string{"innodb_io_capacity_max", "innodb_io_capacity", "innodb_max_dirty_pages_pct_lwm", "innodb_max_dirty_pages_pct"}
-	wanted := []string{"1000000", "1000000", "0", "0"}
-	before, err := Variables(ctx, control, names...)
+// flushLimits have the page cleaner write every dirty page, as fast as the storage takes them: at
+// the usual innodb_io_capacity a drain would measure that setting, and not the files.
+var flushLimits = []filewise.Fact{
+	{Name: "innodb_io_capacity_max", Value: "1000000"}, {Name: "innodb_io_capacity", Value: "1000000"},
+	{Name: "innodb_max_dirty_pages_pct_lwm", Value: "0"}, {Name: "innodb_max_dirty_pages_pct", Value: "0"},
+}
+
+func flushByLimitSQL() []string {
+	return filewise.Each(flushLimits, func(f filewise.Fact) string { return "SET GLOBAL " + f.Name + " = " + f.Value })
+}
+
+// flushPoll is how often it is looked whether all is written.
+const flushPoll = 5 * time.Millisecond
+
+// FlushByLimit has the page cleaner write every dirty page, through the doublewrite files: it
+// lowers the limit of dirty pages to nothing until there are none, and restores the settings. The
+// page cleaner looks once a second: idle is how long it had not begun. It is for managed servers
+// alone.
+func FlushByLimit(ctx context.Context, control *sql.DB) (idle time.Duration, err error) {
+	before, err := Variables(ctx, control, filewise.Each(flushLimits, func(f filewise.Fact) string { return f.Name })...)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer func() {
-		for n := len(names) - 1; n >= 0; n-- {
-			if _, e := control.ExecContext(context.WithoutCancel(ctx), "SET GLOBAL "+names[n]+" = "+before[names[n]]); e != nil && err == nil {
+		for n := len(flushLimits) - 1; n >= 0; n-- {
+			name := flushLimits[n].Name
+			if _, e := control.ExecContext(context.WithoutCancel(ctx), "SET GLOBAL "+name+" = "+before[name]); e != nil && err == nil {
 				err = e
 			}
 		}
 	}()
-	for n, name := range names {
-		if _, err := control.ExecContext(ctx, "SET GLOBAL "+name+" = "+wanted[n]); err != nil {
-			return err
+	for _, statement := range flushByLimitSQL() {
+		if _, err := control.ExecContext(ctx, statement); err != nil {
+			return 0, err
 		}
 	}
 	if _, err := control.ExecContext(ctx, "FLUSH ENGINE LOGS"); err != nil {
-		return err
+		return 0, err
 	}
+	return awaitClean(ctx, control)
+}
+
+// awaitClean waits until no page is dirty, and returns for how long the page cleaner had not begun.
+func awaitClean(ctx context.Context, control *sql.DB) (idle time.Duration, err error) {
+	start, first, began := time.Now(), map[string]string(nil), false
 	for {
-		if status, err := Status(ctx, control, dirtyPages); err != nil || status[dirtyPages] == "0" {
-			return err
+		status, err := Status(ctx, control, dirtyPages, doublewrote)
+		if err != nil {
+			return 0, err
+		}
+		if first == nil {
+			first = status
+		}
+		// Pages are in the doublewrite files before they are clean.
+		if began = began || status[doublewrote] != first[doublewrote] || status[dirtyPages] == "0"; !began {
+			idle = time.Since(start)
+		}
+		if status[dirtyPages] == "0" {
+			return idle, nil
 		}
 		select {
 		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(5 * time.Millisecond):
+			return 0, context.Cause(ctx)
+		case <-time.After(flushPoll):
 		}
 	}
 }

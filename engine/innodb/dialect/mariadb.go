@@ -115,14 +115,14 @@ const flushAll = "SET GLOBAL innodb_log_checkpoint_now = ON"
 
 // checkpointMariaDB flushes all of InnoDB. Releases of 10.11 and later do that on one
 // command; before, the limit of dirty pages is lowered to nothing for a while.
-func checkpointMariaDB(ctx context.Context, control *sql.DB) error {
+func checkpointMariaDB(ctx context.Context, control *sql.DB) (idle time.Duration, err error) {
 	values, err := Variables(ctx, control, "innodb_log_checkpoint_now")
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if _, has := values["innodb_log_checkpoint_now"]; !has {
 		return FlushByLimit(ctx, control)
 	}
 	_, err = control.ExecContext(ctx, flushAll)
-	return err
+	return 0, err
 }

@@ -47,9 +47,9 @@ type Managed struct {
 	// Create says how the server is run once to create a data directory with one
 	// account, root, that only the password opens.
 	Create func(in Install, password string) (Creation, error)
-	// Checkpoint writes every dirty page and moves the checkpoint behind them;
-	// CheckpointSQL is what a script shows for it.
-	Checkpoint    func(context.Context, *sql.DB) error
+	// Checkpoint writes every dirty page. It returns for how long nothing was written before the
+	// server began. CheckpointSQL is what a script shows for it.
+	Checkpoint    func(context.Context, *sql.DB) (idle time.Duration, err error)
 	CheckpointSQL []string
 	// BackupTool looks for the product's own program for backups of its files, in the
 	// user's directory or the machine's; nil: there is none, and tables are exported.

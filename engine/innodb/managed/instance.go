@@ -32,6 +32,7 @@ type instance struct {
 	first    time.Duration // that only a layout's first build takes
 	copied   bool          // of one that was loaded
 	settled  atomic.Bool   // nothing was done since the last checkpoint
+	took     atomic.Int64  // of the last checkpoint, in ns
 	life     *server.Life
 
 	mu      sync.Mutex

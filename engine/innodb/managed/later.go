@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 
 	"filewise"
 	"filewise/engine/innodb/dialect"
@@ -134,7 +135,9 @@ func (i *instance) Settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := i.design.Product.Managed.Checkpoint(ctx, control); err != nil {
+	start := time.Now()
+	idle, err := i.design.Product.Managed.Checkpoint(ctx, control)
+	if err != nil {
 		return i.why(p, failed("checkpoint", err))
 	}
 	if err := i.design.Spell(ctx, control); err != nil {
@@ -144,8 +147,12 @@ func (i *instance) Settle(ctx context.Context) error {
 		return err
 	}
 	i.settled.Store(true)
+	i.took.Store(int64(time.Since(start) - idle))
 	return nil
 }
+
+// Took returns how long the last Settle wrote, without the time before the page cleaner began.
+func (i *instance) Took() time.Duration { return time.Duration(i.took.Load()) }
 
 // sync syncs the data files: with innodb_flush_method=O_DIRECT_NO_FSYNC InnoDB
 // itself does not.

@@ -210,8 +210,16 @@ func testFlushByLimit(t *testing.T, sub subject) {
 		t.Fatal("nothing is dirty after the work: the test proves nothing")
 	}
 	purged(t, ctx, sub, control)
-	if err := dialect.FlushByLimit(ctx, control); err != nil {
+	start := time.Now()
+	idle, err := dialect.FlushByLimit(ctx, control)
+	if err != nil {
 		t.Fatal(err)
+	}
+	if took := time.Since(start); idle < 0 || idle >= took {
+		t.Errorf("idle for %v of %v, and it wrote", idle, took)
+	}
+	if idle, err := dialect.FlushByLimit(ctx, control); idle != 0 || err != nil {
+		t.Errorf("with nothing to write it waited for %v: %v", idle, err)
 	}
 	if got := read(dirty); got != "0" {
 		t.Errorf("%s dirty pages are left", got)
