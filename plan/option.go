@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,24 +134,6 @@ func joined(numbers []int, between string) string {
 		}
 		return strconv.Itoa(n)
 	}), between)
-}
-
-// PerCore is, among numbers of files, as many as the server has cores: "cores" on the command line.
-const (
-	PerCore   = math.MinInt
-	coresWord = "cores"
-)
-
-// ParseNumber reads one number of an option's; "cores" is PerCore.
-func ParseNumber(text string) (int, error) {
-	if text = strings.TrimSpace(text); text == coresWord {
-		return PerCore, nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		return 0, fmt.Errorf("%q is no whole number", text)
-	}
-	return n, nil
 }
 
 // Pair is NAME=VALUE.

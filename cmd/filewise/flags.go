@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -87,11 +86,7 @@ func plainFlag(row plan.Option) *pflag.Flag {
 	case *time.Duration:
 		fs.DurationVar(v, row.Name, *v, row.Usage)
 	case *[]int:
-		if row.Cores {
-			fs.Var(&numbers{to: v}, row.Name, row.Usage)
-			break
-		}
-		fs.IntSliceVar(v, row.Name, *v, row.Usage)
+		fs.Var(&plan.Numbers{To: v, Cores: row.Cores}, row.Name, row.Usage)
 	case *[]string:
 		fs.StringArrayVar(v, row.Name, *v, row.Usage)
 	case *[]plan.Pair:
@@ -103,35 +98,6 @@ func plainFlag(row plan.Option) *pflag.Flag {
 	}
 	return fs.Lookup(row.Name)
 }
-
-// numbers is a flag with numbers between commas, among which words are allowed (plan.ParseNumber).
-type numbers struct {
-	to    *[]int
-	given bool
-}
-
-// Set implements pflag.Value.
-func (n *numbers) Set(text string) error {
-	var all []int
-	for part := range strings.SplitSeq(text, ",") {
-		x, err := plan.ParseNumber(part)
-		if err != nil {
-			return err
-		}
-		all = append(all, x)
-	}
-	if n.given { // again
-		all = append(*n.to, all...)
-	}
-	*n.to, n.given = all, true
-	return nil
-}
-
-// String implements pflag.Value.
-func (n *numbers) String() string { return "" }
-
-// Type implements pflag.Value.
-func (n *numbers) Type() string { return "ints" }
 
 // parsed is a flag that can be repeated, each value in parts.
 type parsed[T any] struct {

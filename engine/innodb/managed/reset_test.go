@@ -266,8 +266,14 @@ func testSettle(t *testing.T, sub subject) {
 		t.Fatal(err)
 	}
 	// A page of the server's own may be dirty again, of temporary tables for one, which it logs nothing of.
-	const idle = 64 // B that it logs at a checkpoint
-	if after := read(); after[0] != 0 && after[2] > after[1]+idle || after[1] < before[2] {
+	const idle = 1 << 10 // B that it logs by itself
+	after := read()
+	for product == dialect.MySQL && after[1] < before[2] && ctx.Err() == nil { // its log looks once a second
+		if after = read(); after[0] > before[0]/2 {
+			break
+		}
+	}
+	if after[0] != 0 && after[2] > after[1]+idle || after[1] < before[2] {
 		t.Errorf("%s are %v, were %v", names, after, before)
 	}
 	if err := db.Lifecycle.Crash(ctx); err != nil {
