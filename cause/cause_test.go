@@ -313,7 +313,9 @@ func TestSharesThatOverlap(t *testing.T) {
 // within the window, the one whose pages are written sooner is faster by that.
 func TestADrainThatFellIsTheCause(t *testing.T) {
 	const second = float64(time.Second)
-	of := func(layout string) world { return world{layout: layout, row: 1e-3, lock: 0.1e-3, cpu: 0.2e-3, busy: 40} }
+	of := func(layout string) world {
+		return world{layout: layout, row: 1e-3, lock: 0.1e-3, cpu: 0.2e-3, busy: 40}
+	}
 	in := input(0.4, of("1 file"), of("2 files"))
 	for i := range in.Trials {
 		m, drain := &in.Trials[i].Measures[0], 10.0 // s after a window of 10
