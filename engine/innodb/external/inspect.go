@@ -38,7 +38,7 @@ func (Engine) CheckOptions(a filewise.Address) error { return options.Check(a) }
 func (d Engine) Inspect(ctx context.Context, t filewise.Target) (filewise.Inspection, error) {
 	first, cancel := context.WithTimeout(ctx, 4*inspecting.Patience)
 	defer cancel()
-	s, err := d.open(first, t, d.reading)
+	s, err := d.open(first, withoutPath(t), d.reading)
 	if err != nil {
 		return filewise.Inspection{}, err
 	}

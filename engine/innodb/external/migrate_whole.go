@@ -74,7 +74,7 @@ func (m *migration) addSpaces() {
 		Stop: "those that are not removed stay, empty", SQL: drop})
 }
 
-// remade makes a table anew in a directory, or without one, with all that ties it to others. MariaDB has no ALTER TABLE
+// remade makes a table anew in a directory, or without one, with its foreign keys. MariaDB has no ALTER TABLE
 // that moves one.
 func (m *migration) remade(t *userTable, v filewise.Volume, at string) (there, back []string, err error) {
 	triggers, err := dialect.Column(m.ctx, m.db, "SELECT TRIGGER_NAME FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = ? AND "+
@@ -84,7 +84,7 @@ func (m *migration) remade(t *userTable, v filewise.Volume, at string) (there, b
 	}
 	t.RefuseIf(len(triggers) > 0, "its trigger "+strings.Join(triggers, ", ")+" would stay with the old table: drop it, and create it again "+
 		"afterwards")
-	r, err := m.ties(t)
+	r, err := m.parts(t)
 	if err != nil || len(t.Why) > 0 {
 		return nil, nil, err
 	}
@@ -94,19 +94,18 @@ func (m *migration) remade(t *userTable, v filewise.Volume, at string) (there, b
 
 // remaking is what makes a table anew.
 type remaking struct {
-	name, kept, made string
-	body             []string // columns, keys and checks
-	options          string
-	columns          string
-	foreign          map[string][]string // lines of foreign keys from and to it, by table
-	locked           []string            // tables
+	name, made string
+	body       []string // columns, keys and checks
+	options    string
+	columns    string
+	foreign    []string // lines of its foreign keys
+	locked     []string // tables
 }
 
-// ties reads a table's definition, and the foreign keys from and to it.
-func (m *migration) ties(t *userTable) (*remaking, error) {
-	r := &remaking{name: t.Name, foreign: map[string][]string{}, locked: []string{t.Name}}
+// parts reads a table's definition.
+func (m *migration) parts(t *userTable) (*remaking, error) {
 	m.remaking++
-	r.made, r.kept = fmt.Sprintf("moved_%d_%d", m.wish.Run, m.remaking), fmt.Sprintf("before_%d_%d", m.wish.Run, m.remaking)
+	r := &remaking{name: t.Name, made: fmt.Sprintf("moved_%d_%d", m.wish.Run, m.remaking), locked: []string{t.Name}}
 	lines := strings.Split(t.create, "\n")
 	end := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, ") ENGINE=") })
 	if end < 1 {
@@ -115,33 +114,14 @@ func (m *migration) ties(t *userTable) (*remaking, error) {
 	r.options = ownDirectory.ReplaceAllString(strings.TrimPrefix(strings.Join(lines[end:], "\n"), ")"), "")
 	for _, l := range lines[1:end] {
 		if l = strings.TrimSuffix(l, ","); foreignLine.MatchString(l) {
-			r.foreign[t.Name] = append(r.foreign[t.Name], l)
-			r.lock(strings.ReplaceAll(foreignLine.FindStringSubmatch(l)[2], "``", "`"))
+			r.foreign = append(r.foreign, l)
+			if parent := strings.ReplaceAll(foreignLine.FindStringSubmatch(l)[2], "``", "`"); !slices.Contains(r.locked, parent) {
+				r.locked = append(r.locked, parent)
+			}
 			continue
 		}
 		t.RefuseIf(strings.HasPrefix(l, "  CONSTRAINT ") && strings.Contains(l, " FOREIGN KEY "), "it refers to another database")
 		r.body = append(r.body, l)
-	}
-	children, err := dialect.Column(m.ctx, m.db, "SELECT DISTINCT IF(CONSTRAINT_SCHEMA = ?, TABLE_NAME, '') FROM "+
-		"information_schema.REFERENTIAL_CONSTRAINTS WHERE UNIQUE_CONSTRAINT_SCHEMA = ? AND REFERENCED_TABLE_NAME = ? AND "+
-		"NOT (CONSTRAINT_SCHEMA = ? AND TABLE_NAME = ?)", m.Database, m.Database, t.Name, m.Database, t.Name)
-	if err != nil {
-		return nil, err
-	}
-	for _, child := range children {
-		if t.RefuseIf(child == "", "a table of another database refers to it"); child == "" {
-			continue
-		}
-		r.lock(child)
-		create, err := m.definition(child)
-		if err != nil {
-			return nil, err
-		}
-		for l := range strings.SplitSeq(create, "\n") {
-			if is := foreignLine.FindStringSubmatch(l); is != nil && strings.ReplaceAll(is[2], "``", "`") == t.Name {
-				r.foreign[child] = append(r.foreign[child], strings.TrimSuffix(l, ","))
-			}
-		}
 	}
 	columns, err := dialect.Column(m.ctx, m.db, "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND "+
 		"TABLE_NAME = ? AND EXTRA NOT LIKE '%GENERATED%' ORDER BY ORDINAL_POSITION", m.Database, t.Name)
@@ -155,34 +135,19 @@ func (m *migration) definition(table string) (create string, err error) {
 	return create, err
 }
 
-func (r *remaking) lock(table string) {
-	if !slices.Contains(r.locked, table) {
-		r.locked = append(r.locked, table)
-	}
-}
-
 // to are the statements that make the table in a directory; empty: in the server's own. Nobody else sees an unfinished
-// state, since all of it is locked until the new table has the name.
+// state, since all of it is locked until the new table has the name. Foreign keys of other tables hold by its name: they
+// are the new table's as soon as that has it.
 func (r *remaking) to(dir string) []string {
-	name, made, kept := dialect.Ident(r.name), dialect.Ident(r.made), dialect.Ident(r.kept)
+	name, made := dialect.Ident(r.name), dialect.Ident(r.made)
 	locks := filewise.Each(append(slices.Clone(r.locked), r.made), func(t string) string { return dialect.Ident(t) + " WRITE" })
 	all := []string{"SET SESSION foreign_key_checks = 0, SESSION sql_mode = CONCAT(@@SESSION.sql_mode, ',NO_AUTO_VALUE_ON_ZERO')",
 		"CREATE TABLE " + made + " (\n" + strings.Join(r.body, ",\n") + "\n)" + r.options + dialect.DataDirectory(dir),
 		"LOCK TABLES " + strings.Join(locks, ", "),
 		"INSERT INTO " + made + " (" + r.columns + ") SELECT " + r.columns + " FROM " + name}
-	for _, table := range r.locked {
-		for _, l := range r.foreign[table] {
-			is, on := foreignLine.FindStringSubmatch(l), dialect.Ident(table)
-			all = append(all, "ALTER TABLE "+on+" DROP FOREIGN KEY `"+is[1]+"`")
-			if is[2] == name[1:len(name)-1] {
-				l = strings.Replace(l, " REFERENCES "+name+" (", " REFERENCES "+made+" (", 1)
-			}
-			if table == r.name {
-				on = made
-			}
-			all = append(all, "ALTER TABLE "+on+" ADD"+l[1:])
-		}
+	for _, l := range r.foreign {
+		all = append(all, "ALTER TABLE "+name+" DROP FOREIGN KEY `"+foreignLine.FindStringSubmatch(l)[1]+"`",
+			"ALTER TABLE "+made+" ADD"+strings.Replace(l[1:], " REFERENCES "+name+" (", " REFERENCES "+made+" (", 1))
 	}
-	return append(all, "ALTER TABLE "+name+" RENAME TO "+kept, "ALTER TABLE "+made+" RENAME TO "+name, "UNLOCK TABLES",
-		"DROP TABLE "+kept, "SET SESSION foreign_key_checks = 1")
+	return append(all, "DROP TABLE "+name, "ALTER TABLE "+made+" RENAME TO "+name, "UNLOCK TABLES", "SET SESSION foreign_key_checks = 1")
 }
