@@ -34,7 +34,9 @@ func (d Engine) Watch(ctx context.Context, t filewise.Target, database string) (
 type watcher struct {
 	*server
 	database string
-	in       *sql.DB // in the database; db is in none, so that what it asks is not counted there
+	in       *sql.DB           // in the database; db is in none, so that what it asks is not counted there
+	foreign  map[string]string // a foreign key of each table that has one, or is referred to; nil: not read
+	unread   error             // why they could not be read
 }
 
 func (w *watcher) Server() string { return w.product.Title + " " + w.version }
@@ -176,8 +178,9 @@ const (
 	readParents = "SELECT CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME FROM " +
 		"information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND REFERENCED_TABLE_SCHEMA = " +
 		"TABLE_SCHEMA AND REFERENCED_TABLE_NAME <> TABLE_NAME ORDER BY CONSTRAINT_NAME, ORDINAL_POSITION"
-	readForeign = "SELECT CONSTRAINT_NAME FROM information_schema.KEY_COLUMN_USAGE WHERE REFERENCED_TABLE_NAME IS NOT NULL AND " +
-		"CONSTRAINT_SCHEMA = ? AND ? IN (TABLE_NAME, REFERENCED_TABLE_NAME) LIMIT 1"
+	// MariaDB opens the tables of all databases for a condition on CONSTRAINT_SCHEMA, those of one for TABLE_SCHEMA.
+	readForeign = "SELECT TABLE_NAME, REFERENCED_TABLE_NAME, CONSTRAINT_NAME FROM information_schema.KEY_COLUMN_USAGE WHERE " +
+		"TABLE_SCHEMA = ? AND REFERENCED_TABLE_NAME IS NOT NULL"
 )
 
 func (w *watcher) table(ctx context.Context, name string) (filewise.TableFacts, error) {
@@ -222,11 +225,30 @@ func (w *watcher) table(ctx context.Context, name string) (filewise.TableFacts, 
 	if err := errors.Join(w.keys(ctx, &t), w.parents(ctx, &t)); err != nil {
 		return t, err
 	}
-	foreign, err := dialect.Pairs(ctx, w.in, strings.Replace(readForeign, "CONSTRAINT_NAME", "CONSTRAINT_NAME, ''", 1), w.database, name)
-	for constraint := range foreign {
+	switch constraint, err := w.foreignKey(ctx, name); {
+	case err != nil: // what else is known of the table is worth having
+		t.Whole = "its foreign keys could not be read: " + w.explain(err).Error()
+	case constraint != "":
 		t.Whole = "it has part in the foreign key " + constraint + ", and InnoDB has none on partitions"
 	}
-	return t, err
+	return t, nil
+}
+
+// foreignKey is a foreign key of the database that a table has part in, or empty. All are read once.
+func (w *watcher) foreignKey(ctx context.Context, table string) (string, error) {
+	if w.foreign == nil && w.unread == nil {
+		all := map[string]string{}
+		w.unread = dialect.Each(ctx, w.in, func(scan dialect.Scan) error {
+			var from, to, constraint string
+			err := scan(&from, &to, &constraint)
+			all[from], all[to] = constraint, constraint
+			return err
+		}, readForeign, w.database)
+		if w.unread == nil {
+			w.foreign = all
+		}
+	}
+	return w.foreign[table], w.unread
 }
 
 // checks notes which columns a CHECK names. MariaDB's JSON is a text of which one says that it is valid.
