@@ -52,7 +52,7 @@ type Managed struct {
 	Checkpoint    func(context.Context, *sql.DB) (idle time.Duration, err error)
 	CheckpointSQL []string
 	// BackupTool looks for the product's own program for backups of its files, in the
-	// user's directory or the machine's; nil: there is none, and tables are exported.
+	// user's directory or the machine's; nil: there is none.
 	BackupTool func(bin string) (string, error)
 	// LeastMemory is that in which the server works, in bytes: less its buffer pool it took
 	// 90 MiB (MariaDB 10.11) and 130 MiB (MySQL 8.0) with 16 connections.

@@ -113,20 +113,6 @@ func (s Schema) Check(ctx context.Context, link Link) error {
 	})
 }
 
-// CreateEmpty is what creates the tables alone, with their indexes.
-func (s Schema) CreateEmpty() ([]string, error) {
-	all, err := s.Statements(SectionTables, Table{})
-	for _, t := range s.Tables {
-		if err != nil {
-			return nil, err
-		}
-		var indexes []string
-		indexes, err = s.ifAny(SectionIndexes, t)
-		all = append(all, indexes...)
-	}
-	return all, err
-}
-
 // Queryer is a pool or one connection of it.
 type Queryer interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row

@@ -3,7 +3,6 @@ package external
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -91,7 +90,7 @@ func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.F
 	e := &examination{Examination: external.Examination{Demand: d}, server: s.server}
 	e.OK("version", "%s", s.product.Title+" "+s.version)
 	e.rightsHeld()
-	if !s.rights.global["RELOAD"] {
+	if !s.rights.global["RELOAD"] && byMydumper(d.Layouts) {
 		e.Fail("right RELOAD", s.grant([]string{"RELOAD"}, "*.*")+"; "+s.grant([]string{reads}, dialect.Ident(s.target.Database)+".*"),
 			"the account does not have it: mydumper locks all tables for the moment in which its threads begin")
 	}
@@ -99,7 +98,7 @@ func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.F
 		e.Warn("right REFERENCES", s.grant([]string{"REFERENCES"}, ours), "the account does not have it on databases of Filewise's: "+
 			"a backup with foreign keys cannot be restored and compared")
 	}
-	s.seesCode(ctx, e)
+	s.seesCode(ctx, e, d.Layouts)
 	e.activity(ctx)
 	e.Leftovers(ctx, s, s.target.Address.String())
 	bytes, err := s.bytes(ctx)
@@ -117,7 +116,7 @@ func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.F
 
 // Build builds nothing.
 func (s *ownServer) Build(_ context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
-	if err := checkOwn(s.target, l, p); err != nil {
+	if err := (Engine{s.product}).checkOwn(s.target, l, p); err != nil {
 		return nil, err
 	}
 	return userbackup.Database(s.target, l, &ownTool{server: s, layout: l, proof: p.Restores()}, s.probes()), nil
@@ -159,8 +158,13 @@ const (
 	ownJobBytes = 16 << 20 // a statement that is being written, a row, and what compresses
 )
 
-func checkOwn(t filewise.Target, l filewise.Layout, p filewise.Program) error {
-	return userbackup.Check(t, l, p, ownOptions, mostOwnJobs, ownJobBytes)
+func (d Engine) checkOwn(t filewise.Target, l filewise.Layout, p filewise.Program) error {
+	tool := filewise.BackupOption{Name: optionTool, Words: toolMydumper + ", as usual, or " + d.ownProgram() + ", which writes one stream",
+		Check: filewise.OneOf(toolMydumper, d.ownProgram())}
+	if err := userbackup.Check(t, l, p, append([]filewise.BackupOption{tool}, ownOptions...), mostOwnJobs, ownJobBytes); err != nil {
+		return err
+	}
+	return d.checkStream(l)
 }
 
 // place is how the client's own programs come to the server. The password is in the
@@ -198,15 +202,31 @@ func dumped(l filewise.Layout, database string) []string {
 	if v, _ := l.BackupOptions.Get("compress"); v == "yes" {
 		args = append(args, "--compress")
 	}
-	if v, _ := l.BackupOptions.Get("rows"); v != "" && v != "0" {
+	if v, _ := l.BackupOptions.Get("rows"); inPieces(l) {
 		args = append(args, "--rows="+v)
 	}
 	return args
 }
 
+// inPieces tells whether mydumper divides tables.
+func inPieces(l filewise.Layout) bool {
+	v, _ := l.BackupOptions.Get("rows")
+	return v != "" && v != "0"
+}
+
+// loaders are the threads of a restore by myloader, which loads with neither unique nor foreign keys checked. From 10.6 on, MariaDB
+// then locks an empty table for whoever inserts first (bulk insert), and threads that load pieces of it can wait for each other: one
+// loads them.
+func (d Engine) loaders(l filewise.Layout) string {
+	if inPieces(l) && d.Product == dialect.MariaDB {
+		return "--threads=1"
+	}
+	return "--threads=" + strconv.Itoa(l.Backup.Files)
+}
+
 // ownScript says what a trial executes.
 func (d Engine) ownScript(t filewise.Target, l filewise.Layout, p filewise.Program) (out filewise.Script, err error) {
-	if err := checkOwn(t, l, p); err != nil {
+	if err := d.checkOwn(t, l, p); err != nil {
 		return out, err
 	}
 	place, err := d.place(*t.Address)
@@ -214,7 +234,10 @@ func (d Engine) ownScript(t filewise.Target, l filewise.Layout, p filewise.Progr
 		return out, err
 	}
 	text := "SELECT * FROM each table, over " + filewise.Counted(l.Backup.Files, "connection")
-	if !l.Discard {
+	switch {
+	case streams(l):
+		text = script.Quoted(slices.Concat([]string{d.ownProgram()}, place, streamArgs(t.Database)))
+	case !l.Discard:
 		text = script.Quoted(append(append([]string{"mydumper"}, place...), append(dumped(l, t.Database),
 			"--outputdir="+filepath.Join(userbackup.Volume(t, l).Dir, "backup"))...))
 	}
@@ -229,7 +252,7 @@ func (d Engine) BackupArms(filewise.Target, filewise.Program) ([]string, error) 
 
 // BackupScript is a dump by mydumper and its restore by myloader, with code by the server's own programs.
 func (d Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Program) (out filewise.BackupScript, err error) {
-	if err := checkOwn(t, l, p); err != nil {
+	if err := d.checkOwn(t, l, p); err != nil {
 		return out, err
 	}
 	place, err := d.place(*t.Address)
@@ -243,11 +266,18 @@ func (d Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Pr
 	code := func(name string, args ...string) string {
 		return script.Quoted(slices.Concat([]string{name}, codePlace, args))
 	}
+	moment := "All tables are locked for the moment in which mydumper's threads begin (FLUSH TABLES WITH READ LOCK)."
+	if streams(l) {
+		moment = "InnoDB's tables are of one moment, for which nothing is locked (--single-transaction)."
+	}
 	out.Notes = []string{"It is of this database: accounts are the server's, and are not in it.",
-		"The password is MYSQL_PWD, or in ~/.my.cnf.",
-		"All tables are locked for the moment in which mydumper's threads begin (FLUSH TABLES WITH READ LOCK).",
+		"The password is MYSQL_PWD, or in ~/.my.cnf.", moment,
 		"Routines are in its file " + routineFile + ", triggers and events in " + codeFile + "; a " +
 			"trigger or event that names the database stays with that name."}
+	if inPieces(l) && d.Product == dialect.MariaDB {
+		out.Notes = append(out.Notes, "myloader has one thread: MariaDB from 10.6 on locks an empty table for the first that inserts, and threads "+
+			"with pieces of it can deadlock.")
+	}
 	program := func(name, home string, args ...string) string {
 		return `MYSQL_HOME="$` + home + `" ` + readsUTF8 + " " + script.Quoted(append(append([]string{name}, place...), args...))
 	}
@@ -256,10 +286,16 @@ func (d Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Pr
 	}
 	// Each product's client has its name.
 	load := func(file string) string { return code(d.Name) + ` "$@" "$database" < "$from/` + file + `"` }
+	if streams(l) {
+		lines, restore := d.streamLines(l, t.Database, codePlace)
+		out.Backup = slices.Concat([]string{`mkdir -p "$to"`}, lines, []string{dump(routineFile), dump(codeFile)})
+		out.Restore = []string{load(routineFile), restore, load(codeFile)}
+		return out, nil
+	}
 	out.Backup = []string{`mkdir -p "$to"`, `printf '%s\n' ` + script.Quoted(strings.Split(toolOptions, "\n")) + ` > "$to/my.cnf"`,
 		program("mydumper", "to", dumped(l, t.Database)...) + ` --outputdir="$to" "$@"`, dump(routineFile), dump(codeFile)}
 	out.Restore = []string{load(routineFile),
-		program("myloader", "from", "--source-db="+t.Database, fmt.Sprint("--threads=", l.Backup.Files)) +
+		program("myloader", "from", "--source-db="+t.Database, d.loaders(l)) +
 			` --database="$database" --directory="$from" "$@"`, load(codeFile)}
 	return out, nil
 }

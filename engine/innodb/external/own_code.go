@@ -68,7 +68,7 @@ func (o *ownTool) dumpCode(ctx context.Context, to string) error {
 }
 
 // seesCode warns where routines of others are hidden, or views cannot be read: they would not be in a backup.
-func (s *ownServer) seesCode(ctx context.Context, e *examination) {
+func (s *ownServer) seesCode(ctx context.Context, e *examination, layouts []filewise.Layout) {
 	sees, right := s.rights.global["SHOW_ROUTINE"] || s.rights.global["SELECT"], s.grant([]string{"SHOW_ROUTINE"}, "*.*")
 	if s.product == dialect.MariaDB {
 		_, err := s.db.ExecContext(ctx, "SELECT 1 FROM mysql.proc LIMIT 0")
@@ -77,7 +77,15 @@ func (s *ownServer) seesCode(ctx context.Context, e *examination) {
 	if !sees {
 		e.Warn("routines", right, "the account does not see those of others: if there are any, they are not in its backups")
 	}
-	if tools, err := tools(); err == nil {
+	// By its name it is the sequence of the original: a trial restore would draw from that.
+	if columns := s.columns(ctx, "COLUMN_DEFAULT LIKE '%nextval(%'"); columns != "" && s.product == dialect.MariaDB {
+		e.Fail("defaults", "back it up by mariadb-dump --single-transaction --skip-add-locks", "columns whose default draws from a sequence "+
+			"cannot be restored beside the original, whose sequence they name: %s", columns)
+	}
+	if slices.ContainsFunc(layouts, streams) {
+		s.unstreamed(ctx, e)
+	}
+	if tools, err := tools(); err == nil && byMydumper(layouts) {
 		out, err := machine.Command(ctx, tools[0], "--version").Output()
 		if err == nil && early.Match(out) {
 			s.leftOut(ctx, e)
@@ -123,28 +131,33 @@ func (s *ownServer) prepares(ctx context.Context, statement string) error {
 // early are versions of mydumper of which that was tried.
 var early = regexp.MustCompile(`\b0\.(9|10)\.`)
 
-// leftOut says what mydumper 0.10 does not take, so that no time goes into what it cannot back up, or what will not be proved.
+// byMydumper tells whether any of the layouts, or where there are none what is usual, is dumped by mydumper.
+func byMydumper(layouts []filewise.Layout) bool {
+	return len(layouts) == 0 || slices.ContainsFunc(layouts, func(l filewise.Layout) bool { return !streams(l) })
+}
+
+// leftOut refuses what mydumper 0.10 does not take, so that no time goes into what it cannot back up.
 func (s *ownServer) leftOut(ctx context.Context, e *examination) {
-	own := dumpers[s.product.Name].Names[0]
+	instead := Engine{s.product}.insteadOf()
 	names, err := dialect.Column(ctx, s.db, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE "+
 		"CONCAT(TABLE_SCHEMA, TABLE_NAME) LIKE '%`%' AND TABLE_SCHEMA = "+dialect.Literal(s.target.Database)+" ORDER BY 1 LIMIT 10")
 	if err == nil && len(names) > 0 {
-		e.Fail("names of tables", "use a later mydumper, or back it up by "+own, "mydumper 0.10 fails on names with a backtick in them: %s",
+		e.Fail("names of tables", instead, "mydumper 0.10 fails on names with a backtick in them: %s",
 			strings.Join(names, ", "))
 	}
 	if columns := s.columns(ctx, "EXTRA LIKE '%INVISIBLE%'"); columns != "" {
-		e.Warn("invisible columns", "use a later mydumper, or "+own, "mydumper 0.10 leaves out their values: %s", columns)
+		e.Fail("invisible columns", instead, "mydumper 0.10 leaves out their values: %s", columns)
 	}
 	if s.product == dialect.MariaDB {
 		s.unrestored(ctx, e)
 		return
 	}
 	if strings.ContainsFunc(s.target.Database, func(c rune) bool { return c > unicode.MaxASCII }) {
-		e.Fail("name of the database", "use a later mydumper, or back it up by "+own,
+		e.Fail("name of the database", instead,
 			"mydumper 0.10 does not find a database whose name is not ASCII: No database selected")
 	}
 	if columns := s.columns(ctx, "EXTRA LIKE '%DEFAULT_GENERATED%'"); columns != "" {
-		e.Warn("defaults", "use a later mydumper, or "+own, "mydumper 0.10 leaves out the values of columns whose default is an expression, "+
+		e.Fail("defaults", instead, "mydumper 0.10 leaves out the values of columns whose default is an expression, "+
 			"CURRENT_TIMESTAMP among them: %s", columns)
 	}
 }
@@ -161,14 +174,9 @@ func (s *ownServer) columns(ctx context.Context, where string) string {
 
 // unrestored refuses what MariaDB does not take as mydumper writes it.
 func (s *ownServer) unrestored(ctx context.Context, e *examination) {
-	// Such a table comes before its sequence, which is that of the original by its name.
-	if columns := s.columns(ctx, "COLUMN_DEFAULT LIKE '%nextval(%'"); columns != "" {
-		e.Fail("defaults", "back it up by mariadb-dump --skip-add-locks", "what mydumper 0.10 writes of columns whose default draws from a "+
-			"sequence cannot be restored: %s", columns)
-	}
 	// Their texts are written as binary ones, which are the 4 or 16 bytes themselves.
 	if columns := s.columns(ctx, "DATA_TYPE IN ('uuid', 'inet4', 'inet6')"); columns != "" {
-		e.Fail("types of columns", "use a later mydumper, or back it up by mariadb-dump", "what mydumper 0.10 writes of columns of types uuid, "+
+		e.Fail("types of columns", Engine{s.product}.insteadOf(), "what mydumper 0.10 writes of columns of types uuid, "+
 			"inet4 and inet6 cannot be restored: %s", columns)
 	}
 }

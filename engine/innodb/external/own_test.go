@@ -84,7 +84,9 @@ func testBackup(t *testing.T, b bench) {
 	if !warned("views", "lost: ") {
 		t.Error("nothing is said of a view whose definer is gone")
 	}
-	b.Exec(t, "DROP VIEW "+odd+".lost", "DROP TABLE "+odd+".`stam``ped`", "DROP TABLE IF EXISTS "+odd+".n")
+	b.Exec(t, "DROP VIEW "+odd+".lost")
+	b.streamed(t, target, server.(*ownServer))
+	b.Exec(t, "DROP TABLE "+odd+".`stam``ped`", "DROP TABLE IF EXISTS "+odd+".n")
 	layout := filewise.Layout{Name: "2 jobs", Kind: filewise.KindPerTable, Backup: filewise.Spread{Files: 2},
 		BackupOptions: filewise.BackupOptions("").With("compress", "yes").With("volume", "b")}
 	w, err := workload.NewDump(workload.Params{Own: true, Proof: true}, 1)
@@ -155,6 +157,76 @@ func testBackup(t *testing.T, b bench) {
 	fatal(t, os.WriteFile(filepath.Join(to, codeFile), []byte("CREATE FUNCTION `joined`"), 0o600))
 	if err := tool.checkCode(deadline(t), to); !errors.Is(err, filewise.ErrCheck) {
 		t.Errorf("a backup without its triggers: %v", err)
+	}
+}
+
+// streamed: the product's own program takes what mydumper 0.10 loses.
+func (b bench) streamed(t *testing.T, target filewise.Target, s *ownServer) {
+	t.Helper()
+	odd := dialect.Ident(target.Database)
+	b.Exec(t, "ALTER TABLE "+odd+".`stam``ped` ADD j JSON, ADD k INT")
+	if b.engine.Product == dialect.MariaDB { // its sequence is the original's
+		b.Exec(t, "ALTER TABLE "+odd+".`stam``ped` ALTER at DROP DEFAULT, MODIFY h INET6 INVISIBLE DEFAULT '::1'")
+	}
+	b.Exec(t, "INSERT INTO "+odd+".`stam``ped` (h, j, k) VALUES (NULL, '{\"ö\": [1]}', 1)")
+	layout := filewise.Layout{Name: "1 job", Kind: filewise.KindPerTable, Backup: filewise.Spread{Files: 1},
+		BackupOptions: filewise.BackupOptions("").With("compress", "yes").With(optionTool, b.engine.ownProgram())}
+	w, err := workload.NewDump(workload.Params{Own: true, Proof: true}, 1)
+	fatal(t, err)
+	failed := func() (all []string) {
+		for _, f := range s.Examine(deadline(t), filewise.Demand{Layouts: []filewise.Layout{layout}}) {
+			if f.Status == filewise.StatusFailed {
+				all = append(all, f.Check)
+			}
+		}
+		return all
+	}
+	if b.engine.Product == dialect.MySQL { // the program is MariaDB's
+		if got := failed(); !slices.Equal(got, []string{"generated columns"}) {
+			t.Errorf("generated columns of MySQL: %v", got)
+		}
+		b.Exec(t, "ALTER TABLE "+odd+".orders DROP COLUMN twice")
+		defer b.Exec(t, "ALTER TABLE "+odd+".orders ADD twice DECIMAL(9,2) AS (paid * 2) STORED AFTER paid")
+	}
+	if got := failed(); got != nil {
+		t.Errorf("refused: %v", got)
+	}
+	db, err := s.Build(deadline(t), layout, w.Program())
+	fatal(t, err)
+	_, err = db.Backup.Backup(deadline(t))
+	fatal(t, err)
+	fatal(t, db.Backup.Restore(deadline(t)))
+	fatal(t, db.Backup.Verify(deadline(t)))
+	b.Exec(t, "UPDATE "+odd+".`stam``ped` SET k = 2")
+	fatal(t, db.Backup.Verify(deadline(t))) // the original may go on
+	fatal(t, db.Dropper.Drop(deadline(t)))
+	text, err := b.engine.BackupScript(target, layout, w.Program())
+	fatal(t, err)
+	to := filepath.Join(t.TempDir(), "backup")
+	b.Exec(t, "CREATE DATABASE streamed CHARACTER SET utf8mb4")
+	defer b.Exec(t, "DROP DATABASE streamed")
+	for i, lines := range [][]string{text.Backup, text.Restore[:2]} { // its triggers name the database that they are of
+		cmd := exec.CommandContext(deadline(t), "sh", append([]string{"-euc", strings.Join(lines, "\n"), "sh"}, []string{"--user=root"}[:i]...)...)
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "MYSQL_PWD=" + []string{servertest.Password, ""}[i], "database=streamed", "to=" + to,
+			"from=" + to, "HOME=" + t.TempDir()}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s\n%s", err, out, lines)
+		}
+	}
+	rows := func(database string) []string {
+		return slices.DeleteFunc(b.dump(t, database), func(l string) bool { return !strings.HasPrefix(l, "INSERT") })
+	}
+	if got := rows("streamed"); len(got) != 7 || !slices.Equal(got, rows(target.Database)) {
+		t.Errorf("the script restored %q", got)
+	}
+	pieces := filewise.Layout{Backup: filewise.Spread{Files: 4}, BackupOptions: "rows=100000"}
+	if got := b.engine.loaders(pieces); (got == "--threads=1") != (b.engine.Product == dialect.MariaDB) {
+		t.Errorf("pieces of a table are loaded with %s", got)
+	}
+	layout.Backup.Files = 2
+	if _, err := s.Build(deadline(t), layout, w.Program()); !errors.Is(err, filewise.ErrUnsupported) ||
+		!strings.Contains(filewise.RemedyOf(err), "--files 1") {
+		t.Errorf("two streams of one: %v; %s", err, filewise.RemedyOf(err))
 	}
 }
 

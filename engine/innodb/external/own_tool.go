@@ -27,18 +27,18 @@ type ownTool struct {
 	hold          *external.Held // its name, as long as it is in use
 }
 
-// Dump runs mydumper.
+// Dump runs the layout's tool.
 func (o *ownTool) Dump(ctx context.Context, to string) (err error) {
 	if o.proof {
 		if o.before, err = o.server.sums(ctx, o.server.target.Database, nil); err != nil {
 			return err
 		}
 	}
-	paths, err := tools()
-	if err != nil {
-		return err
+	if streams(o.layout) {
+		err = o.stream(ctx, to)
+	} else {
+		err = o.mydumper(ctx, to)
 	}
-	err = o.run(ctx, filepath.Dir(to), paths[0], append(dumped(o.layout, o.server.target.Database), "--outputdir="+to)...)
 	if err == nil {
 		err = o.dumpCode(ctx, to)
 	}
@@ -48,7 +48,15 @@ func (o *ownTool) Dump(ctx context.Context, to string) (err error) {
 	return err
 }
 
-// run runs one of the programs.
+func (o *ownTool) mydumper(ctx context.Context, to string) error {
+	paths, err := tools()
+	if err != nil {
+		return err
+	}
+	return o.run(ctx, filepath.Dir(to), paths[0], append(dumped(o.layout, o.server.target.Database), "--outputdir="+to)...)
+}
+
+// run runs mydumper or myloader.
 func (o *ownTool) run(ctx context.Context, dir, path string, args ...string) error {
 	place, err := Engine{o.server.product}.place(*o.server.target.Address)
 	if err != nil {
@@ -133,12 +141,15 @@ func (o *ownTool) Fill(ctx context.Context, from string) (err error) {
 	if err := s.create(ctx, name, true); err != nil {
 		return err
 	}
+	if streams(o.layout) {
+		return o.unstream(ctx, from)
+	}
 	paths, err := tools()
 	if err != nil {
 		return err
 	}
 	return o.run(ctx, filepath.Dir(from), paths[1], "--source-db="+s.target.Database, "--database="+name, "--directory="+from,
-		fmt.Sprint("--threads=", o.layout.Backup.Files))
+		Engine{s.product}.loaders(o.layout))
 }
 
 // sum is what is compared of a table.

@@ -17,14 +17,9 @@ import (
 // placement.
 const backupSuffix = ".backup"
 
-// copiesFiles says whether the product's own tool makes the backups, and exports whether
-// tables are exported, as the product has none.
+// copiesFiles says whether the product's own tool makes the backups.
 func (d *design) copiesFiles() bool {
-	return d.Program.BacksUp() && !d.Program.Dumps() && d.Product.Managed.BackupTool != nil
-}
-
-func (d *design) exports() bool {
-	return d.Program.BacksUp() && !d.Program.Dumps() && d.Product.Managed.BackupTool == nil
+	return d.Program.BacksUp() && !d.Program.Dumps()
 }
 
 // refuse says what a managed server cannot do.
@@ -36,7 +31,7 @@ const mostThreads = 128
 // checkBackup says why the product makes no backups here.
 func checkBackup(p *dialect.Product, t filewise.Target) error {
 	if p.Managed.BackupTool == nil {
-		return nil
+		return refuse("use scenario dump, which mydumper makes, or mariadb", "%s comes with no program that copies a running server's files", p.Title)
 	}
 	if _, err := p.Managed.BackupTool(t.ServerBin); err != nil {
 		return filewise.Errorf(filewise.CodePreflight, filewise.RemedyOf(err), "%w: %w", err, filewise.ErrUnsupported)
@@ -56,11 +51,7 @@ func (d *design) checkBackup() error {
 	if err := checkBackup(d.Product, d.Target); err != nil {
 		return err
 	}
-	options := toolOptions
-	if d.Product.Managed.BackupTool == nil {
-		options = nil
-	}
-	if err := d.Layout.BackupOptions.Check(options); err != nil {
+	if err := d.Layout.BackupOptions.Check(toolOptions); err != nil {
 		return err
 	}
 	if err := d.Layout.CheckBackupVolumes(d.Target.Volumes); err != nil {
@@ -71,15 +62,6 @@ func (d *design) checkBackup() error {
 		return refuse(fmt.Sprintf("give 1 to %d", mostThreads), "a backup by %d threads", b.Files)
 	}
 	switch system := d.isSystem(); {
-	case d.Product.Managed.BackupTool == nil && system:
-		return refuse("use --kind per-table or partitions",
-			"%s exports tables that have files of their own, and none of its system tablespace; its clone plugin is not in every distribution of it",
-			d.Product.Title)
-	case d.Product.Managed.BackupTool == nil && d.Program.WorksBeside():
-		return refuse("leave --beside out, or use mariadb",
-			"a load beside a backup on %s: FLUSH TABLES … FOR EXPORT, by which Filewise copies its tables, lets nobody write until the copy is "+
-				"done", d.Product.Title)
-	case d.Product.Managed.BackupTool == nil:
 	case b.Placement == filewise.PlaceRoundRobin && len(d.Layout.BackupVolumes(d.Target.Volumes)) > 1:
 		return refuse("use one volume for the backup", "%s's backup tool writes into one directory, not to %d volumes", d.Product.Title,
 			len(d.Layout.BackupVolumes(d.Target.Volumes)))
@@ -144,13 +126,9 @@ func (d *design) warnBackup() {
 	case !d.Program.BacksUp():
 		return
 	}
-	how := "the copying threads (mariadb-backup --parallel)"
-	if d.Product.Managed.BackupTool == nil {
-		how = "the files that are copied at the same time under FLUSH TABLES … FOR EXPORT"
-	}
 	d.Warn("backup-threads", "vary the data files as well: a thread copies whole files",
-		"%s's backups are not striped: a backup has a file for each data file, and a layout's number of backup files is that of %s",
-		d.Product.Title, how)
+		"%s's backups are not striped: a backup has a file for each data file, and a layout's number of backup files is that of the copying threads "+
+			"(mariadb-backup --parallel)", d.Product.Title)
 	if n := len(d.Files); n < d.threads() {
 		d.Warn("fewer-files-than-threads", "use more data files",
 			"%d threads share %s: no more threads copy data than there are data files", d.threads(), filewise.FilesName(n))
@@ -159,14 +137,10 @@ func (d *design) warnBackup() {
 
 // backuper of a build; nil: its program makes no backups.
 func (s *openServer) backuper(i *instance) filewise.Backuper {
-	switch {
-	case !i.design.Program.BacksUp():
+	if !i.design.Program.BacksUp() {
 		return nil
-	case i.design.exports():
-		return exporter{beside{i}}
-	default:
-		return &tool{beside: beside{i}, server: s}
 	}
+	return &tool{beside: beside{i}, server: s}
 }
 
 // verify compares a restored database with the original: the server's own check

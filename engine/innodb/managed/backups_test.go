@@ -16,9 +16,8 @@ import (
 
 func isBinlog(path string) bool { return strings.HasPrefix(filepath.Base(path), "fw-bin.") }
 
-// exports says whether the server backs tables up by exporting them: then only
-// those that have files of their own, and onto several volumes.
-func (sub subject) exports() bool { return slices.Contains(sub.Lacks, filewise.CanBackup) }
+// noTool says whether the product has no program that copies a running server's files.
+func (sub subject) noTool() bool { return slices.Contains(sub.Lacks, filewise.CanBackup) }
 
 // testBackups: of data on several volumes, by several threads; a cancelled one
 // leaves nothing in the way, and damage is seen.
@@ -31,9 +30,12 @@ func testBackups(t *testing.T, sub subject) {
 	}
 	l := phaseLayout(filewise.KindSystem, 4, 32<<20)
 	l.Backup, l.LogVolume = filewise.Spread{Files: 2}, "v3"
-	if sub.exports() {
-		l = phaseLayout(filewise.KindPerTable, 4, 16<<20)
-		l.Backup = filewise.Spread{Files: 3, Placement: filewise.PlaceRoundRobin}
+	if sub.noTool() {
+		_, err := sub.Engine.Script(sub.onScratch(t, 3), l, w.Program())
+		if !errors.Is(err, filewise.ErrUnsupported) || !strings.Contains(filewise.RemedyOf(err), "dump") {
+			t.Errorf("without a program: %v; %s", err, filewise.RemedyOf(err))
+		}
+		return
 	}
 	s := sub.open(t, ctx, sub.onScratch(t, 3))
 	db := build(t, ctx, s, l, w)
@@ -60,7 +62,7 @@ func testBackups(t *testing.T, sub subject) {
 	for _, f := range files {
 		volumes[f.Volume] += f.Bytes
 	}
-	if want := map[bool]int{true: 3, false: 1}[sub.exports()]; len(volumes) != want || volumes["v1"] < 1<<20 {
+	if len(volumes) != 1 || volumes["v1"] < 1<<20 {
 		t.Errorf("the backup is on %v", volumes)
 	}
 	if err := db.Backup.Restore(ctx); err != nil {
@@ -84,6 +86,9 @@ func testBackups(t *testing.T, sub subject) {
 // shown.
 func testBackupPlans(t *testing.T, sub subject) {
 	sub.Need(t)
+	if sub.noTool() {
+		t.Skip("there is no program")
+	}
 	w, err := workload.NewBackup(workload.Params{Rows: 40_000}, 5)
 	if err != nil {
 		t.Fatal(err)
@@ -93,10 +98,10 @@ func testBackupPlans(t *testing.T, sub subject) {
 		refused bool
 		change  func(*filewise.Layout)
 	}{
-		"system":                   {sub.exports(), func(*filewise.Layout) {}},
+		"system":                   {false, func(*filewise.Layout) {}},
 		"per table on one volume":  {false, func(l *filewise.Layout) { own(l, filewise.PlaceOne) }},
-		"per table on two volumes": {!sub.exports(), func(l *filewise.Layout) { own(l, filewise.PlaceRoundRobin) }},
-		"a backup on two volumes": {!sub.exports(),
+		"per table on two volumes": {true, func(l *filewise.Layout) { own(l, filewise.PlaceRoundRobin) }},
+		"a backup on two volumes": {true,
 			func(l *filewise.Layout) { own(l, filewise.PlaceOne); l.Backup.Placement = filewise.PlaceRoundRobin }},
 		"a backup that is discarded": {true, func(l *filewise.Layout) { own(l, filewise.PlaceOne); l.Discard = true }},
 		"too many threads":           {true, func(l *filewise.Layout) { own(l, filewise.PlaceOne); l.Backup.Files = 1000 }},
@@ -112,8 +117,7 @@ func testBackupPlans(t *testing.T, sub subject) {
 		if err != nil {
 			continue
 		}
-		for _, want := range []string{"LOAD DATA LOCAL INFILE", "ADD INDEX", "CHECK TABLE",
-			map[bool]string{true: "IMPORT TABLESPACE", false: "--copy-back"}[sub.exports()]} {
+		for _, want := range []string{"LOAD DATA LOCAL INFILE", "ADD INDEX", "CHECK TABLE", "--copy-back"} {
 			if !slices.ContainsFunc(script.Steps, func(s filewise.Step) bool { return strings.Contains(s.SQL, want) }) {
 				t.Errorf("%s: the script does not say %s", name, want)
 			}

@@ -59,27 +59,6 @@ func copyThen(ctx context.Context, in *os.File, dir, to string, then func(out *o
 	return then(out)
 }
 
-// Read reads a file as Copy does, and throws what it has read away.
-func Read(ctx context.Context, from string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	buf := make([]byte, copyBuffer)
-	for {
-		if err := ctx.Err(); err != nil {
-			return context.Cause(ctx)
-		}
-		switch _, err := io.ReadFull(in, buf); {
-		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-			return nil
-		case err != nil:
-			return fmt.Errorf("reading %s: %w", from, err)
-		}
-	}
-}
-
 // copyRanges copies what holds data and clears what does not.
 func copyRanges(ctx context.Context, in, out *os.File, size int64) error {
 	if err := out.Truncate(size); err != nil {

@@ -1,0 +1,151 @@
+package external
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"filewise"
+	"filewise/engine/innodb/dialect"
+	"filewise/engine/internal/script"
+	installed "filewise/engine/internal/server"
+	"filewise/engine/internal/userbackup"
+	"filewise/machine"
+)
+
+// Tools of backups of a user's database: mydumper's threads divide the work; the product's own
+// program writes one stream, as of one moment, and knows all that the product has.
+const (
+	optionTool   = "tool"
+	toolMydumper = "mydumper"
+)
+
+// ownProgram is the name of the product's own program.
+func (d Engine) ownProgram() string { return dumpers[d.Name].Names[0] }
+
+// streams tells whether a layout's backups are of the product's own program.
+func streams(l filewise.Layout) bool {
+	v, given := l.BackupOptions.Get(optionTool)
+	return given && v != toolMydumper
+}
+
+// insteadOf is what to do where mydumper loses something.
+func (d Engine) insteadOf() string {
+	return fmt.Sprintf("use a later mydumper, or --backup-option tool=%s --backup-option compress=no,yes --files 1", d.ownProgram())
+}
+
+// checkStream refuses what the product's own program cannot do.
+func (d Engine) checkStream(l filewise.Layout) error {
+	switch {
+	case !streams(l):
+		return nil
+	case l.Backup.Files > 1:
+		return filewise.Errorf(filewise.CodeUsage, "use --files 1 with it", "%d jobs of %s: it writes one stream: %w", l.Backup.Files,
+			d.ownProgram(), filewise.ErrUnsupported)
+	case inPieces(l):
+		return filewise.Errorf(filewise.CodeUsage, "leave it out, or use tool="+toolMydumper, "rows: %s writes tables whole: %w",
+			d.ownProgram(), filewise.ErrUnsupported)
+	}
+	return nil
+}
+
+// unstreamed refuses what MariaDB's mysqldump, which Debian has by that name, writes of MySQL's tables so that MySQL does not take
+// it back: MariaDB leaves out what it reads for a generated column.
+func (s *ownServer) unstreamed(ctx context.Context, e *examination) {
+	program, err := dumpers[s.product.Name].Find("")
+	if err != nil || s.product == dialect.MariaDB {
+		return
+	}
+	out, err := machine.Command(ctx, program, "--version").Output()
+	columns := s.columns(ctx, "EXTRA IN ('STORED GENERATED', 'VIRTUAL GENERATED')")
+	if err == nil && strings.Contains(string(out), "MariaDB") && columns != "" {
+		e.Fail("generated columns", "put MySQL's own mysqldump into PATH, or use tool="+toolMydumper+" where it takes the tables",
+			"%s is MariaDB's, and what it writes of MySQL's generated columns cannot be restored: %s", program, columns)
+	}
+}
+
+// streamFile is the dump within a backup's directory.
+const streamFile = "dump.sql"
+
+func streamArgs(database string) []string {
+	return []string{"--single-transaction", "--quick", "--skip-triggers", "--skip-add-locks", "--no-tablespaces", "--loose-set-gtid-purged=OFF", database}
+}
+
+// stream has the product's own program write the tables, which are compressed then. Views are left out: what a trial restores
+// are the tables.
+func (o *ownTool) stream(ctx context.Context, to string) error {
+	s := o.server
+	program, place, err := o.ownCommand(dumpers[s.product.Name])
+	if err != nil {
+		return err
+	}
+	views, err := dialect.Column(ctx, s.db, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_TYPE = 'VIEW' AND TABLE_SCHEMA = "+
+		dialect.Literal(s.target.Database))
+	if err != nil {
+		return s.explain(err)
+	}
+	if err := os.Mkdir(to, 0o700); err != nil {
+		return err
+	}
+	path := filepath.Join(to, streamFile)
+	args := append(place, "--result-file="+path)
+	for _, v := range views {
+		args = append(args, "--ignore-table="+s.target.Database+"."+v)
+	}
+	if err := o.runOwn(ctx, filepath.Dir(to), append([]string{program}, append(args, streamArgs(s.target.Database)...)...)); err != nil {
+		return err
+	}
+	if v, _ := o.layout.BackupOptions.Get("compress"); v != "yes" {
+		return nil
+	}
+	return o.runOwn(ctx, filepath.Dir(to), []string{"/bin/sh", "-c", `exec gzip "$0"`, path})
+}
+
+// unstream has the product's client restore the tables.
+func (o *ownTool) unstream(ctx context.Context, from string) error {
+	program, place, err := o.ownCommand(clients[o.server.product.Name])
+	if err != nil {
+		return err
+	}
+	path, read := filepath.Join(from, streamFile), `exec "$@" < "$0"`
+	if v, _ := o.layout.BackupOptions.Get("compress"); v == "yes" {
+		path, read = path+".gz", `gzip -dc "$0" | "$@"`
+	}
+	return o.runOwn(ctx, filepath.Dir(from), slices.Concat([]string{"/bin/sh", "-c", read, path, program}, place, []string{o.restored}))
+}
+
+// clients are the programs that execute a product's dumps.
+var clients = map[string]installed.Binary{
+	"mariadb": {Names: []string{"mariadb", "mysql"}, Places: []string{"/usr/bin", "/usr/local/bin"}, Package: "mariadb-client"},
+	"mysql": {Names: []string{"mysql"}, Places: []string{"/usr/local/mysql/bin", "/usr/bin", "/usr/local/bin"},
+		Remedy: "install MySQL's client mysql"},
+}
+
+// ownCommand is one of the product's own programs, and how it comes to the server.
+func (o *ownTool) ownCommand(b installed.Binary) (program string, place []string, err error) {
+	if program, err = b.Find(""); err != nil {
+		return "", nil, err
+	}
+	place, err = Engine{o.server.product}.codePlace(*o.server.target.Address)
+	return program, append([]string{"--no-defaults"}, place...), err
+}
+
+func (o *ownTool) runOwn(ctx context.Context, dir string, command []string) error {
+	return userbackup.Run(ctx, o.server.target, dir, []string{"MYSQL_PWD=" + o.server.target.Address.Password.Reveal()}, command)
+}
+
+// streamLines are the script's that make a backup by the product's own program, and restore its tables and views.
+func (d Engine) streamLines(l filewise.Layout, database string, place []string) (backup []string, restore string) {
+	line := func(program string, args ...string) string {
+		return script.Quoted(slices.Concat([]string{program}, place, args))
+	}
+	backup = []string{line(d.ownProgram(), streamArgs(database)...) + ` --result-file="$to/` + streamFile + `" "$@"`}
+	restore = line(d.Name) + ` "$@" "$database"`
+	if v, _ := l.BackupOptions.Get("compress"); v == "yes" {
+		return append(backup, `gzip "$to/`+streamFile+`"`), `gzip -dc "$from/` + streamFile + `.gz" | ` + restore
+	}
+	return backup, restore + ` < "$from/` + streamFile + `"`
+}
