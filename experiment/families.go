@@ -1,9 +1,78 @@
 package experiment
 
-import "filewise/verdict"
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"filewise"
+	"filewise/internal/say"
+	"filewise/verdict"
+	"filewise/workload"
+)
 
 // JointFrom are the rules from which on each family has an equal share of the error.
 const JointFrom = 3
+
+// shares divides the families, by their places, into those that have a share of the error and those
+// that are estimated alone.
+func (p Plan) shares() (shared, estimated []int) {
+	for f, name := range p.families() {
+		if slices.Contains(p.Estimated, name) {
+			estimated = append(estimated, f)
+		} else {
+			shared = append(shared, f)
+		}
+	}
+	return shared, estimated
+}
+
+// judged returns the results of the families that have a share of the error, if there are any results.
+func (p Plan) judged(results []verdict.Result) []verdict.Result {
+	if len(p.Estimated) == 0 || len(results) == 0 {
+		return results
+	}
+	var out []verdict.Result
+	shared, _ := p.shares()
+	for _, f := range shared {
+		out = append(out, results[f])
+	}
+	return out
+}
+
+// tooShort returns the plan with the families named whose operations the pilots find too short to
+// judge, by the median over all layouts; false if there is none, or it is too late. If all are, all
+// are judged: their condition of meaning is broken, and says so. Rules 1 and 2 share with all.
+func (s standing) tooShort() (Plan, bool) {
+	p := s.plan
+	if _, open := s.nextPilot(); open || s.lastBlock() > 0 || p.JudgedBy() < JointFrom || len(p.Estimated) > 0 || p.AsPublished != nil {
+		return p, false
+	}
+	a := s.asked(nil)
+	for _, family := range p.Families() {
+		took, unit, ok := a.typicalTime(family)
+		if ok && took < workload.LeastOf(unit) {
+			p.Estimated = append(p.Estimated, family)
+		}
+	}
+	return p, len(p.Estimated) > 0 && len(p.Estimated) < len(p.Families())
+}
+
+// estimates are what is said of a family that is too short to judge.
+func (s standing) estimates(f int, name string) []string {
+	took, unit, _ := s.asked(nil).typicalTime(name)
+	out := []string{fmt.Sprintf("Not judged: %s takes %s, too short to tell layouts apart (at least %s). Estimates only.", name,
+		say.Seconds(took), say.Seconds(workload.LeastOf(unit)))}
+	if look, ok := s.results[f].Last(); ok {
+		for j, e := range look.Estimates {
+			if arm := s.results[f].Arms[j].Name; arm != s.plan.Baseline && !math.IsNaN(e.Effect) {
+				out = append(out, fmt.Sprintf("%s: about %s against %s (%s).", arm, say.Difference(e.Effect), s.plan.Baseline,
+					filewise.Counted(e.N, "trial")))
+			}
+		}
+	}
+	return out
+}
 
 // JudgeFamilies judges families of one experiment so that all their claims hold together with
 // the error alpha. Since rules 3 each has an equal share of it (Bonferroni), so that intervals

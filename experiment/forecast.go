@@ -3,6 +3,7 @@ package experiment
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -50,7 +51,7 @@ func ForecastFrom(layouts int) int { return verdict.ForecastFrom(layouts) }
 
 // FamilyConfidence is that of each family, with which all of them hold together.
 func (p Plan) FamilyConfidence() float64 {
-	return 1 - (1-p.Confidence)/float64(max(len(p.families()), 1))
+	return 1 - (1-p.Confidence)/float64(max(len(p.families())-len(p.Estimated), 1))
 }
 
 // extensionShare is how many times the blocks of a plan an extended run takes for the same: its
@@ -155,7 +156,7 @@ func (s standing) forecast() *Forecast {
 		return &Forecast{From: from, Sentence: said + "."}
 	}
 	noise := 0.0
-	for _, r := range s.results {
+	for _, r := range s.plan.judged(s.results) {
 		if sd, ok := r.Noise(); ok {
 			noise = max(noise, sd)
 		}
@@ -230,6 +231,9 @@ func (p Plan) Samples(done []filewise.Trial) ([]FamilySample, error) {
 	}
 	var out []FamilySample
 	for f, family := range p.families() {
+		if slices.Contains(p.Estimated, family) {
+			continue
+		}
 		sample := verdict.Sample{Arms: s.results[f].Arms}
 		for b := range s.results[f].Blocks {
 			sample.Table = append(sample.Table, s.row(b+1, family))

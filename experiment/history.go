@@ -194,7 +194,7 @@ func (h history) inBlocks() (n int) {
 }
 
 // live are the layouts that block b measures: those that are not given up, and
-// that some family has neither dropped nor decided before.
+// that some judged family has neither dropped nor decided before.
 func (h history) live(results []verdict.Result, b int) []int {
 	var out []int
 	for i := range h.plan.Layouts {
@@ -235,7 +235,7 @@ func (h history) replay(s Schedule, m *memo) ([]verdict.Result, *filewise.Cell, 
 		m.keep(s, max(last-1, 0), before)
 	}
 	for b := 1; b <= last; b++ {
-		cell, open := h.cell(b, h.plan.order(b, h.live(before, b)))
+		cell, open := h.cell(b, h.plan.order(b, h.live(h.plan.judged(before), b)))
 		switch {
 		case open && b == last:
 			return before, &cell, nil
@@ -261,13 +261,28 @@ func (h history) judge(s Schedule, blocks int) ([]verdict.Result, error) {
 			tables[f][b] = h.row(b+1, family)
 		}
 	}
-	return JudgeFamilies(h.plan.JudgedBy(), 1-h.plan.Confidence, len(families), func(f int, confidence float64) (verdict.Result, error) {
-		r, err := h.plan.judgeTable(s, tables[f], confidence)
+	shared, alone := h.plan.shares()
+	some, err := JudgeFamilies(h.plan.JudgedBy(), 1-h.plan.Confidence, len(shared), func(i int, confidence float64) (verdict.Result, error) {
+		r, err := h.plan.judgeTable(s, tables[shared[i]], confidence)
 		if err != nil {
-			return r, fmt.Errorf("family %q: %w", families[f], err)
+			return r, fmt.Errorf("family %q: %w", families[shared[i]], err)
 		}
 		return r, nil
 	})
+	if err != nil {
+		return some, err
+	}
+	results := make([]verdict.Result, len(families))
+	for i, f := range shared {
+		results[f] = some[i]
+	}
+	for _, f := range alone {
+		cfg, arms := h.plan.judging(s, tables[f], h.plan.Confidence)
+		if results[f], err = verdict.Unjudged(cfg, arms, tables[f]); err != nil {
+			return results, fmt.Errorf("family %q: %w", families[f], err)
+		}
+	}
+	return results, nil
 }
 
 // Families are what the workload measures, of which plans of earlier versions say

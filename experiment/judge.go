@@ -51,6 +51,10 @@ func (s standing) judge() (Judgement, error) {
 	j.Relevance, j.Forecast = s.relevance(), s.forecast()
 	j.Conditions = s.conditions(j.Relevance)
 	for f, name := range s.plan.families() {
+		if slices.Contains(s.plan.Estimated, name) {
+			j.Families = append(j.Families, Family{Name: name, Result: s.results[f], Sentences: s.estimates(f, name), Estimated: true})
+			continue
+		}
 		result, sentences := s.family(f, name, j.Latencies)
 		latency, err := s.layoutLatencies(result, name)
 		if err != nil {
@@ -60,7 +64,7 @@ func (s standing) judge() (Judgement, error) {
 			LatencyLoss: s.latencyLoss(result, latency)})
 	}
 	j.Warnings = s.stillWarnings()
-	for _, w := range s.results[0].Warnings {
+	for _, w := range s.plan.judged(s.results)[0].Warnings {
 		j.Warnings = append(j.Warnings, filewise.Warning(w))
 	}
 	j.Warnings = append(append(j.Warnings, s.warnings(s.schedule)...), s.noRungWarning(j.Conditions)...)

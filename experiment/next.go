@@ -55,7 +55,7 @@ func (p Plan) standingBy(done []filewise.Trial, m *memo) standing {
 		s.next = *open
 	default:
 		block := s.lastBlock() + 1
-		next := p.order(block, s.live(s.results, block))
+		next := p.order(block, s.live(s.plan.judged(s.results), block))
 		if s.decision = s.ending(len(next)); s.decision.Ending == GoesOn {
 			var left bool
 			if s.next, left = s.cell(block, next); !left {
@@ -90,7 +90,7 @@ func (s standing) ending(live int) Decision {
 // settled says how the judgements of all families have ended, if all have.
 func (s standing) settled() Decision {
 	d := Decision{Ending: Decided}
-	for _, r := range s.results {
+	for _, r := range s.plan.judged(s.results) {
 		switch one := s.ended(r); {
 		case one.Ending == GoesOn:
 			return one
@@ -161,7 +161,7 @@ func (s standing) spent(live int) Decision {
 // firstClaim is the block from which every family has intervals.
 func (s standing) firstClaim() int {
 	first := 0
-	for _, r := range s.results {
+	for _, r := range s.plan.judged(s.results) {
 		first = max(first, r.FirstClaim())
 	}
 	return first
@@ -182,6 +182,12 @@ func (p Plan) JudgedBy() int { return max(p.Rules, 1) }
 
 // judgeTable judges complete blocks of one family by the plan's rules.
 func (p Plan) judgeTable(s Schedule, table verdict.Table, confidence float64) (verdict.Result, error) {
+	cfg, arms := p.judging(s, table, confidence)
+	return verdict.Judge(cfg, arms, table)
+}
+
+// judging is what a family's table is judged by.
+func (p Plan) judging(s Schedule, table verdict.Table, confidence float64) (verdict.Config, []verdict.Arm) {
 	cfg := verdict.DefaultConfig()
 	cfg.Rules = p.JudgedBy()
 	cfg.Margin = marginLog(p.Margin)
@@ -198,5 +204,5 @@ func (p Plan) judgeTable(s Schedule, table verdict.Table, confidence float64) (v
 			cfg.Baseline = i
 		}
 	}
-	return verdict.Judge(cfg, arms, table)
+	return cfg, arms
 }

@@ -53,6 +53,9 @@ type Plan struct {
 	// Families where there are none. Overall adds the geometric mean over them as a family.
 	Phases  []string `json:"phases,omitempty"`
 	Overall bool     `json:"overall,omitempty"`
+	// Estimated are the families that the pilots found too short to judge. They are shown as
+	// estimates and have no share of the error, which the others divide. Fixed before block 1.
+	Estimated []string `json:"estimated,omitempty"`
 
 	// AsPublished has the scenario's article's own design in place of blocks in random
 	// order; nil: it is not repeated.
@@ -198,7 +201,8 @@ type Judgement struct {
 type Family struct {
 	Name      string         `json:"name"`
 	Result    verdict.Result `json:"verdict"`
-	Sentences []string       `json:"sentences"` // the verdict in words
+	Estimated bool           `json:"estimated,omitempty"` // too short to judge: the result claims nothing
+	Sentences []string       `json:"sentences"`           // the verdict in words
 	// Cause is what changed with the difference, or what limits the layouts alike;
 	// absent: too little was measured to say.
 	Cause *cause.Cause `json:"cause,omitempty"`

@@ -45,6 +45,8 @@ type Runner struct {
 	Stopped func() bool
 	// Notify hears of what happens; it must not block. May be nil.
 	Notify func(Event)
+	// Fix stores the plan with what the pilots fixed of it, before block 1. If nil, it is not stored.
+	Fix func(context.Context, Plan) error
 	// Redesign has what the runner measures be that of another design, which the plan's ladder
 	// leads to; false: it cannot be had, and the plan stays. Nil: no ladder is climbed.
 	Redesign func(context.Context, Plan) (bool, error)
@@ -144,6 +146,15 @@ func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.T
 			judged = new(memo)
 			at = r.Plan.standingBy(done, judged)
 			continue
+		}
+		if next, short := at.tooShort(); short {
+			if r.Fix != nil {
+				if err := r.Fix(ctx, next); err != nil {
+					return done, at.decision, fmt.Errorf("store what the pilots fixed: %w", err)
+				}
+			}
+			r.Plan, judged = next, new(memo)
+			at = r.Plan.standingBy(done, judged)
 		}
 		cells := at.session()
 		if err := r.await(ctx, at.schedule, len(cells)); err != nil {

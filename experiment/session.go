@@ -62,7 +62,7 @@ func (s standing) session() []filewise.Cell {
 		return []filewise.Cell{next} // the first pilot forecasts whether any more are worth it
 	}
 	var cells []filewise.Cell
-	for pos, i := range s.plan.order(next.Block, s.live(s.results, next.Block)) {
+	for pos, i := range s.plan.order(next.Block, s.live(s.plan.judged(s.results), next.Block)) {
 		name := s.plan.Layouts[i].Name
 		if s.open(next.Block, i) && s.tries[cellKey{next.Block, name}].n == next.Attempt-1 {
 			cells = append(cells, filewise.Cell{Pilot: next.Pilot, Block: next.Block, Position: s.plan.position(next.Block, pos),

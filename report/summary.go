@@ -73,6 +73,9 @@ type outcome struct {
 	bound    float64 // the most that is open in any of them, log scale
 }
 
+// estimated stands for the decision on families that are too short to judge.
+const estimated verdict.Decision = "estimated"
+
 // words says it, where there are so many families.
 func (o outcome) words(baseline string, all int) string {
 	names := familyNames(o.families)
@@ -82,6 +85,8 @@ func (o outcome) words(baseline string, all int) string {
 	switch {
 	case o.layout != "":
 		return adviceOn(o.layout, baseline) + " for " + names
+	case o.decision == estimated:
+		return "only estimates for " + names + ", too short to judge"
 	case o.decision == "":
 		return "undecided for " + names
 	case o.decision == verdict.DecisionMore:
@@ -100,6 +105,8 @@ func outcomesOf(families []experiment.Family) (overall *outcome, singly []outcom
 		a := f.Result.Answer()
 		o := outcome{decision: a.Decision, families: []string{f.Name}, bound: a.Bound}
 		switch {
+		case f.Estimated:
+			o.decision = estimated
 		case f.Result.Config.Rules <= 2: // whose verdicts read as they did
 			o.decision, o.layout = "", f.Result.RecommendedName()
 		case a.Decision == verdict.DecisionUse || a.Decision == verdict.DecisionKeep:

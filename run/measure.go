@@ -59,6 +59,10 @@ func (m *measurement) measure(ctx context.Context, run store.Run, done []filewis
 	runner.Guard, runner.Await = m.told.guard(watch.guard), m.before(live.await(m.told.await(watch.await)))
 	runner.Record, runner.Redesign = m.recorder(run.ID, watch), m.redesign(&run, runner)
 	runner.Left = m.left
+	runner.Fix = func(ctx context.Context, p experiment.Plan) error {
+		run.Plan = p
+		return m.store.Redesign(ctx, run.ID, p, run.Server)
+	}
 	done, decision, err := runner.Run(ctx, done)
 	live.observer.Close()
 	out, err := m.finish(ctx, run, done, decision, err)

@@ -46,6 +46,47 @@ func Few(cfg Config, arms []Arm, t Table) ([]Estimate, error) {
 	return out, nil
 }
 
+// Unjudged is a result that claims nothing: of every arm an estimate by all blocks, the median of its
+// log ratios to the baseline, without an interval, a bound or a decision. Errors wrap ErrConfig or
+// ErrTable.
+func Unjudged(cfg Config, arms []Arm, t Table) (Result, error) {
+	few, err := Few(cfg, arms, t)
+	if err != nil {
+		return Result{}, err
+	}
+	r := Result{Config: cfg, Arms: append([]Arm{}, arms...), Looks: []Look{}, Blocks: len(t), Warnings: []Warning{}}
+	look := Look{Block: len(t), Dropped: []int{}, PooledVar: math.NaN(), CTwoSided: math.NaN(), COneSided: math.NaN(), Leader: -1,
+		Recommended: -1, Tolerance: cfg.Margin, CalibrationSlope: math.NaN(), LargestDifference: math.NaN()}
+	for j, e := range few {
+		var ratios, levels []float64
+		for _, row := range t {
+			if row[j].OK {
+				levels = append(levels, math.Log(row[j].Throughput))
+			}
+			if row[j].OK && row[cfg.Baseline].OK {
+				ratios = append(ratios, math.Log(row[j].Throughput/row[cfg.Baseline].Throughput))
+			}
+		}
+		look.Trials += len(levels)
+		out := Estimate{N: len(levels), Effect: math.NaN(), SE: math.NaN(), Lo: math.NaN(), Hi: math.NaN(), RawEffect: e.Effect,
+			Regret: math.NaN(), Typical: math.NaN(), Alive: true, Candidate: true, Mark: MarkUndecided, InstanceSD: math.NaN()}
+		if len(ratios) > 0 {
+			out.Effect = median(ratios)
+		}
+		if len(levels) > 0 {
+			out.Typical = math.Exp(median(levels))
+		}
+		if j == cfg.Baseline {
+			out.Mark, out.Lo, out.Hi = MarkBaseline, 0, 0
+		}
+		look.Estimates = append(look.Estimates, out)
+	}
+	if r.Trials = look.Trials; len(t) > 0 {
+		r.Looks = append(r.Looks, look)
+	}
+	return r, nil
+}
+
 // FewSentences phrase it: that it is no verdict, then each arm.
 func FewSentences(cfg Config, arms []Arm, t Table) ([]string, error) {
 	all, err := Few(cfg, arms, t)
