@@ -77,11 +77,12 @@ func SetUp(ctx context.Context, e filewise.Engine, p experiment.Plan, login Logi
 			return env.openHere(ctx)
 		}
 	}
-	if err := env.checkDump(ctx); err != nil {
-		return nil, err
-	}
+	// Reading a large dump takes a while: whether another run measures is known before.
 	if err := env.lockHost(ctx, hostlock.Holder{What: env.label(), Store: store}); err != nil {
 		return nil, err
+	}
+	if err := env.checkDump(ctx); err != nil {
+		return nil, errors.Join(err, env.Close())
 	}
 	if err := open(); err != nil {
 		return nil, errors.Join(err, env.Close())
