@@ -122,7 +122,7 @@ func accustomed(t *testing.T, f *usersServer, shop *client.Link) {
 	must(t, err)
 	settings, err := w.(filewise.Accustomed).Settings(deadline(t))
 	must(t, err)
-	if settings["search_path"] != "app, public" || facts.Columns[0].High != "9" || !strings.Contains(facts.Whole, "schema app") {
+	if settings["search_path"] != "app, public" || facts.Columns[0].High != "9" || facts.Table != "app.hidden" || facts.Whole != "" {
 		t.Errorf("%v, %+v", settings, facts)
 	}
 }

@@ -43,13 +43,13 @@ func (d *design) customSetup() ([]string, error) {
 	if d.program.Restored() {
 		return []string{dumpfile.Step(d.program.Custom)}, nil
 	}
-	return customRules.Texts(d.program.Custom, d.customSite("", ""))
+	return customRules.Texts(d.program.Custom, d.customSite(""))
 }
 
 // customSite are the places of the workload's tables. Partitions follow their table at
 // once, with the indexes that it has already where the layout wants indexes. with are storage
 // parameters, which a partitioned table hands to its partitions.
-func (d *design) customSite(schema, with string) customsql.Site {
+func (d *design) customSite(with string) customsql.Site {
 	site := customsql.Site{Shards: 1, Spread: map[string]customsql.Place{}}
 	for i, t := range d.tables {
 		leaf := t.Leaves[0]
@@ -64,7 +64,7 @@ func (d *design) customSite(schema, with string) customsql.Site {
 			} else {
 				place.After = append(place.After, "RESET default_tablespace") // that of the partition before
 			}
-			place.After = append(place.After, "CREATE TABLE "+schema+client.Ident(leaf.Name)+" PARTITION OF "+schema+client.Ident(leaf.Of)+" "+
+			place.After = append(place.After, "CREATE TABLE "+client.Table(leaf.Name)+" PARTITION OF "+client.Table(leaf.Of)+" "+
 				leaf.Values+with+leaf.Options)
 		}
 		place.After = append(place.After, "RESET default_tablespace")

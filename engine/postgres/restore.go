@@ -56,7 +56,7 @@ func (Engine) Dump(ctx context.Context, t filewise.Target, to io.Writer) error {
 // partitions where the layout has them, and gathers statistics.
 func (i *instance) restoreDump(ctx context.Context) error {
 	if err := dump.Restore(ctx, i.install, i.design.program.Custom.From, i.link, func(with string) map[string]customsql.Place {
-		return i.design.customSite("public.", with).Spread
+		return i.design.customSite(with).Spread
 	}); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (i *instance) restoreDump(ctx context.Context) error {
 				continue
 			}
 			indexes, err := i.link.Texts(ctx, "SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = to_regclass($1)",
-				client.Ident(leaf.Name))
+				client.Table(leaf.Name))
 			if err != nil {
 				return err
 			}

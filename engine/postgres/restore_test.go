@@ -45,6 +45,8 @@ var restSchema = []string{
 	`CREATE CONSTRAINT TRIGGER seen AFTER INSERT ON orders DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_up()`,
 	`CREATE ROLE keeper`, `CREATE ROLE "Ke, eper"`, `CREATE SCHEMA "group" AUTHORIZATION keeper`,
 	`CREATE TYPE "group"."Stand" AS ENUM ('offen', 'be''zahlt; --')`, `CREATE DOMAIN betrag AS numeric CHECK (VALUE >= 0)`,
+	`CREATE TABLE "group".moves (id int PRIMARY KEY, x int)`, `INSERT INTO "group".moves SELECT i, i FROM generate_series(1, 300) i`,
+	`CREATE INDEX ON "group".moves (x)`,
 	`CREATE SEQUENCE "group".odd INCREMENT -7 MINVALUE -99 START -3 CYCLE`, `SELECT nextval('"group".odd')`,
 	`COMMENT ON TABLE orders IS E'US$$\r\nGRANT nothing;\n\\connect nowhere\nCOPY x FROM stdin;\n'`,
 	`COMMENT ON COLUMN orders.note IS E'$a$ (\\'' OWNER TO x;'`,
@@ -91,7 +93,8 @@ func restored(t *testing.T, f *usersServer) {
 	program := func(path, key string) filewise.Program {
 		text := []filewise.CustomText{{Text: "SELECT net FROM orders WHERE id = 1"}}
 		w, err := workload.NewCustom(workload.Params{Connections: 1, Custom: &workload.Custom{From: path,
-			Tables:       []filewise.CustomTable{{Name: "orders", Key: key}, {Name: longTable, Key: "Schlüssel's"}},
+			Tables: []filewise.CustomTable{{Name: "orders", Key: key}, {Name: longTable, Key: "Schlüssel's"},
+				{Name: "group.moves", Key: "id"}},
 			Transactions: []workload.Transaction{{Name: "look", Weight: 1, SQL: workload.Script{"": text}}}}}, 1)
 		must(t, err)
 		return w.Program()
@@ -205,7 +208,7 @@ func (f *usersServer) restoredWhole(t *testing.T, s filewise.Server, p filewise.
 			on[file.Object] = file.Volume
 		}
 	}
-	if len(on) != 2 || on["orders"] == on[longTable] {
+	if len(on) != 3 || on["orders"] == on[longTable] || on["group.moves"] != on["orders"] {
 		t.Errorf("the tables lie on %v", on)
 	}
 	indexes, err := db.Observer.(*build).link.Texts(deadline(t), "SELECT x.relname::text FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid "+

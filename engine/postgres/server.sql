@@ -73,21 +73,21 @@ SELECT extract(epoch FROM max(replay_lag))::float8 FROM pg_stat_replication;
 -- The relations of the build's tables. Of TOAST tables only those that hold something tell
 -- anything. A table that comes and goes is no part of a layout.
 -- name: relations
-SELECT c.relname::text, 'table', coalesce(s.spcname::text, ''), coalesce(pg_relation_filepath(c.oid), ''), pg_relation_size(c.oid),
-       c.relname::text
-  FROM pg_class c LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace
- WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND c.relname !~ '^fw_churn_'
+WITH t AS (SELECT c.oid, c.reltablespace, c.reltoastrelid, c.relkind,
+                  CASE n.nspname WHEN 'public' THEN '' ELSE n.nspname || '.' END || c.relname AS name
+             FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+            WHERE c.relkind = 'r' AND c.relname !~ '^fw_churn_' AND n.nspname <> ALL ('{information_schema,filewise}')
+              AND n.nspname !~ '^pg_')
+SELECT t.name, 'table', coalesce(s.spcname::text, ''), coalesce(pg_relation_filepath(t.oid), ''), pg_relation_size(t.oid), t.name
+  FROM t LEFT JOIN pg_tablespace s ON s.oid = t.reltablespace
 UNION ALL
-SELECT c.relname::text, 'index', coalesce(s.spcname::text, ''), coalesce(pg_relation_filepath(c.oid), ''), pg_relation_size(c.oid),
-       t.relname::text
-  FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid
+SELECT c.relname::text, 'index', coalesce(s.spcname::text, ''), coalesce(pg_relation_filepath(c.oid), ''), pg_relation_size(c.oid), t.name
+  FROM t JOIN pg_index i ON i.indrelid = t.oid JOIN pg_class c ON c.oid = i.indexrelid AND c.relkind = 'i'
   LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace
- WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'i'
 UNION ALL
-SELECT c.relname::text, 'toast', coalesce(s.spcname::text, ''), coalesce(pg_relation_filepath(c.oid), ''), pg_relation_size(c.oid),
-       t.relname::text
-  FROM pg_class t JOIN pg_class c ON c.oid = t.reltoastrelid LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace
- WHERE t.relnamespace = 'public'::regnamespace AND t.relkind = 'r' AND pg_relation_size(c.oid) > 0;
+SELECT c.relname::text, 'toast', coalesce(s.spcname::text, ''), coalesce(pg_relation_filepath(c.oid), ''), pg_relation_size(c.oid), t.name
+  FROM t JOIN pg_class c ON c.oid = t.reltoastrelid LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace
+ WHERE pg_relation_size(c.oid) > 0;
 
 -- What is in a database besides what a new one has, and, with $1, besides what Filewise
 -- makes: tables, indexes and routines with its signature (see sign.go), keys of such tables, and

@@ -230,8 +230,7 @@ func (w *watcher) tableOf(ctx context.Context, quoted string, withhold func(stri
 		t.Whole = "its unique key " + other + " does not contain " + t.Key
 	}
 	if schema := client.Text(row[6]); schema != "public" {
-		t.Alone = ""
-		t.Whole = "it is in schema " + schema + ", and a layout spreads tables of public: statements on it are measured where the dump puts it"
+		t.Table = schema + "." + t.Table
 	}
 	if rules, ok := row[9].(int64); ok {
 		t.Rules = int(rules)

@@ -79,6 +79,15 @@ const MaxName = 63
 // Ident quotes an identifier (PostgreSQL's documentation, 4.1.1).
 func Ident(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
+// Table is the quoted name of a table that is told as NAME, of schema public, or as SCHEMA.NAME.
+func Table(told string) string {
+	schema, name, is := strings.Cut(told, ".")
+	if !is || schema == "" || name == "" {
+		schema, name = "public", told
+	}
+	return Ident(schema) + "." + Ident(name)
+}
+
 // Literal quotes a text, whatever standard_conforming_strings is (4.1.2.2).
 func Literal(text string) string {
 	quoted := "'" + strings.ReplaceAll(text, "'", "''") + "'"

@@ -13,19 +13,21 @@ import (
 )
 
 var (
-	unique = regexp.MustCompile(`(?s)^ALTER TABLE ONLY public\.` + identifier +
+	unique = regexp.MustCompile(`(?s)^ALTER TABLE ONLY ` + qualified +
 		`\n    ADD CONSTRAINT .* (?:PRIMARY KEY|UNIQUE)[A-Z ]* \((.*);$`)
-	uniqueIndex = regexp.MustCompile(`(?s)^CREATE UNIQUE INDEX .* ON public\.` + identifier + ` USING btree \((.*);$`)
+	uniqueIndex = regexp.MustCompile(`(?s)^CREATE UNIQUE INDEX .* ON ` + qualified + ` USING btree \((.*);$`)
 	// createsTable is as anybody writes it, and written as pg_dump does: with a schema.
 	createsTable = regexp.MustCompile(`(?i)^CREATE\s+TABLE\b`)
 	written      = regexp.MustCompile(`^CREATE TABLE ` + identifier + `\.`)
 	keyColumn    = regexp.MustCompile(`^` + identifier + `(?: [^(]*)?$`)
 	// unheld is what a partitioned table cannot have.
-	unheld = regexp.MustCompile(`(?s)^(?:ALTER TABLE (?:ONLY )?public\.` + identifier +
+	unheld = regexp.MustCompile(`(?s)^(?:ALTER TABLE (?:ONLY )?` + qualified +
 		`(?:\n    ADD CONSTRAINT .* (?:EXCLUDE USING .*|FOREIGN KEY .* NOT VALID;)| CLUSTER ON .*)` +
-		`|CREATE TRIGGER .* ON public\.` + identifier + ` REFERENCING .* FOR EACH ROW .*` +
-		`|CREATE UNLOGGED TABLE public\.` + identifier + ` \(.*` +
-		`|CREATE [A-Z ]*TABLE .*\nINHERITS \((?:.*, )?public\.` + identifier + `(?:, .*)?\).*)$`)
+		`|CREATE TRIGGER .* ON ` + qualified + ` REFERENCING .* FOR EACH ROW .*` +
+		`|CREATE UNLOGGED TABLE ` + qualified + ` \(.*)$`)
+	// inherits names the parents of a table, of which none can be divided.
+	inherits = regexp.MustCompile(`(?s)^CREATE [A-Z ]*TABLE .*\nINHERITS \((.*)\).*$`)
+	aTable   = regexp.MustCompile(qualified)
 )
 
 // hold refuses layouts that cannot hold the tables of a dump, and tells which it has.
@@ -48,7 +50,7 @@ func hold(layouts []filewise.Layout, custom *filewise.CustomSQL, script io.Reade
 		m := creates.FindStringSubmatch(text)
 		switch {
 		case m != nil:
-			has[unquoted(m[1])] = true
+			has[told(m[1:])] = true
 		case createsTable.MatchString(text) && !written.MatchString(text) && len(custom.Tables) > 0:
 			return nil, dumpfile.NotWritten(programs, "its CREATE TABLE is not in its form: %.60q", text)
 		}
@@ -62,11 +64,14 @@ func hold(layouts []filewise.Layout, custom *filewise.CustomSQL, script io.Reade
 
 // holds refuses a statement about a table that its partitions cannot have.
 func holds(t filewise.CustomTable, text string) error {
+	if m := inherits.FindStringSubmatch(text); m != nil && slices.ContainsFunc(aTable.FindAllStringSubmatch(m[1], -1), func(m []string) bool {
+		return told(m[1:]) == t.Name
+	}) {
+		return inOneLine(t, text)
+	}
 	for _, about := range []*regexp.Regexp{creates, unique, uniqueIndex, unheld} {
 		m := about.FindStringSubmatch(text)
-		if m == nil || about != unheld && unquoted(m[1]) != t.Name || !slices.ContainsFunc(m[1:], func(said string) bool {
-			return unquoted(said) == t.Name
-		}) {
+		if m == nil || !names(m[1:], t.Name) {
 			continue
 		}
 		switch about {
@@ -75,9 +80,9 @@ func holds(t filewise.CustomTable, text string) error {
 				return parameters(t.Name, properties)
 			}
 		case unheld:
-			return dumpfile.Refuse("table %s cannot be divided: %s", t.Name, strings.Join(strings.Fields(text), " "))
+			return inOneLine(t, text)
 		default:
-			return dumpfile.CheckKey(t, keyColumns(m[2]))
+			return dumpfile.CheckKey(t, keyColumns(m[3]))
 		}
 	}
 	return nil
@@ -105,6 +110,31 @@ func keyColumns(list string) (all []string) {
 		}
 	}
 	return all
+}
+
+// inOneLine refuses a table for a statement of the dump.
+func inOneLine(t filewise.CustomTable, text string) error {
+	return dumpfile.Refuse("table %s cannot be divided: %s", t.Name, strings.Join(strings.Fields(text), " "))
+}
+
+// names tells whether one of the qualified names of a match is that of a table. What an expression has besides stands behind
+// the first.
+func names(match []string, table string) bool {
+	for i := 0; i+1 < len(match); i += 2 {
+		if match[i] != "" && told(match[i:]) == table {
+			return true
+		}
+	}
+	return false
+}
+
+// told is a table's name as custom.tables has it, by its schema and its name.
+func told(match []string) string {
+	schema, name := unquoted(match[0]), unquoted(match[1])
+	if schema == "public" {
+		return name
+	}
+	return schema + "." + name
 }
 
 // unquoted is a name without its quotes.

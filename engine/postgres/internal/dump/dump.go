@@ -29,7 +29,7 @@ func Check(ctx context.Context, in installed.Server, layouts []filewise.Layout, 
 		err = errors.Join(err, wait(err != nil))
 	}
 	if err == nil { // else what there is of it is not all
-		err = dumpfile.CheckTables(custom, func(name string) bool { return has[name] }, " in schema public")
+		err = dumpfile.CheckTables(custom, func(name string) bool { return has[name] }, " (one of another schema than public is SCHEMA.TABLE)")
 	}
 	return dumpfile.Failed(custom.From, programs, err)
 }

@@ -51,9 +51,12 @@ type restorer struct {
 // identifier is a name as pg_dump writes it.
 const identifier = `("(?:[^"]|"")+"|[^ ",(;\n]+)`
 
+// qualified is a table's with its schema, as pg_dump writes it.
+const qualified = `("(?:[^"]|"")+"|[^ ",(;\n.]+)\.` + identifier
+
 var (
-	creates = regexp.MustCompile(`^CREATE TABLE public\.` + identifier + ` \(\n`)
-	alters  = regexp.MustCompile(`(?s)^ALTER TABLE ONLY public\.` + identifier + `(.*)$`)
+	creates = regexp.MustCompile(`^CREATE TABLE ` + qualified + ` \(\n`)
+	alters  = regexp.MustCompile(`(?s)^ALTER TABLE ONLY ` + qualified + `(.*)$`)
 	copies  = regexp.MustCompile(`(?s)^COPY .* FROM stdin;$`)
 	// others are statements about roles, which the managed server has not.
 	others = regexp.MustCompile(`(?s)^(ALTER [A-Z ]+ .* OWNER TO (?:"(?:[^"]|"")+"|[^\s'"()]+)|GRANT .*|REVOKE .*|` +
@@ -125,15 +128,15 @@ func (r *restorer) placed(text string) (string, error) {
 		return text[:m[3]] + text[m[1]:], nil
 	}
 	if m := alters.FindStringSubmatch(text); m != nil {
-		if _, placed := r.plain[unquoted(m[1])]; placed {
-			return "ALTER TABLE public." + m[1] + m[2], nil
+		if _, placed := r.plain[told(m[1:])]; placed {
+			return "ALTER TABLE " + m[1] + "." + m[2] + m[3], nil
 		}
 	}
 	m := creates.FindStringSubmatch(text)
 	if m == nil {
 		return text, nil
 	}
-	name := unquoted(m[1])
+	name := told(m[1:])
 	place, placed := r.plain[name]
 	if !placed {
 		return text, nil
