@@ -12,6 +12,7 @@ import (
 
 	"filewise"
 	"filewise/capture"
+	"filewise/engine/enginetest"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/innodb/servertest"
 	"filewise/study"
@@ -377,4 +378,48 @@ func TestReadLogsOfKinds(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "6 lines read, with statements of other (1): none of database shop") {
 		t.Errorf("%v", err)
 	}
+}
+
+// What a study of any log covers is what was fed: statements in transactions of all kinds, of sessions side by side, with
+// what else stands in a log between them.
+func TestMutatedLogs(t *testing.T) {
+	shape := func(text string) (filewise.Shape, error) { return dialect.CustomRules.Shape(text, "shop", nil) }
+	const head = "/usr/sbin/mysqld, Version: 8.0.31 (MySQL Community Server - GPL). started with:\nTcp port: 3306  Unix socket: /s\n" +
+		"Time                 Id Command    Argument\n"
+	enginetest.MutatedLogs(t, mySQL, true, shape, func(all []enginetest.Logged) string {
+		text := head
+		for i, l := range all {
+			at, set := l.At.Format("2006-01-02T15:04:05.000000Z"), []string{"", "insert_id=7,", "last_insert_id=1,insert_id=2,"}[i%3]
+			text += fmt.Sprintf("# Time: %s\n# User@Host: h[h] @ w []  Id:  %d\n# Query_time: %.6f  Lock_time: 0.000001 Rows_sent: 1\n",
+				at, l.Session+7, float64(l.Millis)/1000)
+			if i%5 == 0 {
+				text += "use shop;\n"
+			}
+			text += "SET " + set + "timestamp=1;\n" + l.Text + ";\n"
+			switch i % 17 {
+			case 4:
+				text += "# Time: " + at + "\n# User@Host: h[h] @ w []  Id:  99\n# Query_time: 1.5  Lock_time: 0\nuse other;\n" +
+					"SET timestamp=1;\nSELECT 1;\n# Time: " + at + "\n# User@Host: h[h] @ w []  Id:  98\n# Query_time: 0.0  Lock_time: 0\n" +
+					"use shop;\n# administrator command: Ping;\n"
+			case 11:
+				text += head
+			}
+		}
+		return text
+	})
+	enginetest.MutatedLogs(t, mariaDB, false, shape, func(all []enginetest.Logged) string {
+		text := head
+		for id := range 3 {
+			text += fmt.Sprintf("2026-11-27T10:00:00.0Z\t    %d Connect\tapp@web on shop using TCP/IP\n", id+7)
+		}
+		for i, l := range all {
+			at := l.At.Format("2006-01-02T15:04:05.000000Z")
+			text += fmt.Sprintf("%s\t    %d Query\t%s\n", at, l.Session+7, l.Text)
+			if i%9 == 3 {
+				text += at + "\t    99 Connect\tmon@localhost on  using Socket\n" + at + "\t    99 Query\tSHOW STATUS\n" + at +
+					"\t    99 Processlist\t\n" + at + "\t    99 Quit\t\n"
+			}
+		}
+		return text
+	})
 }

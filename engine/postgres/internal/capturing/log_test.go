@@ -3,6 +3,7 @@ package capturing
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/engine/enginetest"
+	"filewise/engine/internal/customsql"
 )
 
 // endless is a text that goes on with a byte for longer than any statement may be.
@@ -100,4 +103,47 @@ func TestReadLogsOfKinds(t *testing.T) {
 			t.Errorf("%s: %v", log, err)
 		}
 	}
+}
+
+// reads has the logs of this package captured.
+type reads struct{ filewise.Capturer }
+
+func (reads) ReadLog(r io.Reader, database string, each func(filewise.LoggedStatement)) error {
+	return ReadLog(r, database, func(s filewise.LoggedStatement) { mutatedRules.Logged(s, true, each) }) // as the engine does
+}
+
+var mutatedRules = customsql.Rules{Dollar: true, Numbered: "$"}
+
+// What a study of any log covers is what was fed, by csvlog and by jsonlog within CloudNativePG's records.
+func TestMutatedLogs(t *testing.T) {
+	shape := func(text string) (filewise.Shape, error) { return mutatedRules.Shape(text, "", nil) }
+	message := func(l enginetest.Logged) (tag, text string) {
+		return strings.ToUpper(strings.Fields(l.Text)[0]), fmt.Sprintf("duration: %d.000 ms  statement: %s", l.Millis, l.Text)
+	}
+	enginetest.MutatedLogs(t, reads{}, true, shape, func(all []enginetest.Logged) (text string) {
+		for i, l := range all {
+			tag, said := message(l)
+			line := strings.Replace(row(tag, said, ""), "5f.1", fmt.Sprint("5f.", l.Session), 1)
+			text += strings.Replace(line, "10:00:01.250 CET", l.At.Format("15:04:05.000 UTC"), 1)
+			if i%7 == 2 {
+				more := strings.Replace(row("SELECT", "duration: 9 ms  statement: SELECT 1", ""), "shop", "other", 1) +
+					row("", "connection authorized: user=u database=shop", "")
+				text += strings.ReplaceAll(more, "5f.1", "5f.9")
+			}
+		}
+		return text
+	})
+	enginetest.MutatedLogs(t, reads{}, true, shape, func(all []enginetest.Logged) (text string) {
+		for _, l := range all {
+			tag, said := message(l)
+			line, err := json.Marshal(map[string]any{"msg": "record", "record": map[string]any{
+				"log_time":      l.At.Format("2006-01-02 15:04:05.000 UTC"),
+				"database_name": "shop", "session_id": fmt.Sprint(l.Session), "command_tag": tag, "message": said}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			text += string(line) + "\n"
+		}
+		return text
+	})
 }
