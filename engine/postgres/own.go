@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,6 +25,9 @@ type ownServer struct {
 	programs installed.Server
 	link     *client.Link // to the database
 	counted  string       // schema of pg_stat_statements; empty: the database has none
+
+	managed *managedServer // has the copy
+	copy    *instance      // of the database, which pgBackRest backs up; nil until a layout wants it
 }
 
 func openOwn(ctx context.Context, t filewise.Target) (filewise.Server, error) {
@@ -56,7 +60,11 @@ func openOwn(ctx context.Context, t filewise.Target) (filewise.Server, error) {
 // Close ends the connections.
 func (s *ownServer) Close() error {
 	s.link.Close()
-	return s.externalServer.Close()
+	var err error
+	if s.managed != nil {
+		err = s.managed.Close()
+	}
+	return errors.Join(err, s.externalServer.Close())
 }
 
 // Facts are those of the server, of the database, and what its own work takes when nothing
@@ -103,16 +111,26 @@ func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.F
 		e.Unseen("size of the database", err)
 		return e.Findings
 	}
+	if slices.ContainsFunc(d.Layouts, copied) { // the copy with its dump, and what is restored
+		bytes *= 4
+	}
 	userbackup.Room(&e.Examination, s.target.Volumes, bytes)
 	return e.Findings
 }
 
-// Build builds nothing.
-func (s *ownServer) Build(_ context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
+// Build builds nothing but, for pgBackRest, the one copy of the database.
+func (s *ownServer) Build(ctx context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
 	if err := checkOwn(s.target, l, p); err != nil {
 		return nil, err
 	}
-	return userbackup.Database(s.target, l, &ownTool{server: s, layout: l, proof: p.Restores()}, s.probes()), nil
+	tool := &ownTool{server: s, layout: l, proof: p.Restores()}
+	if !copied(l) {
+		return userbackup.Database(s.target, l, tool, s.probes()), nil
+	}
+	if err := s.copyDatabase(ctx); err != nil {
+		return nil, err
+	}
+	return userbackup.Database(s.target, l, s.copyTool(tool), s.probes()), nil
 }
 
 // probes count the statements of others, without those that backups are made of.
@@ -129,8 +147,9 @@ func (s *ownServer) probes() []filewise.Probe {
 	})}
 }
 
-// ownOptions are those of pg_dump for a database of the user's.
-var ownOptions = []filewise.BackupOption{{Name: "compress", Words: "a level of gzip from 0 to 9, 6 being pg_dump's own, or from its " +
+// ownOptions are those of backups of a database of the user's.
+var ownOptions = []filewise.BackupOption{{Name: "tool", Words: "pg_dump, as usual, or pgbackrest, which backs up a managed copy of the database",
+	Check: filewise.OneOf(toolDump, toolPgBackRest)}, {Name: "compress", Words: "a level of gzip from 0 to 9, 6 being pg_dump's own, or from its " +
 	"release 16 on gzip, lz4 or zstd with a level, such as zstd:3", Check: func(v string) error { _, err := compression(v); return err }}}
 
 // compression is what a job takes in memory with a method and level.
@@ -158,7 +177,10 @@ func checkOwn(t filewise.Target, l filewise.Layout, p filewise.Program) error {
 		n, _ := compression(v) // looked at again by Check
 		each += n
 	}
-	return userbackup.Check(t, l, p, ownOptions, mostStripes, each)
+	if err := userbackup.Check(t, l, p, ownOptions, mostStripes, each); err != nil {
+		return err
+	}
+	return checkCopied(t, l)
 }
 
 // ownScript says what a trial executes.
@@ -169,7 +191,10 @@ func ownScript(t filewise.Target, l filewise.Layout, p filewise.Program) (filewi
 	conninfo, _ := client.Conninfo(*t.Address, t.Database)
 	step := filewise.Step{Stage: filewise.StageMeasure, On: onServer, SQL: "COPY each table TO STDOUT, over " +
 		filewise.Counted(l.Backup.Files, "connection")}
-	if !l.Discard {
+	switch {
+	case copied(l):
+		step.On, step.SQL = script.Shell, script.Quoted(append([]string{toolPgBackRest}, (&design{layout: l}).backupArguments("…", "…")...))
+	case !l.Discard:
 		step.On, step.SQL = script.Shell, script.Quoted(append([]string{"pg_dump"}, ownArguments(l, conninfo,
 			userbackup.Volume(t, l).Dir+"/backup")...))
 	}
@@ -205,6 +230,9 @@ func (Engine) BackupArms(t filewise.Target, _ filewise.Program) ([]string, error
 func (Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Program) (out filewise.BackupScript, err error) {
 	if err := checkOwn(t, l, p); err != nil {
 		return out, err
+	}
+	if copied(l) {
+		return backRestScript(t, l), nil
 	}
 	conninfo, _ := client.Conninfo(*t.Address, t.Database)
 	there, _ := client.Conninfo(*t.Address, "")

@@ -97,6 +97,7 @@ func ownBackedUp(t *testing.T, f *usersServer) {
 	}
 	must(t, link.Exec(deadline(t), "DELETE FROM lines WHERE what = 'meanwhile'", "SELECT setval('lines_id_seq', 1000)"))
 
+	ownCopied(t, f, server, target, program)
 	thrown := layout
 	thrown.Discard = true
 	db = build(thrown, program)
@@ -131,5 +132,42 @@ func ownBackedUp(t *testing.T, f *usersServer) {
 	must(t, link.Exec(deadline(t), superusers[2:]...))
 	if after := f.dump(t, database); !slices.Equal(before, after) {
 		t.Errorf("the database has changed:\n%s", difference(before, after))
+	}
+}
+
+// ownCopied: pgBackRest backs up a managed copy, whose restore is compared with it; the configuration has the setting.
+func ownCopied(t *testing.T, f *usersServer, server filewise.Server, target filewise.Target, program filewise.Program) {
+	t.Helper()
+	layout := filewise.Layout{Name: "2 jobs", Kind: filewise.KindPartitions, Backup: filewise.Spread{Files: 2},
+		BackupOptions: filewise.BackupOptions("").With("compress", "1").With("tool", toolPgBackRest)}
+	if f.in.BackRest(t.Context()) != nil {
+		if _, err := server.Build(deadline(t), layout, program); !errors.Is(err, filewise.ErrUnsupported) ||
+			!strings.Contains(err.Error(), "does not know PostgreSQL") {
+			t.Errorf("a release that pgBackRest does not know: %v", err)
+		}
+		return
+	}
+	db, err := server.Build(deadline(t), layout, program)
+	must(t, err)
+	files, err := db.Backup.Backup(deadline(t))
+	must(t, err)
+	if len(files) < 5 || files[0].Volume != "a" || !strings.HasPrefix(files[0].Path, filepath.Join(target.Volumes[0].Dir, "backup")) {
+		t.Errorf("the backup is %+v", files)
+	}
+	must(t, db.Backup.Restore(deadline(t)))
+	must(t, db.Backup.Verify(deadline(t)))
+	must(t, server.(*ownServer).copy.link.Exec(deadline(t), "UPDATE lines SET what = 'other' WHERE id = 3"))
+	if err := db.Backup.Verify(deadline(t)); !errors.Is(err, filewise.ErrCheck) || !strings.Contains(err.Error(), "public.lines") {
+		t.Errorf("a row that differs: %v", err)
+	}
+	must(t, db.Dropper.Drop(deadline(t)))
+	text, err := Engine{}.BackupScript(target, layout, program)
+	must(t, err)
+	if len(text.Others) != 1 || !strings.Contains(text.Others[0].Text, "process-max=2\ncompress-type=gz\ncompress-level=1") {
+		t.Errorf("the configuration is %+v", text.Others)
+	}
+	layout.BackupOptions = layout.BackupOptions.With("volume", "b")
+	if _, err := server.Build(deadline(t), layout, program); !errors.Is(err, filewise.ErrUnsupported) {
+		t.Errorf("a repository apart from the copy: %v", err)
 	}
 }

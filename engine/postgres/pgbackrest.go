@@ -69,20 +69,35 @@ func (i *instance) repository() string {
 
 // backupArguments are those of pgBackRest for a backup of everything that needs nothing but itself.
 func (d *design) backupArguments(repository, data string) []string {
-	option := func(name, usual string) string {
-		if v, ok := d.layout.BackupOptions.Get(name); ok {
-			return v
-		}
-		return usual
-	}
+	kind, level := restCompression(d.layout)
 	more := []string{"--type=full", "--start-fast", "--archive-copy", "--repo1-bundle", "--repo1-retention-full=1",
-		"--process-max=" + strconv.Itoa(d.jobs()), "--compress-type=" + option("compression", "none"),
+		"--process-max=" + strconv.Itoa(d.jobs()), "--compress-type=" + kind,
 		"--pg1-socket-path=" + data, "--pg1-port=5432", "--pg1-user=" + installed.Superuser}
-	if v := option("buffer", ""); v != "" {
+	if level != "" {
+		more = append(more, "--compress-level="+level)
+	}
+	if v, ok := d.layout.BackupOptions.Get("buffer"); ok {
 		n, _ := bufferOf(v) // checked by checkBackup
 		more = append(more, "--buffer-size="+strconv.Itoa(n))
 	}
 	return pgBackRest("backup", repository, data, more...)
+}
+
+// restCompression is pgBackRest's kind of compression, and its level, if one is given: of scenario backup by its own name, of a
+// database of the user's as pg_dump has it.
+func restCompression(l filewise.Layout) (kind, level string) {
+	if v, ok := l.BackupOptions.Get("compression"); ok {
+		return v, ""
+	}
+	v, _ := l.BackupOptions.Get("compress")
+	method, level, divided := strings.Cut(v, ":")
+	switch {
+	case v == "" || v == "0":
+		return "none", ""
+	case !divided:
+		return "gz", v
+	}
+	return map[string]string{"gzip": "gz", "lz4": "lz4", "zstd": "zst"}[method], level
 }
 
 // restoreArguments are those of pgBackRest for a restore to the places of another server. It
