@@ -46,8 +46,8 @@ func checkCopied(t filewise.Target, l filewise.Layout) error {
 var copyProgram = filewise.Program{Workload: trialStart.Workload, Phases: append(trialStart.Phases[:1:1],
 	filewise.Phase{Act: filewise.ActBackup, Connections: 1, CommitEvery: 1}, filewise.Phase{Act: filewise.ActRestore, Connections: 1, CommitEvery: 1})}
 
-// copyDatabase makes a managed copy of the database, which pgBackRest backs up in place of the user's server: that has its own
-// stanza and archive_command, or none.
+// copyDatabase makes a managed copy of the database, which pgBackRest backs up in place of the user's server: its stanza and
+// archive_command are left alone.
 func (s *ownServer) copyDatabase(ctx context.Context) error {
 	if s.copy != nil {
 		return nil
@@ -159,6 +159,7 @@ func backRestScript(t filewise.Target, l filewise.Layout) (out filewise.BackupSc
 		config = append(config, "compress-level="+level)
 	}
 	config = append(config, "start-fast=y", "repo1-bundle=y", "repo1-retention-full=2")
+	out.Proof = "all tables were restored to a second managed server and compared with the copy's"
 	out.Notes = []string{
 		"pgBackRest backs up whole servers, on their own host, as the account of the server. The setting is process-max and compress-type;",
 		"the backups that were measured were of a managed copy of the database, and its restore was compared with it.",

@@ -154,6 +154,17 @@ func ownCopied(t *testing.T, f *usersServer, server filewise.Server, target file
 	if len(files) < 5 || files[0].Volume != "a" || !strings.HasPrefix(files[0].Path, filepath.Join(target.Volumes[0].Dir, "backup")) {
 		t.Errorf("the backup is %+v", files)
 	}
+	manifest, err := filepath.Glob(filepath.Join(target.Volumes[0].Dir, "backup/backup", stanza, "*/backup.manifest"))
+	if err != nil || len(manifest) == 0 {
+		t.Fatalf("no manifest: %v", err)
+	}
+	said, err := os.ReadFile(manifest[0])
+	must(t, err)
+	for _, want := range []string{"option-process-max=2", `option-compress-type="gz"`, "option-compress-level=1"} {
+		if !strings.Contains(string(said), want) {
+			t.Errorf("the backup was made without %s", want)
+		}
+	}
 	must(t, db.Backup.Restore(deadline(t)))
 	must(t, db.Backup.Verify(deadline(t)))
 	must(t, server.(*ownServer).copy.link.Exec(deadline(t), "UPDATE lines SET what = 'other' WHERE id = 3"))

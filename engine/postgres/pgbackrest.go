@@ -137,7 +137,7 @@ func (b *backuper) backRest(ctx context.Context) error {
 	if err := i.pgBackRest(ctx, i.handles, pgBackRest("stanza-create", repository, data, "--no-online")); err != nil {
 		return err
 	}
-	if err := i.pgBackRest(ctx, i.handles, i.design.backupArguments(repository, data)); err != nil {
+	if err := i.pgBackRest(ctx, i.handles, b.build.design.backupArguments(repository, data)); err != nil {
 		return err
 	}
 	return b.addFiles(filepath.Join(i.repository(), "backup", stanza))
