@@ -231,6 +231,13 @@ type CountingSettler interface {
 	Wrote() (bytes int64, ok bool)
 }
 
+// SharedSettler is a Settler on a server whose checkpoints write what others changed, too.
+type SharedSettler interface {
+	// Others returns which part of what was changed on the server since the last call others
+	// changed, 0 to 1; ok is false if that is not known, or little.
+	Others(context.Context) (part float64, ok bool, err error)
+}
+
 // PartialSettler is a Settler that may lack a right or a means to bring the database to rest.
 type PartialSettler interface {
 	// Unsettled returns why something may be left to write after Settle; nil if nothing is.

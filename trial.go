@@ -89,6 +89,9 @@ type Rest struct {
 	// Written holds the bytes that were written from the window's end until everything was
 	// durable, by the counters of ProbeWritten. If nil, nothing was counted then.
 	Written map[string]float64 `json:"written,omitempty"`
+	// Others is the part of what was changed on the server in that time that others changed, in a
+	// session the most of a turn; 0 if nobody did, or it is not known.
+	Others float64 `json:"others,omitempty"`
 	// Storage holds what the disks did in that time, as probe "disk" counts it; nil: not counted.
 	Storage []Delta `json:"storage,omitempty"`
 }

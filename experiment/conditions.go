@@ -184,6 +184,10 @@ const leastPages = leastWritten
 // writes asks whether data pages are written within the observation.
 func (a asked) writes() finding {
 	const threshold = "data pages are written within the observation"
+	if a.windowed() {
+		return found(false, threshold, "a server of its own (--engine "+a.plan.Target.Engine+")",
+			"only windows are judged: the server cannot be brought to rest")
+	}
 	name := filewise.WrittenData
 	if slices.ContainsFunc(a.plan.Layouts, func(l filewise.Layout) bool { return l.Temp.Files > 0 }) {
 		name = filewise.WrittenTemp
@@ -213,6 +217,14 @@ func (a asked) writes() finding {
 		mend = a.plan.moreWork()
 	}
 	return found(least >= leastPages, threshold, mend, "%s a trial", say.Size(int64(least)))
+}
+
+// windowed reports whether trials are judged by their windows though the plan wants them from rest to
+// rest.
+func (a asked) windowed() bool {
+	return a.plan.Observe == ObserveRest && a.schedule().OthersWrite > 0 || slices.ContainsFunc(a.trials, func(t filewise.Trial) bool {
+		return slices.ContainsFunc(t.Warnings, func(w filewise.Warning) bool { return w.Code == warnWindow })
+	})
 }
 
 // timesCache is how many times a cache's size data are that do not come from it.

@@ -37,6 +37,7 @@ type life struct {
 
 	calibration *filewise.Measure // of the machine, right before
 	empty       time.Duration     // what a drain takes with nothing to write
+	others      float64           // part of what others changed since the drain before
 	edge        *edge             // of the window that a drain follows; nil: there is none
 	done        func() error      // closes the connections that a drain waits to close; nil: there are none
 

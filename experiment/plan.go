@@ -172,6 +172,9 @@ type Schedule struct {
 	// and Rounds is how many turns each layout has; 0: trials are measured in one go.
 	Turn   time.Duration `json:"turn_ns,omitempty"`
 	Rounds int           `json:"rounds,omitempty"`
+	// OthersWrite is the part of what pilots saw changed on the server that others changed, if it
+	// is so much that only windows are judged; else 0.
+	OthersWrite float64 `json:"others_write,omitempty"`
 }
 
 // Judgement is what the trials of a plan allow to be said.

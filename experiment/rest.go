@@ -23,8 +23,34 @@ func (l *life) rests(p filewise.Phase) bool {
 	return l.unsettled() == nil
 }
 
+// mostOthers is the part of others from which a drain says more of them than of the layout.
+const mostOthers = 0.1
+
+// othersWrite is how much others changed while pilots worked, if it is too much for drains to be
+// judged; else 0.
+func (h history) othersWrite() float64 {
+	most := 0.0
+	for _, l := range h.plan.Layouts {
+		if t := h.tries[cellKey{0, l.Name}].done; t != nil {
+			for _, m := range t.Measures {
+				if m.Rest != nil {
+					most = max(most, m.Rest.Others)
+				}
+			}
+		}
+	}
+	if most <= mostOthers {
+		return 0
+	}
+	return most
+}
+
 // unsettled returns why the server cannot be brought to rest; nil if it can.
 func (l *life) unsettled() error {
+	if part := l.schedule.OthersWrite; part > 0 && !l.trial.Cell.Pilot {
+		return filewise.Errorf(filewise.CodePreflight, "Run while others rest, or on a server of its own.",
+			"others changed %.0f %% of what was changed on the server while pilots worked, and its checkpoints write theirs, too", 100*part)
+	}
 	if s, ok := l.db.Settler.(filewise.PartialSettler); ok {
 		return s.Unsettled()
 	}
@@ -70,10 +96,21 @@ func (l *life) settled(ctx context.Context) (time.Duration, error) {
 	if err := settle(ctx, l.db.Settler); err != nil {
 		return 0, err
 	}
+	took := l.runner.Clock.Now().Sub(start)
 	if t, ok := l.db.Settler.(filewise.TimedSettler); ok {
-		return t.Took(), nil
+		took = t.Took()
 	}
-	return l.runner.Clock.Now().Sub(start), nil
+	l.others = 0
+	if s, ok := l.db.Settler.(filewise.SharedSettler); ok {
+		part, known, err := s.Others(ctx)
+		if err != nil {
+			return took, err
+		}
+		if known {
+			l.others = part
+		}
+	}
+	return took, nil
 }
 
 // drain waits until what was written is durable on the storage, then closes the connections
@@ -89,6 +126,7 @@ func (l *life) drain(ctx context.Context) (err error) {
 	if m.Rest != nil {
 		m.Rest.Empty = min(l.empty, took)
 		m.Rest.Time += took - m.Rest.Empty
+		m.Rest.Others = l.others
 		m.Rest.Written, m.Rest.Storage = l.writtenBehind(ctx)
 		if c, ok := l.db.Settler.(filewise.CountingSettler); ok {
 			if bytes, ok := c.Wrote(); ok {
@@ -187,9 +225,11 @@ func addRest(sum, turn *filewise.Rest) *filewise.Rest {
 		return nil
 	}
 	return &filewise.Rest{Work: sum.Work + turn.Work, Time: sum.Time + turn.Time, Empty: sum.Empty + turn.Empty,
-		Written: added(sum.Written, turn.Written),
+		Written: added(sum.Written, turn.Written), Others: max(sum.Others, turn.Others),
 		Storage: addedUp([]filewise.Measure{{Deltas: sum.Storage}, {Deltas: turn.Storage}})}
 }
+
+const warnWindow = "window-observed"
 
 // restWarning says that the window is judged though the plan asked for more.
 func (l *life) restWarning() []filewise.Warning {
@@ -198,7 +238,7 @@ func (l *life) restWarning() []filewise.Warning {
 		return nil
 	}
 	return []filewise.Warning{{
-		Code:    "window-observed",
+		Code:    warnWindow,
 		Message: fmt.Sprintf("Only the rate within the window is judged; data files may be written later, unmeasured: %v.", err),
 		Remedy:  filewise.RemedyOf(err),
 	}}

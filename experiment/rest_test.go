@@ -3,6 +3,8 @@ package experiment_test
 import (
 	"errors"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -91,5 +93,33 @@ func TestRestNeedsRest(t *testing.T) {
 	}
 	if trials[0].Measures[0].Rest != nil || !said {
 		t.Errorf("observed %+v; warnings %+v", trials[0].Measures[0].Rest, j.Warnings)
+	}
+}
+
+// Where others write more than a tenth, a drain would be about them: pilots see it, and all blocks are
+// judged by their windows, with the condition broken.
+func TestDrainsOfOthersAreNotJudged(t *testing.T) {
+	for others, rests := range map[float64]bool{0.05: true, 0.3: false} {
+		c := lazy()
+		c.Others = others
+		w := newSessions(t, []int{1, 2}, c)
+		w.plan.Observe, w.plan.MaxBlocks, w.plan.Sessions, w.plan.Cells, w.plan.WindowByPilots = experiment.ObserveRest, 3, true, 0, true
+		trials, _ := w.run(t)
+		j, err := w.plan.Judge(trials)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tr := range trials {
+			if got := tr.Measures[0].Rest != nil; got != (rests || tr.Cell.Pilot) {
+				t.Errorf("others %.0f %%: %+v is observed from rest to rest: %v", 100*others, tr.Cell, got)
+			}
+		}
+		i := slices.IndexFunc(j.Conditions, func(c filewise.Condition) bool { return c.Name == filewise.CondWrites })
+		said := slices.ContainsFunc(j.Warnings, func(x filewise.Warning) bool {
+			return x.Code == "window-observed" && strings.Contains(x.Message, "30 %")
+		})
+		if said == rests || !rests && !j.Conditions[i].Broken() {
+			t.Errorf("others %.0f %%: condition %+v, warnings %+v", 100*others, j.Conditions[i], j.Warnings)
+		}
 	}
 }

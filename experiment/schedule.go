@@ -25,6 +25,9 @@ const budgetShare = 0.95
 func (h history) schedule() Schedule {
 	p := h.plan
 	s := Schedule{WarmUp: max(p.WarmUp, 0), MaxBlocks: p.MaxBlocks, Steady: true}
+	if p.Observe == ObserveRest {
+		s.OthersWrite = h.othersWrite()
+	}
 	var trials, cut, drained time.Duration
 	pilots, windows := 0, 1
 	for _, l := range p.Layouts {

@@ -105,6 +105,11 @@ func (d *database) Settle(ctx context.Context) error {
 	return d.stage(ctx, filewise.StageSettle)
 }
 
+// Others is the planted part.
+func (d *database) Others(context.Context) (part float64, ok bool, err error) {
+	return d.e.config.Others, d.e.config.Others > 0, nil
+}
+
 // Unsettled is the planted reason why something is left to write.
 func (d *database) Unsettled() error { return d.e.config.Unsettled }
 

@@ -73,6 +73,8 @@ type Config struct {
 	Drain func(l filewise.Layout, operations int64) time.Duration
 	// LogWait is how much of its time each operation waits for the log; if nil, nothing is counted.
 	LogWait func(filewise.Program) time.Duration
+	// Others is the part of what is changed on the server that others change.
+	Others float64
 	// Unsettled has the server leave something to write after it was brought to rest; if nil, it
 	// leaves nothing.
 	Unsettled error

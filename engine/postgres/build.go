@@ -47,6 +47,8 @@ type build struct {
 	indexed    atomic.Bool                 // the indexes that come after the load are there
 	churned    atomic.Int64                // tables that came and went
 	checkpoint bool                        // the account may ask for one
+	counted    bool                        // changed is
+	changed    [2]float64                  // rows in this database and in others, when last counted
 	loaded     func(context.Context) error // comes after a load; nil: nothing
 }
 
@@ -104,6 +106,34 @@ func (b *build) Settle(ctx context.Context) error {
 		}
 	}
 	return b.host.sync()
+}
+
+// changedRows counts rows that were changed in this database, and in all others. The server knows
+// those of a session a second later at most, while that works.
+const changedRows = `SELECT COALESCE(sum(tup_inserted + tup_updated + tup_deleted) FILTER (WHERE datname = current_database()), 0)::float8,
+ COALESCE(sum(tup_inserted + tup_updated + tup_deleted) FILTER (WHERE datname IS DISTINCT FROM current_database()), 0)::float8
+ FROM pg_stat_database`
+
+// manyRows are so many that their pages count in a checkpoint.
+const manyRows = 1000
+
+// Others returns the part of the rows changed since the last call that lie in other databases; a
+// managed server has no other.
+func (b *build) Others(ctx context.Context) (part float64, ok bool, err error) {
+	if _, shared := b.host.(*externalServer); !shared {
+		return 0, false, nil
+	}
+	var own, others float64
+	if err := b.link.Scan(ctx, changedRows, nil, &own, &others); err != nil {
+		return 0, false, err
+	}
+	newOwn, newOthers := own-b.changed[0], others-b.changed[1]
+	before := b.counted
+	b.changed, b.counted = [2]float64{own, others}, true
+	if !before || newOthers < manyRows {
+		return 0, false, nil
+	}
+	return newOthers / (newOthers + max(newOwn, 0)), true, nil
 }
 
 // Unsettled returns the missing right without which the server writes when it likes.
