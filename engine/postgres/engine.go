@@ -57,7 +57,9 @@ func (e Engine) Describe() filewise.Description {
 		Usual: map[string]filewise.Usual{"inserts": { // the index is several times the cache that is left
 			Memory: true, Connections: 8, Random: true, Bytes: 128 * mib, Preload: 48 * mib, Row: 32, Files: []int{1, 4, 16},
 		}},
-		UsualThere:  map[string]filewise.Usual{"inserts": {CommitEvery: 100}},
+		UsualThere: map[string]filewise.Usual{"inserts": { // rows that are not moved out of their table (TOAST), four a page
+			Connections: 16, Apart: true, Row: 1900, CommitEvery: 100, Work: 192 * mib, Files: []int{1, 4, 16},
+		}},
 		CopiedKinds: []filewise.Kind{filewise.KindPartitions, filewise.KindSingle},
 		TempKinds:   []filewise.Kind{filewise.KindSingle}, TempModes: []filewise.Mode{filewise.Managed, filewise.External}, Scans: true,
 		Reset: true, Lifecycle: true,
