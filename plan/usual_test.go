@@ -47,7 +47,9 @@ func TestUsualThere(t *testing.T) {
 		made.Params.Connections != max(16, 2*runtime.NumCPU()) {
 		t.Errorf("inserts here: %v, %d connections", err, made.Params.Connections)
 	}
-	for target, row := range map[string]int{"postgres://ada@db.example/": 1900, "mysql://ada@db.example/": 3900, "mariadb://ada@db.example/": 3900} {
+	for target, row := range map[string]int{
+		"postgres://ada@db.example/": 1900, "mysql://ada@db.example/": 3900, "mariadb://ada@db.example/": 3900,
+	} {
 		made, err := make("inserts", target, nothing)
 		p := made.Params
 		if err != nil || p.CommitEvery != 100 || p.Table != workload.TablePerConnection || p.RowBytes != row || made.Work != 192<<20 {
