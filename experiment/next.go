@@ -192,7 +192,7 @@ func (p Plan) judging(s Schedule, table verdict.Table, confidence float64) (verd
 	cfg.Rules = p.JudgedBy()
 	cfg.Margin = marginLog(p.Margin)
 	cfg.Confidence = confidence
-	cfg.Goal = p.Goal
+	cfg.Goal, cfg.Known = p.Goal, p.Boundaries
 	cfg.MaxBlocks, cfg.Extended = max(s.MaxBlocks, len(table)), p.earlier()
 	arms := make([]verdict.Arm, len(p.Layouts))
 	for i, l := range p.Layouts {

@@ -103,6 +103,9 @@ type Plan struct {
 	Budget time.Duration `json:"budget_ns"`
 	// Extended are what the plan was before its run was extended, oldest first.
 	Extended []Extension `json:"extended,omitempty"`
+	// Boundaries are those of the run's design if it has so many blocks that they take long to
+	// compute, and of designs before it was extended; none in shorter runs.
+	Boundaries []verdict.Design `json:"boundaries,omitempty"`
 	// P99Limit bars a layout from being recommended whose 99th percentile of latency,
 	// of any type of operations, is above it over all trials; 0: there is no limit.
 	P99Limit time.Duration `json:"p99_limit_ns,omitempty"`

@@ -156,6 +156,9 @@ func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.T
 			r.Plan, judged = next, new(memo)
 			at = r.Plan.standingBy(done, judged)
 		}
+		if err := r.keepBoundaries(ctx, at); err != nil {
+			return done, at.decision, err
+		}
 		cells := at.session()
 		if err := r.await(ctx, at.schedule, len(cells)); err != nil {
 			return done, at.decision, err
@@ -190,6 +193,29 @@ func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.T
 			return done, at.decision, stop
 		}
 	}
+}
+
+// longDesign is from how many blocks on boundaries are stored with the run.
+const longDesign = 60
+
+// keepBoundaries stores those of a long run as soon as its pilots have fixed how many blocks there are.
+func (r *Runner) keepBoundaries(ctx context.Context, at standing) error {
+	if _, open := at.nextPilot(); open || at.schedule.MaxBlocks < longDesign || r.Fix == nil || r.Plan.JudgedBy() < extendedFrom {
+		return nil
+	}
+	cfg, arms := at.plan.judging(at.schedule, nil, at.plan.FamilyConfidence())
+	if cfg.Knows(len(arms)) {
+		return nil
+	}
+	d, err := cfg.Design(len(arms))
+	if err != nil {
+		return err
+	}
+	r.Plan.Boundaries = append(slices.Clone(r.Plan.Boundaries), d)
+	if err := r.Fix(ctx, r.Plan); err != nil {
+		return fmt.Errorf("store the boundaries: %w", err)
+	}
+	return nil
 }
 
 // climb goes on with another design if the pilots want one and it can be had.

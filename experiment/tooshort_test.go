@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
@@ -68,5 +69,31 @@ func TestShortFamiliesHaveNoShare(t *testing.T) {
 	}
 	if got := j.Families[1].Sentences; len(got) != 2 || got[1] != "4 files: about +42.4 % against 1 file (7 trials)." {
 		t.Errorf("%q", got)
+	}
+}
+
+// A long run stores its boundaries once, before its first block.
+func TestLongRunsStoreBoundaries(t *testing.T) {
+	p := Plan{Rules: 3, Baseline: "1 file", Margin: 2, Confidence: 0.95, Goal: verdict.GoalRecommend, MaxBlocks: longDesign, Attempts: 1}
+	for _, n := range []int{1, 4} {
+		p.Layouts = append(p.Layouts, filewise.Layout{Name: filewise.FilesName(n), Rank: n})
+	}
+	var done []filewise.Trial
+	stored := 0
+	r := Runner{Plan: p, Fix: func(_ context.Context, next Plan) error {
+		if stored++; len(next.Boundaries) != 1 || len(done) != 2 {
+			t.Errorf("%d boundaries are stored after %d trials", len(next.Boundaries), len(done))
+		}
+		return nil
+	}}
+	for range 8 {
+		s := r.Plan.standing(done)
+		if err := r.keepBoundaries(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		done = append(done, made(s.next, len(done)))
+	}
+	if cfg, arms := r.Plan.judging(r.Plan.standing(done).schedule, nil, 0.95); stored != 1 || !cfg.Knows(len(arms)) {
+		t.Errorf("stored %d times", stored)
 	}
 }

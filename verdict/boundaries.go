@@ -95,7 +95,61 @@ func MostBlocks(rules int) int {
 	return maxPlannedBlocks
 }
 
+// Design is what boundaries depend on, with the boundaries, to be stored.
+type Design struct {
+	Arms       int         `json:"arms"`
+	MaxBlocks  int         `json:"max_blocks"`
+	Extended   []Extension `json:"extended,omitempty"`
+	Confidence float64     `json:"confidence"`
+	// The boundaries from block First on; before it nothing is claimed.
+	First int `json:"first_block"`
+	Boundaries
+}
+
+// Design returns what boundaries the config has for so many arms. It is worth storing with an
+// experiment of hundreds of blocks by rules 3, where it takes a second. Errors wrap ErrConfig.
+func (c Config) Design(arms int) (Design, error) {
+	b, err := c.boundaries(arms)
+	if err != nil {
+		return Design{}, err
+	}
+	d := Design{Arms: arms, MaxBlocks: c.MaxBlocks, Extended: c.Extended, Confidence: c.Confidence, First: b.firstClaim()}
+	for to, from := range map[*[]float64][]float64{&d.TwoSided: b.TwoSided, &d.OneSided: b.OneSided, &d.OwnTwoSided: b.OwnTwoSided,
+		&d.OwnOneSided: b.OwnOneSided} {
+		*to = from[min(d.First-FirstLook, len(from)):]
+	}
+	return d, nil
+}
+
+// Knows reports whether the boundaries for so many arms are among the known ones.
+func (c Config) Knows(arms int) bool {
+	_, ok := c.known(arms)
+	return ok
+}
+
+// known returns the config's boundaries, if they are among the known ones.
+func (c Config) known(arms int) (Boundaries, bool) {
+	for _, d := range c.Known {
+		same := d.Arms == arms && d.MaxBlocks == c.MaxBlocks && d.Confidence == c.Confidence && slices.Equal(d.Extended, c.Extended)
+		if c.Rules < 3 || !same || len(d.TwoSided) != c.MaxBlocks-d.First+1 {
+			continue
+		}
+		var b Boundaries
+		for to, from := range map[*[]float64][]float64{&b.TwoSided: d.TwoSided, &b.OneSided: d.OneSided, &b.OwnTwoSided: d.OwnTwoSided,
+			&b.OwnOneSided: d.OwnOneSided} {
+			if len(from) > 0 {
+				*to = append(slices.Repeat([]float64{math.Inf(1)}, d.First-FirstLook), from...)
+			}
+		}
+		return b, true
+	}
+	return Boundaries{}, false
+}
+
 func (c Config) boundaries(arms int) (Boundaries, error) {
+	if b, ok := c.known(arms); ok {
+		return b, nil
+	}
 	rules, maxBlocks, confidence, most := c.Rules, c.MaxBlocks, c.Confidence, MostBlocks(c.Rules)
 	switch {
 	case maxBlocks < FirstLook:

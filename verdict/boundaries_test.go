@@ -1,8 +1,10 @@
 package verdict
 
 import (
+	"encoding/json"
 	"errors"
 	"math"
+	"reflect"
 	"runtime"
 	"slices"
 	"testing"
@@ -126,5 +128,41 @@ func TestExtended(t *testing.T) {
 	cfg.Rules, cfg.Extended = 2, []Extension{{After: 10, MaxBlocks: 10}}
 	if err := cfg.check(3); !errors.Is(err, ErrConfig) {
 		t.Errorf("rules 2: %v", err)
+	}
+}
+
+// Boundaries that were stored are those that would be computed, and are taken in their place.
+func TestStoredBoundaries(t *testing.T) {
+	for _, arms := range []int{2, 5} {
+		cfg := DefaultConfig()
+		cfg.MaxBlocks, cfg.Extended = 70, []Extension{{After: 10, MaxBlocks: 20}}
+		d, err := cfg.Design(arms)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back Design
+		if err := json.Unmarshal(text, &back); err != nil {
+			t.Fatal(err)
+		}
+		want, err := cfg.boundaries(arms)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.Known = []Design{back}
+		if got, ok := cfg.known(arms); !ok || !reflect.DeepEqual(got, want) {
+			t.Errorf("%d arms: stored %v\n%+v\ncomputed\n%+v", arms, ok, got, want)
+		}
+		back.TwoSided[len(back.TwoSided)-1] = 99
+		if b, err := cfg.boundaries(arms); err != nil || b.TwoSided[len(b.TwoSided)-1] != 99 {
+			t.Errorf("%d arms: computed although they are stored: %v", arms, err)
+		}
+		cfg.MaxBlocks++
+		if cfg.Knows(arms) {
+			t.Error("known for another number of blocks")
+		}
 	}
 }

@@ -52,6 +52,9 @@ type Config struct {
 	Extended []Extension `json:"extended,omitempty"`
 	Goal     Goal        `json:"goal"`
 	Baseline int         `json:"baseline"` // index of the arm that others are compared with
+	// Known are boundaries that were computed before, of any designs; those that are not among them
+	// are computed.
+	Known []Design `json:"-"`
 }
 
 // Extension is an experiment's plan up to the block after which it was extended.
