@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -61,6 +62,9 @@ func (all Engines) ParseTarget(text, preferred string) (filewise.Engine, *filewi
 	for _, e := range all {
 		if dir, ok := strings.CutPrefix(text, e.Name()+":"); ok && Describe(e).Mode == filewise.Embedded {
 			dir = strings.TrimPrefix(dir, "//")
+			if drive, slash := strings.CutPrefix(dir, "/"); slash && filepath.VolumeName(drive) != "" { // Windows: /D:/dir
+				dir = drive
+			}
 			if dir == "" {
 				return nil, nil, "", filewise.Errorf(filewise.CodeUsage, "give it as "+e.Name()+":DIR, such as "+e.Name()+":/mnt/data",
 					"--target %s names no directory", text)

@@ -26,6 +26,7 @@ var schemeForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]{0,19}$`)
 //	postgres://ada@db.example:5433/bench?sslmode=verify-full
 //	postgres:///bench?host=/run/postgresql        a Unix socket
 //	mysql://ada@[fe80::1%25eth0]:3307/
+//	HOST\INSTANCE, HOST,PORT, Server=HOST;Trusted_Connection=yes      as SQL Server's own tools have it
 //
 // The options host (or socket), port, user and password stand for the parts of
 // the URL that are not given. Options that are secret by their name go into
@@ -34,6 +35,11 @@ func Parse(text string, schemes []string) (filewise.Address, error) {
 	var a filewise.Address
 	scheme, rest, ok := strings.Cut(text, "://")
 	if !ok || !schemeForm.MatchString(scheme) {
+		if other, is, err := otherForms(text, schemes); err != nil {
+			return filewise.Address{}, err
+		} else if is {
+			return other, nil
+		}
 		return a, wrong(form, "it is not a URL")
 	}
 	a.Scheme = strings.ToLower(scheme)

@@ -37,6 +37,8 @@ var options = external.Options[msdsn.Config]{
 		msdsn.ServerCertificate:      nil,
 		msdsn.HostNameInCertificate:  nil,
 		msdsn.TLSMin:                 nil,
+		"trusted_connection":         trusted,
+		"integrated security":        trusted,
 		msdsn.EpaEnabled:             func(c *msdsn.Config, v string) error { return external.Truth(&c.EpaEnabled, v) },
 		msdsn.MultiSubnetFailover:    func(c *msdsn.Config, v string) error { return external.Truth(&c.MultiSubnetFailover, v) },
 		msdsn.NoTraceID:              func(c *msdsn.Config, v string) error { return external.Truth(&c.NoTraceID, v) },
@@ -71,6 +73,18 @@ var options = external.Options[msdsn.Config]{
 		msdsn.GuidConversion:     "no column of Filewise's is a GUID",
 		msdsn.Timezone:           "no column of Filewise's is a time",
 	},
+}
+
+// trusted accepts what other drivers want to be told: without a user the one who runs Filewise is signed in.
+func trusted(_ *msdsn.Config, v string) error {
+	var yes bool
+	switch {
+	case strings.EqualFold(v, "sspi"):
+		return nil
+	case external.Truth(&yes, v) != nil || !yes:
+		return errors.New("it is yes; else give a user, sqlserver://USER@HOST")
+	}
+	return nil
 }
 
 // leastPacket is the server's usual size. TDS allows 512 bytes, in which the driver's TLS handshake fails.
