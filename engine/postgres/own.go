@@ -148,9 +148,11 @@ func (s *ownServer) probes() []filewise.Probe {
 }
 
 // ownOptions are those of backups of a database of the user's.
-var ownOptions = []filewise.BackupOption{{Name: "tool", Words: "pg_dump, as usual, or pgbackrest, which backs up a managed copy of the database",
-	Check: filewise.OneOf(toolDump, toolPgBackRest)}, {Name: "compress", Words: "a level of gzip from 0 to 9, 6 being pg_dump's own, or from its " +
-	"release 16 on gzip, lz4 or zstd with a level, such as zstd:3", Check: func(v string) error { _, err := compression(v); return err }}}
+var ownOptions = []filewise.BackupOption{{Name: "tool",
+	Words: "pg_dump, as usual, or pgbackrest, which backs up a managed copy of the database",
+	Check: filewise.OneOf(toolDump, toolPgBackRest)}, {Name: "compress",
+	Words: "a level of gzip from 0 to 9, 6 being pg_dump's own, or from its " +
+		"release 16 on gzip, lz4 or zstd with a level, such as zstd:3", Check: func(v string) error { _, err := compression(v); return err }}}
 
 // compression is what a job takes in memory with a method and level.
 func compression(v string) (bytes uint64, err error) {

@@ -36,15 +36,17 @@ func checkCopied(t filewise.Target, l filewise.Layout) error {
 		return refuse("leave it out", "a backup by pgBackRest that is thrown away")
 	}
 	if v := userbackup.Volume(t, l); v.Name != t.Volumes[0].Name {
-		return refuse("use --backup-option volume="+t.Volumes[0].Name+" with it", "pgBackRest's repository on volume %s: the copy that it backs up "+
-			"and the repository lie on the first volume", v.Name)
+		return refuse("use --backup-option volume="+t.Volumes[0].Name+" with it",
+			"pgBackRest's repository on volume %s: the copy that it backs up "+
+				"and the repository lie on the first volume", v.Name)
 	}
 	return nil
 }
 
 // copyProgram makes a managed server one that is backed up.
 var copyProgram = filewise.Program{Workload: trialStart.Workload, Phases: append(trialStart.Phases[:1:1],
-	filewise.Phase{Act: filewise.ActBackup, Connections: 1, CommitEvery: 1}, filewise.Phase{Act: filewise.ActRestore, Connections: 1, CommitEvery: 1})}
+	filewise.Phase{Act: filewise.ActBackup, Connections: 1, CommitEvery: 1},
+	filewise.Phase{Act: filewise.ActRestore, Connections: 1, CommitEvery: 1})}
 
 // copyDatabase makes a managed copy of the database, which pgBackRest backs up in place of the user's server: its stanza and
 // archive_command are left alone.
@@ -56,8 +58,8 @@ func (s *ownServer) copyDatabase(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	opened, err := openManaged(ctx, filewise.Target{Engine: s.target.Engine, Mode: filewise.Managed, Volumes: s.target.Volumes[:1], ServerBin: bin,
-		OnStart: s.target.OnStart})
+	opened, err := openManaged(ctx, filewise.Target{Engine: s.target.Engine, Mode: filewise.Managed, Volumes: s.target.Volumes[:1],
+		ServerBin: bin, OnStart: s.target.OnStart})
 	if err != nil {
 		return err
 	}

@@ -275,8 +275,9 @@ func (d Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Pr
 		"Routines are in its file " + routineFile + ", triggers and events in " + codeFile + "; a " +
 			"trigger or event that names the database stays with that name."}
 	if inPieces(l) && d.Product == dialect.MariaDB {
-		out.Notes = append(out.Notes, "myloader has one thread: MariaDB from 10.6 on locks an empty table for the first that inserts, and threads "+
-			"with pieces of it can deadlock.")
+		out.Notes = append(out.Notes,
+			"myloader has one thread: MariaDB from 10.6 on locks an empty table for the first that inserts, and threads "+
+				"with pieces of it can deadlock.")
 	}
 	program := func(name, home string, args ...string) string {
 		return `MYSQL_HOME="$` + home + `" ` + readsUTF8 + " " + script.Quoted(append(append([]string{name}, place...), args...))

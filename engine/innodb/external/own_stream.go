@@ -71,19 +71,20 @@ func (s *ownServer) unstreamed(ctx context.Context, e *examination) {
 const streamFile = "dump.sql"
 
 func streamArgs(database string) []string {
-	return []string{"--single-transaction", "--quick", "--skip-triggers", "--skip-add-locks", "--no-tablespaces", "--loose-set-gtid-purged=OFF", database}
+	return []string{"--single-transaction", "--quick", "--skip-triggers", "--skip-add-locks", "--no-tablespaces",
+		"--loose-set-gtid-purged=OFF", database}
 }
 
-// stream has the product's own program write the tables, which are compressed then. Views are left out: what a trial restores
-// are the tables.
+// stream has the product's own program write the tables, which are compressed then. Views are left
+// out: what a trial restores are the tables.
 func (o *ownTool) stream(ctx context.Context, to string) error {
 	s := o.server
 	program, place, err := o.ownCommand(dumpers[s.product.Name])
 	if err != nil {
 		return err
 	}
-	views, err := dialect.Column(ctx, s.db, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_TYPE = 'VIEW' AND TABLE_SCHEMA = "+
-		dialect.Literal(s.target.Database))
+	views, err := dialect.Column(ctx, s.db, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_TYPE = 'VIEW' "+
+		"AND TABLE_SCHEMA = "+dialect.Literal(s.target.Database))
 	if err != nil {
 		return s.explain(err)
 	}
