@@ -198,8 +198,8 @@ func (d *design) layOut() error {
 		if d.published() { // it is not used
 			remedy = ""
 		}
-		d.warn("grows-by-a-block", remedy, "AUTOEXTEND without NEXT grows a file by one block (%d bytes) at a time",
-			d.block)
+		d.warn("grows-by-a-block", remedy,
+			"AUTOEXTEND without NEXT has an increment of one block (%d bytes): an extent takes as many as it needs", d.block)
 	}
 	sizes := d.layout.Data.Sizes(unit)
 	volumes := d.layout.DataVolumes(d.target.Volumes)

@@ -30,12 +30,13 @@ type original struct {
 	file  string // its first
 	bytes int64
 	may   bool // back it up
+	marks bool // a copy that is restored, which has the original's dbo
 }
 
 func (s *externalServer) original(ctx context.Context, on *sql.DB, database string) (o original, err error) {
 	r, err := s.askOf(ctx, on, database, "own-database", nil)
 	if err == nil {
-		o = original{r[0].Text("first_path"), r[0].Int("pages") * page, r[0].Yes("may_back_up")}
+		o = original{r[0].Text("first_path"), r[0].Int("pages") * page, r[0].Yes("may_back_up"), r[0].Yes("may_mark")}
 	}
 	return o, err
 }

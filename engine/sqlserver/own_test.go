@@ -60,7 +60,8 @@ func (o *ownLab) answer(_ context.Context, q Request, r *Reply) (bool, error) {
 	copied := q.Session.Login.Database != theirs
 	switch {
 	case strings.Contains(q.SQL, "AS may_back_up"):
-		r.Result(big("pages"), str("first_path"), num("may_back_up")).Row(1000, filepath.Join(o.dir, "theirs.mdf"), map[bool]int{true: 1}[o.may])
+		r.Result(big("pages"), str("first_path"), num("may_back_up"), num("may_mark")).
+			Row(1000, filepath.Join(o.dir, "theirs.mdf"), map[bool]int{true: 1}[o.may], 1)
 	case strings.Contains(q.SQL, "FROM sys.database_query_store_options"):
 		r.Result(num("state")).Row(map[bool]int{true: 2}[o.counting])
 	case strings.Contains(q.SQL, "FROM sys.query_store_runtime_stats"):

@@ -314,6 +314,10 @@ func (s *externalServer) spreadable(ctx context.Context, database string, demand
 		if err == nil && !found.may {
 			err = filewise.Errorf(filewise.CodePreflight, s.grantBackup(database), "the account may not back up database %s", database)
 		}
+		if err == nil && !found.marks {
+			err = filewise.Errorf(filewise.CodePreflight, "take the login that owns the database, or a member of sysadmin",
+				"the account does not own database %s, so it could neither mark nor drop its restored copies", database)
+		}
 		if err == nil {
 			bytes = found.bytes
 			_, err = s.definitionsIn(db, database).Tables(ctx, (&design{program: demand.Program}).spreads())

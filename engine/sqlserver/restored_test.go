@@ -17,12 +17,13 @@ import (
 // copyLab is a server that restores a backup of their database, of which it knows tables, indexes and sums.
 type copyLab struct {
 	*lab
-	place   map[string]string // of indexes, by name
-	heap    bool              // their table is one
-	loses   bool              // a row, while it moves
-	forgets bool              // how full an index's pages were
-	shut    bool              // the backup cannot be read
-	backups int
+	place    map[string]string // of indexes, by name
+	heap     bool              // their table is one
+	loses    bool              // a row, while it moves
+	forgets  bool              // how full an index's pages were
+	shut     bool              // the backup cannot be read
+	stranger bool              // the login does not own their database
+	backups  int
 }
 
 func newCopyLab(t *testing.T, change func(*model)) *copyLab {
@@ -99,7 +100,8 @@ func (c *copyLab) tell(section string, r *Reply) {
 		}
 		r.Result(big("stored"), big("total")).Row(rows, 42)
 	case "original":
-		r.Result(big("pages"), str("first_path"), num("may_back_up")).Row(1000, filepath.Join(c.model.data, "theirs.mdf"), 1)
+		r.Result(big("pages"), str("first_path"), num("may_back_up"), num("may_mark")).
+			Row(1000, filepath.Join(c.model.data, "theirs.mdf"), 1, map[bool]int{false: 1}[c.stranger])
 	}
 }
 
@@ -254,6 +256,7 @@ func TestRestorable(t *testing.T) {
 		"a backup": {theirBackup, nil, "data of --from", filewise.StatusOK, "3.0 GiB"},
 		"no room": {theirBackup, func(c *copyLab) { c.model.available = 5 << 30 }, "free space of default", filewise.StatusFailed,
 			"6.0 GiB"},
+		"not theirs":    {theirURL, func(c *copyLab) { c.stranger = true }, "data of --from", filewise.StatusFailed, "does not own"},
 		"not readable":  {theirBackup, func(c *copyLab) { c.shut = true }, "data of --from", filewise.StatusFailed, "Access is denied"},
 		"a database":    {theirURL, nil, "data of --from", filewise.StatusOK, "7.8 MiB"},
 		"their heap":    {theirURL, func(c *copyLab) { c.heap = true }, "data of --from", filewise.StatusFailed, "table dbo.Orders cannot"},

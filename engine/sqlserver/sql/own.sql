@@ -3,7 +3,10 @@
 -- name: own-database whole
 SET LOCK_TIMEOUT 1000;
 SELECT CAST(SUM(CAST(f.size AS bigint)) AS bigint) AS pages, MIN(CASE WHEN f.file_id = 1 THEN f.physical_name END) AS first_path,
-  CAST(ISNULL(HAS_PERMS_BY_NAME(DB_NAME(), N'DATABASE', N'BACKUP DATABASE'), 0) AS int) AS may_back_up
+  CAST(ISNULL(HAS_PERMS_BY_NAME(DB_NAME(), N'DATABASE', N'BACKUP DATABASE'), 0) AS int) AS may_back_up,
+  -- In a restored copy dbo is the login that it was in the original: without this nobody else may mark the copy.
+  CASE WHEN IS_SRVROLEMEMBER(N'sysadmin') = 1
+    OR EXISTS (SELECT 1 FROM sys.database_principals AS p WHERE p.name = N'dbo' AND p.sid = SUSER_SID()) THEN 1 ELSE 0 END AS may_mark
 FROM sys.database_files AS f;
 
 -- name: own-store whole
