@@ -179,7 +179,8 @@ const (
 		"information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND REFERENCED_TABLE_SCHEMA = " +
 		"TABLE_SCHEMA AND REFERENCED_TABLE_NAME <> TABLE_NAME ORDER BY CONSTRAINT_NAME, ORDINAL_POSITION"
 	// MariaDB opens the tables of all databases for a condition on CONSTRAINT_SCHEMA, those of one for TABLE_SCHEMA.
-	readForeign = "SELECT TABLE_NAME, REFERENCED_TABLE_NAME, CONSTRAINT_NAME FROM information_schema.KEY_COLUMN_USAGE WHERE " +
+	readForeign = "SELECT TABLE_NAME, IF(REFERENCED_TABLE_SCHEMA = TABLE_SCHEMA, REFERENCED_TABLE_NAME, TABLE_NAME), CONSTRAINT_NAME " +
+		"FROM information_schema.KEY_COLUMN_USAGE WHERE " +
 		"TABLE_SCHEMA = ? AND REFERENCED_TABLE_NAME IS NOT NULL"
 )
 
@@ -238,6 +239,8 @@ func (w *watcher) table(ctx context.Context, name string) (filewise.TableFacts, 
 func (w *watcher) foreignKey(ctx context.Context, table string) (string, error) {
 	if w.foreign == nil && w.unread == nil {
 		all := map[string]string{}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), inspecting.Patience)
+		defer cancel()
 		w.unread = dialect.Each(ctx, w.in, func(scan dialect.Scan) error {
 			var from, to, constraint string
 			err := scan(&from, &to, &constraint)
