@@ -152,7 +152,7 @@ func (x *Display) apply(e experiment.Event) {
 		s.judgement = e.Judgement
 		s.started, s.since = time.Time{}, time.Now()
 		if !x.opts.Live {
-			x.line(report.Recorded(x.shown(), *e.Trial))
+			x.say(report.Recorded(x.shown(), *e.Trial))
 			x.forecastOnce()
 		}
 	}

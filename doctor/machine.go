@@ -63,6 +63,10 @@ func Machine(ctx context.Context, engines plan.Engines, volumes []filewise.Volum
 			out = append(out, engineFinding(e.Name(), d))
 		}
 	}
+	if machine.ManagedServers() != nil { // what these programs are for
+		add("tools", filewise.StatusNote, "not looked for on this system", "DiskSpd, from Microsoft, tells what the storage can do")
+		return out
+	}
 	for _, t := range tools {
 		if path, err := exec.LookPath(t.program); err == nil {
 			add("tool "+t.program, filewise.StatusOK, path, "")

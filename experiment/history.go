@@ -183,10 +183,10 @@ func (h history) lastBlock() int {
 	return last
 }
 
-// inBlocks is how many trials were measured in blocks.
+// inBlocks is how many trials were measured in blocks. One that is void was not.
 func (h history) inBlocks() (n int) {
 	for _, t := range h.trials {
-		if !t.Cell.Pilot {
+		if !t.Cell.Pilot && void(t) == "" {
 			n++
 		}
 	}

@@ -111,10 +111,12 @@ func (f *facts) system(ctx context.Context) {
 }
 
 // virtualisation names the hypervisor or container as far as it can be told from
-// within. A container hides the machine below it, but not the processor's flag.
+// within; empty if nothing was looked at. A container hides the machine below it, but not the processor's flag.
 func virtualisation(ctx context.Context) string {
 	var parts []string
-	if system, role, err := gopsutilhost.VirtualizationWithContext(ctx); err == nil && system != "" {
+	system, role, err := gopsutilhost.VirtualizationWithContext(ctx)
+	looked := err == nil // not on Windows
+	if looked && system != "" {
 		parts = append(parts, system+" ("+role+")")
 	}
 	info, err := cpu.InfoWithContext(ctx)
@@ -125,7 +127,7 @@ func virtualisation(ctx context.Context) string {
 			}
 		}
 	}
-	if len(parts) == 0 {
+	if len(parts) == 0 && looked {
 		return "none detected"
 	}
 	return strings.Join(parts, "; ")

@@ -38,7 +38,10 @@ func (m *maker) setVolumes() error {
 func addVolume(t *filewise.Target, v Pair) error {
 	external, dir := t.Elsewhere(), v.Value
 	if v.Bare || v.Name == "" || dir == "" && !external {
-		return BadValue("volume", strconv.Quote(v.String()), "give it as NAME=DIR, such as fast=/mnt/nvme")
+		return BadValue("volume", strconv.Quote(v.String()), "give it as NAME=DIR, such as "+volumeExample)
+	}
+	if strings.ContainsAny(v.Name, "'\"`") { // cmd.exe takes ' literally
+		return BadValue("volume", strconv.Quote(v.String()), "leave the quotes out, or use double ones around the whole, which every shell takes")
 	}
 	if !external { // a directory of this machine
 		abs, err := filepath.Abs(dir)

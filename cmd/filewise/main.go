@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"filewise/internal/fault"
 	"filewise/internal/filesystem"
 )
 
@@ -64,6 +65,9 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		err = a.paged()
 	} else {
 		_ = a.paged() // the first error goes before it
+	}
+	if fault.ClosedPipe(err) { // who reads has seen enough
+		return nil
 	}
 	if err != nil {
 		a.reportError(err, args)

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -50,9 +49,8 @@ func (a *app) registerRun(fs *pflag.FlagSet, g *resultFlags) {
 // display shows the run on stderr while it is measured, so that stdout holds
 // the result alone.
 func (a *app) display(d report.Data) *display.Display {
-	_, live := terminal(a.stderr)
 	return display.New(beneath(a.stderr), d, display.Options{
-		Live: live && os.Getenv("TERM") != "dumb", Color: coloured(a.stderr),
+		Live: steered(a.stderr), Color: coloured(a.stderr),
 		Size: func() (int, int) { return size(a.stderr) },
 	})
 }

@@ -74,6 +74,10 @@ func Refused(err error) bool { return is(err, refused) }
 // NotEmpty reports that a directory holds something.
 func NotEmpty(err error) bool { return is(err, notEmpty) }
 
+// ClosedPipe reports that nobody reads any more what was written to a pipe, as of "filewise show | head"; where a signal
+// ends the process then it is never so.
+func ClosedPipe(err error) bool { return is(err, closedPipe) }
+
 // HeldOpen reports that another program has a file open, as a virus scanner or a backup does, so that
 // it cannot be removed or replaced at this moment.
 func HeldOpen(err error) bool { return is(err, heldOpen) }

@@ -5,4 +5,5 @@ package fault
 var (
 	host                        []row
 	refused, notEmpty, heldOpen []error
+	closedPipe                  []error
 )

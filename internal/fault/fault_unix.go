@@ -20,4 +20,6 @@ var (
 	refused  = []error{syscall.ECONNREFUSED}
 	notEmpty = []error{syscall.ENOTEMPTY, syscall.EEXIST}
 	heldOpen = []error{syscall.EBUSY, syscall.ETXTBSY}
+
+	closedPipe []error // SIGPIPE
 )

@@ -1,0 +1,5 @@
+//go:build !windows
+
+package plan
+
+const volumeExample = "fast=/mnt/nvme"

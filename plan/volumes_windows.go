@@ -1,0 +1,3 @@
+package plan
+
+const volumeExample = `fast=D:\data`
