@@ -124,13 +124,7 @@ func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.T
 	}
 	r.locks = new(locks)
 	r.builds, r.loaded, r.serial = make(map[string]*build), make(map[string]filewise.Ledger), lastSerial(done)
-	defer func() {
-		if left := r.dropBuilds(ctx); err == nil && r.Left != nil && left != nil {
-			r.Left(left)
-		} else {
-			err = errors.Join(err, left)
-		}
-	}()
+	defer func() { err = r.closed(ctx, err) }()
 	judged := new(memo)
 	var stop error
 	for at := r.Plan.standingBy(done, judged); ; {
@@ -147,13 +141,10 @@ func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.T
 			at = r.Plan.standingBy(done, judged)
 			continue
 		}
-		if next, short := at.tooShort(); short {
-			if r.Fix != nil {
-				if err := r.Fix(ctx, next); err != nil {
-					return done, at.decision, fmt.Errorf("store what the pilots fixed: %w", err)
-				}
-			}
-			r.Plan, judged = next, new(memo)
+		if short, err := r.fixShort(ctx, at); err != nil {
+			return done, at.decision, err
+		} else if short {
+			judged = new(memo)
 			at = r.Plan.standingBy(done, judged)
 		}
 		if err := r.keepBoundaries(ctx, at); err != nil {
@@ -180,19 +171,51 @@ func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.T
 			if err := at.stillStop(t); err != nil {
 				stop = err // after the others of its session
 			}
-			if r.Notify == nil && at.err == nil {
-				continue
-			}
-			j, err := at.judge()
-			if err != nil {
+			if err := r.tell(at, t); err != nil {
 				return done, at.decision, err
 			}
-			r.notify(Event{Kind: EventRecorded, Cell: t.Cell, Trial: &t, Judgement: j})
 		}
 		if stop != nil {
 			return done, at.decision, stop
 		}
 	}
+}
+
+// closed drops what stays between trials. After a run without an error that is a matter of Left's.
+func (r *Runner) closed(ctx context.Context, err error) error {
+	left := r.dropBuilds(ctx)
+	if err == nil && left != nil && r.Left != nil {
+		r.Left(left)
+		return nil
+	}
+	return errors.Join(err, left)
+}
+
+// fixShort gives families that the pilots found too short no share, and reports whether there are any.
+func (r *Runner) fixShort(ctx context.Context, at standing) (bool, error) {
+	next, short := at.tooShort()
+	if !short {
+		return false, nil
+	}
+	if r.Fix != nil {
+		if err := r.Fix(ctx, next); err != nil {
+			return false, fmt.Errorf("store what the pilots fixed: %w", err)
+		}
+	}
+	r.Plan = next
+	return true, nil
+}
+
+// tell notifies of a recorded trial.
+func (r *Runner) tell(at standing, t filewise.Trial) error {
+	if r.Notify == nil && at.err == nil {
+		return nil
+	}
+	j, err := at.judge()
+	if err == nil {
+		r.notify(Event{Kind: EventRecorded, Cell: t.Cell, Trial: &t, Judgement: j})
+	}
+	return err
 }
 
 // longDesign is from how many blocks on boundaries are stored with the run.

@@ -136,7 +136,8 @@ func TestSessionsResume(t *testing.T) {
 }
 
 func TestSessionFailures(t *testing.T) {
-	for _, stage := range []string{filewise.StageBuild, filewise.StageObserve, filewise.StageMeasure, filewise.StageDrain, filewise.StageCheck} {
+	for _, stage := range []string{filewise.StageBuild, filewise.StageObserve, filewise.StageMeasure, filewise.StageDrain,
+		filewise.StageCheck} {
 		t.Run(stage, func(t *testing.T) {
 			w := newSessions(t, []int{1, 2, 4}, fake.Config{Noise: 0.01, Seed: 4,
 				Faults: []fake.Fault{{Build: 5, Stage: stage, Times: 1}}})
@@ -165,7 +166,8 @@ func TestSessionFailures(t *testing.T) {
 // A database that cannot be dropped takes nothing from what was measured on it. Should each one stay,
 // trials fail before they have filled the storage.
 func TestFailedDrops(t *testing.T) {
-	w := newSessions(t, []int{1, 2, 4}, fake.Config{Noise: 0.01, Seed: 4, Faults: []fake.Fault{{Build: 5, Stage: filewise.StageDrop, Times: 1}}})
+	w := newSessions(t, []int{1, 2, 4}, fake.Config{Noise: 0.01, Seed: 4,
+		Faults: []fake.Fault{{Build: 5, Stage: filewise.StageDrop, Times: 1}}})
 	trials, d := w.run(t)
 	for i, tr := range trials {
 		left := slices.ContainsFunc(tr.Warnings, func(w filewise.Warning) bool { return w.Code == "left-over" && w.Remedy != "" })

@@ -88,7 +88,8 @@ var keywords = map[string]func(a *filewise.Address, value string) error{
 
 // harmless keywords change nothing that Filewise does.
 var harmless = []string{"applicationname", "app", "multipleactiveresultsets", "connecttimeout", "connectiontimeout", "timeout",
-	"logintimeout", "pooling", "persistsecurityinfo", "driver", "provider", "maxpoolsize", "minpoolsize", "workstationid", "wsid", "packetsize", "currentlanguage"}
+	"logintimeout", "pooling", "persistsecurityinfo", "driver", "provider", "maxpoolsize", "minpoolsize", "workstationid", "wsid",
+	"packetsize", "currentlanguage"}
 
 // setPairs sets what a connection string says. A trusted connection signs in whoever runs Filewise.
 func setPairs(a *filewise.Address, pairs [][2]string) error {

@@ -71,7 +71,8 @@ func TestTablePage(t *testing.T) {
 	page := t.TempDir() + "/page.md"
 	o := tableOptions{s: 10, rules: 2, page: page}
 	cells := []cellDone{{cellKey: cellKey{World: "w", Layouts: 2, Blocks: 20}, S: 10, Alarms: 1, Covered: 9},
-		{cellKey: cellKey{World: "w", Layouts: 3, Blocks: 20}, S: 10, Alarms: 2, Covered: 8}, {cellKey: cellKey{World: "w", Blocks: 20, Percent: 6}, S: 10, Found: 5}}
+		{cellKey: cellKey{World: "w", Layouts: 3, Blocks: 20}, S: 10, Alarms: 2, Covered: 8},
+		{cellKey: cellKey{World: "w", Blocks: 20, Percent: 6}, S: 10, Found: 5}}
 	for text, whole := range map[string]bool{"a\n" + pageBegin + "old\n" + pageEnd + "b\n": true, "a\nb\n": false} {
 		if err := os.WriteFile(page, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

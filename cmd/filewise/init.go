@@ -50,7 +50,7 @@ func (a *app) writeNew(path, text string) error {
 		return failed("give another name: a file that exists is never overwritten", fs.ErrExist)
 	}
 	if err := filesystem.WriteFile(path, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
-		return failed(notWritten(err), err)
+		return failed(filesystem.NotWritten(err), err)
 	}
 	_, err := fmt.Fprintf(a.stderr, "wrote %s; \"filewise plan %s\" shows what it would do\n", path, path)
 	return err

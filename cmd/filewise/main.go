@@ -66,10 +66,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	} else {
 		_ = a.paged() // the first error goes before it
 	}
-	if fault.ClosedPipe(err) { // who reads has seen enough
-		return nil
-	}
-	if err != nil {
+	if err != nil && !fault.ClosedPipe(err) { // whose reader has seen enough
 		a.reportError(err, args)
 	}
 	return err

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"filewise"
-	"filewise/internal/fault"
 	"filewise/internal/filesystem"
 )
 
@@ -58,18 +57,10 @@ func (a *app) write(output string, render func(io.Writer) error) error {
 			"%s is the store with your results, and is not written over", output)
 	}
 	if err := filesystem.WriteFile(output, render); err != nil {
-		return filewise.Errorf(filewise.CodeUsage, notWritten(err), "write %s: %w", output, err)
+		return filewise.Errorf(filewise.CodeUsage, filesystem.NotWritten(err), "write %s: %w", output, err)
 	}
 	_, err := fmt.Fprintf(a.stderr, "wrote %s\n", output)
 	return err
-}
-
-// notWritten is what to do about a file that could not be written.
-func notWritten(err error) string {
-	if fault.HeldOpen(err) {
-		return "close the program that has it open, or name another file with --output"
-	}
-	return "name a file in a writable directory with --output"
 }
 
 // isStore tells whether a file is the store, or one that SQLite keeps beside it.

@@ -77,14 +77,12 @@ func size(w io.Writer) (width, height int) {
 	return width, height
 }
 
-// coloured tells whether to use colour on w.
 func coloured(w io.Writer) bool { return steered(w) && os.Getenv("NO_COLOR") == "" }
 
 // steered tells whether w is a terminal that escapes steer.
 func steered(w io.Writer) bool {
-	f, isFile := fileOf(w)
-	_, ok := terminal(w)
-	return ok && isFile && os.Getenv("TERM") != "dumb" && pager.Escapes(f)
+	f, ok := fileOf(w)
+	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" && pager.Escapes(f)
 }
 
 // readable passes text on without what would steer a terminal: texts of bundles, stores,

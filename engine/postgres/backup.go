@@ -37,7 +37,8 @@ func (d *design) checkBackup() error {
 	case l.Backup.Files < 0 || l.Backup.Files > mostStripes:
 		return refuse(fmt.Sprintf("give 1 to %d", mostStripes), "a backup by %d processes on postgres", l.Backup.Files)
 	case !d.program.Dumps() && toolOf(l) == toolBase && l.Backup.Files > 1:
-		return refuse("use --files 1 with it, or tool=pgbackrest", "%d backup files by pg_basebackup: the server sends it one stream", l.Backup.Files)
+		return refuse("use --files 1 with it, or tool=pgbackrest",
+			"%d backup files by pg_basebackup: the server sends it one stream", l.Backup.Files)
 	}
 	if err := l.CheckBackupVolumes(d.target.Volumes); err != nil {
 		return err

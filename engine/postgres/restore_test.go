@@ -211,8 +211,9 @@ func (f *usersServer) restoredWhole(t *testing.T, s filewise.Server, p filewise.
 	if len(on) != 3 || on["orders"] == on[longTable] || on["group.moves"] != on["orders"] {
 		t.Errorf("the tables lie on %v", on)
 	}
-	indexes, err := db.Observer.(*build).link.Texts(deadline(t), "SELECT x.relname::text FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid "+
-		"JOIN pg_class c ON c.oid = i.indrelid WHERE c.relname = $1 AND x.reltablespace <> c.reltablespace", longTable)
+	indexes, err := db.Observer.(*build).link.Texts(deadline(t),
+		"SELECT x.relname::text FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid "+
+			"JOIN pg_class c ON c.oid = i.indrelid WHERE c.relname = $1 AND x.reltablespace <> c.reltablespace", longTable)
 	if must(t, err); len(indexes) > 0 {
 		t.Errorf("indexes lie elsewhere than their table: %q", indexes)
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"filewise/internal/fault"
 )
 
 // WriteFile writes what is rendered beside the file and renames, so that the file is the old one, with
@@ -70,6 +72,14 @@ func WriteFile(path string, render func(io.Writer) error) (err error) {
 		return errors.Join(err, os.Remove(part))
 	}
 	return nil
+}
+
+// NotWritten is what to do about an error of WriteFile, for a file that --output names.
+func NotWritten(err error) string {
+	if fault.HeldOpen(err) {
+		return "close the program that has it open, or name another file with --output"
+	}
+	return "name a file in a writable directory with --output"
 }
 
 // removeParts removes what writers of a file have left that were killed: nobody holds its lock.

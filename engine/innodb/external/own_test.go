@@ -206,7 +206,8 @@ func (b bench) streamed(t *testing.T, target filewise.Target, s *ownServer) {
 	b.Exec(t, "CREATE DATABASE streamed CHARACTER SET utf8mb4")
 	defer b.Exec(t, "DROP DATABASE streamed")
 	for i, lines := range [][]string{text.Backup, text.Restore[:2]} { // its triggers name the database that they are of
-		cmd := exec.CommandContext(deadline(t), "sh", append([]string{"-euc", strings.Join(lines, "\n"), "sh"}, []string{"--user=root"}[:i]...)...)
+		cmd := exec.CommandContext(deadline(t), "sh", append([]string{"-euc", strings.Join(lines, "\n"), "sh"},
+			[]string{"--user=root"}[:i]...)...)
 		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "MYSQL_PWD=" + []string{servertest.Password, ""}[i], "database=streamed", "to=" + to,
 			"from=" + to, "HOME=" + t.TempDir()}
 		if out, err := cmd.CombinedOutput(); err != nil {

@@ -31,7 +31,8 @@ const mostThreads = 128
 // checkBackup says why the product makes no backups here.
 func checkBackup(p *dialect.Product, t filewise.Target) error {
 	if p.Managed.BackupTool == nil {
-		return refuse("use scenario dump, which mydumper makes, or mariadb", "%s comes with no program that copies a running server's files", p.Title)
+		return refuse("use scenario dump, which mydumper makes, or mariadb",
+			"%s comes with no program that copies a running server's files", p.Title)
 	}
 	if _, err := p.Managed.BackupTool(t.ServerBin); err != nil {
 		return filewise.Errorf(filewise.CodePreflight, filewise.RemedyOf(err), "%w: %w", err, filewise.ErrUnsupported)
@@ -127,8 +128,8 @@ func (d *design) warnBackup() {
 		return
 	}
 	d.Warn("backup-threads", "vary the data files as well: a thread copies whole files",
-		"%s's backups are not striped: a backup has a file for each data file, and a layout's number of backup files is that of the copying threads "+
-			"(mariadb-backup --parallel)", d.Product.Title)
+		"%s's backups are not striped: a backup has a file for each data file, and a layout's number of backup files is that of the copying "+
+			"threads (mariadb-backup --parallel)", d.Product.Title)
 	if n := len(d.Files); n < d.threads() {
 		d.Warn("fewer-files-than-threads", "use more data files",
 			"%d threads share %s: no more threads copy data than there are data files", d.threads(), filewise.FilesName(n))
