@@ -97,7 +97,7 @@ func (c *selfCheck) measure(ctx context.Context, name string, p experiment.Plan)
 	server, looked := &watched{Server: env.Server}, false
 	env.Server = server
 	var done []filewise.Trial
-	for again := 0; again < 3 && (again == 0 || slices.ContainsFunc(done, experiment.Void)); again++ { // as a run repeats them
+	for again := 0; again == 0 || again < 3 && err == nil && slices.ContainsFunc(done, experiment.Void); again++ { // as a run repeats them
 		done, _, err = env.Unstored(ctx, run.Options{}, func(e experiment.Event) {
 			if e.Stage == filewise.StageMeasure && !looked {
 				looked = true

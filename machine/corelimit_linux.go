@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/shirou/gopsutil/v4/process"
 	"golang.org/x/sys/unix"
 
 	"filewise"
@@ -62,17 +61,21 @@ func (r roots) nodeOf(cpu int) int {
 
 // Add binds a process with its threads and what it has started; what these start is bound, too.
 func (l *CoreLimits) Add(pid int) error {
-	if err := l.bind(int32(pid)); err != nil {
+	if err := eachOf(int32(pid), l.bind); err != nil {
 		return fmt.Errorf("bind process %d to %s: %w", pid, filewise.Counted(l.set.Count(), "processor"), err)
 	}
 	return nil
 }
 
+// bind binds all threads of a process.
 func (l *CoreLimits) bind(pid int32) error {
 	bound := make(map[int]bool)
 	for again := true; again; { // a thread may have started another one meanwhile
 		again = false
 		threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+		if errors.Is(err, os.ErrNotExist) {
+			return syscall.ESRCH
+		}
 		if err != nil {
 			return err
 		}
@@ -85,15 +88,6 @@ func (l *CoreLimits) bind(pid int32) error {
 				return err
 			}
 			bound[id], again = true, true
-		}
-	}
-	children, err := (&process.Process{Pid: pid}).Children()
-	if err != nil {
-		return err
-	}
-	for _, child := range children {
-		if err := l.bind(child.Pid); err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ESRCH) {
-			return err
 		}
 	}
 	return nil

@@ -165,10 +165,17 @@ func (l *MemoryLimits) Add(pid int) error {
 	return nil
 }
 
-// move puts a process into a group, then its children: those that it had started before
+// move puts a process into a group, with its children: those that it had started before
 // it was moved are in the group that it was in.
 func move(pid int32, dir string) error {
-	if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(int(pid))), 0); err != nil {
+	return eachOf(pid, func(pid int32) error {
+		return os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(int(pid))), 0)
+	})
+}
+
+// eachOf does something to a process, then to all that it has started, of which some may have ended.
+func eachOf(pid int32, do func(pid int32) error) error {
+	if err := do(pid); err != nil {
 		return err
 	}
 	children, err := (&process.Process{Pid: pid}).Children()
@@ -176,7 +183,7 @@ func move(pid int32, dir string) error {
 		return err
 	}
 	for _, child := range children {
-		if err := move(child.Pid, dir); err != nil && !errors.Is(err, syscall.ESRCH) { // it may have ended
+		if err := eachOf(child.Pid, do); err != nil && !errors.Is(err, syscall.ESRCH) {
 			return err
 		}
 	}

@@ -78,8 +78,8 @@ var keywords = map[string]func(a *filewise.Address, value string) error{
 	"instancename": func(a *filewise.Address, v string) error { a.Path = v; return nil },
 	"database":     inOptions("database"), "initialcatalog": inOptions("database"), "databasename": inOptions("database"),
 	"userid": setUserID, "uid": setUserID, "user": setUserID, "username": setUserID,
-	"password":               func(a *filewise.Address, v string) error { a.Password = filewise.Secret(v); return nil },
-	"pwd":                    func(a *filewise.Address, v string) error { a.Password = filewise.Secret(v); return nil },
+	"password":               setPassword,
+	"pwd":                    setPassword,
 	"encrypt":                inOptions("encrypt"),
 	"trustservercertificate": inOptions("TrustServerCertificate"),
 	"hostnameincertificate":  inOptions("hostNameInCertificate"),
@@ -116,6 +116,11 @@ func setPairs(a *filewise.Address, pairs [][2]string) error {
 		return wrong("leave the user and the password out, or Trusted_Connection", "it has a user beside a trusted connection")
 	}
 	return checkWhole(a)
+}
+
+func setPassword(a *filewise.Address, value string) error {
+	a.Password = filewise.Secret(value)
+	return nil
 }
 
 func setUserID(a *filewise.Address, value string) error { a.User = value; return nil }

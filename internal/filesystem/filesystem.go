@@ -24,13 +24,13 @@ func LockPatiently(f *os.File) error {
 	}
 }
 
-// HeldPatience is how long Insist tries.
-const HeldPatience = 5 * time.Second
+// heldPatience is how long Insist tries.
+const heldPatience = 5 * time.Second
 
 // Insist does again, for some seconds, what fails because another program has a file open: virus
 // scanners and backups of Windows open each new file for a moment.
 func Insist(do func() error) error {
-	for end := time.Now().Add(HeldPatience); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(heldPatience); ; time.Sleep(20 * time.Millisecond) {
 		if err := do(); !fault.HeldOpen(err) || time.Now().After(end) {
 			return err
 		}
