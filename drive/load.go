@@ -78,8 +78,8 @@ type Load struct {
 	Stopped func() bool
 
 	// First is the number of the first session's worker, where other processes have
-	// those before it, and Start when all of them begin; zero: at once. A start that
-	// misses it by more than MaxLate is no start, and ErrLate.
+	// those before it, and Start when all of them begin, from which times count;
+	// zero: at once. A start that leaves less than half of the window is none, and ErrLate.
 	First int
 	Start time.Time
 }
@@ -107,8 +107,9 @@ type Result struct {
 	// knows Family, Unit and Bytes, and measures Sync. Hist holds every call that
 	// overlaps the window, so that a stall across an edge is not lost.
 	Measure filewise.Measure
-	// Started is the common start of the workers, from which durations count.
+	// Started is the common start of the workers, from which durations count; they began Late after it.
 	Started time.Time
+	Late    time.Duration
 	// Edges are the times at which Edge was called; absent (nil) when it was not.
 	Edges [2]*time.Duration
 	// Service is the histogram of an open loop's calls from their real start; nil

@@ -3,25 +3,27 @@ package drive
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"filewise"
 )
 
-// MaxLate is how late a start may be. Those of several processes that begin at one
-// instant are so far apart at most, beside what their clocks differ.
-const MaxLate = 5 * time.Millisecond
+// Together is how far apart the starts of several processes may be and still count as one instant.
+const Together = 5 * time.Millisecond
 
-// ErrLate is wrapped by the error of a start that has missed its instant.
+// ErrLate is wrapped by the error of a start that leaves less than half of the window.
 var ErrLate = errors.New("the start has missed its instant")
 
 // wakeEarly is how long before its start a run is awake and reads the clock again and again,
 // for timers come a millisecond late. A clock that stands still meanwhile wants naps.
 const wakeEarly, nap = 2 * time.Millisecond, 50 * time.Microsecond
 
-// awaitStart returns at the load's Start; at once where it has none.
+// awaitStart waits for the load's Start, from which all times then count. What is late of its warm-up
+// costs nothing: the window opens when all have begun, and what is late beyond makes it shorter.
 func (r *run) awaitStart() error {
 	at, clock := r.load.Start, r.load.Clock
+	r.start = clock.Now()
 	if at.IsZero() || r.stop.Load() {
 		return nil
 	}
@@ -33,21 +35,43 @@ func (r *run) awaitStart() error {
 			return nil //nolint:nilerr // the run's end, which it reports itself
 		}
 	}
-	if late := clock.Now().Sub(at); late > MaxLate {
-		return filewise.Errorf(filewise.CodeTrials, "use hosts with idle processors, or run their workers as services with a higher CPUWeight",
-			"%w by %v, of which %v are allowed", ErrLate, late.Round(time.Microsecond), MaxLate)
+	r.start, r.late = at, max(clock.Now().Sub(at), 0)
+	if late := notable(r.late); r.load.Window > 0 {
+		if r.from = max(r.from, late); r.to-r.from < r.load.Window/2 {
+			return lateBy(late)
+		}
 	}
 	return nil
 }
 
+// notable is zero for a start that counts as in time.
+func notable(late time.Duration) time.Duration {
+	if late <= Together {
+		return 0
+	}
+	return late
+}
+
+func lateBy(late time.Duration) error {
+	return filewise.Errorf(filewise.CodeTrials, "use hosts with idle processors, or run their workers as services with a higher CPUWeight",
+		"%w by %v, which leaves less than half of the window", ErrLate, late.Round(time.Millisecond))
+}
+
 // Merge is the result of one load that several processes have put on a server, each by
-// the workers that come after those of the one before. Of fixed work there is no window.
+// the workers that come after those of the one before. The window is what all of them have worked in: it
+// opens when the last has begun. Latencies and failures are those of each part's own window.
+// The error wraps ErrLate if that leaves less than half of it.
 func Merge(parts []Result, fixed bool) (Result, error) {
 	var out Result
 	var hists, services [][]byte
 	var types []map[string]filewise.TypeMeasure
+	opens, from, err := opening(parts, fixed)
+	if err != nil {
+		return out, err
+	}
 	for _, p := range parts {
-		m, sum := p.Measure, &out.Measure
+		m, sum := sinceOpened(p.Measure, max(from, p.Measure.Window[0]), opens), &out.Measure
+		out.Late = max(out.Late, p.Late)
 		out.Ledger, out.Ends = append(out.Ledger, p.Ledger...), append(out.Ends, p.Ends...)
 		out.Failures, out.Unserved = append(out.Failures, p.Failures...), out.Unserved+p.Unserved
 		out.Still.Machine = max(out.Still.Machine, p.Still.Machine)
@@ -78,6 +102,52 @@ func Merge(parts []Result, fixed bool) (Result, error) {
 		return out, fmt.Errorf("merge what %s have measured: %w", filewise.Counted(len(parts), "driver"), err)
 	}
 	return out, nil
+}
+
+// opening returns when the window of all parts opens, and when it would have if nobody had been late.
+func opening(parts []Result, fixed bool) (opens, from time.Duration, err error) {
+	var late, to time.Duration
+	for i, p := range parts {
+		w := p.Measure.Window
+		opens, to, late = max(opens, w[0]), max(to, w[1]), max(late, p.Late)
+		if i == 0 || w[0] < from {
+			from = w[0]
+		}
+	}
+	if fixed {
+		from = 0
+	}
+	if late > 0 && to-opens < opens-from {
+		err = lateBy(late)
+	}
+	return opens, from, err
+}
+
+// sinceOpened leaves out the work that a part has done from its own window's opening to the common one.
+func sinceOpened(m filewise.Measure, from, opens time.Duration) filewise.Measure {
+	early := WorkedIn(m, from, opens)
+	if early == 0 || m.Work == 0 {
+		return m
+	}
+	stays := max(1-early/m.Work, 0)
+	m.Work *= stays
+	m.Types = maps.Clone(m.Types)
+	for name, t := range m.Types {
+		t.Work *= stays
+		m.Types[name] = t
+	}
+	return m
+}
+
+// WorkedIn returns by the slices what was done between two times of a measure.
+func WorkedIn(m filewise.Measure, from, to time.Duration) (work float64) {
+	for i, n := range m.Slices {
+		if m.SliceLength > 0 {
+			begin := time.Duration(i) * m.SliceLength
+			work += within(begin, begin+m.SliceLength, n, from, to)
+		}
+	}
+	return work
 }
 
 // tailOf is the time from the first worker's finish to the last one's.

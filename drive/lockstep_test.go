@@ -115,15 +115,54 @@ func shared(t *testing.T, l Load, workers ...int) Result {
 	return out
 }
 
-// A run that is asked for too late does nothing at all.
+// What is late of the warm-up costs nothing, what is late beyond makes the window of all shorter, and only a start that
+// leaves less than half of it does nothing at all.
 func TestLateStart(t *testing.T) {
-	clock := newVirtual()
-	load := Load{Sessions: []filewise.Session{clock.each(ms)}, Ops: []int64{10}, Chunk: 1, Clock: clock}
-	for late, want := range map[time.Duration]int64{MaxLate: 10, MaxLate + ms: 0} {
-		load.Start = clock.Now().Add(-late)
-		res, err := Run(t.Context(), load)
-		if res.Ledger.Total() != want || errors.Is(err, ErrLate) != (want == 0) || filewise.CodeOf(err) != filewise.CodeTrials && want == 0 {
-			t.Errorf("%v late: %v, %v", late, res, err)
+	const warmUp, window = 200 * ms, time.Second
+	for late, want := range map[time.Duration]time.Duration{5 * ms: warmUp, 150 * ms: warmUp, 450 * ms: 450 * ms, 800 * ms: 0} {
+		clock := newVirtual()
+		load := Load{WarmUp: warmUp, Window: window, Chunk: 1, Clock: clock, SliceLength: 10 * ms}
+		var parts []Result
+		var last error
+		for _, l := range []time.Duration{0, late} {
+			load.Sessions, load.Start = []filewise.Session{clock.each(ms)}, clock.Now().Add(-l)
+			var res Result
+			res, last = Run(t.Context(), load)
+			parts = append(parts, res)
 		}
+		if want == 0 {
+			if !errors.Is(last, ErrLate) || filewise.CodeOf(last) != filewise.CodeTrials || parts[1].Ledger.Total() != 0 {
+				t.Errorf("%v late: %v, %v", late, parts[1], last)
+			}
+			continue
+		}
+		all, err := Merge(parts, false)
+		w := all.Measure.Window
+		if work := float64(2 * (w[1] - want) / ms); last != nil || err != nil || w != [2]time.Duration{want, warmUp + window} ||
+			math.Abs(all.Measure.Work-work) > 2 || all.Late != late {
+			t.Errorf("%v late: window %v with %v operations, not %v: %v, %v", late, w, all.Measure.Work, work, last, err)
+		}
+	}
+}
+
+// Of fixed work the time counts in which all have worked.
+func TestLateStartOfFixedWork(t *testing.T) {
+	clock := newVirtual()
+	var parts []Result
+	for _, late := range []time.Duration{0, 30 * ms} {
+		res, err := Run(t.Context(), Load{Sessions: []filewise.Session{clock.each(ms)}, Ops: []int64{100}, Chunk: 1, Clock: clock,
+			SliceLength: 10 * ms, Start: clock.Now().Add(-late)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts = append(parts, res)
+	}
+	all, err := Merge(parts, true)
+	if w := all.Measure.Window; err != nil || w != [2]time.Duration{30 * ms, 130 * ms} || math.Abs(all.Measure.Work-170) > 1 {
+		t.Errorf("%v, window %v: %v", all, w, err)
+	}
+	parts[1].Late, parts[1].Measure.Window[0] = 90*ms, 90*ms
+	if _, err := Merge(parts, true); !errors.Is(err, ErrLate) {
+		t.Errorf("most of it alone: %v", err)
 	}
 }

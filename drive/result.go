@@ -14,6 +14,7 @@ import (
 func (r *run) result() (Result, error) {
 	res := Result{
 		Started:  r.start,
+		Late:     r.late,
 		Edges:    [2]*time.Duration{r.crossedAt(WindowStart), r.crossedAt(WindowEnd)},
 		Failures: r.failures,
 	}
@@ -93,7 +94,7 @@ func (r *run) windowAndTail() (window [2]time.Duration, tail time.Duration) {
 		}
 	}
 	if r.load.Window == 0 {
-		return [2]time.Duration{0, last}, last - max(first, 0)
+		return [2]time.Duration{min(notable(r.late), last), last}, last - max(first, 0)
 	}
 	return [2]time.Duration{min(r.from, ended), min(r.to, ended)}, max(last-r.to, 0)
 }

@@ -18,6 +18,7 @@ type run struct {
 	load        Load
 	ctx         context.Context
 	start       time.Time     // written before the phase leaves PhaseIdle
+	late        time.Duration // so long after it the workers began
 	from, to    time.Duration // the window; fixed work has no end of its own
 	workers     []*worker
 	tallies     []*tally
@@ -129,12 +130,13 @@ func (r *run) work() error {
 	}
 	if err == nil {
 		err = r.awaitStart()
+	} else {
+		r.start = r.load.Clock.Now()
 	}
 	if err != nil {
 		r.halt()
 	}
-	r.start = r.load.Clock.Now()
-	if r.from == 0 {
+	if r.load.WarmUp == 0 {
 		r.phase.Store(int32(PhaseMeasure))
 	} else {
 		r.phase.Store(int32(PhaseWarmUp))

@@ -29,25 +29,59 @@ type Crew struct {
 	Version string
 	Run     string // a name that no other run has
 
+	plan  experiment.Plan // that they were greeted with
+	gone  bool            // one could not be asked, or has died
 	loads int
 	lead  time.Duration // from arming to the start
 }
 
+// Patience is how long a driver, or a campaign's host, that is gone is waited for. It is asked for again so often.
+const Patience, askAgain = time.Hour, 2 * time.Second
+
 // The lead is what it takes to greet all, for all have to be told of the instant before it. It
-// goes towards twice what telling takes, and is doubled by each start that was asked for too late.
+// goes towards twice what telling takes.
 const leastLead, mostLead, leaveWithin = 250 * time.Millisecond, 10 * time.Second, 3 * time.Second
 
 // Greet refuses drivers that are not there, or cannot work on the plan's target. It is called
 // before all else.
 func (c *Crew) Greet(ctx context.Context, p experiment.Plan) error {
-	began := c.Clock.Now()
-	_, err := c.all(ctx, func(int) Order { return Order{Greet: &Greeting{Plan: slim(p), Version: c.Version}} })
-	c.lead = min(max(leastLead, c.Clock.Now().Sub(began)), mostLead)
+	c.plan = slim(p)
+	err := c.greet(ctx)
 	if lost := new(unasked); errors.As(err, lost) {
 		return filewise.Errorf(filewise.CodePreflight, cmp.Or(filewise.RemedyOf(err), "give --drivers as the workers have their names, or start "+
 			"it there: filewise worker --temporal HOST:PORT --host NAME"), "%w", err)
 	}
 	return err
+}
+
+func (c *Crew) greet(ctx context.Context) error {
+	began := c.Clock.Now()
+	_, err := c.all(ctx, func(int) Order { return Order{Greet: &Greeting{Plan: c.plan, Version: c.Version}} })
+	c.lead = min(max(leastLead, c.Clock.Now().Sub(began)), mostLead)
+	return err
+}
+
+// Await implements experiment.Drivers. It waits for a driver that is gone.
+func (c *Crew) Await(ctx context.Context, waits func(why string)) error {
+	for until := c.Clock.Now().Add(Patience); c.gone; {
+		err := c.greet(ctx)
+		if !errors.As(err, new(unasked)) {
+			c.gone = false
+			return err
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if c.Clock.Now().After(until) {
+			return filewise.Errorf(filewise.CodeStopped, "start its worker; then \"filewise resume\" goes on",
+				"a driver has not come back for %v: %w", Patience, err)
+		}
+		waits("a driver is gone, and is waited for: " + err.Error())
+		if err := c.Clock.Sleep(ctx, askAgain); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // unasked is the error of a driver that could not be asked, or has died.
@@ -112,9 +146,6 @@ func (c *Crew) Drive(ctx context.Context, s experiment.Share) (drive.Result, err
 	over()
 	wg.Wait()
 	if err != nil {
-		if isUnheard(err) {
-			c.lead = min(2*c.lead, mostLead)
-		}
 		return drive.Result{}, c.ended(ctx, err)
 	}
 	if s.Window == 0 && s.Edge != nil {
@@ -131,6 +162,7 @@ func (c *Crew) Drive(ctx context.Context, s experiment.Share) (drive.Result, err
 // ended is an error as the run hears it, whose end goes first.
 func (c *Crew) ended(ctx context.Context, err error) error {
 	c.Leave(context.WithoutCancel(ctx))
+	c.gone = errors.As(err, new(unasked))
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -184,6 +216,9 @@ func (c *Crew) merged(answers []Answer, at time.Time, fixed bool) (drive.Result,
 		return cmp.Or(cmp.Compare(a.Probe, b.Probe), cmp.Compare(a.Name, b.Name))
 	})
 	out, err := drive.Merge(parts, fixed)
+	if errors.Is(err, drive.ErrLate) {
+		err = fmt.Errorf("%w: %w", experiment.ErrVoid, err)
+	}
 	out.Started, out.Measure.Deltas = at, deltas
 	return out, err
 }

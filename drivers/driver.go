@@ -124,7 +124,12 @@ func (d *Driver) greet(ctx context.Context, g Greeting) (a Answer, err error) {
 		return a, filewise.Errorf(filewise.CodePreflight, "have all drivers run the same version", "it is Filewise %s, and the run is of %s",
 			d.Version, g.Version)
 	}
-	return d.clock(ctx, g.Plan)
+	a, err = d.clock(ctx, g.Plan)
+	if err == nil && a.Clock.Within > drive.Together {
+		err = filewise.Errorf(filewise.CodePreflight, "use hosts that are near to the server",
+			"the way to the server and back takes %v: drivers cannot start within %v of each other by its clock", 2*a.Clock.Within, drive.Together)
+	}
+	return a, err
 }
 
 // clock opens the target, and compares the clocks.
@@ -134,10 +139,6 @@ func (d *Driver) clock(ctx context.Context, p experiment.Plan) (a Answer, err er
 		return a, err
 	}
 	a.Clock, err = read(ctx, s, d.Clock)
-	if err == nil && a.Clock.Within > drive.MaxLate {
-		err = filewise.Errorf(filewise.CodePreflight, "use hosts that are near to the server",
-			"the way to the server and back takes %v: drivers cannot start within %v of each other by its clock", 2*a.Clock.Within, drive.MaxLate)
-	}
 	return a, err
 }
 
@@ -251,11 +252,8 @@ func (d *Driver) start(ctx context.Context, s Start) (out Answer, err error) {
 	defer func() { err = errors.Join(err, d.disarm()) }()
 	now := d.Clock.Now()
 	a.load.Start = now.Add(s.At.Sub(now.Add(a.clock.Ahead)))
-	out.Told = a.load.Start.Sub(now)
-	if out.Clock = a.clock; out.Told <= 0 {
-		return out, unheard{fmt.Errorf("%w by %v, for it was told of it too late", drive.ErrLate, -out.Told)}
-	}
+	out.Told, out.Clock = a.load.Start.Sub(now), a.clock
 	out.Result, err = drive.Run(ctx, a.load)
-	out.Late = out.Result.Started.Sub(a.load.Start)
+	out.Late = out.Result.Late
 	return out, err
 }

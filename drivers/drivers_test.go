@@ -200,13 +200,13 @@ func latencies(t *testing.T, trial filewise.Trial) string {
 	return out
 }
 
-// A driver that dies, or starts late, voids the trial: it is stored with the reason, and measured
-// again. The clocks are stored with the others.
+// A driver that dies, or starts much too late, voids the trial: it is stored with the reason, and measured
+// again. One that is a little late makes the window shorter. The clocks are stored with the others.
 func TestVoid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "a", "b")
 		var starts atomic.Int64
-		var most time.Duration
+		var most, shortest time.Duration
 		w.asked = func(host string, o Order) error {
 			switch {
 			case o.Start == nil || host != "b":
@@ -216,6 +216,8 @@ func TestVoid(t *testing.T) {
 				most = w.crew.lead
 			case starts.Load() == 4:
 				time.Sleep(time.Second) // longer than the lead
+			case starts.Load() == 7:
+				time.Sleep(10 * time.Second)
 			}
 			return nil
 		}
@@ -226,6 +228,9 @@ func TestVoid(t *testing.T) {
 			if tr.State == filewise.Failed {
 				void = append(void, tr.Reason)
 				continue
+			}
+			if m := tr.Measures[0]; !tr.Cell.Pilot && (shortest == 0 || m.Window[1]-m.Window[0] < shortest) {
+				shortest = m.Window[1] - m.Window[0]
 			}
 			var told []string
 			for _, d := range tr.Measures[0].Deltas {
@@ -239,8 +244,8 @@ func TestVoid(t *testing.T) {
 		}
 		if len(void) != 2 || !strings.Contains(void[0], "driver b: it has died") ||
 			!strings.Contains(void[1], "missed its instant") ||
-			most < 2*leastLead {
-			t.Errorf("void are %q, with a lead of %v then", void, most)
+			most < 2*leastLead || shortest < 500*time.Millisecond || shortest > 900*time.Millisecond {
+			t.Errorf("void are %q, with a lead of %v then, and a window of %v", void, most, shortest)
 		}
 	})
 }
@@ -265,6 +270,49 @@ func TestDriversThatFail(t *testing.T) {
 		}
 		w.leave(t)
 	})
+}
+
+// A driver that is gone is waited for, also when it takes half an hour, and for an hour at most.
+func TestDriverIsWaitedFor(t *testing.T) {
+	for away, want := range map[time.Duration]bool{30 * time.Minute: true, 2 * Patience: false} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, "a", "b")
+			var gone time.Time
+			starts, waited := 0, 0
+			w.asked = func(host string, o Order) error {
+				if host != "b" {
+					return nil
+				}
+				if o.Start != nil {
+					starts++
+				}
+				if starts == 3 && gone.IsZero() {
+					gone = time.Now()
+				}
+				if !gone.IsZero() && time.Since(gone) < away {
+					return errors.New("it has died")
+				}
+				return nil
+			}
+			w.runner.Notify = func(e experiment.Event) {
+				if e.Kind == experiment.EventWaiting && strings.Contains(e.Waits(), "driver b: it has died") {
+					waited++
+				}
+			}
+			_, d, err := w.runner.Run(t.Context(), nil)
+			failed := 0
+			for _, tr := range w.stored {
+				if tr.State == filewise.Failed {
+					failed++
+				}
+			}
+			if (err == nil && d.Ending == experiment.Decided) != want || !want && filewise.CodeOf(err) != filewise.CodeStopped ||
+				failed != 1 || waited == 0 {
+				t.Errorf("away for %v: %v, %v; %d trials failed, waited %d times", away, d.Ending, err, failed, waited)
+			}
+			w.leave(t)
+		})
+	}
 }
 
 // Drivers that cannot work together are refused before anything is built.

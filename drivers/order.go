@@ -3,7 +3,9 @@
 // and merges what they have done. How a driver is reached is the caller's affair.
 //
 // All know the instant by the server's clock, against which each measures its own before
-// every load. A start that misses it, or a driver that does not answer, voids the trial.
+// every load. The window opens when all have begun, and what somebody is late makes it shorter.
+// A start that leaves less than half of it, or a driver that does not answer, voids the trial; a driver
+// that is gone is waited for before the next one.
 package drivers
 
 import (
@@ -57,7 +59,7 @@ type Start struct {
 type Answer struct {
 	Clock   Reading       `json:"clock"`
 	Result  drive.Result  `json:"result"`  // of a start
-	Told    time.Duration `json:"told_ns"` // so long before the start
+	Told    time.Duration `json:"told_ns"` // so long before the start; negative: after it
 	Late    time.Duration `json:"late_ns"`
 	Failure *Failure      `json:"failure,omitempty"`
 }
@@ -68,20 +70,12 @@ type Failure struct {
 	Class  filewise.Class `json:"class"`
 	Code   filewise.Code  `json:"code"`
 	Remedy string         `json:"remedy"`
-	Late   bool           `json:"late,omitempty"`  // of its start
-	Heard  bool           `json:"heard,omitempty"` // late, though it was asked for in time
+	Late   bool           `json:"late,omitempty"` // too late for its start
 }
-
-// unheard is the error of a start that was asked for too late.
-type unheard struct{ error }
-
-func (u unheard) Unwrap() error { return u.error }
-
-func isUnheard(err error) bool { return errors.As(err, new(unheard)) }
 
 func failureOf(err error, hide func(string) string) *Failure {
 	return &Failure{Text: hide(err.Error()), Class: filewise.ClassOf(err), Code: filewise.CodeOf(err), Remedy: hide(filewise.RemedyOf(err)),
-		Late: errors.Is(err, drive.ErrLate), Heard: !isUnheard(err)}
+		Late: errors.Is(err, drive.ErrLate)}
 }
 
 // error is the failure as it was at the driver.
@@ -89,9 +83,6 @@ func (f Failure) error(host string) error {
 	err := errors.New(f.Text)
 	if f.Late {
 		err = fmt.Errorf("%w: %w", experiment.ErrVoid, err)
-	}
-	if f.Late && !f.Heard {
-		err = unheard{err}
 	}
 	return filewise.Errorf(f.Code, f.Remedy, "driver %s: %w", host, &filewise.Classed{Class: f.Class, Err: err})
 }

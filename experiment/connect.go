@@ -181,9 +181,11 @@ type Drivers interface {
 	// Drive returns what all have done as one result, whose deltas are about the drivers.
 	// The error wraps ErrVoid where a driver has failed, and not the server.
 	Drive(context.Context, Share) (drive.Result, error)
+	// Await is called before each trial. It waits for a driver that is gone, and says so; its error ends the run.
+	Await(ctx context.Context, waits func(why string)) error
 }
 
-// ErrVoid: a driver was late, or has died. The trial does not count, whatever the layout; it
+// ErrVoid: a driver was too late, or has died. The trial does not count, whatever the layout; it
 // is stored with the reason and measured again.
 var ErrVoid = errors.New("void")
 

@@ -206,7 +206,7 @@ func (l *life) closeDone() error {
 	return done()
 }
 
-// busy is what a run of connections did from their common start to the last commit; the drain
+// busy is what a run of connections did from the moment when all had begun to the last commit; the drain
 // adds its time.
 func busy(r drive.Result) *filewise.Rest {
 	time := r.Measure.Window[1]
@@ -216,7 +216,8 @@ func busy(r drive.Result) *filewise.Rest {
 			time = max(time, end)
 		}
 	}
-	return &filewise.Rest{Work: float64(r.Ledger.Total()), Time: time}
+	early := drive.WorkedIn(r.Measure, 0, r.Late) // by those that had begun, when others had not
+	return &filewise.Rest{Work: float64(r.Ledger.Total()) - early, Time: time - r.Late}
 }
 
 // addRest adds what one more turn did; nil if a turn has no observation from rest to rest.

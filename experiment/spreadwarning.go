@@ -150,6 +150,11 @@ var ErrPostponed = errors.New("postponed")
 
 // await is before the trials that are measured together.
 func (r *Runner) await(ctx context.Context, s Schedule, trials int) error {
+	if r.Drivers != nil {
+		if err := r.Drivers.Await(ctx, func(why string) { r.notify(Event{Kind: EventWaiting, Why: why}) }); err != nil {
+			return err
+		}
+	}
 	if r.Await == nil {
 		return nil
 	}

@@ -26,6 +26,9 @@ func (d *stillDrivers) Drive(_ context.Context, s experiment.Share) (drive.Resul
 		Window: [2]time.Duration{s.WarmUp, s.WarmUp + s.Window}, Work: work, SliceLength: s.SliceLength, Slices: []int64{}}}, nil
 }
 
+// Await implements experiment.Drivers.
+func (d *stillDrivers) Await(context.Context, func(string)) error { return nil }
+
 func stillWorld(t *testing.T, still func(n int, s experiment.Share) drive.Still) *world {
 	w := newWorld(t, []int{1, 4}, fake.Config{})
 	w.plan.MaxBlocks = 6

@@ -327,7 +327,7 @@ func (m *measuring) before(ctx context.Context) error {
 // observe is run.Options.Observe.
 func (m *measuring) observe(d report.Data, _ *web.Monitor) run.Observer {
 	m.data = d
-	m.alter(func() { m.at.Run, m.at.Trials = d.RunID, len(d.Trials) })
+	m.alter(func() { m.at.Run = d.RunID; m.at.count(d.Trials) })
 	return m
 }
 
@@ -343,10 +343,20 @@ func (m *measuring) Notify(e experiment.Event) {
 		m.data.Trials, m.data.Judgement = append(m.data.Trials, *e.Trial), e.Judgement
 		layouts, verdict := estimates(m.data), report.Verdict(m.data)
 		m.alter(func() {
-			m.at.Trials++
+			m.at.count(m.data.Trials)
 			m.at.Doing, m.at.Layouts = "", layouts
 			m.at.Verdict = verdict
 		})
+	}
+}
+
+// count books the stored trials.
+func (s *Standing) count(trials []filewise.Trial) {
+	s.Trials, s.Beside = len(trials), 0
+	for _, t := range trials {
+		if t.Cell.Pilot || t.State != filewise.Done {
+			s.Beside++
+		}
 	}
 }
 
@@ -387,7 +397,7 @@ func (m *measuring) run(ctx context.Context, made plan.Made, o run.Options) {
 		m.ended, m.err, m.at.Doing = true, err, ""
 		if out.Run.ID != 0 {
 			m.at.Run, m.at.Verdict, m.at.Why = out.Run.ID, out.Run.Verdict, out.Run.Why
-			m.at.Trials = len(out.Data.Trials)
+			m.at.count(out.Data.Trials)
 		}
 		m.at.Ended = err == nil
 	})

@@ -22,6 +22,7 @@ type Order struct {
 	Condition  string     `json:"condition"`
 	Doing      string     `json:"doing,omitempty"`
 	Trials     int        `json:"trials"`
+	Beside     int        `json:"beside,omitempty"` // of them pilots and failed ones
 	Verdict    string     `json:"verdict,omitempty"`
 	Error      string     `json:"error,omitempty"`
 	Layouts    []Estimate `json:"layouts,omitempty"`

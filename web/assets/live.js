@@ -253,7 +253,7 @@ function showFleet(f) {
   const by = new Map();
   for (const o of f.orders || []) { const key = o.campaign + ": " + o.experiment; by.set(key, [...by.get(key) || [], o]); }
   put("orders", by.size ? [...by].map(([key, orders]) => table(null, key, [["host"], ["state"], ["trials", true], ["what it does, and has found"], ["layouts, so far"]],
-    orders.map(o => el("tr", {}, el("th", { scope: "row" }, o.host), el("td", { class: "mark " + (o.condition === "lost" || o.condition === "failed" ? "worse" : "") }, o.condition), el("td", { class: "num" }, String(o.trials)),
+    orders.map(o => el("tr", {}, el("th", { scope: "row" }, o.host), el("td", { class: "mark " + (o.condition === "lost" || o.condition === "failed" ? "worse" : "") }, o.condition), el("td", { class: "num" }, String(o.trials - (o.beside || 0))),
       el("td", { class: "words" }, [o.doing, o.verdict, o.error].filter(Boolean).map(t => el("div", {}, t))),
       el("td", { class: "words" }, (o.layouts || []).map(l => el("div", {}, `${l.layout}: ${l.difference} `, el("span", { class: "mark " + markClass(l.mark) }, l.mark)))))))) : el("p", {}, "No campaigns yet. “filewise campaign” begins one."));
   put("hosts", (f.hosts || []).length > 0 && table(null, "Hosts", [["host"], ["labels"], ["worker"]],
