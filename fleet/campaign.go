@@ -41,7 +41,7 @@ type Campaigns struct {
 // Present is a host that has worked for campaigns.
 type Present struct {
 	Offer
-	Working bool   `json:"working"`          // a worker has asked for work in the last minutes
+	Working bool   `json:"working"`          // a worker has asked for work in the last minutes, and has not said that it ends
 	Unread  string `json:"unread,omitempty"` // why its offer cannot be read
 }
 
@@ -63,7 +63,9 @@ func (c Campaigns) Hosts(ctx context.Context) ([]Present, error) {
 		if err != nil {
 			return unreachable(err)
 		}
-		out[i].Working = slices.ContainsFunc(d.GetPollers(), alive)
+		out[i].Working = slices.ContainsFunc(d.GetPollers(), func(w *taskqueue.PollerInfo) bool {
+			return alive(w) && (out[i].Left == "" || w.GetIdentity() != out[i].Left)
+		})
 		return nil
 	})
 	if err != nil {
@@ -277,7 +279,7 @@ func seedOf(campaign, experiment string) string {
 // Orders are the ids of a campaign's orders, by experiment and host; of all campaigns where it
 // has no name. Temporal lists what has just begun a little later.
 func (c Campaigns) Orders(ctx context.Context, campaign string) ([]string, error) {
-	prefix := "filewise-campaign/"
+	prefix := campaignPrefix
 	if campaign != "" {
 		if err := (Order{Campaign: campaign, Experiment: "e", Host: "h"}).check(); err != nil {
 			return nil, err

@@ -2,6 +2,8 @@ package fleet
 
 import (
 	"context"
+	"encoding/base64"
+	"fmt"
 	"maps"
 	"net"
 	"slices"
@@ -84,6 +86,92 @@ func TestAnotherMachineByTheSameName(t *testing.T) {
 		if got := elsewhere([]*taskqueue.PollerInfo{asked("filewise@me", 0), c.other}, "filewise@me"); got != c.want {
 			t.Errorf("%v: %q, want %q", c.other, got, c.want)
 		}
+	}
+}
+
+// two is a Temporal with a campaign that can be read and one that cannot, and with two hosts, the worker of one of which has
+// said that it ends.
+type two struct {
+	workflowservice.UnimplementedWorkflowServiceServer
+	t     *testing.T
+	other converter.DataConverter
+}
+
+func (*two) GetSystemInfo(context.Context, *workflowservice.GetSystemInfoRequest) (*workflowservice.GetSystemInfoResponse, error) {
+	return &workflowservice.GetSystemInfoResponse{}, nil
+}
+
+func (s *two) ListWorkflowExecutions(_ context.Context, r *workflowservice.ListWorkflowExecutionsRequest) (
+	*workflowservice.ListWorkflowExecutionsResponse, error) {
+	var out workflowservice.ListWorkflowExecutionsResponse
+	add := func(id string, memo *commonpb.Memo) {
+		out.Executions = append(out.Executions, &workflowpb.WorkflowExecutionInfo{
+			Execution: &commonpb.WorkflowExecution{WorkflowId: id}, Memo: memo})
+	}
+	if strings.Contains(r.GetQuery(), typeExperiment) {
+		add("filewise-campaign/open/inserts@db1", nil)
+		add("filewise-campaign/secret/inserts@db2", nil)
+		return &out, nil
+	}
+	for _, o := range []Offer{{Host: "db1"}, {Host: "db2", Left: "filewise@web"}} {
+		p, err := converter.GetDefaultDataConverter().ToPayload(o)
+		if err != nil {
+			s.t.Error(err)
+		}
+		add(hostPrefix+o.Host, &commonpb.Memo{Fields: map[string]*commonpb.Payload{memoOffer: p}})
+	}
+	return &out, nil
+}
+
+func (*two) DescribeTaskQueue(context.Context, *workflowservice.DescribeTaskQueueRequest) (*workflowservice.DescribeTaskQueueResponse, error) {
+	return &workflowservice.DescribeTaskQueueResponse{Pollers: []*taskqueue.PollerInfo{{Identity: "filewise@web",
+		LastAccessTime: timestamppb.Now()}}}, nil
+}
+
+func (*two) DescribeWorkflowExecution(context.Context, *workflowservice.DescribeWorkflowExecutionRequest) (
+	*workflowservice.DescribeWorkflowExecutionResponse, error) {
+	return &workflowservice.DescribeWorkflowExecutionResponse{WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{
+		Status: enums.WORKFLOW_EXECUTION_STATUS_COMPLETED}}, nil
+}
+
+func (s *two) GetWorkflowExecutionHistory(_ context.Context, r *workflowservice.GetWorkflowExecutionHistoryRequest) (
+	*workflowservice.GetWorkflowExecutionHistoryResponse, error) {
+	by := converter.GetDefaultDataConverter()
+	if strings.Contains(r.GetExecution().GetWorkflowId(), "secret") {
+		by = s.other
+	}
+	p, err := by.ToPayloads(State{Order: Order{Campaign: "open", Experiment: "inserts", Host: "db1"}, Condition: Done})
+	return &workflowservice.GetWorkflowExecutionHistoryResponse{History: &historypb.History{Events: []*historypb.HistoryEvent{{
+		EventType: enums.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED, Attributes: &historypb.HistoryEvent_WorkflowExecutionCompletedEventAttributes{
+			WorkflowExecutionCompletedEventAttributes: &historypb.WorkflowExecutionCompletedEventAttributes{Result: p}}}}}}, err
+}
+
+// A campaign of which nothing can be read keeps nothing of the others back, and a worker that has said that it ends is gone at once.
+func TestListWithoutTheKey(t *testing.T) {
+	t.Setenv(KeyVariable, base64.StdEncoding.EncodeToString(make([]byte, 32)))
+	var o client.Options
+	if err := encrypt(&o); err != nil {
+		t.Fatal(err)
+	}
+	c := Campaigns{Client: dialed(t, &two{t: t, other: o.DataConverter}), silent: new(atomic.Bool)}
+	c.how.DataConverter = converter.GetDefaultDataConverter()
+	all, err := c.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var words []string
+	for _, s := range all.Campaigns {
+		words = append(words, s.Words())
+	}
+	for _, h := range all.Hosts {
+		words = append(words, fmt.Sprint(h.Host, " works: ", h.Working))
+	}
+	want := []string{"open: 1 done", "secret: 1 " + Unread, "db1 works: true", "db2 works: false"}
+	if !slices.Equal(words, want) {
+		t.Errorf("%q, want %q", words, want)
+	}
+	if _, err := c.States(t.Context(), []string{"filewise-campaign/secret/inserts@db2"}); filewise.CodeOf(err) != filewise.CodeUsage {
+		t.Errorf("the campaign itself: %v", err)
 	}
 }
 

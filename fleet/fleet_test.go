@@ -167,6 +167,15 @@ func TestExperimentIsThatOfRun(t *testing.T) {
 		!slices.Contains(r.Plan.Tags, "host=db1") {
 		t.Errorf("%d trials, of which %d were asked for ahead, %d stand: %v", len(trials), ahead.Load(), s.Standing.Trials, r.Plan.Tags)
 	}
+	measured := 0 // as "list" counts
+	for _, trial := range trials {
+		if trial.State == filewise.Done && !trial.Cell.Pilot {
+			measured++
+		}
+	}
+	if measured == len(trials) || !strings.Contains(s.Words(), fmt.Sprintf(", %d trials", measured)) {
+		t.Errorf("%d of %d trials are measured, and the campaign says %q", measured, len(trials), s.Words())
+	}
 	for i, trial := range trials {
 		if want, _ := r.Plan.Next(trials[:i]); trial.Cell != want {
 			t.Errorf("trial %d is %+v, want %+v", i, trial.Cell, want)
@@ -472,7 +481,7 @@ func TestNoWorkerAnswers(t *testing.T) {
 			t.Errorf("at the end: %+v", e.State)
 		}
 	}
-	s := State{Order: order("inserts"), Condition: Running, Standing: Standing{Trials: 5}}
+	s := State{Order: order("inserts"), Condition: Running, Standing: Standing{Trials: 7, Beside: 2}}
 	heard := time.Date(2026, 11, 25, 4, 5, 6, 0, time.Local)
 	s.unanswered(heard)
 	if want := "inserts on db1: running, 5 trials; no worker answers; it was heard of last at 2026-11-25 04:05:06"; s.Words() != want {

@@ -143,6 +143,20 @@ type Listed struct {
 	Hosts     []Present `json:"hosts"`
 }
 
+// List are all of them, also campaigns of which nothing can be read without their key.
+func (c Campaigns) List(ctx context.Context) (Listed, error) {
+	hosts, err := c.Hosts(ctx)
+	if err != nil {
+		return Listed{}, err
+	}
+	orders, err := c.Orders(ctx, "")
+	if err != nil {
+		return Listed{}, err
+	}
+	states, err := c.Readable(ctx, orders)
+	return Listed{Campaigns: Sums(states), Hosts: hosts}, err
+}
+
 // Sum is how many orders of a campaign are in which condition.
 type Sum struct {
 	Campaign string         `json:"campaign"`

@@ -37,7 +37,18 @@ func (o Order) Name() string { return o.Campaign + ": " + o.Experiment }
 // id is that of the order's workflow.
 func (o Order) id() string { return idOf(o.Campaign) + o.Experiment + "@" + o.Host }
 
-func idOf(campaign string) string { return "filewise-campaign/" + campaign + "/" }
+// named is what the id of a workflow tells of its order.
+func named(id string) (o Order) {
+	o.Campaign, o.Experiment, _ = strings.Cut(strings.TrimPrefix(id, campaignPrefix), "/")
+	if at := strings.LastIndexByte(o.Experiment, '@'); at >= 0 {
+		o.Experiment, o.Host = o.Experiment[:at], o.Experiment[at+1:]
+	}
+	return o
+}
+
+const campaignPrefix = "filewise-campaign/" // of ids
+
+func idOf(campaign string) string { return campaignPrefix + campaign + "/" }
 
 // mostStudy is what an order may have of a study and its scripts: each question to its host has them.
 const mostStudy = 256 << 10
@@ -74,6 +85,7 @@ func (o Order) check() error {
 type Standing struct {
 	Run     int64  `json:"run"`               // in the host's store; 0: not begun
 	Trials  int    `json:"trials"`            // stored there, pilots and failed ones included
+	Beside  int    `json:"beside,omitempty"`  // of them pilots and failed ones, which "list" does not count
 	Verdict string `json:"verdict,omitempty"` // so far, in a sentence
 	Ended   bool   `json:"ended,omitempty"`   // nothing is left to measure
 	Why     string `json:"why,omitempty"`
@@ -91,6 +103,7 @@ const (
 	Stopped = "stopped"
 	Failed  = "failed"
 	Lost    = "lost" // its host does not answer any more
+	Unread  = "cannot be read without its key"
 )
 
 // State is what a workflow knows of its order.
@@ -129,6 +142,8 @@ type Offer struct {
 	Cores   int               `json:"cores"`
 	Engines []string          `json:"engines"`
 	Volumes map[string]string `json:"volumes"` // directories by name
+	// Left is the worker, by its name on Temporal, that has ended and said so; empty: none has.
+	Left string `json:"left,omitempty"`
 }
 
 // Has tells whether the host has all of these labels.

@@ -10,6 +10,7 @@ import (
 
 	enums "go.temporal.io/api/enums/v1"
 	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 
@@ -23,6 +24,20 @@ func (c Campaigns) States(ctx context.Context, orders []string) (out []State, er
 	c.silent.Store(false) // a worker may have come
 	err = each(ctx, len(orders), func(ctx context.Context, i int) (err error) {
 		out[i], err = c.state(ctx, orders[i])
+		return err
+	})
+	return out, err
+}
+
+// Readable say how orders stand, also those of which nothing can be read without their key.
+func (c Campaigns) Readable(ctx context.Context, orders []string) ([]State, error) {
+	out := make([]State, len(orders))
+	c.silent.Store(false)
+	err := each(ctx, len(orders), func(ctx context.Context, i int) (err error) {
+		out[i], err = c.state(ctx, orders[i])
+		if errors.Is(err, errKey) || errors.Is(err, converter.ErrEncodingIsNotSupported) {
+			out[i], err = State{Order: named(orders[i]), Condition: Unread, Error: err.Error()}, nil
+		}
 		return err
 	})
 	return out, err
@@ -92,7 +107,7 @@ func (s State) Words() string {
 	case goes && s.Pausing:
 		condition = "pausing"
 	}
-	out := fmt.Sprintf("%s on %s: %s, %s", s.Experiment, s.Host, condition, filewise.Counted(s.Standing.Trials, "trial"))
+	out := fmt.Sprintf("%s on %s: %s, %s", s.Experiment, s.Host, condition, filewise.Counted(s.Standing.Trials-s.Standing.Beside, "trial"))
 	for _, more := range []string{s.Standing.Doing, s.Standing.Verdict} {
 		if more, _, _ = strings.Cut(more, "\n"); more != "" {
 			out += "; " + strings.TrimRight(more, ".:")
@@ -107,7 +122,7 @@ func (s State) Words() string {
 // Watched is the order as a live page shows it.
 func (s State) Watched() web.Order {
 	return web.Order{Campaign: s.Campaign, Experiment: s.Experiment, Host: s.Host, Condition: s.Condition, Doing: s.Standing.Doing,
-		Trials: s.Standing.Trials, Verdict: s.Standing.Verdict, Error: s.Error, Layouts: s.Standing.Layouts}
+		Trials: s.Standing.Trials, Beside: s.Standing.Beside, Verdict: s.Standing.Verdict, Error: s.Error, Layouts: s.Standing.Layouts}
 }
 
 // Watch is web.Config.Fleet: what all campaigns do. Temporal may come later. Orders that have
@@ -133,7 +148,7 @@ func Watch(address string) func(context.Context) (web.Fleet, error) {
 			return out, err
 		}
 		asked := slices.DeleteFunc(slices.Clone(orders), func(id string) bool { return over[id].Ended() })
-		states, err := c.States(ctx, asked)
+		states, err := c.Readable(ctx, asked)
 		if err != nil {
 			return out, err
 		}

@@ -147,6 +147,7 @@ func Work(ctx context.Context, c Campaigns, site Site) error {
 	defer b.end()
 	select {
 	case <-ctx.Done():
+		goodbye(c, site.Offer)
 		return nil
 	case err := <-failed:
 		return filewise.Errorf(filewise.CodeStopped, "start the worker again once Temporal is back", "Temporal: %w", err)
@@ -194,6 +195,26 @@ func offer(ctx context.Context, c client.Client, o Offer) error {
 	}
 	return nil
 }
+
+// goodbye tells campaigns that the host's worker ends, for Temporal takes it for alive for two minutes. The host's workflow
+// is asked to remember it while a worker, this one, is there to do so; a Temporal that is away is not waited for.
+func goodbye(c Campaigns, o Offer) {
+	ctx, cancel := context.WithTimeout(context.Background(), goodbyeWithin)
+	defer cancel()
+	if o.Left = identity(); o.Left == "" || offer(ctx, c.Client, o) != nil {
+		return
+	}
+	for {
+		d, err := c.DescribeWorkflowExecution(ctx, hostPrefix+o.Host, "")
+		var said Offer
+		known := err == nil && c.how.DataConverter.FromPayload(d.GetWorkflowExecutionInfo().GetMemo().GetFields()[memoOffer], &said) == nil
+		if known && said.Left == o.Left || (filewise.RealClock{}).Sleep(ctx, goodbyeWithin/50) != nil {
+			return
+		}
+	}
+}
+
+const goodbyeWithin = 3 * time.Second
 
 // bundleOf is the run as a bundle, with its hash.
 func bundleOf(r archive.Run, by store.Manifest) ([]byte, string, error) {

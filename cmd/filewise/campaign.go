@@ -15,6 +15,7 @@ import (
 
 	"filewise"
 	"filewise/archive"
+	"filewise/drivers"
 	"filewise/fleet"
 	"filewise/internal/filesystem"
 	"filewise/plan"
@@ -47,7 +48,7 @@ func (a *app) campaignCommand() *cobra.Command {
 	registerOnly(cmd, &f.only)
 	cmd.Flags().BoolVar(&f.any, "any", false, "measure each experiment on one of the hosts, not on all")
 	cmd.Flags().BoolVar(&f.detach, "detach", false, "do not wait for the end")
-	cmd.Flags().DurationVar(&f.patience, "patience", time.Hour, "how long a host that does not answer is waited for")
+	cmd.Flags().DurationVar(&f.patience, "patience", drivers.Patience, "how long a host that does not answer is waited for")
 	cmd.AddCommand(a.campaignList(&f), a.campaignShow(&f), a.campaignFetch(&f),
 		a.campaignTell(&f, "pause", "Pause a campaign: each host ends its trial, and is free"),
 		a.campaignTell(&f, "resume", "Go on with a campaign that was paused, and with orders that failed or were lost"),
@@ -182,27 +183,18 @@ func (a *app) campaignList(f *campaignFlags) *cobra.Command {
 		Use: "list", Short: "List the campaigns, and the hosts that work for them", Args: cobra.NoArgs, Example: "  filewise campaign list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.dialled(cmd.Context(), f.temporal, func(c fleet.Campaigns) error {
-				hosts, err := c.Hosts(cmd.Context())
+				all, err := c.List(cmd.Context())
 				if err != nil {
 					return err
 				}
-				orders, err := c.Orders(cmd.Context(), "")
-				if err != nil {
-					return err
-				}
-				states, err := c.States(cmd.Context(), orders)
-				if err != nil {
-					return err
-				}
-				sums := fleet.Sums(states)
-				return a.print(fleet.Listed{Campaigns: sums, Hosts: hosts}, func(w *lineWriter) {
-					for _, r := range sums {
+				return a.print(all, func(w *lineWriter) {
+					for _, r := range all.Campaigns {
 						w.printf("%s\n", r.Words())
 					}
-					for _, h := range hosts {
+					for _, h := range all.Hosts {
 						w.printf("%s\n", h.Words())
 					}
-					if len(sums)+len(hosts) == 0 {
+					if len(all.Campaigns)+len(all.Hosts) == 0 {
 						w.printf("There is no campaign yet, and no host: \"filewise worker\" on one makes it known.\n")
 					}
 				})

@@ -49,6 +49,19 @@ func forgetEnvironment() {
 // Every one has its own store, state and measuring lock, so they run in parallel:
 // none asserts a figure or a verdict.
 func TestScript(t *testing.T) {
+	// With some of the scripts chosen, testscript leaves the directory in which it makes theirs.
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	before := os.Getenv("GOTMPDIR")
+	defer func() { os.Setenv("GOTMPDIR", before) }() // before any script begins: they are parallel
+	os.Setenv("GOTMPDIR", dir)
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
