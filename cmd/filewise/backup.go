@@ -39,6 +39,9 @@ func (a *app) backupCommand() *cobra.Command {
 					return filewise.Errorf(filewise.CodeUsage, "name it: --target URL --database NAME", "backup needs a database of yours")
 				}
 				made, err := registry().Make(o)
+				if err == nil {
+					err = g.about(&made.Plan)
+				}
 				if err != nil {
 					return err
 				}

@@ -38,8 +38,16 @@ func (f *resultFlags) registerNames(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&f.names.Tags, "tag", nil, "`KEY=VALUE` to find the run by with list --filter tag=KEY=VALUE (repeatable)")
 }
 
-// fit reads the conditions, which have to be about the plan's layouts and measures, and gives it its name and tags.
+// fit reads the conditions for the plan, and gives it its name and tags.
 func (f *resultFlags) fit(p *experiment.Plan) error {
+	if err := f.about(p); err != nil {
+		return err
+	}
+	return f.names.Apply(p)
+}
+
+// about reads the conditions, which have to be about the plan's layouts and measures.
+func (f *resultFlags) about(p *experiment.Plan) error {
 	if err := f.parse(layoutNames(p.Layouts, p.AA)); err != nil {
 		return err
 	}
@@ -48,7 +56,7 @@ func (f *resultFlags) fit(p *experiment.Plan) error {
 			return err
 		}
 	}
-	return f.names.Apply(p)
+	return nil
 }
 
 // parse reads the conditions, which have to be about these layouts; nil: they are not known yet.

@@ -25,6 +25,9 @@ import (
 // open comes once the file is read, which may say what is to be opened.
 func (a *app) runStudy(cmd *cobra.Command, o *plan.Options, file string, only []string, g *resultFlags, open func() error) error {
 	all, err := a.planned(cmd, o, file, only)
+	for i := 0; err == nil && i < len(all); i++ { // before any is measured
+		err = g.about(&all[i].Made.Plan)
+	}
 	if err == nil {
 		err = open()
 	}
