@@ -179,7 +179,7 @@ func alike(first, r HostRun, meant []string) (differ []string, err error) {
 	remedy := "if that is how the hosts should differ, say so with --meant (" + strings.Join(MeantNames, ", ") +
 		"); else leave one of them out"
 	var why []string
-	for _, d := range differences(first.Run, r.Run, nil) {
+	for _, d := range planned(first.Plan, r.Plan, nil) {
 		if d.Kind == Refused {
 			if d.What == rulesWord {
 				remedy = fmt.Sprintf("judge all by the same, such as --rules %d", max(first.Plan.JudgedBy(), r.Plan.JudgedBy()))
@@ -190,7 +190,7 @@ func alike(first, r HostRun, meant []string) (differ []string, err error) {
 	if len(why) == 0 {
 		return nil, nil
 	}
-	for _, d := range differences(first.Run, r.Run, meant) {
+	for _, d := range planned(first.Plan, r.Plan, meant) {
 		if d.Kind == Refused {
 			return nil, filewise.Errorf(filewise.CodeUsage, remedy, "runs %s and %s are of different things; %s", first.Ref, r.Ref,
 				strings.Join(why, "; "))

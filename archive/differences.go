@@ -35,31 +35,77 @@ const (
 const rulesWord = "rules that they are judged by"
 
 // MeantNames are what may be said to be meant: what else makes runs incomparable.
-var MeantNames = []string{"engine", "workload", "size", "kind", "durability", "window", "preload"}
+var MeantNames = []string{"engine", "workload", "size", "kind", "durability", "window", "preload", "observe", "rules", "cores", "memory",
+	"device", "file-system", "volume-size", "version", "settings"}
+
+// collected are differences; what is in meant was changed on purpose.
+type collected struct {
+	meant []string
+	all   []Difference
+}
+
+func (c *collected) add(kind, name, what string, before, after any) {
+	x, y := fmt.Sprint(before), fmt.Sprint(after)
+	if x == y {
+		return
+	}
+	if slices.Contains(c.meant, name) {
+		kind = Noted
+	}
+	c.all = append(c.all, Difference{what, x, y, kind})
+}
 
 // differences of two runs in what is held constant, the worst first. What is in
 // meant was changed on purpose.
 func differences(a, b store.Run, meant []string) []Difference {
-	var out []Difference
-	add := func(kind, name, what string, before, after any) {
-		x, y := fmt.Sprint(before), fmt.Sprint(after)
-		if x == y {
-			return
-		}
-		if slices.Contains(meant, name) {
+	c := collected{meant: meant, all: planned(a.Plan, b.Plan, meant)}
+	add, p, q := c.add, a.Plan, b.Plan
+	add(Refused, "memory", "memory of the server, in bytes", p.Target.Memory, q.Target.Memory)
+	before, after := differing(p.Target.Settings, q.Target.Settings)
+	add(Refused, "settings", "settings", before, after)
+	refused := map[string]bool{}
+	for _, u := range Unlike(a, b) {
+		add(Refused, u.Meant, u.What, u.Before, u.After)
+		refused[u.What] = true
+	}
+	for _, d := range factDifferences(a.Machine, b.Machine) {
+		kind := Warned
+		if strings.HasSuffix(d.What, ": free") { // it changes with every run
 			kind = Noted
 		}
-		out = append(out, Difference{what, x, y, kind})
+		if !refused[d.What] {
+			add(kind, "", d.What, d.Before, d.After)
+		}
 	}
-	p, q := a.Plan, b.Plan
+	add(Noted, "", "volumes", volumeWords(p), volumeWords(q))
+	add(Noted, "", "address", addressWords(p), addressWords(q))
+	add(Noted, "", "version of Filewise", a.Version, b.Version)
+	for _, d := range factDifferences(a.Server, b.Server) {
+		if what := "server: " + d.What; !refused[what] {
+			add(Noted, "", what, d.Before, d.After)
+		}
+	}
+	return worstFirst(c.all)
+}
+
+func worstFirst(all []Difference) []Difference {
+	order := []string{Refused, Warned, Noted}
+	slices.SortStableFunc(all, func(x, y Difference) int { return slices.Index(order, x.Kind) - slices.Index(order, y.Kind) })
+	return all
+}
+
+// planned are the differences of two plans, in which runs of several hosts must be alike, too.
+func planned(p, q experiment.Plan, meant []string) []Difference {
+	c := collected{meant: meant}
+	add := c.add
 	add(Refused, "engine", "engine", p.Target.Engine, q.Target.Engine)
 	add(Refused, "engine", "where the server comes from", p.Target.Mode, q.Target.Mode)
 	add(Refused, "workload", "scenario", p.Scenario, q.Scenario)
 	add(Refused, "workload", "what is measured", measureWords(p), measureWords(q))
 	before, after := differing(p.Params, q.Params)
 	add(Refused, "workload", "parameters of the workload", before, after)
-	add(Refused, "", "what is observed", observed(p), observed(q))
-	add(Refused, "", rulesWord, p.JudgedBy(), q.JudgedBy())
+	add(Refused, "observe", "what is observed", observed(p), observed(q))
+	add(Refused, "rules", rulesWord, p.JudgedBy(), q.JudgedBy())
 	add(Refused, "window", "work of a trial", workWords(p), workWords(q))
 	add(Refused, "size", "size of the data files", sizes(p), sizes(q))
 	add(Refused, "kind", "kind of layout", kinds(p), kinds(q))
@@ -69,25 +115,7 @@ func differences(a, b store.Run, meant []string) []Difference {
 	add(Warned, "", "calibration", p.Calibrate, q.Calibrate)
 	add(Warned, "", "sessions", p.TakesTurns(), q.TakesTurns())
 	add(Warned, "", "rounds of a session", p.Cells, q.Cells)
-	for _, d := range factDifferences(a.Machine, b.Machine) {
-		kind := Warned
-		if strings.HasSuffix(d.What, ": free") { // it changes with every run
-			kind = Noted
-		}
-		add(kind, "", d.What, d.Before, d.After)
-	}
-	add(Noted, "", "memory of the server, in bytes", p.Target.Memory, q.Target.Memory)
-	add(Noted, "", "volumes", volumeWords(p), volumeWords(q))
-	add(Noted, "", "address", addressWords(p), addressWords(q))
-	before, after = differing(p.Target.Settings, q.Target.Settings)
-	add(Noted, "", "settings", before, after)
-	add(Noted, "", "version of Filewise", a.Version, b.Version)
-	for _, d := range factDifferences(a.Server, b.Server) {
-		add(Noted, "", "server: "+d.What, d.Before, d.After)
-	}
-	order := []string{Refused, Warned, Noted}
-	slices.SortStableFunc(out, func(x, y Difference) int { return slices.Index(order, x.Kind) - slices.Index(order, y.Kind) })
-	return out
+	return worstFirst(c.all)
 }
 
 // observed names what a plan's trials are judged by.
@@ -101,7 +129,7 @@ func observed(p experiment.Plan) string {
 // Alike tells whether what the trials of one plan say of noise and time holds for another's.
 func Alike(p, q experiment.Plan) bool {
 	refused := func(d Difference) bool { return d.Kind == Refused && d.What != rulesWord }
-	return p.Target.Memory == q.Target.Memory && !slices.ContainsFunc(differences(store.Run{Plan: p}, store.Run{Plan: q}, nil), refused)
+	return p.Target.Memory == q.Target.Memory && !slices.ContainsFunc(planned(p, q, nil), refused)
 }
 
 // differing are what two documents have that the other has not, by their names:

@@ -3,6 +3,7 @@ package archive
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"filewise"
 	"filewise/experiment"
@@ -53,10 +54,62 @@ func TestFreeSpaceIsNoWarning(t *testing.T) {
 	fact := func(name, value string) store.Run {
 		return store.Run{Machine: []filewise.Fact{{Name: name, Value: value}}}
 	}
-	for name, kind := range map[string]string{"volume here: free": Noted, "volume here: device": Warned} {
+	for name, kind := range map[string]string{"volume here: free": Noted, "volume here: device": Refused, "kernel": Warned} {
 		if got := differences(fact(name, "a"), fact(name, "b"), nil); len(got) != 1 || got[0].Kind != kind {
 			t.Errorf("%s: %+v, want %s", name, got, kind)
 		}
+	}
+}
+
+// Whatever is refused has a name for --meant, by which it is not.
+func TestWhateverIsRefusedCanBeMeant(t *testing.T) {
+	facts := func(value string) (out []filewise.Fact) {
+		for _, name := range []string{"cores", "memory", "memory limit of the container", "volume a: device", "volume a: file system",
+			"volume a: mount options", "volume " + value + ": device"} {
+			out = append(out, filewise.Fact{Name: name, Value: value})
+		}
+		return out
+	}
+	run := func(id int64, value string, n int) (r Run) {
+		r.ID, r.Started = id, time.Now()
+		p := &r.Plan
+		p.Scenario, p.Params.Connections, p.Observe, p.Rules = value, n, map[int]string{1: "", 2: experiment.ObserveRest}[n], n+1
+		p.Window, p.Preload = time.Duration(n)*time.Second, int64(n)
+		p.Target = filewise.Target{Engine: value, Mode: filewise.Mode(value), Durability: filewise.Durability(value), Cores: n, Memory: int64(n),
+			Settings: map[string]string{"a": value}}
+		p.Layouts = []filewise.Layout{{Kind: filewise.Kind(value), Data: filewise.Spread{Bytes: int64(n)}}}
+		r.Machine = append(facts(value), filewise.Fact{Name: "volume a: size", Value: map[int]string{1: "1 GiB", 2: "9 GiB"}[n]})
+		r.Server = []filewise.Fact{{Name: "version", Value: value}, {Name: "work_mem", Value: value}}
+		return r
+	}
+	a, b := run(1, "x", 1), run(2, "y", 2)
+	refused := func(meant []string) (out []string) {
+		for _, d := range differences(a.Run, b.Run, meant) {
+			if d.Kind == Refused {
+				out = append(out, d.What)
+			}
+		}
+		return out
+	}
+	if left := refused(MeantNames); len(left) > 0 {
+		t.Errorf("refused whatever is meant: %q", left)
+	}
+	all := len(refused(nil))
+	for _, name := range MeantNames {
+		if got := refused([]string{name}); len(got) == all {
+			t.Errorf("--meant %s allows nothing of %q", name, got)
+		}
+	}
+}
+
+// Runs of several hosts are of several machines.
+func TestHostsAreAlike(t *testing.T) {
+	run := func(device string) (r HostRun) {
+		r.Machine = []filewise.Fact{{Name: "volume a: device", Value: device}, {Name: "cores", Value: device}}
+		return r
+	}
+	if differ, err := alike(run("sda"), run("sdb"), nil); err != nil || len(differ) > 0 {
+		t.Errorf("%q, %v", differ, err)
 	}
 }
 

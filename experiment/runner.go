@@ -35,6 +35,9 @@ type Runner struct {
 	// Await is called before each trial with how long that will take by the pilots
 	// (0: not known yet). It may wait; its error ends the run. May be nil.
 	Await func(ctx context.Context, expected time.Duration) error
+	// Unchanged is asked before each further block; its error, that of what must be the same in a run and is not, ends
+	// the run. May be nil.
+	Unchanged func(context.Context) error
 	// Ended is asked after each trial that is done, before it is recorded; its error is
 	// taken as Guard's. May be nil.
 	Ended func(context.Context) error
@@ -127,6 +130,7 @@ func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.T
 	defer func() { err = r.closed(ctx, err) }()
 	judged := new(memo)
 	var stop error
+	block := -1
 	for at := r.Plan.standingBy(done, judged); ; {
 		if at.decision.Ending != GoesOn {
 			return done, at.decision, nil
@@ -154,6 +158,9 @@ func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.T
 		if err := r.await(ctx, at.schedule, len(cells)); err != nil {
 			return done, at.decision, err
 		}
+		if err := r.unchanged(ctx, &block, cells[0].Block); err != nil {
+			return done, at.decision, err
+		}
 		trials, err := r.measure(ctx, cells, at.schedule)
 		if errors.Is(err, ErrPostponed) && ctx.Err() == nil {
 			continue
@@ -179,6 +186,16 @@ func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.T
 			return done, at.decision, stop
 		}
 	}
+}
+
+// unchanged asks whether what must be the same still is, once in each block but the one that the run begins or goes on with.
+func (r *Runner) unchanged(ctx context.Context, asked *int, block int) error {
+	before := *asked
+	*asked = block
+	if r.Unchanged == nil || before < 0 || before == block {
+		return nil
+	}
+	return r.Unchanged(ctx)
 }
 
 // closed drops what stays between trials. After a run without an error that is a matter of Left's.

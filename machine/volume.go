@@ -10,6 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"filewise"
+	"filewise/internal/filesystem"
 )
 
 // volume adds what is known of a volume's file system and disks.
@@ -23,6 +24,9 @@ func (f *facts) volume(v filewise.Volume) {
 	f.add(name("file system"), d.Mount.Type)
 	f.add(name("mount point"), d.Mount.Point)
 	f.add(name("mount options"), strings.Join(publicOptions(d.Mount.Options), ","))
+	if size, err := filesystem.Size(v.Dir); err == nil && size > 0 && !d.InMemory() {
+		f.add(name("size"), humanize.IBytes(uint64(size)))
+	}
 	if free, err := Free(v.Dir); err == nil {
 		f.add(name("free"), humanize.IBytes(uint64(free)))
 	}

@@ -17,7 +17,7 @@ import (
 // begin stores the run, new or resumed, with what it runs on, which must not have changed.
 func (m *measurement) begin(ctx context.Context, run store.Run) (store.Run, error) {
 	if run.ID != 0 {
-		if err := m.unchanged(ctx, run); err != nil {
+		if err := m.unchanged(ctx, run, false); err != nil {
 			return run, err
 		}
 		return m.store.Resume(ctx, run.ID)

@@ -59,6 +59,7 @@ func (m *measurement) measure(ctx context.Context, run store.Run, done []filewis
 	runner.Guard, runner.Await = m.told.guard(watch.guard), m.before(live.await(m.told.await(watch.await)))
 	runner.Record, runner.Redesign = m.recorder(run.ID, watch), m.redesign(&run, runner)
 	runner.Left = m.left
+	runner.Unchanged = func(ctx context.Context) error { return m.unchanged(ctx, run, true) }
 	runner.Fix = func(ctx context.Context, p experiment.Plan) error {
 		run.Plan = p
 		return m.store.Redesign(ctx, run.ID, p, run.Server)

@@ -154,6 +154,61 @@ func TestRunClimbs(t *testing.T) {
 	w.empty(t)
 }
 
+// other is an engine whose server is of a version that its owner changes.
+type other struct {
+	filewise.Engine
+	version string
+}
+
+type otherServer struct {
+	filewise.Server
+	of *other
+}
+
+func (o *other) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
+	s, err := o.Engine.Open(ctx, t)
+	return &otherServer{s, o}, err
+}
+
+func (s *otherServer) Facts(context.Context) ([]filewise.Fact, error) {
+	return []filewise.Fact{{Name: "version", Value: s.of.version}}, nil
+}
+
+// A server that is another one from a block on ends the run before that block, by name; it goes on once that is what it was.
+func TestChangedInMidRun(t *testing.T) {
+	w := newWorker(t)
+	server := &other{w.options.Engine, "17.1"}
+	w.options.Engine = server
+	waits := 0
+	w.options.Before = func(context.Context) error {
+		if waits++; waits == 4 { // in block 1, after two pilots
+			server.version = "17.2"
+		}
+		return nil
+	}
+	out, err := Run(t.Context(), w.plan, w.options)
+	if filewise.CodeOf(err) != filewise.CodePreflight || !strings.Contains(fmt.Sprint(err), "version was 17.1, and is 17.2") {
+		t.Fatalf("%v", err)
+	}
+	for _, trial := range out.Data.Trials {
+		if trial.Cell.Block > 1 {
+			t.Errorf("measured all the same: %+v", trial.Cell)
+		}
+	}
+	r, _, err := Unfinished(t.Context(), w.options.Store, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Resume(t.Context(), r, w.options); filewise.CodeOf(err) != filewise.CodePreflight {
+		t.Errorf("resumed on another version: %v", err)
+	}
+	server.version = "17.1"
+	if out, err = Resume(t.Context(), r, w.options); err != nil || out.Run.State != store.Done {
+		t.Errorf("resumed: %v, %s", err, out.Run.State)
+	}
+	w.empty(t)
+}
+
 // A run that is refused leaves no store and nothing on the volumes.
 func TestRefusedRun(t *testing.T) {
 	w := newWorker(t)

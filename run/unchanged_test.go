@@ -1,31 +1,41 @@
 package run
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
 	"filewise"
+	"filewise/store"
 )
 
 // What must be the same in a run is compared; what may change, or an older Filewise did not store, is not.
 func TestChanges(t *testing.T) {
-	before := []filewise.Fact{{Name: "cores", Value: "2 logical"}, {Name: "kernel", Value: "6.1"}, {Name: "volume data: device", Value: "sdb"},
-		{Name: "volume data: file system", Value: "ext4"}, {Name: "volume data: free", Value: "1 GiB"}, {Name: "client: memory", Value: "8 GiB"}}
-	after := []filewise.Fact{{Name: "cores", Value: "4 logical"}, {Name: "kernel", Value: "6.2"}, {Name: "volume data: device", Value: "sda"},
-		{Name: "volume data: file system", Value: "ext4"}, {Name: "volume data: free", Value: "2 GiB"}, {Name: "client: memory", Value: "4 GiB"}}
-	got := changes(before, after, sameHere)
-	want := []string{"cores was 2 logical, and is 4 logical", "volume data: device was sdb, and is sda",
-		"client: memory was 8 GiB, and is 4 GiB"}
-	if !slices.Equal(got, want) {
+	facts := func(pairs ...string) (out []filewise.Fact) {
+		for i := 0; i < len(pairs); i += 2 {
+			out = append(out, filewise.Fact{Name: pairs[i], Value: pairs[i+1]})
+		}
+		return out
+	}
+	before := store.Run{Machine: facts("cores", "2 logical", "kernel", "6.1", "volume data: device", "sdb", "volume data: mount point", "/a",
+		"volume data: file system", "ext4", "volume data: free", "1 GiB", "volume data: size", "100 GiB", "volume log: size", "100 GiB",
+		"volume data: mount options", "rw,size=1g", "client: memory", "8 GiB"),
+		Server: facts("version", "17.1", "shared_buffers", "1 MB", "data_directory", "/a", "durability full", "x", "port", "1",
+			"max server memory (MB)", "1024")}
+	now := store.Run{Machine: facts("cores", "4 logical", "kernel", "6.2", "volume data: device", "sda", "volume data: mount point", "/",
+		"volume data: file system", "ext4", "volume data: free", "2 GiB", "volume data: size", "199 GiB", "volume log: size", "200 GiB",
+		"volume data: mount options", "rw,size=2g", "client: memory", "4 GiB"),
+		Server: facts("version", "17.2", "shared_buffers", "2 MB", "data_directory", "/b", "durability full", "y", "port", "2",
+			"max server memory (MB)", "2048")}
+	want := "cores was 2 logical, and is 4 logical; volume data: device was sdb, and is sda; volume log: size was 100 GiB, and is 200 GiB; " +
+		"client: memory was 8 GiB, and is 4 GiB; server: version was 17.1, and is 17.2; server: shared_buffers was 1 MB, and is 2 MB; " +
+		"server: max server memory (MB) was 1024, and is 2048; volume data: mount point was /a, and is /"
+	if got := strings.Join(changes(before, now), "; "); got != want {
 		t.Errorf("%q", got)
 	}
-	server := func(version, buffers, dir string) []filewise.Fact {
-		return []filewise.Fact{{Name: "version", Value: version}, {Name: "shared_buffers", Value: buffers}, {Name: "data_directory", Value: dir},
-			{Name: "durability full", Value: version}}
+	if got := changes(before, before); got != nil {
+		t.Errorf("the same: %q", got)
 	}
-	if got := strings.Join(changes(server("17.1", "1 MB", "/a"), server("17.2", "2 MB", "/b"), sameThere), "; "); got !=
-		"version was 17.1, and is 17.2; shared_buffers was 1 MB, and is 2 MB" {
-		t.Errorf("%q", got)
+	if got := changes(before, store.Run{}); got != nil {
+		t.Errorf("nothing is known: %q", got)
 	}
 }

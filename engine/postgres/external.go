@@ -149,7 +149,11 @@ func (s *externalServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	if err != nil {
 		return nil, err
 	}
-	facts := []filewise.Fact{{Name: "server", Value: "external, " + s.target.Address.String()}, {Name: "version", Value: s.about.banner}}
+	now, err := lookAround(ctx, s.link) // the server may have been started again, as another version
+	if err != nil {
+		return nil, err
+	}
+	facts := []filewise.Fact{{Name: "server", Value: "external, " + s.target.Address.String()}, {Name: "version", Value: now.banner}}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		facts = append(facts, filewise.Fact{Name: name, Value: values[name]})
 	}

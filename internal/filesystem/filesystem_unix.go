@@ -21,6 +21,15 @@ func Free(dir string) (int64, error) {
 	return int64(s.Bavail) * int64(s.Bsize), nil
 }
 
+// Size is that of the file system of dir, in bytes.
+func Size(dir string) (int64, error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return 0, &fs.PathError{Op: "statfs", Path: dir, Err: err}
+	}
+	return int64(s.Blocks) * int64(s.Bsize), nil
+}
+
 // Full says whether an error is that of storage, or a quota, without room.
 func Full(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
 

@@ -24,6 +24,19 @@ func Free(dir string) (int64, error) {
 	return int64(free), nil
 }
 
+// Size is that of the volume of dir, in bytes.
+func Size(dir string) (int64, error) {
+	name, err := windows.UTF16PtrFromString(dir)
+	if err != nil {
+		return 0, err
+	}
+	var size uint64
+	if err := windows.GetDiskFreeSpaceEx(name, nil, &size, nil); err != nil {
+		return 0, &fs.PathError{Op: "GetDiskFreeSpaceEx", Path: dir, Err: err}
+	}
+	return int64(size), nil
+}
+
 // Full says whether an error is that of storage, or a quota, without room.
 func Full(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL) ||

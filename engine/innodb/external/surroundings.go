@@ -180,12 +180,15 @@ var telling = append(dialect.Telling[:len(dialect.Telling):len(dialect.Telling)]
 	"innodb_redo_log_capacity", "innodb_file_per_table", "general_log", "slow_query_log", "max_connections", "innodb_open_files",
 	"table_open_cache", "hostname", "datadir")
 
-// Facts are the server's settings as they were when it was opened, and those of
-// Filewise's sessions. What this release does not have is absent.
-func (s *server) Facts(context.Context) ([]filewise.Fact, error) {
+// Facts are the server's settings, and those of Filewise's sessions. What this release does not have is absent.
+func (s *server) Facts(ctx context.Context) ([]filewise.Fact, error) {
+	vars, err := dialect.Pairs(ctx, s.db, "SHOW GLOBAL VARIABLES")
+	if err != nil {
+		return nil, err
+	}
 	facts := []filewise.Fact{{Name: "server", Value: s.target.Address.String()}}
 	for _, name := range telling {
-		if v, ok := s.vars[name]; ok {
+		if v, ok := vars[name]; ok {
 			facts = append(facts, filewise.Fact{Name: name, Value: v})
 		}
 	}
