@@ -36,6 +36,7 @@ type ledger struct {
 	known    map[string]int
 	sessions map[string]*open
 	held     int
+	key      []byte // of the transaction that is counted
 }
 
 // older counts statements of sessions that are older than the log.
@@ -77,13 +78,16 @@ func (l *ledger) one(what string, calls, seconds float64) {
 	l.count([]string{what}, []string{what}, nil, calls, seconds)
 }
 
-// count adds calls of a transaction, whose first holds memory for good.
-func (l *ledger) count(texts, keys []string, values [][][]string, calls, seconds float64) {
-	key := strings.Join(keys, "\x00")
-	n, ok := l.known[key]
+// count adds calls of a transaction, whose first holds memory for good: kept tells that this is it.
+func (l *ledger) count(texts, keys []string, values [][][]string, calls, seconds float64) (kept bool) {
+	l.key = l.key[:0]
+	for _, key := range keys {
+		l.key = append(append(l.key, key...), 0)
+	}
+	n, ok := l.known[string(l.key)]
 	if !ok {
 		n = len(l.kinds)
-		l.known[key] = n
+		l.known[string(l.key)] = n
 		l.kinds = append(l.kinds, kind{texts: texts, keys: keys, constants: values})
 		l.held += sizeOf(texts, keys)
 	} else {
@@ -91,6 +95,7 @@ func (l *ledger) count(texts, keys []string, values [][][]string, calls, seconds
 	}
 	l.kinds[n].calls += calls
 	l.kinds[n].seconds += seconds
+	return !ok
 }
 
 // vary takes values out of the constants that are others in a further call.
@@ -119,17 +124,22 @@ func sizeOf(texts, keys []string) (n int) {
 
 // finish counts a transaction that has been committed, or that left nothing behind.
 func (l *ledger) finish(o *open, committed bool, ended string) {
+	kept := false
 	switch {
 	case len(o.keys) == 0:
 		if ended != "" {
 			l.one(ended, 1, o.seconds)
 		}
 	case committed:
-		l.count(o.texts, o.keys, o.values, 1, o.seconds)
+		kept = l.count(o.texts, o.keys, o.values, 1, o.seconds)
 	default:
 		l.one(rolledBack, 1, o.seconds)
 	}
-	*o = open{manual: o.manual}
+	before := *o
+	*o = open{manual: before.manual}
+	if !kept {
+		o.texts, o.keys, o.values = before.texts[:0], before.keys[:0], before.values[:0]
+	}
 }
 
 var (
@@ -150,10 +160,13 @@ func (l *ledger) take(s filewise.LoggedStatement) {
 	}
 	before := o.held
 	defer func() { l.held += o.held - before }()
-	text := withoutNotes(s.Text)
-	text = strings.Join(strings.Fields(text[:min(len(text), 1<<8)]), " ") // controls are short
-	word := firstWord(text)
-	to := toPoint.FindStringSubmatch(text)
+	word, text := firstWord(s.Text), ""
+	var to []string
+	if word == "SET" || slices.Contains(controls, word) {
+		text = withoutNotes(s.Text)
+		text = strings.Join(strings.Fields(text[:min(len(text), 1<<8)]), " ") // controls are short
+		to = toPoint.FindStringSubmatch(text)
+	}
 	switch {
 	case s.Text == "":
 		l.finish(o, false, "")

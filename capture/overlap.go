@@ -1,66 +1,63 @@
 package capture
 
 import (
-	"cmp"
 	"slices"
-	"time"
 
 	"filewise"
 )
 
 // overlap tells how many sessions of a log worked at once.
 type overlap struct {
-	edges []edge
-	last  map[string]time.Time // end of a session's last statement
+	begins, ends []int64          // of statements, in ns
+	last         map[string]int64 // end of a session's last statement
 	// Of a log without times: the sessions of the present second, and the most that one had.
-	second time.Time
+	second int64
 	within map[string]bool
 	most   int
 }
 
-// edge is where a session begins to work (1), or ends (−1).
-type edge struct {
-	at time.Time
-	by int8
-}
-
 // mostEdges bounds the memory of an overlap: what follows in the log is taken to be alike.
-const mostEdges = 4 << 20
+const mostEdges = 2 << 20
 
 func (o *overlap) add(s filewise.LoggedStatement) {
-	if s.Ended.IsZero() || s.Text == "" || len(o.edges) > mostEdges {
+	if s.Ended.IsZero() || s.Text == "" || len(o.ends) > mostEdges {
 		return
 	}
 	if o.last == nil {
-		o.last = map[string]time.Time{}
+		o.last, o.within = map[string]int64{}, map[string]bool{}
 	}
-	if at := s.Ended.Truncate(time.Second); !at.Equal(o.second) || o.within == nil {
-		o.second, o.within = at, map[string]bool{}
+	if at := s.Ended.Unix(); at != o.second {
+		o.second = at
+		clear(o.within)
 	}
 	o.within[s.Session] = true
 	o.most = max(o.most, len(o.within))
-	begun := s.Ended.Add(-time.Duration(s.Seconds * float64(time.Second)))
-	if before := o.last[s.Session]; begun.Before(before) { // by rounding, or a statement within another
-		begun = before
+	if s.Seconds <= 0 {
+		return
 	}
-	if s.Ended.After(begun) {
-		o.edges = append(o.edges, edge{begun, 1}, edge{s.Ended, -1})
-		o.last[s.Session] = s.Ended
+	ended := s.Ended.UnixNano()
+	begun := max(ended-int64(s.Seconds*1e9), o.last[s.Session]) // by rounding, or a statement within another
+	if ended > begun {
+		o.begins, o.ends = append(o.begins, begun), append(o.ends, ended)
+		o.last[s.Session] = ended
 	}
 }
 
 // of are the most sessions that worked at once, and how many did on average. Of a log that does not tell how long statements took
 // they are the most of a second, and 0.
 func (o *overlap) of() (most int, mean float64) {
-	if len(o.edges) == 0 {
+	if len(o.ends) == 0 {
 		return o.most, 0
 	}
-	slices.SortFunc(o.edges, func(a, b edge) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.by, b.by)) })
-	now, sum, before := 0, 0.0, o.edges[0].at
-	for _, e := range o.edges {
-		sum += float64(now) * e.at.Sub(before).Seconds()
-		now += int(e.by)
-		most, before = max(most, now), e.at
+	slices.Sort(o.begins)
+	slices.Sort(o.ends)
+	worked, ended := 0.0, 0
+	for i, begun := range o.begins {
+		for o.ends[ended] <= begun {
+			ended++
+		}
+		most = max(most, i+1-ended)
+		worked += float64(o.ends[i] - begun)
 	}
-	return most, sum / max(before.Sub(o.edges[0].at).Seconds(), 1e-9)
+	return most, worked / max(float64(o.ends[len(o.ends)-1]-o.begins[0]), 1)
 }

@@ -20,7 +20,7 @@ func (Engine) Watch(ctx context.Context, t filewise.Target, database string) (fi
 
 // ReadLog reads a server's csvlog or jsonlog.
 func (Engine) ReadLog(r io.Reader, database string, each func(filewise.LoggedStatement)) error {
-	return capturing.ReadLog(r, database, func(s filewise.LoggedStatement) {
-		customRules.Logged(s, true, each)
-	})
+	t := customRules.Teller(true, each)
+	defer t.Close()
+	return capturing.ReadLog(r, database, t.Tell)
 }

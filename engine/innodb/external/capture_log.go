@@ -15,12 +15,38 @@ import (
 	"filewise/engine/internal/dumpfile"
 )
 
-// generalLine is one of the general log: time, session, command, text. MariaDB leaves the
-// time out where it is that of the line before; with one, any command is known.
-var generalLine = regexp.MustCompile(`^(?:[^\t]*\t+ *(\d+) (Query|Execute|Connect|Init DB|Quit|Prepare|Close stmt|Reset stmt|Statistics|` +
-	`Ping|Field List|Change user|Fetch|Binlog Dump|Kill|Debug|Long Data|Refresh|Set option|Processlist|Shutdown|Sleep|Create DB|Drop DB|` +
-	`Time|Delayed insert|Table Dump|Connect Out|Register (?:Slave|Replica)|Daemon|Binlog Dump GTID|Reset Connection|Bulk execute|Clone|` +
-	`Error)|(?:\d{6} [ \d]\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+)\t+ *(\d+) ([A-Z][A-Za-z_ ]*))(?:\t(.*))?$`)
+// commands are those of the general log that are known without a time before them.
+var commands = map[string]bool{}
+
+func init() {
+	for _, c := range strings.Split("Query|Execute|Connect|Init DB|Quit|Prepare|Close stmt|Reset stmt|Statistics|Ping|Field List|Change user|"+
+		"Fetch|Binlog Dump|Kill|Debug|Long Data|Refresh|Set option|Processlist|Shutdown|Sleep|Create DB|Drop DB|Time|Delayed insert|"+
+		"Table Dump|Connect Out|Register Slave|Register Replica|Daemon|Binlog Dump GTID|Reset Connection|Bulk execute|Clone|Error", "|") {
+		commands[c] = true
+	}
+}
+
+// timed is what stands before the first tab, and a command: with a time any command is known.
+var timed = regexp.MustCompile(`^(?:\d{6} [ \d]\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+)\t[A-Z][A-Za-z_ ]*$`)
+
+// generalLine reads a line of the general log: time, session, command, text. MariaDB leaves the time out where it is that of
+// the line before.
+func generalLine(line string) (at, session, command, text string, ok bool) {
+	at, rest, ok := strings.Cut(line, "\t")
+	if !ok {
+		return
+	}
+	rest = strings.TrimLeft(strings.TrimLeft(rest, "\t"), " ")
+	n := digits(rest)
+	if n == 0 || n == len(rest) || rest[n] != ' ' {
+		return at, "", "", "", false
+	}
+	command, text, _ = strings.Cut(rest[n+1:], "\t")
+	return at, rest[:n], command, text, commands[command] || timed.MatchString(at+"\t"+command)
+}
+
+// digits is how many a text begins with.
+func digits(text string) int { return len(text) - len(strings.TrimLeft(text, "0123456789")) }
 
 // A server's head, at a log's begin and wherever it has started or opened the log anew, has lines of three kinds.
 var (
@@ -32,9 +58,6 @@ var (
 )
 
 var (
-	slowSession = regexp.MustCompile(`Id: +(\d+)|^# Thread_id: (\d+)`)
-	slowSchema  = regexp.MustCompile(` Schema: (\S*)`)
-	slowTime    = regexp.MustCompile(`^# Query_time: ([0-9.]+)`)
 	connectedTo = regexp.MustCompile(`^\S+@\S* (?:as \S+ )?on (\S+)? ?using`)
 	useDatabase = regexp.MustCompile("(?i)^use `?([^`;]+)`?;?$")
 )
@@ -42,7 +65,9 @@ var (
 // ReadLog reads a general or a slow log, whichever it is.
 func (d Engine) ReadLog(r io.Reader, database string, each func(filewise.LoggedStatement)) error {
 	l := &log{wanted: database, databases: map[string]string{}}
-	l.each = l.seen.Of(each)
+	t := dialect.CustomRules.Teller(false, each)
+	defer t.Close()
+	l.each = l.seen.Of(t.Tell)
 	unpacked, err := dumpfile.Text(r)
 	if err != nil {
 		return wrongLog(err)
@@ -95,7 +120,7 @@ type log struct {
 
 func (l *log) line(line string) {
 	l.bytes += len(line)
-	if headFirst.MatchString(line) && strings.HasSuffix(line, "started with:") || l.head && headNext.MatchString(line) {
+	if strings.HasSuffix(line, "started with:") && headFirst.MatchString(line) || l.head && headNext.MatchString(line) {
 		l.end()
 		l.head = true
 		return
@@ -103,30 +128,44 @@ func (l *log) line(line string) {
 	l.head = false
 	general := l.known && !l.slow
 	ended := len(l.text) == 0 || strings.HasSuffix(l.text[len(l.text)-1], ";")
-	if !general && (strings.HasPrefix(line, "# ") && ended || slowBegin.MatchString(line) || line == "#" && len(l.text) == 0) {
+	if !general && strings.HasPrefix(line, "#") &&
+		(strings.HasPrefix(line, "# ") && ended || slowBegin.MatchString(line) || line == "#" && len(l.text) == 0) {
 		l.slowHead(line)
 		return
 	}
-	if m := generalLine.FindStringSubmatch(line); m != nil && !l.slow {
-		l.end()
-		if at := customsql.Moment(strings.TrimSpace(line[:strings.IndexByte(line, '\t')])); !at.IsZero() {
-			l.at = at
+	if !l.slow {
+		if when, session, command, text, is := generalLine(line); is {
+			l.end()
+			if at := customsql.Moment(strings.TrimSpace(when)); !at.IsZero() {
+				l.at = at
+			}
+			l.known, l.session = true, session
+			l.command(command, text)
+			return
 		}
-		l.known, l.session = true, m[1]+m[3]
-		l.command(m[2]+m[4], m[5])
-		return
 	}
 	switch {
 	case len(l.text) > 0:
 		l.text = append(l.text, line)
-	case !l.slow || slowSet.MatchString(line):
+	case !l.slow || strings.HasPrefix(line, "SET ") && slowSet.MatchString(line):
 	default:
-		if m := useDatabase.FindStringSubmatch(line); m != nil {
-			l.current, l.told = m[1], true
+		if name, is := used(line); is {
+			l.current, l.told = name, true
 			return
 		}
 		l.text = append(l.text, line)
 	}
+}
+
+// used is the database that a statement turns to.
+func used(text string) (name string, is bool) {
+	if len(text) < 4 || text[3] != ' ' || !strings.EqualFold(text[:3], "use") {
+		return "", false
+	}
+	if m := useDatabase.FindStringSubmatch(text); m != nil {
+		return m[1], true
+	}
+	return "", false
 }
 
 func (l *log) slowHead(line string) {
@@ -136,15 +175,22 @@ func (l *log) slowHead(line string) {
 	if at, is := strings.CutPrefix(line, "# Time: "); is {
 		l.at = customsql.Moment(strings.TrimSpace(at))
 	}
-	if m := slowSession.FindStringSubmatch(line); m != nil {
-		l.session = m[1] + m[2]
+	id, is := strings.CutPrefix(line, "# Thread_id: ")
+	if !is {
+		_, id, _ = strings.Cut(line, "Id: ")
 	}
-	if m := slowSchema.FindStringSubmatch(line); m != nil {
-		l.current, l.told = m[1], true
+	if id = strings.TrimLeft(id, " "); digits(id) > 0 {
+		l.session = id[:digits(id)]
 	}
-	if m := slowTime.FindStringSubmatch(line); m != nil {
-		l.seconds, _ = strconv.ParseFloat(m[1], 64) // the expression has read a number
-		l.slow, l.known = true, true
+	if _, schema, is := strings.Cut(line, " Schema: "); is {
+		l.current, _, _ = strings.Cut(schema, " ")
+		l.told = true
+	}
+	if took, is := strings.CutPrefix(line, "# Query_time: "); is {
+		took, _, _ = strings.Cut(took, " ")
+		if seconds, err := strconv.ParseFloat(took, 64); err == nil {
+			l.seconds, l.slow, l.known = seconds, true, true
+		}
 	}
 }
 
@@ -162,8 +208,8 @@ func (l *log) command(what, text string) {
 	case "Init DB":
 		l.databases[l.session] = text
 	case "Query", "Execute":
-		if m := useDatabase.FindStringSubmatch(text); m != nil {
-			l.databases[l.session] = m[1]
+		if name, is := used(text); is {
+			l.databases[l.session] = name
 			return
 		}
 		l.text = append(l.text, text)
@@ -180,7 +226,8 @@ func (l *log) left() {
 // end tells the statement that has been read.
 func (l *log) end() {
 	text := strings.TrimSpace(strings.Join(l.text, "\n"))
-	l.text, l.bytes = nil, 0
+	clear(l.text)
+	l.text, l.bytes = l.text[:0], 0
 	database, told := l.databases[l.session]
 	if l.slow {
 		database, told = l.current, l.told
@@ -189,8 +236,7 @@ func (l *log) end() {
 		l.seen.Add(database)
 	}
 	if text != "" && l.known && (database == l.wanted || !told) {
-		dialect.CustomRules.Logged(filewise.LoggedStatement{Session: l.session, Text: text, Seconds: l.seconds, Earlier: !told,
-			Ended: l.at}, false, l.each)
+		l.each(filewise.LoggedStatement{Session: l.session, Text: text, Seconds: l.seconds, Earlier: !told, Ended: l.at})
 	}
 	l.seconds = 0
 }

@@ -28,10 +28,14 @@ func Summed(all []filewise.CountedStatement) []filewise.CountedStatement {
 	return sums
 }
 
-// Logged tells a log's statements one by one: a text of several is divided, and its time with it. A routine's body
-// is not divided. together tells that the statements of a text are one transaction.
-func (r Rules) Logged(s filewise.LoggedStatement, together bool, each func(filewise.LoggedStatement)) {
-	all := r.split(s.Text)
+// logged tells the statements of a log's one by one: a text of several is divided, and its time with it. A routine's body
+// is not divided. together tells that the statements of a text are one transaction. A session's end passes as it is.
+func (k *known) logged(s filewise.LoggedStatement, together bool, each func(filewise.LoggedStatement)) {
+	if s.Text == "" {
+		each(s)
+		return
+	}
+	all := k.split(s.Text)
 	s.Seconds /= float64(len(all))
 	ended := s.Ended
 	for i, text := range all {
@@ -39,7 +43,7 @@ func (r Rules) Logged(s filewise.LoggedStatement, together bool, each func(filew
 			s.Ended = ended.Add(-time.Duration(left * float64(time.Second)))
 		}
 		s.Text, s.Together = text, together && i+1 < len(all)
-		s.Key, s.Values = r.keyed(text, s.Arguments)
+		s.Key, s.Values = k.keyed(text, s.Arguments)
 		each(s)
 	}
 }

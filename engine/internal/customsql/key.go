@@ -24,8 +24,24 @@ func (r Rules) Key(text string) string {
 
 // keyed is a statement's key, with the texts of its values by list. Parameters have those of arguments.
 func (r Rules) keyed(text string, arguments []string) (key string, values [][]string) {
-	text = strings.ToValidUTF8(text[:min(len(text), longest)], "")
-	s, _ := r.divided(text, "", nil) // nothing is asked
+	s, _ := r.shaped(cut(text), "", nil) // nothing is asked
+	shape := s.shape(r.Hash)
+	key, listed := r.key(shape)
+	for i, v := range shape.Values {
+		if !listed[i] {
+			values = append(values, nil)
+		}
+		last := &values[len(values)-1]
+		*last = append(*last, valueOf(v, arguments))
+	}
+	return key, values
+}
+
+// cut is what of a statement tells it from others.
+func cut(text string) string { return strings.ToValidUTF8(text[:min(len(text), longest)], "") }
+
+// key is a shape's; listed are the values that are in the list of the value before.
+func (r Rules) key(s filewise.Shape) (key string, listed []bool) {
 	var b strings.Builder
 	masked := false // the value before is in the key as ?
 	for i, v := range s.Values {
@@ -35,14 +51,10 @@ func (r Rules) keyed(text string, arguments []string) (key string, values [][]st
 			said = v.Literal
 		}
 		b.WriteString(said)
-		if listed := masked && said == "?" && commaAlone.MatchString(s.Pieces[i]); !listed {
-			values = append(values, nil)
-		}
+		listed = append(listed, masked && said == "?" && commaAlone.MatchString(s.Pieces[i]))
 		masked = said == "?"
-		last := &values[len(values)-1]
-		*last = append(*last, valueOf(v, arguments))
 	}
-	return lists.ReplaceAllString(b.String()+s.Pieces[len(s.Values)], "?, …"), values
+	return lists.ReplaceAllString(b.String()+s.Pieces[len(s.Values)], "?, …"), listed
 }
 
 // valueOf is the text of a value, in SQL; empty: it is not known.

@@ -10,6 +10,16 @@ var moments = []string{"2006-01-02T15:04:05.999999999Z07:00", "2006-01-02 15:04:
 
 // Moment reads when something was; zero: it is in no known form.
 func Moment(text string) time.Time {
+	const second = len("2006-01-02 15:04:05")
+	if len(text) >= second && text[4] == '-' && (text[10] == ' ' || text[10] == 'T') { // the others are looked for in vain
+		clock, zone, _ := strings.Cut(text[11:], " ")
+		if text[10] == ' ' && (zone == "" || !strings.Contains(zone, " ")) {
+			clock += "Z"
+		}
+		if t, err := time.Parse(time.RFC3339Nano, text[:10]+"T"+clock); err == nil {
+			return t
+		}
+	}
 	if words := strings.Fields(text); len(words) == 3 && len(words[0]) == len("2006-01-02") { // with the name of a zone
 		text = words[0] + " " + words[1]
 	}

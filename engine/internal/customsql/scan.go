@@ -68,7 +68,10 @@ type scanner struct {
 func (r Rules) scan(text string) []piece {
 	s := &scanner{Rules: r, text: text}
 	for s.at < len(text) {
-		n, kind := s.special()
+		n, kind := 0, pieceCode
+		if mayBegin[text[s.at]] {
+			n, kind = s.special()
+		}
 		if n == 0 {
 			s.at++
 			continue
@@ -98,6 +101,14 @@ func (s *scanner) add(kind pieceKind, text string) {
 	s.pieces = append(s.pieces, p)
 	s.line += strings.Count(text, "\n")
 }
+
+// mayBegin are the bytes with which special looks at what follows.
+var mayBegin = func() (set [256]bool) {
+	for _, c := range []byte(";'\"`[-#/$:") {
+		set[c] = true
+	}
+	return set
+}()
 
 // special is what begins at the place and is no plain code: its length and kind.
 func (s *scanner) special() (int, pieceKind) {

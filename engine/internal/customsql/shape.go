@@ -28,7 +28,13 @@ func (r Rules) Shape(text, database string, columns func(table string) ([]string
 }
 
 func (r Rules) divided(text, database string, columns func(table string) ([]string, error)) (filewise.Shape, error) {
-	s := shaper{tokens: r.tokens(text), aliases: map[string]string{}, transact: r.Transact, upper: r.Upper}
+	s, err := r.shaped(text, database, columns)
+	return s.shape(r.Hash), err
+}
+
+// shaped knows of each value what it is for.
+func (r Rules) shaped(text, database string, columns func(table string) ([]string, error)) (*shaper, error) {
+	s := &shaper{tokens: r.tokens(text), aliases: map[string]string{}, transact: r.Transact, upper: r.Upper}
 	if r.Hash {
 		s.span = "1" // its unit stands behind it
 	}
@@ -46,7 +52,7 @@ func (r Rules) divided(text, database string, columns func(table string) ([]stri
 		err = fmt.Errorf("the server's digest does not tell how many values a row has before and behind an expression; a log does (--log): %w",
 			filewise.ErrUnsupported)
 	}
-	return s.shape(r.Hash), err
+	return s, err
 }
 
 // Masked is a statement without its texts and most of its numbers, for servers that tell them:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -146,7 +147,8 @@ func TestLogged(t *testing.T) {
 		"CREATE FUNCTION f() BEGIN ATOMIC SELECT 1; END; SELECT 2": "CREATE FUNCTION f() BEGIN ATOMIC SELECT 1; END; SELECT 2 6 false",
 	} {
 		var got []string
-		postgres.Logged(filewise.LoggedStatement{Text: text, Seconds: 6}, true, func(s filewise.LoggedStatement) {
+		k := &known{Rules: postgres}
+		k.logged(filewise.LoggedStatement{Text: text, Seconds: 6}, true, func(s filewise.LoggedStatement) {
 			got = append(got, fmt.Sprintf("%s %.0f %v", s.Text, s.Seconds, s.Together))
 			if s.Key != postgres.Key(s.Text) {
 				t.Errorf("%s: key %q", s.Text, s.Key)
@@ -155,5 +157,57 @@ func TestLogged(t *testing.T) {
 		if strings.Join(got, "|") != want {
 			t.Errorf("%s becomes %s", text, strings.Join(got, "|"))
 		}
+	}
+}
+
+// What is remembered of a statement tells of another with the same skeleton what dividing it does.
+func TestKnown(t *testing.T) {
+	words := strings.Split("SELECT|FROM|t|a|b.c|WHERE|AND|=|=|<|IN|(|(|)|)|,|,|,|,|1|2|3.5|.5|'x'|'y'|'$.z'|\"q\"|`n`|E'e\\\\'|_utf8'u'|$1|$2|?|$$d$$|"+
+		"INSERT INTO t (a, b) VALUES|ORDER BY|LIMIT|OFFSET|date_trunc|DATE|numeric|->>|::|--  note\n|/* note */|# h\n|;|:v|SET|BETWEEN|INTERVAL|"+
+		"nextval|'it''s'|'a;b'|...|a$1|@v|é|-|+|UPDATE t SET a", "|")
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, r := range []Rules{postgres, mysql} {
+		k := &known{Rules: r}
+		remembered := 0
+		for range 4000 {
+			var shape []string
+			for range 1 + random.IntN(14) {
+				shape = append(shape, words[random.IntN(len(words))], []string{"", " ", " ", "\n "}[random.IntN(4)])
+			}
+			for range 3 { // other values of it
+				text := strings.Join(shape, "")
+				arguments := []string{"'first'", fmt.Sprint(random.IntN(3))}
+				key, values := k.keyed(text, arguments)
+				wantKey, want := r.keyed(text, arguments)
+				if key != wantKey || fmt.Sprintf("%q", values) != fmt.Sprintf("%q", want) {
+					t.Fatalf("%q:\n%q %q instead of\n%q %q", text, key, values, wantKey, want)
+				}
+				for i, w := range shape {
+					switch {
+					case w != "" && w[0] >= '0' && w[0] <= '9':
+						shape[i] = fmt.Sprint(random.IntN(3))
+					case strings.HasPrefix(w, "'") && w[1] != '$':
+						shape[i] = []string{"'x'", "'y'", "'longer, 5'"}[random.IntN(3)]
+					}
+				}
+				if d := k.divisions[string(k.skeleton)]; d != nil && !d.alone {
+					remembered++
+				}
+			}
+		}
+		if remembered < 9000 {
+			t.Errorf("only %d of 12,000 statements were remembered", remembered)
+		}
+	}
+}
+
+// BenchmarkKnown is what a statement of a log costs.
+func BenchmarkKnown(b *testing.B) {
+	const text = "SELECT c.name, o.total FROM orders o JOIN customers c ON c.id = o.customer WHERE o.id = 48213 AND o.state IN ('open', 'paid', 'sent') " +
+		"ORDER BY o.made DESC LIMIT 20"
+	k := &known{Rules: mysql}
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		k.keyed(text, nil)
 	}
 }

@@ -31,6 +31,9 @@ func Line(in *bufio.Reader, known int) (string, error) {
 		if known+len(line)+len(piece) > Longest {
 			return "", ErrTooLong
 		}
+		if line == nil && err == nil {
+			return string(piece), nil
+		}
 		if line = append(line, piece...); !errors.Is(err, bufio.ErrBufferFull) {
 			return string(line), err
 		}

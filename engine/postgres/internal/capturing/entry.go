@@ -50,25 +50,68 @@ type log struct {
 }
 
 var (
-	// logged begins a message that has a statement: log_statement, or log_min_duration_statement, or the execution of
-	// a prepared one; others are in English, too.
-	logged = regexp.MustCompile(`(?s)^(?:duration: ([0-9.]+) ms  )?(?:statement|execute [^:]*|fastpath[^:]*): (.*)$`)
 	others = regexp.MustCompile(`^(?:duration|statement|execute|connection|disconnection|automatic|process|temporary file)\b`)
 	// foreign is the same in another language, where the tag tells what is parsed and bound only.
 	foreign = regexp.MustCompile(`(?s)^[^:\x{ff1a}\n"]{2,40}[:\x{ff1a}]\s*([0-9.]+) ms[,\x{ff0c}]?\s+[^:\x{ff1a}\n]{2,100}[:\x{ff1a}]\s?(.*)$`)
 	planned = regexp.MustCompile(`(?s)^duration: ([0-9.]+) ms  plan:\n(.*)$`)
 	// planText is what auto_explain tells of a statement, up to the plan.
 	planText = regexp.MustCompile(`(?s)^Query Text: (.*?)\n(?:Query Parameters: [^\n]*\n)?[^\n]*  \(cost=[0-9.]+\.\.`)
-	// argument is the value of a parameter, in the detail of an execution.
-	argument = regexp.MustCompile(`\$(\d+) = ('(?:[^']|'')*'|NULL)`)
 	prepares = regexp.MustCompile(`(?is)^\s*PREPARE\s+("[^"]+"|\w+)\s*(?:\([^)]*\))?\s+AS\s+(.*)$`)
 	executes = regexp.MustCompile(`(?is)^\s*EXECUTE\s+("[^"]+"|\w+)`)
 )
 
+// logged is the time in ms, if it is told, and the statement of a message that has one: log_statement, or
+// log_min_duration_statement, or the execution of a prepared one; others are in English, too.
+func logged(message string) (ms, text string, ok bool) {
+	if of, is := strings.CutPrefix(message, "duration: "); is {
+		if ms, message, is = strings.Cut(of, " ms  "); !is || strings.Trim(ms, "0123456789.") != "" {
+			return "", "", false
+		}
+	}
+	if text, ok = strings.CutPrefix(message, "statement: "); ok {
+		return ms, text, true
+	}
+	if strings.HasPrefix(message, "execute ") || strings.HasPrefix(message, "fastpath") {
+		_, text, ok = strings.Cut(message, ":")
+		if ok = ok && strings.HasPrefix(text, " "); ok {
+			return ms, text[1:], true
+		}
+	}
+	return "", "", false
+}
+
+// arguments are the values of parameters $1, $2, …, in the detail of an execution.
+func arguments(detail string) (all []string) {
+	for {
+		_, rest, found := strings.Cut(detail, "$"+strconv.Itoa(len(all)+1)+" = ")
+		if !found {
+			return all
+		}
+		end := len("NULL")
+		if strings.HasPrefix(rest, "'") {
+			for end = 1; end < len(rest); end++ {
+				if rest[end] != '\'' {
+					continue
+				}
+				if end++; end == len(rest) || rest[end] != '\'' {
+					break
+				}
+			}
+		} else if !strings.HasPrefix(rest, "NULL") {
+			return all
+		}
+		all, detail = append(all, rest[:min(end, len(rest))]), rest[min(end, len(rest)):]
+	}
+}
+
 // statement reads the message of an entry; ok: it has one.
 func statement(e entry) (text string, seconds float64, plan, ok bool) {
-	m := logged.FindStringSubmatch(e.message)
-	if m == nil && !others.MatchString(e.message) && e.tag != "PARSE" && e.tag != "BIND" {
+	if took, text, ok := logged(e.message); ok {
+		ms, _ := strconv.ParseFloat(took, 64) // none: 0
+		return text, ms / 1000, false, true
+	}
+	var m []string
+	if !others.MatchString(e.message) && e.tag != "PARSE" && e.tag != "BIND" {
 		m = foreign.FindStringSubmatch(e.message)
 	}
 	if m == nil {
@@ -108,27 +151,28 @@ func (l *log) take(e entry) {
 		}
 		return
 	}
-	for _, m := range argument.FindAllStringSubmatch(e.detail, -1) {
-		if n, _ := strconv.Atoi(m[1]); n == len(s.Arguments)+1 {
-			s.Arguments = append(s.Arguments, m[2])
-		}
-	}
+	s.Arguments = arguments(e.detail)
 	before, had := l.plans[e.session]
-	delete(l.plans, e.session)
-	if had && (plan || !strings.Contains(text, strings.TrimRight(before.Text, "; \n"))) {
+	if delete(l.plans, e.session); had && (plan || !strings.Contains(text, strings.TrimRight(before.Text, "; \n"))) {
 		l.each(before)
 	}
 	if plan {
 		l.plans[e.session] = s
 		return
 	}
-	if m := prepares.FindStringSubmatch(text); m != nil {
-		l.prepared[[2]string{e.session, m[1]}] = m[2]
-	}
-	if m := executes.FindStringSubmatch(text); m != nil {
-		s.Text = cmp.Or(l.prepared[[2]string{e.session, m[1]}], text)
-		if of := prepares.FindStringSubmatch(strings.TrimPrefix(e.detail, "prepare: ")); of != nil {
-			s.Text = of[2]
+	word := strings.TrimLeft(text, " \t\r\n\f")
+	word = strings.ToUpper(word[:min(len(word), len("PREPARE"))])
+	switch word {
+	case "PREPARE":
+		if m := prepares.FindStringSubmatch(text); m != nil {
+			l.prepared[[2]string{e.session, m[1]}] = m[2]
+		}
+	case "EXECUTE":
+		if m := executes.FindStringSubmatch(text); m != nil {
+			s.Text = cmp.Or(l.prepared[[2]string{e.session, m[1]}], text)
+			if of := prepares.FindStringSubmatch(strings.TrimPrefix(e.detail, "prepare: ")); of != nil {
+				s.Text = of[2]
+			}
 		}
 	}
 	l.each(s)

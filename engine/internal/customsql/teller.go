@@ -1,0 +1,80 @@
+package customsql
+
+import (
+	"runtime"
+
+	"filewise"
+)
+
+// Teller passes the statements of a log on, with their keys, in their order. Keys are made by as many goroutines as there are
+// processors; what takes the statements is called by one of them at a time.
+type Teller struct {
+	next        *batch
+	work, order chan *batch
+	over        chan struct{}
+}
+
+// batch is some statements, and what they come to.
+type batch struct {
+	given, made []filewise.LoggedStatement
+	bytes       int
+	done        chan struct{}
+}
+
+// A batch is passed on when it has so many statements, or so many bytes of them.
+const batchStatements, batchBytes = 256, 256 << 10
+
+// Teller begins to pass on. together tells that the statements of one text are one transaction.
+func (r Rules) Teller(together bool, each func(filewise.LoggedStatement)) *Teller {
+	n := runtime.GOMAXPROCS(0)
+	t := &Teller{work: make(chan *batch, n), order: make(chan *batch, 2*n), over: make(chan struct{})}
+	for range n {
+		go func() {
+			k := &known{Rules: r}
+			for b := range t.work {
+				for _, s := range b.given {
+					k.logged(s, together, func(s filewise.LoggedStatement) { b.made = append(b.made, s) })
+				}
+				close(b.done)
+			}
+		}()
+	}
+	go func() {
+		defer close(t.over)
+		for b := range t.order {
+			<-b.done
+			for _, s := range b.made {
+				each(s)
+			}
+		}
+	}()
+	return t
+}
+
+// Tell takes the next statement.
+func (t *Teller) Tell(s filewise.LoggedStatement) {
+	if t.next == nil {
+		t.next = &batch{given: make([]filewise.LoggedStatement, 0, batchStatements), done: make(chan struct{})}
+	}
+	b := t.next
+	b.given, b.bytes = append(b.given, s), b.bytes+len(s.Text)
+	if len(b.given) == batchStatements || b.bytes > batchBytes {
+		t.pass()
+	}
+}
+
+func (t *Teller) pass() {
+	if t.next != nil {
+		t.order <- t.next
+		t.work <- t.next
+		t.next = nil
+	}
+}
+
+// Close passes the last statements on, and waits until they are taken.
+func (t *Teller) Close() {
+	t.pass()
+	close(t.work)
+	close(t.order)
+	<-t.over
+}
