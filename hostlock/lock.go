@@ -85,7 +85,7 @@ func plain(s string) string {
 func busy(h Holder, cause error) error {
 	remedy := "wait until it has ended, or end it"
 	if h.PID > 0 {
-		remedy = fmt.Sprintf("wait until it has ended, or end it (kill %d)", h.PID)
+		remedy = fmt.Sprintf("wait until it has ended, or end it: filewise stop --pid %d", h.PID)
 	}
 	if cause == nil {
 		return filewise.Errorf(filewise.CodeBusy, remedy, "another run is measuring on this host: %v", h)

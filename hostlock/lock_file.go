@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -31,25 +32,70 @@ func Acquire(ctx context.Context, h Holder) (*Lock, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	path := filepath.Join(sharedDir(), strings.NewReplacer("/", "_", `\`, "_", ":", "_").Replace(name())+".lock")
-	f, err := openShared(path)
+	f, err := open()
 	if err != nil {
-		return nil, filewise.Errorf(filewise.CodePreflight, "make the file writable for all users, or delete it",
-			"cannot take the measuring lock: %w", err)
+		return nil, err
 	}
-	if err := filesystem.Lock(f); err != nil {
+	if err := take(f); err != nil {
 		defer f.Close()
 		if !errors.Is(err, filesystem.ErrLocked) {
-			return nil, filewise.Errorf(filewise.CodePreflight, "", "cannot take the measuring lock %s: %w", path, err)
+			return nil, filewise.Errorf(filewise.CodePreflight, "", "cannot take the measuring lock %s: %w", f.Name(), err)
 		}
 		return nil, busy(written(f))
 	}
 	l := &Lock{file: f, holder: h.complete()}
 	if err := l.write(); err != nil {
 		f.Close()
-		return nil, filewise.Errorf(filewise.CodePreflight, "", "cannot write the measuring lock %s: %w", path, err)
+		return nil, filewise.Errorf(filewise.CodePreflight, "", "cannot write the measuring lock %s: %w", f.Name(), err)
 	}
 	return l, nil
+}
+
+// open opens the lock's file.
+func open() (*os.File, error) {
+	f, err := openShared(filepath.Join(sharedDir(), strings.NewReplacer("/", "_", `\`, "_", ":", "_").Replace(name())+".lock"))
+	if err != nil {
+		return nil, filewise.Errorf(filewise.CodePreflight, "make the file writable for all users, or delete it",
+			"cannot take the measuring lock: %w", err)
+	}
+	return f, nil
+}
+
+// take locks the file, for which one that looks (Current) is waited for: it has the file locked for a moment.
+func take(f *os.File) (err error) {
+	for range 10 {
+		if err = filesystem.Lock(f); !errors.Is(err, filesystem.ErrLocked) {
+			return err
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	return err
+}
+
+// Current is who holds the lock now, by what it has written; ok is false when nobody does.
+func Current(context.Context) (h Holder, ok bool, err error) {
+	f, err := open()
+	if err != nil {
+		return Holder{}, false, err
+	}
+	defer f.Close()
+	held, err := filesystem.Locked(f)
+	if err != nil || !held {
+		return Holder{}, false, err
+	}
+	if h, err = written(f); err != nil {
+		return Holder{}, false, filewise.Errorf(filewise.CodeBusy, "try again", "who measures on this host does not say so: %w", err)
+	}
+	return h, true, nil
+}
+
+// Holds is nil if the process has said that it holds the lock, which is held.
+func Holds(pid int) error {
+	h, held, err := Current(context.Background())
+	if err == nil && (!held || h.PID != pid) {
+		err = fmt.Errorf("process %d does not hold the measuring lock", pid)
+	}
+	return err
 }
 
 // written is what the holder has written of itself, which it does right after it

@@ -18,7 +18,8 @@ func TestSecondHolderIsRefused(t *testing.T) {
 	l := acquire(t, Holder{What: "inserts on sqlite", Since: since})
 	l.SetRun("12")
 	_, err := Acquire(t.Context(), Holder{})
-	if filewise.CodeOf(err) != filewise.CodeBusy || !strings.Contains(filewise.RemedyOf(err), fmt.Sprint("kill ", os.Getpid())) {
+	if filewise.CodeOf(err) != filewise.CodeBusy ||
+		!strings.Contains(filewise.RemedyOf(err), fmt.Sprint("filewise stop --pid ", os.Getpid())) {
 		t.Fatalf("%v (%s)", err, filewise.RemedyOf(err))
 	}
 	for _, want := range []string{fmt.Sprint("process ", os.Getpid()), "run 12", "inserts on sqlite", "since 2026-03-01 14:05:09"} {

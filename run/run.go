@@ -77,7 +77,7 @@ func Unfinished(ctx context.Context, path, ref string) (r archive.Run, d experim
 			fmt.Sprintf("resume it there and import it again, or repeat it here: filewise show %d has the command", r.ID),
 			"run %d was measured by %s and imported: trials of this machine cannot be compared with its own", r.ID, r.Origin.Where())
 	case r.State == store.Running:
-		err = filewise.Errorf(filewise.CodeBusy, "wait for it, or end that process",
+		err = filewise.Errorf(filewise.CodeBusy, fmt.Sprintf("wait for it, or end it: filewise stop %d", r.ID),
 			"run %d is being measured by %v", r.ID, r.Owner)
 	case d.Ending == experiment.GoesOn && r.Ending == experiment.Broken:
 		err = filewise.Errorf(filewise.CodeUsage, "correct the SQL, and run it anew", "run %d cannot go on: %s", r.ID, r.Why)

@@ -7,12 +7,15 @@ import (
 	"os/user"
 	"strconv"
 	"strings"
+	"time"
 
 	"filewise"
 	"filewise/archive"
 	"filewise/hostlock"
 	"filewise/internal/process"
+	"filewise/scratch"
 	"filewise/store"
+	"filewise/web"
 )
 
 // Measured is a run with the process that measures it.
@@ -28,6 +31,17 @@ func (m Measured) String() string {
 		return fmt.Sprintf("the run of %v", m.Owner)
 	}
 	return fmt.Sprintf("run %d (%v)", m.Run, m.Owner)
+}
+
+// Stop asks the run to end cleanly, and waits until its process has ended. The error is as of process.Identity.Ask.
+func (m Measured) Stop(ctx context.Context, patience time.Duration) error {
+	return m.Owner.Ask(ctx, patience, m.Prove, func(ctx context.Context) error {
+		state, err := scratch.StateDir()
+		if err != nil {
+			return err
+		}
+		return web.Ask(ctx, Sockets(state), m.Owner.PID, web.ActionStop)
+	})
 }
 
 // stored is a run of the store at the path.

@@ -64,7 +64,7 @@ func unreadable(err error) error {
 
 func newToken(path string) (filewise.Secret, error) {
 	token := rand.Text()
-	err := os.MkdirAll(filepath.Dir(path), 0o700)
+	err := filesystem.MkdirPrivate(filepath.Dir(path))
 	if err == nil {
 		err = writeNew(path, token+"\n")
 	}
@@ -85,7 +85,9 @@ func writeNew(path, text string) error {
 		return err
 	}
 	defer os.Remove(f.Name())
-	_, err = f.WriteString(text)
+	if err = filesystem.MakePrivate(f.Name()); err == nil {
+		_, err = f.WriteString(text)
+	}
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}

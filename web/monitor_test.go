@@ -2,11 +2,14 @@ package web
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -14,6 +17,7 @@ import (
 	"time"
 
 	"filewise/experiment"
+	"filewise/internal/process"
 	"filewise/report"
 )
 
@@ -123,10 +127,11 @@ func writing() int {
 // Another process asks through the socket, wherever the directory is.
 func TestSocket(t *testing.T) {
 	d := finished(t)
-	for _, dir := range []string{filepath.Join(t.TempDir(), "live"), filepath.Join(t.TempDir(), strings.Repeat("x", 150), "live")} {
+	for i, dir := range []string{filepath.Join(t.TempDir(), "live"), filepath.Join(t.TempDir(), strings.Repeat("x", 150), "live"),
+		filepath.Join(t.TempDir(), "as on Windows")} {
 		stopped := make(chan struct{}, 1)
 		m := NewMonitor(first(t, d, 8), "/srv/x.db", func() { stopped <- struct{}{} })
-		hide, err := m.Expose(dir)
+		hide, err := m.expose(dir, i == 2)
 		must(t, err)
 		info, err := os.Stat(dir)
 		must(t, err)
@@ -149,8 +154,11 @@ func TestSocket(t *testing.T) {
 		if !m.Status(t.Context(), 0).Now.Pausing {
 			t.Error("not paused")
 		}
-		must(t, r.Do(t.Context(), ActionStop))
+		must(t, Ask(t.Context(), dir, os.Getpid(), ActionStop))
 		<-stopped
+		if i == 2 {
+			withoutKey(t, filepath.Join(dir, sockets[0].Name()))
+		}
 		if err := r.Do(t.Context(), "drop"); err == nil {
 			t.Error("an action that does not exist is done")
 		}
@@ -161,6 +169,45 @@ func TestSocket(t *testing.T) {
 		if _, err := r.Status(t.Context(), 0); err == nil {
 			t.Error("it answers after its end")
 		}
+	}
+}
+
+// withoutKey asks at the address that a file tells, which has no effect.
+func withoutKey(t *testing.T, path string) {
+	text, err := os.ReadFile(path)
+	must(t, err)
+	var d door
+	must(t, json.Unmarshal(text, &d))
+	for _, begins := range []string{"", strings.Repeat("A", len(d.Key))} {
+		conn, err := net.Dial("tcp", d.Address)
+		must(t, err)
+		_, err = io.WriteString(conn, begins+"GET /status HTTP/1.0\r\n\r\n")
+		must(t, err)
+		if answer, _ := io.ReadAll(conn); bytes.Contains(answer, []byte("200")) {
+			t.Errorf("without the key: %s", answer)
+		}
+		_ = conn.Close()
+	}
+}
+
+// Of a killed process nothing is asked at a port that may be another's by now.
+func TestDoorOfKilled(t *testing.T) {
+	cmd := exec.Command("sleep", "100")
+	must(t, cmd.Start())
+	id, err := process.Of(cmd.Process.Pid)
+	must(t, err)
+	must(t, cmd.Process.Kill())
+	_ = cmd.Wait()
+	text, err := json.Marshal(door{"127.0.0.1:1", "key", id})
+	must(t, err)
+	dir := t.TempDir()
+	path := filepath.Join(dir, "1.sock")
+	must(t, os.WriteFile(path, text, 0o600))
+	if _, err := remotes(dir)[0].Status(t.Context(), 0); !errors.Is(err, os.ErrProcessDone) {
+		t.Error(err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("it is still there")
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"time"
+
+	"filewise/internal/filesystem"
 )
 
 // leads leads the browser to the page. Other users see the command line of a browser, but not what is in a file of this
@@ -50,7 +52,7 @@ func (s *Server) lead() (string, error) {
 	if s.config.Private == "" {
 		return "", errors.New("there is no directory for the page that leads there")
 	}
-	if err := os.MkdirAll(s.config.Private, 0o700); err != nil {
+	if err := filesystem.MkdirPrivate(s.config.Private); err != nil {
 		return "", err
 	}
 	f, err := os.CreateTemp(s.config.Private, "open-*.html") // mode 0600

@@ -4,17 +4,21 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
 
 	"filewise/internal/fault"
+	"filewise/internal/filesystem"
 )
 
 // The actions that a run can be asked for.
@@ -54,21 +58,25 @@ func (l local) Do(_ context.Context, action string) error {
 // Expose lets other processes of this user ask, through a socket in a directory
 // that nobody else can enter. The returned function ends it.
 func (m *Monitor) Expose(dir string) (closeIt func(), err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	return m.expose(dir, runtime.GOOS == "windows") // where sockets in directories came late, and have short paths
+}
+
+func (m *Monitor) expose(dir string, overTCP bool) (closeIt func(), err error) {
+	if err := filesystem.MkdirPrivate(dir); err != nil {
 		return nil, err
 	}
 	if err := os.Chmod(dir, 0o700); err != nil {
 		return nil, err
 	}
-	path, done, err := shortened(dir, strconv.Itoa(os.Getpid())+socketSuffix)
-	if err != nil {
-		return nil, err
-	}
-	_ = os.Remove(path) // of a process that had this number before
+	name := socketName(os.Getpid())
+	_ = os.Remove(filepath.Join(dir, name)) // of a process that had this number before
 	sweep(dir)
-	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "unix", path)
+	open := listenUnix
+	if overTCP {
+		open = listenTCP
+	}
+	listener, done, err := open(dir, name)
 	if err != nil {
-		done()
 		return nil, err
 	}
 	server := &http.Server{Handler: m.handler(), ReadTimeout: answerWithin, WriteTimeout: answerWithin, ErrorLog: quiet}
@@ -82,6 +90,18 @@ func (m *Monitor) Expose(dir string) (closeIt func(), err error) {
 		<-ended
 		done()
 	}, nil
+}
+
+// listenUnix listens on a socket in a directory. done is called after the listener's end.
+func listenUnix(dir, name string) (l net.Listener, done func(), err error) {
+	path, done, err := shortened(dir, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if l, err = (&net.ListenConfig{}).Listen(context.Background(), "unix", path); err != nil {
+		done()
+	}
+	return l, done, err
 }
 
 func (m *Monitor) handler() http.Handler {
@@ -110,6 +130,17 @@ type remote struct {
 	client    *http.Client
 }
 
+// Ask asks for an action of the run of another process, whose socket is in a directory.
+func Ask(ctx context.Context, dir string, pid int, action string) error {
+	err := dialed(dir, socketName(pid)).Do(ctx, action)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("process %d takes no orders in %s: its run has not begun, or another user or state directory has it: %w", pid, dir, err)
+	}
+	return err
+}
+
+func socketName(pid int) string { return strconv.Itoa(pid) + socketSuffix }
+
 func dialed(dir, name string) remote {
 	r := remote{dir: dir, path: filepath.Join(dir, name)}
 	r.client = &http.Client{Timeout: answerWithin, Transport: &http.Transport{DisableKeepAlives: true,
@@ -118,6 +149,9 @@ func dialed(dir, name string) remote {
 }
 
 func (r remote) dial(ctx context.Context) (net.Conn, error) {
+	if info, err := os.Lstat(r.path); err == nil && info.Mode().IsRegular() {
+		return dialTCP(ctx, r.path)
+	}
 	path, done, err := shortened(r.dir, filepath.Base(r.path))
 	if err != nil {
 		return nil, err
@@ -128,7 +162,7 @@ func (r remote) dial(ctx context.Context) (net.Conn, error) {
 
 func (r remote) Status(ctx context.Context, known uint64) (s Status, err error) {
 	body, err := r.ask(ctx, http.MethodGet, "/status?known="+strconv.FormatUint(known, 10))
-	if fault.Refused(err) { // its process was killed
+	if killed(err) {
 		_ = os.Remove(r.path)
 	}
 	if err == nil {
@@ -164,7 +198,7 @@ func remotes(dir string) []measured {
 	files, _ := os.ReadDir(dir) // none: nobody measures
 	var out []measured
 	for _, f := range files {
-		if name := f.Name(); strings.HasSuffix(name, socketSuffix) && name != strconv.Itoa(os.Getpid())+socketSuffix {
+		if name := f.Name(); strings.HasSuffix(name, socketSuffix) && name != socketName(os.Getpid()) {
 			out = append(out, dialed(dir, name))
 		}
 	}
@@ -178,8 +212,11 @@ func sweep(dir string) {
 		conn, err := r.dial(context.Background())
 		if err == nil {
 			_ = conn.Close()
-		} else if fault.Refused(err) {
+		} else if killed(err) {
 			_ = os.Remove(r.path)
 		}
 	}
 }
+
+// killed tells by an error of dial whether the process is gone.
+func killed(err error) bool { return fault.Refused(err) || errors.Is(err, os.ErrProcessDone) }

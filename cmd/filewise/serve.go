@@ -82,7 +82,7 @@ func (a *app) stopCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := m.Owner.Ask(cmd.Context(), stopWithin, m.Prove); err != nil {
+			if err := m.Stop(cmd.Context(), stopWithin); err != nil {
 				if cmd.Context().Err() != nil {
 					return cmd.Context().Err()
 				}

@@ -65,10 +65,11 @@ func (id Identity) hold() (*os.Process, error) {
 	return nil, err
 }
 
-// Ask sends that very process a signal to end by, and waits until it has ended;
-// it is never made to. Before, the process has to prove by its number what it is; nil: it need not. The
+// Ask sends that very process a signal to end by, or asks it otherwise where there are no signals, and waits until it has
+// ended; it is never made to. Before, the process has to prove by its number what it is; nil: it need not. The
 // error says that it is another one by now, what it has not proved, or that it still runs after patience.
-func (id Identity) Ask(ctx context.Context, patience time.Duration, prove func(pid int) error) error {
+func (id Identity) Ask(ctx context.Context, patience time.Duration, prove func(pid int) error,
+	otherwise func(context.Context) error) error {
 	p, err := id.hold()
 	if p == nil || err != nil {
 		return err
@@ -82,7 +83,11 @@ func (id Identity) Ask(ctx context.Context, patience time.Duration, prove func(p
 			return err
 		}
 	}
-	if err := askToEnd(p); err != nil && !errors.Is(err, os.ErrProcessDone) {
+	err = askToEnd(p)
+	if errors.Is(err, errors.ErrUnsupported) && otherwise != nil {
+		err = otherwise(ctx)
+	}
+	if err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("asking process %d to end: %w", id.PID, err)
 	}
 	ended, err := id.await(ctx, patience)
