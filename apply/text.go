@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"filewise"
-	"filewise/inspect"
 )
 
 // columns are those of a comment's line.
@@ -68,12 +68,15 @@ func (s *Scripts) Text(version string, back bool, path, other string) string {
 
 // command is what executes the script of a file.
 func (s *Scripts) command(path string) string {
-	if s.Input {
-		return inspect.Shell(s.Client) + " < " + inspect.Shell([]string{path})
-	}
 	all := slices.Clone(s.Client)
+	switch {
+	case s.Input && runtime.GOOS == "windows": // PowerShell has no <
+		return filewise.CommandLine(append(all, "--execute=source "+filepath.ToSlash(path))...)
+	case s.Input:
+		return filewise.CommandLine(all...) + " < " + filewise.CommandLine(path)
+	}
 	all[len(all)-1] += path
-	return inspect.Shell(all)
+	return filewise.CommandLine(all...)
 }
 
 // time is how long steps take at least, by the rates of the storage.

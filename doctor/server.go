@@ -35,7 +35,7 @@ func leftOver(ctx context.Context, env *run.Environment, findings []filewise.Fin
 	switch {
 	case len(names) > 0:
 		found.Detail = fmt.Sprintf("of earlier runs there are on the server: %s", strings.Join(names, ", "))
-		found.Remedy = "filewise clean --target " + env.Target.Address.String()
+		found.Remedy = filewise.CommandLine("filewise", "clean", "--target", env.Target.Address.String())
 	case len(left) > 0:
 		found.Status, found.Detail = filewise.StatusOK, "none but what is in use"
 	default:

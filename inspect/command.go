@@ -117,20 +117,6 @@ func (j *judge) places() []string {
 	return args
 }
 
-// Shell is a command as it is typed.
-func Shell(args []string) string {
-	var all []string
-	for _, a := range args {
-		if a == "" || strings.ContainsFunc(a, func(r rune) bool {
-			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,@%+", r))
-		}) {
-			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
-		}
-		all = append(all, a)
-	}
-	return strings.Join(all, " ")
-}
-
 // volumesOf are where a group's files lie, by device where it is known.
 func volumesOf(g filewise.FileGroup) map[string]int {
 	all := map[string]int{}

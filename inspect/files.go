@@ -339,7 +339,7 @@ func (j *judge) rest() {
 			f.Evidence += fmt.Sprintf(" and %d more", more)
 		}
 		if x.about == "Filewise's own databases" {
-			f.Remedy = Shell(append([]string{"filewise", "clean"}, j.target.Flags...))
+			f.Remedy = filewise.CommandLine(append([]string{"filewise", "clean"}, j.target.Flags...)...)
 		}
 		j.add(f)
 	}

@@ -164,17 +164,6 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-func TestShell(t *testing.T) {
-	if got := Shell([]string{"filewise", "run", "--volume", "a=/my disk/it's", "", "--seed", "7"}); got !=
-		`filewise run --volume 'a=/my disk/it'\''s' '' --seed 7` {
-		t.Error(got)
-	}
-	if got := Shell([]string{"filewise", "run", "--target", "postgres://a@h/d?x=1",
-		"it's $HOME"}); got != `filewise run --target 'postgres://a@h/d?x=1' 'it'\''s $HOME'` {
-		t.Error(got)
-	}
-}
-
 // Nothing is concluded from what could not be read: not from sizes where files are hidden, not from
 // waits of which only a part is seen, and not from the cache alone.
 func TestNotRead(t *testing.T) {
@@ -238,7 +227,8 @@ func TestWhatCannotBeDividedIsNotProposed(t *testing.T) {
 		})
 		to.Captures, to.Applies = true, true
 		own := Judge(i, to).Own
-		if text := Shell(slices.Concat(own...)); !strings.Contains(text, want) || strings.Contains(text, "big") || (len(own) == 3) != divisible {
+		if text := filewise.CommandLine(slices.Concat(own...)...); !strings.Contains(text, want) ||
+			strings.Contains(text, "big") || (len(own) == 3) != divisible {
 			t.Errorf("%v: %s", divisible, text)
 		}
 	}
@@ -262,7 +252,7 @@ func TestNamesAreOnOneLine(t *testing.T) {
 			t.Errorf("%s: the table is not shown", engine)
 		}
 		for _, f := range r.Findings {
-			if said := f.About + f.Evidence + f.Because + f.Remedy + Shell(f.Command); said != filewise.Printable(said) {
+			if said := f.About + f.Evidence + f.Because + f.Remedy + filewise.CommandLine(f.Command...); said != filewise.Printable(said) {
 				t.Errorf("%s: %q", engine, said)
 			}
 		}

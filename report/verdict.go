@@ -7,7 +7,6 @@ import (
 
 	"filewise"
 	"filewise/experiment"
-	"filewise/inspect"
 	"filewise/internal/say"
 	"filewise/report/document"
 	"filewise/verdict"
@@ -194,7 +193,7 @@ func (v view) repeat() []document.Block {
 	ran := fmt.Sprintf("Run %d, started %s, ended %s, Filewise %s.", v.RunID, stamp(v.Started), stamp(v.Ended), v.Version)
 	return []document.Block{
 		document.Only{In: document.Markdown, Blocks: []document.Block{document.Text(ran)}},
-		document.Code(inspect.Shell(v.Plan.Command)), document.Text(same), document.OnTerminal(document.Text(again)),
+		document.Code(filewise.CommandLine(v.Plan.Command...)), document.Text(same), document.OnTerminal(document.Text(again)),
 	}
 }
 

@@ -31,8 +31,7 @@ func (a *app) initCommand() *cobra.Command {
 				return err
 			}
 			if output == "" || output == "-" {
-				_, err := fmt.Fprint(a.stdout, text)
-				return err
+				return a.write(output, func(w io.Writer) error { _, err := io.WriteString(w, text); return err })
 			}
 			return a.writeNew(output, text)
 		},
@@ -52,6 +51,6 @@ func (a *app) writeNew(path, text string) error {
 	if err := filesystem.WriteFile(path, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
 		return failed(filesystem.NotWritten(err), err)
 	}
-	_, err := fmt.Fprintf(a.stderr, "wrote %s; \"filewise plan %s\" shows what it would do\n", path, path)
+	_, err := fmt.Fprintf(a.stderr, "wrote %s; \"%s\" shows what it would do\n", path, filewise.CommandLine("filewise", "plan", path))
 	return err
 }

@@ -130,7 +130,7 @@ func (out *inspected) text(w *lineWriter) {
 		if f.Remedy != "" {
 			w.printf("    → %s\n", indent(f.Remedy, 6))
 		}
-		switch command := inspect.Shell(f.Command); {
+		switch command := filewise.CommandLine(f.Command...); {
 		case command == "":
 		case first[command] != "":
 			w.printf("    → as for “%s”\n", first[command])
@@ -142,7 +142,7 @@ func (out *inspected) text(w *lineWriter) {
 	if len(out.Own) > 0 {
 		w.printf("\nOn your own database\n")
 		for _, command := range out.Own {
-			w.printf("  $ %s\n", inspect.Shell(command))
+			w.printf("  $ %s\n", filewise.CommandLine(command...))
 		}
 	}
 	w.printf("\nNothing was written. It took %.1f s.\n", out.Seconds)

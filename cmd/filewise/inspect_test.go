@@ -45,7 +45,7 @@ func TestInspectProposesCommands(t *testing.T) {
 					Scans: about.Scans, TempModes: about.TempModes, TempAsIs: about.TempAsIs})
 				for _, f := range r.Findings {
 					if len(f.Command) > 0 {
-						proposed[inspect.Shell(f.Command)] = f.Command
+						proposed[filewise.CommandLine(f.Command...)] = f.Command
 					}
 				}
 			}
@@ -69,15 +69,15 @@ func TestInspectEndsWithOwnDatabase(t *testing.T) {
 		Kind: filewise.KindPartitions}
 	var said []string
 	for _, args := range inspect.Judge(i, to).Own {
-		said = append(said, inspect.Shell(args))
+		said = append(said, filewise.CommandLine(args...))
 		command, rest, err := (&app{}).command().Find(args[1:])
 		if err != nil || command.ParseFlags(rest) != nil {
-			t.Errorf("%s: %v %v", inspect.Shell(args), err, command.ParseFlags(rest))
+			t.Errorf("%s: %v %v", filewise.CommandLine(args...), err, command.ParseFlags(rest))
 		}
 	}
-	if want := "filewise capture --target postgres://u@h --database 'my db' --output own.yaml\n" +
+	if want := "filewise capture --target postgres://u@h --database \"my db\" --output own.yaml\n" +
 		"filewise run own.yaml --from postgres://u@h/my%20db --kind partitions\n" +
-		"filewise apply last --target postgres://u@h --database 'my db' --table s.t"; strings.Join(said, "\n") != want {
+		"filewise apply last --target postgres://u@h --database \"my db\" --table s.t"; strings.Join(said, "\n") != want {
 		t.Errorf("%s, want %s", strings.Join(said, "\n"), want)
 	}
 	i.Groups = append(i.Groups, filewise.FileGroup{Name: "table s.u", Database: "theirs", Use: filewise.UseData, Fill: filewise.FillOwn,
@@ -107,7 +107,7 @@ func (p *place) plansWhatInspectProposes(args ...string) {
 		if f.Evidence == "" {
 			p.t.Errorf("a finding without evidence: %+v", f)
 		}
-		if command := inspect.Shell(f.Command); len(f.Command) > 2 && !planned[command] {
+		if command := filewise.CommandLine(f.Command...); len(f.Command) > 2 && !planned[command] {
 			planned[command] = true
 			p.run(0, append([]string{"plan"}, f.Command[2:]...)...)
 		}

@@ -65,7 +65,7 @@ func (a *app) runStudy(cmd *cobra.Command, o *plan.Options, file string, only []
 	if len(all) == 1 {
 		return first
 	}
-	return filewise.Errorf(filewise.CodeOf(first), "filewise run "+file+" --only NAME runs one of them again",
+	return filewise.Errorf(filewise.CodeOf(first), filewise.CommandLine("filewise", "run", file)+" --only NAME runs one of them again",
 		"%d of %d experiments failed, the first: %w", failed, len(all), first)
 }
 

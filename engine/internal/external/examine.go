@@ -132,5 +132,5 @@ func (e *Examination) Leftovers(ctx context.Context, c filewise.Cleaner, url str
 		e.OK(check, "no run of Filewise has left anything")
 		return
 	}
-	e.Note(check, "filewise clean --target "+url, "of runs of Filewise there are: %s", strings.Join(names, ", "))
+	e.Note(check, filewise.CommandLine("filewise", "clean", "--target", url), "of runs of Filewise there are: %s", strings.Join(names, ", "))
 }
