@@ -19,6 +19,7 @@ import (
 	"filewise/fleet"
 	"filewise/internal/filesystem"
 	"filewise/plan"
+	"filewise/report/document"
 	"filewise/store"
 	"filewise/study"
 )
@@ -83,7 +84,7 @@ func (a *app) campaign(ctx context.Context, c fleet.Campaigns, file string, f *c
 	}
 	for _, h := range hosts {
 		if !h.Working && !f.any {
-			fmt.Fprintf(a.stderr, "filewise: %s: its orders wait for %v, and are lost then\n", harmless(h.Words()), f.patience)
+			fmt.Fprintf(a.stderr, "filewise: %s: its orders wait for %v, and are lost then\n", document.Harmless(h.Words()), f.patience)
 		}
 	}
 	if f.detach {
@@ -94,7 +95,7 @@ func (a *app) campaign(ctx context.Context, c fleet.Campaigns, file string, f *c
 	var ended []fleet.State
 	err = c.Wait(ctx, orders, func(s fleet.State) {
 		ended = append(ended, s)
-		fmt.Fprintln(a.stderr, "filewise:", harmless(s.Words()))
+		fmt.Fprintln(a.stderr, "filewise:", document.Harmless(s.Words()))
 	})
 	switch {
 	case err != nil && ctx.Err() != nil:

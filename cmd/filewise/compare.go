@@ -95,6 +95,9 @@ func (a *app) writeAs(output, format string, v any, as func(io.Writer, string, d
 		if format == "json" {
 			return writeJSON(w, v)
 		}
+		if output == "" && format == "text" {
+			w = a.stdout
+		}
 		if opts.Color {
 			w = beneath(w) // which Filewise's own colours steer
 		}

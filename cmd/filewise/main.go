@@ -10,6 +10,8 @@ import (
 
 	"filewise/internal/fault"
 	"filewise/internal/filesystem"
+	"filewise/internal/pager"
+	"filewise/report/document"
 )
 
 func main() {
@@ -52,7 +54,7 @@ func surviveBrokenPipe() func() {
 // execute executes one command line. Errors are reported to stderr, and returned
 // for the exit code.
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	a := &app{stdin: stdin, stderr: &readable{to: stderr}, args: args}
+	a := &app{stdin: stdin, stderr: &document.Readable{To: pager.ForPipe(stderr)}, args: args}
 	a.stdout = forPeople(stdout, &a.noPager)
 	root := a.command()
 	root.SetArgs(args)

@@ -9,6 +9,8 @@ import (
 
 	"filewise"
 	"filewise/internal/filesystem"
+	"filewise/internal/pager"
+	"filewise/report/document"
 )
 
 // lineWriter prints text for people until the first error, and keeps that. Lines are as wide as
@@ -20,7 +22,7 @@ type lineWriter struct {
 
 func (l *lineWriter) printf(format string, args ...any) {
 	if l.err == nil {
-		_, l.err = io.WriteString(l.w, onTerminal(l.w, harmless(fmt.Sprintf(format, args...))))
+		_, l.err = io.WriteString(l.w, onTerminal(l.w, document.Harmless(fmt.Sprintf(format, args...))))
 	}
 }
 
@@ -35,7 +37,7 @@ func (a *app) print(v any, text func(*lineWriter)) error {
 }
 
 // printJSON writes v for --json.
-func (a *app) printJSON(v any) error { return writeJSON(a.stdout, v) }
+func (a *app) printJSON(v any) error { return writeJSON(pager.JSON(a.stdout), v) }
 
 func writeJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
@@ -50,7 +52,7 @@ func writeJSON(w io.Writer, v any) error {
 // write renders to --output: a file, or standard output.
 func (a *app) write(output string, render func(io.Writer) error) error {
 	if output == "" || output == "-" {
-		return render(a.stdout)
+		return render(pager.Raw(a.stdout))
 	}
 	if a.isStore(output) {
 		return filewise.Errorf(filewise.CodeUsage, "name another file with --output",

@@ -117,7 +117,7 @@ func packed(t *testing.T, run []byte) string {
 // A letter that comes in two writes is whole, and bytes that are none are marked.
 func TestReadableInParts(t *testing.T) {
 	var out bytes.Buffer
-	r := &readable{to: &out}
+	r := &document.Readable{To: &out}
 	for _, b := range []byte("a→é\x1b[1m\x9b\n") {
 		if n, err := r.Write([]byte{b}); n != 1 || err != nil {
 			t.Fatal(n, err)

@@ -10,6 +10,7 @@ import (
 
 	"filewise/archive"
 	"filewise/display"
+	"filewise/internal/pager"
 	"filewise/report"
 	"filewise/store"
 )
@@ -17,7 +18,7 @@ import (
 // printData writes a result to stdout, as text or JSON.
 func (a *app) printData(d report.Data) error {
 	if a.json {
-		return report.JSON(a.stdout, d)
+		return report.JSON(pager.JSON(a.stdout), d)
 	}
 	width, screen := terminal(a.stdout)
 	opts := report.TerminalOptions{Color: coloured(a.stdout), Width: width, Short: screen && !a.full}

@@ -17,6 +17,7 @@ import (
 	"filewise/plan"
 	"filewise/preview"
 	"filewise/scratch"
+	"filewise/store"
 	"filewise/web"
 )
 
@@ -93,7 +94,7 @@ func endsAtOnce(cmd *cobra.Command) *cobra.Command {
 func (a *app) registerShared(root *cobra.Command) {
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "machine-readable output")
 	root.PersistentFlags().BoolVar(&a.noPager, "no-pager", false, "show output that is longer than the screen without $PAGER")
-	root.PersistentFlags().StringVar(&a.storePath, "store", "", "`file` that holds the results (default ~/.local/share/filewise/filewise.db)")
+	root.PersistentFlags().StringVar(&a.storePath, "store", "", "`file` that holds the results (default "+store.DefaultShown()+")")
 }
 
 // strictHelp makes help and completion refuse what they do not know, as every

@@ -15,6 +15,7 @@ import (
 	"filewise/experiment"
 	"filewise/fleet"
 	"filewise/plan"
+	"filewise/report/document"
 	"filewise/run"
 	"filewise/study"
 )
@@ -76,7 +77,7 @@ func (a *app) site(o *plan.Options, login *plan.TargetOptions, host string, labe
 	}
 	return fleet.Site{
 		Offer: offer, Hide: a.masked, Engine: registry().Lookup,
-		Say:   func(text string) { fmt.Fprintln(a.stderr, "filewise:", harmless(a.masked(text))) },
+		Say:   func(text string) { fmt.Fprintln(a.stderr, "filewise:", document.Harmless(a.masked(text))) },
 		Login: func(t filewise.Target) run.Login { return a.access(t, nil, filewise.Address{}, login) },
 		Make:  func(order fleet.Order) (plan.Made, error) { return a.makeOrder(order, o) },
 		Options: func(made plan.Made) run.Options {

@@ -1,6 +1,7 @@
 package pager
 
 import (
+	"io"
 	"os"
 
 	"golang.org/x/sys/windows"
@@ -14,4 +15,20 @@ func Escapes(f *os.File) bool {
 		return false
 	}
 	return windows.SetConsoleMode(h, mode|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING) == nil
+}
+
+// ForPipe is a writer that readers in the console's code page can read. Files, and pipes where there is no console
+// or it has UTF-8 (chcp 65001), get UTF-8.
+func ForPipe(w io.Writer) io.Writer {
+	const utf8Page = 65001
+	f, ok := w.(*os.File)
+	if !ok {
+		return w
+	}
+	page, err := windows.GetConsoleOutputCP()
+	if kind, pipeErr := windows.GetFileType(windows.Handle(f.Fd())); err != nil || pipeErr != nil || kind != windows.FILE_TYPE_PIPE ||
+		page == 0 || page == utf8Page {
+		return w
+	}
+	return &Narrow{to: f, other: inPage(page)}
 }

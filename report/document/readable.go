@@ -1,0 +1,43 @@
+package document
+
+import (
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Readable passes text on without what would steer a terminal: texts of bundles, stores,
+// CSV and study files are others', and whatever is written may hold one.
+type Readable struct {
+	To   io.Writer
+	half []byte // of a letter, whose rest comes with the next write
+}
+
+// Write implements io.Writer.
+func (r *Readable) Write(text []byte) (int, error) {
+	all := append(r.half, text...)
+	whole := len(all)
+	for n := 1; n < utf8.UTFMax && n <= len(all); n++ {
+		if b := all[len(all)-n:]; utf8.RuneStart(b[0]) {
+			if !utf8.FullRune(b) {
+				whole -= n
+			}
+			break
+		}
+	}
+	if _, err := io.WriteString(r.To, Harmless(string(all[:whole]))); err != nil {
+		return 0, err
+	}
+	r.half = append([]byte(nil), all[whole:]...)
+	return len(text), nil
+}
+
+// Harmless is the text with a mark for each character that would steer a terminal.
+func Harmless(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && Steers(r) {
+			return utf8.RuneError
+		}
+		return r
+	}, text)
+}
