@@ -2,7 +2,9 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -52,6 +54,9 @@ func Machine(ctx context.Context, engines plan.Engines, volumes []filewise.Volum
 			add(place.check, filewise.StatusFailed, err.Error(), filewise.RemedyOf(err))
 		}
 	}
+	if err := alone(); err != nil {
+		add("store", filewise.StatusWarning, err.Error(), filewise.RemedyOf(err))
+	}
 	for _, v := range volumes {
 		out = append(out, volumeFinding(v))
 	}
@@ -71,7 +76,7 @@ func Machine(ctx context.Context, engines plan.Engines, volumes []filewise.Volum
 		if path, err := exec.LookPath(t.program); err == nil {
 			add("tool "+t.program, filewise.StatusOK, path, "")
 		} else {
-			add("tool "+t.program, filewise.StatusNote, "not installed ("+t.use+")", "apt-get install "+t.brings)
+			add("tool "+t.program, filewise.StatusNote, "not installed ("+t.use+")", machine.Install(t.brings))
 		}
 	}
 	return out
@@ -80,6 +85,22 @@ func Machine(ctx context.Context, engines plan.Engines, volumes []filewise.Volum
 func storeDir() (string, error) {
 	path, err := store.DefaultPath()
 	return filepath.Dir(path), err
+}
+
+// alone is nil if nobody else may read the store, or there is none.
+func alone() error {
+	path, err := store.DefaultPath()
+	if err != nil {
+		return nil // said of its directory
+	}
+	f, err := filesystem.OpenSecret(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return filewise.Errorf(filewise.CodePreflight, filesystem.SecretRemedy(path, err), "%w", err)
+	}
+	return f.Close()
 }
 
 // writable is nil where something can be made in the directory; the error has code preflight.
@@ -125,9 +146,6 @@ func volumeFinding(v filewise.Volume) filewise.Finding {
 		return f
 	}
 	if err := run.Usable(v); err != nil {
-		return fail(err)
-	}
-	if err := writable(v.Dir, "give the account that Filewise runs as rights there, or name another --volume"); err != nil {
 		return fail(err)
 	}
 	free, err := machine.Free(v.Dir)

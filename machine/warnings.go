@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"strings"
 
 	"filewise"
 )
@@ -49,7 +50,7 @@ func aboutOne(v filewise.Volume, d Device) []filewise.Warning {
 		return []filewise.Warning{{Code: WarnInMemory,
 			Message: fmt.Sprintf("Volume %s (%s) lies in memory (%v): no storage is measured.", v.Name, v.Dir, d),
 			Remedy:  "Name a directory on a disk with --volume NAME=DIR."}}
-	case networkTypes[d.Mount.Type]:
+	case networkTypes[d.Mount.Type] || strings.HasPrefix(d.Mount.Type, "remote"): // as deviceAt has it on Windows
 		return []filewise.Warning{{Code: WarnNetwork,
 			Message: fmt.Sprintf("Volume %s (%s) lies on a network file system (%s): other users of its server are part of what is measured.",
 				v.Name, v.Dir, d.Mount.Type),

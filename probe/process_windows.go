@@ -18,9 +18,9 @@ func readProcess() ([]filewise.Counter, error) {
 		return nil, fmt.Errorf("GetProcessTimes: %w", err)
 	}
 	all := []filewise.Counter{{Name: "user", Unit: "s", Value: seconds(user)}, {Name: "system", Unit: "s", Value: seconds(system)}}
-	// Without the I/O the times are still true.
+	// Without the I/O the times are still true. A process that has never read anything is one whose I/O is not counted, as under Wine.
 	var io windows.IO_COUNTERS
-	if ok, _, _ := processIO.Call(uintptr(windows.CurrentProcess()), uintptr(unsafe.Pointer(&io))); ok != 0 {
+	if ok, _, _ := processIO.Call(uintptr(windows.CurrentProcess()), uintptr(unsafe.Pointer(&io))); ok != 0 && io != (windows.IO_COUNTERS{}) {
 		all = append(all,
 			filewise.Counter{Name: "bytes read by calls", Unit: "B", Value: float64(io.ReadTransferCount)},
 			filewise.Counter{Name: "bytes written by calls", Unit: "B", Value: float64(io.WriteTransferCount)},

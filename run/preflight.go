@@ -84,9 +84,7 @@ func fixedWork(p experiment.Plan, l filewise.Layout, v filewise.Volume) int64 {
 	return p.Work / int64(l.Data.Files) * there
 }
 
-// Preflight refuses what would fail later: volumes that are not there, too little space.
-// Whether they can be written to shows when the scratch directories are made, which
-// leaves nothing however it ends.
+// Preflight refuses what would fail later: volumes that are not there or cannot be written to, too little space.
 func (env *Environment) Preflight() error {
 	needs, err := env.Space()
 	if err != nil {
@@ -103,7 +101,7 @@ func (env *Environment) Preflight() error {
 	return nil
 }
 
-// Usable looks whether the volume is a directory.
+// Usable looks whether the volume is a directory in which something can be made.
 func Usable(v filewise.Volume) error {
 	remedy := "create the directory, or name another with --volume NAME=DIR"
 	info, err := os.Stat(v.Dir)
@@ -114,6 +112,10 @@ func Usable(v filewise.Volume) error {
 		return filewise.Errorf(filewise.CodePreflight, remedy, "volume %s: %w", v.Name, err)
 	case !info.IsDir():
 		return filewise.Errorf(filewise.CodePreflight, remedy, "volume %s: %s is not a directory", v.Name, v.Dir)
+	}
+	if err := filesystem.Writable(v.Dir); err != nil {
+		return filewise.Errorf(filewise.CodePreflight, "give the account that Filewise runs as rights there, or name another --volume",
+			"volume %s: %w", v.Name, err)
 	}
 	return nil
 }

@@ -50,6 +50,10 @@ func (env *Environment) knowStorage(ctx context.Context) error {
 		env.setLimits(limits, nil)
 		return nil
 	}
+	if _, why := storage.Program(); why != "" {
+		env.noLimit(why)
+		return nil
+	}
 	if b := env.Plan.Budget; b > 0 && b < budgetForStorage*demand.Expected() {
 		env.noLimit("not measured yet: filewise doctor --storage does it once, by fio")
 		return nil

@@ -79,7 +79,7 @@ func (r *Registry) write(e entry) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(r.dir, 0o700); err != nil {
+	if err := filesystem.MkdirPrivate(r.dir); err != nil {
 		return err
 	}
 	tmp := filepath.Join(r.dir, unfinishedName(e.ID, e.Owner))

@@ -194,12 +194,12 @@ func (r *Registry) read(id string) (entry, error) {
 		return entry{}, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
+	who, err := filesystem.Stranger(f)
 	if err != nil {
 		return entry{}, err
 	}
-	if uid, _, ok := filesystem.Owner(info); ok && int(uid) != os.Geteuid() {
-		return entry{}, fmt.Errorf("it belongs to another user (uid %d)", uid)
+	if who != "" {
+		return entry{}, fmt.Errorf("it belongs to another user (%s)", who)
 	}
 	b, err := readRegular(f)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	goruntime "runtime"
 	"strconv"
@@ -31,7 +32,17 @@ const (
 	mostFiles  = 16
 )
 
-const errNoFio = "fio is not installed (apt-get install " + Package + ")"
+// Program is fio, or why there is none.
+func Program() (path, why string) {
+	if goruntime.GOOS == "windows" {
+		return "", "fio is not asked on Windows (DiskSpd, from Microsoft, tells what the storage can do)"
+	}
+	path, err := exec.LookPath("fio")
+	if err != nil {
+		return "", "fio is not installed (" + machine.Install(Package) + ")"
+	}
+	return path, ""
+}
 
 // job is one call of fio: a pattern, on directories at the same time.
 type job struct {

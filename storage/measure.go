@@ -3,7 +3,6 @@ package storage
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"time"
 
 	"filewise"
@@ -51,10 +50,10 @@ func Measure(ctx context.Context, d Demand) ([]Limit, map[string]string, error) 
 	d = d.withDefaults()
 	var limits []Limit
 	absent := make(map[string]string)
-	program, err := exec.LookPath("fio")
-	if err != nil {
+	program, why := Program()
+	if why != "" {
 		for _, v := range d.Volumes {
-			absent[v.Name] = errNoFio
+			absent[v.Name] = why
 		}
 		return nil, absent, nil
 	}

@@ -16,6 +16,7 @@ import (
 
 	"filewise"
 	"filewise/experiment"
+	"filewise/internal/filesystem"
 	"filewise/internal/jsonform"
 	"filewise/internal/sqlitedriver"
 )
@@ -26,7 +27,7 @@ var migrations embed.FS
 // found makes a store of an empty or absent file. One transaction on the empty
 // file sets the application id, so that a kill leaves an empty file or ours.
 func found(ctx context.Context, path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := filesystem.MkdirPrivate(filepath.Dir(path)); err != nil {
 		return filewise.Errorf(filewise.CodeStore, "make that directory, or "+otherStore, "store %s: %w", path, err)
 	}
 	if err := private(path); err != nil {
@@ -71,7 +72,7 @@ func private(path string) error {
 	if err != nil {
 		return err
 	}
-	return f.Close()
+	return errors.Join(filesystem.MakePrivate(path), f.Close())
 }
 
 // ready brings the schema up to date and checks the file.

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/internal/filesystem"
 	"filewise/internal/sqlitedriver"
 	"filewise/internal/userdir"
 )
@@ -51,6 +52,11 @@ func DefaultPath() (string, error) {
 	}
 	return "", filewise.Errorf(filewise.CodeUsage, "set FILEWISE_STORE to a file of yours",
 		"no place for the store: neither FILEWISE_STORE, XDG_DATA_HOME nor %s is set to a path", userdir.Home)
+}
+
+// DefaultShown is DefaultPath without variables, as help shows it.
+func DefaultShown() string {
+	return filepath.Join(userdir.Shown(".local", "share"), "filewise", "filewise.db")
 }
 
 // Open opens the store at path, or at DefaultPath when path is empty. What does
@@ -109,8 +115,9 @@ func resolvePath(path string) (string, error) {
 	if path == "" {
 		return DefaultPath()
 	}
-	abs, err := filepath.Abs(path)
-	if err != nil {
+	err := filesystem.CheckName(path)
+	abs, absErr := filepath.Abs(path)
+	if err = errors.Join(err, absErr); err != nil {
 		return "", filewise.Errorf(filewise.CodeStore, "name a file by its full path", "store %s: %w", path, err)
 	}
 	return abs, nil

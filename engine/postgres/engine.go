@@ -12,6 +12,7 @@ import (
 	"filewise/engine/postgres/internal/inspection"
 	"filewise/engine/postgres/internal/installed"
 	"filewise/engine/postgres/internal/migrate"
+	"filewise/machine"
 )
 
 // Engine is PostgreSQL. It implements filewise.Engine, Describer and Arranger.
@@ -77,7 +78,7 @@ func (e Engine) Describe() filewise.Description {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	if _, err := installed.Find(ctx, ""); err != nil {
-		d.Missing = "apt-get install " + installed.Binary.Package
+		d.Missing = machine.Install(installed.Binary.Package)
 	}
 	return d
 }

@@ -5,6 +5,7 @@ package filesystem
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"time"
 
@@ -37,12 +38,22 @@ func Insist(do func() error) error {
 	}
 }
 
+// MkdirPrivate makes a directory, and those above it, that are not there, and leaves a new one to this user alone.
+func MkdirPrivate(dir string) error {
+	_, err := os.Lstat(dir)
+	isNew := errors.Is(err, fs.ErrNotExist)
+	if err := os.MkdirAll(dir, 0o700); err != nil || !isNew {
+		return err
+	}
+	return MakePrivate(dir)
+}
+
 // Place tells a directory from another one that is later found under its path, as
 // an empty mount point is from the volume that was mounted there.
 type Place struct {
 	Device uint64 `json:"device,omitempty"` // st_dev; another mount of a volume may have another
 	Inode  uint64 `json:"inode,omitempty"`
-	System string `json:"system,omitempty"` // f_fsid of statfs(2), which many file systems keep
+	System string `json:"system,omitempty"` // f_fsid of statfs(2), which many file systems keep; on Windows the volume's name
 }
 
 // Same reports whether both are one directory, as far as is known.

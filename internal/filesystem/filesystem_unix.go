@@ -4,11 +4,14 @@ package filesystem
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"filewise"
 )
 
 // Free is the space in bytes that an ordinary user may still write to the file
@@ -51,6 +54,32 @@ func Owner(info fs.FileInfo) (uid, gid uint32, ok bool) {
 	}
 	return s.Uid, s.Gid, true
 }
+
+// shared refuses a file that everybody may read or write.
+func shared(f *os.File, info fs.FileInfo) error {
+	if info.Mode().Perm()&0o006 != 0 {
+		return fmt.Errorf("%s (%v): %w", f.Name(), info.Mode().Perm(), ErrShared)
+	}
+	return nil
+}
+
+// alone is the command that takes all others' rights to a file.
+func alone(path string) string { return filewise.CommandLine("chmod", "600", path) }
+
+// Stranger is whom an open file belongs to if that is not this user; empty: it does, or that is unknown.
+func Stranger(f *os.File) (who string, err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	if uid, _, ok := Owner(info); ok && int(uid) != os.Geteuid() {
+		return fmt.Sprintf("uid %d", uid), nil
+	}
+	return "", nil
+}
+
+// MakePrivate takes others' rights to a new file or directory, which its mode has done here.
+func MakePrivate(string) error { return nil }
 
 // OpenItself opens a file to read what it holds, but neither what a link in its
 // place points to nor, waiting for a writer, a pipe.

@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/windows"
+
+	"filewise"
 )
 
 // Free is the space in bytes that this user may still write to the volume of dir,
@@ -43,14 +45,16 @@ func Full(err error) bool {
 		errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED)
 }
 
+const everyShare = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
+
 // Allocated is what the storage holds of a file, in bytes (FILE_STANDARD_INFO).
 func Allocated(path string, _ fs.FileInfo) (bytes int64, ok bool) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
 		return 0, false
 	}
-	const shared = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
-	h, err := windows.CreateFile(name, windows.FILE_READ_ATTRIBUTES, shared, nil, windows.OPEN_EXISTING, windows.FILE_FLAG_BACKUP_SEMANTICS, 0)
+	h, err := windows.CreateFile(name, windows.FILE_READ_ATTRIBUTES, everyShare, nil, windows.OPEN_EXISTING,
+		windows.FILE_FLAG_BACKUP_SEMANTICS, 0)
 	if err != nil {
 		return 0, false
 	}
@@ -64,15 +68,149 @@ func Allocated(path string, _ fs.FileInfo) (bytes int64, ok bool) {
 	return info.allocation, err == nil
 }
 
-// Owner is unknown: rights are lists here, and the user's directories are closed
-// to others by theirs.
+// Owner is unknown: users have no numbers here. Stranger tells of an open file.
 func Owner(fs.FileInfo) (uid, gid uint32, ok bool) { return 0, 0, false }
 
-// PlaceOf is unknown: volumes have letters here, and a missing one has no directory.
-func PlaceOf(string) (Place, error) { return Place{}, nil }
+// PlaceOf is that of a directory: its volume's serial number and unique name, and its number there, which NTFS and ReFS keep.
+func PlaceOf(dir string) (p Place, err error) {
+	name, err := windows.UTF16PtrFromString(dir)
+	if err != nil {
+		return p, err
+	}
+	h, err := windows.CreateFile(name, windows.FILE_READ_ATTRIBUTES, everyShare, nil, windows.OPEN_EXISTING,
+		windows.FILE_FLAG_BACKUP_SEMANTICS, 0)
+	if err != nil {
+		return p, &fs.PathError{Op: "open", Path: dir, Err: err}
+	}
+	defer windows.CloseHandle(h) //nolint:errcheck // nothing was written by it
+	var info windows.ByHandleFileInformation
+	if windows.GetFileInformationByHandle(h, &info) != nil {
+		return p, nil // unknown
+	}
+	root, kind, _ := volumeOf(dir)
+	p.Device = uint64(info.VolumeSerialNumber)
+	if kind == "NTFS" || kind == "ReFS" {
+		p.Inode = uint64(info.FileIndexHigh)<<32 | uint64(info.FileIndexLow)
+	}
+	unique := make([]uint16, 64) // \\?\Volume{GUID}\ has 49 characters
+	if windows.GetVolumeNameForVolumeMountPoint(root, &unique[0], uint32(len(unique))) == nil {
+		p.System = windows.UTF16ToString(unique)
+	}
+	return p, nil
+}
 
-// ReadOnly is not looked for.
-func ReadOnly(string) bool { return false }
+// ReadOnly reports whether the volume of a directory is write-protected.
+func ReadOnly(dir string) bool {
+	_, _, flags := volumeOf(dir)
+	return flags&windows.FILE_READ_ONLY_VOLUME != 0
+}
+
+// volumeOf is the root of a directory's volume, or an empty name, the kind of its file system, and its flags.
+func volumeOf(dir string) (root *uint16, kind string, flags uint32) {
+	path := make([]uint16, windows.MAX_LONG_PATH)
+	name, err := windows.UTF16PtrFromString(dir)
+	if err != nil || windows.GetVolumePathName(name, &path[0], uint32(len(path))) != nil {
+		return &path[0], "", 0
+	}
+	fileSystem := make([]uint16, windows.MAX_PATH+1)
+	if windows.GetVolumeInformation(&path[0], nil, 0, nil, nil, &flags, &fileSystem[0], uint32(len(fileSystem))) != nil {
+		flags = 0
+	}
+	return &path[0], windows.UTF16ToString(fileSystem), flags
+}
+
+// descriptor is a file's security descriptor in SDDL: its owner and its list of rights.
+func descriptor(f *os.File) (string, error) {
+	sd, err := windows.GetSecurityInfo(windows.Handle(f.Fd()), windows.SE_FILE_OBJECT,
+		windows.OWNER_SECURITY_INFORMATION|windows.DACL_SECURITY_INFORMATION)
+	if err != nil {
+		return "", &fs.PathError{Op: "GetSecurityInfo", Path: f.Name(), Err: err}
+	}
+	return sd.String(), nil
+}
+
+// self is this user's SID.
+func self() (string, error) {
+	user, err := windows.GetCurrentProcessToken().GetTokenUser()
+	if err != nil {
+		return "", fmt.Errorf("GetTokenUser: %w", err)
+	}
+	return user.User.Sid.String(), nil
+}
+
+// shared refuses a file that everybody may read or write, or that is another user's.
+func shared(f *os.File, _ fs.FileInfo) error {
+	rights, err := descriptor(f)
+	if err != nil {
+		return err
+	}
+	if group := openTo(rights); group != "" {
+		return fmt.Errorf("%s (%s): %w", f.Name(), group, ErrShared)
+	}
+	who, err := Stranger(f)
+	if err == nil && who != "" {
+		err = fmt.Errorf("%s (%s): %w", f.Name(), who, ErrForeign)
+	}
+	return err
+}
+
+// alone is the command that takes all others' rights to a file.
+func alone(path string) string {
+	me, err := self()
+	if err != nil {
+		return "take the rights of others away in its properties"
+	}
+	return filewise.CommandLine("icacls", path, "/inheritance:r", "/grant:r", "*"+me+":F")
+}
+
+// Stranger is whom an open file belongs to if that is neither this user nor an administrator; empty: it does.
+func Stranger(f *os.File) (who string, err error) {
+	rights, err := descriptor(f)
+	if err != nil {
+		return "", err
+	}
+	me, err := self()
+	if err != nil {
+		return "", err
+	}
+	who = foreign(rights, me)
+	if sid, err := windows.StringToSid(who); who != "" && err == nil {
+		if account, domain, _, err := sid.LookupAccount(""); err == nil {
+			who = domain + `\` + account
+		}
+	}
+	return who, nil
+}
+
+// MakePrivate leaves a new file or directory, and what is made in that, to this user, administrators and the system. A
+// file system without such rights has none to take.
+func MakePrivate(path string) error {
+	if _, _, flags := volumeOf(path); flags&windows.FILE_PERSISTENT_ACLS == 0 {
+		return nil
+	}
+	me, err := self()
+	if err != nil {
+		return err
+	}
+	inherited := ""
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		inherited = "OICI"
+	}
+	sd, err := windows.SecurityDescriptorFromString(fmt.Sprintf("D:P(A;%s;FA;;;SY)(A;%[1]s;FA;;;BA)(A;%[1]s;FA;;;%s)", inherited, me))
+	if err != nil {
+		return err
+	}
+	list, _, err := sd.DACL()
+	if err != nil {
+		return err
+	}
+	err = windows.SetNamedSecurityInfo(path, windows.SE_FILE_OBJECT,
+		windows.DACL_SECURITY_INFORMATION|windows.PROTECTED_DACL_SECURITY_INFORMATION, nil, nil, list, nil)
+	if err != nil {
+		return &fs.PathError{Op: "SetNamedSecurityInfo", Path: path, Err: err}
+	}
+	return nil
+}
 
 // OpenItself opens a file to read what it holds, but not what a link in its place
 // points to.
@@ -101,8 +239,7 @@ func SyncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// SyncDir does nothing: NTFS and ReFS journal names, and directories cannot be
-// synced.
+// SyncDir does nothing: NTFS and ReFS journal names.
 func SyncDir(string) error { return nil }
 
 // SyncAround is unsupported: only administrators may sync a volume.

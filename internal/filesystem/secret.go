@@ -4,14 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 )
 
 // ErrShared: every user of the machine may read or write a file that holds a secret.
 var ErrShared = errors.New("every user of this machine may read or write it")
 
+// ErrForeign: a file that holds a secret is another user's, who may alter it.
+var ErrForeign = errors.New("it belongs to another user")
+
 // OpenSecret opens a file, or a pipe, that holds a secret. One that everybody may read, or
-// write, is refused; Windows tells nothing of that by a file's mode.
+// write, is refused, and on Windows one of another user's.
 func OpenSecret(path string) (io.ReadCloser, error) {
 	f, err := open(path)
 	if err != nil {
@@ -22,8 +24,8 @@ func OpenSecret(path string) (io.ReadCloser, error) {
 	case err != nil:
 	case info.IsDir():
 		err = fmt.Errorf("%s is a directory", path)
-	case runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&0o006 != 0:
-		err = fmt.Errorf("%s (%v): %w", path, info.Mode().Perm(), ErrShared)
+	case info.Mode().IsRegular():
+		err = shared(f, info)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -34,7 +36,10 @@ func OpenSecret(path string) (io.ReadCloser, error) {
 // SecretRemedy is what to do about an error of OpenSecret.
 func SecretRemedy(path string, err error) string {
 	if errors.Is(err, ErrShared) {
-		return "chmod 600 " + path
+		return alone(path)
+	}
+	if errors.Is(err, ErrForeign) {
+		return "name a copy that you have made"
 	}
 	return "name a file that you may read"
 }

@@ -29,6 +29,9 @@ func ofUser(f *os.File) io.ReadCloser {
 }
 
 func open(path string) (*os.File, error) {
+	if err := CheckName(path); err != nil {
+		return nil, err
+	}
 	return Await(func() (*os.File, error) { return os.Open(path) })
 }
 

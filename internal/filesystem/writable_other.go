@@ -2,5 +2,26 @@
 
 package filesystem
 
-// Writable is not told by this system before something is made.
-func Writable(string) error { return nil }
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Writable tries whether something can be made in a directory, or in the nearest one above it that is there: neither
+// lists of rights nor write-protected volumes tell before. The error says where not, and wraps the system's.
+func Writable(dir string) error {
+	for {
+		f, err := os.CreateTemp(dir, ".filewise-tried-")
+		switch above := filepath.Dir(dir); {
+		case err == nil:
+			return errors.Join(f.Close(), Insist(func() error { return os.Remove(f.Name()) }))
+		case !errors.Is(err, fs.ErrNotExist) || above == dir:
+			return fmt.Errorf("nothing can be made in %s: %w", dir, err)
+		default:
+			dir = above
+		}
+	}
+}

@@ -27,6 +27,9 @@ func WriteFile(path string, render func(io.Writer) error) (err error) {
 			err = places.Err
 		}
 	}()
+	if err := CheckName(path); err != nil {
+		return err
+	}
 	path, dir, err := settle(path)
 	if err != nil {
 		return err

@@ -87,7 +87,7 @@ func (k Key) read() ([]byte, error) {
 // make makes the key whole or not at all; another process may be faster.
 func (k Key) make() error {
 	dir := filepath.Dir(k.path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := filesystem.MkdirPrivate(dir); err != nil {
 		return err
 	}
 	f, err := os.CreateTemp(dir, ".seal-key-") // mode 0600
@@ -97,7 +97,9 @@ func (k Key) make() error {
 	defer os.Remove(f.Name())
 	key := make([]byte, keyBytes)
 	_, _ = rand.Read(key) // never fails
-	_, err = f.WriteString(base64.StdEncoding.EncodeToString(key))
+	if err = filesystem.MakePrivate(f.Name()); err == nil {
+		_, err = f.WriteString(base64.StdEncoding.EncodeToString(key))
+	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}

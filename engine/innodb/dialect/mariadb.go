@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/machine"
 )
 
 // MariaDB is what MariaDB does in its own way.
@@ -42,7 +43,7 @@ var MariaDB = &Product{
 	},
 	Understands: []string{"mysql"},
 	Managed: Managed{
-		Binary: mariadbServer.Names[0], Remedy: "apt-get install " + mariadbServer.Package,
+		Binary: mariadbServer.Names[0], Remedy: machine.Install(mariadbServer.Package),
 		Find: findMariaDB, Create: createMariaDB, BackupTool: findBackupTool, LeastMemory: 160 * MiB,
 		Checkpoint: checkpointMariaDB, CheckpointSQL: []string{flushAll},
 		Group: "mariadbd", Redo: "innodb_log_file_size",
@@ -100,7 +101,7 @@ func bootstrapSQL(scripts []string, password string) (string, error) {
 	for _, path := range scripts {
 		text, err := os.ReadFile(path)
 		if err != nil {
-			return "", filewise.Errorf(filewise.CodePreflight, "apt-get install "+mariadbServer.Package, "SQL of the system tables: %w", err)
+			return "", filewise.Errorf(filewise.CodePreflight, machine.Install(mariadbServer.Package), "SQL of the system tables: %w", err)
 		}
 		b.Write(text)
 		b.WriteByte('\n')

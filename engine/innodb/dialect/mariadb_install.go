@@ -10,6 +10,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/server"
+	"filewise/machine"
 )
 
 // findMariaDB looks for a MariaDB that can be started, in the user's directory or the
@@ -55,7 +56,7 @@ func isMariaDB(v Version, path string) error {
 	switch {
 	case !v.MariaDB:
 		return filewise.Errorf(filewise.CodePreflight,
-			"name MariaDB's directory with --server-bin DIR, or apt-get install "+mariadbServer.Package,
+			"name MariaDB's directory with --server-bin DIR, or "+machine.Install(mariadbServer.Package),
 			"%s is not MariaDB but %s", path, v.Text)
 	case v.Before(10, 6):
 		return filewise.Errorf(filewise.CodePreflight, "install a newer MariaDB", "%s is MariaDB %s; Filewise knows 10.6 and later", path, v)
@@ -84,7 +85,7 @@ func findScripts(in Install) (scripts []string, err error) {
 			}
 		}
 	}
-	return nil, filewise.Errorf(filewise.CodePreflight, "apt-get install "+mariadbServer.Package,
+	return nil, filewise.Errorf(filewise.CodePreflight, machine.Install(mariadbServer.Package),
 		"%s is there, but not the SQL that creates its system tables (mysql_system_tables.sql)", in.Binary)
 }
 

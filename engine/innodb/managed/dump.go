@@ -26,7 +26,7 @@ const mostJobs = 64
 func (d *design) checkDump() error {
 	for _, program := range []server.Binary{mydumper, myloader} {
 		if _, err := program.Find(""); err != nil {
-			return filewise.Errorf(filewise.CodePreflight, "apt-get install "+mydumper.Package,
+			return filewise.Errorf(filewise.CodePreflight, machine.Install(mydumper.Package),
 				"dumps by several jobs are made by mydumper, as %s's own program writes one stream: %w: %w", d.Product.Title, err,
 				filewise.ErrUnsupported)
 		}

@@ -72,7 +72,7 @@ func (b Binary) remedy() string {
 	if b.Remedy != "" {
 		return b.Remedy
 	}
-	return "install it: apt-get install " + b.Package
+	return "install it: " + machine.Install(b.Package)
 }
 
 // candidates are the binaries on this machine: those in PATH, then those in the

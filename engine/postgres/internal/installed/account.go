@@ -132,7 +132,7 @@ func (in Server) Backups(dumps bool) error {
 	}
 	for _, name := range need {
 		if !in.Has(name) {
-			return filewise.Errorf(filewise.CodeUsage, "apt-get install "+Binary.Package, "there is no %s beside %s: %w", name,
+			return filewise.Errorf(filewise.CodeUsage, machine.Install(Binary.Package), "there is no %s beside %s: %w", name,
 				in.Path(), filewise.ErrUnsupported)
 		}
 	}
@@ -202,9 +202,9 @@ func Clients(ctx context.Context, bin string, least int) (Server, error) {
 		}
 	}
 	if best.Number == 0 {
-		return best, filewise.Errorf(filewise.CodePreflight, fmt.Sprintf("apt-get install postgresql-client-%d, or name the directory that "+
-			"holds them: --server-bin DIR", max(least, Oldest)/10000), "there are no pg_dump and pg_restore here of release %d or later, as that "+
-			"of the server (found: %s)", max(least, Oldest)/10000, newest)
+		return best, filewise.Errorf(filewise.CodePreflight, fmt.Sprintf("%s, or name the directory that holds them: --server-bin DIR",
+			machine.Install(fmt.Sprintf("postgresql-client-%d", max(least, Oldest)/10000))),
+			"there are no pg_dump and pg_restore here of release %d or later, as that of the server (found: %s)", max(least, Oldest)/10000, newest)
 	}
 	return best, nil
 }

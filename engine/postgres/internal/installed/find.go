@@ -11,6 +11,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/server"
+	"filewise/machine"
 )
 
 // Binary is the program, with the places where distributions keep it. It is never
@@ -70,7 +71,7 @@ func Find(ctx context.Context, bin string) (Server, error) {
 		}
 	}
 	return Server{}, filewise.Errorf(filewise.CodePreflight,
-		"install it: apt-get install "+Binary.Package+", or name the directory that holds postgres and initdb: --server-bin DIR",
+		"install it: "+machine.Install(Binary.Package)+", or name the directory that holds postgres and initdb: --server-bin DIR",
 		"there is no PostgreSQL server on this machine: neither in /usr/lib/postgresql/*/bin nor in the other usual places")
 }
 
@@ -111,7 +112,7 @@ func examine(ctx context.Context, bin string) (Server, error) {
 	in := Server{Bin: bin}
 	out, err := server.Said(ctx, in.Path(), "--version")
 	if err != nil {
-		return in, filewise.Errorf(filewise.CodePreflight, "apt-get install "+Binary.Package, "%s --version: %w", in.Path(), err)
+		return in, filewise.Errorf(filewise.CodePreflight, machine.Install(Binary.Package), "%s --version: %w", in.Path(), err)
 	}
 	m := versionLine.FindStringSubmatch(out)
 	if m == nil {
@@ -123,7 +124,7 @@ func examine(ctx context.Context, bin string) (Server, error) {
 			in.Path(), in.Version, Oldest/10000)
 	}
 	if info, err := os.Stat(in.initdb()); err != nil || info.Mode()&0o111 == 0 {
-		return in, filewise.Errorf(filewise.CodePreflight, "apt-get install "+Binary.Package,
+		return in, filewise.Errorf(filewise.CodePreflight, machine.Install(Binary.Package),
 			"%s is there, but not the initdb that creates its files", in.Path())
 	}
 	return in, nil

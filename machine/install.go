@@ -1,0 +1,11 @@
+package machine
+
+import "runtime"
+
+// Install is how a program gets onto this system, by the name of Debian's package.
+func Install(name string) string {
+	if runtime.GOOS == "linux" {
+		return "apt-get install " + name
+	}
+	return "install " + name + ", and put the directory of its programs into PATH"
+}
