@@ -130,13 +130,13 @@ func (h history) narrowing(least int, s Schedule, c costs, left float64) int {
 	p, noise := h.plan, h.pilotNoise(s.Turn)
 	half := func(rounds int) float64 {
 		n := min(p.MaxBlocks, int(left/float64(c.session(rounds))))
-		if n < leastSessions {
+		if n < p.leastSessions() {
 			return math.Inf(1)
 		}
 		return p.halfWidth(1, n, c.windows*(len(p.Layouts)-1)) / math.Sqrt(float64(rounds))
 	}
 	narrowest, most := math.Inf(1), least
-	for r := c.rounds(least, left); r <= maxRounds; r++ {
+	for r := c.rounds(least, left, p.leastSessions()); r <= maxRounds; r++ {
 		switch now := half(r); {
 		case math.IsInf(now, 1): // nor do longer sessions leave time for enough of them
 			return most

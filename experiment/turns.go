@@ -29,9 +29,9 @@ const (
 	correlationShare = 4
 	// measuringShare of a session is to be measured.
 	measuringShare = 0.72
-	// leastSessions are kept within the budget before any is lengthened for that share: of
+	// usualSessions are kept within the budget before any is lengthened for that share: of
 	// few, an interval is mostly made of not knowing their spread.
-	leastSessions = 6
+	usualSessions = 6
 	// usualRounds are the fewest where there is time: turns cancel what changes between them.
 	usualRounds  = 4
 	fewestRounds = 2 // where bounds are asked for: more sessions may tell more
@@ -156,7 +156,7 @@ func (h history) takeTurns(s Schedule) Schedule {
 		if p.Bounds > 0 && p.firstBudget() > 0 && len(p.Layouts) > 1 {
 			s.Rounds = h.narrowing(max(s.Rounds, fewestRounds), s, c, left(p.firstBudget()))
 		} else {
-			s.Rounds = c.rounds(max(s.Rounds, usualRounds), left(p.firstBudget()))
+			s.Rounds = c.rounds(max(s.Rounds, usualRounds), left(p.firstBudget()), p.leastSessions())
 		}
 	}
 	s.TrialTime = c.session(s.Rounds)
@@ -166,6 +166,13 @@ func (h history) takeTurns(s Schedule) Schedule {
 		s.ByBudget = s.MaxBlocks < p.MaxBlocks
 	}
 	return s
+}
+
+// leastSessions are those that a budget has time for whatever their length: as many as an interval
+// needs, and one more, for trials take longer than pilots say.
+func (p Plan) leastSessions() int {
+	first := verdict.Config{Rules: p.Rules, MaxBlocks: p.MaxBlocks}.FirstClaim(len(p.Layouts))
+	return min(max(usualSessions, first+1), max(p.MaxBlocks, 1))
 }
 
 // inQuestion are the layouts whose pilots are done or still to come.
@@ -209,15 +216,15 @@ func (c costs) session(rounds int) time.Duration {
 }
 
 // rounds are as many as it takes for the measuring share, and no fewer than the least,
-// within the budget's part of a layout, in nanoseconds; at least one.
-func (c costs) rounds(least int, left float64) int {
+// within the budget's part of a layout, in nanoseconds, for so many sessions; at least one.
+func (c costs) rounds(least int, left float64, sessions int) int {
 	gain := float64(c.measured+c.drain) - measuringShare*float64(c.measured+c.around)
 	want := least
 	if gain > 0 {
 		want = max(least, int(min(math.Ceil(measuringShare*float64(c.once)/gain), maxRounds)))
 	}
 	if left > 0 {
-		want = min(want, int((left/leastSessions-float64(c.once))/float64(c.measured+c.around)))
+		want = min(want, int((left/float64(sessions)-float64(c.once))/float64(c.measured+c.around)))
 	}
 	return max(want, 1)
 }
