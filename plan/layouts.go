@@ -41,7 +41,7 @@ func (o *LayoutOptions) Table() []Option {
 		Row(&o.Growth, "growth", "1MiB", "`bytes` by which a growing file grows; 0 is the server's own step, where it has one"),
 		Row(&o.Placement, "placement", "", "`placement` of files: all on the first volume (one) or spread over the volumes (round-robin) "+
 			"(default round-robin with several volumes)").oneOf(string(filewise.PlaceOne), string(filewise.PlaceRoundRobin)),
-		Row(&o.LogVolume, "log-volume", "", "`name` of a --volume that holds the log and no data"),
+		Row(&o.LogVolume, "log-volume", "", "`name` of a --volume that holds the log, with what is the server's own, and no data"),
 		Row(&o.IndexVolume, "index-volume", "", "`name` of a --volume that holds the indexes and no data"),
 		Row(&o.Indexes, "indexes", "", "`place` of a further index: on the files of its table (together) or on files of its own (apart)").
 			oneOf(filewise.IndexesTogether, filewise.IndexesApart),

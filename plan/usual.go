@@ -55,7 +55,7 @@ func (m *maker) setUsual() error {
 	if u.CommitEvery > 0 {
 		usual(&o.CommitEvery, u.CommitEvery)
 	}
-	if u.Files != nil {
+	if u.Files != nil && !o.Layouts.Given() {
 		usual(&o.Files, u.Files)
 	}
 	return nil
@@ -134,7 +134,16 @@ func (m *maker) designed() bool {
 	o := m.o
 	return o.Size.Given() || o.Preload.Given() || o.Key.Given() || o.RowBytes.Given() || o.Sharing.Given() ||
 		o.Work.Given() || o.Window.Given() || o.WarmUp.Given() || o.Measure.Value != experiment.MeasureWorkload ||
-		o.AddedLater.Given() || o.Allocation.Given() || o.Growth.Given() || o.Kind.Given() || o.Layouts.Given() || o.AsPublished.Value
+		o.AddedLater.Given() || o.Allocation.Given() || o.Growth.Given() || o.Kind.Given() || o.AsPublished.Value ||
+		o.layoutsSay("size", "kind", "allocation", "growth", "indexes")
+}
+
+// layoutsSay reports whether a layout in full has one of the keys; numbers of files, volumes and names
+// say nothing of the data.
+func (o *LayoutOptions) layoutsSay(keys ...string) bool {
+	return slices.ContainsFunc(o.Layouts.Value, func(spec LayoutSpec) bool {
+		return slices.ContainsFunc(spec, func(p Pair) bool { return slices.Contains(keys, p.Name) })
+	})
 }
 
 // memoryCanBeLimited tells whether a server's memory can be limited here; asked once, for
@@ -168,10 +177,11 @@ func (m *maker) setLadder() error {
 	if p.Target.Mode == filewise.Managed && !o.Memory.Given() && m.About.FileCache && memoryCanBeLimited() {
 		l.Memory, l.PerConnection = ladderMemory*m.About.LeastMemory, m.About.ConnectionMemory
 	}
+	sized := o.Size.Given() || o.layoutsSay("size")
 	switch {
-	case takes("warehouses") && !o.Warehouses.Given() && !o.Size.Given() && !o.Layouts.Given():
+	case takes("warehouses") && !o.Warehouses.Given() && !sized:
 		l.Data, l.Size = "warehouses", true
-	case takes("rows") && !o.Rows.Given() && !o.Size.Given() && !o.Layouts.Given() && !m.sc.Temp:
+	case takes("rows") && !o.Rows.Given() && !sized && !m.sc.Temp:
 		l.Data, l.Size = "rows", m.sc.Filling > 0
 	}
 	p.Ladder = &l

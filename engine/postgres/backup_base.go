@@ -114,11 +114,6 @@ func (i *instance) furnish(spaces map[string]int) error {
 			return err
 		}
 	}
-	if i.sites.log != i.sites.home {
-		if err := os.Symlink(i.handles.Path(i.sites.walDir()), filepath.Join(data, logDir)); err != nil {
-			return err
-		}
-	}
 	for number, n := range spaces {
 		if err := os.Symlink(i.handles.Path(i.sites.spaceDir(n)), filepath.Join(data, spacesDir, number)); err != nil {
 			return err
@@ -136,8 +131,6 @@ func (i *instance) placeOf(name string, spaces map[string]int) (string, error) {
 	switch {
 	case name == mapFile:
 		return "", nil
-	case parts[0] == logDir:
-		return filepath.Join(append([]string{i.sites.walDir()}, parts[1:]...)...), nil
 	case parts[0] == spacesDir && len(parts) > 1:
 		n, known := spaces[parts[1]]
 		if !known {

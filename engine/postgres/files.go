@@ -23,7 +23,7 @@ func (i *instance) files(_ context.Context, b *build, relations []relation) ([]f
 		}
 		all = append(all, f)
 	}
-	wal := filewise.File{Role: filewise.RoleLog, Volume: b.design.target.Volumes[i.sites.log].Name, Path: i.sites.walDir(), Object: "WAL"}
+	wal := filewise.File{Role: filewise.RoleLog, Volume: b.design.target.Volumes[i.sites.home].Name, Path: i.sites.walDir(), Object: "WAL"}
 	segments, err := os.ReadDir(wal.Path)
 	if err != nil {
 		return nil, fmt.Errorf("observing the WAL: %w", err)

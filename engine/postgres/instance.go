@@ -81,23 +81,10 @@ func (i *instance) give() error {
 	return nil
 }
 
-// fill makes the data directory, the WAL's place and the directories of the
-// tablespaces, all durable, so that writing them is not measured.
+// fill makes the data directory and the directories of the tablespaces, all durable, so that writing them is not measured.
 func (i *instance) fill(ctx context.Context, template string) error {
 	if err := server.CopyTree(ctx, filepath.Dir(template), template, i.sites.dataDir()); err != nil {
 		return err
-	}
-	if i.sites.log != i.sites.home {
-		inside := filepath.Join(i.sites.dataDir(), "pg_wal")
-		if err := server.CopyTree(ctx, i.sites.dirs[i.sites.home], inside, i.sites.walDir()); err != nil {
-			return err
-		}
-		if err := os.RemoveAll(inside); err != nil {
-			return err
-		}
-		if err := os.Symlink(i.handles.Path(i.sites.walDir()), inside); err != nil {
-			return err
-		}
 	}
 	for _, n := range i.design.used() {
 		if err := os.Mkdir(i.sites.spaceDir(n), 0o700); err != nil {

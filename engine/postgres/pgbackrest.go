@@ -105,9 +105,6 @@ func restCompression(l filewise.Layout) (kind, level string) {
 func (b *backuper) restoreArguments(repository string, path func(string) string, spaces map[string]int) []string {
 	to := b.restored.sites
 	more := []string{"--type=preserve", "--process-max=" + strconv.Itoa(b.build.design.jobs())}
-	if to.log != to.home {
-		more = append(more, "--link-map="+logDir+"="+path(to.walDir()))
-	}
 	for number, n := range spaces {
 		more = append(more, "--tablespace-map="+number+"="+path(to.spaceDir(n)))
 	}

@@ -11,8 +11,7 @@ import (
 // sites are where a build's parts lie on the volumes of a managed server.
 type sites struct {
 	dirs []string // the build's directory on each volume
-	home int      // the volume of the data directory
-	log  int      // the volume of the WAL
+	home int      // the volume of the data directory, and the WAL in it
 }
 
 // newSites names the directories of a build of that number.
@@ -26,21 +25,17 @@ func newSites(t filewise.Target, l filewise.Layout, build int) (sites, error) {
 		s.dirs = append(s.dirs, dir)
 	}
 	s.home = homeOf(t, l)
-	s.log = s.home
-	if i := slices.IndexFunc(t.Volumes, func(v filewise.Volume) bool { return v.Name == l.LogVolume }); i >= 0 {
-		s.log = i
-	}
 	return s, nil
 }
 
-// homeOf is the first volume that is not kept for the log or for indexes.
+// homeOf is the volume that is kept for the log: the server's own files are beside it, so that
+// data volumes hold nothing but the layout. If there is none, it is the first that is not for indexes.
 func homeOf(t filewise.Target, l filewise.Layout) int {
-	for i, v := range t.Volumes {
-		if v.Name != l.LogVolume && v.Name != l.IndexVolume {
-			return i
-		}
+	is := func(v filewise.Volume) bool { return v.Name == l.LogVolume }
+	if l.LogVolume == "" {
+		is = func(v filewise.Volume) bool { return v.Name != l.IndexVolume }
 	}
-	return 0
+	return max(slices.IndexFunc(t.Volumes, is), 0)
 }
 
 // spaceName names the tablespace of a volume; that of the data directory is the
@@ -57,14 +52,7 @@ func (s sites) dataDir() string { return filepath.Join(s.dirs[s.home], "data") }
 // config is the server's configuration file.
 func (s sites) config() string { return filepath.Join(s.dataDir(), "postgresql.conf") }
 
-// walDir is where the WAL lies: within the data directory, or on a volume of its
-// own.
-func (s sites) walDir() string {
-	if s.log == s.home {
-		return filepath.Join(s.dataDir(), "pg_wal")
-	}
-	return filepath.Join(s.dirs[s.log], "pg_wal")
-}
+func (s sites) walDir() string { return filepath.Join(s.dataDir(), logDir) }
 
 func (s sites) spaceDir(i int) string { return filepath.Join(s.dirs[i], "tablespace") }
 

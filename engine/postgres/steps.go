@@ -153,11 +153,10 @@ func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (
 	}
 	s := filewise.Script{Warnings: d.warnings, Files: d.asked(at.dataDir())}
 	s.Files = append(s.Files, d.askedTemps(at.tempDir)...)
-	s.Files = append(s.Files, filewise.File{Role: filewise.RoleLog, Volume: t.Volumes[at.log].Name, Path: at.walDir(), Object: "WAL",
+	s.Files = append(s.Files, filewise.File{Role: filewise.RoleLog, Volume: t.Volumes[at.home].Name, Path: at.walDir(), Object: "WAL",
 		Bytes: 16 * mib})
 	s.Space = d.space()
-	s.Space[t.Volumes[at.log].Name] += d.walRoom()
-	s.Space[t.Volumes[at.home].Name] += managedRoom
+	s.Space[t.Volumes[at.home].Name] += d.walRoom() + managedRoom
 	steps, err := d.managedSteps(in, at, func(dir string) string { return dir })
 	s.Steps = append(installed.TemplateSteps(in, filepath.Join(t.Volumes[0].Dir, "postgres-template-1", "data")),
 		steps...).Plan(client.ShortenPool)

@@ -20,9 +20,9 @@ const (
 // design is what a layout comes to on a managed server: files, settings, tables.
 type design struct {
 	dialect.Design
-	dirs    []string // the build's directory on each volume of the target
-	data    []place  // on each volume that holds data, in order
-	log     place
+	dirs    []string       // the build's directory on each volume of the target
+	data    []place        // on each volume that holds data, in order
+	log     place          // and what is the server's own
 	temps   []dialect.File // of the temporary tablespace, where the layout varies them
 	loading bool           // until Finish, with a buffer pool for loading
 }
@@ -134,19 +134,12 @@ func (d *design) isSystem() bool {
 	return d.Layout.Kind == filewise.KindSystem || d.Layout.Kind == ""
 }
 
-// home is the directory of what belongs to no file of the layout.
-func (d *design) home() string { return d.data[0].dir }
+// home is the directory of what belongs to no file of the layout. It is beside the log, so that
+// volumes of the data hold no dictionary, undo logs or doublewrite files.
+func (d *design) home() string { return d.log.dir }
 
 // dataDir is the server's data directory: dictionary, tables.
 func (d *design) dataDir() string { return filepath.Join(d.home(), "data") }
-
-// redoDir is the directory of the redo log.
-func (d *design) redoDir() string {
-	if d.log == d.data[0] {
-		return d.dataDir()
-	}
-	return filepath.Join(d.log.dir, "redo")
-}
 
 // placeOf is where data file i lies.
 func (d *design) placeOf(i int) place {
@@ -157,10 +150,10 @@ func (d *design) placeOf(i int) place {
 }
 
 // tableFile is where InnoDB puts the file of a table or partition, which on other
-// volumes than the first is named by DATA DIRECTORY.
+// volumes than that of the data directory is named by DATA DIRECTORY.
 func (d *design) tableFile(i int, name string) (f dialect.File, directory string) {
 	p, dir := d.placeOf(i), d.dataDir()
-	if p != d.data[0] {
+	if p != d.log {
 		dir, directory = p.dir, p.dir
 	}
 	f.Volume, f.Path = p.volume, filepath.Join(dir, Database, name+".ibd")

@@ -53,9 +53,6 @@ func newInstance(in dialect.Install, d *design) (*instance, error) {
 		Settle: i.Settle, Prepare: i.purge, Explain: i.explain,
 	})
 	dirs := append(d.dirs[:len(d.dirs):len(d.dirs)], d.dataDir(), d.tmpDir())
-	if d.redoDir() != d.dataDir() {
-		dirs = append(dirs, d.redoDir())
-	}
 	if d.binlog() {
 		dirs = append(dirs, d.binlogDir())
 	}

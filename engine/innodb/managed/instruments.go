@@ -62,7 +62,7 @@ func (i *instance) probes() []filewise.Probe {
 		return all
 	}
 	d := i.design
-	read := &dialect.Instruments{Host: i, User: account, File: d.fileOf(), Redo: filepath.Join(d.redoDir(), d.Product.Files.Redo)}
+	read := &dialect.Instruments{Host: i, User: account, File: d.fileOf(), Redo: filepath.Join(d.dataDir(), d.Product.Files.Redo)}
 	return append(all, read.Probes()...)
 }
 

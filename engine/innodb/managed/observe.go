@@ -189,11 +189,7 @@ func (d *design) withServerFiles(files []filewise.File) ([]filewise.File, error)
 		return nil, err
 	}
 	for _, path := range slices.Sorted(maps.Keys(own)) {
-		role, volume := own[path], d.data[0].volume
-		if role == filewise.RoleLog {
-			volume = d.log.volume
-		}
-		f, err := server.Stat(role, volume, path)
+		f, err := server.Stat(own[path], d.log.volume, path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // the server begins and removes files of its own at will
 		}
@@ -221,7 +217,7 @@ func (d *design) serverFiles() (map[string]filewise.Role, error) {
 	for _, path := range logs {
 		own[path] = filewise.RoleLog
 	}
-	redo, err := matching(d.redoDir(), d.Product.Files.RedoPattern)
+	redo, err := matching(d.dataDir(), d.Product.Files.RedoPattern)
 	if err != nil {
 		return nil, err
 	}

@@ -96,8 +96,7 @@ func (e Engine) planned(t filewise.Target) (dialect.Install, error) {
 // asked are the files as a build creates them; those that grow start small.
 func (d *design) asked() []filewise.File {
 	files := append(dialect.Asked(d.All()), dialect.Asked(d.temps)...)
-	first := d.data[0].volume
-	files = append(files, filewise.File{Role: filewise.RoleLog, Volume: d.log.volume, Path: filepath.Join(d.redoDir(), d.Product.Files.Redo),
+	files = append(files, filewise.File{Role: filewise.RoleLog, Volume: d.log.volume, Path: filepath.Join(d.dataDir(), d.Product.Files.Redo),
 		Bytes: d.redoBytes()})
 	if d.binlog() {
 		files = append(files, filewise.File{Role: filewise.RoleLog, Volume: d.log.volume,
@@ -105,7 +104,7 @@ func (d *design) asked() []filewise.File {
 	}
 	if !d.isSystem() {
 		own := d.systemFiles()[0]
-		files = append(files, filewise.File{Role: filewise.RoleSystem, Volume: first, Path: own.Path, Bytes: own.Bytes})
+		files = append(files, filewise.File{Role: filewise.RoleSystem, Volume: d.log.volume, Path: own.Path, Bytes: own.Bytes})
 	}
 	return files
 }
@@ -137,8 +136,7 @@ func (d *design) space() map[string]int64 {
 		all := d.All()
 		space[all[len(all)-1].Volume] += d.Layout.Data.Bytes / int64(d.Layout.Data.Files)
 	}
-	space[d.data[0].volume] += d.Product.Files.Room
-	space[d.log.volume] += d.binlogRoom()
+	space[d.log.volume] += d.Product.Files.Room + d.binlogRoom()
 	d.backupSpace(space)
 	return space
 }

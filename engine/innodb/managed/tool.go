@@ -62,7 +62,7 @@ func (d *design) commands(act filewise.Act, to *design) ([][]string, error) {
 			"--use-memory=" + strconv.FormatInt(d.poolBytes(), 10)},
 		{path, "--no-defaults", "--copy-back", "--target-dir=" + files, "--parallel=" + strconv.Itoa(d.threads()),
 			"--datadir=" + to.dataDir(), "--innodb-data-home-dir=", "--innodb-data-file-path=" + spec,
-			"--innodb-log-group-home-dir=" + to.redoDir()},
+			"--innodb-log-group-home-dir=" + to.dataDir()},
 	}, err
 }
 
