@@ -30,6 +30,8 @@ type Link struct {
 	// Alive says why the server that the link was made to is gone; nil: it is not,
 	// or nobody can tell.
 	Alive func() error
+	// Busy returns how many of the server's threads run or wait for a device; nil of a server elsewhere.
+	Busy func() (int, error)
 }
 
 // Dialing has the driver's connections made cheap. Their protocol allows it: the

@@ -20,9 +20,45 @@ func NewWaits(host Host, database string) *sampling.Sampler {
 		if err != nil {
 			return nil, err
 		}
-		seen, err := look(ctx, link.Control, database)
+		seen, silent, err := look(ctx, link.Control, database)
+		if err == nil && silent > 0 && link.Busy != nil {
+			err = addFlushing(ctx, link, silent, seen)
+		}
 		return seen, link.Explain(err)
 	})
+}
+
+// fullLog is the part of the log's room from which sessions wait until a checkpoint has given some
+// back (log_free_check in storage/innobase/include/log0log.h), and fewFree how many free pages are none: the page
+// cleaner wakes sessions when it has freed more.
+const (
+	fullLog = 0.9
+	fewFree = 64
+)
+
+// addFlushing adds the sessions that InnoDB has wait for its page cleaner, of which no server tells: those without a
+// state of waiting, less those that wait for rows and threads that run or wait for a device.
+func addFlushing(ctx context.Context, link Link, silent int, seen sampling.Seen) error {
+	busy, err := link.Busy()
+	if err != nil || silent <= busy {
+		return nil //nolint:nilerr // it cannot be told apart from work then
+	}
+	const age, room, free, rows = "Innodb_checkpoint_age", "Innodb_checkpoint_max_age", "Innodb_buffer_pool_pages_free",
+		"Innodb_row_lock_current_waits"
+	x, err := readStatus(ctx, link.Control, age, room, free, rows)
+	if err != nil {
+		return err
+	}
+	waiting := silent - busy - int(x[rows])
+	pages, known := x[free]
+	switch {
+	case waiting <= 0:
+	case x[room] > 0 && x[age] >= fullLog*x[room]:
+		seen[sampling.Event{Name: "checkpoint age", Class: filewise.WaitCheckpoint}] += waiting
+	case known && pages <= fewFree:
+		seen[sampling.Event{Name: "free page", Class: filewise.WaitMemory}] += waiting
+	}
+	return nil
 }
 
 // readStates lists all sessions. An account always sees its own. A table of
@@ -30,16 +66,17 @@ func NewWaits(host Host, database string) *sampling.Sampler {
 // of a processor, for it is written first.
 const readStates = "SHOW PROCESSLIST"
 
-func look(ctx context.Context, db *sql.DB, database string) (sampling.Seen, error) {
-	seen := make(sampling.Seen)
+// look returns who waits for what, and how many sessions work or wait for what no state tells.
+func look(ctx context.Context, db *sql.DB, database string) (seen sampling.Seen, silent int, err error) {
+	seen = make(sampling.Seen)
 	rows, err := db.QueryContext(ctx, readStates)
 	if err != nil {
-		return seen, err
+		return seen, 0, err
 	}
 	defer rows.Close()
 	columns, err := rows.Columns()
 	if err != nil {
-		return seen, err
+		return seen, 0, err
 	}
 	values, into := make([]sql.RawBytes, len(columns)), make([]any, len(columns))
 	at := map[string]int{} // of a column
@@ -48,7 +85,7 @@ func look(ctx context.Context, db *sql.DB, database string) (sampling.Seen, erro
 	}
 	for rows.Next() {
 		if err := rows.Scan(into...); err != nil {
-			return seen, err
+			return seen, 0, err
 		}
 		if command := string(values[at["command"]]); string(values[at["db"]]) != database || command != "Query" && command != "Execute" {
 			continue
@@ -56,9 +93,11 @@ func look(ctx context.Context, db *sql.DB, database string) (sampling.Seen, erro
 		state := string(values[at["state"]])
 		if class := classOfState(state); class != "" { // looking itself has none
 			seen[sampling.Event{Name: "state/" + strings.ToLower(state), Class: class}]++
+		} else {
+			silent++
 		}
 	}
-	return seen, rows.Err()
+	return seen, silent, rows.Err()
 }
 
 // classOfState is the class of a state of a session (“Thread States” of both

@@ -151,7 +151,7 @@ func (d *design) arguments(in dialect.Install, bootstrap bool) ([]string, error)
 		"--secure-file-priv=" + d.tmpDir(),
 		"--skip-networking",
 		"--innodb-data-home-dir=",
-		"--innodb-log-group-home-dir=" + d.redoDir(),
+		"--innodb-log-group-home-dir=" + d.dataDir(),
 		"--innodb-data-file-path=" + spec,
 	}
 	if len(d.temps) > 0 && !bootstrap {
@@ -198,7 +198,8 @@ func (i *instance) Link() (dialect.Link, error) {
 	if err != nil {
 		return dialect.Link{}, err
 	}
-	return dialect.Link{Control: control, Alive: p.Died, Explain: func(err error) error { return i.why(p, err) }}, nil
+	return dialect.Link{Control: control, Alive: p.Died, Explain: func(err error) error { return i.why(p, err) },
+		Busy: func() (int, error) { return server.Busy(p) }}, nil
 }
 
 // Pool opens the connection of a session.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -102,6 +103,21 @@ func (u *usage) add(pid int, first bool) error {
 	delay, ok := machine.RunDelay(pid)
 	u.delay, u.delayed = u.delay+delay, u.delayed || ok
 	return nil
+}
+
+// Busy returns how many threads of a server's main process run, or wait for a device.
+func Busy(p *Process) (n int, err error) {
+	threads, err := filepath.Glob("/proc/" + strconv.Itoa(p.PID()) + "/task/*/stat")
+	if err != nil || len(threads) == 0 {
+		return 0, errors.Join(errStopped, err)
+	}
+	for _, t := range threads {
+		text, err := os.ReadFile(t)
+		if i := bytes.LastIndexByte(text, ')'); err == nil && i+2 < len(text) && (text[i+2] == 'R' || text[i+2] == 'D') {
+			n++
+		}
+	}
+	return n, nil
 }
 
 // addIO adds what the kernel tells of the I/O, which is nothing without its
