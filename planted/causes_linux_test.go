@@ -31,9 +31,9 @@ func dataLayout(kind filewise.Kind, files int, where filewise.Placement) filewis
 // lock of the first file most of the time.
 func TestSQLiteWriteLock(t *testing.T) {
 	s := newStorage(t)
-	r := setup{engine: sqlite.New(), storage: s, volumes: []filewise.Volume{s.data}, durability: filewise.DurabilityNormal,
+	r := setup{engine: sqlite.New(), storage: s, volumes: []filewise.Volume{s.Data}, durability: filewise.DurabilityNormal,
 		params: inserts(100, 20)}
-	h := holder{t: t, dir: s.data.Dir}
+	h := holder{t: t, dir: s.Data.Dir}
 	r.begin, r.end = h.begin, h.end
 	p := r.plan(dataLayout(filewise.KindShards, 1, filewise.PlaceOne), dataLayout(filewise.KindShards, 8, filewise.PlaceOne))
 	trials := r.trials(t, p)
@@ -43,11 +43,11 @@ func TestSQLiteWriteLock(t *testing.T) {
 // TestSQLiteOnSlowStorage: where the disk takes no more, the lock alone is not the
 // cause, and neither are the processors.
 func TestSQLiteOnSlowStorage(t *testing.T) {
-	s := newStorage(t, speed{bytes: 2 << 20})
+	s := newStorage(t, Speed{Bytes: 2 << 20})
 	s.limit(t)
 	s.prove(t)
 	s.lift(t)
-	r := setup{engine: sqlite.New(), storage: s, volumes: []filewise.Volume{s.slow[0].Volume}, durability: filewise.DurabilityFull,
+	r := setup{engine: sqlite.New(), storage: s, volumes: []filewise.Volume{s.Slow[0].Volume}, durability: filewise.DurabilityFull,
 		params: inserts(1000, 20)}
 	r.begin, r.end = func(string) { s.limit(t) }, func(string) { s.lift(t) }
 	p := r.plan(dataLayout(filewise.KindShards, 1, filewise.PlaceOne), dataLayout(filewise.KindShards, 8, filewise.PlaceOne))
@@ -61,7 +61,7 @@ func TestSQLiteOnSlowStorage(t *testing.T) {
 func TestCPUBound(t *testing.T) {
 	s := newStorage(t)
 	files := 2 * runtime.NumCPU()
-	r := setup{engine: sqlite.New(), storage: s, volumes: []filewise.Volume{s.data}, durability: filewise.DurabilityOff,
+	r := setup{engine: sqlite.New(), storage: s, volumes: []filewise.Volume{s.Data}, durability: filewise.DurabilityOff,
 		params: inserts(100, 100)}
 	r.params.Connections = files
 	same := dataLayout(filewise.KindShards, files, filewise.PlaceOne)
@@ -102,10 +102,10 @@ func (r *setup) slowAndFast(t testing.TB, l filewise.Layout, plant func()) exper
 // session that extends it waits for the storage with the relation's extension lock
 // held, and all others wait for that lock.
 func TestPostgresExtension(t *testing.T) {
-	s := newStorage(t, speed{requests: 400})
-	r := setup{engine: postgres.Engine{}, storage: s, volumes: []filewise.Volume{s.slow[0].Volume}, durability: filewise.DurabilityOff,
+	s := newStorage(t, Speed{Requests: 400})
+	r := setup{engine: postgres.Engine{}, storage: s, volumes: []filewise.Volume{s.Slow[0].Volume}, durability: filewise.DurabilityOff,
 		params: inserts(1900, 5)}
-	p := r.slowAndFast(t, dataLayout(filewise.KindSingle, 1, filewise.PlaceOne), func() { s.sync(t, "pg_wal") })
+	p := r.slowAndFast(t, dataLayout(filewise.KindSingle, 1, filewise.PlaceOne), func() { check(t, s.WriteThrough("pg_wal")) })
 	p.Window = 3 * time.Second // a session extends by many pages at a time
 	trials := r.trials(t, p)
 	mustGain(t, explained(t, p, trials), p, trials, fast, filewise.WaitAllocation)
@@ -114,8 +114,8 @@ func TestPostgresExtension(t *testing.T) {
 // TestMariaDBOnSlowStorage compares a layout on a volume with the same while the
 // volume is throttled.
 func TestMariaDBOnSlowStorage(t *testing.T) {
-	s := newStorage(t, speed{requests: 100})
-	r := setup{engine: innodb.MariaDB, storage: s, volumes: []filewise.Volume{s.slow[0].Volume}, durability: filewise.DurabilityFull,
+	s := newStorage(t, Speed{Requests: 100})
+	r := setup{engine: innodb.MariaDB, storage: s, volumes: []filewise.Volume{s.Slow[0].Volume}, durability: filewise.DurabilityFull,
 		params: inserts(100, 1)}
 	p := r.slowAndFast(t, dataLayout(filewise.KindSystem, 1, filewise.PlaceOne), func() {})
 	trials := r.trials(t, p)

@@ -1,3 +1,3 @@
-// Package planted tests the whole of Filewise on storage of known speed, where the
-// right answer is known before anything is measured. It holds tests only.
+// Package planted makes storage of known speed: volumes on loop devices, throttled by a cgroup. Its
+// tests take the whole of Filewise there, where the right answer is known before anything is measured.
 package planted

@@ -67,8 +67,8 @@ var faints = []faint{
 
 // throttle lets the volume take so many requests a second less than it could.
 func (p *plants) throttle(strength float64) (end func()) {
-	for i := range p.storage.slow {
-		p.storage.slow[i].speed = speed{requests: int64(max(1/strength, 1))}
+	for i := range p.storage.Slow {
+		p.storage.Slow[i].Speed = Speed{Requests: int64(max(1/strength, 1))}
 	}
 	p.storage.limit(p.t)
 	return func() { p.storage.lift(p.t) }
@@ -121,14 +121,14 @@ func (f faint) repeat(planted *plants, strength float64) (right, wrong bool, eff
 
 // begin makes the storage that a cause is planted on.
 func (f faint) begin(t testing.TB) *plants {
-	var speeds []speed
+	var speeds []Speed
 	if f.throttled {
-		speeds = []speed{{}}
+		speeds = []Speed{{}}
 	}
 	p := &plants{t: t, storage: newStorage(t, speeds...), cost: new(atomic.Int64)}
-	p.volume = p.storage.data
+	p.volume = p.storage.Data
 	if f.throttled {
-		p.volume = p.storage.slow[0].Volume
+		p.volume = p.storage.Slow[0].Volume
 	}
 	return p
 }

@@ -24,7 +24,7 @@ func TestWhatAKilledRunLeaves(t *testing.T) {
 		<-t.Context().Done() // killed before
 		return
 	}
-	need(t)
+	check(t, Need())
 	runtime.LockOSThread() // whose end would be taken for ours
 	defer runtime.UnlockOSThread()
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestWhatAKilledRunLeaves$", "-test.timeout=2m")
@@ -48,7 +48,7 @@ func TestWhatAKilledRunLeaves(t *testing.T) {
 	}
 	_ = child.Wait() // it was killed
 	if !made {
-		unable(t, "the storage of another process: %s", strings.Join(said, "\n"))
+		check(t, unable("the storage of another process: %s", strings.Join(said, "\n")))
 	}
 	if l := left(t); len(l) != 6 {
 		t.Errorf("a killed run leaves %q; want a directory, two mounts, two loop devices and a cgroup", l)

@@ -10,8 +10,8 @@ import (
 // Speeds are low so that waiting for the storage, and not the processor, is what
 // takes time on a busy machine too.
 var (
-	usual = speed{bytes: 2 << 20}
-	slow  = speed{bytes: usual.bytes / 4}
+	usual = Speed{Bytes: 2 << 20}
+	slow  = Speed{Bytes: usual.Bytes / 4}
 )
 
 func TestTwoEqualVolumesDoubleABackup(t *testing.T) {

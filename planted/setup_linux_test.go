@@ -85,7 +85,7 @@ func (r setup) trials(t testing.TB, p experiment.Plan) []filewise.Trial {
 func (r setup) ceilings(t testing.TB) []probe.Ceiling {
 	t.Helper()
 	var all []probe.Ceiling
-	for _, d := range r.storage.slow {
+	for _, d := range r.storage.Slow {
 		if r.varies {
 			continue
 		}
@@ -100,7 +100,7 @@ func (r setup) ceilings(t testing.TB) []probe.Ceiling {
 			return float64(x)
 		}
 		all = append(all, probe.Ceiling{Volume: d.Name, Device: device.Name, ReadBytes: math.Inf(1), Reads: math.Inf(1),
-			WriteBytes: limit(d.bytes), Writes: limit(d.requests)})
+			WriteBytes: limit(d.Bytes), Writes: limit(d.Requests)})
 	}
 	return all
 }

@@ -30,9 +30,9 @@ func (w *world) plant(t testing.TB, first, second filewise.Layout) truth {
 		if len(bytes) != l.Backup.Files {
 			t.Fatalf("the stripes of %s lie on %d volumes: %v", l.Name, len(bytes), bytes)
 		}
-		written := w.storage.fio(t, synced, bytes)
-		for _, v := range w.storage.slow {
-			speeds[i] = max(speeds[i], float64(bytes[v.Name])/float64(v.bytes))
+		written := w.storage.fio(t, Synced, bytes)
+		for _, v := range w.storage.Slow {
+			speeds[i] = max(speeds[i], float64(bytes[v.Name])/float64(v.Bytes))
 			fio[i] = max(fio[i], written[v.Name].Seconds())
 		}
 		t.Logf("%s: stripes of %v bytes take %.3f s by the speeds, fio %.3f s, the backup %.3f s when nothing is throttled",

@@ -42,7 +42,7 @@ const rowsOfSecond = 1150
 
 // newWorld plants two speeds, and a database whose backup into one file takes so
 // many seconds on the first.
-func newWorld(t testing.TB, first, second speed, seconds float64) *world {
+func newWorld(t testing.TB, first, second Speed, seconds float64) *world {
 	t.Helper()
 	w := &world{storage: newStorage(t, first, second), params: workload.Params{Rows: int64(seconds * rowsOfSecond)}}
 	var err error
@@ -59,7 +59,7 @@ func (w *world) plan(maxBlocks int, layouts ...filewise.Layout) experiment.Plan 
 	return experiment.Plan{
 		Scenario: "backup", Params: w.params, Seed: 7, Layouts: layouts, Baseline: layouts[0].Name,
 		Target: filewise.Target{Engine: sqlite.Name, Mode: filewise.Embedded, Durability: filewise.DurabilityNormal,
-			Volumes: []filewise.Volume{w.storage.data, w.storage.slow[0].Volume, w.storage.slow[1].Volume}},
+			Volumes: []filewise.Volume{w.storage.Data, w.storage.Slow[0].Volume, w.storage.Slow[1].Volume}},
 		Phases: []string{workload.FamilyBackup}, Instances: maxBlocks,
 		Margin: 2, Confidence: 0.95, Goal: verdict.GoalRecommend, MaxBlocks: maxBlocks, Attempts: 2,
 	}
@@ -95,7 +95,7 @@ func measured(t testing.TB, engine filewise.Engine, runner *experiment.Runner) [
 	t.Helper()
 	server, err := engine.Open(t.Context(), runner.Plan.Target)
 	if filewise.CodeOf(err) == filewise.CodePreflight {
-		unable(t, "%v; %s", err, filewise.RemedyOf(err))
+		check(t, unable("%v; %s", err, filewise.RemedyOf(err)))
 	}
 	if err != nil {
 		t.Fatal(err)
