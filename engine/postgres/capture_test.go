@@ -34,7 +34,9 @@ var theirShop = []string{
 	`CREATE TABLE bills (id int REFERENCES orders (id) DEFERRABLE INITIALLY DEFERRED)`,
 	`CREATE VIEW done AS SELECT id AS n, id + 1 AS next, at AS email FROM orders WHERE status = 'done'`,
 	`CREATE VIEW "dönér" AS SELECT next, n AS m FROM done`,
-	`ANALYZE`, `CREATE EXTENSION pg_stat_statements`,
+	`ANALYZE`,
+	`ALTER TABLE orders SET (autovacuum_enabled = off)`, // which would count the rows of the mix, too
+	`CREATE EXTENSION pg_stat_statements`,
 }
 
 // captured: from a known mix the shares are found, parameters are drawn as the columns'
