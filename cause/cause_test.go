@@ -167,6 +167,26 @@ func TestContextSwitchesAreTold(t *testing.T) {
 	}
 }
 
+// What fell a lot in a few blocks and rose in most of them has no direction: its medians would contradict its interval.
+func TestABlockThatDiffersIsNoChange(t *testing.T) {
+	in := input(0.7, world{layout: "1 file", row: 2e-3, cpu: 1e-4, busy: 40, switches: 2},
+		world{layout: "4 files", row: 1e-3, cpu: 1e-4, busy: 40, switches: 3})
+	for _, x := range slices.Clone(in.Trials) { // twelve blocks
+		x.Cell.Block += 6
+		x.Measures = slices.Clone(x.Measures)
+		x.Measures[0].Deltas = slices.Clone(x.Measures[0].Deltas)
+		in.Trials = append(in.Trials, x)
+	}
+	for _, x := range in.Trials {
+		if i := len(x.Measures[0].Deltas) - 4; x.Cell.Layout == "1 file" && x.Cell.Block > 7 {
+			x.Measures[0].Deltas[i].Value *= 200
+		}
+	}
+	if text := strings.Join(explained(t, in, "4 files").Sentences, " "); strings.Contains(text, "Context switches") {
+		t.Error(text)
+	}
+}
+
 func TestALossIsExplainedLikeAGain(t *testing.T) {
 	in := input(-0.7, world{layout: "1 file", row: 1e-3, cpu: 0.2e-3, busy: 50}, world{layout: "16 files", row: 2e-3, cpu: 1.2e-3, busy: 97})
 	c := explained(t, in, "16 files")

@@ -30,7 +30,7 @@ func changes(in Input, pairs []pair) []Change {
 		}
 		moved := c.From != 0 && math.Abs(c.To/c.From-1) >= changedIO || c.From == 0 && c.To != 0
 		switch {
-		case !c.sure():
+		case !c.sure(), (c.From-c.To)*c.Fall < 0: // a few blocks that differ a lot, against the others
 		case c.Unit != "s" && moved, c.Share >= tells, c.Share <= -tells, !in.Loop && c.Kind == KindWait && moved:
 			out = append(out, c)
 		}
