@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 )
 
 // BackupOptions are an engine's own parameters of a backup, such as
@@ -14,10 +15,14 @@ type BackupOptions string
 
 // With is the options with one more, or another value of it.
 func (o BackupOptions) With(name, value string) BackupOptions {
-	all := o.pairs()
-	all = slices.DeleteFunc(all, func(p string) bool { return strings.HasPrefix(p, name+"=") })
-	all = append(all, name+"="+value)
+	all := append(o.Without(name).pairs(), name+"="+value)
 	slices.Sort(all)
+	return BackupOptions(strings.Join(all, ","))
+}
+
+// Without is the options without one.
+func (o BackupOptions) Without(name string) BackupOptions {
+	all := slices.DeleteFunc(o.pairs(), func(p string) bool { return strings.HasPrefix(p, name+"=") })
 	return BackupOptions(strings.Join(all, ","))
 }
 
@@ -86,6 +91,18 @@ type BackupTuner interface {
 	BackupArms(t Target, p Program) ([]string, error)
 	// BackupScript is how to make and restore a layout's backups without Filewise.
 	BackupScript(t Target, l Layout, p Program) (BackupScript, error)
+}
+
+// BackupSizer is a server whose database (Target.Database) is backed up.
+type BackupSizer interface {
+	// BackupSize is what a backup reads of that database, or of its part. It returns an error if the part names what is not there.
+	BackupSize(context.Context) (BackupSize, error)
+}
+
+// BackupSize is how large a database is, in bytes.
+type BackupSize struct {
+	Bytes, Whole int64         // of the part, which is all where none is named, and of all
+	Last         time.Duration // of the last full backup by the server's own records; 0: there are none
 }
 
 // BackupScript are lines of a POSIX shell, which stop at errors: "$to" is the directory to make,

@@ -35,6 +35,9 @@ type Target struct {
 	Address *Address `json:"address,omitempty"`
 	// Database is the user's own, whose backups are measured; empty: databases are made.
 	Database string `json:"database,omitempty"`
+	// Part are the only tables of Database (on SQL Server filegroups, on Oracle tablespaces) that are backed up, so
+	// that settings are compared at less cost; nil: all of it. A backup of a part is never restored.
+	Part []string `json:"part,omitempty"`
 	// BackupsThere: the server writes these backups itself.
 	BackupsThere bool `json:"backups_there,omitempty"`
 	// Volumes of an external server are directories as *it* sees them, or what its

@@ -20,7 +20,7 @@ func (o *Options) OfDatabase() []Option {
 	out := slices.Concat(o.ServerTable(), o.JudgeOptions.Table(), o.StopOptions.Table(), o.NotifyOptions.Table())
 	for _, row := range o.Table() {
 		switch row.Name {
-		case "server-bin", "volume", "files", "backup-option", "discard", "database", "max-blocks", "budget", "seed", "aa":
+		case "server-bin", "volume", "files", "backup-option", "discard", "database", "part", "max-blocks", "budget", "seed", "aa":
 			out = append(out, row)
 		}
 	}
@@ -32,6 +32,9 @@ func (o *Options) OfDatabase() []Option {
 func (m *maker) setDatabase() error {
 	o := m.o
 	if o.Database.Value == "" {
+		if len(o.Part.Value) > 0 {
+			return badUse("part", strings.Join(o.Part.Value, ", "), "name the database that it is of: --database NAME")
+		}
 		return nil
 	}
 	if m.plan.Target.Mode != filewise.External {
@@ -48,7 +51,7 @@ func (m *maker) setDatabase() error {
 			return badUse(row.Name, row.value(), "leave it out: a database of yours (--database) is backed up as it is")
 		}
 	}
-	m.plan.Target.Database, m.plan.OnePilot = o.Database.Value, true
+	m.plan.Target.Database, m.plan.Target.Part, m.plan.OnePilot = o.Database.Value, o.Part.Value, true
 	m.plan.Target.BackupsThere = m.About.BackupsThere
 	if !o.Goal.Given() {
 		o.Goal.Value = string(verdict.GoalBest)
@@ -59,11 +62,32 @@ func (m *maker) setDatabase() error {
 	return nil
 }
 
+// Cheaper are the options of the first run of backup, which has no more blocks than a first look takes. It measures
+// what reading alone takes, or, where it screens, all settings: on the part, or thrown away where the server writes its
+// backups itself.
+func (o *Options) Cheaper(screen int, there bool) (*Options, error) {
+	cheap := o.Clone()
+	cheap.MaxBlocks, cheap.Notify = Of(verdict.FirstLook), Opt[[]string]{}
+	switch part := strings.Join(o.Part.Value, ", "); {
+	case screen < 0:
+		return nil, BadValue("screen", screen, "give the number of settings to compare in full, such as 3")
+	case screen == 0 && part != "":
+		return nil, badUse("part", part, "add --screen 3: settings are compared on the part, and the fastest 3 on all")
+	case screen == 0:
+		cheap.Discard, cheap.BackupOptions, cheap.Baseline = Of(true), Of([]string(nil)), Opt[string]{}
+	case part == "" && there:
+		cheap.Discard = Of(true)
+	case part == "":
+		return nil, badUse("screen", screen, "name what to compare settings on: --part TABLE (repeatable), or on Oracle --part TABLESPACE")
+	}
+	return cheap, nil
+}
+
 // ownOptions are the values that are compared of the options of backups of a user's database:
 // those that are given, else the engine's, and each volume.
 func (m *maker) ownOptions() ([]string, error) {
 	all := m.o.BackupOptions.Value
-	if m.o.Discard.Value { // nothing is written
+	if m.o.Discard.Value && !m.About.BackupsThere { // rows are read, by no tool that has options
 		return all, nil
 	}
 	if !m.o.BackupOptions.Given() {
@@ -73,6 +97,9 @@ func (m *maker) ownOptions() ([]string, error) {
 		}
 	}
 	volumes := m.plan.Target.Volumes
+	if m.o.Discard.Value {
+		return slices.DeleteFunc(slices.Clone(all), func(o string) bool { return strings.HasPrefix(o, filewise.OptionVolume+"=") }), nil
+	}
 	if len(volumes) > 1 && !slices.ContainsFunc(all, func(o string) bool { return strings.HasPrefix(o, filewise.OptionVolume+"=") }) {
 		names := filewise.Each(volumes, func(v filewise.Volume) string { return v.Name })
 		all = append(slices.Clone(all), filewise.OptionVolume+"="+strings.Join(names, ","))

@@ -30,6 +30,7 @@ type ScenarioOptions struct {
 	BackupOptions Opt[[]string]
 	DataFiles     Opt[[]int]
 	Database      Opt[string]
+	Part          Opt[[]string]
 
 	AsPublished Opt[bool]
 	Scale       Opt[float64]
@@ -81,6 +82,8 @@ func (o *ScenarioOptions) backupTable() []Option {
 		Row(&o.DataFiles, "data-files", nil, "backup, dump: `numbers` of data files, each with every number of backup files (default 1)"),
 		Row(&o.Database, "database", "", "backup, dump: `name` of a database of yours on the server of --target: backups of it are measured, "+
 			"which --volume directories of this machine hold"),
+		Row(&o.Part, "part", nil, "dump: with --database, back up this `table` alone, on SQL Server this filegroup, on Oracle this tablespace "+
+			"(repeatable): compares settings on part of a large database; nothing of it is restored"),
 		Row(&o.AsPublished, "as-published", false, "the article's own design, averages and all, with the sound verdict from the same trials "+
 			"beside it"),
 		Row(&o.Scale, "scale", 0, "orders: customers and items by the specification's; else the `size` of --as-published by the original's, "+

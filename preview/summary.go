@@ -11,6 +11,7 @@ import (
 	"filewise"
 	"filewise/internal/say"
 	"filewise/report/document"
+	"filewise/run"
 	"filewise/workload"
 )
 
@@ -172,7 +173,12 @@ func (v Preview) findingLines() []document.Block {
 		case filewise.StatusWarning:
 			out = append(out, document.Notice{Message: f.Check + ": " + f.Detail, Remedy: f.Remedy})
 		default:
-			fine++
+			if fine++; f.Check == run.BackupCost {
+				out = append(out, document.Text("Time and bytes: "+f.Detail+"."))
+				if f.Remedy != "" {
+					out = append(out, document.Text("→ "+f.Remedy))
+				}
+			}
 		}
 	}
 	out[0] = document.Text(fmt.Sprintf("Server %s: %d of %s passed.", v.Plan.Target.Address, fine, filewise.Counted(len(v.Findings), "check")))

@@ -25,6 +25,7 @@ func (env *Environment) Examine(ctx context.Context) []filewise.Finding {
 	if err != nil {
 		found = []filewise.Finding{{Check: "answers", Status: filewise.StatusFailed, Detail: err.Error(), Remedy: filewise.RemedyOf(err)}}
 	}
+	found = append(found, env.backupCost(ctx)...)
 	return env.HideIn(accept(found, env.Plan.Target.Allowed))
 }
 

@@ -15,7 +15,6 @@ import (
 	"filewise/plan"
 	"filewise/run"
 	"filewise/tune"
-	"filewise/verdict"
 )
 
 func (a *app) backupCommand() *cobra.Command {
@@ -24,6 +23,7 @@ func (a *app) backupCommand() *cobra.Command {
 	var g resultFlags
 	var secret filewise.Address
 	var goal tune.Goal
+	var screen int
 	cmd := &cobra.Command{
 		Use:               "backup [RUN]",
 		Short:             "Find the fastest backup of a database of yours, and write its script",
@@ -38,21 +38,28 @@ func (a *app) backupCommand() *cobra.Command {
 				if o.Database.Value == "" {
 					return filewise.Errorf(filewise.CodeUsage, "name it: --target URL --database NAME", "backup needs a database of yours")
 				}
-				made, err := registry().Make(o)
+				race := tune.Race{Engines: registry(), Options: o, Screen: screen, Measure: func(made plan.Made, last bool) (run.Outcome, error) {
+					if g.quiet = a.json; !last { // what is said in the end is one document
+						return a.runOne(cmd.Context(), made, &resultFlags{quiet: true})
+					}
+					return a.runOne(cmd.Context(), made, &g)
+				}}
+				made, err := race.Made()
 				if err == nil {
 					err = g.about(&made.Plan)
+				}
+				if err == nil { // a password is asked for once
+					made.Secret, err = a.login(cmd.Context(), made.Target, made.Secret, &o.TargetOptions)
 				}
 				if err != nil {
 					return err
 				}
-				// A password is asked for once.
-				if made.Secret, err = a.login(cmd.Context(), made.Target, made.Secret, &o.TargetOptions); err != nil {
-					return err
-				}
 				secret = made.Secret
-				if args, err = a.race(cmd.Context(), o, made, &g); err != nil {
+				out, err := race.Run(made)
+				if err != nil {
 					return err
 				}
+				args = []string{strconv.FormatInt(out.Run.ID, 10)}
 			}
 			if err := a.prove(cmd.Context(), o, secret, args[0], output, goal); err != nil {
 				return err
@@ -67,25 +74,11 @@ func (a *app) backupCommand() *cobra.Command {
 		"the leaders, too (default backup)")
 	cmd.Flags().DurationVar(&goal.Within, "restore-within", 0, "take no setting whose restore takes longer than this `time`, such as 30m; "+
 		"exit code 9 if there is none")
+	cmd.Flags().IntVar(&screen, "screen", 0, "for a large database: compare all settings on --part first (on SQL Server without it by backups "+
+		"to NUL), and only the `number` fastest in full; --budget is of each")
 	completeChoices(cmd)
 	completeFlag(cmd, "optimize", tune.Optimizations...)
 	return cmd
-}
-
-// race measures what reading alone takes, then the backups, and names their run.
-func (a *app) race(ctx context.Context, o *plan.Options, made plan.Made, g *resultFlags) ([]string, error) {
-	thrown := o.Clone()
-	thrown.Discard, thrown.BackupOptions, thrown.Baseline = plan.Of(true), plan.Of([]string(nil)), plan.Opt[string]{}
-	thrown.MaxBlocks, thrown.Notify = plan.Of(verdict.FirstLook), plan.Opt[[]string]{}
-	if limit, err := registry().Make(thrown); err == nil { // one number of jobs is no comparison
-		limit.Secret = made.Secret
-		if _, err := a.runOne(ctx, limit, &resultFlags{quiet: true}); err != nil {
-			return nil, err
-		}
-	}
-	g.quiet = a.json // what is said in the end is one document
-	out, err := a.runOne(ctx, made, g)
-	return []string{strconv.FormatInt(out.Run.ID, 10)}, err
 }
 
 // prove tries the best setting of a run, and writes its script.

@@ -82,6 +82,21 @@ func (s *ownServer) examineOwn(ctx context.Context, c client, d filewise.Demand)
 	return e.Findings
 }
 
+// BackupSize is by the datafiles of the database, or of tablespaces.
+func (s *ownServer) BackupSize(ctx context.Context) (filewise.BackupSize, error) {
+	rows, err := rowsOf(ctx, s.control, inspectSQL, 9, "inspect-files", nil)
+	parts, whole := map[string]int64{}, int64(0)
+	for _, r := range rows {
+		n, _ := number(r[5])
+		parts[text(r[0])] += n
+		whole += n
+	}
+	if err != nil {
+		return filewise.BackupSize{}, err
+	}
+	return userbackup.SizeOf(s.target, parts, whole)
+}
+
 // Build builds nothing.
 func (s *ownServer) Build(_ context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
 	if err := rman.Check(s.target, l, p); err != nil {

@@ -82,6 +82,24 @@ func (s *ownServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	return append(all, more...), err
 }
 
+// BackupSize is by the tables with their indexes' space left out, which a dump does not read.
+func (s *ownServer) BackupSize(ctx context.Context) (filewise.BackupSize, error) {
+	var names []string
+	var sizes []int64
+	var whole int64
+	err := s.link.Scan(ctx, "SELECT coalesce(array_agg(name), '{}'), coalesce(array_agg(pg_table_size(name::regclass)), '{}'), "+
+		"coalesce(sum(pg_table_size(name::regclass)), 0)::bigint FROM ("+fmt.Sprintf(rowTables, "'r', 'm'")+") AS t (name)",
+		nil, &names, &sizes, &whole)
+	if err != nil {
+		return filewise.BackupSize{}, err
+	}
+	parts := map[string]int64{}
+	for i, name := range names {
+		parts[name] = sizes[i]
+	}
+	return userbackup.SizeOf(s.target, parts, whole)
+}
+
 func (s *ownServer) bytes(ctx context.Context) (n int64, err error) {
 	err = s.link.Scan(ctx, "SELECT pg_database_size(current_database())", nil, &n)
 	return n, err
@@ -197,16 +215,19 @@ func ownScript(t filewise.Target, l filewise.Layout, p filewise.Program) (filewi
 	case copied(l):
 		step.On, step.SQL = script.Shell, script.Quoted(append([]string{toolPgBackRest}, (&design{layout: l}).backupArguments("…", "…")...))
 	case !l.Discard:
-		step.On, step.SQL = script.Shell, script.Quoted(append([]string{"pg_dump"}, ownArguments(l, conninfo,
+		step.On, step.SQL = script.Shell, script.Quoted(append([]string{"pg_dump"}, ownArguments(t, l, conninfo,
 			userbackup.Volume(t, l).Dir+"/backup")...))
 	}
 	return filewise.Script{Steps: []filewise.Step{step}}, nil
 }
 
-func ownArguments(l filewise.Layout, conninfo, to string) []string {
+func ownArguments(t filewise.Target, l filewise.Layout, conninfo, to string) []string {
 	args := []string{"--dbname=" + conninfo, "--format=directory", "--jobs=" + strconv.Itoa(l.Backup.Files), "--file=" + to}
 	if v, ok := l.BackupOptions.Get("compress"); ok {
 		args = append(args, "--compress="+v)
+	}
+	for _, table := range t.Part {
+		args = append(args, "--table="+table)
 	}
 	return args
 }
@@ -238,7 +259,7 @@ func (Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Prog
 	}
 	conninfo, _ := client.Conninfo(*t.Address, t.Database)
 	there, _ := client.Conninfo(*t.Address, "")
-	args := ownArguments(l, conninfo, "")
+	args := ownArguments(t, l, conninfo, "")
 	out.Notes = []string{
 		"It is of this database: roles and tablespaces are the server's, and are saved by pg_dumpall --globals-only.",
 		"An account that is no superuser cannot restore extensions: create them before, and end restore with --no-owner --no-comments.",

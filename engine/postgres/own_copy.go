@@ -32,6 +32,9 @@ func checkCopied(t filewise.Target, l filewise.Layout) error {
 	if !copied(l) {
 		return nil
 	}
+	if t.Part != nil {
+		return refuse("use --backup-option tool=pg_dump with --part", "a part of a database by pgBackRest, which copies whole servers")
+	}
 	if l.Discard {
 		return refuse("leave it out", "a backup by pgBackRest that is thrown away")
 	}

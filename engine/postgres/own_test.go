@@ -98,6 +98,7 @@ func ownBackedUp(t *testing.T, f *usersServer) {
 	must(t, link.Exec(deadline(t), "DELETE FROM lines WHERE what = 'meanwhile'", "SELECT setval('lines_id_seq', 1000)"))
 
 	ownCopied(t, f, server, target, program)
+	ownPart(t, target, layout, program)
 	thrown := layout
 	thrown.Discard = true
 	db = build(thrown, program)
@@ -132,6 +133,29 @@ func ownBackedUp(t *testing.T, f *usersServer) {
 	must(t, link.Exec(deadline(t), superusers[2:]...))
 	if after := f.dump(t, database); !slices.Equal(before, after) {
 		t.Errorf("the database has changed:\n%s", difference(before, after))
+	}
+}
+
+// ownPart: of a part that table alone is dumped, and a part that is not there is refused with those that are.
+func ownPart(t *testing.T, target filewise.Target, layout filewise.Layout, program filewise.Program) {
+	t.Helper()
+	target.Part = []string{"public.lines"}
+	server := open(t, deadline(t), target).(*ownServer)
+	defer func() { must(t, server.Close()) }()
+	size, err := server.BackupSize(deadline(t))
+	if err != nil || size.Bytes <= 0 || size.Bytes >= size.Whole {
+		t.Errorf("the part takes %+v: %v", size, err)
+	}
+	db, err := server.Build(deadline(t), layout, program)
+	must(t, err)
+	files, err := db.Backup.Backup(deadline(t))
+	if err != nil || len(files) != 2 { // toc.dat and the table's
+		t.Errorf("the backup of one table is %+v: %v", files, err)
+	}
+	must(t, db.Dropper.Drop(deadline(t)))
+	server.target.Part = []string{"public.liens"}
+	if _, err := server.BackupSize(deadline(t)); err == nil || !strings.Contains(filewise.RemedyOf(err), "public.lines") {
+		t.Errorf("a table that is not there: %v", err)
 	}
 }
 

@@ -39,7 +39,7 @@ func (o *ownTool) Dump(ctx context.Context, to string) error {
 		}
 	}
 	conninfo, env := client.Conninfo(*o.server.target.Address, o.server.target.Database)
-	args := ownArguments(o.layout, conninfo+" application_name='"+client.AppName()+"'", to)
+	args := ownArguments(o.server.target, o.layout, conninfo+" application_name='"+client.AppName()+"'", to)
 	if snapshot != "" {
 		args = append(args, "--snapshot="+snapshot)
 	}
@@ -82,7 +82,7 @@ func (o *ownTool) Read(ctx context.Context) error {
 	if err != nil {
 		return o.server.link.Why(err)
 	}
-	err = userbackup.ReadAll(ctx, o.layout, tables, func(ctx context.Context, next <-chan string) error {
+	err = userbackup.ReadAll(ctx, o.server.target, o.layout, tables, func(ctx context.Context, next <-chan string) error {
 		return o.readSome(ctx, snapshot, next)
 	})
 	return errors.Join(err, o.release(ctx))

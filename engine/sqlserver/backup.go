@@ -23,10 +23,11 @@ type transfer struct {
 	stripes         []string
 	compression     string // "on", "off", "": the server's own
 	bufferCount     int
-	maxTransferSize int  // bytes
-	blockSize       int  // bytes
-	theirs          bool // a backup that Filewise has not made
-	again           bool // the files are of a backup that this run made before under the same name
+	maxTransferSize int      // bytes
+	blockSize       int      // bytes
+	part            []string // filegroups; nil: all
+	theirs          bool     // a backup that Filewise has not made
+	again           bool     // the files are of a backup that this run made before under the same name
 }
 
 // check refuses what the server would refuse late, and too much memory.
@@ -79,7 +80,7 @@ func (t transfer) checkSizes() error {
 
 func (t transfer) vars() map[string]any {
 	return map[string]any{"Stripes": t.stripes, "Compression": t.compression, "BufferCount": t.bufferCount,
-		"MaxTransferSize": t.maxTransferSize, "BlockSize": t.blockSize, "Theirs": t.theirs, "Again": t.again}
+		"MaxTransferSize": t.maxTransferSize, "BlockSize": t.blockSize, "Theirs": t.theirs, "Again": t.again, "Part": t.part}
 }
 
 // mayBackup refuses options that the server does not have.

@@ -431,6 +431,7 @@ var damages = []struct{ section, old, new string }{
 	{"activity", "CASE WHEN", "CASE"}, {"inspect-files", "WHERE", "WERE f"}, {"inspect-io", "(NULL, NULL)", "(NULL NULL)"},
 	{"inspect-allocation", "CASE WHEN", "CASE"}, {"files", "LEFT JOIN", "LEFT JION"}, {"settle", "CHECKPOINT", "CHECK POINT"},
 	{"own-sum", "CHECKSUM_AGG(", "CHECKSUM_AGG(("}, {"own-work", "SUM(r.", "SUM((r."}, {"own-database", "FROM sys", "FORM sys"},
+	{"own-parts", "GROUP BY", "GROUP"}, {"own-last", "TOP (1)", "TOP 1)"},
 	{"own-columns", "IS NULL", "IS NUL"}, {"own-objects", "GROUP BY", "GROUP"}, {"own-store", "AS int)", "AS int"},
 	{"counted-cache", "CROSS APPLY", "CROSS APPLYING"}, {"counted-store", "OPTION (MAXDOP 1)", "OPTION (MAXDOP)"},
 	{"columns", "OUTER APPLY (", "OUTER APPLY"}, {"table", "GROUP BY object_id", "GROUP object_id"}, {"store", "AS int", "AS"},

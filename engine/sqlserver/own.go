@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
 
@@ -54,6 +55,29 @@ func openOwn(ctx context.Context, t filewise.Target) (filewise.Server, error) {
 		s.counts = r[0].Int("state") == 2
 	}
 	return s, nil
+}
+
+// BackupSize is by the files of the database, or of filegroups, and what msdb has recorded of the last full backup.
+func (s *ownServer) BackupSize(ctx context.Context) (filewise.BackupSize, error) {
+	parts := map[string]int64{}
+	if s.target.Part != nil {
+		rows, err := s.ask(ctx, "own-parts", nil)
+		if err != nil {
+			return filewise.BackupSize{}, err
+		}
+		for _, r := range rows {
+			parts[r.Text("part")] = r.Int("pages") * page
+			if r.Yes("refused") && slices.Contains(s.target.Part, r.Text("part")) {
+				return filewise.BackupSize{}, unsupported("leave --part out: settings are compared by backups to NUL then",
+					"a backup of filegroup %s: in the SIMPLE recovery model only read-only filegroups can be backed up by themselves", r.Text("part"))
+			}
+		}
+	}
+	size, err := userbackup.SizeOf(s.target, parts, s.their.bytes)
+	if rows, unread := s.ask(ctx, "own-last", nil); unread == nil && len(rows) == 1 { // else this account may not see it, or there is none
+		size.Last = time.Duration(rows[0].Int("seconds")) * time.Second
+	}
+	return size, err
 }
 
 // Close ends the connections.
@@ -287,6 +311,7 @@ func ownDesign(t filewise.Target, l filewise.Layout, at place) (*design, transfe
 	}
 	d := &design{target: t, layout: l}
 	d.where, err = d.dirs(at)
+	how.part = t.Part
 	return d, how, err
 }
 

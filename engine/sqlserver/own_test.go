@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"filewise"
 	"filewise/engine/internal/mark"
@@ -23,6 +24,8 @@ type ownLab struct {
 	may, counting bool
 	looks         int
 	damaged       string // the restored table that differs
+	simple        bool   // the recovery model
+	lasted        int    // seconds, the last full backup of msdb; 0: there is none
 }
 
 func newOwnLab(t *testing.T, change func(*model)) *ownLab {
@@ -62,6 +65,12 @@ func (o *ownLab) answer(_ context.Context, q Request, r *Reply) (bool, error) {
 	case strings.Contains(q.SQL, "AS may_back_up"):
 		r.Result(big("pages"), str("first_path"), num("may_back_up"), num("may_mark")).
 			Row(1000, filepath.Join(o.dir, "theirs.mdf"), map[bool]int{true: 1}[o.may], 1)
+	case strings.Contains(q.SQL, "AS part"):
+		r.Result(str("part"), big("pages"), num("refused")).Row("PRIMARY", 100, map[bool]int{true: 1}[o.simple]).Row("ARCHIVE", 900, 0)
+	case strings.Contains(q.SQL, "FROM msdb.dbo.backupset"):
+		if r.Result(big("seconds")); o.lasted > 0 {
+			r.Row(o.lasted)
+		}
 	case strings.Contains(q.SQL, "FROM sys.database_query_store_options"):
 		r.Result(num("state")).Row(map[bool]int{true: 2}[o.counting])
 	case strings.Contains(q.SQL, "FROM sys.query_store_runtime_stats"):
@@ -107,6 +116,34 @@ func ownProgram(t *testing.T, proof bool) filewise.Program {
 	w, err := workload.NewDump(workload.Params{Own: true, Proof: proof}, 1)
 	ok(t, err)
 	return w.Program()
+}
+
+// TestOwnPart: filegroups are backed up by themselves, where the recovery model lets them, and the size of a backup is
+// by what msdb says of the last one.
+func TestOwnPart(t *testing.T) {
+	o := newOwnLab(t, nil)
+	o.target.Part, o.lasted = []string{"PRIMARY"}, 25_200
+	s := o.open(t)
+	size, err := s.BackupSize(t.Context())
+	if want := (filewise.BackupSize{Bytes: 100 * page, Whole: 1000 * page, Last: 7 * time.Hour}); err != nil || size != want {
+		t.Errorf("%+v: %v", size, err)
+	}
+	db, err := s.Build(t.Context(), ownLayout(2), ownProgram(t, false))
+	ok(t, err)
+	_, err = db.Backup.Backup(t.Context())
+	ok(t, err)
+	if want := "BACKUP DATABASE [user's ]]sales] FILEGROUP = N'PRIMARY' TO"; !strings.Contains(strings.Join(o.wire.Received(), "\n"), want) {
+		t.Errorf("%q was not sent", want)
+	}
+	ok(t, db.Dropper.Drop(t.Context()))
+	o.simple, o.lasted = true, 0
+	if _, err := s.BackupSize(t.Context()); !errors.Is(err, filewise.ErrUnsupported) || !strings.Contains(err.Error(), "SIMPLE") {
+		t.Errorf("a filegroup in the SIMPLE model: %v", err)
+	}
+	s.target.Part = []string{"ARCHIVES"}
+	if _, err := s.BackupSize(t.Context()); err == nil || !strings.Contains(filewise.RemedyOf(err), "ARCHIVE, PRIMARY") {
+		t.Errorf("a filegroup that is not there: %v", err)
+	}
 }
 
 // TestOwnBackup: their database is backed up to stripes on all volumes, restored to a marked name and

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,6 +55,23 @@ func (s *ownServer) bytes(ctx context.Context) (n int64, err error) {
 	err = s.db.QueryRowContext(ctx, "SELECT COALESCE(SUM(DATA_LENGTH + INDEX_LENGTH), 0) FROM information_schema.TABLES "+
 		"WHERE TABLE_SCHEMA = ?", s.target.Database).Scan(&n)
 	return n, s.explain(err)
+}
+
+// BackupSize is by the tables.
+func (s *ownServer) BackupSize(ctx context.Context) (filewise.BackupSize, error) {
+	parts, whole := map[string]int64{}, int64(0)
+	err := dialect.Each(ctx, s.db, func(scan dialect.Scan) error {
+		var name string
+		var n int64
+		err := scan(&name, &n)
+		parts[name], whole = n, whole+n
+		return err
+	}, "SELECT TABLE_NAME, COALESCE(DATA_LENGTH, 0) FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_TYPE IN "+
+		"('BASE TABLE', 'SYSTEM VERSIONED')", s.target.Database)
+	if err != nil {
+		return filewise.BackupSize{}, s.explain(err)
+	}
+	return userbackup.SizeOf(s.target, parts, whole)
 }
 
 // Facts are those of the server, of the database, and what its own work takes when nothing
@@ -197,13 +215,17 @@ func (d Engine) place(a filewise.Address) ([]string, error) {
 
 // dumped are mydumper's arguments for a layout: one moment for all InnoDB tables, for which
 // all are locked until its threads have begun.
-func dumped(l filewise.Layout, database string) []string {
-	args := []string{"--database=" + database, "--threads=" + strconv.Itoa(l.Backup.Files), "--trx-consistency-only"}
+func dumped(t filewise.Target, l filewise.Layout) []string {
+	args := []string{"--database=" + t.Database, "--threads=" + strconv.Itoa(l.Backup.Files), "--trx-consistency-only"}
 	if v, _ := l.BackupOptions.Get("compress"); v == "yes" {
 		args = append(args, "--compress")
 	}
 	if v, _ := l.BackupOptions.Get("rows"); inPieces(l) {
 		args = append(args, "--rows="+v)
+	}
+	if t.Part != nil {
+		names := filewise.Each(t.Part, func(name string) string { return regexp.QuoteMeta(t.Database + "." + name) })
+		args = append(args, "--regex=^("+strings.Join(names, "|")+")$")
 	}
 	return args
 }
@@ -236,9 +258,9 @@ func (d Engine) ownScript(t filewise.Target, l filewise.Layout, p filewise.Progr
 	text := "SELECT * FROM each table, over " + filewise.Counted(l.Backup.Files, "connection")
 	switch {
 	case streams(l):
-		text = script.Quoted(slices.Concat([]string{d.ownProgram()}, place, streamArgs(t.Database)))
+		text = script.Quoted(slices.Concat([]string{d.ownProgram()}, place, streamArgs(t)))
 	case !l.Discard:
-		text = script.Quoted(append(append([]string{"mydumper"}, place...), append(dumped(l, t.Database),
+		text = script.Quoted(append(append([]string{"mydumper"}, place...), append(dumped(t, l),
 			"--outputdir="+filepath.Join(userbackup.Volume(t, l).Dir, "backup"))...))
 	}
 	out.Steps = []filewise.Step{{Stage: filewise.StageMeasure, On: script.Shell, SQL: text}}
@@ -294,7 +316,7 @@ func (d Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Pr
 		return out, nil
 	}
 	out.Backup = []string{`mkdir -p "$to"`, `printf '%s\n' ` + script.Quoted(strings.Split(toolOptions, "\n")) + ` > "$to/my.cnf"`,
-		program("mydumper", "to", dumped(l, t.Database)...) + ` --outputdir="$to" "$@"`, dump(routineFile), dump(codeFile)}
+		program("mydumper", "to", dumped(t, l)...) + ` --outputdir="$to" "$@"`, dump(routineFile), dump(codeFile)}
 	out.Restore = []string{load(routineFile),
 		program("myloader", "from", "--source-db="+t.Database, d.loaders(l)) +
 			` --database="$database" --directory="$from" "$@"`, load(codeFile)}

@@ -70,9 +70,9 @@ func (s *ownServer) unstreamed(ctx context.Context, e *examination) {
 // streamFile is the dump within a backup's directory.
 const streamFile = "dump.sql"
 
-func streamArgs(database string) []string {
-	return []string{"--single-transaction", "--quick", "--skip-triggers", "--skip-add-locks", "--no-tablespaces",
-		"--loose-set-gtid-purged=OFF", database}
+func streamArgs(t filewise.Target) []string {
+	return append([]string{"--single-transaction", "--quick", "--skip-triggers", "--skip-add-locks", "--no-tablespaces",
+		"--loose-set-gtid-purged=OFF", t.Database}, t.Part...)
 }
 
 // stream has the product's own program write the tables, which are compressed then. Views are left
@@ -96,7 +96,7 @@ func (o *ownTool) stream(ctx context.Context, to string) error {
 	for _, v := range views {
 		args = append(args, "--ignore-table="+s.target.Database+"."+v)
 	}
-	if err := o.runOwn(ctx, filepath.Dir(to), append([]string{program}, append(args, streamArgs(s.target.Database)...)...)); err != nil {
+	if err := o.runOwn(ctx, filepath.Dir(to), append([]string{program}, append(args, streamArgs(s.target)...)...)); err != nil {
 		return err
 	}
 	if v, _ := o.layout.BackupOptions.Get("compress"); v != "yes" {
@@ -143,7 +143,7 @@ func (d Engine) streamLines(l filewise.Layout, database string, place []string) 
 	line := func(program string, args ...string) string {
 		return script.Quoted(slices.Concat([]string{program}, place, args))
 	}
-	backup = []string{line(d.ownProgram(), streamArgs(database)...) + ` --result-file="$to/` + streamFile + `" "$@"`}
+	backup = []string{line(d.ownProgram(), streamArgs(filewise.Target{Database: database})...) + ` --result-file="$to/` + streamFile + `" "$@"`}
 	restore = line(d.Name) + ` "$@" "$database"`
 	if v, _ := l.BackupOptions.Get("compress"); v == "yes" {
 		return append(backup, `gzip "$to/`+streamFile+`"`), `gzip -dc "$from/` + streamFile + `.gz" | ` + restore

@@ -17,6 +17,44 @@ import (
 	"filewise/workload"
 )
 
+// part: of a part that table alone is dumped, by either program, and a part that is not there is refused.
+func (b bench) part(t *testing.T, target filewise.Target, layout filewise.Layout) {
+	t.Helper()
+	target.Part = []string{"order lines"}
+	opened, err := b.engine.Open(deadline(t), target)
+	fatal(t, err)
+	server := opened.(*ownServer)
+	defer func() { fatal(t, server.Close()) }()
+	for _, dumped := range [][2]string{{toolMydumper, "INSERT INTO `order lines`"}, {b.engine.ownProgram(), "INSERT INTO `order lines`"}} {
+		l := layout
+		l.BackupOptions = filewise.BackupOptions("").With(optionTool, dumped[0])
+		if streams(l) {
+			l.Backup.Files = 1
+		}
+		db := userbackup.Database(target, l, &ownTool{server: server, layout: l}, nil)
+		files, err := db.Backup.Backup(deadline(t))
+		fatal(t, err)
+		all := ""
+		for _, f := range files {
+			text, err := os.ReadFile(f.Path)
+			fatal(t, err)
+			all += string(text)
+		}
+		if strings.Contains(all, "INSERT INTO `orders`") || !strings.Contains(all, dumped[1]) {
+			t.Errorf("by %s: %s", dumped[0], all)
+		}
+		fatal(t, db.Dropper.Drop(deadline(t)))
+	}
+	size, err := server.BackupSize(deadline(t))
+	if err != nil || size.Bytes <= 0 || size.Bytes >= size.Whole {
+		t.Errorf("the part takes %+v: %v", size, err)
+	}
+	server.target.Part = []string{"order liens"}
+	if _, err := server.BackupSize(deadline(t)); err == nil || !strings.Contains(filewise.RemedyOf(err), "order lines") {
+		t.Errorf("a table that is not there: %v", err)
+	}
+}
+
 // testBackup: a database of the user's is backed up, restored to a marked name without what
 // could write to the original, and compared; nothing of it changes, and the script makes and
 // restores the same backup without Filewise.
@@ -100,6 +138,7 @@ func testBackup(t *testing.T, b bench) {
 	}
 	fatal(t, db.Backup.Restore(deadline(t)))
 	fatal(t, db.Backup.Verify(deadline(t)))
+	b.part(t, target, layout)
 	if !mark.IsName(tool.restored) {
 		t.Errorf("it was restored to %s", tool.restored)
 	}

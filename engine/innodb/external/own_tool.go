@@ -53,7 +53,7 @@ func (o *ownTool) mydumper(ctx context.Context, to string) error {
 	if err != nil {
 		return err
 	}
-	return o.run(ctx, filepath.Dir(to), paths[0], append(dumped(o.layout, o.server.target.Database), "--outputdir="+to)...)
+	return o.run(ctx, filepath.Dir(to), paths[0], append(dumped(o.server.target, o.layout), "--outputdir="+to)...)
 }
 
 // run runs mydumper or myloader.
@@ -79,7 +79,7 @@ func (o *ownTool) Read(ctx context.Context) error {
 	}
 	pool := o.server.pool(o.server.target.Database, o.layout.Backup.Files)
 	defer pool.Close()
-	return userbackup.ReadAll(ctx, o.layout, tables, func(ctx context.Context, next <-chan string) error {
+	return userbackup.ReadAll(ctx, o.server.target, o.layout, tables, func(ctx context.Context, next <-chan string) error {
 		for t := range next {
 			if err := readAll(ctx, pool, t); err != nil {
 				return o.server.explain(err)

@@ -4,10 +4,12 @@
 package userbackup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,11 +62,35 @@ func Room(e *external.Examination, volumes []filewise.Volume, bytes int64) {
 	}
 }
 
-// ReadAll hands tables to as many readers as a layout has jobs; each takes the next one when it has read one.
-func ReadAll(ctx context.Context, l filewise.Layout, tables []string, read func(ctx context.Context, next <-chan string) error) error {
+// SizeOf is what a backup reads, by the bytes of each part that a database has: a table, filegroup or tablespace.
+func SizeOf(t filewise.Target, parts map[string]int64, whole int64) (filewise.BackupSize, error) {
+	size := filewise.BackupSize{Bytes: whole, Whole: whole}
+	if t.Part == nil {
+		return size, nil
+	}
+	size.Bytes = 0
+	for _, p := range t.Part {
+		n, ok := parts[p]
+		if !ok {
+			all := slices.SortedFunc(maps.Keys(parts), func(a, b string) int {
+				return cmp.Or(cmp.Compare(parts[b], parts[a]), cmp.Compare(a, b))
+			})
+			return size, filewise.Errorf(filewise.CodeUsage, "name one of its parts; the largest are "+strings.Join(all[:min(len(all), 5)], ", "),
+				"database %s has no part %q to back up", t.Database, p)
+		}
+		size.Bytes += n
+	}
+	return size, nil
+}
+
+// ReadAll hands tables, or those of the part, to as many readers as a layout has jobs; each takes the next one when it has read one.
+func ReadAll(ctx context.Context, t filewise.Target, l filewise.Layout, tables []string,
+	read func(ctx context.Context, next <-chan string) error) error {
 	next := make(chan string, len(tables))
-	for _, t := range tables {
-		next <- t
+	for _, name := range tables {
+		if t.Part == nil || slices.Contains(t.Part, name) {
+			next <- name
+		}
 	}
 	close(next)
 	all, ctx := errgroup.WithContext(ctx)

@@ -9,6 +9,20 @@ SELECT CAST(SUM(CAST(f.size AS bigint)) AS bigint) AS pages, MIN(CASE WHEN f.fil
     OR EXISTS (SELECT 1 FROM sys.database_principals AS p WHERE p.name = N'dbo' AND p.sid = SUSER_SID()) THEN 1 ELSE 0 END AS may_mark
 FROM sys.database_files AS f;
 
+-- name: own-parts whole
+SET LOCK_TIMEOUT 1000;
+SELECT g.name AS part, CAST(SUM(CAST(f.size AS bigint)) AS bigint) AS pages,
+  CASE WHEN DATABASEPROPERTYEX(DB_NAME(), N'Recovery') = N'SIMPLE' AND g.is_read_only = 0 THEN 1 ELSE 0 END AS refused
+FROM sys.filegroups AS g JOIN sys.database_files AS f ON f.data_space_id = g.data_space_id
+GROUP BY g.name, g.is_read_only ORDER BY g.name;
+
+-- name: own-last whole
+-- What the server has recorded of the last full backup.
+SET LOCK_TIMEOUT 1000;
+SELECT TOP (1) CAST(DATEDIFF(second, b.backup_start_date, b.backup_finish_date) AS bigint) AS seconds
+FROM msdb.dbo.backupset AS b WHERE b.database_name = DB_NAME() AND b.type = 'D' AND b.backup_finish_date IS NOT NULL
+ORDER BY b.backup_finish_date DESC;
+
 -- name: own-store whole
 -- 2: the Query Store counts what clients do.
 SET LOCK_TIMEOUT 1000;

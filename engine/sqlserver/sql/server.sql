@@ -359,7 +359,8 @@ DROP DATABASE {{ident .Name}};
 -- name: backup whole
 -- COPY_ONLY leaves the user's chain of backups as it is; NOINIT overwrites nothing. Only where files stay, a layout's
 -- second backup takes the place of its first: the names are made up in the run.
-BACKUP DATABASE {{ident .Source}} TO
+BACKUP DATABASE {{ident .Source}}
+{{- range $i, $g := .Part}}{{if $i}},{{end}} FILEGROUP = {{literal $g}}{{end}} TO
 {{- range $i, $s := .Stripes}}{{if $i}},{{end}}
   DISK = {{literal $s}}
 {{- end}}

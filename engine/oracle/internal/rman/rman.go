@@ -115,12 +115,12 @@ func (o *tool) Dump(ctx context.Context, to string) error {
 		return err
 	}
 	o.tag = strings.ToUpper(mark.NewName())
-	return o.client.run(ctx, filepath.Dir(to), backup(o.layout, userbackup.Real(to), o.tag)) // the server's processes write it
+	return o.client.run(ctx, filepath.Dir(to), backup(o.client.target, o.layout, userbackup.Real(to), o.tag)) // the server's processes write it
 }
 
 // Read reads all blocks and keeps none.
 func (o *tool) Read(ctx context.Context) error {
-	return o.client.run(ctx, userbackup.Volume(o.client.target, o.layout).Dir, validate(o.layout))
+	return o.client.run(ctx, userbackup.Volume(o.client.target, o.layout).Dir, validate(o.client.target, o.layout))
 }
 
 // Fill reads the backup as a restore would, and checks each block: a restore would overwrite

@@ -19,8 +19,8 @@ var allowed = []*regexp.Regexp{
 	regexp.MustCompile(`^RUN \{$|^\}$|^EXIT;$`),
 	regexp.MustCompile(`^ALLOCATE CHANNEL filewise\d+ DEVICE TYPE DISK( FORMAT '[^']+/%U')?;$`),
 	regexp.MustCompile(`^SET COMPRESSION ALGORITHM 'BASIC';$`),
-	regexp.MustCompile(`^BACKUP( AS COMPRESSED BACKUPSET)?( FILESPERSET \d+)?( SECTION SIZE \d+M)? TAG 'FILEWISE_[^']{1,21}' DATABASE;$`),
-	regexp.MustCompile(`^BACKUP VALIDATE( FILESPERSET \d+)?( SECTION SIZE \d+M)? DATABASE;$`),
+	regexp.MustCompile(`^BACKUP( AS COMPRESSED BACKUPSET)?( FILESPERSET \d+)?( SECTION SIZE \d+M)? TAG 'FILEWISE_[^']{1,21}' (DATABASE|TABLESPACE "[^"]+"(, "[^"]+")*);$`),
+	regexp.MustCompile(`^BACKUP VALIDATE( FILESPERSET \d+)?( SECTION SIZE \d+M)? (DATABASE|TABLESPACE "[^"]+"(, "[^"]+")*);$`),
 	regexp.MustCompile(`^RESTORE DATABASE FROM TAG 'FILEWISE_[^']{1,21}' VALIDATE;$`),
 	regexp.MustCompile(`^CHANGE BACKUP TAG 'FILEWISE_[^']{1,21}' UNCATALOG;$`),
 }

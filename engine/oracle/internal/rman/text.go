@@ -41,6 +41,9 @@ func Check(t filewise.Target, l filewise.Layout, p filewise.Program) error {
 	if strings.ContainsAny(userbackup.Volume(t, l).Dir, "'\"\n\r%") {
 		return filewise.Errorf(filewise.CodeUsage, "name another --volume", "a directory with quotes or %% in its name")
 	}
+	if strings.ContainsAny(strings.Join(t.Part, ""), "\"\n\r") {
+		return filewise.Errorf(filewise.CodeUsage, "name tablespaces as DBA_TABLESPACES has them", "a --part with quotes in its name")
+	}
 	return userbackup.Check(t, l, p, Options, mostChannels, channelBytes)
 }
 
@@ -71,19 +74,27 @@ func parts(l filewise.Layout) (kind, clauses string) {
 }
 
 // backup are the lines of a full backup, which is no part of an incremental strategy.
-func backup(l filewise.Layout, to, tag string) []string {
+func backup(t filewise.Target, l filewise.Layout, to, tag string) []string {
 	kind, clauses := parts(l)
-	commands := []string{fmt.Sprintf("BACKUP%s%s TAG '%s' DATABASE;", kind, clauses, tag)}
+	commands := []string{fmt.Sprintf("BACKUP%s%s TAG '%s' %s;", kind, clauses, tag, what(t))}
 	if kind != "" { // whatever is configured: the other algorithms are licensed
 		commands = append([]string{"SET COMPRESSION ALGORITHM 'BASIC';"}, commands...)
 	}
 	return block(l, " FORMAT '"+to+"/%U'", commands...)
 }
 
+// what is backed up.
+func what(t filewise.Target) string {
+	if t.Part == nil {
+		return "DATABASE"
+	}
+	return `TABLESPACE "` + strings.Join(t.Part, `", "`) + `"`
+}
+
 // validate reads what a backup would.
-func validate(l filewise.Layout) []string {
+func validate(t filewise.Target, l filewise.Layout) []string {
 	_, clauses := parts(l)
-	return block(l, "", "BACKUP VALIDATE"+clauses+" DATABASE;")
+	return block(l, "", "BACKUP VALIDATE"+clauses+" "+what(t)+";")
 }
 
 // tried reads a backup as a restore would.
@@ -108,10 +119,10 @@ func Script(t filewise.Target, l filewise.Layout, p filewise.Program) (out filew
 		out.Steps = append(out.Steps, filewise.Step{Stage: stage, On: "rman", SQL: strings.Join(lines, "\n")})
 	}
 	if l.Discard {
-		add(filewise.StageMeasure, validate(l))
+		add(filewise.StageMeasure, validate(t, l))
 		return out, nil
 	}
-	add(filewise.StageMeasure, backup(l, userbackup.Volume(t, l).Dir+"/backup", planTag))
+	add(filewise.StageMeasure, backup(t, l, userbackup.Volume(t, l).Dir+"/backup", planTag))
 	if p.Restores() {
 		add(filewise.StageMeasure, tried(l, planTag))
 	}
@@ -131,7 +142,7 @@ func Kept(l filewise.Layout) filewise.BackupScript {
 				"archived logs.",
 			"restore validates alone, whatever database is named: a restore overwrites the database. Do that in RMAN, by RESTORE and RECOVER.",
 		},
-		Backup:  append([]string{`mkdir "$to"`, "tag=FW$(date +%y%m%d%H%M%S)", `echo "$tag" > "$to/tag"`}, shell(backup(l, "$to", "$tag"))...),
+		Backup:  append([]string{`mkdir "$to"`, "tag=FW$(date +%y%m%d%H%M%S)", `echo "$tag" > "$to/tag"`}, shell(backup(filewise.Target{}, l, "$to", "$tag"))...),
 		Restore: append([]string{`read -r tag < "$from/tag"`}, shell(tried(l, "$tag"))...),
 		Proof:   "RESTORE … VALIDATE read it and checked every block; nothing was restored, for that would overwrite the database",
 	}

@@ -1,0 +1,60 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise"
+	"filewise/experiment"
+	"filewise/internal/say"
+	"filewise/verdict"
+)
+
+// BackupCost is the check that says what comparing backups of a database takes.
+const BackupCost = "time and bytes"
+
+// assumedRate is what a backup is taken to read, in bytes a second, where the server has no record of one.
+const assumedRate = 100 << 20
+
+// backupCost says how many bytes and how long comparing backups of the user's database takes.
+func (env *Environment) backupCost(ctx context.Context) []filewise.Finding {
+	sizer, ok := env.Server.(filewise.BackupSizer)
+	if !ok {
+		return nil
+	}
+	f := filewise.Finding{Check: BackupCost, Status: filewise.StatusNote}
+	size, err := ask(ctx, env.Target, "how large its database is", sizer.BackupSize, nil)
+	if err != nil {
+		f.Status, f.Detail, f.Remedy = filewise.StatusFailed, err.Error(), filewise.RemedyOf(err)
+		return []filewise.Finding{f}
+	}
+	f.Detail, f.Remedy = costOf(env.Plan, size)
+	return []filewise.Finding{f}
+}
+
+func costOf(p experiment.Plan, size filewise.BackupSize) (detail, remedy string) {
+	n := int64(len(p.Layouts))
+	one, by := time.Duration(float64(size.Bytes)/assumedRate*float64(time.Second)), "at 100 MiB/s, an assumption"
+	if size.Last > 0 && size.Whole > 0 {
+		one, by = time.Duration(float64(size.Last)*float64(size.Bytes)/float64(size.Whole)), "as fast as the server's last full backup"
+	}
+	bytes := func(n int64) string { return humanize.IBytes(uint64(n)) }
+	cfg := verdict.DefaultConfig()
+	cfg.Rules, cfg.MaxBlocks = p.JudgedBy(), p.MaxBlocks
+	blocks := cfg.FirstClaim(int(n))
+	first := time.Duration(n) * time.Duration(blocks) * one
+	detail = fmt.Sprintf("a backup reads %s, about %s %s; %d settings read %s a block, and the first verdict, after %d blocks, takes about %s",
+		bytes(size.Bytes), say.Human(one), by, n, bytes(n*size.Bytes), blocks, say.Human(first))
+	if p.Target.Part != nil {
+		detail += fmt.Sprintf("; this is %s of the database's %s: what depends on the rest (its other files, its compression) is not seen",
+			say.Share(float64(size.Bytes), float64(size.Whole)), bytes(size.Whole))
+	}
+	if p.Budget > 0 && first > p.Budget {
+		remedy = "filewise backup --screen 3 with --part NAME (repeatable; on SQL Server also without, by backups to NUL) compares all " +
+			"settings at less cost first, and only the fastest 3 in full"
+	}
+	return detail, remedy
+}
