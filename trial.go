@@ -181,6 +181,10 @@ const (
 	StageDrop     = "drop"
 )
 
+// Stages are the names of all stages, in order.
+var Stages = []string{StageCreate, StageBuild, StageLoad, StageRehearse, StageExtend, StageReset, StageObserve, StageSettle, StageWarmUp,
+	StageWork, StageMeasure, StageDrain, StageCheck, StageStop, StageDrop}
+
 // Warning is something a reader must know about a result, with what to do.
 type Warning struct {
 	Code    string `json:"code"`

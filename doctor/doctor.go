@@ -26,6 +26,8 @@ type Diagnosis struct {
 	Findings  []filewise.Finding             `json:"findings,omitempty"`
 	Offers    map[filewise.Capability]string `json:"offers,omitempty"`
 	SelfCheck []filewise.Finding             `json:"self_check,omitempty"`
+	// Record is what others may be sent of a whole self-check; nil: none was made.
+	Record *Record `json:"record,omitempty"`
 	// Notifications were sent for a test.
 	Notifications []filewise.Finding `json:"notifications,omitempty"`
 	Failed        int                `json:"failed"`
@@ -46,6 +48,8 @@ type Patient struct {
 	// Agree is asked before a self-check writes to an external server; nil: no self-check
 	// is wanted.
 	Agree func() error
+	// Whole limits the self-check, has it go on whatever happens, and records it; nil: it is the usual one.
+	Whole *Limits
 	Hide  func(string) string // takes secrets out of what is found
 }
 
@@ -103,7 +107,15 @@ func (d *Diagnosis) selfCheck(ctx context.Context, env *run.Environment, p Patie
 	if err := p.Agree(); err != nil {
 		return err
 	}
-	err := SelfCheck(ctx, p, func(f filewise.Finding) { d.SelfCheck = append(d.SelfCheck, f) })
+	say := func(f filewise.Finding) { d.SelfCheck = append(d.SelfCheck, f) }
+	var err error
+	if p.Whole == nil {
+		err = SelfCheck(ctx, p, say)
+	} else {
+		var r Record
+		r, err = SelfCheckAll(ctx, p, *p.Whole, say)
+		d.Record = &r
+	}
 	d.SelfCheck = env.HideIn(d.SelfCheck)
 	return err
 }
@@ -172,6 +184,9 @@ func (d *Diagnosis) Text() string {
 		b.WriteString(preview.Findings(d.SelfCheck))
 	case d.Mode == filewise.External:
 		fmt.Fprintf(&b, "\nNothing was written. --self-check tries every workload once, in scratch databases that it drops again.\n")
+	}
+	if d.Record != nil {
+		fmt.Fprintf(&b, "\nWhat others may be sent: the file holds this, and nothing else\n%s", d.Record.JSON())
 	}
 	if len(d.Notifications) > 0 {
 		fmt.Fprintf(&b, "\nNotifications\n")

@@ -11,7 +11,7 @@ import (
 func TestNoWorkIsNoSuccess(t *testing.T) {
 	for work, want := range map[float64]filewise.Status{0: filewise.StatusFailed, 1: filewise.StatusOK} {
 		var got []filewise.Finding
-		c := &selfCheck{report: func(f filewise.Finding) { got = append(got, f) }}
+		c := &selfCheck{record: newRecorder(""), report: func(f filewise.Finding) { got = append(got, f) }}
 		c.trial("inserts", filewise.Trial{State: filewise.Done, Measures: []filewise.Measure{
 			{Family: "inserts", Unit: "rows", Work: work, Window: [2]time.Duration{0, window}}}})
 		if len(got) != 1 || got[0].Status != want {

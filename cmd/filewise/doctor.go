@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -15,8 +17,9 @@ import (
 
 // doctorFlags say what else is looked at, and how.
 type doctorFlags struct {
-	selfCheck, yes, anonymous, resolve, storage bool
-	told                                        plan.NotifyOptions
+	selfCheck, all, yes, anonymous, resolve, storage bool
+	output                                           string // of all
+	told                                             plan.NotifyOptions
 }
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -34,6 +37,9 @@ func (a *app) doctorCommand() *cobra.Command {
 			if err := a.print(d, func(w *lineWriter) { w.printf("%s", d.Text()) }); err != nil {
 				return err
 			}
+			if err := a.writeRecord(d.Record, f.output); err != nil {
+				return err
+			}
 			if d.Failed > 0 {
 				return filewise.Errorf(filewise.CodePreflight, "do what the report says, and look again", "%s failed",
 					filewise.Counted(d.Failed, "check"))
@@ -47,6 +53,8 @@ func (a *app) doctorCommand() *cobra.Command {
 		o.SetRow("`key=value` setting, as run has it, for the trials of --self-check, too (repeatable)"),
 	})...)
 	cmd.Flags().BoolVar(&f.selfCheck, "self-check", false, "take every workload through a small trial on the server of --target")
+	cmd.Flags().BoolVar(&f.all, "all", false, "with --self-check: at most 15 minutes, whatever happens, and write a file that others may be sent")
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", "`file` of --all (default filewise-self-check-ENGINE.json)")
 	cmd.Flags().BoolVar(&f.anonymous, "anonymous", false,
 		"leave hosts, users and home directories out of everything, for a report to be pasted")
 	cmd.Flags().BoolVar(&f.storage, "storage", false, "measure what the storage of the volumes can give, by fio, and remember it")
@@ -82,6 +90,9 @@ func (a *app) diagnose(ctx context.Context, o *plan.Options, f *doctorFlags) (*d
 		return nil, filewise.Errorf(filewise.CodeUsage, "give a server by --target, or leave --self-check out",
 			"--self-check is for existing servers: a managed one is tried whenever it is opened")
 	}
+	if f.all && !f.selfCheck {
+		return nil, filewise.Errorf(filewise.CodeUsage, "add --self-check, or leave it out", "--all is for --self-check")
+	}
 	d := &doctor.Diagnosis{Version: versionString()}
 	var volumes []filewise.Volume
 	if !external { // whose are not of this machine
@@ -116,6 +127,9 @@ func (a *app) diagnose(ctx context.Context, o *plan.Options, f *doctorFlags) (*d
 // patient is what the options name, to be looked at.
 func (a *app) patient(made plan.Made, login run.Login, f *doctorFlags) doctor.Patient {
 	p := doctor.Patient{Engine: made.Engine, Plan: made.Plan, Options: made.Options, Login: login, Hide: a.masked}
+	if f.all {
+		p.Whole = &doctor.UsualLimits
+	}
 	if f.selfCheck {
 		p.Agree = func() error {
 			if f.yes {
@@ -146,4 +160,15 @@ func (a *app) resolve(ctx context.Context, made plan.Made, o *plan.TargetOptions
 	out, err := preview.Sees(n, len(made.Layouts), made.Confidence)
 	d.Resolves = &out
 	return err
+}
+
+// writeRecord writes what others may be sent of a self-check, which has been shown.
+func (a *app) writeRecord(r *doctor.Record, output string) error {
+	if r == nil {
+		return nil
+	}
+	return a.write(cmp.Or(output, "filewise-self-check-"+r.Engine+".json"), func(w io.Writer) error {
+		_, err := io.WriteString(w, r.JSON())
+		return err
+	})
 }

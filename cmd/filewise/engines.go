@@ -3,16 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"strings"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"filewise"
 	"filewise/doctor"
-	"filewise/internal/say"
 	"filewise/plan"
 	"filewise/report/document"
 	"filewise/run"
@@ -50,16 +46,25 @@ func (a *app) enginesCommand() *cobra.Command {
 type engineInfo struct {
 	Name string `json:"name"`
 	filewise.Description
+	Proven string          `json:"proven,omitempty"` // where the adapter is unproven: versions on which it is not
 	Target string          `json:"target,omitempty"` // of an opened server, without secrets
 	Facts  []filewise.Fact `json:"facts,omitempty"`  // of an opened server
 	// Offers says of each capability "yes", or why not.
 	Offers map[filewise.Capability]string `json:"offers,omitempty"`
 }
 
+func known(e filewise.Engine) engineInfo {
+	info := engineInfo{Name: e.Name(), Description: plan.Describe(e)}
+	if info.Unproven != "" {
+		info.Proven = doctor.Proven(e)
+	}
+	return info
+}
+
 // infoOf asks an engine what it is. Offers need an opened server; opening an
 // embedded engine starts nothing.
 func infoOf(ctx context.Context, e filewise.Engine) engineInfo {
-	info := engineInfo{Name: e.Name(), Description: plan.Describe(e)}
+	info := known(e)
 	if info.Mode != filewise.Embedded {
 		return info
 	}
@@ -85,7 +90,8 @@ func (a *app) openedInfo(cmd *cobra.Command, f *plan.TargetOptions) (info engine
 		return info, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	info = engineInfo{Name: c.Engine.Name(), Description: c.About, Offers: run.Offers(r.Server)}
+	info = known(c.Engine)
+	info.Offers = run.Offers(r.Server)
 	info.Mode = c.Target.Mode
 	if c.Target.Address != nil {
 		info.Target = c.Target.Address.String()
@@ -119,19 +125,8 @@ func (info engineInfo) text(w *lineWriter) {
 		}
 	}
 	w.printf("  N files are: %s\n  kinds of layout: %s\n", info.Files, doctor.Kinds(info.Description))
-	printLabels(w, info)
-	printOffers(w, info)
-	printServer(w, info)
-}
-
-// printLabels says what holds for every result of an engine.
-func printLabels(w *lineWriter, info engineInfo) {
-	for _, label := range []struct{ name, text string }{{"missing", info.Missing}, {"unproven", info.Unproven}, {"licence", info.Licence},
-		{"note", info.Note}} {
-		if label.text != "" {
-			w.printf("  %s: %s\n", label.name, label.text)
-		}
-	}
+	w.printf("%s%s%s", doctor.Labels(info.Description, info.Proven), doctor.Offered(info.Description, info.Offers),
+		doctor.Account(info.Description, info.Target != ""))
 }
 
 // printEngines prints the table of engines, and below it what holds for each.
@@ -143,21 +138,7 @@ func printEngines(w *lineWriter, infos []engineInfo, width int) {
 		document.Words("KINDS OF LAYOUT", func(e engineInfo) string { return doctor.Kinds(e.Description) }).Wrapped(),
 		document.Words("HERE", func(e engineInfo) string { return doctor.Here(e.Description) }).Wrapped()))))
 	for _, e := range infos {
-		if e.Missing == "" && e.Unproven == "" && e.Licence == "" && e.Note == "" && e.Bytes == 0 {
-			continue
-		}
-		w.printf("%s\n", e.Name)
-		if e.Bytes > 0 {
-			rows := ""
-			if e.RowBytes > 0 {
-				rows = fmt.Sprintf(", rows of %d bytes", e.RowBytes)
-			}
-			w.printf("  usual experiment: %s of data files%s, %s of trials\n", humanize.IBytes(uint64(e.Bytes)), rows, say.Human(e.Budget))
-		}
-		printLabels(w, e)
-		if len(e.Schemes) > 0 {
-			w.printf("  by URL: --target %s://USER@HOST/…\n", strings.Join(e.Schemes, ":// or "))
-		}
+		w.printf("%s", doctor.Below(e.Name, e.Description, e.Proven))
 	}
 	w.printf("\nWhat one can do, and why not: filewise engines --engine NAME, or --target URL.\n")
 }
@@ -174,53 +155,7 @@ func (a *app) namedInfo(cmd *cobra.Command, f *plan.TargetOptions) (engineInfo, 
 	}
 	about := plan.Describe(e)
 	if about.Mode == filewise.External || about.Missing != "" {
-		return engineInfo{Name: e.Name(), Description: about}, nil
+		return known(e), nil
 	}
 	return a.openedInfo(cmd, f)
-}
-
-// printOffers says what an opened engine can and cannot, or why none was opened.
-func printOffers(w *lineWriter, info engineInfo) {
-	if info.Offers == nil {
-		why := "it is not installed here"
-		if info.Mode == filewise.External {
-			why = "Filewise cannot start a managed server of it"
-		}
-		w.printf("\nWhat it can is not looked at: %s.\n", why)
-		return
-	}
-	w.printf("\nIt can\n")
-	for _, c := range filewise.Capabilities {
-		if info.Offers[c] == "yes" {
-			w.printf("  yes  %s\n", c)
-		}
-	}
-	w.printf("\nIt cannot\n")
-	for _, c := range filewise.Capabilities {
-		switch why, known := info.Offers[c]; {
-		case !known:
-			w.printf("  no   %s: not said\n", c)
-		case why != "yes":
-			w.printf("  no   %s: %s\n", c, indent(why, 7))
-		}
-	}
-}
-
-// printServer says how an existing server is named, and what its account needs.
-func printServer(w *lineWriter, info engineInfo) {
-	if len(info.Schemes) == 0 {
-		return
-	}
-	if info.Target == "" {
-		w.printf("\nAn existing server, by URL\n")
-		for _, scheme := range info.Schemes {
-			w.printf("  --target %s\n", doctor.URLForm(info.Description, scheme))
-		}
-		kinds := filewise.Each(info.ExternalKinds, func(k filewise.Kind) string { return string(k) })
-		w.printf("  kinds of layout there: %s\n", strings.Join(kinds, " "))
-	}
-	w.printf("\nRights of the account that Filewise needs on an existing server\n")
-	for _, right := range info.Rights {
-		w.printf("  %s\n", indent(right, 2))
-	}
 }

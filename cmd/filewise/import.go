@@ -4,24 +4,50 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"filewise"
 	"filewise/archive"
+	"filewise/doctor"
 	"filewise/internal/filesystem"
 	"filewise/store"
 )
 
 func (a *app) importCommand() *cobra.Command {
-	return &cobra.Command{
+	var selfCheck bool
+	cmd := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Take a run that another machine has exported by --bundle",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if selfCheck {
+				return a.readSelfCheck(args[0])
+			}
 			return a.importBundle(cmd.Context(), args[0])
 		},
 	}
+	cmd.Flags().BoolVar(&selfCheck, "self-check", false, "FILE is of doctor --self-check --all: show which claims it proves, and store nothing")
+	return cmd
+}
+
+func (a *app) readSelfCheck(name string) error {
+	in, done, err := a.input(name, "self-check")
+	if err != nil {
+		return err
+	}
+	defer done()
+	r, err := doctor.ReadRecord(in)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	e, err := registry().Lookup(r.Engine)
+	if err != nil {
+		return err
+	}
+	read := r.Read(e)
+	return a.print(read, func(w *lineWriter) { w.printf("%s", read.Text()) })
 }
 
 // imported is the answer of import.
@@ -66,17 +92,25 @@ func (a *app) importBundle(ctx context.Context, name string) (err error) {
 }
 
 func (a *app) readBundle(name string) (m store.Manifest, run store.Run, trials []filewise.Trial, err error) {
-	in := filesystem.Reader(a.stdin)
-	if name != "-" {
-		f, err := filesystem.Open(name)
-		if err != nil {
-			return m, run, nil, filewise.Errorf(filewise.CodeUsage, "name a bundle that you may read", "bundle: %w", err)
-		}
-		defer f.Close()
-		in = f
+	in, done, err := a.input(name, "bundle")
+	if err != nil {
+		return m, run, nil, err
 	}
+	defer done()
 	if m, run, trials, err = store.ReadBundle(in); err != nil && name != "-" {
 		err = fmt.Errorf("%s: %w", name, err)
 	}
 	return m, run, trials, err
+}
+
+// input opens a file of another's; -: standard input.
+func (a *app) input(name, what string) (in io.Reader, done func(), err error) {
+	if name == "-" {
+		return filesystem.Reader(a.stdin), func() {}, nil
+	}
+	f, err := filesystem.Open(name)
+	if err != nil {
+		return nil, nil, filewise.Errorf(filewise.CodeUsage, "name a "+what+" that you may read", "%s: %w", what, err)
+	}
+	return f, func() { _ = f.Close() }, nil
 }

@@ -63,7 +63,7 @@ func outputs() map[string][]any {
 	return map[string][]any{
 		"run": {result, studied}, "resume": {result, studied}, "show": {result}, "report": {result}, "judge": {result, archive.Elsewhere{}},
 		"plan": {preview.Preview{}, previews{}, preview.Power{}}, "compare": {archive.Comparison{}, archive.Across{}},
-		"list": {[]store.RunInfo{}}, "import": {imported{}}, "apply": {apply.Scripts{}}, "backup": {result, tune.Result{}},
+		"list": {[]store.RunInfo{}}, "import": {imported{}, doctor.Reading{}}, "apply": {apply.Scripts{}}, "backup": {result, tune.Result{}},
 		"capture": {captured{}}, "inspect": {inspected{}}, "doctor": {doctor.Diagnosis{}}, "engines": {[]engineInfo{}, engineInfo{}},
 		"scenarios": {[]workload.Scenario{}, workload.Scenario{}}, "clean": {[]scratch.Leftover{}, []run.Leftover{}},
 		"stop": {stopped{}}, "serve": {served{}}, "version": {map[string]string{}},

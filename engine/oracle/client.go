@@ -66,7 +66,7 @@ type pool struct {
 }
 
 func newPool(c *config, secrets []filewise.Secret) *pool {
-	opener := external.Recovering(opener{c}, serverOf(c), nil)
+	opener := external.Recovering(opener{c}, external.Traits{Server: serverOf(c), Code: codeText})
 	p := &pool{db: sql.OpenDB(opener), lasting: sql.OpenDB(opener), secrets: secrets}
 	p.db.SetMaxOpenConns(controls)
 	p.lasting.SetMaxIdleConns(-1) // an idle one would still announce what it was for

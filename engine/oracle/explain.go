@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/sijms/go-ora/v2/network"
 
@@ -97,6 +98,14 @@ func codeOf(err error) int {
 		return e.ErrCode
 	}
 	return 0
+}
+
+// codeText is the number as a text; empty: the server sent none.
+func codeText(err error) string {
+	if n := codeOf(err); n > 0 {
+		return strconv.Itoa(n)
+	}
+	return ""
 }
 
 // explain adds to an error its class, its code and what to do about it.

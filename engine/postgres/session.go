@@ -222,5 +222,5 @@ func (s *statements) call(ctx context.Context, first, n int64) error {
 		params[i] = strconv.AppendInt(nil, v, 10)
 	}
 	_, err := s.conn.ExecPrepared(ctx, s.names[0], params[:], nil, nil).Close()
-	return err
+	return client.Refused(ctx, s.texts[0], err)
 }

@@ -99,7 +99,7 @@ func (d *design) extension() string {
 }
 
 // send executes one operation by its prepared statement.
-func (s *statements) send(_ context.Context, i int64) error {
+func (s *statements) send(ctx context.Context, i int64) error {
 	if s.churn {
 		if err := s.createAndDropTable(); err != nil {
 			return err
@@ -108,7 +108,7 @@ func (s *statements) send(_ context.Context, i int64) error {
 	s.Write(s.Phase.Args, s.Worker, i)
 	err := s.Execute(s.conn, s.names[s.Type(i)], s.Params)
 	if err != nil || len(s.Phase.Types) > 0 {
-		return err // of several types each looks itself whether its rows are there
+		return client.Refused(ctx, s.texts[s.Type(i)], err) // of several types each looks itself whether its rows are there
 	}
 	return s.found(s.Rows())
 }
@@ -136,7 +136,7 @@ func (s *statements) apart(ctx context.Context, i int64) (err error) {
 	err = s.Guard(ctx, func(ctx context.Context) error {
 		tag, err := conn.ExecParams(ctx, s.texts[0], s.Params, nil, nil, nil).Close()
 		if err != nil {
-			return err
+			return client.Refused(ctx, s.texts[0], err)
 		}
 		return s.found(tag.RowsAffected())
 	})

@@ -37,7 +37,7 @@ func (l *login) pool(database, program string, n int) *sql.DB {
 		c.Database = database
 	}
 	c.AppName = program
-	db := sql.OpenDB(external.Recovering(patient{l, c}, l.address.String(), nil))
+	db := sql.OpenDB(external.Recovering(patient{l, c}, external.Traits{Server: l.address.String(), Code: codesOf}))
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)
 	return db

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	mssql "github.com/microsoft/go-mssqldb"
@@ -77,6 +78,13 @@ func numbers(err error) []int {
 		all = append(all, int(a.Number))
 	}
 	return all
+}
+
+// codesOf are the numbers as one text, each once; empty: the server sent none.
+func codesOf(err error) string {
+	all := filewise.Each(numbers(err), strconv.Itoa)
+	slices.Sort(all)
+	return strings.Join(slices.Compact(all), ",")
 }
 
 func hasNumber(err error, number int) bool { return slices.Contains(numbers(err), number) }

@@ -48,7 +48,7 @@ func TestHostileServer(t *testing.T) {
 	}
 	told := func(what string) {
 		t.Helper()
-		db := sql.OpenDB(external.Recovering(patient{login, login.config}, "the server", nil))
+		db := sql.OpenDB(external.Recovering(patient{login, login.config}, external.Traits{Server: "the server"}))
 		defer db.Close()
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

@@ -3,6 +3,7 @@ package dialect
 import (
 	"database/sql"
 	"errors"
+	"strconv"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -65,6 +66,14 @@ func Number(err error) (n uint16, ok bool) {
 		return 0, false
 	}
 	return e.Number, true
+}
+
+// Code is the number of a server's error as a text; empty for any other error.
+func Code(err error) string {
+	if n, ok := Number(err); ok {
+		return strconv.Itoa(int(n))
+	}
+	return ""
 }
 
 // Classify wraps a failed operation's error with its class; what has none, and

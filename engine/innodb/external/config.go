@@ -273,7 +273,8 @@ func (s *server) connect(c *mysql.Config, n int) *sql.DB {
 		panic(err) // Engine.config has tried it
 	}
 	address := s.target.Address
-	db := sql.OpenDB(external.Recovering(connector{inner, s.numbers, on(*address, optionCompress), address.String()}, address.String(), ended))
+	db := sql.OpenDB(external.Recovering(connector{inner, s.numbers, on(*address, optionCompress), address.String()},
+		external.Traits{Server: address.String(), Why: ended, Code: dialect.Code}))
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)
 	return db

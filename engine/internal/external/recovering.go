@@ -9,18 +9,25 @@ import (
 	"sync/atomic"
 
 	"filewise"
+	"filewise/engine/internal/sqlfile"
 )
 
-// Recovering has panics of a driver, over what a server has sent, come back as errors that name the server. What
-// has met one is not used again. If why is given, it returns why a connection was ended, if the driver does not tell.
-func Recovering(inner driver.Connector, server string, why func(driver.Conn) error) driver.Connector {
-	return recovering{inner, server, why}
+// Traits are what is particular to a driver.
+type Traits struct {
+	Server string // in messages
+	// Why returns why a connection was ended, if the driver does not tell; nil: it tells.
+	Why func(driver.Conn) error
+	// Code returns the server's code of an error; empty if the server did not send it.
+	Code func(error) string
 }
+
+// Recovering has panics of a driver, over what a server has sent, come back as errors that name the server. What
+// has met one is not used again. Statements that the server refuses are reported (filewise.SeeRefusals).
+func Recovering(inner driver.Connector, t Traits) driver.Connector { return recovering{inner, t} }
 
 type recovering struct {
 	driver.Connector
-	server string
-	why    func(driver.Conn) error
+	Traits
 }
 
 // Unreadable is the error about a server whose answer ends the driver, or would.
@@ -37,19 +44,20 @@ func Unreadable(server string, what any) error {
 func (r recovering) Connect(ctx context.Context) (c driver.Conn, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = Unreadable(r.server, p)
+			err = Unreadable(r.Server, p)
 		}
 	}()
 	if c, err = r.Connector.Connect(ctx); err != nil {
 		return nil, err
 	}
-	return &careful{Conn: c, from: r}, nil
+	return &careful{Conn: c, from: r, see: filewise.SeesRefusals(ctx)}, nil
 }
 
 // careful is a connection, with what database/sql asks of one that is more than a driver.Conn.
 type careful struct {
 	driver.Conn
 	from   recovering
+	see    func(filewise.Refusal) // of whoever had it opened
 	broken atomic.Bool
 }
 
@@ -57,15 +65,42 @@ type careful struct {
 func (c *careful) recovered(err *error) {
 	if p := recover(); p != nil {
 		c.broken.Store(true)
-		*err = Unreadable(c.from.server, p)
+		*err = Unreadable(c.from.Server, p)
 		return
 	}
-	if *err == nil || c.from.why == nil || errors.Is(*err, io.EOF) {
+	if *err == nil || c.from.Why == nil || errors.Is(*err, io.EOF) {
 		return
 	}
-	if why := c.from.why(c.Conn); why != nil {
+	if why := c.from.Why(c.Conn); why != nil {
 		c.broken.Store(true)
-		*err = Unreadable(c.from.server, why)
+		*err = Unreadable(c.from.Server, why)
+	}
+}
+
+// answered is deferred by what executes a statement: it is recovered, and reports a refusal.
+func (c *careful) answered(ctx context.Context, query string, err *error) {
+	if p := recover(); p != nil {
+		c.broken.Store(true)
+		*err = Unreadable(c.from.Server, p)
+		return
+	}
+	if *err == nil || errors.Is(*err, io.EOF) || errors.Is(*err, driver.ErrSkip) {
+		return
+	}
+	c.recovered(err)
+	see := c.see
+	if told := filewise.SeesRefusals(ctx); told != nil {
+		see = told
+	}
+	if see != nil && ctx.Err() == nil && c.from.Code != nil {
+		Refused(see, query, c.from.Code(*err))
+	}
+}
+
+// Refused reports a statement that a server refused with a code; without one nothing is reported.
+func Refused(see func(filewise.Refusal), statement, code string) {
+	if see != nil && code != "" {
+		see(filewise.Refusal{Statement: sqlfile.Public(statement), Code: code})
 	}
 }
 
@@ -82,7 +117,7 @@ func (c *careful) Prepare(query string) (driver.Stmt, error) {
 
 // PrepareContext implements driver.ConnPrepareContext.
 func (c *careful) PrepareContext(ctx context.Context, query string) (s driver.Stmt, err error) {
-	defer c.recovered(&err)
+	defer c.answered(ctx, query, &err)
 	if p, ok := c.Conn.(driver.ConnPrepareContext); ok {
 		s, err = p.PrepareContext(ctx, query)
 	} else {
@@ -91,7 +126,7 @@ func (c *careful) PrepareContext(ctx context.Context, query string) (s driver.St
 	if err != nil {
 		return nil, err
 	}
-	return &carefulStmt{s, c}, nil
+	return &carefulStmt{s, c, query}, nil
 }
 
 // BeginTx implements driver.ConnBeginTx.
@@ -114,7 +149,7 @@ func (c *careful) Ping(ctx context.Context) (err error) {
 
 // ExecContext implements driver.ExecerContext.
 func (c *careful) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (r driver.Result, err error) {
-	defer c.recovered(&err)
+	defer c.answered(ctx, query, &err)
 	if e, ok := c.Conn.(driver.ExecerContext); ok {
 		return e.ExecContext(ctx, query, args)
 	}
@@ -123,17 +158,18 @@ func (c *careful) ExecContext(ctx context.Context, query string, args []driver.N
 
 // QueryContext implements driver.QueryerContext.
 func (c *careful) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (r driver.Rows, err error) {
-	defer c.recovered(&err)
+	defer c.answered(ctx, query, &err)
 	q, ok := c.Conn.(driver.QueryerContext)
 	if !ok {
 		return nil, driver.ErrSkip
 	}
-	return c.rows(q.QueryContext(ctx, query, args))
+	r, err = q.QueryContext(ctx, query, args)
+	return c.rows(ctx, query, r, err)
 }
 
 // Exec is for sessions that work on the driver's own connection.
 func (c *careful) Exec(query string, args []driver.Value) (r driver.Result, err error) {
-	defer c.recovered(&err)
+	defer c.answered(context.Background(), query, &err)
 	if e, ok := c.Conn.(driver.Execer); ok { //nolint:staticcheck // the one without a context costs less
 		return e.Exec(query, args)
 	}
@@ -163,17 +199,18 @@ func (c *careful) IsValid() bool {
 	return !c.broken.Load() && (!ok || v.IsValid())
 }
 
-func (c *careful) rows(r driver.Rows, err error) (driver.Rows, error) {
+func (c *careful) rows(ctx context.Context, query string, r driver.Rows, err error) (driver.Rows, error) {
 	if err != nil || r == nil {
 		return nil, err
 	}
-	return &carefulRows{r, c}, nil
+	return &carefulRows{r, c, ctx, query}, nil
 }
 
 // carefulStmt is a statement of such a connection.
 type carefulStmt struct {
 	driver.Stmt
-	conn *careful
+	conn  *careful
+	query string
 }
 
 // Close implements driver.Stmt.
@@ -184,7 +221,7 @@ func (s *carefulStmt) Close() (err error) {
 
 // ExecContext implements driver.StmtExecContext.
 func (s *carefulStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (r driver.Result, err error) {
-	defer s.conn.recovered(&err)
+	defer s.conn.answered(ctx, s.query, &err)
 	if e, ok := s.Stmt.(driver.StmtExecContext); ok {
 		return e.ExecContext(ctx, args)
 	}
@@ -193,11 +230,13 @@ func (s *carefulStmt) ExecContext(ctx context.Context, args []driver.NamedValue)
 
 // QueryContext implements driver.StmtQueryContext.
 func (s *carefulStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (r driver.Rows, err error) {
-	defer s.conn.recovered(&err)
+	defer s.conn.answered(ctx, s.query, &err)
 	if q, ok := s.Stmt.(driver.StmtQueryContext); ok {
-		return s.conn.rows(q.QueryContext(ctx, args))
+		r, err = q.QueryContext(ctx, args)
+	} else {
+		r, err = s.Stmt.Query(valuesOf(args)) //nolint:staticcheck // what an old driver has
 	}
-	return s.conn.rows(s.Stmt.Query(valuesOf(args))) //nolint:staticcheck // what an old driver has
+	return s.conn.rows(ctx, s.query, r, err)
 }
 
 func valuesOf(args []driver.NamedValue) []driver.Value {
@@ -215,7 +254,9 @@ func (s *carefulStmt) CheckNamedValue(v *driver.NamedValue) error {
 // carefulRows are the rows of such a connection.
 type carefulRows struct {
 	driver.Rows
-	conn *careful
+	conn  *careful
+	ctx   context.Context // of the query
+	query string
 }
 
 // Close implements driver.Rows.
@@ -226,7 +267,7 @@ func (r *carefulRows) Close() (err error) {
 
 // Next implements driver.Rows.
 func (r *carefulRows) Next(into []driver.Value) (err error) {
-	defer r.conn.recovered(&err)
+	defer r.conn.answered(r.ctx, r.query, &err)
 	return r.Rows.Next(into)
 }
 
@@ -238,7 +279,7 @@ func (r *carefulRows) HasNextResultSet() bool {
 
 // NextResultSet implements driver.RowsNextResultSet.
 func (r *carefulRows) NextResultSet() (err error) {
-	defer r.conn.recovered(&err)
+	defer r.conn.answered(r.ctx, r.query, &err)
 	return r.Rows.(driver.RowsNextResultSet).NextResultSet()
 }
 

@@ -46,6 +46,7 @@ func Parse(name, text string, funcs template.FuncMap) (*File, error) {
 
 // Add reads further sections.
 func (f *File) Add(text string, funcs template.FuncMap) error {
+	publish(text)
 	var current []string // the names of the section being read
 	var whole bool
 	var body []string

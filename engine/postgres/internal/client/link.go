@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"filewise"
+	"filewise/engine/internal/external"
 	"filewise/engine/internal/sqlfile"
 	"filewise/engine/internal/sqlrows"
 	"filewise/internal/exchange"
@@ -174,9 +175,17 @@ func (l *Link) Exec(ctx context.Context, statements ...string) error {
 	})
 }
 
+// Refused reports a statement that the server refused (filewise.SeeRefusals), and returns the error as it is.
+func Refused(ctx context.Context, statement string, err error) error {
+	if err != nil && ctx.Err() == nil {
+		external.Refused(filewise.SeesRefusals(ctx), statement, CodeOf(err))
+	}
+	return err
+}
+
 // Done explains how a statement ended.
 func (l *Link) Done(ctx context.Context, statement string, err error) error {
-	if err == nil {
+	if Refused(ctx, statement, err) == nil {
 		return nil
 	}
 	return l.Why(fmt.Errorf("%s: %w", sqlfile.Short(ShortenPool(statement)), OrCause(ctx, err)))

@@ -1,0 +1,51 @@
+package sqlfile
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// public holds the words of all SQL files, in small letters: they are in Filewise's sources.
+var public sync.Map
+
+// publish adds the words of a file's text.
+func publish(text string) {
+	for _, w := range word.FindAllString(text, -1) {
+		public.Store(strings.ToLower(w), true)
+	}
+}
+
+// mostPublic bounds what Public returns, in bytes.
+const mostPublic = 1000
+
+var (
+	word   = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
+	hidden = regexp.MustCompile(`(?s)--[^\n]*|/\*.*?(?:\*/|$)|'(?:[^']|'')*(?:'|$)|"[^"]*(?:"|$)|` + "`[^`]*(?:`|$)" +
+		`|\[[^\]]*(?:\]|$)|[0-9][0-9A-Za-z_.]*|[^\x00-\x7f]+|[[:cntrl:] ]+`)
+	masked = regexp.MustCompile(`\?(?:[ .,]*\?)+`)
+)
+
+// Public returns a statement as strangers may read it: of words only those that SQL files of Filewise have, without
+// comments, and with ? for literals, quoted names and all else. Which dialect it is of does not matter: whatever is
+// taken for code by mistake has to be such a word, too.
+func Public(statement string) string {
+	text := hidden.ReplaceAllStringFunc(statement, func(s string) string {
+		switch {
+		case strings.HasPrefix(s, "--"), strings.HasPrefix(s, "/*"), s[0] <= ' ':
+			return " "
+		}
+		return "?"
+	})
+	text = word.ReplaceAllStringFunc(text, func(w string) string {
+		if _, known := public.Load(strings.ToLower(w)); known {
+			return w
+		}
+		return "?"
+	})
+	text = strings.TrimSpace(masked.ReplaceAllString(strings.Join(strings.Fields(text), " "), "?"))
+	if len(text) > mostPublic {
+		text = text[:mostPublic] + " …"
+	}
+	return text
+}
