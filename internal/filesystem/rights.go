@@ -20,7 +20,7 @@ var namedRights = map[string]uint32{"CC": 0x1, "DC": 0x2, "LC": 0x4, "WD": 0x400
 var (
 	aces    = regexp.MustCompile(`\(([^;()]*);([^;()]*);([^;()]*);[^;()]*;[^;()]*;([^;()]*)(?:;[^()]*)?\)`)
 	domains = regexp.MustCompile(`^S-1-5-21-.*-513$`) // each domain's Domain Users
-	owners  = regexp.MustCompile(`^O:(S(?:-[0-9A-Fa-fx]+)+|[A-Z]{2})`)
+	owners  = regexp.MustCompile(`^O:(S(?:-(?:0x[0-9A-Fa-f]+|[0-9]+))+|[A-Z]{2})`)
 )
 
 // openTo is the group of everybody that a security descriptor of Windows, in SDDL, lets read or write; empty: none.

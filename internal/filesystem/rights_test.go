@@ -24,7 +24,8 @@ func TestOpenTo(t *testing.T) {
 	}
 	const me = "S-1-5-21-1-2-3-1001"
 	for sddl, want := range map[string]string{"O:" + me + "G:SYD:": "", "O:BAG:SYD:": "", "O:S-1-5-80-1-2G:SYD:": "", "G:SYD:": "",
-		"O:S-1-5-21-1-2-3-1002G:SYD:": "S-1-5-21-1-2-3-1002", "O:S-1-5-21-1-2-3-500G:SYD:": "", "O:BUG:SYD:": "BU"} {
+		"O:S-1-5-21-1-2-3-1002G:SYD:": "S-1-5-21-1-2-3-1002", "O:S-1-5-21-1-2-3-500G:SYD:": "", "O:BUG:SYD:": "BU",
+		"O:" + me + "D:P(A;;FA;;;SY)": "", "O:S-1-5-21-1-2-3-1002D:": "S-1-5-21-1-2-3-1002"} {
 		if got := foreign(sddl, me); got != want {
 			t.Errorf("%s belongs to %q, want %q", sddl, got, want)
 		}
