@@ -145,7 +145,7 @@ func setMark(dir *os.Root, e entry) (life *os.File, err error) {
 	m := mark{Format: formatVersion, ID: e.ID, Owner: e.Owner, Locked: filesystem.Lock(life) == nil}
 	err = errors.Join(json.NewEncoder(life).Encode(m), life.Sync())
 	if err == nil {
-		err = dir.Rename(newMarkName, markName)
+		err = filesystem.Insist(func() error { return dir.Rename(newMarkName, markName) })
 	}
 	if err == nil {
 		err = errors.Join(filesystem.SyncDir(e.path()), filesystem.SyncDir(e.Volume), e.there())

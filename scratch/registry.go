@@ -87,7 +87,7 @@ func (r *Registry) write(e entry) error {
 		os.Remove(tmp)
 		return err
 	}
-	if err := os.Rename(tmp, r.file(e.ID)); err != nil {
+	if err := filesystem.Insist(func() error { return os.Rename(tmp, r.file(e.ID)) }); err != nil {
 		os.Remove(tmp)
 		return err
 	}
