@@ -62,6 +62,8 @@ type Study struct {
 	Withheld []Column `json:"withheld,omitempty"`
 	// Fill are parameters that stand against no column, and of which the server does not tell the values.
 	Fill []Column `json:"fill_in,omitempty"`
+	// Unread are tables, or the settings, that the server was asked about and did not tell of, with the reason.
+	Unread []Column `json:"unread,omitempty"`
 	// Earlier is how many statements of a log are of sessions older than it, taken for this database's.
 	Earlier int `json:"of_earlier_sessions,omitempty"`
 }
@@ -110,7 +112,9 @@ func Take(ctx context.Context, e filewise.Capturer, w filewise.Watcher, o Option
 	if of, ok := w.(filewise.Accustomed); ok {
 		var err error
 		if t.Settings, err = of.Settings(ctx); err != nil {
-			return nil, err
+			if err := t.unread(ctx, "settings of the database", err); err != nil {
+				return nil, err
+			}
 		}
 	}
 	kinds, err := t.observe(ctx, e)

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -357,5 +358,33 @@ func TestTransactionsOfALog(t *testing.T) {
 		if strings.Join(got, "|") != want || err != nil {
 			t.Errorf("%s\nbecomes %s\nnot     %s (%v)", log, strings.Join(got, "|"), want, err)
 		}
+	}
+}
+
+// mute tells of no table.
+type mute struct{ filewise.Watcher }
+
+func (mute) Table(context.Context, string, func(string) bool) (filewise.TableFacts, error) {
+	return filewise.TableFacts{}, errors.New("no answer\nwithin 4s")
+}
+
+// What was read of statements is kept where a question about their tables fails, and the study says which.
+func TestUnreadTables(t *testing.T) {
+	x := &taking{watcher: mute{}, why: map[string]string{}}
+	x.Calls = 1
+	kinds := []kind{{texts: []string{"SELECT a FROM big WHERE b = ?"}, keys: []string{""}, calls: 1,
+		shapes: []filewise.Shape{{Tables: []string{"big"}, Pieces: []string{"SELECT a FROM big WHERE b = ", ""},
+			Values: []filewise.ValueUse{{Column: "b", Type: filewise.TypeWhole}}}}}}
+	if err := x.facts(t.Context(), kinds); err != nil {
+		t.Fatal(err)
+	}
+	x.write(kinds)
+	if text := x.YAML(); len(x.Transactions) != 1 || !strings.Contains(text, "#   table big: no answer within 4s") {
+		t.Error(text)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := x.facts(ctx, kinds); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
 	}
 }

@@ -24,11 +24,10 @@ func (t *taking) facts(ctx context.Context, kinds []kind) error {
 	var all []filewise.TableFacts
 	sum := int64(0)
 	for _, name := range names {
-		f, err := t.watcher.Table(ctx, name, t.Options.asked)
+		f, err := t.table(ctx, name)
 		if err != nil {
 			return err
 		}
-		t.withhold(&f)
 		if f.Name != "" {
 			t.tables[f.Name], all = f, append(all, f)
 			sum += f.Bytes
@@ -61,6 +60,27 @@ func (t *taking) facts(ctx context.Context, kinds []kind) error {
 	return nil
 }
 
+// table asks about a table. One that the server does not tell of is noted: the statements are worth having without it.
+func (t *taking) table(ctx context.Context, name string) (filewise.TableFacts, error) {
+	f, err := t.watcher.Table(ctx, name, t.Options.asked)
+	if err != nil {
+		return filewise.TableFacts{}, t.unread(ctx, "table "+name, err)
+	}
+	t.withhold(&f)
+	return f, nil
+}
+
+// unread notes a question that failed. The error is that of an interruption.
+func (t *taking) unread(ctx context.Context, what string, why error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if c := (Column{Name: what, Why: brief(why.Error())}); !slices.Contains(t.Unread, c) {
+		t.Unread = append(t.Unread, c)
+	}
+	return nil
+}
+
 // once takes back what a server counts more than once: an INSERT for each rule of its table.
 func (t *taking) once(kinds []kind) {
 	for i := range kinds {
@@ -84,11 +104,10 @@ func (t *taking) parentsOf(ctx context.Context, all []filewise.TableFacts) error
 			if _, known := t.parents[c.ParentTable]; known || !c.Unique || c.ParentTable == "" {
 				continue
 			}
-			parent, err := t.watcher.Table(ctx, c.ParentTable, t.Options.asked)
+			parent, err := t.table(ctx, c.ParentTable)
 			if err != nil {
 				return err
 			}
-			t.withhold(&parent)
 			t.parents[c.ParentTable] = parent
 		}
 	}

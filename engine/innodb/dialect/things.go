@@ -111,7 +111,7 @@ func Things(ctx context.Context, db Queryer, database string) ([]Thing, error) {
 UNION ALL SELECT LOWER(ROUTINE_TYPE), ROUTINE_NAME, ROUTINE_COMMENT, ROUTINE_DEFINITION
   FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = ?
 UNION ALL SELECT 'event', EVENT_NAME, '', '' FROM information_schema.EVENTS WHERE EVENT_SCHEMA = ?
-UNION ALL SELECT 'trigger', TRIGGER_NAME, '', '' FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = ?
+UNION ALL SELECT 'trigger', TRIGGER_NAME, '', '' FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = ?
 UNION ALL SELECT LOWER(CONSTRAINT_TYPE), CONSTRAINT_NAME, '', '' FROM information_schema.TABLE_CONSTRAINTS
   WHERE TABLE_SCHEMA = ? AND CONSTRAINT_TYPE IN ('CHECK', 'FOREIGN KEY')`,
 		database, database, database, database, database)

@@ -37,6 +37,7 @@ type watcher struct {
 	in       *sql.DB           // in the database; db is in none, so that what it asks is not counted there
 	foreign  map[string]string // a foreign key of each table that has one, or is referred to; nil: not read
 	unread   error             // why they could not be read
+	listed   []string          // names of the tables; nil: not read
 }
 
 func (w *watcher) Server() string { return w.product.Title + " " + w.version }
@@ -92,7 +93,9 @@ func (w *watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, err
 		return nil, w.explain(err)
 	}
 	if len(all) > 0 {
-		return all, w.explain(errors.Join(w.sampled(ctx, all), w.named(ctx, all)))
+		w.sampled(ctx, all)
+		_ = w.named(ctx, all) // a statement whose names stay as the digest has them is left out by itself if they are wrong
+		return all, nil
 	}
 	var enabled string
 	err = w.db.QueryRowContext(ctx, "SELECT ENABLED FROM performance_schema.setup_consumers WHERE NAME = 'statements_digest'").Scan(&enabled)
@@ -117,8 +120,8 @@ func (w *watcher) Shape(ctx context.Context, statement string, constants []strin
 	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)
 	defer cancel()
 	s, err := dialect.CustomRules.Shape(statement, w.database, func(table string) ([]string, error) {
-		return dialect.Column(ctx, w.in, "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND "+
-			"TABLE_NAME = "+dialect.Literal(table)+" AND EXTRA NOT LIKE '%INVISIBLE%' ORDER BY ORDINAL_POSITION")
+		return dialect.Column(ctx, w.db, "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = "+dialect.Literal(w.database)+
+			" AND TABLE_NAME = "+dialect.Literal(table)+" AND EXTRA NOT LIKE '%INVISIBLE%' ORDER BY ORDINAL_POSITION")
 	})
 	if err != nil {
 		return s, w.explain(err)
@@ -178,10 +181,6 @@ const (
 	readParents = "SELECT CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME FROM " +
 		"information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND REFERENCED_TABLE_SCHEMA = " +
 		"TABLE_SCHEMA AND REFERENCED_TABLE_NAME <> TABLE_NAME ORDER BY CONSTRAINT_NAME, ORDINAL_POSITION"
-	// MariaDB opens the tables of all databases for a condition on CONSTRAINT_SCHEMA, those of one for TABLE_SCHEMA.
-	readForeign = "SELECT TABLE_NAME, IF(REFERENCED_TABLE_SCHEMA = TABLE_SCHEMA, REFERENCED_TABLE_NAME, TABLE_NAME), CONSTRAINT_NAME " +
-		"FROM information_schema.KEY_COLUMN_USAGE WHERE " +
-		"TABLE_SCHEMA = ? AND REFERENCED_TABLE_NAME IS NOT NULL"
 )
 
 func (w *watcher) table(ctx context.Context, name string) (filewise.TableFacts, error) {
@@ -189,14 +188,14 @@ func (w *watcher) table(ctx context.Context, name string) (filewise.TableFacts, 
 	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)
 	defer cancel()
 	var kind, options string
-	err := dialect.Each(ctx, w.in, func(scan dialect.Scan) error {
+	err := dialect.Each(ctx, w.db, func(scan dialect.Scan) error {
 		t.Name, t.Table = name, name
 		return scan(&t.Bytes, &t.Rows, &kind, &options)
 	}, readTable, w.database, name)
 	if err != nil || t.Name == "" {
 		return t, err
 	}
-	err = dialect.Each(ctx, w.in, func(scan dialect.Scan) error {
+	err = dialect.Each(ctx, w.db, func(scan dialect.Scan) error {
 		var c filewise.ColumnFacts
 		var data string
 		var most int64
@@ -241,12 +240,15 @@ func (w *watcher) foreignKey(ctx context.Context, table string) (string, error) 
 		all := map[string]string{}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), inspecting.Patience)
 		defer cancel()
-		w.unread = dialect.Each(ctx, w.in, func(scan dialect.Scan) error {
-			var from, to, constraint string
-			err := scan(&from, &to, &constraint)
-			all[from], all[to] = constraint, constraint
-			return err
-		}, readForeign, w.database)
+		var keys []foreignKey
+		keys, w.unread = w.foreignKeys(ctx, w.database)
+		for _, k := range keys {
+			for _, end := range [][2]string{k.from, k.to} {
+				if end[0] == w.database {
+					all[end[1]] = k.name
+				}
+			}
+		}
 		if w.unread == nil {
 			w.foreign = all
 		}
@@ -260,7 +262,7 @@ func (w *watcher) checks(ctx context.Context, t *filewise.TableFacts, kind strin
 		return nil
 	}
 	var name, create string
-	err := w.in.QueryRowContext(ctx, "SHOW CREATE TABLE "+dialect.Ident(t.Table)).Scan(&name, &create)
+	err := w.db.QueryRowContext(ctx, "SHOW CREATE TABLE "+dialect.Ident(w.database)+"."+dialect.Ident(t.Table)).Scan(&name, &create)
 	for line := range strings.SplitSeq(create, "\n") {
 		_, check, _ := strings.Cut(line, " CHECK (")
 		for i := range t.Columns {
@@ -291,7 +293,7 @@ func (w *watcher) parents(ctx context.Context, t *filewise.TableFacts) error {
 	of := map[string]single{}
 	last := ""
 	var all []filewise.ForeignKey
-	err := dialect.Each(ctx, w.in, func(scan dialect.Scan) error {
+	err := dialect.Each(ctx, w.db, func(scan dialect.Scan) error {
 		var constraint, column, parent, key string
 		err := scan(&constraint, &column, &parent, &key)
 		if constraint != last {
@@ -321,7 +323,7 @@ func (w *watcher) parents(ctx context.Context, t *filewise.TableFacts) error {
 // keys are the primary key, and what a unique key means for new rows and for partitions.
 func (w *watcher) keys(ctx context.Context, t *filewise.TableFacts) error {
 	unique := map[string][]string{}
-	err := dialect.Each(ctx, w.in, func(scan dialect.Scan) error {
+	err := dialect.Each(ctx, w.db, func(scan dialect.Scan) error {
 		var index, column string
 		var many int
 		err := scan(&index, &many, &column)
@@ -368,7 +370,7 @@ const sampled, common = 5000, 50
 
 // sample asks for a column's range, lengths and frequencies; withheld, for lengths alone.
 func (w *watcher) sample(ctx context.Context, t filewise.TableFacts, c *filewise.ColumnFacts, withheld bool) error {
-	column, table := dialect.Ident(c.Name), dialect.Ident(t.Name)
+	column, table := dialect.Ident(c.Name), dialect.Ident(w.database)+"."+dialect.Ident(t.Name)
 	rows := fmt.Sprintf("(SELECT %s AS filewise_v FROM %s LIMIT %d) s", column, table, 2*sampled)
 	if t.Key != "" {
 		end := func(way string) string {
@@ -378,7 +380,7 @@ func (w *watcher) sample(ctx context.Context, t filewise.TableFacts, c *filewise
 	}
 	var width sql.NullFloat64
 	if c.Type == filewise.TypeText {
-		if err := w.in.QueryRowContext(ctx, "SELECT AVG(CHAR_LENGTH(filewise_v)) FROM "+rows).Scan(&width); err != nil {
+		if err := w.db.QueryRowContext(ctx, "SELECT AVG(CHAR_LENGTH(filewise_v)) FROM "+rows).Scan(&width); err != nil {
 			return err
 		}
 		c.Width = width.Float64
@@ -387,12 +389,12 @@ func (w *watcher) sample(ctx context.Context, t filewise.TableFacts, c *filewise
 		return nil
 	}
 	var low, high sql.NullString
-	if err := w.in.QueryRowContext(ctx, "SELECT MIN(filewise_v), MAX(filewise_v) FROM "+rows).Scan(&low, &high); err != nil {
+	if err := w.db.QueryRowContext(ctx, "SELECT MIN(filewise_v), MAX(filewise_v) FROM "+rows).Scan(&low, &high); err != nil {
 		return err
 	}
 	c.Low, c.High = low.String, high.String
 	var sum, n float64
-	err := dialect.Each(ctx, w.in, func(scan dialect.Scan) error {
+	err := dialect.Each(ctx, w.db, func(scan dialect.Scan) error {
 		var v sql.NullString
 		err := scan(&v, &n, &sum)
 		if v.Valid {

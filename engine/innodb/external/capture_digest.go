@@ -17,15 +17,12 @@ var inTable = regexp.MustCompile(`\b(FROM|JOIN|INTO|UPDATE) ([A-Z][A-Z0-9_]*)\b`
 // named gives names in digests as statements have them: a digest has a table `status`, whose name is a keyword,
 // as STATUS, which is another table where case counts; and MySQL's does not double the backticks in a name.
 func (w *watcher) named(ctx context.Context, all []filewise.CountedStatement) error {
-	ofDatabase := func(column, view, like string) ([]string, error) {
-		return dialect.Column(ctx, w.db, "SELECT "+column+" FROM information_schema."+view+" WHERE TABLE_SCHEMA = ? AND "+column+" LIKE ?",
-			w.database, like)
-	}
-	tables, err := ofDatabase("TABLE_NAME", "TABLES", "%")
+	tables, err := w.tables(ctx)
 	if err != nil {
 		return err
 	}
-	ticked, err := ofDatabase("COLUMN_NAME", "COLUMNS", "%`%")
+	ticked, err := dialect.Column(ctx, w.db, "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND "+
+		"COLUMN_NAME LIKE '%`%'", w.database)
 	if err != nil {
 		return err
 	}
@@ -63,9 +60,9 @@ const readSample = "SELECT COALESCE(QUERY_SAMPLE_TEXT, '') FROM performance_sche
 
 // sampled takes, in the place of a digest that leaves out values in two places, a statement that the server keeps of it:
 // that tells how many there were in each. MariaDB keeps none, nor one that is cut.
-func (w *watcher) sampled(ctx context.Context, all []filewise.CountedStatement) error {
+func (w *watcher) sampled(ctx context.Context, all []filewise.CountedStatement) {
 	if w.product != dialect.MySQL {
-		return nil
+		return
 	}
 	for i := range all {
 		s := &all[i]
@@ -74,11 +71,10 @@ func (w *watcher) sampled(ctx context.Context, all []filewise.CountedStatement) 
 		}
 		found, err := dialect.Column(ctx, w.db, readSample, w.database, s.ID)
 		if err != nil {
-			return err
+			s.Hidden = "its digest leaves out values in two places, and the server's sample of it could not be read"
 		}
 		if len(found) == 1 && found[0] != "" && !strings.HasSuffix(found[0], "...") {
 			s.Text = found[0]
 		}
 	}
-	return nil
 }

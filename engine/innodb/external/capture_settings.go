@@ -27,12 +27,20 @@ func (w *watcher) folds() bool {
 	return ok && v != "0"
 }
 
+// tables are the names of the database's, which are read once.
+func (w *watcher) tables(ctx context.Context) (_ []string, err error) {
+	if w.listed == nil {
+		w.listed, err = dialect.Column(ctx, w.db, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = ?", w.database)
+	}
+	return w.listed, err
+}
+
 // fold gives a statement's tables the names that the catalogue has.
 func (w *watcher) fold(ctx context.Context, s *filewise.Shape) error {
 	if !w.folds() {
 		return nil
 	}
-	all, err := dialect.Column(ctx, w.in, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()")
+	all, err := w.tables(ctx)
 	of := func(name string) string {
 		if i := slices.IndexFunc(all, func(n string) bool { return strings.EqualFold(n, name) }); i >= 0 {
 			return all[i]

@@ -70,8 +70,8 @@ func TestServer(t *testing.T) {
 			}{
 				{"Life", testLife}, {"Drivers", testDrivers}, {"Binlog", testBinlog}, {"Load", testLoad}, {"Clean", testClean},
 				{"Foreign", testForeign}, {"Mark", testMark}, {"TwoRuns", testTwoRuns}, {"Examine", testExamine}, {"Inspect", testInspect},
-				{"Migrate", testMigrate}, {"Capture", testCapture}, {"Backup", testBackup}, {"Waits", testWaits}, {"Rights", testRights},
-				{"Monitor", testMonitor}, {"Secrets", testSecrets}, {"Conformance", testConformance},
+				{"Migrate", testMigrate}, {"Catalogue", testCatalogue}, {"Capture", testCapture}, {"Backup", testBackup}, {"Waits", testWaits},
+				{"Rights", testRights}, {"Monitor", testMonitor}, {"Secrets", testSecrets}, {"Conformance", testConformance},
 			} {
 				t.Run(test.name, func(t *testing.T) { test.run(t, b) })
 			}

@@ -173,23 +173,23 @@ func (i *inspection) sizes(ctx context.Context) error {
 	return i.server.explain(err)
 }
 
-const readTied = `
-SELECT CONCAT_WS('.', TABLE_SCHEMA, TABLE_NAME), CONCAT_WS('.', REFERENCED_TABLE_SCHEMA, REFERENCED_TABLE_NAME), CONSTRAINT_NAME
-  FROM information_schema.KEY_COLUMN_USAGE WHERE REFERENCED_TABLE_NAME IS NOT NULL`
-
 // foreign tells of the tables that have part in foreign keys, which InnoDB has none of on
 // partitions.
 func (i *inspection) foreign(ctx context.Context) error {
-	err := dialect.Each(ctx, i.server.db, func(scan dialect.Scan) error {
-		var from, to, name string
-		err := scan(&from, &to, &name)
-		for n, g := range i.Groups {
-			if g.Name == "table "+from || g.Name == "table "+to {
-				i.Groups[n].Whole = "it has part in the foreign key " + name
+	groups, databases := map[string]int{}, map[string]bool{}
+	for n, g := range i.Groups {
+		if groups[g.Name] = n; g.Database != "" {
+			databases[g.Database] = true
+		}
+	}
+	keys, err := i.server.foreignKeys(ctx, slices.Sorted(maps.Keys(databases))...)
+	for _, k := range keys {
+		for _, end := range [][2]string{k.from, k.to} {
+			if n, is := groups["table "+end[0]+"."+end[1]]; is {
+				i.Groups[n].Whole = "it has part in the foreign key " + k.name
 			}
 		}
-		return err
-	}, readTied)
+	}
 	return i.server.explain(err)
 }
 

@@ -30,6 +30,7 @@ type migration struct {
 	// spaces are general tablespaces that the script makes by makeSpaces, and remaking is how many tables it makes anew.
 	spaces, makeSpaces []string
 	remaking           int
+	foreign            []foreignKey // where tables are divided
 }
 
 // userTable is a table of the user's with what decides whether it can be spread.
@@ -73,6 +74,10 @@ func (m *migration) write() error {
 	switch m.wish.Layout.Kind {
 	case filewise.KindPartitions:
 		if err := cmp.Or(dialect.CheckPartitions(m.wish.Layout.Data.Files), m.checkKnown(dirsOf(m.volume))); err != nil {
+			return err
+		}
+		var err error
+		if m.foreign, err = m.foreignKeys(m.ctx, m.Database); err != nil {
 			return err
 		}
 	case filewise.KindPerTable:
@@ -174,11 +179,7 @@ func (m *migration) chosen() ([]userTable, error) {
 
 // What InnoDB does not do with partitioned tables: each row is a reason.
 const readProblems = `
-SELECT CONCAT('foreign key ', CONSTRAINT_NAME, ' of table ', TABLE_NAME, ' to ', REFERENCED_TABLE_NAME,
-    ': InnoDB has none from or to partitioned tables')
-  FROM information_schema.REFERENTIAL_CONSTRAINTS
- WHERE CONSTRAINT_SCHEMA = ? AND TABLE_NAME = ? OR UNIQUE_CONSTRAINT_SCHEMA = ? AND REFERENCED_TABLE_NAME = ?
-UNION ALL SELECT DISTINCT CONCAT('index ', INDEX_NAME, ' is ', INDEX_TYPE, ', which partitioned tables do not have')
+SELECT DISTINCT CONCAT('index ', INDEX_NAME, ' is ', INDEX_TYPE, ', which partitioned tables do not have')
   FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND INDEX_TYPE IN ('FULLTEXT', 'SPATIAL')
 UNION ALL SELECT CONCAT('column ', COLUMN_NAME, ' is spatial, which partitioned tables do not have') FROM information_schema.COLUMNS
  WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND DATA_TYPE IN ('geometry', 'point', 'linestring', 'polygon', 'multipoint', 'multilinestring',
@@ -189,7 +190,12 @@ func (m *migration) partition(t *userTable) (there, back []string, err error) {
 	if len(t.Why) == 0 && m.wish.Layout.Data.Files == 1 && m.volume[0].Dir == "" {
 		return nil, nil, nil // a table in one piece has it
 	}
-	args := slices.Repeat([]any{m.Database, t.Name}, 4)
+	for _, k := range m.foreign {
+		at := [2]string{m.Database, t.Name}
+		t.RefuseIf(k.from == at || k.to == at, fmt.Sprintf("foreign key %s of table %s to %s: InnoDB has none from or to partitioned tables",
+			k.name, k.from[1], k.to[1]))
+	}
+	args := slices.Repeat([]any{m.Database, t.Name}, 2)
 	problems, err := dialect.Column(m.ctx, m.db, readProblems, args...)
 	if err != nil {
 		return nil, nil, err

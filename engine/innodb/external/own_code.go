@@ -193,7 +193,7 @@ func (o *ownTool) checkCode(ctx context.Context, from string) error {
 	}
 	text = append(text, routines...)
 	of := dialect.Literal(o.server.target.Database)
-	names, err := dialect.Column(ctx, o.server.db, "SELECT TRIGGER_NAME FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = "+of+
+	names, err := dialect.Column(ctx, o.server.db, "SELECT TRIGGER_NAME FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = "+of+
 		" UNION ALL SELECT ROUTINE_NAME FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = "+of+
 		" UNION ALL SELECT EVENT_NAME FROM information_schema.EVENTS WHERE EVENT_SCHEMA = "+of)
 	if err != nil {

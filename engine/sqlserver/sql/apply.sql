@@ -34,7 +34,8 @@ SELECT CAST(i.index_id AS int) AS index_id, i.name AS index_name, CAST(i.type AS
 FROM sys.indexes AS i
 JOIN sys.data_spaces AS g ON g.data_space_id = i.data_space_id
 LEFT JOIN sys.partitions AS p ON p.object_id = i.object_id AND p.index_id = i.index_id AND p.partition_number = 1
-LEFT JOIN (SELECT object_id, index_id, SUM(reserved_page_count) AS pages FROM sys.dm_db_partition_stats GROUP BY object_id, index_id) AS u
+LEFT JOIN (
+  SELECT object_id, index_id, SUM(reserved_page_count) AS pages FROM sys.dm_db_partition_stats WHERE object_id = @p1 GROUP BY object_id, index_id) AS u
   ON u.object_id = i.object_id AND u.index_id = i.index_id
 WHERE i.object_id = @p1 AND i.is_hypothetical = 0
 ORDER BY i.index_id;

@@ -69,6 +69,7 @@ LEFT JOIN (
   SELECT object_id, SUM(reserved_page_count) AS pages, SUM(CASE WHEN index_id IN (0, 1) THEN row_count ELSE 0 END) AS stored,
     MAX(partition_number) AS parts
   FROM sys.dm_db_partition_stats
+  WHERE object_id = OBJECT_ID(@p1)
   GROUP BY object_id
 ) AS u ON u.object_id = o.object_id
 WHERE o.object_id = OBJECT_ID(@p1) AND o.type IN ('U', 'V');
