@@ -117,7 +117,8 @@ type Database struct {
 // Copier keeps a loaded database.
 type Copier interface {
 	// Keep shuts the database's server down cleanly, copies its files, from which the
-	// target's next builds of the same layout come, and starts it again.
+	// target's next builds of the same layout come, and starts it again. If a dump has filled
+	// it, they come from its Snapshot, as long as it is not dropped.
 	Keep(context.Context) error
 }
 
@@ -261,6 +262,8 @@ type Description struct {
 	// CopiedKinds are the kinds of layout whose builds on a managed server are loaded once
 	// (Copier).
 	CopiedKinds []Kind `json:"-"`
+	// CopiedAlone are those of which the same is true if a dump fills the builds and the data files of one lie on one volume.
+	CopiedAlone []Kind `json:"-"`
 
 	// LeastFile is the least size of a data file that all layouts can have; 0: that of a
 	// scenario does.

@@ -11,6 +11,7 @@ import (
 
 	"filewise"
 	"filewise/drive"
+	"filewise/verdict"
 )
 
 // build is one physical placement of a layout. A loaded one serves several
@@ -210,13 +211,20 @@ func (l *life) extend(ctx context.Context) error {
 	return err
 }
 
-// keep takes the snapshot that a loaded build is reset to, and names the build.
+// keep takes the snapshot that a loaded build is reset to, names the build, and has the next ones of the layout begin as
+// copies of it, if the plan says so and the engine can.
 func (l *life) keep(ctx context.Context) error {
 	if err := l.db.Reset.Snapshot(ctx); err != nil {
 		return err
 	}
-	l.name()
-	return nil
+	if l.name(); !l.runner.Plan.CopiedBuilds || l.db.Copier == nil || l.db.Copied {
+		return nil
+	}
+	r := l.runner
+	r.locks.builds.Lock()
+	r.copied[l.layout.Name] = l.build.name
+	r.locks.builds.Unlock()
+	return l.db.Copier.Keep(ctx)
 }
 
 // name gives the build a name of its own and keeps it for the trials to come.
@@ -225,7 +233,9 @@ func (l *life) name() {
 	r.locks.builds.Lock()
 	defer r.locks.builds.Unlock()
 	r.serial++
-	l.build.name = l.layout.Name + instanceSeparator + strconv.Itoa(r.serial)
+	if l.build.name = l.layout.Name + instanceSeparator + strconv.Itoa(r.serial); l.db.Copied {
+		l.build.name = verdict.CopyOf(r.copied[l.layout.Name], r.serial)
+	}
 	r.builds[l.instanceKey()] = l.build
 }
 

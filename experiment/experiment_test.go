@@ -604,6 +604,46 @@ func TestCopiedBuildsAreLoadedOnce(t *testing.T) {
 	}
 }
 
+// restored is a workload whose builds a dump fills.
+type restored struct{ filewise.Workload }
+
+func (r restored) Program() filewise.Program {
+	p := r.Workload.Program()
+	p.Custom = &filewise.CustomSQL{From: "dump"}
+	return p
+}
+
+// Of what a dump has filled the further builds are copies, are named so, and count as one build; or each is filled.
+func TestCopiesOfARestoredBuild(t *testing.T) {
+	for _, copied := range []bool{true, false} {
+		w := newWorld(t, []int{1, 4}, fake.Config{Noise: 0.02, Seed: 8, Copies: true})
+		w.runner.Workload = restored{w.runner.Workload}
+		w.plan.Instances, w.plan.CopiedBuilds, w.plan.MaxBlocks = 3, copied, 8
+		trials, _ := w.run(t)
+		names := map[string]int{}
+		for _, tr := range trials {
+			if tr.State != filewise.Done || !strings.HasPrefix(tr.Instance, tr.Cell.Layout+" #") {
+				t.Fatalf("%+v, %s %s, on %q", tr.Cell, tr.State, tr.Reason, tr.Instance)
+			}
+			names[tr.Instance]++
+		}
+		copies := 0
+		for name := range names {
+			if strings.Contains(name, ", copy ") {
+				copies++
+			}
+		}
+		j, err := w.plan.Judge(trials)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one := strings.Contains(strings.Join(j.Sentences(), " "), "a single build and copies of it")
+		if len(names) != 6 || copies != map[bool]int{true: 4}[copied] || one != copied {
+			t.Errorf("copies wanted %v: builds %v; a verdict for one build: %v", copied, names, one)
+		}
+	}
+}
+
 func TestResumedRunNamesItsOwnBuildsDifferently(t *testing.T) {
 	truth := fake.Config{Noise: 0.05, Seed: 9}
 	w := newWorld(t, []int{1, 4}, truth)

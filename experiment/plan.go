@@ -74,6 +74,9 @@ type Plan struct {
 	// Instances is the number of loaded builds of each layout, which the blocks
 	// use in turn; 0: one where it can be reset, none where the workload alters nothing.
 	Instances int `json:"instances,omitempty"`
+	// CopiedBuilds: if a dump fills builds and the engine can, only the first of each layout is filled; the others are
+	// copies of its files.
+	CopiedBuilds bool `json:"copied_builds,omitempty"`
 
 	// Conditional: a verdict is limited by the run's conditions of meaning. It is false in plans
 	// that were stored before there were any.

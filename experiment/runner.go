@@ -67,6 +67,7 @@ type Runner struct {
 	serial    int                        // of the newest build
 	leftovers int                        // databases that could not be dropped, in a row
 	loaded    map[string]filewise.Ledger // of builds that are copied, by layout
+	copied    map[string]string          // names of builds of which others are copies, by layout
 }
 
 // locks are held while a layout is built, while the builds that stay are looked at or
@@ -127,6 +128,7 @@ func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.T
 	}
 	r.locks = new(locks)
 	r.builds, r.loaded, r.serial = make(map[string]*build), make(map[string]filewise.Ledger), lastSerial(done)
+	r.copied = map[string]string{}
 	defer func() { err = r.closed(ctx, err) }()
 	judged := new(memo)
 	var stop error

@@ -133,7 +133,11 @@ func (h history) furtherBuilds(instances int) time.Duration {
 	pilots := 0
 	for _, l := range h.plan.Layouts {
 		if t := h.tries[cellKey{0, l.Name}].done; t != nil && t.Instance != "" {
-			once += onceOnly(*t) - stageTime(*t, filewise.StageCreate)
+			if h.plan.CopiedBuilds { // to copy its files, and to stop and start, is what its snapshot took
+				once += stageTime(*t, filewise.StageLoad)
+			} else {
+				once += onceOnly(*t) - stageTime(*t, filewise.StageCreate)
+			}
 			pilots++
 		}
 	}

@@ -53,6 +53,14 @@ func (m *maker) copies() bool {
 		!slices.ContainsFunc(m.plan.Layouts, func(l filewise.Layout) bool { return !slices.Contains(m.About.CopiedKinds, l.Kind) })
 }
 
+// copiesFiles tells whether builds that a dump has filled can be copied.
+func (m *maker) copiesFiles() bool {
+	return !slices.ContainsFunc(m.plan.Layouts, func(l filewise.Layout) bool {
+		alone := len(l.DataVolumes(m.plan.Target.Volumes)) == 1 || l.Data.Placement != filewise.PlaceRoundRobin
+		return !slices.Contains(m.About.CopiedKinds, l.Kind) && !(alone && slices.Contains(m.About.CopiedAlone, l.Kind))
+	})
+}
+
 // setFrom has a dump fill the builds, which are kept and restored for every trial.
 func (m *maker) setFrom(custom *workload.Custom) (err error) {
 	if m.o.From.Value == "" {
@@ -83,7 +91,7 @@ func (m *maker) setFrom(custom *workload.Custom) (err error) {
 	if err := m.checkInstances(); err != nil {
 		return err
 	}
-	m.plan.Instances = m.o.Instances.Value
+	m.plan.Instances, m.plan.CopiedBuilds = m.o.Instances.Value, !m.o.Instances.Given() && m.o.Instances.Value > 1 && m.copiesFiles()
 	return nil
 }
 

@@ -1,6 +1,24 @@
 package verdict
 
-import "slices"
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// CopyOf names a build whose files are a copy of another's, which a number tells from other copies.
+func CopyOf(build string, number int) string { return fmt.Sprintf("%s, copy %d", build, number) }
+
+var copyNumber = regexp.MustCompile(`, copy \d+$`)
+
+// original is the build that was loaded: of its copies none is another observation of how loading turns out.
+func original(build string) string {
+	if !strings.Contains(build, ", copy ") {
+		return build
+	}
+	return copyNumber.ReplaceAllString(build, "")
+}
 
 // builds says which physical placements (instances) trials ran on. A build is
 // reused when an arm has several trials on it; an arm that is built anew for
@@ -10,6 +28,7 @@ type builds struct {
 	total  int         // number of ids
 	count  []int       // per arm: distinct builds
 	reused []bool      // per arm
+	copies bool        // some are copies of others
 	share  [][]float64 // per arm with reused builds and id: share of its trials
 }
 
@@ -28,7 +47,8 @@ func newBuilds(t Table, g grid) builds {
 			if !g.mask[b][j] {
 				continue
 			}
-			name := t[b][j].Instance
+			name := original(t[b][j].Instance)
+			v.copies = v.copies || name != t[b][j].Instance
 			id, known := ids[name]
 			if !known || name == "" { // without a name: like no other
 				id = v.total

@@ -17,6 +17,7 @@ type Cell struct {
 	// this trial. The same name in several blocks: a reused build. The same
 	// name in two arms: both ran on one and the same build, and what is
 	// peculiar to it cancels between them; so names are unique over arms.
+	// Copies (CopyOf) count as the build that they are copies of.
 	Instance string `json:"instance,omitempty"`
 	// Calibration is what a short fixed probe right before the trial gave, in
 	// any unit of speed that is the same for all cells; 0 = not collected.

@@ -143,11 +143,14 @@ func (r *replay) warnInstances(look Look, g grid, add adder) {
 			estimable = false
 		}
 	}
+	on := "a single build"
+	if v.copies {
+		on += " and copies of it"
+	}
 	switch {
 	case len(single) > 0:
 		add(WarnOneInstance, "Build each layout at least 3 times, spread over the blocks (--instances 3).",
-			"For this instance only: %s ran on a single build, and another build of the same layout can differ.",
-			strings.Join(single, ", "))
+			"For this instance only: %s ran on %s, and another build of the same layout can differ.", strings.Join(single, ", "), on)
 	case !estimable:
 		add(WarnInstances, "Spread at least 3 builds of each layout over the blocks (--instances 3).",
 			"Builds were reused, and how much they differ cannot be told yet: the intervals leave it out.")

@@ -136,7 +136,7 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	if !p.Appends() {
 		db.Bulk, db.Backup = d, &backuper{d: d}
 	}
-	if s.e.config.Copies && p.Preload > 0 {
+	if s.e.config.Copies && (p.Preload > 0 || p.Restored()) {
 		db.Copier, db.Copied = keeper{d}, d.fromKept()
 	}
 	if s.e.config.NoReset {

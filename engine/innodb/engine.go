@@ -103,8 +103,8 @@ func (e Engine) Describe() filewise.Description {
 		UsualThere: map[string]filewise.Usual{"inserts": { // four rows a page
 			Connections: 16, Apart: true, Row: 3900, CommitEvery: 100, Work: 192 * dialect.MiB, Files: []int{1, 4, 16},
 		}},
-		CopiedKinds: []filewise.Kind{filewise.KindSystem},
-		Reset:       true, Lifecycle: true,
+		CopiedKinds: []filewise.Kind{filewise.KindSystem}, CopiedAlone: []filewise.Kind{filewise.KindPerTable, filewise.KindPartitions},
+		Reset: true, Lifecycle: true,
 		BackupKinds: e.product.BackupKinds, TempKinds: e.product.TempKinds, Scans: true,
 		RowKinds: []filewise.Kind{filewise.KindPartitions},
 		Note: "the server has one redo log and one buffer pool for all files of a layout: " +

@@ -100,6 +100,9 @@ func (b bulk) Finish(ctx context.Context) error {
 // nothing is synced or vacuumed before all of it is there.
 func (d *design) loadArguments() []string {
 	pool := min(max(d.layout.Data.Bytes, leastPool), 2*mostPool) / mib
+	if d.program.Restored() { // of any size
+		pool = 2 * mostPool / mib
+	}
 	args := []string{"-c", fmt.Sprintf("shared_buffers=%dMB", pool), "-c", fmt.Sprintf("maintenance_work_mem=%dMB", pool),
 		"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "autovacuum=off"}
 	if d.program.Preload > 0 { // it is copied with the data

@@ -16,15 +16,20 @@ type copier struct {
 
 // copier of a build; nil: the builds of its layout are loaded each.
 func (s *managedServer) copier(i *instance) filewise.Copier {
-	if i.design.program.Preload == 0 || i.design.layout.AddedLater != "" {
+	if i.design.program.Preload == 0 && !i.design.program.Restored() || i.design.layout.AddedLater != "" {
 		return nil
 	}
 	return copier{s, i}
 }
 
-// Keep makes directories like those of another build, which no server is started on.
+// Keep makes directories like those of another build, which no server is started on. Of what a dump has filled there is a
+// snapshot already.
 func (c copier) Keep(ctx context.Context) error {
 	i, d := c.instance, c.instance.design
+	if d.program.Restored() {
+		c.server.kept.Share(d.loadedKey(), i)
+		return nil
+	}
 	i.loading = false
 	err := c.server.kept.Keep(ctx, d.loadedKey(), i, i.life, func() (*instance, error) {
 		return c.server.register(ctx, d.target, d.layout, d.program, func(*instance) error { return nil })
@@ -39,7 +44,7 @@ func (s *managedServer) fill(ctx context.Context, i *instance) error {
 	case err != nil:
 		return err
 	case !kept:
-		i.loading = i.design.loads() || i.design.program.Preload > 0
+		i.loading = i.design.loads() || i.design.program.Preload > 0 || i.design.program.Restored()
 		return i.fill(ctx, s.template)
 	}
 	i.copied = true

@@ -120,6 +120,7 @@ func (s *managedServer) register(ctx context.Context, t filewise.Target, l filew
 // drop ends a build's server and removes its files; twice is harmless. What the
 // server still had to write is thrown away with the files.
 func (s *managedServer) drop(i *instance) error {
+	s.kept.Forget(i)
 	i.link.Close()
 	i.life.Quit()
 	err := i.remove()
@@ -164,8 +165,12 @@ func (s *managedServer) Build(ctx context.Context, l filewise.Layout, p filewise
 	if err != nil {
 		return nil, errors.Join(err, s.drop(i))
 	}
-	if p.Restored() {
-		if err := i.restoreDump(ctx); err != nil {
+	if p.Restored() && !i.copied {
+		err := i.restoreDump(ctx)
+		if err == nil {
+			err = i.endLoad(ctx)
+		}
+		if err != nil {
 			return nil, errors.Join(err, s.drop(i))
 		}
 	}

@@ -167,9 +167,12 @@ func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (
 func (d *design) managedSteps(in installed.Server, at sites, named func(dir string) string) (script.Steps, error) {
 	w := d.writer(onServer)
 	w.Add(filewise.StageBuild, "file "+at.config(), d.file(in.Number))
-	w.Command(filewise.StageBuild, d.command(in, named(at.dataDir()), d.loads())...)
+	w.Command(filewise.StageBuild, d.command(in, named(at.dataDir()), d.loads() || d.program.Restored())...)
 	w.Add(filewise.StageBuild, onServer, d.createSpaces(at, named)...)
 	d.create(w, onServer)
+	if d.program.Restored() {
+		w.Command(filewise.StageBuild, d.command(in, named(at.dataDir()), false)...) // likewise
+	}
 	if d.loads() {
 		d.load(w, onServer)
 		w.Command(filewise.StageLoad, d.command(in, named(at.dataDir()), false)...) // it is stopped before

@@ -166,7 +166,7 @@ func (d *design) arguments(in dialect.Install, bootstrap bool) ([]string, error)
 	} else {
 		args = append(args, "--skip-log-bin")
 	}
-	if d.loading {
+	if d.loading && !(bootstrap && d.Program.Restored()) {
 		args = append(args, d.loadArguments()...)
 	}
 	if more := d.Product.Managed.Args; more != nil {

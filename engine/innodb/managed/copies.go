@@ -12,7 +12,8 @@ import (
 )
 
 // copier keeps a loaded build of the system tablespace, whose files the server finds by its
-// command line wherever they lie. It implements filewise.Copier.
+// command line wherever they lie, or of tables that all lie in the data directory: of other
+// directories the server has noted the paths. It implements filewise.Copier.
 type copier struct {
 	server   *openServer
 	instance *instance
@@ -20,15 +21,22 @@ type copier struct {
 
 // copier of a build; nil: the builds of its layout are loaded each.
 func (s *openServer) copier(i *instance) filewise.Copier {
-	if !i.design.isSystem() || i.design.Program.Preload == 0 || i.design.Layout.AddedLater != "" {
+	d := i.design
+	alone := d.isSystem() || d.Program.Restored() && (len(d.data) == 1 || d.Layout.Data.Placement != filewise.PlaceRoundRobin)
+	if !alone || d.Program.Preload == 0 && !d.Program.Restored() || d.Layout.AddedLater != "" {
 		return nil
 	}
 	return copier{s, i}
 }
 
-// Keep makes directories like those of another build, which no server is started on.
+// Keep makes directories like those of another build, which no server is started on. Of what a dump has filled there is a
+// snapshot already.
 func (c copier) Keep(ctx context.Context) error {
 	i := c.instance
+	if i.design.Program.Restored() {
+		c.server.kept.Share(i.design.loadedKey(), i)
+		return nil
+	}
 	err := i.purge(ctx)
 	if err == nil {
 		err = c.server.kept.Keep(ctx, i.design.loadedKey(), i, i.life, func() (*instance, error) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"strconv"
+	"strings"
 
 	"github.com/dustin/go-humanize"
 
@@ -115,14 +116,20 @@ func (d *design) startsWith() int64 {
 // than their keys' are loaded at the speed of single pages.
 func (d *design) loadsApart() bool {
 	_, set := setting(d.Target, "innodb_buffer_pool_size")
-	return d.Program.Queries() && !set || d.Program.Preload > 0
+	return d.Program.Queries() && !set || d.Program.Preload > 0 || d.Program.Restored()
 }
+
+// loadRedo is the redo log while a dump is restored, in bytes.
+const loadRedo = 256 << 20
 
 // loadPool is the buffer pool for loading, in bytes.
 func (d *design) loadPool() int64 {
 	bytes, most := d.Bytes(d.Page), int64(mostPool)
-	if d.Program.Preload > 0 {
+	switch {
+	case d.Program.Preload > 0:
 		bytes, most = d.Layout.Data.Bytes, mostLoadPool
+	case d.Program.Restored():
+		bytes = mostPool
 	}
 	return max(d.Target.Cache(min(max(bytes/dialect.MiB*dialect.MiB, leastPool), most)), d.startsWith())
 }
@@ -131,6 +138,9 @@ func (d *design) loadPool() int64 {
 // is loaded is only used after a clean shutdown.
 func (d *design) loadArguments() []string {
 	args := []string{"--innodb-buffer-pool-size=" + strconv.FormatInt(d.loadPool(), 10), "--innodb-flush-log-at-trx-commit=0"}
+	if d.Program.Restored() { // of any size, where the redo log is for what the layout's size says
+		args = append(args, "--"+strings.ReplaceAll(d.Product.Managed.Redo, "_", "-")+"="+strconv.Itoa(loadRedo))
+	}
 	if d.binlog() {
 		args = append(args, "--sync-binlog=0")
 	}

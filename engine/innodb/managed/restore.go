@@ -96,26 +96,47 @@ func (d *design) holdsTable(t filewise.CustomTable, all map[string]definition) e
 	return nil
 }
 
-// eachStatement reads a dump to its end.
+// eachStatement reads a dump to its end. The next statements are read, and unpacked, while a server executes one.
 func eachStatement(path string, each func(text string) error) (err error) {
 	in, err := openDump(path)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, in.Close()) }()
-	all := statements{in: bufio.NewReaderSize(in, 1<<20), delimiter: ";"}
-	for {
-		text, err := all.next()
-		if errors.Is(err, io.EOF) {
-			return nil
+	type read struct {
+		text string
+		err  error
+	}
+	ahead, stop := make(chan read, 2), make(chan struct{})
+	go func() {
+		defer close(ahead)
+		all := statements{in: bufio.NewReaderSize(in, 1<<20), delimiter: ";"}
+		for {
+			text, err := all.next()
+			select {
+			case ahead <- read{text, err}:
+			case <-stop:
+				return
+			}
+			if err != nil {
+				return
+			}
 		}
-		if err == nil {
-			err = each(text)
+	}()
+	for r := range ahead {
+		if errors.Is(r.err, io.EOF) {
+			break
+		}
+		if err = r.err; err == nil {
+			err = each(r.text)
 		}
 		if err != nil {
-			return err
+			break
 		}
 	}
+	close(stop)
+	for range ahead { // until nobody reads the file any more
+	}
+	return errors.Join(err, in.Close())
 }
 
 // restoreDump fills the database from the dump that a study names.
@@ -326,14 +347,10 @@ func (r *restorer) exec(ctx context.Context, text string) error {
 
 // analyze gathers statistics, which would come about at some time while trials run.
 func (r *restorer) analyze(ctx context.Context) error {
-	var names sql.NullString
-	if err := r.exec(ctx, "SET SESSION group_concat_max_len = 1 << 20"); err != nil {
-		return err
+	names, err := dialect.Column(ctx, r.conn, "SELECT TABLE_NAME FROM information_schema.TABLES "+
+		"WHERE TABLE_SCHEMA = "+dialect.Literal(Database)+" AND TABLE_TYPE = 'BASE TABLE'")
+	for some := range slices.Chunk(names, 1000) { // of many more the statement would be too long
+		err = errors.Join(err, r.exec(ctx, "ANALYZE LOCAL TABLE "+strings.Join(filewise.Each(some, dialect.Ident), ", ")))
 	}
-	err := r.conn.QueryRowContext(ctx, "SELECT GROUP_CONCAT(CONCAT('`', REPLACE(TABLE_NAME, '`', '``'), '`')) FROM information_schema.TABLES "+
-		"WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE'").Scan(&names)
-	if err != nil || names.String == "" {
-		return err
-	}
-	return r.exec(ctx, "ANALYZE LOCAL TABLE "+names.String)
+	return err
 }

@@ -143,9 +143,15 @@ func (s *statements) next() (string, error) {
 		case b.Len() == 0 && says && strings.HasPrefix(text, "-- Host: ") && database != "":
 			return "USE " + dialect.Ident(database), nil // of a dump of one, which has no USE
 		case b.Len() > 0 || !sets && text != "" && !strings.HasPrefix(text, "--") && !strings.HasPrefix(text, "/*M!999999"):
-			b.WriteString(text)
-			if whole, ends := strings.CutSuffix(s.trimmed(b.String()), s.delimiter); ends {
+			if b.Len() > 0 { // rows are a line each of a megabyte, which is not copied
+				b.WriteString(text)
+				text = b.String()
+			}
+			if whole, ends := strings.CutSuffix(s.trimmed(text), s.delimiter); ends {
 				return s.ansi.backticked(whole), nil
+			}
+			if b.Len() == 0 {
+				b.WriteString(text)
 			}
 			b.WriteByte('\n')
 		case sets:

@@ -52,6 +52,9 @@ func (d *design) steps(in dialect.Install) (script.Steps, error) {
 	w.Add(filewise.StageBuild, onServer, "CREATE DATABASE "+dialect.Ident(Database))
 	if d.Program.Restored() {
 		w.Add(filewise.StageBuild, "dump", dumpfile.Step(d.Program.Custom))
+		measured := *d
+		measured.loading = false
+		measured.start(w, filewise.StageBuild, in, false)
 	} else {
 		objects, err := d.Create()
 		w.AddAll(filewise.StageBuild, onServer, objects, err)
@@ -64,7 +67,7 @@ func (d *design) steps(in dialect.Install) (script.Steps, error) {
 	}
 	w.Add(filewise.StageSettle, onServer, managed.CheckpointSQL...)
 	d.WriteLoad(w, onServer)
-	if d.loading {
+	if d.loading && !d.Program.Restored() {
 		measured := *d
 		measured.loading = false
 		measured.start(w, filewise.StageLoad, in, false)

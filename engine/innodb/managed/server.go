@@ -98,6 +98,7 @@ func (s *openServer) register(layOut func(n int) (*design, error)) (*instance, e
 // drop ends a build's server and removes its files; twice is harmless. What the
 // server still had to write is thrown away with the files.
 func (s *openServer) drop(i *instance) error {
+	s.kept.Forget(i)
 	i.life.Kill()
 	err := i.remove()
 	s.builds.Remove(i)
@@ -132,8 +133,13 @@ func (s *openServer) Build(ctx context.Context, l filewise.Layout, p filewise.Pr
 	if i.steps, err = i.design.steps(i.install); err == nil && !i.copied {
 		err = i.exec(ctx, i.steps.At(filewise.StageBuild).On(onServer).Texts()...)
 	}
-	if err == nil && p.Restored() {
-		err = i.restoreDump(ctx)
+	if err == nil && p.Restored() && !i.copied {
+		if err = i.restoreDump(ctx); err == nil {
+			err = i.purge(ctx)
+		}
+		if err == nil {
+			err = i.life.Restart(ctx)
+		}
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.drop(i))
