@@ -73,6 +73,7 @@ func (w *watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, err
 	err := dialect.Each(ctx, w.db, func(scan dialect.Scan) error {
 		var s filewise.CountedStatement
 		err := scan(&s.ID, &s.Text, &s.Calls, &s.Seconds, &s.Rows)
+		s.Text = unit.ReplaceAllString(s.Text, "$1")
 		s.Seconds, s.Key = s.Seconds*dialect.Picosecond, s.Text
 		switch {
 		case s.ID == "":

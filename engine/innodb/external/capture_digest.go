@@ -14,6 +14,9 @@ import (
 // inTable is a table's name that a digest gives as a keyword.
 var inTable = regexp.MustCompile(`\b(FROM|JOIN|INTO|UPDATE) ([A-Z][A-Z0-9_]*)\b`)
 
+// unit is one of time in MariaDB's digests: INTERVAL ? SQL_TSI_DAY, which only TIMESTAMPADD takes, stands for INTERVAL ? DAY.
+var unit = regexp.MustCompile(`\bSQL_TSI_([A-Z]+)\b`)
+
 // named gives names in digests as statements have them: a digest has a table `status`, whose name is a keyword,
 // as STATUS, which is another table where case counts; and MySQL's does not double the backticks in a name.
 func (w *watcher) named(ctx context.Context, all []filewise.CountedStatement) error {

@@ -71,8 +71,11 @@ func Failed(path, programs string, err error) error {
 	if err == nil || errors.Is(err, filewise.ErrUnsupported) || filewise.CodeOf(err) == filewise.CodeUsage {
 		return err
 	}
-	return filewise.Errorf(filewise.CodePreflight, "give a file that "+programs+" has written, of this release or an older one, or "+
-		"name a newer server by --server-bin", "restoring %s: %w", path, err)
+	remedy := "give a file that " + programs + " has written, of this release or an older one, or name a newer server by --server-bin"
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		remedy = "give the whole file, or take the dump again: its end is missing"
+	}
+	return filewise.Errorf(filewise.CodePreflight, remedy, "restoring %s: %w", path, err)
 }
 
 // Refuse is for tables that a layout cannot hold.

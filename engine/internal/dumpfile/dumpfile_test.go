@@ -86,6 +86,15 @@ func TestCheckHead(t *testing.T) {
 	}
 }
 
+// A file without its end is of no other release.
+func TestFailed(t *testing.T) {
+	for err, want := range map[error]string{io.ErrUnexpectedEOF: "its end is missing", errors.New("syntax error"): "an older one"} {
+		if got := filewise.RemedyOf(Failed("shop.sql", "pg_dump", err)); !strings.Contains(got, want) {
+			t.Errorf("%v: %s", err, got)
+		}
+	}
+}
+
 // What is to be done is said as the program failed.
 func TestTake(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "pg_dump")
