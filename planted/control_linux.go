@@ -121,6 +121,9 @@ func (s *Storage) control(ctx context.Context, says func(string), name string, h
 		return "", err
 	}
 	for _, v := range s.Slow {
+		if v.Bytes == 0 {
+			continue
+		}
 		measured := float64(bytes[v.Name]) / took[v.Name].Seconds()
 		off := measured/float64(v.Bytes) - 1
 		line := fmt.Sprintf("%s, volume %s has %.2f MB/s, planted are %.2f (%+.1f %%); ", name, v.Name, measured/1e6,

@@ -130,8 +130,8 @@ type diskColumn struct {
 }
 
 var diskColumns = []diskColumn{
-	{0, "reads", "requests", 1}, {1, "merged reads", "requests", 1}, {2, "bytes read", "B", 512}, {3, "read time", "ms", 1},
-	{4, "writes", "requests", 1}, {5, "merged writes", "requests", 1}, {6, "bytes written", "B", 512}, {7, "write time", "ms", 1},
+	{0, "reads", "requests", 1}, {1, "reads merged", "requests", 1}, {2, "bytes read", "B", 512}, {3, "read time", "ms", 1},
+	{4, "writes", "requests", 1}, {5, "writes merged", "requests", 1}, {6, "bytes written", "B", 512}, {7, "write time", "ms", 1},
 	{9, diskBusy, "ms", 1}, {10, diskQueued, "ms", 1},
 	{15, "flushes", "requests", 1}, {16, "flush time", "ms", 1}, // since Linux 5.5
 }

@@ -60,9 +60,10 @@ func TestParsePressure(t *testing.T) {
 }
 
 func TestParseDisks(t *testing.T) {
-	want := []filewise.Counter{counter("vda reads", "requests", 98039), counter("vda merged reads", "requests", 13041),
+	want := []filewise.Counter{counter("vda reads", "requests", 98039), counter("vda reads merged", "requests", 13041),
 		counter("vda bytes read", "B", 3906170*512), counter("vda read time", "ms", 28628), counter("vda writes", "requests", 77559),
-		counter("vda merged writes", "requests", 68630), counter("vda bytes written", "B", 6862168*512), counter("vda write time", "ms", 22588), counter("vda busy time", "ms", 15252), counter("vda time of all requests", "ms", 53729),
+		counter("vda writes merged", "requests", 68630), counter("vda bytes written", "B", 6862168*512),
+		counter("vda write time", "ms", 22588), counter("vda busy time", "ms", 15252), counter("vda time of all requests", "ms", 53729),
 		counter("vda flushes", "requests", 17490), counter("vda flush time", "ms", 990)}
 	if d := cmp.Diff(want, parseDisks([]byte(diskText), []string{"vda"})); d != "" {
 		t.Errorf("(−want +got):\n%s", d)

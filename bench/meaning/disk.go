@@ -43,7 +43,7 @@ func (o options) volumes(ctx context.Context, c *cell, dir string) (volumes, fun
 		return v, func() error { return nil }, os.Mkdir(v.dir, 0o711)
 	}
 	speed := planted.Speed{Bytes: diskBytes, Requests: diskRequests, Reads: true, Sync: neverSync[c.Scenario+" "+c.Engine]}
-	s, err := planted.New(speed, speed)
+	s, err := planted.New(speed, speed, planted.Speed{}) // not in memory, which would be the server's own where that is limited
 	if err != nil {
 		return volumes{}, nil, err
 	}
@@ -51,17 +51,20 @@ func (o options) volumes(ctx context.Context, c *cell, dir string) (volumes, fun
 	if err == nil {
 		err = s.Prove(ctx, func(line string) { fmt.Fprintln(os.Stderr, line) })
 	}
+	if errors.Is(err, planted.ErrUnable) && ctx.Err() == nil { // a busy machine is slower: the table has what was measured
+		c.Control, err = err.Error(), nil
+	}
 	if err != nil {
 		return volumes{}, nil, errors.Join(err, s.Close())
 	}
 	v := volumes{storage: s}
 	add := func(args ...string) { v.args = append(v.args, args...) }
-	for _, d := range s.Slow {
+	for _, d := range s.Slow[:2] {
 		add("--volume", d.Name+"="+d.Dir)
 	}
 	backs := c.Scenario == "backup" || c.Scenario == "dump"
 	if c.Engine != "sqlite" || backs {
-		add("--volume", "log="+s.Data.Dir)
+		add("--volume", "log="+s.Slow[2].Dir)
 	}
 	if c.Engine != "sqlite" {
 		add("--log-volume", "log")
@@ -80,17 +83,33 @@ func (o options) volumes(ctx context.Context, c *cell, dir string) (volumes, fun
 	return v, s.Close, nil
 }
 
-// factor is the throughput of two files on two volumes against one on one: from what bytes and requests by
-// volume take at the planted speeds. If the work takes longer than that, the rest of its time may lie before
-// and after the storage's (Low if the storage is the limit, else High), or beside it.
+// factor is the throughput of two files on two volumes against one on one, from what bytes and requests by
+// volume take at the planted speeds.
 type factor struct {
-	Low, High float64
+	// After is the factor if the rest of the work's time lies before and after the storage's, and Beside
+	// if the storage is all that it waits for.
+	After, Beside float64
 	// Fio is what fio found of the same bytes in requests of the same size; 0: not tried.
 	Fio float64 `json:",omitempty"`
 	// Busy is the part of the first layout's time that its volumes take at the planted speeds.
 	Busy  float64
 	loads [2]load
 }
+
+// limits are the range that follows: if the storage takes less than half of the time, something else may hide all
+// of it.
+func (f factor) limits() (low, high float64) {
+	if f.Busy < limiting {
+		return min(1, f.After) * (1 - tolerance), max(1, f.After) * (1 + tolerance)
+	}
+	return min(f.After, f.Beside) * (1 - tolerance), max(f.After, f.Beside) * (1 + tolerance)
+}
+
+// tolerance is that of the volumes' speeds, as fio has to prove them.
+const tolerance = 0.15
+
+// limiting is the part of the time from which the storage is the limit.
+const limiting = 0.5
 
 // load is what a layout's work does to the volumes, per unit of work.
 type load struct {
@@ -107,9 +126,6 @@ func (u use) takes() float64 {
 	return max(u.reads/diskRequests, u.read/diskBytes, u.writes/diskRequests, u.written/diskBytes)
 }
 
-// limiting is the part of the time from which the storage is the limit.
-const limiting = 0.85
-
 // expected is the factor of a family by the trials' own counts of its disks; nil if they tell nothing.
 func (v volumes) expected(trials []filewise.Trial, family, first, second string) *factor {
 	if v.storage == nil {
@@ -119,14 +135,8 @@ func (v volumes) expected(trials []filewise.Trial, family, first, second string)
 	if one.storage == 0 || two.storage == 0 {
 		return nil
 	}
-	f := factor{Busy: one.storage / one.seconds, loads: [2]load{one, two}}
-	after := one.seconds / max(one.seconds-one.storage+two.storage, two.storage)
-	f.Low, f.High = min(1, after), max(1, after)
-	if f.Busy >= limiting {
-		beside := one.storage / two.storage
-		f.Low, f.High = min(after, beside), max(after, beside)
-	}
-	return &f
+	return &factor{Busy: one.storage / one.seconds, After: one.seconds / max(one.seconds-one.storage+two.storage, two.storage),
+		Beside: one.storage / two.storage, loads: [2]load{one, two}}
 }
 
 // load adds up a layout's trials.
@@ -144,7 +154,7 @@ func (v volumes) load(trials []filewise.Trial, family, layout string) load {
 				counted = min(counted+(m.Sync-m.Rest.Empty).Seconds(), seconds)
 			}
 			work, l.seconds = work+done, l.seconds+seconds
-			for _, d := range v.storage.Slow {
+			for _, d := range v.storage.Slow[:2] {
 				l.on[d.Name] = l.on[d.Name].plus(deltas, filepath.Base(d.Loop), seconds/counted)
 			}
 		}
@@ -167,11 +177,11 @@ func (u use) plus(deltas []filewise.Delta, device string, times float64) use {
 			continue
 		}
 		switch d.Name {
-		case device + " reads", device + " merged reads":
+		case device + " reads", device + " reads merged":
 			u.reads += times * d.Value
 		case device + " bytes read":
 			u.read += times * d.Value
-		case device + " writes", device + " merged writes":
+		case device + " writes", device + " writes merged":
 			u.writes += times * d.Value
 		case device + " bytes written":
 			u.written += times * d.Value
@@ -227,6 +237,14 @@ func (l load) asFio(times float64) (map[string]int64, planted.Way) {
 	return bytes, append(way, "--direct=1", fmt.Sprint("--bs=", block))
 }
 
+// least is the factor that is sure, tolerance left out.
+func (f factor) least() float64 {
+	if f.Busy < limiting {
+		return 1
+	}
+	return min(f.After, f.Beside)
+}
+
 // leastFound is the factor from which a run has to recommend two files.
 const leastFound = 1.6
 
@@ -251,14 +269,15 @@ func (c cell) diskRows() []string {
 			out = append(out, row+fmt.Sprintf(" no I/O | | %s | %s %s | %s | |", interval, f.Decision, f.Layout, named))
 			continue
 		}
+		low, high := e.limits()
 		if f.Low != nil && f.High != nil {
-			in = 1+*f.Low/100 <= e.High && 1+*f.High/100 >= e.Low
+			in = 1+*f.Low/100 <= high && 1+*f.High/100 >= low
 		}
 		found := "✘"
-		if in && (e.Low < leastFound || f.Decision == "use" && strings.HasPrefix(f.Layout, "2 ") && named == "yes") {
+		if in && (e.least() < leastFound || f.Decision == "use" && strings.HasPrefix(f.Layout, "2 ") && named == "yes") {
 			found = "✔"
 		}
-		out = append(out, row+fmt.Sprintf(" %.2f to %.2f (%s busy) | %.2f | %s | %s %s | %s | %s |", e.Low, e.High, say.Share(e.Busy, 1), e.Fio,
+		out = append(out, row+fmt.Sprintf(" %.2f to %.2f (%s busy) | %.2f | %s | %s %s | %s | %s |", min(e.After, e.Beside), max(e.After, e.Beside), say.Share(e.Busy, 1), e.Fio,
 			interval, f.Decision, f.Layout, named, found))
 	}
 	return out

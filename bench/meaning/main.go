@@ -30,6 +30,7 @@ type cell struct {
 	Args             []string // beside the defaults
 	Disk             bool     // on two throttled volumes
 
+	Control    string               `json:",omitempty"` // why fio does not prove the volumes' speeds
 	Failed     string               `json:",omitempty"` // what the run said instead of a result
 	Headline   string               `json:",omitempty"`
 	Elapsed    time.Duration        `json:",omitempty"`
