@@ -20,7 +20,7 @@ func (o *Options) OfDatabase() []Option {
 	out := slices.Concat(o.ServerTable(), o.JudgeOptions.Table(), o.StopOptions.Table(), o.NotifyOptions.Table())
 	for _, row := range o.Table() {
 		switch row.Name {
-		case "server-bin", "volume", "files", "backup-option", "discard", "database", "part", "max-blocks", "budget", "seed", "aa":
+		case "server-bin", "set", "volume", "files", "backup-option", "discard", "database", "part", "max-blocks", "budget", "seed", "aa":
 			out = append(out, row)
 		}
 	}
@@ -50,6 +50,9 @@ func (m *maker) setDatabase() error {
 		if row.To.Given() && Find(table, row.Name) == nil && row.Name != "engine" {
 			return badUse(row.Name, row.value(), "leave it out: a database of yours (--database) is backed up as it is")
 		}
+	}
+	if o.Settings.Given() && !m.About.BackupsThere {
+		return badUse("set", Find(table, "set").value(), "leave it out: a database of yours (--database) is backed up as it is")
 	}
 	m.plan.Target.Database, m.plan.Target.Part, m.plan.OnePilot = o.Database.Value, o.Part.Value, true
 	m.plan.Target.BackupsThere = m.About.BackupsThere

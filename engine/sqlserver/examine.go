@@ -199,7 +199,6 @@ var distorting = map[string]struct {
 
 // backups tells before anything is built whether backup files could be removed, and books room for those that stay.
 func (e *examination) backups(ctx context.Context) {
-	const check = "backup files"
 	p, s := e.Demand.Program, e.server
 	var files []filewise.Layout // of layouts whose backups are files
 	var volumes []filewise.Volume
@@ -214,24 +213,34 @@ func (e *examination) backups(ctx context.Context) {
 	if len(volumes) == 0 {
 		return
 	}
-	err := s.removableHere(ctx, volumes)
-	set, _ := readSettings(s.target.Settings) // read by Open
+	if !e.backupFiles(ctx, volumes) {
+		return
+	}
+	for _, l := range files[min(1, len(files)):] { // of one, it is booked already
+		on := l.BackupVolumes(s.target.Volumes)
+		for i := range max(l.Backup.Files, 1) {
+			if v := l.Backup.VolumeOf(i, on).Name; e.Demand.Space != nil {
+				e.Demand.Space[v] += l.Data.Bytes / int64(max(l.Backup.Files, 1))
+			}
+		}
+	}
+}
+
+// backupFiles tells whether backup files on volumes could be removed; stay: they could not, and are allowed to stay.
+func (e *examination) backupFiles(ctx context.Context, volumes []filewise.Volume) (stay bool) {
+	const check = "backup files"
+	err := e.server.removableHere(ctx, volumes)
+	set, _ := readSettings(e.server.target.Settings) // read by Open
 	switch {
 	case err == nil:
 		e.OK(check, "Filewise sees where they go, and removes them")
 	case !set.keepBackups:
 		e.Absent(check, filewise.RemedyOf(err), "%s", filewise.Plain(err))
 	default:
-		for _, l := range files[min(1, len(files)):] { // of one, it is booked already
-			on := l.BackupVolumes(s.target.Volumes)
-			for i := range max(l.Backup.Files, 1) {
-				if v := l.Backup.VolumeOf(i, on).Name; e.Demand.Space != nil {
-					e.Demand.Space[v] += l.Data.Bytes / int64(max(l.Backup.Files, 1))
-				}
-			}
-		}
 		e.Warn(check, "remove the files filewise_*_backup_1_* on the server's host afterwards", "they stay, one set for each layout: %v", err)
+		return true
 	}
+	return false
 }
 
 func (e *examination) hosts() {

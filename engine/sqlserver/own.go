@@ -135,8 +135,10 @@ func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.F
 		}
 	}
 	if slices.ContainsFunc(d.Layouts, func(l filewise.Layout) bool { return !l.Discard }) {
-		if err := s.removableHere(ctx, s.target.Volumes); err != nil {
-			e.Fail("backup files", filewise.RemedyOf(err), "%v", err)
+		if e.backupFiles(ctx, s.target.Volumes) {
+			for _, v := range s.target.Volumes {
+				e.Demand.Space[v.Name] = s.their.bytes * int64(len(d.Layouts))
+			}
 		}
 	}
 	e.space(ctx)
@@ -163,8 +165,9 @@ func (s *ownServer) Build(_ context.Context, l filewise.Layout, p filewise.Progr
 	}
 	prefix := mark.NewName()
 	b := &ownBackup{server: s, proof: p.Restores()}
+	set, _ := readSettings(s.target.Settings) // read by Open
 	b.backuper = &backuper{server: s.externalServer, of: backedUp{database: s.target.Database, prefix: prefix, discard: l.Discard,
-		file: s.their.file, custom: true,
+		file: s.their.file, custom: true, keep: set.keepBackups, layout: l.Name,
 		stripes:  d.ownStripes,
 		transfer: func(stripes []string) transfer { t.stripes = stripes; return t },
 		beside:   s.besideData, compare: b.compare}}
@@ -211,7 +214,10 @@ func (*ownBackup) Observe(context.Context) ([]filewise.File, error) { return nil
 func (*ownBackup) Settle(context.Context) error { return nil }
 
 // Drop removes the last backup, and what it was restored to.
-func (b *ownBackup) Drop(ctx context.Context) error { return b.Discard(ctx) }
+func (b *ownBackup) Drop(ctx context.Context) error {
+	defer b.leave()
+	return b.Discard(ctx)
+}
 
 // meanwhile stands in the place of the sum of a table that was written to during a backup, of which it is not
 // known which rows are in it.
@@ -306,7 +312,7 @@ func ownDesign(t filewise.Target, l filewise.Layout, at place) (*design, transfe
 	if err == nil && (l.Backup.Files < 1 || l.Backup.Files > maxStripes) {
 		err = unsupported(fmt.Sprintf("give 1 to %d", maxStripes), "a backup to %d files on sqlserver", l.Backup.Files)
 	}
-	if err != nil {
+	if err = errors.Join(err, onlyKeeps(t.Settings, "a database of yours is backed up as it is")); err != nil {
 		return nil, how, err
 	}
 	d := &design{target: t, layout: l}

@@ -247,6 +247,58 @@ func TestOwnRefuses(t *testing.T) {
 	}
 }
 
+// TestOwnElsewhere: a client on another host backs up what is theirs if its files may stay, one name a layout, of which the
+// server tells the size and the statement the time; without that word it is refused in preflight.
+func TestOwnElsewhere(t *testing.T) {
+	o := newOwnLab(t, func(m *model) { m.client = "10.0.0.7" })
+	layouts := []filewise.Layout{ownLayout(2), ownLayout(2, "compression", "on")}
+	layouts[1].Name = "y"
+	look := func(s *ownServer) (found filewise.Finding) {
+		for _, f := range s.Examine(t.Context(), filewise.Demand{Layouts: layouts}) {
+			if f.Check == "backup files" {
+				found = f
+			}
+		}
+		return found
+	}
+	if f := look(o.open(t)); f.Status != filewise.StatusFailed || !strings.Contains(f.Remedy, "keep-backups=on") {
+		t.Errorf("%+v", f)
+	}
+	o.target.Settings = map[string]string{"keep-backups": "on"}
+	s := o.open(t)
+	if f := look(s); f.Status != filewise.StatusWarning || !strings.Contains(f.Remedy, "on the server's host") {
+		t.Errorf("%+v", f)
+	}
+	written := map[string]string{} // by path the layout
+	for range 2 {
+		for _, l := range layouts {
+			db, err := s.Build(t.Context(), l, ownProgram(t, true))
+			ok(t, err)
+			for range 2 {
+				files, err := db.Backup.Backup(t.Context())
+				ok(t, err, db.Backup.Restore(t.Context()), db.Backup.Verify(t.Context()))
+				for _, f := range files {
+					if before := written[f.Path]; before != "" && before != l.Name || !f.Stays || f.Bytes == 0 {
+						t.Errorf("%+v of %s and %s", f, l.Name, before)
+					}
+					written[f.Path] = l.Name
+				}
+			}
+			if took := db.Backup.(*ownBackup).Took(); took <= 0 {
+				t.Errorf("took %v", took)
+			}
+			ok(t, db.Dropper.Drop(t.Context()))
+		}
+	}
+	if len(written) != 4 {
+		t.Errorf("%d files: %v", len(written), written)
+	}
+	o.target.Settings["log-size"] = "1GiB"
+	if _, err := o.open(t).Build(t.Context(), layouts[0], ownProgram(t, false)); !errors.Is(err, filewise.ErrUnsupported) {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestOwnArms are all options that the engine takes; with volumes, each and all of them.
 func TestOwnArms(t *testing.T) {
 	for volumes, want := range map[int]int{1: 6, 2: 5} {

@@ -51,13 +51,21 @@ func sourceOf(from string) (source, error) {
 
 // checkRestored refuses what a build that is restored cannot be.
 func (d *design) checkRestored() error {
-	for name := range d.target.Settings {
-		if strings.ReplaceAll(strings.ToLower(name), "_", "-") != "keep-backups" {
-			return unsupported("leave it out", "--set %s, of new databases, with --from: the copy has the settings of the original", name)
-		}
+	if err := onlyKeeps(d.target.Settings, "with --from the copy has the settings of the original"); err != nil {
+		return err
 	}
 	_, err := sourceOf(d.program.Custom.From)
 	return err
+}
+
+// onlyKeeps refuses settings of new databases, and says why there are none.
+func onlyKeeps(given map[string]string, why string) error {
+	for name := range given {
+		if strings.ReplaceAll(strings.ToLower(name), "_", "-") != "keep-backups" {
+			return unsupported("leave it out", "--set %s is of new databases: %s", name, why)
+		}
+	}
+	return nil
 }
 
 // restoredTo is where a file of the backup goes.

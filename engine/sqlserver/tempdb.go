@@ -148,6 +148,25 @@ func (t tempdb) beside(name string) string {
 	return path.Join(at, name)
 }
 
+// perCore is how many connections a processor make sessions ask for the same pages of a file's map.
+const perCore = 2
+
+// contention tells whether so many connections work that files of tempdb can matter: only the server knows its processors.
+func (e *examination) contention(cpus int64) {
+	const check = "contention in tempdb"
+	n, least := int64(e.Demand.Program.Connections()), perCore*cpus
+	switch {
+	case cpus == 0:
+		e.Note(check, grantTo(grantView, e.server.identity.login), "%d connections work; how many processors there are, the account may not see",
+			n)
+	case n < least:
+		e.Warn(check, fmt.Sprintf("use --connections %d", least),
+			"%d connections on %d processors hardly wait for the same pages of tempdb's files", n, cpus)
+	default:
+		e.OK(check, "%d connections on %d processors", n, cpus)
+	}
+}
+
 // temporary says how tempdb lies, and what its owner would change.
 func (e *examination) temporary(ctx context.Context) {
 	const check = "files of tempdb"
@@ -159,6 +178,7 @@ func (e *examination) temporary(ctx context.Context) {
 		e.Unseen(check, err)
 		return
 	}
+	e.contention(t.cpus)
 	v := e.server.identity.version
 	script := t.change(v)
 	about := fmt.Sprintf("%s, for %d processors; SQL Server %s makes one for each, %d at most, all equal, which grow by %s together "+

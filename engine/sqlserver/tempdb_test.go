@@ -70,6 +70,24 @@ func TestTempCycle(t *testing.T) {
 	}
 }
 
+// TestTempdbContention: preflight tells whether two connections a processor of the server's work.
+func TestTempdbContention(t *testing.T) {
+	for cpus, want := range map[int64]filewise.Status{1: filewise.StatusOK, 2: filewise.StatusWarning} {
+		lab := newLab(t, func(m *model) { m.cpus = cpus })
+		demand := filewise.Demand{Layouts: []filewise.Layout{layout(1)}, Program: tempWork(t, workload.CycleFill).Program()} // by 3
+		i := -1
+		all := lab.open().Examine(t.Context(), demand)
+		for n, f := range all {
+			if f.Check == "contention in tempdb" {
+				i = n
+			}
+		}
+		if i < 0 || all[i].Status != want || want == filewise.StatusWarning && all[i].Remedy != "use --connections 4" {
+			t.Errorf("%d processors: %+v", cpus, all)
+		}
+	}
+}
+
 // TestTempdbChange: what the owner would do is printed, right by the grammar, and never sent.
 func TestTempdbChange(t *testing.T) {
 	equal := []modelFile{{"tempdev", `T:\x\tempdb.mdf`, "", "", 65536, 65536}, {"temp2", `T:\x\tempdb2.ndf`, "", "", 65536, 65536}}
