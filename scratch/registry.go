@@ -96,7 +96,7 @@ func (r *Registry) write(e entry) error {
 
 // forget drops the entry of a directory that is gone.
 func (r *Registry) forget(id string) error {
-	if err := os.Remove(r.file(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := filesystem.Insist(func() error { return os.Remove(r.file(id)) }); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil

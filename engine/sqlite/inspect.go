@@ -15,6 +15,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/inspecting"
+	"filewise/internal/filesystem"
 	"filewise/internal/sqlitedriver"
 )
 
@@ -219,7 +220,7 @@ func (s *shape) tried(ctx context.Context, volume string) (_ []filewise.Fact, er
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() { err = errors.Join(err, filesystem.Insist(func() error { return os.RemoveAll(dir) })) }()
 	path := filepath.Join(dir, "facts.db")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		return nil, err
