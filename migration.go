@@ -35,6 +35,8 @@ type Migration struct {
 	// where Input is set; else the file's name is put behind its end.
 	Client []string `json:"client"`
 	Input  bool     `json:"input,omitempty"`
+	// Behind are arguments of the script itself, behind its name.
+	Behind []string `json:"behind,omitempty"`
 	// Opening stands before the steps: what has the client stop at the first error, and
 	// the server refuse another database.
 	Opening string          `json:"opening"`

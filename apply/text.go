@@ -54,7 +54,7 @@ func (s *Scripts) Text(version string, back bool, path, other string) string {
 		t.comment("  ", "Locks %s. Takes %s", step.Locks, s.time(step))
 		t.comment("  ", "Stopped half-way: %s", step.Stop)
 		for _, sql := range step.SQL {
-			if !strings.HasSuffix(sql, `\gexec`) { // which ends a statement itself
+			if !strings.HasSuffix(sql, `\gexec`) && !strings.HasSuffix(sql, "\n/") { // which end a statement themselves
 				sql += ";"
 			}
 			if step.Later {
@@ -76,7 +76,7 @@ func (s *Scripts) command(path string) string {
 		return filewise.CommandLine(all...) + " < " + filewise.CommandLine(path)
 	}
 	all[len(all)-1] += path
-	return filewise.CommandLine(all...)
+	return filewise.CommandLine(append(all, s.Behind...)...)
 }
 
 // time is how long steps take at least, by the rates of the storage.

@@ -79,17 +79,16 @@ func (m *migration) write() error {
 	if err := spread.Refused(tables, func(t movedTable) spread.Table { return t.Table }); err != nil {
 		return err
 	}
-	owners := map[string]bool{}
+	schema := tables[0].Schema
 	for _, t := range tables {
 		m.Tables, m.Bytes = append(m.Tables, t.String()), m.Bytes+t.Bytes
-		owners[t.Schema] = true
-		for _, x := range t.indexes {
-			if x.tablespace == m.Database {
-				owners[x.owner] = true
-			}
+		if t.Schema != schema {
+			return filewise.Errorf(filewise.CodeUsage, "name the tables of one schema by --table SCHEMA.TABLE, and write a script for each",
+				"tables of several schemas lie in tablespace %s: %s and %s; a script names none, so that it can be rehearsed on a copy", m.Database,
+				schema, t.Schema)
 		}
 	}
-	if err := m.create(slices.Sorted(maps.Keys(owners))); err != nil {
+	if err := m.create(); err != nil {
 		return err
 	}
 	for _, t := range tables {
@@ -195,6 +194,7 @@ func (m *migration) chosen() ([]movedTable, error) {
 		t.RefuseIf(text(r[4]) == "DOMAIN", "index "+x.name+" is a domain index")
 		t.RefuseIf(text(r[6]) == "YES", "index "+x.name+" is a join index")
 		t.RefuseIf(x.tablespace == "", "index "+x.name+" has partitions")
+		t.RefuseIf(x.owner != t.Schema, "index "+x.name+" is of another schema, "+x.owner)
 		t.indexes = append(t.indexes, x)
 		at[[2]string{x.owner, x.name}] = place[[2]string{t.Schema, t.Name}]
 	})
@@ -252,23 +252,20 @@ func (m *migration) lob(tables []movedTable, t movedTable, column, where string)
 		return
 	}
 	way := ""
-	if table, err := named(t.Schema, t.Name); err == nil && !strings.ContainsAny(column, `"`) {
+	if table, err := named(t.Name); err == nil && !strings.ContainsAny(column, `"`) {
 		way = fmt.Sprintf(`: ALTER TABLE %s MOVE LOB ("%s") STORE AS (TABLESPACE "%s"), and then its indexes anew`, table, column, m.name)
 	}
 	m.Stays = append(m.Stays, fmt.Sprintf("LOB %s of table %s, in tablespace %s%s", column, t, where, way))
 }
 
-// named quotes the name of an object, and of its schema before it: users' have up to 128 bytes.
-func named(names ...string) (string, error) {
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		var err error
-		if quoted[i], err = longer(name); err != nil {
-			return "", filewise.Errorf(filewise.CodeUsage, "name the tables that are to move, without it: --table SCHEMA.TABLE",
-				"cannot be quoted in a script: %w", err)
-		}
+// named quotes the name of an object, without its schema's before it: users' have up to 128 bytes.
+func named(name string) (string, error) {
+	quoted, err := longer(name)
+	if err != nil {
+		err = filewise.Errorf(filewise.CodeUsage, "name the tables that are to move, without it: --table SCHEMA.TABLE",
+			"cannot be quoted in a script: %w", err)
 	}
-	return strings.Join(quoted, "."), nil
+	return quoted, err
 }
 
 // growth is by how much the files of a user's tablespace grow at least: a file that grows by
@@ -277,7 +274,7 @@ const growth = 64 * mib
 
 // create adds the step that makes the tablespace: files of one size, which hold what is in
 // the tables and a quarter more, and grow.
-func (m *migration) create(owners []string) error {
+func (m *migration) create() error {
 	l := m.wish.Layout
 	d := &design{layout: l, block: m.about.block}
 	if len(m.old) == 0 || l.Data.Files < 1 || d.bigfile() && l.Data.Files != 1 || l.Data.Files > maxFiles {
@@ -314,16 +311,11 @@ func (m *migration) create(owners []string) error {
 		}
 		sql, m.Space[v.Name] = append(sql, s.text), m.Space[v.Name]+f.bytes
 	}
-	for _, owner := range owners {
-		user, err := named(owner)
-		if err != nil {
-			return err
-		}
-		sql = append(sql, fmt.Sprintf(`ALTER USER %s QUOTA UNLIMITED ON "%s"`, user, m.name))
-	}
+	sql = append(sql, fmt.Sprintf(`BEGIN EXECUTE IMMEDIATE 'ALTER USER "' || %s || '" QUOTA UNLIMITED ON "%s"'; END;`+"\n/", currentSchema,
+		m.name))
 	m.Steps = []filewise.MigrationStep{{Title: "tablespace " + m.name + " of " + filewise.FilesName(l.Data.Files), Locks: "nothing",
-		Written: size * int64(l.Data.Files), SQL: sql, Stop: "the tablespace has too few files, or quotas are missing: DROP TABLESPACE " +
-			m.name + ", which is empty, and begin anew"}}
+		Written: size * int64(l.Data.Files), SQL: sql, Stop: "the tablespace has too few files, or the quota is missing: DROP TABLESPACE " +
+			m.name + ", which is empty, and begin anew. It is there already after a rehearsal in this database: take that back first, and drop it"}}
 	return nil
 }
 
@@ -333,7 +325,7 @@ func (m *migration) move(t movedTable, to string) (filewise.MigrationStep, error
 	if m.online {
 		online, locks = " ONLINE", "nothing for long: at its beginning and end it waits for open transactions on the table"
 	}
-	table, err := named(t.Schema, t.Name)
+	table, err := named(t.Name)
 	if err != nil {
 		return filewise.MigrationStep{}, err
 	}
@@ -343,7 +335,7 @@ func (m *migration) move(t movedTable, to string) (filewise.MigrationStep, error
 	}
 	sql := []string{"ALTER TABLE " + table + " MOVE" + online + " TABLESPACE " + target}
 	for _, x := range t.indexes {
-		index, err := named(x.owner, x.name)
+		index, err := named(x.name)
 		if err != nil {
 			return filewise.MigrationStep{}, err
 		}
@@ -359,11 +351,14 @@ func (m *migration) move(t movedTable, to string) (filewise.MigrationStep, error
 			"the table's indexes are UNUSABLE until they are rebuilt: execute the rest of the step. Earlier steps stay done"}, nil
 }
 
-// open has the client stop at the first error, and the server refuse a database that has not the tables with their
-// indexes. The database's own name is not asked for: a copy of it may have any.
+// currentSchema is the one that the command names.
+const currentSchema = "SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')"
+
+// open has the client stop at the first error, and the server refuse a schema that has not the tables with their
+// indexes. The command names the schema, and no statement does: a copy of it may have any name.
 func (m *migration) open(tables []movedTable) error {
-	m.Opening = "SET DEFINE OFF\nWHENEVER OSERROR EXIT FAILURE\nWHENEVER SQLERROR EXIT FAILURE\n" +
-		"-- A database without these tables and indexes is refused here (ORA-01722)."
+	m.Opening = "WHENEVER OSERROR EXIT FAILURE\nWHENEVER SQLERROR EXIT FAILURE\nALTER SESSION SET CURRENT_SCHEMA = \"&1\";\nSET DEFINE OFF\n" +
+		"-- A schema without these tables and indexes is refused here (ORA-01722)."
 	for _, t := range tables {
 		guard, err := guard(t)
 		if err != nil {
@@ -376,37 +371,35 @@ func (m *migration) open(tables []movedTable) error {
 	if a := m.target.Address; a != nil {
 		to = fmt.Sprintf("%s@//%s:%d/%s", a.User, a.Host, portOf(a), strings.Trim(a.Path, "/"))
 	}
-	m.Client = []string{"sqlplus", "-L", to, "@"}
+	m.Client, m.Behind = []string{"sqlplus", "-L", to, "@"}, []string{tables[0].Schema}
 	return nil
 }
 
 // guard is the query that fails unless the table is there with its indexes.
 func guard(t movedTable) (string, error) {
-	names := []string{t.Schema, t.Name}
+	names := []string{t.Name}
 	for _, x := range t.indexes {
-		names = append(names, x.owner, x.name)
+		names = append(names, x.name)
 	}
-	quoted := make([]any, len(names))
 	for i, name := range names {
-		text, err := literal(name)
-		if err != nil {
+		var err error
+		if names[i], err = literal(name); err != nil {
 			return "", err
 		}
-		quoted[i] = text
 	}
-	found := fmt.Sprintf("SELECT 0 FROM all_tables WHERE owner = %s AND table_name = %s", quoted[:2]...)
-	for i := 2; i < len(quoted); i += 2 {
-		found += fmt.Sprintf("\n  UNION ALL SELECT 0 FROM all_indexes WHERE table_owner = %s AND table_name = %s AND owner = %s "+
-			"AND index_name = %s", quoted[0], quoted[1], quoted[i], quoted[i+1])
+	found := fmt.Sprintf("SELECT 0 FROM all_tables WHERE owner = %s AND table_name = %s", currentSchema, names[0])
+	for _, name := range names[1:] {
+		found += fmt.Sprintf("\n  UNION ALL SELECT 0 FROM all_indexes WHERE table_owner = %[1]s AND table_name = %[2]s AND owner = %[1]s "+
+			"AND index_name = %[3]s", currentSchema, names[0], name)
 	}
-	return fmt.Sprintf("SELECT TO_NUMBER(DECODE(COUNT(*), %d, '1', 'not as it was')) FROM (%s)", len(quoted)/2, found), nil
+	return fmt.Sprintf("SELECT TO_NUMBER(DECODE(COUNT(*), %d, '1', 'not as it was')) FROM (%s)", len(names), found), nil
 }
 
 // say tells what else changes, and what does not.
 func (m *migration) say() {
 	m.Effects = []string{
-		"copies: rehearse it in another (pluggable) database; it names schemas and their tablespace, so a copy of a schema beside the " +
-			"original is no copy to it",
+		"copies: rehearse it on a copy of the schema (expdp, impdp REMAP_SCHEMA), in this or another database: the command then names that; " +
+			"the way back has all of its tables in tablespace " + m.Database,
 		"this script: it was checked against Oracle's grammar, and has not yet been executed by the product",
 		"backups: RMAN's next incremental one copies all that has moved; a script that names tablespaces or files has to learn the new ones",
 		"replicas: a standby of Data Guard creates the files as well, with STANDBY_FILE_MANAGEMENT = AUTO; with MANUAL its recovery stops at " +

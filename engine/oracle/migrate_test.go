@@ -19,7 +19,7 @@ func migratedServer() *fakeServer {
 		"files":          {{"/u01/sales1.dbf", int64(7), int64(1 << 17), "YES", int64(1), int64(0), int64(0)}},
 		"migrate-tables": {{"SHOP", "Orders é", nil, "NO"}, {"SHOP", "NOTES", nil, "NO"}, {"SHOP", "CLUSTERED", "C1", "NO"}},
 		"migrate-indexes": {
-			{"SHOP", "Orders é", "SHOP", "ORDERS_PK", "NORMAL", "SALES", "NO"}, {"SHOP", "Orders é", "ADA", "ORDERS_X", "BITMAP", "OTHER", "NO"},
+			{"SHOP", "Orders é", "SHOP", "ORDERS_PK", "NORMAL", "SALES", "NO"}, {"SHOP", "Orders é", "SHOP", "ORDERS_X", "BITMAP", "OTHER", "NO"},
 			{"SHOP", "NOTES", "SHOP", "NOTES_TEXT", "DOMAIN", "SALES", "NO"},
 		},
 		"migrate-segments": {{"SHOP", "Orders é", "TABLE", int64(1 << 17)}, {"SHOP", "ORDERS_PK", "INDEX", int64(1 << 15)},
@@ -50,28 +50,32 @@ func TestMigrate(t *testing.T) {
 	for text, in := range map[string]string{
 		`CREATE SMALLFILE TABLESPACE "RUN7_DATA" DATAFILE '/u01/run7_data_0001.dbf' SIZE 410624K AUTOEXTEND ON NEXT 65536K`: there,
 		`ALTER TABLESPACE "RUN7_DATA" ADD DATAFILE '+FAST' SIZE 410624K`:                                                    there,
-		`ALTER USER "SHOP" QUOTA UNLIMITED ON "RUN7_DATA";`:                                                                 there,
-		`ALTER TABLE "SHOP"."Orders é" MOVE ONLINE TABLESPACE "RUN7_DATA";`:                                                 there,
-		`ALTER INDEX "SHOP"."ORDERS_PK" REBUILD ONLINE TABLESPACE "RUN7_DATA";`:                                             there,
-		`MOVE LOB ("SCAN") STORE AS (TABLESPACE "RUN7_DATA")`:                                                               there,
-		"of kind LOBSEGMENT in tablespace SALES (1)":                                                                        there,
-		`ALTER TABLE "SHOP"."Orders é" MOVE ONLINE TABLESPACE "SALES";`:                                                     back,
-		`ALTER INDEX "SHOP"."ORDERS_PK" REBUILD ONLINE TABLESPACE "SALES";`:                                                 back,
-		`SELECT TO_NUMBER(DECODE(COUNT(*), 3, '1', 'not as it was'))`:                                                       there,
-		`owner = 'ADA' AND index_name = 'ORDERS_X'`:                                                                         back,
-		`DROP TABLESPACE "RUN7_DATA";`:                                                                                      back,
+		`EXECUTE IMMEDIATE 'ALTER USER "' || SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA') || '" QUOTA UNLIMITED ON`:             there,
+		`"@a.sql" SHOP`: there,
+		`ALTER SESSION SET CURRENT_SCHEMA = "&1"; SET DEFINE OFF`:                      back,
+		`ALTER TABLE "Orders é" MOVE ONLINE TABLESPACE "RUN7_DATA";`:                   there,
+		`ALTER INDEX "ORDERS_PK" REBUILD ONLINE TABLESPACE "RUN7_DATA";`:               there,
+		`MOVE LOB ("SCAN") STORE AS (TABLESPACE "RUN7_DATA")`:                          there,
+		"of kind LOBSEGMENT in tablespace SALES (1)":                                   there,
+		`ALTER TABLE "Orders é" MOVE ONLINE TABLESPACE "SALES";`:                       back,
+		`ALTER INDEX "ORDERS_PK" REBUILD ONLINE TABLESPACE "SALES";`:                   back,
+		`SELECT TO_NUMBER(DECODE(COUNT(*), 3, '1', 'not as it was'))`:                  there,
+		`owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA') AND index_name = 'ORDERS_X'`: back,
+		`DROP TABLESPACE "RUN7_DATA";`:                                                 back,
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(in, "\n--", "")), " "), text) {
 			t.Errorf("there is no %s in\n%s", text, in)
 		}
 	}
-	if !strings.Contains(back, "\n-- DROP TABLESPACE") || strings.Contains(there+back, `INDEX "ADA"."ORDERS_X"`) ||
+	if !strings.Contains(back, "\n-- DROP TABLESPACE") || strings.Contains(there+back, `INDEX "ORDERS_X"`) ||
 		m.Space["a"] != m.Space["b"] || m.Space["a"] != 2*410624*kib || len(m.Steps) != 2 {
 		t.Errorf("space %v, %d steps:\n%s", m.Space, len(m.Steps), there)
 	}
 	p := newParser(t)
-	if strings.Contains(there, "PDB") {
-		t.Errorf("the script names the database, so no copy takes it:\n%s", there)
+	for line := range strings.Lines(there + back) {
+		if !strings.HasPrefix(line, "--") && (strings.Contains(line, "PDB") || strings.Contains(line, "SHOP")) {
+			t.Errorf("the script names database or schema, so that no copy takes it: %s", line)
+		}
 	}
 	for sql := range strings.SplitSeq(m.Opening, ";\n") {
 		if _, select1, ok := strings.Cut(sql, "(ORA-01722).\n"); ok {
@@ -82,7 +86,7 @@ func TestMigrate(t *testing.T) {
 	}
 	for _, step := range slices.Concat(m.Steps, m.Back) {
 		for _, sql := range step.SQL {
-			if a := p.check(t, sql); len(a.Errors) > 0 {
+			if a := p.check(t, strings.TrimSuffix(sql, "\n/")); len(a.Errors) > 0 {
 				t.Errorf("%v: %s", a.Errors, sql)
 			}
 		}
@@ -97,8 +101,8 @@ func TestMigrateStandardEdition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sql := strings.Join(m.Steps[1].SQL, "; "); sql != `ALTER TABLE "SHOP"."Orders é" MOVE TABLESPACE "RUN7_DATA"; `+
-		`ALTER INDEX "SHOP"."ORDERS_PK" REBUILD TABLESPACE "RUN7_DATA"; ALTER INDEX "ADA"."ORDERS_X" REBUILD` {
+	if sql := strings.Join(m.Steps[1].SQL, "; "); sql != `ALTER TABLE "Orders é" MOVE TABLESPACE "RUN7_DATA"; `+
+		`ALTER INDEX "ORDERS_PK" REBUILD TABLESPACE "RUN7_DATA"; ALTER INDEX "ORDERS_X" REBUILD` {
 		t.Error(sql)
 	}
 }
@@ -108,6 +112,14 @@ func TestMigrateRefuses(t *testing.T) {
 	for says, change := range map[string]func(f *fakeServer) []string{
 		"NOTES cannot be spread: index NOTES_TEXT is a domain index; column BODY is LONG": func(*fakeServer) []string {
 			return []string{"NOTES"}
+		},
+		"tables of several schemas lie in tablespace SALES: SHOP and ADA": func(f *fakeServer) []string {
+			f.answers["migrate-tables"] = append(f.answers["migrate-tables"], []any{"ADA", "OTHERS", nil, "NO"})
+			return []string{"SHOP.Orders é", "ADA.OTHERS"}
+		},
+		"index ORDERS_X is of another schema, ADA": func(f *fakeServer) []string {
+			f.answers["migrate-indexes"][1][2] = "ADA"
+			return nil
 		},
 		"CLUSTERED cannot be spread: it lies in cluster C1": func(*fakeServer) []string {
 			return []string{"CLUSTERED"}
