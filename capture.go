@@ -35,8 +35,9 @@ type Watcher interface {
 
 // Accustomed is a Watcher that knows on which settings the database's statements depend.
 type Accustomed interface {
-	// Settings are those by which a managed server takes them as this one does, by name.
-	Settings(context.Context) (map[string]string, error)
+	// Settings are those by which a managed server takes them as this one does, by name. Those that clients give their
+	// sessions themselves come before the server's (nil: none are known). "autocommit" is there if sessions begin without.
+	Settings(ctx context.Context, sessions map[string]string) (map[string]string, error)
 }
 
 // CountedStatement is a statement that a server has counted.

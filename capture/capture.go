@@ -99,8 +99,8 @@ type Left struct {
 // kind is a type of transactions as it was observed.
 type kind struct {
 	texts                []string
-	keys                 []string     // the same without values
-	constants            [][][]string // the values of each text, as a log has them; empty: it varies, or is not known
+	keys                 []string // the same without values
+	values               []told   // of each text, as a log has them
 	calls, seconds, rows float64
 	hidden               string
 	shapes               []filewise.Shape
@@ -109,15 +109,7 @@ type kind struct {
 // Take captures. A watcher is closed by its owner.
 func Take(ctx context.Context, e filewise.Capturer, w filewise.Watcher, o Options) (*Study, error) {
 	t := &taking{watcher: w, Study: Study{Options: o, Database: o.Database, Server: w.Server()}, why: map[string]string{}}
-	if of, ok := w.(filewise.Accustomed); ok {
-		var err error
-		if t.Settings, err = of.Settings(ctx); err != nil {
-			if err := t.unread(ctx, "settings of the database", err); err != nil {
-				return nil, err
-			}
-		}
-	}
-	kinds, err := t.observe(ctx, e)
+	kinds, err := t.accustomed(ctx, e)
 	if err != nil {
 		return nil, err
 	}
@@ -147,8 +139,36 @@ func Take(ctx context.Context, e filewise.Capturer, w filewise.Watcher, o Option
 	return &t.Study, nil
 }
 
+// manually is the setting that has sessions begin transactions by themselves; a study's begins and ends its own.
+const manually = "autocommit"
+
+// accustomed observes, and learns on which settings the statements depend.
+func (t *taking) accustomed(ctx context.Context, e filewise.Capturer) (kinds []kind, err error) {
+	of, ok := t.watcher.(filewise.Accustomed)
+	if !ok {
+		return t.observe(ctx, e)
+	}
+	const what = "settings of the database"
+	if t.Settings, err = of.Settings(ctx, nil); err != nil {
+		if err := t.unread(ctx, what, err); err != nil {
+			return nil, err
+		}
+	}
+	if kinds, err = t.observe(ctx, e); err != nil {
+		return nil, err
+	}
+	if len(t.inLog) > 0 {
+		if t.Settings, err = of.Settings(ctx, t.inLog); err != nil {
+			err = t.unread(ctx, what, err)
+		}
+	}
+	delete(t.Settings, manually)
+	return kinds, err
+}
+
 type taking struct {
 	Study
+	inLog   map[string]string // settings that sessions of a log have given themselves
 	watcher filewise.Watcher
 	why     map[string]string // values are withheld, by TABLE.COLUMN
 	tables  map[string]filewise.TableFacts
@@ -202,14 +222,22 @@ func (t *taking) observe(ctx context.Context, e filewise.Capturer) ([]kind, erro
 		t.Seconds = time.Since(start).Seconds()
 	}
 	var kinds []kind
+	known := map[string]int{}
 	for _, s := range after {
 		if b := before[s.ID]; b.Calls <= s.Calls { // else it was reset meanwhile
 			s.Calls, s.Seconds, s.Rows = s.Calls-b.Calls, max(s.Seconds-b.Seconds, 0), max(s.Rows-b.Rows, 0)
 		}
-		if s.Calls > 0 {
-			kinds = append(kinds, kind{texts: []string{s.Text}, keys: []string{s.Key}, calls: s.Calls, seconds: s.Seconds, rows: s.Rows,
-				hidden: s.Hidden})
+		if s.Calls <= 0 {
+			continue
 		}
+		n, is := known[s.Hidden+"\x00"+s.Key] // one statement has several IDs if its lists are of other lengths
+		if !is {
+			n = len(kinds)
+			known[s.Hidden+"\x00"+s.Key] = n
+			kinds = append(kinds, kind{texts: []string{s.Text}, keys: []string{s.Key}, hidden: s.Hidden})
+		}
+		k := &kinds[n]
+		k.calls, k.seconds, k.rows = k.calls+s.Calls, k.seconds+s.Seconds, k.rows+s.Rows
 	}
 	return kinds, nil
 }
@@ -258,6 +286,10 @@ func (t *taking) shape(ctx context.Context, kinds []kind) ([]kind, error) {
 			why = "it is Filewise's own look at the columns"
 		case len(k.texts) == 1 && strings.Contains(k.texts[0], foreignKey):
 			why = "the server checks foreign keys by itself, of the study's rows as well"
+		case k.control() && slices.Contains(cursors, firstWord(k.texts[0])):
+			why = "it reads on from a cursor, whose query is in the study whole"
+		case k.control() && slices.Contains(prepares, firstWord(k.texts[0])):
+			why = "it prepares a statement, or forgets one: what was executed of it is in the study"
 		case k.control():
 			why = "transactions are begun and ended by the study itself, so that it covers these as it covers the rest; which statements " +
 				"stand in one, a log shows (--log)"
@@ -309,6 +341,9 @@ func (t *taking) shapeOne(ctx context.Context, k *kind) (why string, err error) 
 		}
 		if slices.ContainsFunc(s.Tables, ofServer) || len(s.Tables) == 0 && serverFunction.MatchString(text) {
 			return "it asks the server's own catalogue", nil
+		}
+		if t.Log == nil && following.MatchString(text) {
+			return "it needs what a statement before it has left in its session; a log shows which (--log)", nil
 		}
 		if waiting.MatchString(text) {
 			return "it waits: a value that is drawn would say for how long", nil

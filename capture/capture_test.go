@@ -162,7 +162,7 @@ func studyOf(t *testing.T, constants []string, calls float64, pieces []string, v
 	x := &taking{why: map[string]string{}, watcher: asked{shape: filewise.Shape{Pieces: pieces, Values: values, Tables: []string{"t"}}}}
 	x.Calls = calls
 	kinds, err := x.shape(t.Context(), []kind{{texts: []string{"SELECT 1"}, keys: []string{"k"}, calls: calls,
-		constants: [][][]string{{constants}}}})
+		values: toldOf([][][]string{{constants}})}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,12 +255,83 @@ func TestValuesVary(t *testing.T) {
 	for _, values := range [][][]string{{{"1", "2"}, {"'x'"}}, {{"1", "3"}, {"'x'"}}, {{"1", "2"}, {"'x'"}}} {
 		l.take(filewise.LoggedStatement{Session: "1", Text: "SELECT", Key: "k", Values: values})
 	}
-	if got := fmt.Sprintf("%q", l.kinds[0].constants); got != `[[["1" ""] ["'x'"]]]` {
+	texts := func() (all []string) {
+		for _, l := range l.kinds[0].values[0].of {
+			all = append(all, fmt.Sprint(l.text, l.seen))
+		}
+		return all
+	}
+	if got := fmt.Sprint(texts()); got != "[1map[] map[2:2 3:1] 'x'map[]]" {
 		t.Error(got)
 	}
 	l.take(filewise.LoggedStatement{Session: "1", Text: "SELECT", Key: "k", Values: [][]string{{"1"}, {"'x'"}}})
-	if got := fmt.Sprintf("%q", l.kinds[0].constants); got != `[[["" ""] ["'x'"]]]` {
+	if got := fmt.Sprint(texts()); got != "[map[] map[] 'x'map[]]" {
 		t.Error(got)
+	}
+}
+
+// watched is asked, with a shape for each text.
+type watched struct {
+	asked
+	shapes map[string]filewise.Shape
+}
+
+func (w watched) Shape(ctx context.Context, text string, constants []string) (filewise.Shape, error) {
+	return asked{shape: w.shapes[text]}.Shape(ctx, text, constants)
+}
+
+// What was equal in all calls of a transaction is drawn once: the row that is read is changed, and lines are of the new row. What stands
+// against no column is one of the log's own values, unless they may be a person's.
+func TestValuesBelongTogether(t *testing.T) {
+	value := func(table, column string, use filewise.Use) filewise.ValueUse {
+		return filewise.ValueUse{Table: table, Column: column, Use: use}
+	}
+	shapes := map[string]filewise.Shape{}
+	add := func(text string, tables []string, values ...filewise.ValueUse) {
+		pieces := append(slices.Repeat([]string{text + " "}, len(values)), "")
+		shapes[text] = filewise.Shape{Pieces: pieces, Values: values, Tables: tables}
+	}
+	add("SELECT p", []string{"p"}, value("p", "id", filewise.UseEqual))
+	add("UPDATE t", []string{"t"}, value("t", "a", filewise.UseEqual), filewise.ValueUse{}, filewise.ValueUse{Type: filewise.TypeText})
+	add("INSERT t", []string{"t"}, value("t", "b", filewise.UseInsert))
+	l := &ledger{known: map[string]int{}, sessions: map[string]*open{}}
+	for i := range 60 {
+		for _, s := range []struct {
+			text   string
+			values []string
+		}{{"BEGIN", nil}, {"SELECT p", []string{fmt.Sprintf("'%d'", i)}}, {"UPDATE t", []string{fmt.Sprint(i), fmt.Sprint(3 * i),
+			fmt.Sprintf("'%c'", 'x'+i%2)}}, {"INSERT t", []string{fmt.Sprint(i)}}, {"COMMIT", nil}} {
+			l.take(filewise.LoggedStatement{Session: "1", Text: s.text, Key: s.text, Values: [][]string{s.values}})
+		}
+	}
+	x := &taking{why: map[string]string{}, watcher: watched{shapes: shapes}}
+	x.Calls = 60
+	kinds, err := x.shape(t.Context(), l.kinds)
+	if err != nil || len(kinds) != 1 {
+		t.Fatal(err, kinds)
+	}
+	if err := x.facts(t.Context(), kinds); err != nil {
+		t.Fatal(err)
+	}
+	x.write(kinds)
+	const want = "SELECT p :p_id|UPDATE t :p_idUPDATE t :valueUPDATE t :text|" +
+		"INSERT t COALESCE((SELECT MIN(id) FROM p WHERE id >= :p_id), (SELECT MAX(id) FROM p))"
+	if got := strings.Join(x.Transactions[0].SQL, "|"); got != want || len(x.Fill) > 0 {
+		t.Errorf("%s, to be filled in: %v", got, x.Fill)
+	}
+	draws := fmt.Sprint(x.Parameters)
+	if !strings.Contains(draws, "value {int: {from: 0, to: 147}}") || !strings.Contains(draws, `text {choice: {"x": 30, "y": 30}}`) {
+		t.Error(draws)
+	}
+	for text, want := range map[string]bool{"'ada@example.org' 'bob@example.org'": false, "'a' 'b' 'c'": false, "0x1 0x2": false,
+		"'00000000-0000-4000-8000-000000000001' '00000000-0000-4000-8000-000000000002'": true, "1.5 2": true, "'2026-01-01' '2026-01-02'": true} {
+		l := logged{seen: map[string]float64{}}
+		for _, v := range strings.Fields(text) {
+			l.seen[v] = 1
+		}
+		if _, ok := l.draw(filewise.TypeUnknown); ok != want {
+			t.Errorf("%s: %v", text, ok)
+		}
 	}
 }
 
@@ -340,13 +411,14 @@ func TestTransactionsOfALog(t *testing.T) {
 		"BEGIN|SAVEPOINT s|INSERT a|RELEASE SAVEPOINT s|rollback to s|COMMIT":               "INSERT a 1 6s",
 		"BEGIN|INSERT a|ROLLBACK|SELECT b":                                                  rolledBack + " 1 3s|SELECT b 1 1s",
 		"-- so\nBEGIN|/* x */ # y\nINSERT a|--\nCOMMIT|SELECT b":                            "/* x */ # y\nINSERT a 1 3s|SELECT b 1 1s",
-		"SET autocommit=0|INSERT a|UPDATE b|COMMIT|DELETE c|SET @@autocommit = ON|DELETE c": "DELETE c 2 3s|INSERT a,UPDATE b 1 3s|SET 1 1s",
+		"SET autocommit=0|INSERT a|UPDATE b|COMMIT|DELETE c|SET @@autocommit = ON|DELETE c": "DELETE c 2 3s|INSERT a,UPDATE b 1 4s",
 		"SET GLOBAL autocommit=0|INSERT a|INSERT a":                                         "INSERT a 2 2s|SET 1 1s",
 		"BEGIN|INSERT a|BEGIN|INSERT b|COMMIT AND CHAIN|INSERT c":                           "INSERT a 1 2s|INSERT b 1 3s|" + notEnded + " 1 1s",
 		"BEGIN|COMMIT|SAVEPOINT a|SELECT b":                                                 "COMMIT 1 2s|SAVEPOINT 1 1s|SELECT b 1 1s",
 		"~UPDATE a|~UPDATE b|SET c|UPDATE d":                                                "UPDATE a,UPDATE b 1 3s|UPDATE d 1 1s",
 		"~BEGIN|~UPDATE a|COMMIT|SELECT b|SELECT b":                                         "SELECT b 2 2s|UPDATE a 1 3s",
 		"BEGIN|INSERT a||SELECT b":                                                          rolledBack + " 1 2s|SELECT b 1 1s",
+		"SELECT a|FETCH c|CLOSE c|BEGIN|FETCH d|INSERT b|COMMIT":                            "INSERT b 1 4s|SELECT a 1 3s",
 		"START SLAVE|BEGIN NOT ATOMIC DELETE a":                                             "BEGIN NOT ATOMIC DELETE a 1 1s|START SLAVE 1 1s",
 	} {
 		kinds, err := new(taking).readLog(given{statements: strings.Split(log, "|")})

@@ -261,7 +261,7 @@ func (d drawing) moment() (text, note string) {
 	if !high.After(low.Add(2 * time.Second)) {
 		high = low.Add(24 * time.Hour)
 	}
-	return fmt.Sprintf("{timestamp: {from: %s, to: %s}}", low.UTC().Format(time.RFC3339), high.UTC().Format(time.RFC3339)), note
+	return timestamps(low, high), note
 }
 
 func (d drawing) letters() (text, note string) {

@@ -14,11 +14,13 @@ const leastCalls, leastWords = 5, 2
 
 // constant are the constants of a text of the kind's.
 func (k *kind) constant(of int) []string {
-	if of >= len(k.constants) {
+	if of >= len(k.values) {
 		return nil
 	}
-	all := slices.Concat(k.constants[of]...)
-	for i, c := range all {
+	all := make([]string, len(k.values[of].of))
+	for i, l := range k.values[of].of {
+		c := l.text
+		all[i] = c
 		text := strings.HasSuffix(c, "'") || strings.HasSuffix(c, `"`)
 		if text && (k.calls < leastWords || personalValue.MatchString(c) || len(c) > 2*longest) {
 			all[i] = ""
@@ -29,8 +31,8 @@ func (k *kind) constant(of int) []string {
 
 // constant tells whether a value that never varied stands in the study, though a column is known for it.
 func (s *statement) constant(v filewise.ValueUse, c filewise.ColumnFacts, t filewise.TableFacts) bool {
-	fresh := v.Use == filewise.UseInsert && (c.Unique || c.Parent != "")
-	return s.calls >= leastCalls && !fresh && s.why[t.Name+"."+c.Name] == ""
+	fresh := v.Use == filewise.UseInsert && (c.Unique && !(c.Composite && s.renewed()) || c.Parent != "")
+	return s.kind.calls >= leastCalls && !fresh && s.why[t.Name+"."+c.Name] == ""
 }
 
 // mostDays bounds what is added to a moment within a key.

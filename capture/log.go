@@ -18,6 +18,8 @@ type open struct {
 	seconds float64
 	held    int
 	points  []point
+	last    int    // 1 + the kind that was counted last; 0: none
+	mode    string // = and the sql_mode that the session has set; empty: none
 }
 
 // point is a savepoint: what stood before it.
@@ -36,7 +38,9 @@ type ledger struct {
 	known    map[string]int
 	sessions map[string]*open
 	held     int
-	key      []byte // of the transaction that is counted
+	key      []byte         // of the transaction that is counted
+	manual   bool           // sessions begin without autocommit
+	modes    map[string]int // statements by the sql_mode that their sessions have set
 }
 
 // older counts statements of sessions that are older than the log.
@@ -49,7 +53,7 @@ func (t *taking) older(s filewise.LoggedStatement) {
 // readLog counts the transactions of a log: what stands between BEGIN and COMMIT in a
 // session, and statements by themselves.
 func (t *taking) readLog(e filewise.Capturer) ([]kind, error) {
-	l := &ledger{known: map[string]int{}, sessions: map[string]*open{}}
+	l := &ledger{known: map[string]int{}, sessions: map[string]*open{}, modes: map[string]int{}, manual: t.Settings[manually] != ""}
 	worked := &overlap{}
 	err := e.ReadLog(t.Log, t.Database, func(s filewise.LoggedStatement) {
 		worked.add(s)
@@ -66,6 +70,7 @@ func (t *taking) readLog(e filewise.Capturer) ([]kind, error) {
 			l.one(notEnded, 1, o.seconds)
 		}
 	}
+	t.inLog = l.settings()
 	if most, mean := worked.of(); most > 0 {
 		t.MostActive, t.Active, t.Connected = most, mean, 0
 	}
@@ -78,8 +83,8 @@ func (l *ledger) one(what string, calls, seconds float64) {
 	l.count([]string{what}, []string{what}, nil, calls, seconds)
 }
 
-// count adds calls of a transaction, whose first holds memory for good: kept tells that this is it.
-func (l *ledger) count(texts, keys []string, values [][][]string, calls, seconds float64) (kept bool) {
+// count adds calls of a transaction, whose first holds memory for good: kept tells that this is it. n is the number of its kind.
+func (l *ledger) count(texts, keys []string, values [][][]string, calls, seconds float64) (n int, kept bool) {
 	l.key = l.key[:0]
 	for _, key := range keys {
 		l.key = append(append(l.key, key...), 0)
@@ -88,31 +93,14 @@ func (l *ledger) count(texts, keys []string, values [][][]string, calls, seconds
 	if !ok {
 		n = len(l.kinds)
 		l.known[string(l.key)] = n
-		l.kinds = append(l.kinds, kind{texts: texts, keys: keys, constants: values})
+		l.kinds = append(l.kinds, kind{texts: texts, keys: keys, values: toldOf(values)})
 		l.held += sizeOf(texts, keys)
 	} else {
-		l.kinds[n].vary(values)
+		l.held += l.kinds[n].vary(values)
 	}
 	l.kinds[n].calls += calls
 	l.kinds[n].seconds += seconds
-	return !ok
-}
-
-// vary takes values out of the constants that are others in a further call.
-func (k *kind) vary(values [][][]string) {
-	for i, of := range k.constants {
-		if i >= len(values) || len(of) != len(values[i]) {
-			k.constants[i] = nil
-			continue
-		}
-		for j, list := range of {
-			for n := range list {
-				if other := values[i][j]; len(other) != len(list) || other[n] != list[n] {
-					list[n] = ""
-				}
-			}
-		}
-	}
+	return n, !ok
 }
 
 func sizeOf(texts, keys []string) (n int) {
@@ -131,12 +119,13 @@ func (l *ledger) finish(o *open, committed bool, ended string) {
 			l.one(ended, 1, o.seconds)
 		}
 	case committed:
-		kept = l.count(o.texts, o.keys, o.values, 1, o.seconds)
+		o.last, kept = l.count(o.texts, o.keys, o.values, 1, o.seconds)
+		o.last++
 	default:
 		l.one(rolledBack, 1, o.seconds)
 	}
 	before := *o
-	*o = open{manual: before.manual}
+	*o = open{manual: before.manual, last: before.last, mode: before.mode}
 	if !kept {
 		o.texts, o.keys, o.values = before.texts[:0], before.keys[:0], before.values[:0]
 	}
@@ -147,6 +136,7 @@ var (
 	chains     = regexp.MustCompile(`(?i)\bAND +CHAIN\b`)
 	toPoint    = regexp.MustCompile("(?is)^ROLLBACK +(?:(?:WORK|TRANSACTION) +)?TO +(?:SAVEPOINT +)?(.*?)[ ;]*$")
 	pointName  = regexp.MustCompile("(?is)^(?:RELEASE +)?(?:SAVEPOINT +)?(.*?)[ ;]*$")
+	sqlMode    = regexp.MustCompile(`(?i)(\bGLOBAL[ .]+)?\bsql_mode[ ` + "`" + `]*:?= *['"](?:([A-Z_, ]*)['"] *(?:[,;]|$))`)
 	autocommit = regexp.MustCompile(`(?i)(\bGLOBAL[ .]+)?\bautocommit[ ` + "`" + `]*:?= *['"]?(\w+)`)
 )
 
@@ -154,7 +144,7 @@ var (
 func (l *ledger) take(s filewise.LoggedStatement) {
 	o := l.sessions[s.Session]
 	if o == nil {
-		o = &open{}
+		o = &open{manual: l.manual}
 		l.sessions[s.Session] = o
 		l.held += beside
 	}
@@ -170,7 +160,7 @@ func (l *ledger) take(s filewise.LoggedStatement) {
 	switch {
 	case s.Text == "":
 		l.finish(o, false, "")
-		*o = open{}
+		*o = open{manual: l.manual}
 	case slices.Contains(begins, word) && !other.MatchString(text):
 		if o.begun {
 			l.finish(o, true, word) // its end is not in the log, or this is its end
@@ -197,12 +187,21 @@ func (l *ledger) within(o *open, s filewise.LoggedStatement, word, text string) 
 	alone := !o.begun && len(o.keys) == 0
 	switch word {
 	case "SET":
-		m := autocommit.FindStringSubmatch(text)
-		if m != nil && m[1] == "" {
-			off := slices.Contains([]string{"0", "OFF", "FALSE"}, strings.ToUpper(m[2]))
-			if o.manual = off; !off {
-				l.finish(o, true, "")
+		if m := autocommit.FindStringSubmatch(text); m != nil && m[1] == "" {
+			if o.manual = slices.Contains([]string{"0", "OFF", "FALSE"}, strings.ToUpper(m[2])); o.manual {
+				return
 			}
+			l.finish(o, true, "")
+			if !alone || l.behind(o, s.Seconds) {
+				return
+			}
+		}
+		if m := sqlMode.FindStringSubmatch(text); m != nil && m[1] == "" {
+			o.mode = "=" + m[2]
+		}
+	case "FETCH", "MOVE", "CLOSE": // of a cursor, whose query is in the study whole
+		if alone && l.behind(o, s.Seconds) {
+			return
 		}
 	case "SAVEPOINT":
 		o.points = append(o.points, point{pointName.FindStringSubmatch(text)[1], len(o.keys), o.seconds})
@@ -211,6 +210,9 @@ func (l *ledger) within(o *open, s filewise.LoggedStatement, word, text string) 
 			o.points = o.points[:n]
 		}
 	default:
+		if l.modes != nil {
+			l.modes[o.mode]++
+		}
 		o.texts, o.keys, o.values = append(o.texts, s.Text), append(o.keys, s.Key), append(o.values, s.Values)
 		o.held += sizeOf([]string{s.Text}, []string{s.Key})
 		return
@@ -219,6 +221,30 @@ func (l *ledger) within(o *open, s filewise.LoggedStatement, word, text string) 
 		l.one(word, 1, s.Seconds)
 		o.seconds = 0
 	}
+}
+
+// settings are those that sessions have set themselves for most of the log's statements.
+func (l *ledger) settings() map[string]string {
+	all := 0
+	for _, n := range l.modes {
+		all += n
+	}
+	for mode, n := range l.modes {
+		if value, is := strings.CutPrefix(mode, "="); is && 2*n > all {
+			return map[string]string{"sql_mode": value}
+		}
+	}
+	return nil
+}
+
+// behind counts time as of the session's transaction before, if there is one.
+func (l *ledger) behind(o *open, seconds float64) bool {
+	if o.last == 0 {
+		return false
+	}
+	l.kinds[o.last-1].seconds += seconds
+	o.seconds = 0
+	return true
 }
 
 // point is the number of the last savepoint of a name; -1: there is none.

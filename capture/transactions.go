@@ -28,8 +28,9 @@ func (t *taking) write(kinds []kind) {
 	for _, k := range kinds {
 		x := Transaction{}
 		why := ""
-		for _, s := range k.shapes {
-			text, problem := t.statement(s, k)
+		linked, inserted := map[at]link{}, map[string]int{}
+		for i := range k.shapes {
+			text, problem := t.statement(&k, i, linked, inserted)
 			x.SQL, why = append(x.SQL, text), cmp.Or(why, problem)
 		}
 		if why != "" {
@@ -79,23 +80,25 @@ func plain(name string) string {
 	return strings.TrimRight(name[:min(len(name), 30)], "_")
 }
 
-// statement is one with parameters in the place of values; problem is why it cannot be.
-func (t *taking) statement(s filewise.Shape, k kind) (text, problem string) {
+// statement is number i of a kind, with parameters in the place of values; problem is why it cannot be.
+func (t *taking) statement(k *kind, i int, linked map[at]link, inserted map[string]int) (text, problem string) {
+	s := k.shapes[i]
 	limited := false
 	for _, v := range s.Values {
 		limited = limited || v.Use == filewise.UseLimit
 	}
-	of := statement{taking: t, Shape: s, rows: k.rows / max(k.calls, 1), calls: k.calls, limited: limited, times: map[string]int{},
-		numbers: map[int]string{}, together: map[string][]string{}}
-	for i, v := range s.Values {
-		of.ranged = v.Use == filewise.UseLower && slices.ContainsFunc(s.Values[i+1:], func(u filewise.ValueUse) bool {
+	of := statement{taking: t, Shape: s, kind: k, rows: k.rows / max(k.calls, 1), limited: limited, times: map[string]int{},
+		numbers: map[int]string{}, together: map[string][]string{}, linked: linked, inserted: inserted}
+	for n, v := range s.Values {
+		of.ranged = v.Use == filewise.UseLower && slices.ContainsFunc(s.Values[n+1:], func(u filewise.ValueUse) bool {
 			return u.Use == filewise.UseUpper && u.Column == v.Column && u.Table == v.Table
 		})
+		of.at = at{i, n}
 		said, err := of.value(v)
 		if err != "" {
 			return "", err
 		}
-		text += s.Pieces[i] + said
+		text += s.Pieces[n] + said
 	}
 	return text + s.Pieces[len(s.Values)], ""
 }
@@ -104,15 +107,18 @@ func (t *taking) statement(s filewise.Shape, k kind) (text, problem string) {
 type statement struct {
 	*taking
 	filewise.Shape
+	kind    *kind
+	at      at      // the value whose turn it is
 	rows    float64 // that it returns or changes on average
-	calls   float64 // of it
 	limited bool
 	ranged  bool           // the value is the lower bound of a range
 	times   map[string]int // how often a parameter was used
 	numbers map[int]string // what stands for the values of a number
 	// together are conditions on the parent's row that the values of a foreign key's columns are of, by its columns.
 	together map[string][]string
-	lower    string // the parameter of the lower bound before
+	linked   map[at]link
+	inserted map[string]int // how often a parameter was used for new rows of the transaction, no two of which have one key
+	lower    string         // the parameter of the lower bound before
 	lowerOf  string
 }
 
@@ -166,11 +172,8 @@ func (s *statement) value(v filewise.ValueUse) (text, problem string) {
 		c = filewise.ColumnFacts{Type: v.Type} // it is compared with something else
 		known = false
 	}
-	if !known && v.Said != "" {
-		return "", "a value is of type " + v.Said + ", for which a study draws none"
-	}
-	if c.Type == filewise.TypeUnknown && known {
-		return "", fmt.Sprintf("column %s.%s is of type %s, for which a study draws no values", table.Name, c.Name, c.Said)
+	if problem = s.undrawable(v, table, c, known); problem != "" {
+		return "", problem
 	}
 	of := table.Name + "." + c.Name
 	if !known {
@@ -179,8 +182,12 @@ func (s *statement) value(v filewise.ValueUse) (text, problem string) {
 	if v.Use == filewise.UseUpper && s.lower != "" && s.lowerOf == of && c.Type == filewise.TypeWhole {
 		return fmt.Sprintf(":%s + %d", s.lower, s.width(table, c)), ""
 	}
-	if v.Use == filewise.UseInsert && c.Unique && c.Fresh != "" && c.Parent == "" {
+	fresh := v.Use == filewise.UseInsert && c.Unique && c.Parent == ""
+	if fresh && c.Fresh != "" && (c.Type != filewise.TypeUUID || !s.referred()) {
 		return c.Fresh, ""
+	}
+	if text, ok := s.again(v, table, c, known); ok {
+		return text, ""
 	}
 	if known && v.Use == filewise.UseInsert {
 		c = s.keyed(c)
@@ -200,6 +207,7 @@ func (s *statement) value(v filewise.ValueUse) (text, problem string) {
 		s.lower, s.lowerOf = name, of
 	}
 	text = ":" + name
+	s.linked[s.at] = link{text, c.Type, fresh}
 	if v.Use == filewise.UseInsert || v.Use == filewise.UseSet {
 		text = s.existing(table, c, text)
 	}
@@ -207,6 +215,17 @@ func (s *statement) value(v filewise.ValueUse) (text, problem string) {
 		s.numbers[v.Number] = text
 	}
 	return text, ""
+}
+
+// undrawable is why no value can be drawn; empty: one can.
+func (s *statement) undrawable(v filewise.ValueUse, table filewise.TableFacts, c filewise.ColumnFacts, known bool) string {
+	if !known && v.Said != "" {
+		return "a value is of type " + v.Said + ", for which a study draws none"
+	}
+	if _, is := s.of().draw(v.Type); known && c.Type == filewise.TypeUnknown && (!is || s.why[table.Name+"."+c.Name] != "") {
+		return fmt.Sprintf("column %s.%s is of type %s, for which a study draws no values", table.Name, c.Name, c.Said)
+	}
+	return ""
 }
 
 // part is the share of a table's rows that a one-sided bound may leave; 1: any, as a LIMIT
@@ -239,6 +258,7 @@ var suffixes = map[filewise.Use]string{filewise.UseLower: "from", filewise.UseUp
 // parameter is the name of the one for a column and use, which is made where it is new.
 func (s *statement) parameter(table filewise.TableFacts, of string, use filewise.Use, d drawing) string {
 	base := of
+	logged, ok := s.logged(d)
 	if d.known {
 		base = table.Name[strings.LastIndex(table.Name, ".")+1:] + "_" + d.Name
 	}
@@ -246,11 +266,16 @@ func (s *statement) parameter(table filewise.TableFacts, of string, use filewise
 	if use == filewise.UseLower || use == filewise.UseUpper {
 		key = fmt.Sprintf("%s %v %.4f", key, d.paired, d.part)
 	}
-	s.times[key]++
-	if n := s.times[key]; n > 1 {
+	times := s.times
+	if use == filewise.UseInsert {
+		times = s.inserted
+	}
+	times[key]++
+	if n := times[key]; n > 1 {
 		key = fmt.Sprint(key, " ", n)
 	}
-	if name, ok := s.drawn[key]; ok {
+	own := ok || !d.known // it is of this value alone
+	if name, is := s.drawn[key]; is && !own {
 		return name
 	}
 	base = plain(base)
@@ -258,10 +283,14 @@ func (s *statement) parameter(table filewise.TableFacts, of string, use filewise
 		base += "_" + suffixes[use]
 	}
 	p := Parameter{Of: of}
-	p.Draw, p.Note = d.draw()
+	if p.Draw, p.Note = d.draw(); ok {
+		p.Draw, p.Note = logged, "what the log has there"
+	}
 	name := s.made(base, p)
-	s.drawn[key] = name
-	if s.noted(table, d); !d.known {
+	if !own {
+		s.drawn[key] = name
+	}
+	if s.noted(table, d); !d.known && !ok {
 		s.Fill = append(s.Fill, Column{Name: name, Why: "a " + of + " in " + brief(strings.Join(s.Pieces, "?"))})
 	}
 	return name

@@ -12,7 +12,9 @@ var (
 	works    = []string{"SELECT", "INSERT", "UPDATE", "DELETE", "REPLACE", "MERGE", "WITH", "VALUES", "TABLE", "CALL", "("}
 	begins   = []string{"BEGIN", "START"}
 	ends     = []string{"COMMIT", "END", "ROLLBACK", "ABORT"}
-	controls = slices.Concat(begins, ends, []string{"SAVEPOINT", "RELEASE"})
+	cursors  = []string{"FETCH", "MOVE", "CLOSE"}
+	prepares = []string{"PREPARE", "DEALLOCATE"}
+	controls = slices.Concat(begins, ends, []string{"SAVEPOINT", "RELEASE"}, cursors, prepares)
 	// catalogues begin the names of tables that are the server's.
 	catalogues     = []string{"pg_", "information_schema.", "performance_schema.", "mysql.", "sys."}
 	serverFunction = regexp.MustCompile(`\bpg_\w+ *[(.]|@@|CONNECTION_ID|current_setting *\(`)
@@ -22,6 +24,8 @@ var (
 	undone, notEnded = "ROLLBACK TO SAVEPOINT", "what the log ends within"
 	// foreignKey is in what PostgreSQL executes by itself: a check that is deferred counts as a statement of a client's.
 	foreignKey = "OPERATOR(pg_catalog."
+	// following is what tells of a statement before in its session.
+	following = regexp.MustCompile("(?i)\\b(?:LAST_INSERT_ID[\"`]? *\\( *\\)|(?:curr|last)val *\\(|SCOPE_IDENTITY *\\()|@@IDENTITY\\b|\\.CURRVAL\\b")
 	// waiting is what lasts as long as its value says, or until another session lets go.
 	waiting = regexp.MustCompile("(?i)\\b(?:(?:pg_)?sleep(?:_for|_until)?|benchmark|get_lock)[`\"]? *\\(|^ *waitfor\\b")
 )

@@ -176,8 +176,16 @@ func (o *ownTool) Compare(ctx context.Context) error {
 	return userbackup.Same(want, got)
 }
 
+// plainly has rows written alike in all databases, which may have settings of their own that no dump holds.
+const plainly = `SELECT set_config('datestyle', 'ISO, YMD', false), set_config('intervalstyle', 'postgres', false),
+ set_config('timezone', 'UTC', false), set_config('bytea_output', 'hex', false), set_config('extra_float_digits', '1', false),
+ set_config('lc_monetary', 'C', false), set_config('xmlbinary', 'base64', false)`
+
 // sums are of every table its name, its number of rows and a sum over them.
 func sums(ctx context.Context, conn *pgx.Conn) (all []string, err error) {
+	if _, err := conn.Exec(ctx, plainly); err != nil {
+		return nil, err
+	}
 	if all, err = client.Texts(conn.Query(ctx, fmt.Sprintf(rowTables, "'r', 'p', 'm', 'v', 'S'"))); err != nil {
 		return nil, err
 	}

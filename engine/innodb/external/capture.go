@@ -1,6 +1,7 @@
 package external
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -96,7 +97,7 @@ func (w *watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, err
 	if len(all) > 0 {
 		w.sampled(ctx, all)
 		_ = w.named(ctx, all) // a statement whose names stay as the digest has them is left out by itself if they are wrong
-		return all, nil
+		return w.outer(ctx, all), nil
 	}
 	var enabled string
 	err = w.db.QueryRowContext(ctx, "SELECT ENABLED FROM performance_schema.setup_consumers WHERE NAME = 'statements_digest'").Scan(&enabled)
@@ -134,7 +135,7 @@ func (w *watcher) Shape(ctx context.Context, statement string, constants []strin
 		return s, w.explain(err)
 	}
 	s.Keep(constants)
-	st, err := w.in.PrepareContext(ctx, strings.Join(s.Pieces, "?"))
+	st, err := w.in.PrepareContext(ctx, parameters(s))
 	if n, _ := dialect.Number(err); writing(n) { // which it tells before it looks for what is named
 		return s, w.explain(w.exists(ctx, s))
 	}
@@ -143,6 +144,15 @@ func (w *watcher) Shape(ctx context.Context, statement string, constants []strin
 	}
 	defer st.Close()
 	return s, nil
+}
+
+// parameters is a statement with ? in the place of its values, except for literals: a path behind ->> can be nothing else.
+func parameters(s filewise.Shape) string {
+	var b strings.Builder
+	for i, v := range s.Values {
+		b.WriteString(s.Pieces[i] + cmp.Or(v.Literal, "?"))
+	}
+	return b.String() + s.Pieces[len(s.Values)]
 }
 
 var geometry = regexp.MustCompile(`(?i)From(Text|WKB|GeoJSON)\b`)
@@ -177,8 +187,8 @@ const (
 		"COALESCE(CREATE_OPTIONS, '') FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?"
 	readColumns = "SELECT COLUMN_NAME, COLUMN_TYPE, DATA_TYPE, COALESCE(CHARACTER_MAXIMUM_LENGTH, 0) FROM information_schema.COLUMNS WHERE " +
 		"TABLE_SCHEMA = ? AND TABLE_NAME = ? ORDER BY ORDINAL_POSITION"
-	readKeys = "SELECT INDEX_NAME, NON_UNIQUE, COLUMN_NAME FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? " +
-		"AND COLUMN_NAME IS NOT NULL ORDER BY INDEX_NAME, SEQ_IN_INDEX"
+	readKeys = "SELECT INDEX_NAME, NON_UNIQUE, COLUMN_NAME, INDEX_TYPE FROM information_schema.STATISTICS WHERE " +
+		"TABLE_SCHEMA = ? AND TABLE_NAME = ? AND COLUMN_NAME IS NOT NULL ORDER BY INDEX_NAME, SEQ_IN_INDEX"
 	readParents = "SELECT CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME FROM " +
 		"information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND REFERENCED_TABLE_SCHEMA = " +
 		"TABLE_SCHEMA AND REFERENCED_TABLE_NAME <> TABLE_NAME ORDER BY CONSTRAINT_NAME, ORDINAL_POSITION"
@@ -209,6 +219,9 @@ func (w *watcher) table(ctx context.Context, name string) (filewise.TableFacts, 
 			c.Fresh = "UUID()"
 		}
 		c.Closed = data == "enum" || data == "set"
+		if slices.Contains(spatial, data) {
+			t.Whole = "its column " + c.Name + " is spatial, which partitioned tables do not have"
+		}
 		t.Columns = append(t.Columns, c)
 		return err
 	}, readColumns, w.database, name)
@@ -325,9 +338,12 @@ func (w *watcher) parents(ctx context.Context, t *filewise.TableFacts) error {
 func (w *watcher) keys(ctx context.Context, t *filewise.TableFacts) error {
 	unique := map[string][]string{}
 	err := dialect.Each(ctx, w.db, func(scan dialect.Scan) error {
-		var index, column string
+		var index, column, kind string
 		var many int
-		err := scan(&index, &many, &column)
+		err := scan(&index, &many, &column, &kind)
+		if kind == "FULLTEXT" || kind == "SPATIAL" {
+			t.Whole = "its index " + index + " is " + kind + ", which partitioned tables do not have"
+		}
 		if many == 0 {
 			unique[index] = append(unique[index], column)
 		}
@@ -350,6 +366,8 @@ func (w *watcher) keys(ctx context.Context, t *filewise.TableFacts) error {
 	}
 	return err
 }
+
+var spatial = strings.Fields("geometry point linestring polygon multipoint multilinestring multipolygon geometrycollection geomcollection")
 
 func kindOf(data, whole string) filewise.ColumnType {
 	if whole == "char(36)" {

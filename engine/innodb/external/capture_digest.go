@@ -81,3 +81,30 @@ func (w *watcher) sampled(ctx context.Context, all []filewise.CountedStatement) 
 		}
 	}
 }
+
+const readBodies = "SELECT ACTION_STATEMENT FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = ? UNION ALL " +
+	"SELECT COALESCE(ROUTINE_DEFINITION, '') FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = ?"
+
+// shortest is what a digest has at least that is looked for in routines: BEGIN stands in most.
+const shortest = 20
+
+// outer leaves out what triggers and routines execute, which is within the time of the statements that call them. A digest
+// of it has their variables' names.
+func (w *watcher) outer(ctx context.Context, all []filewise.CountedStatement) []filewise.CountedStatement {
+	bodies, err := dialect.Column(ctx, w.db, readBodies, w.database, w.database)
+	if err != nil { // they are left out by themselves: no server prepares variables
+		return all
+	}
+	for i, text := range bodies {
+		bodies[i] = tight(dialect.CustomRules.Key(text))
+	}
+	return slices.DeleteFunc(all, func(s filewise.CountedStatement) bool {
+		text := tight(s.Text)
+		return len(text) > shortest && slices.ContainsFunc(bodies, func(body string) bool { return strings.Contains(body, text) })
+	})
+}
+
+// tight is a text without what a digest writes in another way.
+func tight(text string) string {
+	return strings.ToLower(strings.NewReplacer(" ", "", "\t", "", "\n", "", "\r", "", "`", "").Replace(text))
+}

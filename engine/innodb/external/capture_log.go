@@ -59,6 +59,10 @@ var (
 
 var (
 	connectedTo = regexp.MustCompile(`^\S+@\S* (?:as \S+ )?on (\S+)? ?using`)
+	// inRoutine is of a statement within a function, which MariaDB logs beside the one that calls it.
+	inRoutine = regexp.MustCompile(`\bNAME_CONST\('`)
+	// executes is SQL's own EXECUTE, behind which the server writes a further line, with the statement and its values.
+	executes    = regexp.MustCompile(`(?i)^\s*EXECUTE\s`)
 	useDatabase = regexp.MustCompile("(?i)^use `?([^`;]+)`?;?$")
 )
 
@@ -210,6 +214,9 @@ func (l *log) command(what, text string) {
 	case "Query", "Execute":
 		if name, is := used(text); is {
 			l.databases[l.session] = name
+			return
+		}
+		if what == "Query" && (executes.MatchString(text) || inRoutine.MatchString(text)) {
 			return
 		}
 		l.text = append(l.text, text)

@@ -7,14 +7,35 @@ import (
 
 	"filewise"
 	"filewise/engine/innodb/dialect"
+	"filewise/engine/internal/inspecting"
 )
 
-// Settings are the modes of SQL that decide which values are taken, and whether names of tables are folded.
-func (w *watcher) Settings(context.Context) (map[string]string, error) {
-	modes := slices.DeleteFunc(dialect.Modes(w.vars["sql_mode"]), func(mode string) bool {
-		return !dialect.Harmless(mode) || mode == "NO_AUTO_CREATE_USER" // which MySQL 8 has no more
+// zeroDates are modes that forbid dates of zeros.
+var zeroDates = []string{"NO_ZERO_DATE", "NO_ZERO_IN_DATE"}
+
+// Settings are the modes of SQL that decide which values are taken, and whether names of tables are folded. A database of which
+// columns have dates of zeros by default is used without the modes that forbid it, whatever the server's are.
+func (w *watcher) Settings(ctx context.Context, sessions map[string]string) (map[string]string, error) {
+	mode, own := sessions["sql_mode"]
+	if !own {
+		mode = w.vars["sql_mode"]
+	}
+	modes := dialect.Modes(mode)
+	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)
+	defer cancel()
+	zero, err := dialect.Column(ctx, w.db, "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND "+
+		"COLUMN_DEFAULT LIKE '%0000-00-00%' LIMIT 1", w.database)
+	if err != nil {
+		return nil, w.explain(err)
+	}
+	modes = slices.DeleteFunc(modes, func(mode string) bool {
+		return !dialect.Harmless(mode) || mode == "NO_AUTO_CREATE_USER" || // which MySQL 8 has no more
+			len(zero) > 0 && !own && slices.Contains(zeroDates, mode)
 	})
 	all := map[string]string{"sql_mode": strings.Join(modes, ",")}
+	if w.vars["autocommit"] == "OFF" {
+		all["autocommit"] = "0"
+	}
 	if w.folds() {
 		all["lower_case_table_names"] = "1"
 	}

@@ -116,15 +116,32 @@ func TestSettingsOfADatabase(t *testing.T) {
 	w, err := b.engine.Watch(deadline(t), b.Target("watcher"), "theirshop")
 	fatal(t, err)
 	defer w.Close()
+	_, err = w.Shape(deadline(t), "SELECT JSON_EXTRACT('{}', '$.a'), id + INTERVAL 1 DAY FROM orders WHERE 1 = 1 LIMIT 5", nil)
+	fatal(t, err)
 	shape, err := w.Shape(deadline(t), "UPDATE Orders SET id = 5 WHERE id = 7", nil)
 	fatal(t, err)
-	settings, err := w.(filewise.Accustomed).Settings(deadline(t))
+	settings, err := w.(filewise.Accustomed).Settings(deadline(t), nil)
 	fatal(t, err)
 	if fmt.Sprint(shape.Tables) != "[orders]" || shape.Values[1].Table != "orders" || settings["lower_case_table_names"] != "1" ||
 		settings["sql_mode"] != "NO_ZERO_DATE,ALLOW_INVALID_DATES" {
 		t.Errorf("%+v, %v", shape, settings)
 	}
 	fatal(t, dialect.CheckSettings(settings))
+	b.Exec(t, "SET GLOBAL autocommit = 0", "SET SESSION sql_mode = ''",
+		"CREATE TABLE theirshop.old (id INT PRIMARY KEY, at DATETIME DEFAULT '0000-00-00 00:00:00')")
+	w, err = b.engine.Watch(deadline(t), b.Target("watcher"), "theirshop")
+	fatal(t, err)
+	defer w.Close()
+	for set, want := range map[string]string{"-": "ALLOW_INVALID_DATES 0", "": " 0", "NO_ZERO_DATE,ONLY_FULL_GROUP_BY": "NO_ZERO_DATE 0"} {
+		own := map[string]string{"sql_mode": set}
+		if set == "-" { // of the server, but for what the table's zero dates tell
+			own = nil
+		}
+		if settings, err := w.(filewise.Accustomed).Settings(deadline(t), own); err != nil ||
+			settings["sql_mode"]+" "+settings["autocommit"] != want {
+			t.Errorf("%s: %v, %v", set, settings, err)
+		}
+	}
 	for name, value := range map[string]string{"sql_mode": "ANSI_QUOTES", "lower-case-table-names": "2"} {
 		if err := dialect.CheckSettings(map[string]string{name: value}); filewise.RemedyOf(err) == "" {
 			t.Errorf("%s=%s: %v", name, value, err)
@@ -337,6 +354,8 @@ func TestReadLogsOfKinds(t *testing.T) {
 	for name, x := range map[string]struct{ log, want string }{
 		"Processlist": {general + "2026-11-25T10:00:00.0Z\t    8 Query\tUPDATE a\n2026-11-25T10:00:00.0Z\t    9 Processlist\t\n" +
 			"2026-11-25T10:00:00.0Z\t    9 Brand new\t\n", "UPDATE a"},
+		"EXECUTE": {general + "2026-11-25T10:00:00.0Z\t    8 Query\tEXECUTE s USING @a\n2026-11-25T10:00:00.0Z\t    8 Execute\tSELECT 7\n" +
+			"2026-11-25T10:00:00.0Z\t    8 Query\tSELECT COUNT(*) INTO v FROM a WHERE b = NAME_CONST('p',5)\n", "SELECT 7"},
 		"restart": {general + "2026-11-25T10:00:00.0Z\t    8 Query\tUPDATE a\n" + general +
 			"2026-11-25T10:00:00.0Z\t    8 Query\tSELECT 1\n# x\n\t2\n",
 			"UPDATE a||SELECT 1\n# x\n\t2"},

@@ -47,7 +47,7 @@ func (w *watcher) exists(ctx context.Context, s filewise.Shape) error {
 		}
 		queries = append(queries, fmt.Sprintf("SELECT %s FROM %s", of, tablePath(t)))
 	}
-	text := strings.Join(s.Pieces, "?")
+	text := parameters(s)
 	if m := selects.FindStringSubmatch(text); m != nil {
 		queries = append(queries, m[1])
 	}

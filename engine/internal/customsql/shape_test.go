@@ -22,6 +22,8 @@ func TestShape(t *testing.T) {
 			"SELECT * FROM orders o WHERE o.id = <orders.id equal> AND note <> <orders.note other> LIMIT <. limit>"},
 		{postgres, "SELECT sum(x) FROM a, sales.b WHERE a.id=b.a_id AND b.at BETWEEN $1 AND $2 ORDER BY 2",
 			"SELECT sum(x) FROM a, sales.b WHERE a.id=b.a_id AND b.at BETWEEN <sales.b.at lower> AND <sales.b.at upper> ORDER BY 2"},
+		{postgres, "INSERT INTO t (a, b) VALUES ('5'::int, $1::timestamptz)",
+			"INSERT INTO t (a, b) VALUES (<t.a insert>::int, <t.b insert>::timestamptz)"},
 		{postgres, `INSERT INTO "Ödere" (id, "an Wen") VALUES ($1, E'x') -- so`,
 			`INSERT INTO "Ödere" (id, "an Wen") VALUES (<Ödere.id insert>, <Ödere.an Wen insert>)`},
 		{postgres, "UPDATE t SET n = n + $1, m = $2 WHERE id = $3 AND $4 < t.at",

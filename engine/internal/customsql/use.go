@@ -177,7 +177,7 @@ func (s *shaper) inList(i int) filewise.ValueUse {
 			end--
 		}
 		return s.column(end, filewise.UseOther)
-	case before.is("VALUES", "VALUE", ",") && (s.at(i-1).is("(", ",", "-") && s.at(i+1).is(")", ",")):
+	case before.is("VALUES", "VALUE", ",") && (s.at(i-1).is("(", ",", "-") && s.at(i+1).is(")", ",", "::")):
 		if n := s.items(open+1, i) - 1; n < len(s.into) {
 			return filewise.ValueUse{Table: s.intoOf, Column: s.into[n], Use: filewise.UseInsert}
 		}

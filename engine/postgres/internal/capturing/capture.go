@@ -6,6 +6,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,6 +99,10 @@ func (w *watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, err
 			s.ID, s.Text = "hidden", ""
 			s.Hidden = "texts of other roles are hidden: GRANT pg_read_all_stats TO " + client.Ident(w.user)
 		}
+		if query := declared(s.Text); query != "" { // each cursor has a name of its own
+			s.Text = query
+			s.ID = w.rules.Key(query)
+		}
 		s.Key = w.rules.Key(s.Text) // the server keeps the values of what is no query: CREATE ROLE … PASSWORD
 		all = append(all, s)
 	}
@@ -181,10 +186,16 @@ func (w *watcher) typed(ctx context.Context, s *filewise.Shape) error {
 			if v.Type = kinds.Of(name); v.Type != filewise.TypeUnknown {
 				v.Said = ""
 			}
+			if err == nil && name == "regclass" && ofSequence.MatchString(s.Pieces[i]) { // one is as good as another
+				err = w.link.Scan(ctx, queries.Text("sequence"), nil, &v.Literal)
+			}
 		}
 	}
 	return err
 }
+
+// ofSequence ends what stands before the name of a sequence.
+var ofSequence = regexp.MustCompile(`(?i)\b(?:next|curr)val\s*\(\s*$`)
 
 const codeAmbiguous, codeUndefined, codeMismatch = "42725", "42883", "42804" // functions, of which operators are some, and types
 
@@ -199,7 +210,7 @@ func (w *watcher) quoted(ctx context.Context, name string) (as string, err error
 }
 
 var kinds = customsql.Kinds{filewise.TypeWhole: "int2 int4 int8 oid", filewise.TypeNumber: "numeric float4 float8",
-	filewise.TypeText: "text varchar bpchar name citext char", filewise.TypeTime: "timestamp timestamptz date",
+	filewise.TypeText: "text varchar bpchar name citext char bytea", filewise.TypeTime: "timestamp timestamptz date",
 	filewise.TypeBool: "bool", filewise.TypeUUID: "uuid", filewise.TypeJSON: "json jsonb"}
 
 // Table tells of a table and its columns, by the last ANALYZE.

@@ -77,3 +77,6 @@ SELECT array_agg(a.attname::text ORDER BY k.n), c.confrelid::regclass::text, arr
 
 -- name: names
 SELECT a.attname::text FROM pg_attribute a WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum;
+
+-- name: sequence
+SELECT coalesce(quote_literal(max(oid)::regclass), '') FROM pg_class WHERE relkind = 'S';

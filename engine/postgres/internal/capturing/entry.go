@@ -3,6 +3,7 @@ package capturing
 import (
 	"cmp"
 	"encoding/json"
+	"html"
 	"maps"
 	"regexp"
 	"slices"
@@ -14,7 +15,7 @@ import (
 )
 
 // entry is a record of a log.
-type entry struct{ database, session, tag, message, detail, at string }
+type entry struct{ database, session, tag, message, detail, at, context string }
 
 // cloudLine is a line of stderr as Cloud SQL passes it on.
 var cloudLine = regexp.MustCompile(`(?s)^\[(\d+)\]: \[[\d-]+\] .*?\bdb=([^, ]*).*? (?:LOG|\p{Lu}+): +(.*)$`)
@@ -22,9 +23,9 @@ var cloudLine = regexp.MustCompile(`(?s)^\[(\d+)\]: \[[\d-]+\] .*?\bdb=([^, ]*).
 // entryOf reads a line of jsonlog, or one that an operator or a cloud has wrapped.
 func entryOf(text []byte) (entry, error) {
 	var line struct {
-		Dbname, Session_id, Ps, Message, Detail, TextPayload, Timestamp string
-		Record                                                          struct {
-			Database_name, Session_id, Command_tag, Message, Detail, Log_time string
+		Dbname, Session_id, Ps, Message, Detail, TextPayload, Timestamp, Context string
+		Record                                                                   struct {
+			Database_name, Session_id, Command_tag, Message, Detail, Log_time, Context string
 		}
 	}
 	if err := json.Unmarshal(text, &line); err != nil {
@@ -37,7 +38,8 @@ func entryOf(text []byte) (entry, error) {
 	}
 	of := line.Record
 	return entry{cmp.Or(line.Dbname, of.Database_name), cmp.Or(line.Session_id, of.Session_id), cmp.Or(line.Ps, of.Command_tag),
-		cmp.Or(line.Message, of.Message), cmp.Or(line.Detail, of.Detail), cmp.Or(line.Timestamp, of.Log_time)}, nil
+		cmp.Or(line.Message, of.Message), cmp.Or(line.Detail, of.Detail), cmp.Or(line.Timestamp, of.Log_time),
+		cmp.Or(line.Context, of.Context)}, nil
 }
 
 // log is what has been read of one.
@@ -55,10 +57,43 @@ var (
 	foreign = regexp.MustCompile(`(?s)^[^:\x{ff1a}\n"]{2,40}[:\x{ff1a}]\s*([0-9.]+) ms[,\x{ff0c}]?\s+[^:\x{ff1a}\n]{2,100}[:\x{ff1a}]\s?(.*)$`)
 	planned = regexp.MustCompile(`(?s)^duration: ([0-9.]+) ms  plan:\n(.*)$`)
 	// planText is what auto_explain tells of a statement, up to the plan.
-	planText = regexp.MustCompile(`(?s)^Query Text: (.*?)\n(?:Query Parameters: [^\n]*\n)?[^\n]*  \(cost=[0-9.]+\.\.`)
+	planText = regexp.MustCompile(`(?s)^Query Text: (.*?)\n(?:Query Parameters: ([^\n]*)\n)?[^\n]*  \(cost=[0-9.]+\.\.`)
+	planXML  = regexp.MustCompile(`(?s)<Query-Text>(.*?)</Query-Text>\s*(?:<Query-Parameters>(.*?)</Query-Parameters>)?`)
+	planYAML = regexp.MustCompile(`(?s)^Query Text: ("(?:[^"\\]|\\.)*")\n(?:Query Parameters: ("(?:[^"\\]|\\.)*")\n)?`)
 	prepares = regexp.MustCompile(`(?is)^\s*PREPARE\s+("[^"]+"|\w+)\s*(?:\([^)]*\))?\s+AS\s+(.*)$`)
-	executes = regexp.MustCompile(`(?is)^\s*EXECUTE\s+("[^"]+"|\w+)`)
+	declares = regexp.MustCompile(`(?is)^\s*DECLARE\s+(?:"[^"]+"|\w+)\s[^;]*?\bCURSOR\b.*?\bFOR\s+(.*)$`)
+	executes = regexp.MustCompile(`(?is)^\s*EXECUTE\s+("[^"]+"|\w+)\s*(?:\((.*)\))?[\s;]*$`)
+	literal  = regexp.MustCompile(`(?s)^\s*(?:('(?:[^']|'')*'|-?[0-9.]+|NULL|true|false)\s*)(?:::[\w ]+)?(?:,|$)`)
 )
+
+// declared is the query of a cursor that a statement declares; empty: it declares none.
+func declared(text string) string {
+	if m := declares.FindStringSubmatch(text); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// plannedText reads the statement and its parameters from what auto_explain tells, in any of its formats; empty: there is none.
+func plannedText(plan string) (text, parameters string) {
+	var form struct {
+		Text       string `json:"Query Text"`
+		Parameters string `json:"Query Parameters"`
+	}
+	if m := planText.FindStringSubmatch(plan); m != nil {
+		return m[1], m[2]
+	}
+	if m := planXML.FindStringSubmatch(plan); m != nil {
+		return html.UnescapeString(m[1]), html.UnescapeString(m[2])
+	}
+	if m := planYAML.FindStringSubmatch(plan); m != nil { // its texts are JSON's
+		_ = json.Unmarshal([]byte(m[1]), &form.Text)
+		_ = json.Unmarshal([]byte(m[2]), &form.Parameters)
+	} else {
+		_ = json.Unmarshal([]byte(plan), &form)
+	}
+	return form.Text, form.Parameters
+}
 
 // logged is the time in ms, if it is told, and the statement of a message that has one: log_statement, or
 // log_min_duration_statement, or the execution of a prepared one; others are in English, too.
@@ -104,8 +139,8 @@ func arguments(detail string) (all []string) {
 	}
 }
 
-// statement reads the message of an entry; ok: it has one.
-func statement(e entry) (text string, seconds float64, plan, ok bool) {
+// statement reads the message of an entry; ok: it has one. The values of its parameters are the entry's detail then.
+func statement(e *entry) (text string, seconds float64, plan, ok bool) {
 	if took, text, ok := logged(e.message); ok {
 		ms, _ := strconv.ParseFloat(took, 64) // none: 0
 		return text, ms / 1000, false, true
@@ -118,16 +153,10 @@ func statement(e entry) (text string, seconds float64, plan, ok bool) {
 		if m = planned.FindStringSubmatch(e.message); m == nil {
 			return "", 0, false, false
 		}
-		plan = true
-		var form struct {
-			Text string `json:"Query Text"`
-		}
-		if of := planText.FindStringSubmatch(m[2]); of != nil {
-			form.Text = of[1]
-		} else if json.Unmarshal([]byte(m[2]), &form) != nil || form.Text == "" {
+		if m[2], e.detail = plannedText(m[2]); m[2] == "" {
 			return "", 0, false, false
 		}
-		m[2] = form.Text
+		plan = true
 	}
 	ms, _ := strconv.ParseFloat(m[1], 64) // none: 0
 	return m[2], ms / 1000, plan, true
@@ -135,11 +164,11 @@ func statement(e entry) (text string, seconds float64, plan, ok bool) {
 
 func (l *log) take(e entry) {
 	l.seen.Lines++
-	text, seconds, plan, ok := statement(e)
+	text, seconds, plan, ok := statement(&e)
 	if ok {
 		l.seen.Add(e.database)
 	}
-	if e.database != l.database {
+	if e.database != l.database || plan && e.context != "" { // within a function, whose call has a plan of its own
 		return
 	}
 	s := filewise.LoggedStatement{Session: e.session, Text: text, Seconds: seconds, Ended: customsql.Moment(e.at)}
@@ -173,9 +202,24 @@ func (l *log) take(e entry) {
 			if of := prepares.FindStringSubmatch(strings.TrimPrefix(e.detail, "prepare: ")); of != nil {
 				s.Text = of[2]
 			}
+			s.Arguments = given(m[2])
 		}
+	case "DECLARE":
+		s.Text = cmp.Or(declared(text), text)
 	}
 	l.each(s)
+}
+
+// given are the arguments of an EXECUTE, as far as they are literals; nil: one is none.
+func given(text string) (all []string) {
+	for text != "" {
+		m := literal.FindStringSubmatch(text)
+		if m == nil {
+			return nil
+		}
+		all, text = append(all, m[1]), text[len(m[0]):]
+	}
+	return all
 }
 
 // end tells the plans that nothing has followed.

@@ -14,7 +14,7 @@ import (
 
 // The columns of a csvlog line, which later releases only add to.
 const (
-	csvTime, csvDatabase, csvSession, csvTag, csvMessage, csvDetail, csvColumns = 0, 2, 5, 7, 13, 14, 23
+	csvTime, csvDatabase, csvSession, csvTag, csvMessage, csvDetail, csvContext, csvColumns = 0, 2, 5, 7, 13, 14, 18, 23
 )
 
 // ReadLog reads a log of csvlog or jsonlog, whichever it is, also within the records of CloudNativePG and Cloud SQL.
@@ -101,7 +101,8 @@ func readCSV(in io.Reader, take func(entry)) error {
 		if len(line) < csvColumns {
 			return wrongLog(csv.ErrFieldCount)
 		}
-		take(entry{line[csvDatabase], line[csvSession], line[csvTag], line[csvMessage], line[csvDetail], line[csvTime]})
+		take(entry{line[csvDatabase], line[csvSession], line[csvTag], line[csvMessage], line[csvDetail], line[csvTime],
+			line[csvContext]})
 	}
 }
 

@@ -63,6 +63,12 @@ func TestReadLogsOfKinds(t *testing.T) {
 		"jsonlog":   {`{"dbname":"shop",` + inner, "SELECT 1 1.5"},
 		"plans": {row("SELECT", plan, "") + row("SELECT", plan, "") + row("SELECT", "duration: 4 ms  statement: SELECT c", ""),
 			"SELECT a\nFROM b WHERE id = $1; 2.5|SELECT a\nFROM b WHERE id = $1; 2.5|SELECT c 4"},
+		"plan in YAML": {row("SELECT", "duration: 2 ms  plan:\nQuery Text: \"SELECT \\\"a\\\"\\nFROM b\"\nPlan: \n  Node Type: \"Seq Scan\"", ""),
+			"SELECT \"a\"\nFROM b 2"},
+		"plan in XML": {row("SELECT", "duration: 2 ms  plan:\n<explain>\n  <Query-Text>SELECT a &lt; 5</Query-Text>\n  <Plan>", ""),
+			"SELECT a < 5 2"},
+		"cursor": {row("DECLARE CURSOR", "duration: 1 ms  statement: DECLARE \"c_1\" NO SCROLL CURSOR WITH HOLD FOR SELECT a FOR UPDATE", ""),
+			"SELECT a FOR UPDATE 1"},
 		"plan and statement": {row("SELECT", plan, "") + row("SELECT", "duration: 4 ms  execute s: SELECT a\nFROM b WHERE id = $1", "") +
 			row("SELECT", "duration: 3 ms  plan:\n{\n  \"Query Text\": \"SELECT 7\"\n}", ""), "SELECT a\nFROM b WHERE id = $1 4|SELECT 7 3"},
 		"EXECUTE": {row("EXECUTE", "duration: 1 ms  statement: EXECUTE p(1);", "prepare: PREPARE p(int) AS SELECT a FROM b WHERE c = $1;") +
@@ -89,6 +95,16 @@ func TestReadLogsOfKinds(t *testing.T) {
 		t.Error(err)
 	}
 	values := ""
+	for _, log := range []string{
+		row("SELECT", "duration: 2 ms  plan:\nQuery Text: SELECT a WHERE b = $1 AND c = $2\nQuery Parameters: $1 = 'x', $2 = NULL\n"+
+			"Result  (cost=0.00..0.01 rows=1 width=4)", ""),
+		row("EXECUTE", "statement: EXECUTE q('x'::text, NULL)", "prepare: PREPARE q AS SELECT a WHERE b = $1 AND c = $2"),
+	} {
+		if err := ReadLog(strings.NewReader(log), "shop",
+			func(s filewise.LoggedStatement) { values = strings.Join(s.Arguments, "|") }); err != nil || values != "'x'|NULL" {
+			t.Errorf("%s: %s, %v", log, values, err)
+		}
+	}
 	bound := row("SELECT", "duration: 1 ms  execute s: SELECT $1", "parameters: $1 = 'it''s, $2', $2 = NULL")
 	if err := ReadLog(strings.NewReader(bound), "shop",
 		func(s filewise.LoggedStatement) { values = strings.Join(s.Arguments, "|") }); err != nil || values != "'it''s, $2'|NULL" {

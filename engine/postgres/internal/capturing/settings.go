@@ -10,7 +10,9 @@ import (
 )
 
 // Settings are those that the database, or its clients' roles, have of their own and on which statements depend.
-func (w *watcher) Settings(context.Context) (map[string]string, error) { return w.settings, nil }
+func (w *watcher) Settings(context.Context, map[string]string) (map[string]string, error) {
+	return w.settings, nil
+}
 
 // accustom reads them, and has the sessions find tables where the clients' do.
 func (w *watcher) accustom(ctx context.Context, a filewise.Address) error {

@@ -1,0 +1,259 @@
+package capture
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"filewise"
+)
+
+// logged is what a log tells of one value of a kind's calls.
+type logged struct {
+	text   string             // in all calls; empty: it varies, or is not known
+	seen   map[string]float64 // calls by text, of a value that varies; nil: it does not, or is not known
+	others float64            // calls with texts that are not in seen
+	as     []at               // earlier values of the transaction that were the same in all calls
+}
+
+// at is where a value stands: the number of its statement in the transaction, and its own in that.
+type at struct{ statement, value int }
+
+// told holds the values of a statement, which stand in lists.
+type told struct {
+	lists []int // their lengths
+	of    []logged
+}
+
+// mostSeen bounds the texts of a value that are kept, and mostCompared the values that later ones are compared with.
+const mostSeen, mostCompared = 50, 100
+
+// toldOf begins with the values of a first call.
+func toldOf(statements [][][]string) []told {
+	all := make([]told, len(statements))
+	earlier := map[string][]at{}
+	compared := 0
+	for i, lists := range statements {
+		for _, list := range lists {
+			all[i].lists = append(all[i].lists, len(list))
+			for _, v := range list {
+				here := at{i, len(all[i].of)}
+				all[i].of = append(all[i].of, logged{text: v, as: slices.Clone(earlier[bare(v)])})
+				if compared++; v != "" && compared <= mostCompared {
+					earlier[bare(v)] = append(earlier[bare(v)], here)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// bare is a value's text without its quotes, which a parameter has and a number has not.
+func bare(text string) string { return strings.Trim(text, "'") }
+
+// fit are the values of a call in the places of the first one's. Of lists of other lengths none is known.
+func (t told) fit(lists [][]string) []string {
+	var flat []string
+	for j, n := range t.lists {
+		list := make([]string, n)
+		if j < len(lists) && len(lists) == len(t.lists) && len(lists[j]) == n {
+			list = lists[j]
+		}
+		flat = append(flat, list...)
+	}
+	return flat
+}
+
+// vary notes the values of a further call, and returns the bytes that it keeps of them.
+func (k *kind) vary(values [][][]string) (held int) {
+	flat := make([][]string, len(k.values))
+	for i, t := range k.values {
+		var of [][]string
+		if i < len(values) {
+			of = values[i]
+		}
+		flat[i] = t.fit(of)
+	}
+	for i, t := range k.values {
+		for n := range t.of {
+			l, v := &t.of[n], flat[i][n]
+			l.as = slices.DeleteFunc(l.as, func(a at) bool { return v == "" || bare(flat[a.statement][a.value]) != bare(v) })
+			held += l.add(v, k.calls)
+		}
+	}
+	return held
+}
+
+// add notes a value behind those of so many calls.
+func (l *logged) add(v string, calls float64) (held int) {
+	switch {
+	case v == "" || v != l.text && l.text == "" && l.seen == nil:
+		*l = logged{}
+		return 0
+	case v == l.text:
+		return 0
+	case l.seen == nil:
+		l.seen = map[string]float64{l.text: calls}
+		l.text, held = "", len(l.text)+beside
+	}
+	if _, is := l.seen[v]; !is && (len(l.seen) >= mostSeen || len(v) > 4*longest) {
+		l.others++
+		return held
+	} else if !is {
+		held += len(v) + beside/8
+	}
+	l.seen[v]++
+	return held
+}
+
+// draw makes a generator of the texts that a log has of a value; kind is what the server says of it. ok is false if the log tells too
+// little, or the texts may be a person's.
+func (l logged) draw(kind filewise.ColumnType) (text string, ok bool) {
+	var values []string
+	plain := map[string]float64{}
+	all := l.others
+	for v, n := range l.seen {
+		of := v
+		if strings.HasPrefix(v, "'") {
+			of = strings.ReplaceAll(strings.TrimSuffix(v[1:], "'"), "''", "'")
+		} else if _, err := strconv.ParseFloat(v, 64); err != nil {
+			return "", false // it is of no form that a generator has
+		}
+		if strings.ContainsRune(of, '\\') {
+			return "", false
+		}
+		plain[of] += n
+		all += n
+	}
+	for v := range plain {
+		values = append(values, v)
+	}
+	slices.Sort(values)
+	if len(values) == 0 {
+		return "", false
+	}
+	if text := ranged(values, kind); text != "" && l.others > 0 {
+		return text, true
+	}
+	items, told := []string{}, 0.0
+	for _, v := range values {
+		if plainlyKind(v) || plain[v] >= leastWords && len(v) <= 2*longest && !personalValue.MatchString(v) {
+			items, told = append(items, fmt.Sprintf("%s: %.0f", quoted(v), plain[v])), told+plain[v]
+		}
+	}
+	uuids := !slices.ContainsFunc(values, func(v string) bool { return !uuid(v) })
+	if told < 0.9*all && !uuids {
+		return "", false
+	}
+	return "{choice: {" + strings.Join(items, ", ") + "}}", true
+}
+
+// plainlyKind tells of a value that it is a number, a moment or a key, and no word.
+func plainlyKind(v string) bool {
+	_, err := strconv.ParseFloat(v, 64)
+	_, moment := momentOf(v)
+	return err == nil && len(v) < 16 || moment || uuid(v)
+}
+
+func uuid(v string) bool {
+	return len(v) == 36 && strings.Count(v, "-") == 4 && strings.Trim(v, "0123456789abcdefABCDEF-") == ""
+}
+
+// ranged draws between the least and the greatest of numbers or moments; empty: they are none.
+func ranged(values []string, kind filewise.ColumnType) string {
+	var numbers []float64
+	var moments []time.Time
+	whole := kind != filewise.TypeNumber
+	for _, v := range values {
+		if x, err := strconv.ParseFloat(v, 64); err == nil {
+			numbers = append(numbers, x)
+			whole = whole && x == float64(int64(x)) && !strings.Contains(v, ".")
+		} else if m, ok := momentOf(v); ok {
+			moments = append(moments, m)
+		}
+	}
+	switch {
+	case len(numbers) == len(values) && whole:
+		return fmt.Sprintf("{int: {from: %.0f, to: %.0f}}", slices.Min(numbers), slices.Max(numbers))
+	case len(numbers) == len(values):
+		return fmt.Sprintf("{float: {from: %s, to: %s}}", decimal(slices.Min(numbers)), decimal(slices.Max(numbers)))
+	case len(moments) == len(values):
+		return timestamps(slices.MinFunc(moments, time.Time.Compare), slices.MaxFunc(moments, time.Time.Compare))
+	}
+	return ""
+}
+
+func timestamps(low, high time.Time) string {
+	return fmt.Sprintf("{timestamp: {from: %s, to: %s}}", low.UTC().Format(time.RFC3339), high.UTC().Format(time.RFC3339))
+}
+
+// link is what stands for a value to which later ones of its transaction may be equal.
+type link struct {
+	text  string // :NAME
+	kind  filewise.ColumnType
+	fresh bool // it is a new row's key
+}
+
+// of is what a log tells of the value whose turn it is.
+func (s *statement) of() logged {
+	if s.at.statement >= len(s.kind.values) || s.at.value >= len(s.kind.values[s.at.statement].of) {
+		return logged{}
+	}
+	return s.kind.values[s.at.statement].of[s.at.value]
+}
+
+// again is an earlier value of the transaction that this one was equal to in all calls: the row that is read is then changed, and the new
+// order's lines are of that order.
+func (s *statement) again(v filewise.ValueUse, t filewise.TableFacts, c filewise.ColumnFacts, known bool) (text string, ok bool) {
+	l := s.of()
+	if s.kind.calls < leastCalls || l.seen == nil || v.Use == filewise.UseAdd {
+		return "", false
+	}
+	for _, a := range l.as {
+		is, said := s.linked[a]
+		if !said || known && is.kind != c.Type || known && s.fresh(v, c) && !is.fresh {
+			continue
+		}
+		if text = is.text; v.Use == filewise.UseInsert || v.Use == filewise.UseSet {
+			composite := slices.ContainsFunc(t.Foreign, func(f filewise.ForeignKey) bool { return slices.Contains(f.Columns, c.Name) })
+			if !is.fresh || composite {
+				text = s.existing(t, c, text)
+			}
+		}
+		return text, true
+	}
+	return "", false
+}
+
+// fresh tells whether a value is a new row's key of its own.
+func (s *statement) fresh(v filewise.ValueUse, c filewise.ColumnFacts) bool {
+	return v.Use == filewise.UseInsert && c.Unique && !c.Composite
+}
+
+// renewed tells whether another value of the statement is a new row's key: what belongs to it is new whatever else its key has.
+func (s *statement) renewed() bool {
+	if s.kind.calls < leastCalls || s.at.statement >= len(s.kind.values) {
+		return false
+	}
+	return slices.ContainsFunc(s.kind.values[s.at.statement].of, func(l logged) bool {
+		return l.seen != nil && slices.ContainsFunc(l.as, func(a at) bool { return a.statement < s.at.statement && s.linked[a].fresh })
+	})
+}
+
+// referred tells whether a later value of the transaction was equal to this one in all calls.
+func (s *statement) referred() bool {
+	return s.kind.calls >= leastCalls && slices.ContainsFunc(s.kind.values, func(t told) bool {
+		return slices.ContainsFunc(t.of, func(l logged) bool { return l.seen != nil && slices.Contains(l.as, s.at) })
+	})
+}
+
+// logged draws from a log's own texts what stands against no column, is searched for, or is of a type that has no generator.
+func (s *statement) logged(d drawing) (text string, ok bool) {
+	search := d.use == filewise.UsePattern || d.use == filewise.UseWords
+	if d.known && !search && d.Type != filewise.TypeUnknown || d.withheld != "" {
+		return "", false
+	}
+	return s.of().draw(d.Type)
+}
