@@ -106,7 +106,7 @@ func same(name, a, b string) bool {
 var setting = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
 // elsewhere are facts with such names that are no settings, or change by themselves.
-var elsewhere = []string{"port", "server", "adapter", "pinned", "settling", "proven", "tempdb"}
+var elsewhere = []string{"port", "server", "adapter", "pinned", "settling", "proven", "tempdb", "database"}
 
 // ofServer leaves out paths and ports, which a managed server is given anew.
 func ofServer(f filewise.Fact) string {
