@@ -74,7 +74,7 @@ func startOwn(t *testing.T, more ...string) *ownServer {
 }
 
 // startOwnMySQL does so with MySQL.
-func startOwnMySQL(t *testing.T) *ownServer {
+func startOwnMySQL(t *testing.T, more ...string) *ownServer {
 	t.Helper()
 	in, err := dialect.MySQL.Managed.Find(t.Context(), "")
 	if err != nil {
@@ -83,7 +83,13 @@ func startOwnMySQL(t *testing.T) *ownServer {
 		}
 		t.Skip("NO MYSQL SERVER: ", err)
 	}
-	return startOwnAt(t, servertest.MySQL.Temp(), in.Binary, nil, in.Binary, "--initialize-insecure")
+	create := []string{"--initialize-insecure"}
+	for _, option := range more {
+		if strings.HasPrefix(option, "--lower-case-table-names") { // which it has for good
+			create = append(create, option)
+		}
+	}
+	return startOwnAt(t, servertest.MySQL.Temp(), in.Binary, more, in.Binary, create...)
 }
 
 // startOwnAt has a program create and another one start a server.

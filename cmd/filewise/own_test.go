@@ -28,8 +28,13 @@ type owned struct {
 	more   string
 	dumped func(database string) (string, error)
 	url    func(database string) string
-	// asOwner is the option that has a backup's script restore with the owner's account.
-	asOwner string
+	// asOwner is the option that has a backup's script restore a database with the owner's account.
+	asOwner func(database string) string
+	// Of servers for shapes: logs by kind, what forgets what was counted, volumes of runs, places of apply's, and what copies a database.
+	logs            map[string]string
+	forget          string
+	volumes, places []string
+	copied          func(t *testing.T, from, to string)
 }
 
 const ownLayout = "8 files"
@@ -151,7 +156,6 @@ func (o *owned) looks(t *testing.T, p *place) []string {
 func (o *owned) applied(t *testing.T, p *place) {
 	t.Helper()
 	there := filepath.Join(t.TempDir(), "there.sql")
-	before := o.dump(t, "copied")
 	args := []string{"apply", "--target", o.target, "--database=copied", "--layout", ownLayout}
 	// Servers of MySQL, and of scripts/test all, lie in memory; the volume of the run does not.
 	if strings.HasPrefix(o.target, "mysql:") || os.Getenv("TEST_FILEWISE_MEMORY") != "" {
@@ -162,61 +166,79 @@ func (o *owned) applied(t *testing.T, p *place) {
 	if err := json.Unmarshal(p.run(0, append(args, "--json")...).stdout.Bytes(), &scripts); err != nil || len(scripts.Back) == 0 {
 		t.Fatal(scripts, err)
 	}
+	o.thereAndBack(t, "copied", there, scripts, func() {
+		c := p.run(0, "inspect", "--target", o.target, "--json")
+		var said struct{ Facts filewise.Inspection }
+		if err := json.Unmarshal(c.stdout.Bytes(), &said); err != nil || !slices.ContainsFunc(said.Facts.Groups, func(g filewise.FileGroup) bool {
+			return strings.Contains(g.Name, "orders") && g.Fill == filewise.FillPartitions && len(g.Files) >= 8
+		}) {
+			t.Errorf("%v: inspect does not see the layout: %+v", err, said.Facts.Groups)
+		}
+	})
+}
+
+// thereAndBack executes scripts on a database: its rows are the same there, where look is called, and all of it back.
+func (o *owned) thereAndBack(t *testing.T, database, there string, scripts filewise.Migration, look func()) {
+	t.Helper()
+	before := o.dump(t, database)
 	execute := func(path string) {
 		script, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.feed(t, "copied", string(script))
+		o.feed(t, database, string(script))
 	}
 	execute(there)
-	c := p.run(0, "inspect", "--target", o.target, "--json")
-	var said struct{ Facts filewise.Inspection }
-	if err := json.Unmarshal(c.stdout.Bytes(), &said); err != nil || !slices.ContainsFunc(said.Facts.Groups, func(g filewise.FileGroup) bool {
-		return strings.Contains(g.Name, "orders") && g.Fill == filewise.FillPartitions && len(g.Files) >= 8
-	}) {
-		t.Errorf("%v: inspect does not see the layout: %+v", err, said.Facts.Groups)
-	}
-	if got, want := rowsOf(o.dump(t, "copied")), rowsOf(before); !slices.Equal(got, want) || len(want) < 500 {
+	look()
+	if got, want := rowsOf(o.dump(t, database)), rowsOf(before); !slices.Equal(got, want) || len(want) < 500 {
 		t.Errorf("%d rows there, %d before", len(got), len(want))
 	}
 	execute(strings.Replace(there, ".sql", "-back.sql", 1))
 	for _, step := range slices.Concat(scripts.Steps, scripts.Back) {
 		if step.Later { // when all is seen to be well
-			o.feed(t, "copied", strings.Join(step.SQL, ";\n")+";\n")
+			o.feed(t, database, strings.Join(step.SQL, ";\n")+";\n")
 		}
 	}
-	lines := func(dump string) []string { return slices.Sorted(strings.SplitSeq(dump, "\n")) } // rows may come in another order
-	if d := cmp.Diff(lines(before), lines(o.dump(t, "copied"))); d != "" {
+	lines := func(dump string) []string { // rows may come in another order, and MySQL says of a table that was moved where it is
+		return slices.Sorted(strings.SplitSeq(strings.ReplaceAll(dump, "/*!50100 TABLESPACE `innodb_file_per_table` */ ", ""), "\n"))
+	}
+	if d := cmp.Diff(lines(before), lines(o.dump(t, database))); d != "" {
 		t.Errorf("the way back does not restore it (− before, + now):\n%.3000s", d)
 	}
 }
 
-// backedUp: the script that tuning its backups has written makes one while clients work, which
-// restored to another database is the same.
+// backedUp tunes backups by time and restore, and has one restored.
 func (o *owned) backedUp(t *testing.T, p *place) {
 	t.Helper()
-	script, to := filepath.Join(t.TempDir(), "sales.sh"), filepath.Join(t.TempDir(), "backup")
-	said := p.run(0, "backup", "--target", o.target, "--database=sales", "--files=1,2", "--max-blocks=3", "--budget=0",
-		"--volume", "here="+t.TempDir(), "--backup-option="+o.options, "--output", script, "--optimize=both", "--restore-within=1h")
-	p.show(said)
+	said := o.restores(t, p, "sales", "--files=1,2", "--backup-option="+o.options, "--optimize=both", "--restore-within=1h")
 	for _, want := range []string{"Within 1 h: of the settings", "Restores of the leaders, the fastest first (run "} {
 		if !strings.Contains(said.stdout.String(), want) {
 			t.Errorf("it does not say %q:\n%s", want, &said.stdout)
 		}
 	}
-	o.prepare(t, "CREATE DATABASE restored")
+}
+
+// restores: the script that tuning a database's backups has written makes one, which restored to another database is the same.
+func (o *owned) restores(t *testing.T, p *place, database string, args ...string) *child {
+	t.Helper()
+	script, to := filepath.Join(t.TempDir(), "backup.sh"), filepath.Join(t.TempDir(), "backup")
+	said := p.run(0, append([]string{"backup", "--target", o.target, "--database", database, "--max-blocks=3", "--budget=0",
+		"--volume", "here=" + t.TempDir(), "--output", script}, args...)...)
+	p.show(said)
+	restored := database + "_restored"
+	o.prepare(t, "CREATE DATABASE "+restored)
 	secret := []string{"PGPASSWORD=" + accountPassword, "MYSQL_PWD=" + accountPassword}
-	for _, args := range [][]string{{"backup", to}, {"restore", to, "restored", o.asOwner}} {
+	for _, args := range [][]string{{"backup", to}, {"restore", to, restored, o.asOwner(restored)}} {
 		cmd := exec.Command("sh", append([]string{script}, args...)...)
 		cmd.Env, secret = append(os.Environ(), secret...), nil // the owner has none
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}
-	if d := cmp.Diff(o.dump(t, "sales"), strings.ReplaceAll(o.dump(t, "restored"), "restored", "sales")); d != "" { // it is named
+	if d := cmp.Diff(o.dump(t, database), strings.ReplaceAll(o.dump(t, restored), restored, database)); d != "" { // it is named
 		t.Errorf("what was restored is not the original (− original, + restored):\n%.3000s", d)
 	}
+	return said
 }
 
 // rowsOf are the rows of a dump, each once: partitions have them in another order, and the
@@ -241,7 +263,8 @@ func ownMySQL(t *testing.T) *owned { return ownInnoDB(t, "mysql", startOwnMySQL(
 
 func ownInnoDB(t *testing.T, engine string, own *ownServer) *owned {
 	socket := filepath.Join(own.dir, "own.sock")
-	o := &owned{existing: &existing{daemon: own.daemon, target: engine + "://filewise@/?host=" + socket, sql: own.sql}, asOwner: "--user=root"}
+	o := &owned{existing: &existing{daemon: own.daemon, target: engine + "://filewise@/?host=" + socket, sql: own.sql},
+		asOwner: func(string) string { return "--user=root" }}
 	o.options = "compress=no,yes"
 	o.url = func(database string) string {
 		return engine + "://filewise@/" + database + "?host=" + strings.ReplaceAll(socket, "/", "%2F")
@@ -287,9 +310,11 @@ func ownSchema(odd, key string) []string {
 	}
 }
 
-func ownPostgres(t *testing.T) *owned {
-	e, dir := startPostgres(t, "-c", "shared_preload_libraries=pg_stat_statements")
-	o := &owned{existing: e, asOwner: "--dbname=user=owner dbname=restored host=" + dir}
+func ownPostgres(t *testing.T) *owned { return ownPostgresWith(t) }
+
+func ownPostgresWith(t *testing.T, settings ...string) *owned {
+	e, dir := startPostgres(t, append(settings, "-c", "shared_preload_libraries=pg_stat_statements")...)
+	o := &owned{existing: e, asOwner: func(database string) string { return "--dbname=user=owner dbname=" + database + " host=" + dir }}
 	o.options, o.more = "compress=0,1", "SELECT pg_sleep(0.001), id FROM orders WHERE id = 3;\n"
 	bin := postgresBin()
 	run := func(program, input string, args ...string) (string, error) {
