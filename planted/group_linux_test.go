@@ -46,7 +46,8 @@ func TestPlaces(t *testing.T) {
 	if got := p.limits("7:1", Speed{Bytes: 1 << 20, Reads: true})["io.max"]; got != "7:1 rbps=1048576 riops=max wbps=1048576 wiops=max" {
 		t.Errorf("io.max %q", got)
 	}
-	if got := (place{}).limits("7:1", Speed{Requests: 50}); got["blkio.throttle.write_bps_device"] != "7:1 0" || got["blkio.throttle.read_iops_device"] != "7:1 0" ||
+	if got := (place{}).limits("7:1", Speed{Requests: 50}); got["blkio.throttle.write_bps_device"] != "7:1 0" ||
+		got["blkio.throttle.read_iops_device"] != "7:1 0" ||
 		got["blkio.throttle.write_iops_device"] != "7:1 50" {
 		t.Errorf("blkio %q", got)
 	}

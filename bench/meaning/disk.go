@@ -277,8 +277,8 @@ func (c cell) diskRows() []string {
 		if in && (e.least() < leastFound || f.Decision == "use" && strings.HasPrefix(f.Layout, "2 ") && named == "yes") {
 			found = "✔"
 		}
-		out = append(out, row+fmt.Sprintf(" %.2f to %.2f (%s busy) | %.2f | %s | %s %s | %s | %s |", min(e.After, e.Beside), max(e.After, e.Beside), say.Share(e.Busy, 1), e.Fio,
-			interval, f.Decision, f.Layout, named, found))
+		out = append(out, row+fmt.Sprintf(" %.2f to %.2f (%s busy) | %.2f | %s | %s %s | %s | %s |", min(e.After, e.Beside),
+			max(e.After, e.Beside), say.Share(e.Busy, 1), e.Fio, interval, f.Decision, f.Layout, named, found))
 	}
 	return out
 }

@@ -62,7 +62,8 @@ func (c *cell) read(r result, v volumes) {
 		causes[f.Name] = f.Cause
 	}
 	for _, x := range outcomes {
-		f := family{Name: x.Name, Decision: x.Decision.Decision, Layout: x.Decision.Layout, Cause: strings.Join(causes[x.Name].Sentences, " ")}
+		f := family{Name: x.Name, Decision: x.Decision.Decision, Layout: x.Decision.Layout,
+			Cause: strings.Join(causes[x.Name].Sentences, " ")}
 		if n := len(x.Layouts); n > 0 {
 			f.Low, f.High = x.Layouts[n-1].Low, x.Layouts[n-1].High
 			if n == 2 {
@@ -75,7 +76,8 @@ func (c *cell) read(r result, v volumes) {
 
 func head(disk bool) string {
 	if disk {
-		return "| scenario | engine | family | expected | fio | interval | decision | storage named | found |\n|---|---|---|--:|--:|--:|---|---|---|"
+		return "| scenario | engine | family | expected | fio | interval | decision | storage named | found |\n" +
+			"|---|---|---|--:|--:|--:|---|---|---|"
 	}
 	return "| scenario | engine | conditions | files' share | half-width | minutes | measuring | written | decision |\n" +
 		"|---|---|---|--:|--:|--:|--:|--:|---|"
