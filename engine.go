@@ -328,6 +328,8 @@ type Description struct {
 	// Rights are the statements that give an account what Filewise needs of an
 	// external server, and no more.
 	Rights []string `json:"rights,omitempty"`
+	// Needs are Rights by what needs them, a row each; none: the engine does not tell.
+	Needs []Need `json:"needs,omitempty"`
 	// Understands are engines whose custom SQL it takes where it is given none of its own.
 	Understands []string `json:"understands,omitempty"`
 	// Consents are those that findings about an external server may ask for.

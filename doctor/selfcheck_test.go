@@ -8,6 +8,7 @@ import (
 )
 
 // A trial without any work has tried nothing, whatever its state.
+// First contact: fault 6.
 func TestNoWorkIsNoSuccess(t *testing.T) {
 	for work, want := range map[float64]filewise.Status{0: filewise.StatusFailed, 1: filewise.StatusOK} {
 		var got []filewise.Finding

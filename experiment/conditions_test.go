@@ -24,6 +24,7 @@ func conditionOf(t *testing.T, p Plan, trials []filewise.Trial, name filewise.Co
 	return filewise.Condition{}
 }
 
+// TestConditions holds. First contact: SQL Server 16.
 func TestConditions(t *testing.T) {
 	second := [2]time.Duration{0, time.Second}
 	cores := func(n float64) []filewise.Delta {

@@ -65,6 +65,7 @@ func TestSpreadWarning(t *testing.T) {
 }
 
 // The files of SQL Server are compared, the first with its own extension too, and also if there are two, on Windows.
+// First contact: SQL Server 9.
 func TestSpreadWarningOfPaths(t *testing.T) {
 	for name, paths := range map[string][]string{
 		"Windows": {`C:\MSSQL\DATA\filewise_a1b2_data_01.mdf`, `E:\filewise_a1b2_data_02.ndf`},

@@ -13,6 +13,7 @@ import (
 )
 
 // By URL the designs are about files where the findings of the first readings said that they were not.
+// First contact: SQL Server 3, 4, 11; Oracle 7.
 func TestUsualThere(t *testing.T) {
 	engines := plan.Engines(all.Engines())
 	make := func(scenario, target string, change func(*plan.Options)) (plan.Made, error) {

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"filewise"
 	"filewise/experiment"
 	"filewise/plan"
 	"filewise/run"
@@ -203,6 +204,36 @@ func TestExamplesRunAsTheyStand(t *testing.T) {
 			}
 		}
 		t.Errorf("%s with all that it says holds is another plan", sc.Name)
+	}
+}
+
+// What init writes for custom SQL can be planned on servers whose SQL is another one (Oracle 12 of the first contact).
+func TestExampleOfCustomByURL(t *testing.T) {
+	sc, err := workload.Lookup("custom")
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine := regexp.MustCompile(`(?m)^engine: .*$`)
+	for url, want := range map[string]string{"oracle://ada@db/PDB1": "CONNECT BY LEVEL", "sqlserver://ada@db": "MAXRECURSION",
+		"postgres://ada@db/x": "RECURSIVE", "mariadb://ada@db/": "RECURSIVE"} {
+		s, err := study.Parse("s.yaml", []byte(engine.ReplaceAllString(exampleOf(t, sc), "target: "+url)), studyForm(), os.LookupEnv)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var texts strings.Builder
+		_, err = s.Plan(registry(), plan.New(), nil, func(p plan.Made) error {
+			env, err := run.Prepare(p.Engine, p.Plan)
+			if err != nil {
+				return err
+			}
+			for _, step := range env.Scripts[0].Steps {
+				texts.WriteString(step.SQL + "\n")
+			}
+			return nil
+		})
+		if err != nil || !strings.Contains(texts.String(), want) {
+			t.Errorf("%s: %v (%s), %q is not in\n%.2000s", url, err, filewise.RemedyOf(err), want, texts.String())
+		}
 	}
 }
 

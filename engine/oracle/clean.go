@@ -82,7 +82,7 @@ func (m marks) Look(ctx context.Context, n external.Name) (o external.Object, ok
 	o = external.Object{Name: n, Empty: s.unmarked}
 	for _, a := range sessions {
 		if a.action == n.Name || strings.Contains(a.info, n.Name) { // the index tablespace of a build is in the info
-			o.Used = fmt.Sprintf("session %s of Filewise uses it", a.sid)
+			o.Used = fmt.Sprintf("session %s of Filewise uses it (if its process or host is gone: %s)", a.sid, a.kill(0))
 		}
 	}
 	switch {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -155,6 +156,46 @@ func TestCustomRights(t *testing.T) {
 	t.Error("a view that cannot be created is found by nothing")
 }
 
+// exampleProgram is of the set-up for Oracle that `filewise init custom` writes, and of its statements (Oracle 12 of the first
+// contact: what stood there was SQLite's).
+func exampleProgram(t *testing.T) filewise.Program {
+	t.Helper()
+	text, err := os.ReadFile("../../study/example_custom.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(text), "\n    oracle: |\n")
+	setup, _, ends := strings.Cut(rest, "\n    sqlserver: |\n")
+	if !found || !ends {
+		t.Fatal("the example has no set-up for Oracle")
+	}
+	script := func(text string) workload.Script {
+		return workload.Script{"": []filewise.CustomText{{Text: text, File: "e.yaml"}}}
+	}
+	w, err := workload.NewCustom(workload.Params{Connections: 2, Custom: &workload.Custom{
+		Tables: []filewise.CustomTable{{Name: "accounts", Key: "id"}}, Setup: script(setup),
+		Parameters: []workload.Parameter{{Name: "id", Draw: workload.DrawInt, From: 1, To: 1000}},
+		Transactions: []workload.Transaction{{Name: "deposit", Weight: 1, SQL: script("UPDATE accounts SET balance = balance + 1, note = 'x' " +
+			"WHERE id = :id; INSERT INTO history (account, amount) VALUES (:id, 1)")}}}}, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.Program()
+}
+
+// TestExampleOfInit: its rows lie where the layout says.
+func TestExampleOfInit(t *testing.T) {
+	d, err := newDesign(serverTarget(), smallfile(2), exampleProgram(t), testNames[0], usualBlock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := d.customSetup()
+	if text := strings.Join(all, "\n"); err != nil || len(all) != 3 || strings.Contains(text, "RECURSIVE") ||
+		!strings.Contains(text, `note VARCHAR2(40)) TABLESPACE "`+build0) || !strings.Contains(text, "CONNECT BY LEVEL <= 1000") {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
+
 // customGrammar checks what custom SQL becomes.
 func customGrammar(t *testing.T, p *parser) {
 	d := bankDesign(t, filewise.DurabilityFull)
@@ -168,7 +209,11 @@ func customGrammar(t *testing.T, p *parser) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, d := range []*design{d, c} {
+	example, err := newDesign(serverTarget(), smallfile(2), exampleProgram(t), testNames[0], usualBlock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []*design{d, c, example} {
 		steps, err := d.steps(d.markText)
 		if err != nil {
 			t.Fatal(err)

@@ -201,6 +201,7 @@ func (d *design) layOut() error {
 		d.warn("grows-by-a-block", remedy,
 			"AUTOEXTEND without NEXT has an increment of one block (%d bytes): an extent takes as many as it needs", d.block)
 	}
+	d.coldTurns()
 	sizes := d.layout.Data.Sizes(unit)
 	volumes := d.layout.DataVolumes(d.target.Volumes)
 	for i, size := range sizes {
@@ -227,6 +228,17 @@ func (d *design) layOut() error {
 	f, err := d.file(filewise.RoleIndex, d.names.Index, 0, v, d.indexBytes(), growing)
 	d.index = []datafile{f}
 	return err
+}
+
+// coldTurns warns of work that reads what the turn before has left: going offline, which is the drain, empties the cache of it.
+func (d *design) coldTurns() {
+	p := d.program
+	if p.ReadOnly || p.Appends() || p.SQL() == "dml" {
+		return
+	}
+	d.warn("cold-turns", "give a longer --window, of which reading is a smaller part", "each turn begins with none of its data in the buffer "+
+		"cache, since what was written before is drained by taking the tablespaces offline: pilots fix the lead with that in it, and a turn "+
+		"that is judged from rest to rest has those reads")
 }
 
 const (

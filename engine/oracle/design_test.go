@@ -2,6 +2,8 @@ package oracle
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -169,5 +171,19 @@ func TestSizesByBlock(t *testing.T) {
 			want.least < small+5*block {
 			t.Errorf("blocks of %d: headers of %d and %d bytes", block, small, large)
 		}
+	}
+}
+
+// TestColdTurns: work whose turns begin with an empty cache says so. First contact: Oracle 5.
+func TestColdTurns(t *testing.T) {
+	said := map[string]bool{}
+	for _, w := range phasedWorkloads(t) {
+		d := phasedDesign(t, w.Program(), "", filewise.DurabilityFull)
+		said[w.Program().Workload] = slices.ContainsFunc(d.warnings, func(w filewise.Warning) bool { return w.Code == "cold-turns" })
+	}
+	said["inserts"] = slices.ContainsFunc(phasedDesign(t, testProgram(t, small), "", filewise.DurabilityFull).warnings,
+		func(w filewise.Warning) bool { return w.Code == "cold-turns" })
+	if want := map[string]bool{"orders": true, "dml": false, "scan": false, "inserts": false}; !maps.Equal(said, want) {
+		t.Errorf("%v", said)
 	}
 }

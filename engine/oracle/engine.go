@@ -41,8 +41,8 @@ func (Engine) Describe() filewise.Description {
 		ExternalKinds: []filewise.Kind{filewise.KindSmallfile, filewise.KindBigfile},
 		Consents:      []string{consentStandby},
 		Dumps:         datapump.Form,
-		Rights:        rightsOf("filewise"),
-		Unproven:      "checked against the vendor's grammar, not yet run against the product",
+		Rights:        rightsOf("filewise"), Needs: needs(),
+		Unproven: "checked against the vendor's grammar, not yet run against the product",
 		Licence: "Oracle's licence forbids publishing benchmark results without Oracle's consent: results stay on this machine, " +
 			"and a report that is given away needs that consent",
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -31,6 +32,9 @@ func (s *server) examine(ctx context.Context, c client, d filewise.Demand) []fil
 	e.storage(ctx)
 	e.connections(ctx)
 	e.profile(ctx)
+	e.rman(ctx)
+	e.use(ctx)
+	e.sharedPool()
 	e.dump(ctx)
 	return e.Findings
 }
@@ -97,26 +101,27 @@ func (e *examination) rights() {
 	missing, account := e.server.missing, e.server.about.account
 	var all []external.Right
 	for _, p := range privileges {
-		all = append(all, external.Right{Check: "rights", Has: !missing[p.Name], Grant: "GRANT " + p.Name + " TO " + account,
-			Lacks: "lacks " + p.Name + ", needed " + p.For})
+		all = append(all, external.Right{Check: "rights", Name: p.Name, Has: !missing[p.Name], Grant: "GRANT " + p.Name + " TO " +
+			account, Lacks: "lacks " + p.Name + ", needed " + p.For, Part: p.Name == createProcedure,
+			Optional: p.Name == createProcedure && !loops(e.Demand.Program)})
 	}
 	for _, p := range customPrivileges {
-		if e.Demand.Program.Custom != nil && userSQL(planNames(false), e.Demand.Program.Custom).Creates(p.kind) {
+		if c := e.Demand.Program.Custom; p.Name != createProcedure && c != nil && userSQL(planNames(false), c).Creates(p.kind) {
 			all = append(all, external.Right{Check: "rights", Has: !missing[p.Name], Grant: "GRANT " + p.Name + " TO " + account,
 				Lacks: "lacks " + p.Name + ", needed for what the set-up creates (IDENTITY columns are sequences)"})
 		}
 	}
 	for _, v := range views {
-		right := external.Right{Check: "rights", Has: !missing[v.Name], Grant: grant(v, account), Lacks: "may not read " + v.Name,
-			Optional: v.Optional != ""}
+		right := external.Right{Check: "rights", Name: "SELECT ON " + v.Name, Has: !missing[v.Name], Grant: grant(v, account),
+			Lacks: "may not read " + v.Name, Optional: v.Optional != ""}
 		if right.Optional {
 			right.Lacks += ": absent is " + v.Optional
 		}
 		all = append(all, right)
 	}
-	all = append(all, external.Right{Check: "measuring lock", Has: !missing[grantLock], Grant: "GRANT " + grantLock + " TO " + account,
-		Optional: true,
-		Lacks:    "may not use DBMS_LOCK: runs of Filewise know of each other by what their sessions announce"})
+	all = append(all, external.Right{Check: "measuring lock", Name: grantLock, Has: !missing[grantLock],
+		Grant: "GRANT " + grantLock + " TO " + account, Optional: true,
+		Lacks: "may not use DBMS_LOCK: runs of Filewise know of each other by what their sessions announce"})
 	e.Rights("rights", account, "has what is needed; CREATE, ALTER and DROP TABLESPACE hold for every tablespace, and Filewise uses them on "+
 		"its own only", all)
 }
@@ -398,4 +403,39 @@ func (e *examination) connections(ctx context.Context) {
 	e.Connections(int64(e.Demand.Program.Connections()+controls+2), limit-used,
 		fmt.Sprintf("use up to %d --connections", max(limit-used-controls-2, 0)),
 		fmt.Sprintf("%d of %d processes are in use", used, limit))
+}
+
+// rman warns of jobs that list datafiles and read them later: what a run drops meanwhile fails them.
+func (e *examination) rman(ctx context.Context) {
+	if e.server.missing["V_$SESSION"] {
+		return
+	}
+	found, ok := e.ask(ctx, "RMAN", 1, "rman")
+	if n, counted := number(only(found)); ok && counted && n > 0 {
+		e.Warn("RMAN", "measure when no backup runs", "%d sessions of RMAN are there: a run creates and drops datafiles, and a job that has "+
+			"listed one which goes fails (RMAN-06169; sessions in the root of a container database are not seen)", n)
+	}
+}
+
+// use times a look at DBA_FREE_SPACE once.
+func (e *examination) use(ctx context.Context) {
+	const check = "use of files"
+	if _, err := e.server.freeBlocks(ctx, e.client, "SYSTEM"); err != nil {
+		e.Unseen(check, err)
+	} else if e.server.slowFree.Load() {
+		e.Note(check, "have the DBA look how much SELECT COUNT(*) FROM DBA_RECYCLEBIN finds",
+			"DBA_FREE_SPACE takes longer than %v, as it does if recycle bins are full: how much of each file is used is left out", freePatience)
+	}
+}
+
+// sharedPool warns of what the published select leaves there.
+func (e *examination) sharedPool() {
+	p := e.Demand.Program
+	published, _ := p.Vars()["Published"].(bool)
+	i := slices.IndexFunc(p.Phases, func(p filewise.Phase) bool { return p.Section == "select" && !p.Client })
+	if !published || p.SQL() != "dml" || i < 0 {
+		return
+	}
+	e.Warn("shared pool", "measure on a server for tests, or use a smaller --scale", "as published, one process parses a select of its own "+
+		"for each of %d keys: they drive other users' statements out of the shared pool", min(p.Phases[i].Ops, p.Tables[0].Rows))
 }

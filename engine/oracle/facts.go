@@ -27,6 +27,7 @@ func (s *server) facts(ctx context.Context, c client) ([]filewise.Fact, error) {
 			all = append(all, filewise.Fact{Name: name, Value: value})
 		}
 	}
+	add("full version", s.about.full)
 	add("product", s.about.product)
 	add("proven", Engine{}.Describe().Unproven)
 	add("account", s.about.account)
@@ -40,6 +41,7 @@ func (s *server) facts(ctx context.Context, c client) ([]filewise.Fact, error) {
 		{"V_$INSTANCE", "instance", []string{"instance", "", "", "RAC", "edition"}},
 		{"V_$DATABASE", "database", []string{"database", "platform", "log mode", "force logging", "container database", "open mode", "role",
 			"flashback"}},
+		{"V_$LOG", "redo", []string{"redo log groups", "smallest redo log", "largest redo log"}},
 	} {
 		if s.missing[part.view] {
 			add(part.section, "not readable without "+part.view)
@@ -54,6 +56,9 @@ func (s *server) facts(ctx context.Context, c client) ([]filewise.Fact, error) {
 				add(name, text(found[0][i]))
 			}
 		}
+	}
+	if s.slowFree.Load() {
+		add("use of files", "not asked for: DBA_FREE_SPACE takes longer than "+freePatience.String())
 	}
 	if s.missing["V_$PARAMETER"] {
 		add("parameters", "not readable without V_$PARAMETER")

@@ -2,9 +2,6 @@ package oracle
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base32"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
@@ -15,6 +12,7 @@ import (
 
 	"github.com/sijms/go-ora/v2/network"
 
+	"filewise/engine/enginetest"
 	"filewise/engine/internal/mark"
 )
 
@@ -34,6 +32,7 @@ type fakeServer struct {
 	fails       map[string]error
 	before      func(statement)   // called before each statement
 	log         []string          // what was executed: "section name"
+	offlined    string            // the tablespace that was taken offline last
 	fresh       string            // the tablespace whose mark was the last thing that was read
 	parents     map[string]string // of tables, by foreign keys
 	unchecked   []string          // what was altered without its mark having been read right before, or dropped offline
@@ -79,15 +78,10 @@ func (f *fakeServer) temporary(s *fakeSpace, owner, name string) {
 	s.segments = append(s.segments, []any{owner, name, "TEMPORARY"})
 }
 
-// deadMark is the mark of a process that does not run any more: one of this
-// process with another number, and the checksum of package mark.
+// deadMark is the mark of a process that does not run any more.
 func deadMark(t *testing.T, name string) string {
 	t.Helper()
-	m, err := mark.New(name, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dead(t, name, m)
+	return enginetest.DeadMark(t, name, false)
 }
 
 // died has the mark of a tablespace be a dead process's.
@@ -97,22 +91,7 @@ func (f *fakeServer) died(t *testing.T, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.comments[name] = dead(t, name, m)
-}
-
-func dead(t *testing.T, name string, m mark.Mark) string {
-	t.Helper()
-	m.Process.PID, m.Sum = 1<<30, ""
-	b, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum := sha256.Sum256([]byte("filewise mark 1\x00" + string(b)))
-	m.Sum = strings.ToLower(base32.StdEncoding.EncodeToString(sum[:]))[:6]
-	if _, err := mark.Parse(name, m.Text()); err != nil && mark.IsName(name) {
-		t.Fatal(err)
-	}
-	return m.Text()
+	f.comments[name] = enginetest.Dead(t, name, m)
 }
 
 // livingMark is the mark of this process.
@@ -176,7 +155,10 @@ func (f *fakeServer) exec(ctx context.Context, s statement) error {
 	case "rebuild":
 		f.alters(s, name[:27])
 	case "offline", "online":
-		f.alters(s, name)
+		if s.section == "offline" || f.offlined != name { // what was taken offline comes back
+			f.alters(s, name)
+		}
+		f.offlined = name
 		f.tablespaces[name].offline = s.section == "offline"
 	case "drop":
 		f.alters(s, name)

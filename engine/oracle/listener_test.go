@@ -26,6 +26,7 @@ func (l *fakeListener) connect(context.Context) error {
 
 // TestListenerIsWaitedFor: a connection for each statement goes on after the 50th; other refusals are told at once,
 // and waiting ends with the patience or the context.
+// First contact: Oracle 2.
 func TestListenerIsWaitedFor(t *testing.T) {
 	l := &fakeListener{handlers: 50}
 	for i := range 400 {

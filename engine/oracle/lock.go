@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"filewise"
 	"filewise/engine/internal/external"
@@ -29,7 +30,7 @@ const (
 // Both know the sessions of one pluggable database.
 func (s *server) Lock(ctx context.Context, h filewise.Holder) (filewise.Lock, error) {
 	c := &claim{server: s, who: h.Who}
-	holder := func(ctx context.Context) string { return holder(ctx, s.control) }
+	holder := func(context.Context) string { return "" } // lock tells who announces it
 	return external.Measuring{Claim: c, Holder: holder, Explain: func(err error) error { return err }}.Lock(ctx)
 }
 
@@ -77,8 +78,8 @@ func (s *server) still(ctx context.Context, c client) error {
 	if me < 0 || all[me].action != measuring {
 		return errors.New("the session does not announce any more that it measures")
 	}
-	if other := rival(all, sid, measuring); other != "" {
-		return busy(other)
+	if other := rival(all, sid, measuring); other != nil {
+		return s.busy(*other)
 	}
 	return nil
 }
@@ -95,7 +96,7 @@ func (s *server) lock(ctx context.Context, c client, who string) error {
 	if !s.missing[grantLock] {
 		err := exec(ctx, c, "lock", vars{"Lock": lockID})
 		if codeOf(err) == errHeld {
-			return fmt.Errorf("%w: %w", external.ErrTaken, err)
+			return s.taker(ctx, c, err)
 		}
 		if err != nil {
 			return err
@@ -113,28 +114,47 @@ func (s *server) lock(ctx context.Context, c client, who string) error {
 		if err != nil {
 			return err
 		}
-		if other := rival(all, sid, action); other != "" {
-			return busy(other)
+		if other := rival(all, sid, action); other != nil {
+			return s.busy(*other)
 		}
 	}
 	return nil
 }
 
-func busy(who string) error {
-	return filewise.Errorf(filewise.CodeBusy, "wait for it to end, or end it", "%s is measuring on this server", who)
+// busy says who measures, and what to do if its process is gone: the server keeps a session of which it hears nothing
+// until TCP gives it up, which takes hours.
+func (s *server) busy(by announcement) error {
+	remedy := "wait for it to end, or end it"
+	if by.sid != "" {
+		remedy += "; if it has ended, or its host has, the server will not know for hours: have the DBA execute " + by.kill(s.about.instance)
+	}
+	return filewise.Errorf(filewise.CodeBusy, remedy, "%s is measuring on this server", by.info)
 }
 
-// holder is who measures, as announced.
-func holder(ctx context.Context, c client) string {
+// kill is the statement for the DBA that ends the session, on an instance of several; 0: there is one.
+func (a announcement) kill(instance int64) string {
+	at := a.sid + "," + a.serial
+	if instance != 0 {
+		at += ",@" + strconv.FormatInt(instance, 10)
+	}
+	return "ALTER SYSTEM KILL SESSION '" + at + "' IMMEDIATE"
+}
+
+// taker says who has the lock of DBMS_LOCK, as announced.
+func (s *server) taker(ctx context.Context, c client, refused error) error {
 	all, err := announced(ctx, c)
-	if err == nil {
-		for _, a := range all {
-			if a.action == measuring {
-				return a.info
-			}
+	if err != nil {
+		return err
+	}
+	for _, a := range all {
+		if a.action == measuring {
+			return s.busy(a)
 		}
 	}
-	return ""
+	return filewise.Errorf(filewise.CodeBusy, fmt.Sprintf("wait for it to end; whose it is the DBA sees by SELECT s.sid, s.serial#, "+
+		"s.program FROM v$lock l JOIN v$session s ON s.sid = l.sid "+
+		"WHERE l.type = 'UL' AND l.id1 = %d", lockID), "a session holds the measuring lock and "+
+		"does not announce that it measures: %w", refused)
 }
 
 // announcement is a session of Filewise's, of any host.
@@ -151,17 +171,17 @@ func announced(ctx context.Context, c client) ([]announcement, error) {
 	return all, err
 }
 
-// rival is who keeps the session sid from measuring; empty: nobody. First, while it
+// rival is who keeps the session sid from measuring; nil: nobody. First, while it
 // waits, a session gives way to one that measures and to one that waits longer.
 // Then it announces that it measures, and looks again: one that began to in the
 // meantime had looked before this one announced itself, and the earlier log-on wins.
 // A session that measured at the first look is never overtaken, and of two that
 // come at once exactly one remains, since at its second look the later one
 // sees the earlier.
-func rival(all []announcement, sid, action string) string {
+func rival(all []announcement, sid, action string) *announcement {
 	me := slices.IndexFunc(all, func(a announcement) bool { return a.sid == sid })
 	if me < 0 {
-		return "a session that v$session does not show (this one is missing in it too)"
+		return &announcement{info: "a session that v$session does not show (this one is missing in it too)"}
 	}
 	for i, a := range all {
 		if i == me || a.action != waiting && a.action != measuring {
@@ -169,10 +189,11 @@ func rival(all []announcement, sid, action string) string {
 		}
 		earlier := cmp.Or(cmp.Compare(a.logon, all[me].logon), compareNumbers(a.sid, all[me].sid)) < 0
 		if earlier || action == waiting && a.action == measuring {
-			return cmp.Or(a.info, "another Filewise")
+			a.info = cmp.Or(a.info, "another Filewise")
+			return &a
 		}
 	}
-	return ""
+	return nil
 }
 
 func compareNumbers(a, b string) int {

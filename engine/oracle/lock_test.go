@@ -2,13 +2,11 @@ package oracle
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	"filewise"
-	"filewise/engine/internal/external"
 )
 
 // Of any interleaving of two sessions that come at once exactly one measures, and
@@ -44,7 +42,7 @@ func TestRivals(t *testing.T) {
 				if at[me] == 3 {
 					action = measuring
 				}
-				if rival(all, all[me].sid, action) != "" {
+				if rival(all, all[me].sid, action) != nil {
 					lost[me], all[me].action = true, ""
 				} else if at[me] == 3 {
 					won = append(won, me)
@@ -69,15 +67,25 @@ func TestLockRefusals(t *testing.T) {
 		t.Errorf("while another measures: %v", err)
 	}
 	f.fails["lock"] = oracleError(errHeld)
-	if err := s.lock(ctx, f, "me"); !errors.Is(err, external.ErrTaken) {
-		t.Errorf("while another has the lock: %v", err)
+	for _, c := range []struct {
+		sessions [][]any
+		remedy   string
+	}{
+		// Oracle 11 of the first contact: a dead client's session holds the lock until TCP gives it up.
+		{[][]any{{int64(8), int64(17), measuring, "ada on db2", "20260101000000"}}, "ALTER SYSTEM KILL SESSION '8,17' IMMEDIATE"},
+		{nil, "l.id1 = 728417309"},
+	} {
+		f.sessions = c.sessions
+		if err := s.lock(ctx, f, "me"); filewise.CodeOf(err) != filewise.CodeBusy || !strings.Contains(filewise.RemedyOf(err), c.remedy) {
+			t.Errorf("while another has the lock: %v (%s)", err, filewise.RemedyOf(err))
+		}
 	}
+	f.sessions = [][]any{{int64(7), int64(1), waiting, "me", "20260101000001"}}
 	f.fails["lock"] = oracleError(3113)
 	if err := s.lock(ctx, f, "me"); err == nil || filewise.CodeOf(err) == filewise.CodeBusy {
 		t.Errorf("a lost connection is not a lock: %v", err)
 	}
 	delete(f.fails, "lock")
-	f.sessions = f.sessions[:1]
 	if err := s.lock(ctx, f, "me"); err != nil {
 		t.Errorf("alone: %v", err)
 	}
@@ -96,6 +104,9 @@ func TestLockRefusals(t *testing.T) {
 		}
 	}
 	other := &server{missing: s.missing, about: about{instance: 1, instanceName: "cdb1"}}
+	if remedy := filewise.RemedyOf(other.busy(announcement{sid: "8", serial: "17"})); !strings.Contains(remedy, "'8,17,@1'") {
+		t.Errorf("on RAC: %s", remedy)
+	}
 	if err := other.lock(ctx, f, "me"); err == nil || !strings.Contains(err.Error(), "instance 2") ||
 		!strings.Contains(filewise.RemedyOf(err), "INSTANCE NAME=cdb1") {
 		t.Errorf("on another instance of RAC: %v", err)

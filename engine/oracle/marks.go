@@ -202,8 +202,29 @@ func hasName(segment string) bool {
 
 // dropBuild drops a build: its programs, its tables, the tablespaces that its
 // indexes lie in, and last its own, with the mark. others are further tablespaces
-// that are known to be the build's.
+// that are known to be the build's. What the server refuses, a DBA may have to do.
 func (m marks) dropBuild(ctx context.Context, name string, others ...string) error {
+	err := m.dropAll(ctx, name, others...)
+	if codeOf(err) == 0 {
+		return err
+	}
+	var all []string
+	if there, lost := rows(ctx, m, 1, "copy-users", nil, name); lost == nil && len(there) > 0 {
+		all = append(all, `DROP USER "`+name+`" CASCADE`)
+	}
+	for _, n := range append(slices.Clone(others), name) {
+		if text := `DROP TABLESPACE "` + n + `" INCLUDING CONTENTS AND DATAFILES`; n != "" && !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	remedy := "clean again, or have the DBA execute: " + strings.Join(all, "; ")
+	if first := filewise.RemedyOf(err); first != "" {
+		remedy = first + "; then " + remedy
+	}
+	return filewise.Errorf(filewise.CodeTrials, remedy, "%w", err)
+}
+
+func (m marks) dropAll(ctx context.Context, name string, others ...string) error {
 	s, err := m.look(ctx, name)
 	if err != nil {
 		return err
@@ -214,7 +235,7 @@ func (m marks) dropBuild(ctx context.Context, name string, others ...string) err
 	if s.marked {
 		if of, err := m.indexed(ctx, name); err != nil || of != "" {
 			if err == nil {
-				err = m.dropBuild(ctx, of, name)
+				err = m.dropAll(ctx, of, name)
 			}
 			return err
 		}

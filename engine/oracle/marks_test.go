@@ -175,7 +175,7 @@ func TestLeftovers(t *testing.T) {
 	if len(found) != 6 || kept[dead] != "" {
 		t.Errorf("found %+v", found)
 	}
-	for name, why := range map[string]string{living: "still runs", used: "session 5", index: "session 5", others: "BOB.T",
+	for name, why := range map[string]string{living: "still runs", used: "KILL SESSION '5,1' IMMEDIATE", index: "session 5", others: "BOB.T",
 		gone: "tablespace"} {
 		if !strings.Contains(kept[name], why) {
 			t.Errorf("%s is kept for %q, want %q", name, kept[name], why)

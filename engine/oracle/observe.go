@@ -2,7 +2,9 @@ package oracle
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"filewise"
 )
@@ -17,16 +19,25 @@ func (b *build) Observe(ctx context.Context) ([]filewise.File, error) {
 		want = b.design.files
 	}
 	b.mu.Unlock()
-	files, err := b.design.observe(ctx, b.conn, want, !b.server.missing["DBA_FREE_SPACE"])
+	files, err := b.observe(ctx, want)
 	if err != nil || !b.design.apart() {
 		return files, err
 	}
-	index, err := b.design.observe(ctx, b.conn, b.design.index, !b.server.missing["DBA_FREE_SPACE"])
+	index, err := b.observe(ctx, b.design.index)
 	return append(files, index...), err
 }
 
-// observe reads the files of the tablespace that the wanted ones are of.
-func (d *design) observe(ctx context.Context, c client, want []datafile, use bool) ([]filewise.File, error) {
+func (b *build) observe(ctx context.Context, want []datafile) ([]filewise.File, error) {
+	free, err := b.server.freeBlocks(ctx, b.server.control, want[0].tablespace)
+	if err != nil {
+		return nil, err
+	}
+	return b.design.observe(ctx, b.conn, want, free)
+}
+
+// observe reads the files of the tablespace that the wanted ones are of. free are its free blocks by file; nil: they
+// are not known.
+func (d *design) observe(ctx context.Context, c client, want []datafile, free map[int64]int64) ([]filewise.File, error) {
 	name := want[0].tablespace
 	wrong := func(format string, args ...any) error {
 		return fmt.Errorf("%w: tablespace %s: %s", filewise.ErrLayout, name, fmt.Sprintf(format, args...))
@@ -52,12 +63,6 @@ func (d *design) observe(ctx context.Context, c client, want []datafile, use boo
 	if len(found) != len(want) {
 		return nil, wrong("the server has %s, not %d", filewise.FilesName(len(found)), len(want))
 	}
-	free := map[int64]int64{}
-	if use {
-		if free, err = freeBlocks(ctx, c, name); err != nil {
-			return nil, err
-		}
-	}
 	var files []filewise.File
 	for i, r := range found { // file_id grows with the order of adding, unless a number was freed
 		f, err := matching(want, text(r[0]), i)
@@ -78,7 +83,7 @@ func (d *design) observe(ctx context.Context, c client, want []datafile, use boo
 		size := file.Bytes
 		file.EngineBytes = &size
 		id, ok := number(r[1])
-		if usable, ok2 := number(r[6]); ok && ok2 && use { // without the file's header
+		if usable, ok2 := number(r[6]); ok && ok2 && free != nil { // without the file's header
 			used := max(usable-free[id], 0) * block
 			file.Used = &used
 		}
@@ -106,9 +111,25 @@ func matching(want []datafile, path string, i int) (datafile, error) {
 	return datafile{}, fmt.Errorf("nobody asked for %s", path)
 }
 
-// freeBlocks are the free blocks of a tablespace by file; a full file is absent.
-func freeBlocks(ctx context.Context, c client, name string) (map[int64]int64, error) {
-	found, err := rows(ctx, c, 2, "free", nil, name)
+// freePatience is how long DBA_FREE_SPACE may take: it looks through the recycle bins of all users, and takes minutes
+// if they are full.
+const freePatience = time.Second
+
+var errSlow = errors.New("DBA_FREE_SPACE takes too long")
+
+// freeBlocks are the free blocks of a tablespace by file; a full file is absent. nil: the account may not look, or a
+// look took longer than freePatience; then no other is taken.
+func (s *server) freeBlocks(ctx context.Context, c client, name string) (map[int64]int64, error) {
+	if s.missing["DBA_FREE_SPACE"] || s.slowFree.Load() {
+		return nil, nil
+	}
+	within, cancel := context.WithTimeoutCause(ctx, freePatience, errSlow)
+	defer cancel()
+	found, err := rows(within, c, 2, "free", nil, name)
+	if errors.Is(context.Cause(within), errSlow) {
+		s.slowFree.Store(true)
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 
 // As published, single-row work is what the article had on Oracle, and each of it is said;
 // else it waits for its commits, fetches its rows and reaches its files.
+// First contact: Oracle 2, 3, 13, 16.
 func TestDMLAsPublished(t *testing.T) {
 	for _, published := range []bool{false, true} {
 		w, err := workload.NewDML(workload.Params{Connections: 2, Rows: 100, Mode: workload.ModeBoth, Connect: workload.ConnectPooled,
@@ -45,6 +46,16 @@ func TestDMLAsPublished(t *testing.T) {
 			if said := slices.ContainsFunc(script.Warnings, func(w filewise.Warning) bool { return w.Code == code }); said != published {
 				t.Errorf("published %v: %s is said: %v", published, code, said)
 			}
+		}
+	}
+	s, err := workload.Lookup("dml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	differs := strings.Join(s.On("oracle").Design.Differs, "\n") // Oracle 13 and 16 of the first contact
+	for _, want := range []string{"changed both columns", "FLOAT", "DBMS_RANDOM", "6265 KB", "bequeath", "as many as it needs"} {
+		if !strings.Contains(differs, want) {
+			t.Errorf("%q is not said to differ:\n%s", want, differs)
 		}
 	}
 	if (Engine{}).Describe().PublishedOne != filewise.KindBigfile {

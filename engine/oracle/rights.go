@@ -5,73 +5,126 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/engine/oracle/internal/datapump"
+)
+
+// The commands that ask a server.
+const (
+	byDoctor  = "doctor"
+	byRun     = "run"
+	byClean   = "clean"
+	byInspect = "inspect"
+	byCapture = "capture"
+	byApply   = "apply"
+	byLoops   = "run inserts, orders, dml" // whose loops are procedures
+	byCustom  = "run custom"
+	byCopy    = "run custom --from"
 )
 
 // privilege is a system privilege that Filewise needs, and what for.
-type privilege struct{ Name, For string }
+type privilege struct {
+	Name, For string
+	by        []string
+}
 
 // privileges are the system privileges. The three on tablespaces are powerful:
 // they hold for every tablespace of the database; see the package's comment.
 var privileges = []privilege{
-	{"CREATE SESSION", "to log on"},
-	{"CREATE TABLE", "for the workload's tables, in the account's own schema"},
-	{"CREATE PROCEDURE", "for the workload's loop, which runs on the server"},
-	{"CREATE TABLESPACE", "for the layouts"},
-	{"ALTER TABLESPACE", "to add datafiles, and to write changed blocks before and after measuring"},
-	{"DROP TABLESPACE", "to remove the layouts"},
-	{"UNLIMITED TABLESPACE", "for space in tablespaces that do not exist yet, for which no quota can be given"},
+	{"CREATE SESSION", "to log on", []string{byDoctor, byRun, byClean, byInspect, byCapture, byApply}},
+	{"CREATE TABLE", "for the workload's tables, in the account's own schema", []string{byRun}},
+	{createProcedure, "for the workload's loop, which runs on the server", []string{byLoops}},
+	{"CREATE TABLESPACE", "for the layouts", []string{byRun}},
+	{"ALTER TABLESPACE", "to add datafiles, and to write changed blocks before and after measuring", []string{byRun, byClean}},
+	{"DROP TABLESPACE", "to remove the layouts", []string{byRun, byClean}},
+	{"UNLIMITED TABLESPACE", "for space in tablespaces that do not exist yet, for which no quota can be given", []string{byRun}},
 }
 
+// createProcedure is what scenarios without a loop on the server do not need.
+const createProcedure = "CREATE PROCEDURE"
+
 // customPrivileges are what a set-up needs besides, by the kinds of what it creates.
-var customPrivileges = []struct{ kind, Name string }{{"VIEW", "CREATE VIEW"}, {"SEQUENCE", "CREATE SEQUENCE"}}
+var customPrivileges = []struct{ kind, Name string }{
+	{"VIEW", "CREATE VIEW"}, {"SEQUENCE", "CREATE SEQUENCE"}, {"PROCEDURE", createProcedure},
+}
 
 // view is a view of the dictionary that Filewise reads.
 type view struct {
-	Name     string // as it is granted: SYS.V_$SESSION
-	Optional string // what is missing without it; empty: nothing works without it
+	Name     string   // as it is granted: SYS.V_$SESSION
+	Optional string   // what is missing without it; empty: nothing works without it
+	by       []string // the commands that read it
 }
 
 var views = []view{
-	{"DBA_TABLESPACES", ""},
-	{"DBA_DATA_FILES", ""},
-	{"DBA_SEGMENTS", ""},
-	{"DBA_TABLES", ""},
-	{"V_$SESSION", ""},
-	{"V_$PARAMETER", ""},
-	{"DBA_FREE_SPACE", "how much of each file is used"},
-	{"V_$INSTANCE", "edition and RAC in the report"},
-	{"V_$DATABASE", "log mode and platform in the report"},
-	{"V_$ASM_DISKGROUP", "free space of ASM disk groups"},
-	{"V_$RESOURCE_LIMIT", "the limit of connections"},
-	{"V_$SYSTEM_EVENT", "wait statistics"},
-	{"V_$FILESTAT", "I/O per file"},
+	{"DBA_TABLESPACES", "", []string{byDoctor, byRun, byClean, byInspect, byCapture, byApply}},
+	{"DBA_DATA_FILES", "", []string{byDoctor, byRun, byInspect, byApply}},
+	{"DBA_SEGMENTS", "", []string{byRun, byClean, byCapture, byApply}},
+	{"DBA_TABLES", "", []string{byRun, byClean, byCapture, byApply}},
+	{"V_$SESSION", "", []string{byDoctor, byRun, byClean, byCapture}},
+	{"V_$PARAMETER", "DB_FILES, the default place, RAC and settings in preflight and report", []string{byDoctor, byRun}},
+	{"DBA_FREE_SPACE", "how much of each file is used", []string{byDoctor, byRun, byInspect}},
+	{"V_$INSTANCE", "edition and RAC in the report; the age of counters", []string{byDoctor, byRun, byInspect}},
+	{"V_$DATABASE", "log mode and platform in the report", []string{byDoctor, byRun}},
+	{"V_$ASM_DISKGROUP", "free space of ASM disk groups", []string{byDoctor, byRun}},
+	{"V_$RESOURCE_LIMIT", "the limit of connections", []string{byDoctor, byRun}},
+	{"V_$SYSTEM_EVENT", "wait statistics", []string{byRun, byInspect}},
+	{"V_$FILESTAT", "I/O per file", []string{byRun, byInspect}},
+	{"V_$LOG", "the redo log's groups in the report", []string{byDoctor, byRun, byInspect}},
 }
 
 // inspected are views that `filewise inspect` alone reads: a run asks for no right on them.
 var inspected = []view{
-	{"DBA_TEMP_FILES", "files of temporary tablespaces"},
-	{"V_$OSSTAT", "processors and memory"},
-	{"V_$LOG", "the size of the redo log"},
-	{"V_$LOGFILE", "the files of the redo log"},
-	{"V_$LOG_HISTORY", "how often the redo log is switched"},
-	{"V_$SYSSTAT", "how much is read from the cache"},
+	{"DBA_TEMP_FILES", "files of temporary tablespaces", []string{byInspect}},
+	{"V_$OSSTAT", "processors and memory", []string{byInspect}},
+	{"V_$LOGFILE", "the files of the redo log", []string{byInspect}},
+	{"V_$LOG_HISTORY", "how often the redo log is switched", []string{byInspect}},
+	{"V_$SYSSTAT", "how much is read from the cache", []string{byInspect}},
 }
 
 // applied are views that `filewise apply` reads besides.
 var applied = []view{
-	{"DBA_INDEXES", "indexes of the tables that move"},
-	{"DBA_LOBS", "LOBs, which do not"},
-	{"DBA_TAB_COLUMNS", "columns that keep a table where it is"},
+	{"DBA_INDEXES", "", []string{byCapture, byApply}},
+	{"DBA_LOBS", "", []string{byApply}},
+	{"DBA_TAB_COLUMNS", "", []string{byCapture, byApply}},
 }
 
 // captured are views that `filewise capture` reads besides.
 var captured = []view{
-	{"V_$SQL", "whose statements they are"},
-	{"V_$SQLSTATS", "statements and their counts"},
-	{"DBA_OBJECTS", "names that are no tables"},
-	{"DBA_IND_COLUMNS", "columns of indexes"},
-	{"DBA_TAB_COL_STATISTICS", "ranges of columns"},
-	{"DBA_TAB_HISTOGRAMS", "frequent values"},
+	{"V_$SQL", "", []string{byCapture}},
+	{"V_$SQLSTATS", "", []string{byCapture}},
+	{"DBA_OBJECTS", "", []string{byCapture}},
+	{"DBA_IND_COLUMNS", "", []string{byCapture}},
+	{"DBA_TAB_COL_STATISTICS", "", []string{byCapture}},
+	{"DBA_TAB_HISTOGRAMS", "", []string{byCapture}},
+}
+
+// needs are the rights of an account, a row each.
+func needs() (all []filewise.Need) {
+	for _, p := range privileges {
+		all = append(all, filewise.Need{Right: p.Name, Grant: "GRANT " + p.Name + " TO filewise", Commands: p.by})
+	}
+	goesOn := func(view, command string) bool {
+		return command == byDoctor || command == byInspect || command == byCapture && slices.Contains([]string{"V_$SESSION", "DBA_OBJECTS",
+			"DBA_TABLESPACES", "DBA_SEGMENTS", "DBA_TAB_HISTOGRAMS"}, view)
+	}
+	for _, p := range customPrivileges {
+		if p.Name != createProcedure {
+			all = append(all, filewise.Need{Right: p.Name, Grant: "GRANT " + p.Name + " TO filewise", Parts: []string{byCustom},
+				Without: "set-ups that create one"})
+		}
+	}
+	for _, v := range slices.Concat(views, inspected, applied, captured) {
+		n := filewise.Need{Right: "SELECT ON SYS." + v.Name, Grant: grant(v, "filewise"), Parts: v.by, Without: v.Optional}
+		if v.Optional == "" {
+			n.Commands = slices.DeleteFunc(slices.Clone(v.by), func(command string) bool { return goesOn(v.Name, command) })
+			n.Parts = slices.DeleteFunc(slices.Clone(v.by), func(command string) bool { return !goesOn(v.Name, command) })
+			n.Without = map[bool]string{true: "what it says of them"}[len(n.Parts) > 0]
+		}
+		all = append(all, n)
+	}
+	all = append(all, filewise.Need{Right: datapump.Role, Grant: "GRANT " + datapump.Role + " TO filewise", Commands: []string{byCopy}},
+		filewise.Need{Right: grantLock, Grant: "GRANT " + grantLock + " TO filewise", Parts: []string{byRun},
+			Without: "runs know of each other by what their sessions announce"})
+	return all
 }
 
 // grantLock lets the server itself hold the measuring lock; without it sessions

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"filewise"
@@ -28,11 +29,14 @@ type server struct {
 	canary  canary
 	first   firstCopy
 	taken   taken
+
+	slowFree atomic.Bool // DBA_FREE_SPACE took too long; see freeBlocks
 }
 
 // about is what a server says of itself.
 type about struct {
 	version   string
+	full      string // with the release update; empty: before 18
 	product   string // with the edition
 	release   [2]int
 	account   string
@@ -135,6 +139,13 @@ func learn(ctx context.Context, c client) (a about, err error) {
 		return a, filewise.Errorf(filewise.CodePreflight, "measure on a newer release",
 			"the server is Oracle %s; Filewise knows %d.%d and later", a.version, oldest[0], oldest[1])
 	}
+	if a.release[0] >= 18 {
+		found, err := rows(ctx, c, 1, "version-full", nil)
+		if err != nil && !unreadable(err) {
+			return a, err
+		}
+		a.full = text(only(found))
+	}
 	if r, err = row(ctx, c, 9, "identity"); err != nil {
 		return a, err
 	}
@@ -212,10 +223,21 @@ func missingRights(ctx context.Context, c client) (map[string]bool, error) {
 	return missing, nil
 }
 
-// lacking is the first right without which nothing works, as its GRANT.
-func (s *server) lacking() string {
+// loops tells whether a program has procedures on the server.
+func loops(p filewise.Program) bool {
+	switch {
+	case p.Custom != nil:
+		return userSQL(planNames(false), p.Custom).Creates("PROCEDURE")
+	case len(p.Phases) == 0:
+		return true // not known
+	}
+	return len((&design{program: p}).programSections()) > 0
+}
+
+// lacking is the first right without which nothing can be run, or no program with loops on the server, as its GRANT.
+func (s *server) lacking(loops bool) string {
 	for _, p := range privileges {
-		if s.missing[p.Name] {
+		if s.missing[p.Name] && (loops || p.Name != createProcedure) {
 			return "GRANT " + p.Name + " TO " + s.about.account
 		}
 	}
@@ -239,7 +261,7 @@ func (s *server) Offers() map[filewise.Capability]error {
 		filewise.CanWaits:  s.readable("V_$SYSTEM_EVENT"),
 		filewise.CanFileIO: s.readable("V_$FILESTAT"),
 	})
-	if grant := s.lacking(); grant != "" {
+	if grant := s.lacking(false); grant != "" {
 		for _, c := range []filewise.Capability{filewise.CanPreallocate, filewise.CanGrow, filewise.CanVolumes, filewise.CanAddLater,
 			filewise.CanIndexApart} {
 			all[c] = absent(grant, "account %s lacks a right: %s", s.about.account, grant)
@@ -270,7 +292,7 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 		return nil, err
 	}
 	s.taken.name(&d.dump)
-	if grant := s.lacking(); grant != "" {
+	if grant := s.lacking(loops(p)); grant != "" {
 		return nil, filewise.Errorf(filewise.CodePreflight, grant, "account %s lacks a right", s.about.account)
 	}
 	if err := s.canary.sing(ctx, s, d); err != nil {

@@ -137,6 +137,7 @@ func TestOffers(t *testing.T) {
 
 var small = workload.Params{Connections: 2, RowBytes: 40, CommitEvery: 1, Table: workload.TableShared, Key: workload.KeySequential}
 
+// TestExamine holds. First contact: Oracle 8, 10.
 func TestExamine(t *testing.T) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -217,6 +218,9 @@ func TestExamine(t *testing.T) {
 		{"what --abort-if does not see", "activity", filewise.StatusNote, asm, func(*fakeServer) {}},
 		{"the same host", "host", filewise.StatusWarning, asm, func(f *fakeServer) { f.answers["identity"][0][5] = host }},
 		{"a profile of few sessions", "profile", filewise.StatusFailed, asm, func(f *fakeServer) { f.answers["profile"] = [][]any{{"6"}} }},
+		// Oracle 10 of the first contact.
+		{"somebody's RMAN", "RMAN", filewise.StatusWarning, asm, func(f *fakeServer) { f.answers["rman"] = [][]any{{int64(3)}} }},
+		{"no RMAN", "RMAN", "", asm, func(f *fakeServer) { f.answers["rman"] = [][]any{{int64(0)}} }},
 		{"a profile of no limit", "rights", filewise.StatusOK, asm, func(f *fakeServer) { f.answers["profile"] = [][]any{{"UNLIMITED"}} }},
 		{"what cannot be looked at", "DB_FILES", filewise.StatusNote, asm, func(f *fakeServer) { f.fails["files-of-all"] = oracleError(1013) }},
 	} {
@@ -246,6 +250,7 @@ func TestExamine(t *testing.T) {
 }
 
 // Without a default place for datafiles, where the database has some is the command to give.
+// First contact: Oracle 1.
 func TestNoDefaultPlace(t *testing.T) {
 	for _, c := range []struct {
 		places [][]any
@@ -281,6 +286,36 @@ func TestTooFewFilesAsPublished(t *testing.T) {
 		if e.files(t.Context()); len(e.Findings) != 1 || strings.Contains(e.Findings[0].Remedy, "--scale") != published ||
 			strings.Contains(e.Findings[0].Remedy, "--files") == published {
 			t.Errorf("published %v: %+v", published, e.Findings)
+		}
+		e.Findings = nil // Oracle 15 of the first contact: what the published select leaves in the shared pool is said
+		if e.sharedPool(); len(e.Findings) == 1 != published {
+			t.Errorf("published %v: %+v", published, e.Findings)
+		}
+	}
+}
+
+// Oracle 14 of the first contact: facts that decide are told, as far as the release and the account have them.
+func TestFacts(t *testing.T) {
+	for version, full := range map[string]string{"19.0.0.0.0": "19.24.0.0.0", "12.2.0.1.0": ""} {
+		f := newFake()
+		identity(f)
+		f.answers["version"][0][0] = version
+		f.answers["version-full"] = [][]any{{"19.24.0.0.0"}}
+		f.answers["redo"] = [][]any{{int64(3), "104857600", "209715200"}}
+		f.answers["parameters"] = [][]any{{"cursor_sharing", "FORCE"}, {"plsql_optimize_level", "2"}}
+		facts, err := opened(t, f).facts(t.Context(), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := map[string]string{}
+		for _, x := range facts {
+			told[x.Name] = x.Value
+		}
+		for name, want := range map[string]string{"full version": full, "redo log groups": "3", "smallest redo log": "104857600",
+			"largest redo log": "209715200", "cursor_sharing": "FORCE", "plsql_optimize_level": "2"} {
+			if told[name] != want {
+				t.Errorf("%s: %s is %q, want %q", version, name, told[name], want)
+			}
 		}
 	}
 }

@@ -3,7 +3,10 @@ package oracle
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"filewise"
 	"filewise/engine/internal/session"
@@ -74,6 +77,50 @@ func TestInterruptedCalls(t *testing.T) {
 	}
 }
 
+// observed is what a build observes of its data files.
+func observed(t *testing.T, f *fakeServer, d *design) ([]filewise.File, error) {
+	t.Helper()
+	return (&build{server: &server{control: f}, design: d, conn: held{client: f}}).observe(t.Context(), d.files)
+}
+
+// TestFullRecycleBin: Oracle 9 of the first contact. DBA_FREE_SPACE takes minutes with a full recycle bin: it is asked
+// once, no longer than a second, and what it would tell is absent, with the reason.
+func TestFullRecycleBin(t *testing.T) {
+	d, err := newDesign(serverTarget(), smallfile(1), testProgram(t, small), testNames[0], usualBlock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, took := range []time.Duration{time.Millisecond, 3 * time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			f, asked, start := newFake(), 0, time.Now()
+			identity(f)
+			f.tablespaces[d.names.Tablespace] = &fakeSpace{}
+			f.dataFiles(d)
+			f.answers["files"][0][0] = "/u02/x.dbf"
+			f.before = func(s statement) {
+				if s.section == "free" {
+					asked++
+					time.Sleep(took)
+				}
+			}
+			slow, s := took > freePatience, opened(t, f)
+			found := s.examine(t.Context(), f, filewise.Demand{})
+			if slices.ContainsFunc(found, func(f filewise.Finding) bool { return f.Check == "use of files" && f.Remedy != "" }) != slow {
+				t.Errorf("%v: %+v", took, found)
+			}
+			b := &build{server: s, design: d, conn: held{client: f}}
+			files, err := b.observe(t.Context(), d.files)
+			if err != nil || len(files) != 1 || (files[0].Used == nil) != slow || slow && asked != 1 || slow && time.Since(start) > took {
+				t.Errorf("%v: %+v, %v, asked %d times", took, files, err, asked)
+			}
+			facts, err := s.facts(t.Context(), f)
+			if err != nil || slices.ContainsFunc(facts, func(f filewise.Fact) bool { return f.Name == "use of files" }) != slow {
+				t.Errorf("%v: %v, %v", took, facts, err)
+			}
+		})
+	}
+}
+
 func TestObserve(t *testing.T) {
 	l := smallfile(2)
 	d, err := newDesign(serverTarget(filewise.Volume{Name: "a", Dir: "+DATA"}, filewise.Volume{Name: "b", Dir: `C:\ora`}), l,
@@ -90,14 +137,14 @@ func TestObserve(t *testing.T) {
 		f.answers["free"] = [][]any{{int64(5), usable - 100}, {int64(6), usable}}
 		return f
 	}
-	files, err := d.observe(context.Background(), good(), d.files, true)
+	files, err := observed(t, good(), d)
 	if err != nil || len(files) != 2 || files[0].Volume != "a" || files[1].Volume != "b" || *files[0].Used != 100*usualBlock ||
 		*files[1].Used != 0 || files[0].Bytes != 33<<20 || files[0].Grew != 0 {
 		t.Errorf("%+v, %v", files, err)
 	}
 	outgrown := good()
 	outgrown.answers["files"][1][2] = blocks + 10
-	if files, err = d.observe(context.Background(), outgrown, d.files, true); err != nil || files[1].Grew != 10*usualBlock {
+	if files, err = observed(t, outgrown, d); err != nil || files[1].Grew != 10*usualBlock {
 		t.Errorf("a file that grew: %+v, %v", files, err)
 	}
 	for what, change := range map[string]func(*fakeServer){
@@ -111,7 +158,7 @@ func TestObserve(t *testing.T) {
 	} {
 		f := good()
 		change(f)
-		if _, err := d.observe(context.Background(), f, d.files, true); !errors.Is(err, filewise.ErrLayout) {
+		if _, err := observed(t, f, d); !errors.Is(err, filewise.ErrLayout) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

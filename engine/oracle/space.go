@@ -234,10 +234,11 @@ func (d *design) asPublished() {
 	}
 	if d.layout.Data.Growth > 0 {
 		d.layout.Data.Growth = 0
-		d.warn("growth-not-used", "", "as published, files grow by a block at a time")
+		d.warn("growth-not-used", "", "as published, the step of growth is one block, of which an extent takes as many as it needs")
 	}
 	d.commit = "COMMIT"
-	d.warn("parse-only", "", "as published, the select of one process is parsed and not executed, and COMMIT in a loop on the server waits "+
+	d.warn("parse-only", "", "as published, the select of one process is parsed and not executed, each key as a statement of its own "+
+		"in the shared pool, and COMMIT in a loop on the server waits "+
 		"for no log")
 }
 

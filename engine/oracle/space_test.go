@@ -210,7 +210,7 @@ func TestUntouchedFiles(t *testing.T) {
 		f := newFake()
 		f.add(t, d.names.Tablespace, true)
 		f.dataFiles(d)
-		files, err := d.observe(t.Context(), f, d.files, true)
+		files, err := observed(t, f, d)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"fmt"
 	"maps"
+	"regexp"
 	"strings"
 	"text/template"
 
@@ -89,10 +90,17 @@ func rowsOf(ctx context.Context, c client, f *sqlfile.File, columns int, section
 	}
 	all, err := c.rows(ctx, s)
 	if err == nil {
-		err = wide(all, columns)
+		return all, wide(all, columns)
+	}
+	if names := grantable.FindAllStringSubmatch(s.text, -1); unreadable(err) && len(names) > 0 && filewise.RemedyOf(err) == "" {
+		grants := grants("the account", filewise.Each(names, func(n []string) view { return view{Name: strings.ToUpper(n[1])} }))
+		err = filewise.Errorf(filewise.CodePreflight, grants, "%w", err)
 	}
 	return all, err
 }
+
+// grantable are the views of a statement that an account reads by a right of its own.
+var grantable = regexp.MustCompile(`(?i)\bsys\.(dba_\w+|v_\$\w+)`)
 
 // statements renders a section of the workload for one table; sections for all
 // tables range over .Tables themselves.

@@ -115,6 +115,7 @@ func TestConfigAgreesWithTheDriver(t *testing.T) {
 	}
 }
 
+// TestConfigRefuses holds. First contact: fault 6.
 func TestConfigRefuses(t *testing.T) {
 	for name, change := range map[string]func(*filewise.Address){
 		"unknown": func(a *filewise.Address) { a.Options = map[string]string{"encript": "true"} },

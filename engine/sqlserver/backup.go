@@ -125,10 +125,11 @@ func (l *long) restore(ctx context.Context, t transfer, name, text string, to fu
 	if vars["Moves"], err = s.moves(ctx, t, name, to); err != nil {
 		return err
 	}
-	if err := l.run(ctx, "restore", vars); err != nil {
-		return errors.Join(err, s.dropRestoring(ctx, name))
+	err = l.run(ctx, "restore", vars)
+	if err == nil || hasNumber(err, errNameTaken) {
+		return err
 	}
-	return nil
+	return errors.Join(err, s.dropRestoring(ctx, name))
 }
 
 // moves give every file of the backup a path of its own.
@@ -155,8 +156,8 @@ func (s *externalServer) moves(ctx context.Context, t transfer, name string, to 
 	return all, nil
 }
 
-// dropRestoring removes what a failed RESTORE of ours has left half-way: it has
-// no mark yet, but a name that this call has made, and is being restored.
+// dropRestoring removes what a failed RESTORE of ours has left: it has no mark, but a name that this call has made,
+// and is being restored, or a copy that the account may not mark.
 func (s *externalServer) dropRestoring(ctx context.Context, name string) error {
 	statement, err := server.Statement("drop-restoring", map[string]any{"Name": name})
 	if err != nil {
@@ -165,8 +166,8 @@ func (s *externalServer) dropRestoring(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropPatience)
 	defer cancel()
 	if _, err := s.control.ExecContext(ctx, statement); err != nil {
-		return filewise.Errorf(filewise.CodeTrials, "if no restore is under way: DROP DATABASE "+ident(name), "database %s is left over: %w",
-			name, s.login.explain(err))
+		return filewise.Errorf(filewise.CodeTrials, administrator("DROP DATABASE "+ident(name)), "database %s is left over: %w", name,
+			s.login.explain(err))
 	}
 	return nil
 }

@@ -243,6 +243,7 @@ func captured(t *testing.T, text string) {
 }
 
 // TestCaptureCounts what happens between two looks, and --values takes real ones.
+// First contact: SQL Server 13.
 func TestCaptureCounts(t *testing.T) {
 	s := newShop(t)
 	s.texts = map[string]int{"SELECT id FROM crm.[Kunden Ö] WHERE email = 'x'": 10}

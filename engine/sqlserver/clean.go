@@ -34,15 +34,12 @@ func (s *externalServer) Remove(ctx context.Context, l filewise.Leftover) error 
 	return external.Remove(ctx, catalogue{s}, l)
 }
 
-// wakePause is how long a run that lives takes at most to keep its build again, after it has emptied the buffers.
-const wakePause = time.Second
-
 // wake brings a database online whose owner and files are those of a build of this account's.
 func (s *externalServer) wake(ctx context.Context, name string) error {
 	if err := do(ctx, s.control, "wake", map[string]any{"Name": name}); err != nil {
 		remedy := "ALTER DATABASE " + ident(name) + " SET ONLINE, then clean again"
 		if !s.may.online {
-			remedy = "have an administrator execute: ALTER DATABASE " + ident(name) + " SET ONLINE; then clean again"
+			remedy = administrator("ALTER DATABASE "+ident(name)+" SET ONLINE") + "; then clean again"
 		}
 		return filewise.Errorf(filewise.CodePreflight, remedy, "database %s cannot be brought back, so that its mark cannot be read: %w",
 			name, s.login.explain(err))
@@ -50,7 +47,7 @@ func (s *externalServer) wake(ctx context.Context, name string) error {
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-time.After(wakePause):
+	case <-time.After(s.pauses.wake):
 		return nil
 	}
 }
@@ -94,7 +91,7 @@ func (c catalogue) Look(ctx context.Context, n external.Name) (o external.Object
 			ident(n.Name))
 		return o, true, nil
 	case !r.Yes("access"):
-		o.Stays = "this account cannot open it: use the one that made it"
+		o.Stays = "this account cannot open it: use the one that made it, or " + administrator("DROP DATABASE "+ident(n.Name))
 		return o, true, nil
 	}
 	var found row
@@ -103,10 +100,15 @@ func (c catalogue) Look(ctx context.Context, n external.Name) (o external.Object
 		return err
 	})
 	if err != nil {
-		o.Stays = fmt.Sprintf("it cannot be looked at: %v", c.server.login.explain(err))
+		o.Stays = fmt.Sprintf("it cannot be looked at: %v; if nobody needs it, %s", c.server.login.explain(err),
+			administrator("DROP DATABASE "+ident(n.Name)))
 		return o, true, nil
 	}
-	return seen(o, found), true, nil
+	if o = seen(o, found); o.Mark == "" && !o.Empty && rows[at].Yes("ours") {
+		o.Stays = "it has no mark, although this account owns it and its files have its name: a restore may have ended before the copy " +
+			"was marked; if nobody needs it: DROP DATABASE " + ident(n.Name)
+	}
+	return o, true, nil
 }
 
 // seen adds what section look has found.

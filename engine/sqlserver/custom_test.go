@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"filewise"
+	"filewise/engine/enginetest"
 	"filewise/engine/internal/customsql"
 	"filewise/engine/internal/mark"
 	"filewise/workload"
@@ -158,7 +159,7 @@ func TestCustom(t *testing.T) {
 func TestCustomLeftover(t *testing.T) {
 	lab := newLab(t, nil)
 	markedName := mark.NewName()
-	m, err := mark.Parse(markedName, markOfTheDead(t, markedName))
+	m, err := mark.Parse(markedName, enginetest.DeadMark(t, markedName, false))
 	ok(t, err)
 	for custom, kept := range map[string]bool{m.ForCustom().Text(): false, m.Text(): true} {
 		lab.add(markedName, func(d *modelDatabase) { d.properties["filewise"], d.strange = custom, []string{"accounts"} })
@@ -177,6 +178,7 @@ func TestCustomLeftover(t *testing.T) {
 
 // TestCustomMistakes are found before the work, with their place, and what is a constraint's
 // is told apart by whether values are drawn.
+// First contact: fault 5.
 func TestCustomMistakes(t *testing.T) {
 	lab := newLab(t, customModel)
 	s := lab.open()

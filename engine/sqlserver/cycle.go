@@ -20,8 +20,9 @@ func (b *build) Cycle(ctx context.Context) (offline, online time.Duration, err e
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), coolPatience)
 	defer cancel()
 	b.away()
+	doing, back := "taking "+b.design.name+" offline and online", "ALTER DATABASE "+ident(b.design.name)+" SET ONLINE"
 	for _, x := range b.steps.Of("cycle") {
-		err := b.server.persist(ctx, "taking "+b.design.name+" offline and online", func() error {
+		err := b.server.persist(ctx, doing, back, func() error {
 			r, err := one(ctx, b.server.control, x.Text)
 			if err == nil {
 				offline, online = time.Duration(r.Int("offline_us"))*time.Microsecond, time.Duration(r.Int("online_us"))*time.Microsecond

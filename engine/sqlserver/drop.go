@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"time"
 
 	"filewise"
@@ -11,6 +12,16 @@ import (
 
 // dropPatience bounds the wait for others to leave a database that is dropped.
 const dropPatience = 20 * time.Second
+
+// pauses are how long a server is waited for.
+type pauses struct {
+	drop  time.Duration // for others to leave a database
+	again time.Duration // between two looks whether they have
+	wake  time.Duration // for a run that lives to keep a build again that was offline
+}
+
+// usualPauses: a run takes its build's lock at once after it has emptied the buffers, in a second at most.
+var usualPauses = pauses{dropPatience, 200 * time.Millisecond, time.Second}
 
 // drop drops the database of a name that has exactly this mark and holds nothing
 // but what Filewise makes, or custom SQL; with none, only one that is empty and has no mark at all.
@@ -20,10 +31,11 @@ func (s *externalServer) drop(ctx context.Context, name, text string) error {
 	if err != nil {
 		return err
 	}
-	err = s.insist(ctx, statement, "dropping "+name)
+	insist := func() error { return s.insist(ctx, statement, "dropping "+name, "DROP DATABASE "+ident(name)) }
+	err = insist()
 	if hasNumber(err, errOffline) { // its mark cannot be read so
 		if err = s.wake(ctx, name); err == nil {
-			err = s.insist(ctx, statement, "dropping "+name)
+			err = insist()
 		}
 	}
 	return err
@@ -35,14 +47,15 @@ func (s *externalServer) within(name string, f func(*sql.DB) error) error {
 	return errors.Join(f(db), db.Close())
 }
 
-// insist repeats a batch while others are still leaving the database that it is about.
-func (s *externalServer) insist(ctx context.Context, statement, doing string) error {
-	return s.persist(ctx, doing, func() error { _, err := s.control.ExecContext(ctx, statement); return err })
+// insist repeats a batch while others are still leaving the database that it is about. last is what an administrator has to
+// give if the account may not.
+func (s *externalServer) insist(ctx context.Context, statement, doing, last string) error {
+	return s.persist(ctx, doing, last, func() error { _, err := s.control.ExecContext(ctx, statement); return err })
 }
 
 // persist does it again while sessions that leave the database are still in it.
-func (s *externalServer) persist(ctx context.Context, doing string, do func() error) error {
-	deadline := time.Now().Add(dropPatience)
+func (s *externalServer) persist(ctx context.Context, doing, last string, do func() error) error {
+	deadline := time.Now().Add(s.pauses.drop)
 	for {
 		err := do()
 		switch {
@@ -55,13 +68,16 @@ func (s *externalServer) persist(ctx context.Context, doing string, do func() er
 			return filewise.Errorf(filewise.CodePreflight, "look at it, save what you need, and drop it yourself",
 				"%s: nothing is done: %w", doing, err)
 		case !hasNumber(err, errInUse) && !hasNumber(err, errOthersIn) && !hasNumber(err, errNoLock) || time.Now().After(deadline):
-			return filewise.Errorf(filewise.CodeTrials, "filewise clean --target URL removes what is left",
-				"%s: %w", doing, s.login.explain(err))
+			remedy := "filewise clean --target URL removes what is left; if that cannot, " + administrator(last)
+			if slices.ContainsFunc(lackOfRight, func(n int) bool { return hasNumber(err, n) }) {
+				remedy = administrator(last)
+			}
+			return filewise.Errorf(filewise.CodeTrials, remedy, "%s: %w", doing, s.login.explain(err))
 		}
 		select {
 		case <-ctx.Done():
 			return errors.Join(context.Cause(ctx), s.login.explain(err))
-		case <-time.After(200 * time.Millisecond):
+		case <-time.After(s.pauses.again):
 		}
 	}
 }

@@ -38,7 +38,8 @@ func (Engine) Describe() filewise.Description {
 			"temp":    {Connections: 32},
 		},
 		Schemes: []string{engineName, "mssql"}, Port: defaultPort,
-		Rights:       rights,
+		Rights:       append([]string{"CREATE LOGIN [filewise] WITH PASSWORD = N'…';"}, filewise.Grants(needs)...),
+		Needs:        needs,
 		BackupsThere: true,
 		TempAsIs:     true, Cools: true, Cycles: true, Identity: true,
 		Unproven: Unproven,
@@ -49,22 +50,40 @@ func (Engine) Describe() filewise.Description {
 	}
 }
 
-// rights are for SQL Server 2016 and later. The one who creates a database owns
-// it, which is all that is needed within it.
-var rights = []string{
-	"CREATE LOGIN [filewise] WITH PASSWORD = N'…';",
-	grantCreate,
-	grantView,
-	grantOnline,
-}
-
 const (
 	grantCreate = "GRANT CREATE ANY DATABASE TO [filewise];"
 	grantView   = "GRANT VIEW SERVER STATE TO [filewise]; -- free space, other sessions, I/O per file; without it these are not told; " +
 		"from 2022 on VIEW SERVER PERFORMANCE STATE is enough"
-	grantOnline = "GRANT ALTER ANY DATABASE TO [filewise]; -- for --cache buffer-cold only: the owner of a database may set it offline, and " +
-		"not online again"
+	grantOnline = "GRANT ALTER ANY DATABASE TO [filewise]; -- for --cache buffer-cold and --measure lifecycle only: the owner of a database " +
+		"may set it offline, and not online again"
+	grantBackup = "USE [your database]; CREATE USER [filewise] FOR LOGIN [filewise]; ALTER ROLE db_backupoperator ADD MEMBER " +
+		"[filewise]; -- for backups of it only"
+	grantRead = "USE [your database]; CREATE USER [filewise] FOR LOGIN [filewise]; GRANT VIEW DEFINITION TO [filewise]; GRANT VIEW DATABASE " +
+		"STATE TO [filewise]; ALTER ROLE db_datareader ADD MEMBER [filewise]; -- for capture, apply and proofs of backups only"
 )
+
+// The rights of needs.
+const (
+	mayCreate = "CREATE ANY DATABASE"
+	mayView   = "VIEW SERVER STATE"
+	mayOnline = "ALTER ANY DATABASE"
+	mayBackUp = "db_backupoperator in your database"
+	mayRead   = "VIEW DEFINITION, VIEW DATABASE STATE and db_datareader in your database"
+)
+
+// needs are for SQL Server 2016 and later. The one who creates a database owns it, which is all that is needed within it.
+var needs = []filewise.Need{
+	{Right: mayCreate, Grant: grantCreate, Parts: []string{"backup"}, Without: "no backup is restored and compared",
+		Commands: []string{"run", "run scan --cache buffer-cold", "run --measure lifecycle", "run custom --from"}},
+	{Right: mayView, Grant: grantView, Versions: "2016 to 2019; from 2022 on VIEW SERVER PERFORMANCE STATE is enough",
+		Parts: []string{"doctor", "run", "run scan --cache buffer-cold", "run --measure lifecycle", "run custom --from", "backup", "inspect",
+			"capture"},
+		Without: "free space, others' sessions (--abort-if), I/O per file and waits; most of inspect; what the plan cache counts"},
+	{Right: mayOnline, Grant: grantOnline, Commands: []string{"run scan --cache buffer-cold", "run --measure lifecycle"},
+		Parts: []string{"clean"}, Without: "a database that is offline stays; clean names the statement that brings it back"},
+	{Right: mayBackUp, Grant: grantBackup, Commands: []string{"backup"}},
+	{Right: mayRead, Grant: grantRead, Commands: []string{"backup", "capture", "apply"}},
+}
 
 // usage is an error of what the user gave.
 func usage(remedy, format string, args ...any) error {

@@ -65,10 +65,11 @@ func (e *examination) versionAndEdition() {
 func (e *examination) rights() {
 	may, login := e.server.may, e.server.identity.login
 	e.Rights("rights", login, "has what is needed", []external.Right{
-		{Check: "rights to create databases", Has: may.create, Grant: grantTo(grantCreate, login), Lacks: "may not create databases"},
-		{Check: "rights to see the server's state", Has: may.view, Grant: grantTo(grantView, login), Optional: true,
+		{Check: "rights to create databases", Name: mayCreate, Has: may.create, Grant: grantTo(grantCreate, login),
+			Lacks: "may not create databases"},
+		{Check: "rights to see the server's state", Name: mayView, Has: may.view, Grant: grantTo(grantView, login), Optional: true,
 			Lacks: "does not see other sessions, free space, and I/O per file: --abort-if cannot work"},
-		{Check: "rights to empty the buffer pool", Has: e.server.may.online, Grant: grantTo(grantOnline, login),
+		{Check: "rights to empty the buffer pool", Name: mayOnline, Has: e.server.may.online, Grant: grantTo(grantOnline, login),
 			Optional: !cools(e.Demand.Program), Part: true,
 			Lacks: "may not bring a database back online: --cache buffer-cold and --measure lifecycle cannot work, " +
 				"and clean cannot remove what is offline"},

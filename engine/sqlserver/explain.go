@@ -41,6 +41,7 @@ const (
 	errWriteFailed  = 3202  // of a backup device
 	errNoFile       = 5123  // the operating system did not create a file
 	errNoDirectory  = 5133  // nor finds its directory
+	errNameTaken    = 50001 // sections create and restore
 	errNotMarked    = 50002 // sql/part/guard.sql
 	errOthers       = 50004 // section drop
 	errFromModel    = 50005 // section from-model
@@ -92,6 +93,12 @@ func hasNumber(err error, number int) bool { return slices.Contains(numbers(err)
 func denied(err error) bool {
 	return hasNumber(err, errDenied) || hasNumber(err, errDeniedState) || hasNumber(err, errDeniedAction)
 }
+
+// lackOfRight are the errors of a statement that the account may not give. 3701 and 5011 say that of what it does not own.
+var lackOfRight = []int{229, 230, errDenied, errDeniedAction, errDeniedState, errNoAccess, 3110, 3701, 5011, 15151, 15247}
+
+// administrator is a remedy that only somebody with more rights can give.
+func administrator(statement string) string { return "have an administrator execute: " + statement }
 
 // classOf is the class of an error of the driver.
 func classOf(err error) filewise.Class {

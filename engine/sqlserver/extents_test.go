@@ -155,6 +155,7 @@ func TestGrowingFilesBegin(t *testing.T) {
 }
 
 // TestUsualGrowth: files grow together and the log is small, unless it is said otherwise or the article had it so.
+// First contact: SQL Server 8.
 func TestUsualGrowth(t *testing.T) {
 	dml, err := workload.NewDML(workload.Params{Connections: 2, Rows: 1000, Mode: workload.ModeBoth, Connect: workload.ConnectPooled,
 		Index: workload.IndexNone, Published: true}, 1)

@@ -2,8 +2,6 @@ package sqlserver
 
 import (
 	"context"
-	"os"
-	osexec "os/exec"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,7 +27,7 @@ func TestLeftovers(t *testing.T) {
 		return name
 	}
 	marked := func(d *modelDatabase) {
-		d.properties["filewise"], d.objects = markOfTheDead(t, d.name), 5
+		d.properties["filewise"], d.objects = enginetest.DeadMark(t, d.name, false), 5
 	}
 	dead := add(marked)
 	young := add(func(d *modelDatabase) { d.age = 1 })
@@ -38,9 +36,10 @@ func TestLeftovers(t *testing.T) {
 	used := add(func(d *modelDatabase) { marked(d); d.sessions = 2 })
 	strange := add(func(d *modelDatabase) { marked(d); d.strange = []string{"my_precious", "zoo"} })
 	restoring := add(func(d *modelDatabase) { d.state = "RESTORING" })
-	full := add(func(d *modelDatabase) { d.objects = 1 })
+	full := add(func(d *modelDatabase) { d.objects, d.foreign = 1, true })
 	copied := add(func(d *modelDatabase) { d.properties["filewise"] = lab.model.databases[living].properties["filewise"] })
-	other := add(func(d *modelDatabase) { d.properties["owner"] = "me" })
+	other := add(func(d *modelDatabase) { d.properties["owner"], d.foreign = "me", true })
+	restored := add(func(d *modelDatabase) { d.properties["owner"] = "me" }) // and killed before it was marked
 	lab.add("filewise_production", nil)
 	lab.add("sales", nil)
 	left, err := s.Leftovers(t.Context())
@@ -55,7 +54,7 @@ func TestLeftovers(t *testing.T) {
 	}{
 		living: {"still runs", false}, dead: {"", false}, young: {"minutes old", true}, unmarked: {"", true},
 		closed: {"account", false}, used: {"2 sessions", false}, strange: {"not made: my_precious, 2 in all", false},
-		restoring: {"RESTORING", false},
+		restoring: {"RESTORING", false}, restored: {"DROP DATABASE [" + restored + "]", false},
 	} {
 		l, listed := found[name]
 		if !listed || (l.Kept == "") != (want.kept == "") || !strings.Contains(l.Kept, want.kept) || l.Unmarked != want.unmarked {
@@ -97,18 +96,6 @@ func TestLeftovers(t *testing.T) {
 		t.Errorf("left are %v", lab.names())
 	}
 	ok(t, live.Dropper.Drop(t.Context()))
-}
-
-// markOfTheDead is the mark of a process that has ended.
-func markOfTheDead(t *testing.T, name string) string {
-	t.Helper()
-	self, err := os.Executable()
-	ok(t, err)
-	c := osexec.CommandContext(t.Context(), self)
-	c.Env = append(os.Environ(), printMark+"="+name)
-	text, err := c.Output()
-	ok(t, err)
-	return string(text)
 }
 
 // TestLock: one measures at a time, the other learns who; the lock goes with the
@@ -187,6 +174,7 @@ func TestOldRelease(t *testing.T) {
 	}
 }
 
+// TestExamine holds. First contact: SQL Server 7.
 func TestExamine(t *testing.T) {
 	demand := func(t *testing.T) filewise.Demand {
 		return filewise.Demand{Layouts: []filewise.Layout{layout(1), layout(4)}, Program: inserts(t, nil).Program(),
@@ -293,7 +281,9 @@ func TestFacts(t *testing.T) {
 			t.Errorf("the password is shown: %+v", f)
 		}
 	}
-	for name, want := range map[string]string{"version": "2022", "edition": "Developer", "recovery model": "SIMPLE",
+	// "allocation" is SQL Server 3 of the first contact.
+	for name, want := range map[string]string{
+		"allocation": "GAM and SGAM pages at the same time", "version": "2022", "edition": "Developer", "recovery model": "SIMPLE",
 		"delayed durability": "DISABLED",
 		"adapter":            "not yet run", "processors": "8", settingMix: "on", settingAll: "on", "operating system": "Windows"} {
 		if !strings.Contains(all[name], want) {
@@ -306,7 +296,8 @@ func TestFacts(t *testing.T) {
 // another machine, and drops its databases.
 func TestSelfCheck(t *testing.T) {
 	// Life cycles are not measured either. What cycle executes holds all of cool, so cool is looked for below.
-	apart := []string{"backup-files", "backup-header", "restore", "drop-restoring", "check-database", "restored-options", "cycle", "cool"}
+	apart := []string{"wake", "backup-files", "backup-header",
+		"restore", "drop-restoring", "check-database", "restored-options", "cycle", "cool"}
 	lab := newLab(t, func(m *model) { m.slow, m.alterAny = 200*time.Microsecond, true; customModel(m) })
 	passed := 0
 	for _, f := range enginetest.SelfCheckFindings(t, Engine{}, lab.target) {

@@ -28,6 +28,7 @@ func (s *externalServer) serverFacts(ctx context.Context) ([]filewise.Fact, erro
 		{Name: "edition", Value: i.edition},
 		{Name: "operating system", Value: string(i.data.System)},
 		{Name: "adapter", Value: Unproven},
+		{Name: "allocation", Value: i.version.allocation()},
 	}
 	if m, err := ask(ctx, s.control, "machine", nil); err == nil {
 		facts = append(facts, filewise.Fact{Name: "processors", Value: strconv.FormatInt(m.Int("cpus"), 10)},

@@ -180,6 +180,7 @@ func (l *lab) names0() string {
 }
 
 // TestConnectionsAreKept from one turn to the next, up to a number, and end before the database is left.
+// First contact: SQL Server 14.
 func TestConnectionsAreKept(t *testing.T) {
 	lab := newLab(t, nil)
 	var logins atomic.Int64
@@ -335,6 +336,7 @@ func TestLoginFails(t *testing.T) {
 }
 
 // TestLoginIsRefused with what to do about the reason, of which the server's last error tells nothing.
+// First contact: fault 3.
 func TestLoginIsRefused(t *testing.T) {
 	for number, want := range map[int32]string{errCannotOpen: "?database=NAME", 18470: "ENABLE", 18486: "UNLOCK", 18487: "PASSWORD",
 		18488: "PASSWORD", 18452: "domain", 17892: "trigger", 18401: "upgrade", 18461: "error log"} {
@@ -347,6 +349,7 @@ func TestLoginIsRefused(t *testing.T) {
 }
 
 // TestNoDataDirectory keeps nothing back but what builds: a look at the server and clean go on.
+// First contact: fault 6.
 func TestNoDataDirectory(t *testing.T) {
 	lab := newLab(t, func(m *model) { m.data = "" })
 	s := lab.open()
@@ -362,6 +365,7 @@ func TestNoDataDirectory(t *testing.T) {
 }
 
 // TestShort names what a batch is about, not the guard before it.
+// First contact: fault 6.
 func TestShort(t *testing.T) {
 	text, err := server.Statement("restore", map[string]any{"Name": "x", "Mark": "", "Stripes": []string{"a"}, "Moves": nil, "Theirs": false,
 		"BufferCount": 0, "MaxTransferSize": 0})

@@ -48,6 +48,18 @@ func (v version) atLeast(major, build int) bool {
 	return v.major > major || v.major == major && v.build >= build
 }
 
+// allocation is how sessions that take pages share the pages that say which are free ("tempdb database", performance
+// improvements; every database has them).
+func (v version) allocation() string {
+	switch {
+	case v.major >= 16:
+		return "sessions update PFS, GAM and SGAM pages at the same time (from 2022 on): more files help allocation less than before"
+	case v.major == 15:
+		return "sessions update PFS pages at the same time (from 2019 on), GAM and SGAM pages one after the other"
+	}
+	return "sessions update PFS, GAM and SGAM pages one after the other"
+}
+
 // Engine editions (SERVERPROPERTY, "EngineEdition").
 const (
 	editionStandard   = 2

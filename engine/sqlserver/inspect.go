@@ -69,7 +69,7 @@ func (i *inspection) rows(ctx context.Context, section string, vars map[string]a
 
 func (i *inspection) look(ctx context.Context) {
 	s := i.server.identity
-	i.Server = s.banner()
+	i.Server = s.banner() + "; " + s.version.allocation()
 	i.Local = s.sameHost()
 	i.Places = []filewise.Place{{Volume: filewise.Volume{Name: "default"}}}
 	i.Ask(ctx, "cores and memory", i.machine)

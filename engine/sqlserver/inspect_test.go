@@ -123,6 +123,7 @@ func TestInspect(t *testing.T) {
 }
 
 // Each view that the login may not read is named with the GRANT, and the rest shown.
+// First contact: fault 4.
 func TestInspectWithoutRights(t *testing.T) {
 	for section := range inspectedServer() {
 		all := inspectedServer()

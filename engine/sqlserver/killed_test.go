@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"filewise"
+	"filewise/engine/enginetest"
 	"filewise/engine/internal/mark"
 )
 
@@ -67,7 +68,7 @@ func killedAnywhere(t *testing.T, start func() *lab, l filewise.Layout, p filewi
 		lab.model.fault = answer
 		for name, d := range lab.model.databases {
 			if d.properties["filewise"] != "" && mark.IsName(name) {
-				d.properties["filewise"] = markOfTheDead(t, name)
+				d.properties["filewise"] = enginetest.DeadMark(t, name, false)
 			}
 			d.age = 60
 		}

@@ -202,6 +202,7 @@ func TestGrewAndProbes(t *testing.T) {
 
 // TestServersOwn: memory is the server's, not the client's, and a window is told in cycles of
 // checkpoints, but not where a checkpoint is measured.
+// First contact: SQL Server 16.
 func TestServersOwn(t *testing.T) {
 	lab := newLab(t, nil)
 	s := lab.open()

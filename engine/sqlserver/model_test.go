@@ -63,6 +63,8 @@ type model struct {
 	copied        *modelTables               // of the database that was backed up last
 	// fault is asked before a statement is executed: it may answer instead.
 	fault func(context.Context, Request, *Reply) (handled bool, err error)
+	// exact is the number by which a batch is refused for want of a right, or 0; nil: the account has all.
+	exact func(Request) int32
 }
 
 type modelDatabase struct {
@@ -82,6 +84,12 @@ type modelDatabase struct {
 	state      string
 	access     bool
 	foreign    bool // of another owner
+}
+
+// ours: this account owns it, and all its files have its name.
+func (d *modelDatabase) ours() bool {
+	return !d.foreign && len(d.files) > 0 &&
+		!slices.ContainsFunc(d.files, func(f modelFile) bool { return !strings.Contains(f.path, d.name+"_") })
 }
 
 type modelWait struct {
@@ -181,11 +189,22 @@ func (m *model) Handle(ctx context.Context, q Request, r *Reply) error {
 	if q.Kind == Bulk {
 		return m.bulkRows(q, r)
 	}
+	if m.exact != nil {
+		if number := m.exact(q); number != 0 {
+			r.Error(number, 14, "permission was denied")
+			return nil
+		}
+	}
 	if m.fault != nil {
 		if handled, err := m.fault(ctx, q, r); handled || err != nil {
 			return err
 		}
 	}
+	return m.execute(ctx, q, r)
+}
+
+// execute executes a batch, or the beginning of one.
+func (m *model) execute(ctx context.Context, q Request, r *Reply) error {
 	for _, h := range handlers {
 		if groups := h.pattern.FindStringSubmatch(q.SQL); groups != nil {
 			return h.handle(&asked{m, ctx, q, groups[1:]}, r)
@@ -312,7 +331,7 @@ func init() {
 		defer a.mu.Unlock()
 		if !a.alterAny {
 			notOnline(r, a.groups[0])
-		} else if d := a.databases[a.groups[0]]; d == nil || d.state != "OFFLINE" || d.foreign {
+		} else if d := a.databases[a.groups[0]]; d == nil || d.state != "OFFLINE" || !d.ours() {
 			r.Error(50007, 16, "it is not offline, or not Filewise's by its owner and its files")
 		} else {
 			d.state = "ONLINE"
@@ -408,6 +427,7 @@ var (
 	fileClause = regexp.MustCompile(`\(NAME = N'((?:[^']|'')*)', FILENAME = N'((?:[^']|'')*)', ` +
 		`SIZE = (\d+)KB, MAXSIZE = UNLIMITED, FILEGROWTH = (\d+)KB\)`)
 	markClause = regexp.MustCompile(`sp_addextendedproperty @name = N'filewise', @value = N'((?:[^']|'')*)'`)
+	moveClause = regexp.MustCompile(`MOVE N'((?:[^']|'')*)' TO N'((?:[^']|'')*)'`)
 	markGuard  = regexp.MustCompile(`COLLATE Latin1_General_BIN2 = N'((?:[^']|'')*)'\)`)
 )
 
@@ -507,8 +527,8 @@ func modelDropRestoring(a *asked, r *Reply) error {
 	defer a.mu.Unlock()
 	switch d := a.databases[a.groups[0]]; {
 	case d == nil:
-	case d.state != "RESTORING":
-		r.Error(50003, 16, "the database is not being restored")
+	case d.state != "RESTORING" && !d.ours():
+		r.Error(50003, 16, "the database is neither being restored nor a copy of this account's")
 	default:
 		delete(a.databases, d.name)
 	}
@@ -566,6 +586,10 @@ func modelLook(a *asked, r *Reply) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	d := a.database()
+	if d == nil {
+		r.Error(errNoDatabase, 16, "Database does not exist.")
+		return nil
+	}
 	result := 0
 	if a.locks[d.name+"/filewise keeps"] != nil {
 		result = -1
@@ -615,7 +639,7 @@ func modelLeftovers(a *asked, r *Reply) error {
 	r.Result(str("name"), str("state"), num("access"), num("ours"))
 	for name, d := range a.databases {
 		if strings.HasPrefix(name, "filewise_") {
-			r.Row(name, d.state, d.access, !d.foreign)
+			r.Row(name, d.state, d.access, d.ours())
 		}
 	}
 	return nil
@@ -825,11 +849,14 @@ func modelBackup(a *asked, r *Reply) error {
 
 func modelRestore(a *asked, r *Reply) error {
 	name := a.groups[0]
-	m := markClause.FindStringSubmatch(a.q.SQL)
-	if m == nil || a.databases[name] != nil {
-		return errors.New("a restore over a database, or without a mark")
+	m := markClause.FindStringSubmatch(a.q.SQL) // none: the batch ends before
+	if a.databases[name] != nil {
+		return errors.New("a restore over a database")
 	}
 	d := &modelDatabase{name: name, properties: map[string]string{"owner": "user"}, objects: 7, state: "RESTORING", access: true}
+	for _, f := range moveClause.FindAllStringSubmatch(a.q.SQL, -1) {
+		d.files = append(d.files, modelFile{unquote(f[1]), unquote(f[2]), "ROWS", "PRIMARY", 8192, 64})
+	}
 	a.mu.Lock()
 	a.databases[name] = d
 	a.mu.Unlock()
@@ -842,7 +869,9 @@ func modelRestore(a *asked, r *Reply) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	d.state = "ONLINE"
-	d.properties["filewise"] = unquote(m[1])
+	if m != nil {
+		d.properties["filewise"] = unquote(m[1])
+	}
 	if a.copied != nil {
 		d.tables = *a.copied
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/engine/enginetest"
 	"filewise/engine/internal/mark"
 	"filewise/workload"
 )
@@ -125,7 +126,7 @@ func TestWake(t *testing.T) {
 	add := func(change func(*modelDatabase)) string {
 		name := mark.NewName()
 		lab.add(name, func(d *modelDatabase) {
-			d.state, d.objects, d.properties["filewise"] = "OFFLINE", 5, markOfTheDead(t, name)
+			d.state, d.objects, d.properties["filewise"] = "OFFLINE", 5, enginetest.DeadMark(t, name, false)
 			change(d)
 		})
 		return name
@@ -188,6 +189,7 @@ func TestCycle(t *testing.T) {
 // TestCoolWantsTheRight: the account that the documentation asks for may set its build offline and not online. So
 // nothing is built that would stay offline, and the grant is told; what is offline already is named with the
 // statement that an administrator has to give.
+// First contact: SQL Server 1.
 func TestCoolWantsTheRight(t *testing.T) {
 	w, err := workload.NewScan(workload.Params{Rows: 1000, Cache: string(filewise.CacheBufferCold), Data: workload.DataOrdered, Repeat: 1}, 1)
 	ok(t, err)

@@ -35,6 +35,7 @@ func TestPinned(t *testing.T) {
 
 // TestLogSize: the log does not fill up for its own sake while inserts are measured, and is
 // told to have grown.
+// First contact: SQL Server 8.
 func TestLogSize(t *testing.T) {
 	window, fixed := inserts(t, nil).Program(), inserts(t, nil).Program()
 	fixed.WorkBytes = 100 * mib

@@ -27,6 +27,7 @@ type externalServer struct {
 	builds   builds.Open[*build]
 	stays    stays // names of backups that stay
 	idle     idle
+	pauses   pauses
 
 	origin   *backuper // of the database of --from; nil: none is made yet
 	compared sync.Map  // layouts of which a restored build is known to have all that the backup has
@@ -61,7 +62,7 @@ func openExternal(ctx context.Context, t filewise.Target) (*externalServer, erro
 	if err != nil {
 		return nil, err
 	}
-	s := &externalServer{target: t, login: l, control: l.pool("", appName, controls)}
+	s := &externalServer{target: t, login: l, control: l.pool("", appName, controls), pauses: usualPauses}
 	if err := s.greet(ctx); err != nil {
 		s.control.Close()
 		return nil, err

@@ -42,7 +42,7 @@ func (b *build) Cool(ctx context.Context) error {
 	defer cancel()
 	b.away()
 	cool := func(ctx context.Context, x script.Step) error {
-		return b.server.insist(ctx, x.Text, "emptying the buffer pool of "+b.design.name)
+		return b.server.insist(ctx, x.Text, "emptying the buffer pool of "+b.design.name, "ALTER DATABASE "+ident(b.design.name)+" SET ONLINE")
 	}
 	if err := b.steps.Of("cool").Run(ctx, cool); err != nil {
 		return err

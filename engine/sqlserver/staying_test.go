@@ -16,6 +16,7 @@ import (
 
 // TestBackupsAreExamined: what Build would refuse of backups is told before anything is built, also where Windows shows
 // a directory and not the files in it; and there is room for each layout's set that stays.
+// First contact: SQL Server 5, 6; fault 1.
 func TestBackupsAreExamined(t *testing.T) {
 	w, err := workload.NewBackup(workload.Params{Rows: 1000}, 1)
 	ok(t, err)
@@ -63,6 +64,7 @@ func TestBackupsAreExamined(t *testing.T) {
 
 // TestBackupsThatStay: a layout's backups have one name, whatever turns and builds there are, and living builds do not
 // share it.
+// First contact: SQL Server 5.
 func TestBackupsThatStay(t *testing.T) {
 	w, err := workload.NewBackup(workload.Params{Rows: 1000}, 1)
 	ok(t, err)

@@ -89,6 +89,7 @@ func TestTempdbContention(t *testing.T) {
 }
 
 // TestTempdbChange: what the owner would do is printed, right by the grammar, and never sent.
+// First contact: SQL Server 10.
 func TestTempdbChange(t *testing.T) {
 	equal := []modelFile{{"tempdev", `T:\x\tempdb.mdf`, "", "", 65536, 65536}, {"temp2", `T:\x\tempdb2.ndf`, "", "", 65536, 65536}}
 	for name, c := range map[string]struct {

@@ -56,7 +56,9 @@ func (e *Examination) Unseen(check string, err error) {
 // Right is something that the account may do, or not.
 type Right struct {
 	Check string
-	Has   bool
+	// Name is the right's, for the list of those that are there.
+	Name string
+	Has  bool
 	// Grant gives the account what it lacks.
 	Grant string
 	// Lacks says what the account may not do, and what is missing without that.
@@ -71,9 +73,13 @@ type Right struct {
 // that is needed; has says so.
 func (e *Examination) Rights(check, account, has string, all []Right) {
 	lacks := false
+	var there []string
 	for _, r := range all {
 		switch {
 		case r.Has:
+			if r.Name != "" {
+				there = append(there, r.Name)
+			}
 		case r.Optional:
 			e.Note(r.Check, r.Grant, "account %s %s", account, r.Lacks)
 		case r.Part:
@@ -86,6 +92,9 @@ func (e *Examination) Rights(check, account, has string, all []Right) {
 	}
 	if !lacks {
 		e.OK(check, "account %s %s", account, has)
+	}
+	if len(there) > 0 {
+		e.OK("rights that are there", "account %s has %s", account, strings.Join(there, ", "))
 	}
 }
 

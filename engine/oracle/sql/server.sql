@@ -7,6 +7,10 @@
 -- name: version
 SELECT version, product FROM product_component_version WHERE product LIKE 'Oracle%';
 
+-- With the release update; from 18 on.
+-- name: version-full
+SELECT version_full FROM product_component_version WHERE product LIKE 'Oracle%';
+
 -- name: identity
 SELECT sys_context('USERENV', 'SESSION_USER'), sys_context('USERENV', 'CURRENT_SCHEMA'), sys_context('USERENV', 'CON_NAME'),
   sys_context('USERENV', 'CDB_NAME'), sys_context('USERENV', 'DB_NAME'), sys_context('USERENV', 'SERVER_HOST'),
@@ -29,6 +33,13 @@ SELECT instance_name, host_name, version, parallel, edition FROM sys.v_$instance
 
 -- name: database
 SELECT name, platform_name, log_mode, force_logging, cdb, open_mode, database_role, flashback_on FROM sys.v_$database;
+
+-- name: redo
+SELECT COUNT(*), TO_CHAR(MIN("BYTES")), TO_CHAR(MAX("BYTES")) FROM sys.v_$log;
+
+-- Whose job fails if a datafile that it has listed goes (RMAN-06169).
+-- name: rman
+SELECT COUNT(*) FROM sys.v_$session WHERE LOWER(program) LIKE 'rman%';
 
 -- name: parameters
 SELECT name, value FROM sys.v_$parameter WHERE name IN ({{range $i, $n := .Names}}{{if $i}}, {{end}}{{literal $n}}{{end}});

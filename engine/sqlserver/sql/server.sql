@@ -347,12 +347,16 @@ END;
 DROP DATABASE {{ident .Name}};
 
 -- name: drop-restoring whole
--- After a RESTORE of Filewise's that failed half-way, to a name that it made.
+-- After a RESTORE of Filewise's that failed half-way, to a name that it made; or that came to its end, but this account
+-- may not mark the copy, in which dbo is whoever owns the original.
 SET NOCOUNT ON;
 IF DB_ID({{literal .Name}}) IS NULL RETURN;
 IF ISNULL(CAST(DATABASEPROPERTYEX({{literal .Name}}, N'Status') AS nvarchar(128)), N'') <> N'RESTORING'
+  AND (NOT EXISTS (SELECT 1 FROM sys.databases AS d WHERE d.name = {{literal .Name}} AND d.owner_sid = SUSER_SID())
+    OR EXISTS (SELECT 1 FROM sys.master_files AS g WHERE g.database_id = DB_ID({{literal .Name}})
+      AND CHARINDEX({{literal .Name}} + N'_', g.physical_name) = 0))
 BEGIN;
-  THROW 50003, N'the database is not being restored', 1;
+  THROW 50003, N'the database is neither being restored nor a copy of this account''s', 1;
 END;
 DROP DATABASE {{ident .Name}};
 

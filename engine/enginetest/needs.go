@@ -1,0 +1,69 @@
+package enginetest
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"filewise"
+)
+
+// SameNeeds compares the rights that a command's statements take with those that the matrix has for it.
+func SameNeeds(t testing.TB, needs []filewise.Need, command string, taken map[string]bool) {
+	t.Helper()
+	listed := map[string]bool{}
+	for _, n := range filewise.NeedsOf(needs, command) {
+		listed[n.Right] = true
+		if !taken[n.Right] {
+			t.Errorf("%s needs %s by the matrix, and sends nothing that takes it", command, n.Right)
+		}
+	}
+	for right := range taken {
+		if !listed[right] {
+			t.Errorf("%s takes %s, which the matrix does not have", command, right)
+		}
+	}
+}
+
+// NeedsDocumented makes sure that a page shows the matrix, between a comment that names it and an empty line. With
+// TEST_FILEWISE_UPDATE=1 it is written.
+func NeedsDocumented(t testing.TB, page, engine string, needs []filewise.Need) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mark := "<!-- rights of " + engine + " -->\n"
+	before, rest, found := strings.Cut(string(text), mark)
+	_, after, ends := strings.Cut(rest, "\n\n")
+	if !found || !ends {
+		t.Fatalf("%s has no %s", page, mark)
+	}
+	want := before + mark + filewise.NeedsTable(needs) + "\n" + after
+	if want == string(text) {
+		return
+	}
+	if os.Getenv("TEST_FILEWISE_UPDATE") != "1" {
+		t.Fatalf("%s shows another matrix of rights of %s: TEST_FILEWISE_UPDATE=1 writes it anew", page, engine)
+	}
+	if err := os.WriteFile(page, []byte(want), 0o644); err != nil { //nolint:gosec // a page of the tree
+		t.Fatal(err)
+	}
+}
+
+// Without are rights but for one.
+func Without(rights []string, right string) []string {
+	return slices.DeleteFunc(slices.Clone(rights), func(r string) bool { return r == right })
+}
+
+// RightsOf are the rights of a command's needs; least: those alone without which it does not work.
+func RightsOf(needs []filewise.Need, command string, least bool) []string {
+	all := []string{}
+	for _, n := range filewise.NeedsOf(needs, command) {
+		if !least || slices.Contains(n.Commands, command) {
+			all = append(all, n.Right)
+		}
+	}
+	return all
+}

@@ -1,0 +1,81 @@
+package enginetest
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/json"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"filewise/engine/internal/mark"
+)
+
+// Refusal is one way in which a server refuses a kind of statement.
+type Refusal struct {
+	Number int
+	Text   string
+	Always bool // for want of a right: again, if it is asked again
+}
+
+// ReadRefusals reads the table of documented refusals by kind of statement. A kind is followed by the vendor's page,
+// and by its refusals, a line each.
+func ReadRefusals(t testing.TB, path string) map[string][]Refusal {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, kind := map[string][]Refusal{}, ""
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimRight(line, "\n")
+		refusal, of := strings.CutPrefix(line, "  ")
+		switch {
+		case strings.HasPrefix(line, "#"):
+		case of:
+			number, words, _ := strings.Cut(refusal, " ")
+			x := Refusal{}
+			if x.Number, err = strconv.Atoi(number); err != nil || kind == "" {
+				t.Fatalf("%s: %s", path, line)
+			}
+			x.Text, x.Always = strings.CutPrefix(words, "always ")
+			all[kind] = append(all[kind], x)
+		default:
+			name, page, ok := strings.Cut(line, " | ")
+			if !ok || !strings.Contains(page, ".com/") || all[name] != nil {
+				t.Fatalf("%s: %s has no page, or is there twice", path, line)
+			}
+			kind = name
+		}
+	}
+	return all
+}
+
+// DeadMark is the mark of a process of this host that does not run any more.
+func DeadMark(t testing.TB, name string, custom bool) string {
+	t.Helper()
+	m, err := mark.New(name, time.Now().Add(-time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Custom = custom
+	return Dead(t, name, m)
+}
+
+// Dead is a mark as a process that does not run any more would have written it.
+func Dead(t testing.TB, name string, m mark.Mark) string {
+	t.Helper()
+	m.Process.PID, m.Sum = 1<<30, ""
+	b, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte("filewise mark 1\x00" + string(b)))
+	m.Sum = strings.ToLower(base32.StdEncoding.EncodeToString(sum[:]))[:6]
+	if _, err := mark.Parse(name, m.Text()); err != nil && mark.IsName(name) {
+		t.Fatal(err)
+	}
+	return m.Text()
+}
