@@ -377,7 +377,8 @@ type Reading struct {
 func (r Record) Read(e filewise.Engine) Reading { return r.read(Claims(e)) }
 
 func (r Record) read(claims []string) Reading {
-	out := Reading{Engine: r.Engine, Version: r.Version, Proven: r.of(StateProven, claims), Failed: r.of(StateFailed, claims), Refused: r.Refused}
+	out := Reading{Engine: r.Engine, Version: r.Version, Proven: r.of(StateProven, claims), Failed: r.of(StateFailed, claims),
+		Refused: r.Refused}
 	for _, c := range claims {
 		if !slices.Contains(out.Proven, c) && !slices.Contains(out.Failed, c) {
 			out.Open = append(out.Open, c)

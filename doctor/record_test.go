@@ -19,7 +19,8 @@ func recorded() *recorder {
 	r := newRecorder("sqlserver")
 	r.facts([]filewise.Fact{{Name: "version", Value: "SQL Server 2022 (16.0.4085.2 RTM) on HOPPER"}}, true)
 	r.begin("dml")
-	r.worked(filewise.Trial{Stages: []filewise.Stage{{Name: filewise.StageBuild, Took: 17 * time.Second}, {Name: filewise.StageBuild, Took: 1}},
+	build := []filewise.Stage{{Name: filewise.StageBuild, Took: 17 * time.Second}, {Name: filewise.StageBuild, Took: 1}}
+	r.worked(filewise.Trial{Stages: build,
 		Measures: []filewise.Measure{{Work: 4711, Deltas: []filewise.Delta{{Probe: filewise.ProbeWaits, Name: "PAGELATCH_UP", Value: 4711},
 			{Probe: "x", Name: `D:\hopper\tempdb.mdf`}, {Probe: "x", Name: "of filewise_hopper"}}}}})
 	r.tried()

@@ -113,7 +113,7 @@ func labelWarnings(t filewise.Target, about filewise.Description) []filewise.War
 	}
 	if about.Unproven != "" {
 		add("unproven", "Unproven adapter of "+t.Engine+": "+about.Unproven,
-			"Run \"filewise doctor --target URL --self-check\" first, and report what it says.")
+			"Run \"filewise doctor --target URL --self-check --all\" first, and send what it writes.")
 	}
 	if about.Licence != "" {
 		add("licence", about.Licence, "Keep the results to yourself, or ask the vendor.")

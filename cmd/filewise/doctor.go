@@ -53,7 +53,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		o.SetRow("`key=value` setting, as run has it, for the trials of --self-check, too (repeatable)"),
 	})...)
 	cmd.Flags().BoolVar(&f.selfCheck, "self-check", false, "take every workload through a small trial on the server of --target")
-	cmd.Flags().BoolVar(&f.all, "all", false, "with --self-check: at most 15 minutes, whatever happens, and write a file that others may be sent")
+	cmd.Flags().BoolVar(&f.all, "all", false, "with --self-check: at most 15 minutes, whatever happens; write a file that others may be sent")
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "`file` of --all (default filewise-self-check-ENGINE.json)")
 	cmd.Flags().BoolVar(&f.anonymous, "anonymous", false,
 		"leave hosts, users and home directories out of everything, for a report to be pasted")

@@ -62,7 +62,7 @@ func (e *examination) version() {
 		where = ", pluggable database " + a.container
 	}
 	e.OK("version", "Oracle %s%s", a.version, where)
-	e.Note("adapter", "run `filewise doctor --target URL` and paste its report into an issue", "%s", Engine{}.Describe().Unproven)
+	e.Note("adapter", "run `filewise doctor --target URL --self-check --all` and send what it writes", "%s", Engine{}.Describe().Unproven)
 	if host, err := os.Hostname(); err == nil && strings.EqualFold(firstLabel(host), firstLabel(a.host)) {
 		e.Warn("host", "run Filewise on another machine near the server",
 			"Filewise and the server share the host %s: Filewise's own work takes from the server's", host)

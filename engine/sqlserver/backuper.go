@@ -253,8 +253,8 @@ func (k *backuper) there() error {
 
 // keepRemedy is what to do where Filewise does not see the server's files.
 const keepRemedy = "run Filewise on the server's host, as an account that may remove files where backups go (Windows: in a prompt that " +
-	"is run as administrator; or --volume b=SHARE, a share that the server and this account write to); or let the files stay there, one set a " +
-	"layout: the server tells their size and the time (--set keep-backups=on); backups to NUL leave none (--discard)"
+	"is run as administrator; or --volume b=SHARE, a share that the server and this account write to); or let the files stay there, one set " +
+	"a layout: the server tells their size and the time (--set keep-backups=on); backups to NUL leave none (--discard)"
 
 // size asks for the size of the backup, which its files share equally: the server
 // writes them in turns.
