@@ -29,7 +29,7 @@ func main() {
 }
 
 // rows are the table's, in its order.
-func rows() []row { return slicesOf(judgeRows(), captureRows()) }
+func rows() []row { return slicesOf(judgeRows(), captureRows(), catalogueRows(), dumpRows()) }
 
 func slicesOf(all ...[]row) (out []row) {
 	for _, some := range all {
