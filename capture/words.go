@@ -25,7 +25,8 @@ var (
 	// foreignKey is in what PostgreSQL executes by itself: a check that is deferred counts as a statement of a client's.
 	foreignKey = "OPERATOR(pg_catalog."
 	// following is what tells of a statement before in its session.
-	following = regexp.MustCompile("(?i)\\b(?:LAST_INSERT_ID[\"`]? *\\( *\\)|(?:curr|last)val *\\(|SCOPE_IDENTITY *\\()|@@IDENTITY\\b|\\.CURRVAL\\b")
+	following = regexp.MustCompile("(?i)\\b(?:LAST_INSERT_ID[\"`]? *\\( *\\)|" +
+		"(?:curr|last)val *\\(|SCOPE_IDENTITY *\\()|@@IDENTITY\\b|\\.CURRVAL\\b")
 	// waiting is what lasts as long as its value says, or until another session lets go.
 	waiting = regexp.MustCompile("(?i)\\b(?:(?:pg_)?sleep(?:_for|_until)?|benchmark|get_lock)[`\"]? *\\(|^ *waitfor\\b")
 )

@@ -123,7 +123,9 @@ func (s *two) ListWorkflowExecutions(_ context.Context, r *workflowservice.ListW
 	return &out, nil
 }
 
-func (*two) DescribeTaskQueue(context.Context, *workflowservice.DescribeTaskQueueRequest) (*workflowservice.DescribeTaskQueueResponse, error) {
+func (*two) DescribeTaskQueue(context.Context, *workflowservice.DescribeTaskQueueRequest) (
+	*workflowservice.DescribeTaskQueueResponse, error,
+) {
 	return &workflowservice.DescribeTaskQueueResponse{Pollers: []*taskqueue.PollerInfo{{Identity: "filewise@web",
 		LastAccessTime: timestamppb.Now()}}}, nil
 }

@@ -1,6 +1,7 @@
 package planted
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -233,7 +234,7 @@ func Need() error {
 
 // command runs a program and returns what it printed.
 func command(name string, args ...string) (string, error) {
-	out, err := exec.Command(name, args...).CombinedOutput()
+	out, err := exec.CommandContext(context.Background(), name, args...).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, out)
 	}

@@ -23,7 +23,8 @@ func TestBackupCost(t *testing.T) {
 		t.Errorf("%q", remedy)
 	}
 	p.Target.Part = []string{"a"}
-	if detail, remedy = costOf(p, filewise.BackupSize{Bytes: 100 << 20, Whole: 1 << 30}); remedy != "" || !strings.Contains(detail, "assumption") ||
+	if detail, remedy = costOf(p, filewise.BackupSize{Bytes: 100 << 20, Whole: 1 << 30}); remedy != "" ||
+		!strings.Contains(detail, "assumption") ||
 		!strings.Contains(detail, "10 % of the database's 1.0 GiB") {
 		t.Errorf("%q, %q", detail, remedy)
 	}

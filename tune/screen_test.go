@@ -17,11 +17,13 @@ func TestScreened(t *testing.T) {
 		return filewise.Layout{Name: name, Backup: filewise.Spread{Files: files}, BackupOptions: options}
 	}
 	cheap := archive.Run{Run: store.Run{Plan: experiment.Plan{Layouts: []filewise.Layout{
-		layout("1 file", 1, "compress=0"), layout("2 files", 2, "compress=0"), layout("4 files", 4, "compress=0"), layout("8 files", 8, "compress=0")}}}}
+		layout("1 file", 1, "compress=0"), layout("2 files", 2, "compress=0"), layout("4 files", 4, "compress=0"),
+		layout("8 files", 8, "compress=0")}}}}
 	cheap.Plan.Params.Discard = true
 	for i, l := range cheap.Plan.Layouts {
 		m := filewise.Measure{Window: [2]time.Duration{0, time.Duration(10-i) * time.Second}}
-		cheap.Trials = append(cheap.Trials, filewise.Trial{State: filewise.Done, Cell: filewise.Cell{Layout: l.Name, Block: 1}, Measures: []filewise.Measure{m}})
+		cheap.Trials = append(cheap.Trials, filewise.Trial{State: filewise.Done, Cell: filewise.Cell{Layout: l.Name, Block: 1},
+			Measures: []filewise.Measure{m}})
 	}
 	full := []filewise.Layout{}
 	for _, l := range cheap.Plan.Layouts {

@@ -88,7 +88,8 @@ func onward(r archive.Run, ended experiment.Ending) string {
 func Of(r archive.Run, thrown []filewise.Trial) (*Result, error) {
 	p := r.Plan
 	if p.Target.Database == "" || p.Target.Part != nil || p.Params.Discard {
-		return nil, filewise.Errorf(filewise.CodeUsage, "name one: filewise list", "run %d is none of kept backups of a whole database of yours", r.ID)
+		return nil, filewise.Errorf(filewise.CodeUsage, "name one: filewise list", "run %d is none of kept backups of a whole database "+
+			"of yours", r.ID)
 	}
 	j, err := p.Judge(r.Trials)
 	if err != nil {

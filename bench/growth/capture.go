@@ -34,12 +34,14 @@ var formats = []struct {
 	}},
 	{"csvlog", "postgres", "", func(w io.Writer, at time.Time, session int, seconds float64, text string) {
 		stamp := at.Format("2006-01-02 15:04:05.000 UTC")
-		fmt.Fprintf(w, "%s,\"app\",\"shop\",%d,\"10.0.0.1:5%d\",6745abcd.%x,%d,\"SELECT\",%s,4/17,0,LOG,00000,\"duration: %.3f ms  statement: %s\""+
+		fmt.Fprintf(w, "%s,\"app\",\"shop\",%d,\"10.0.0.1:5%d\",6745abcd.%x,%d,\"SELECT\",%s,4/17,0,LOG,00000,"+
+			"\"duration: %.3f ms  statement: %s\""+
 			",,,,,,,,,\"web\",\"client backend\",,0\n", stamp, session+900, session, session+900, at.UnixMilli()&0xfffff, stamp, seconds*1000,
 			strings.ReplaceAll(text, `"`, `""`))
 	}},
 	{"jsonlog", "postgres", "", func(w io.Writer, at time.Time, session int, seconds float64, text string) {
-		fmt.Fprintf(w, `{"timestamp":"%s","user":"app","dbname":"shop","pid":%d,"remote_host":"10.0.0.1","remote_port":5%d,"session_id":"6745abcd.%x",`+
+		fmt.Fprintf(w, `{"timestamp":"%s","user":"app","dbname":"shop","pid":%d,"remote_host":"10.0.0.1","remote_port":5%d,`+
+			`"session_id":"6745abcd.%x",`+
 			`"line_num":%d,"ps":"SELECT","vxid":"4/17","txid":0,"error_severity":"LOG","message":"duration: %.3f ms  statement: %s",`+
 			`"application_name":"web","backend_type":"client backend","query_id":0}`+"\n", at.Format("2006-01-02 15:04:05.000 UTC"), session+900,
 			session, session+900, at.UnixMilli()&0xfffff, seconds*1000, strings.ReplaceAll(text, `"`, `\"`))
@@ -64,7 +66,8 @@ func captureRows() (all []row) {
 		all = append(all, row{name: "capture, " + f.name, unit: "MB", sizes: [3]int{10, 100, 1000}, most: 200, prepare: writeLog(i, ""),
 			work: takeLog(i, ""), beside: func(p *place, r row, size int) []string { return []string{"wc", p.file(r, size, "")} }})
 	}
-	return append(all, row{name: "capture, general log, gzip", unit: "MB", sizes: [3]int{10, 100, 1000}, most: 200, prepare: writeLog(0, ".gz"),
+	return append(all, row{
+		name: "capture, general log, gzip", unit: "MB", sizes: [3]int{10, 100, 1000}, most: 200, prepare: writeLog(0, ".gz"),
 		work: takeLog(0, ".gz"), beside: func(p *place, r row, size int) []string { return []string{"gzip", "-t", p.file(r, size, ".gz")} }})
 }
 
@@ -109,7 +112,8 @@ func order(random *rand.Rand) []string {
 			fmt.Sprintf("INSERT INTO orders (id, customer, item, state, note) VALUES (%d, %d, %d, 'open', 'leave it at no. %d')", n, n/7, m, n%90),
 			"COMMIT"}
 	case 1:
-		return []string{fmt.Sprintf("SELECT o.id, o.state, i.name, i.price FROM orders o JOIN items i ON i.id = o.item WHERE o.customer = %d AND "+
+		return []string{fmt.Sprintf("SELECT o.id, o.state, i.name, i.price FROM orders o JOIN items i ON i.id = o.item "+
+			"WHERE o.customer = %d AND "+
 			"o.state IN ('open', 'paid', 'sent') ORDER BY o.id DESC LIMIT 20", n/7)}
 	case 2:
 		return []string{fmt.Sprintf("/* web.py:%d */ SELECT id, name, price FROM items WHERE id IN (%s%d)", n%300,

@@ -28,9 +28,7 @@ type row struct {
 	sizes      [3]int
 	// most is the peak memory in MiB that the middle size may have: CI's long part holds it.
 	most int
-	// linear is the exponent that the work itself has; 0: 1.
-	linear float64
-	why    string // the exponents are what they are
+	why  string // the exponents are what they are
 	// prepare makes what the command is given, in a process of its own; nil: nothing.
 	prepare func(ctx context.Context, p *place, r row, size int) error
 	// command is what is measured: filewise with these arguments, or work in a process of its own.
@@ -187,7 +185,8 @@ func (done cells) print(to io.Writer, only string) error {
 			beside = nil
 		}
 		three := func(texts []string) string { return strings.Join(texts, " / ") }
-		fmt.Fprintf(w, "| %s\t| %d / %d / %d %s\t| %s\t| %s\t| %s\t| %s\t| %s\t| %s\t| %s\t|\n", r.name, r.sizes[0], r.sizes[1], r.sizes[2], r.unit,
+		fmt.Fprintf(w, "| %s\t| %d / %d / %d %s\t| %s\t| %s\t| %s\t| %s\t| %s\t| %s\t| %s\t|\n", r.name, r.sizes[0], r.sizes[1], r.sizes[2],
+			r.unit,
 			three(cpu), nCPU, three(peak), nPeak, three(silent), three(beside), r.why)
 	}
 	return w.Flush()

@@ -74,8 +74,8 @@ func (a *app) backupCommand() *cobra.Command {
 		"the leaders, too (default backup)")
 	cmd.Flags().DurationVar(&goal.Within, "restore-within", 0, "take no setting whose restore takes longer than this `time`, such as 30m; "+
 		"exit code 9 if there is none")
-	cmd.Flags().IntVar(&screen, "screen", 0, "for a large database: compare all settings on --part first (on SQL Server without it by backups "+
-		"to NUL), and only the `number` fastest in full; --budget is of each")
+	cmd.Flags().IntVar(&screen, "screen", 0, "for a large database: compare all settings on --part first (on SQL Server without it by "+
+		"backups to NUL), and only the `number` fastest in full; --budget is of each")
 	completeChoices(cmd)
 	completeFlag(cmd, "optimize", tune.Optimizations...)
 	return cmd

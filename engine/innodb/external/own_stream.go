@@ -143,7 +143,8 @@ func (d Engine) streamLines(l filewise.Layout, database string, place []string) 
 	line := func(program string, args ...string) string {
 		return script.Quoted(slices.Concat([]string{program}, place, args))
 	}
-	backup = []string{line(d.ownProgram(), streamArgs(filewise.Target{Database: database})...) + ` --result-file="$to/` + streamFile + `" "$@"`}
+	backup = []string{line(d.ownProgram(), streamArgs(filewise.Target{Database: database})...) + ` --result-file="$to/` + streamFile +
+		`" "$@"`}
 	restore = line(d.Name) + ` "$@" "$database"`
 	if v, _ := l.BackupOptions.Get("compress"); v == "yes" {
 		return append(backup, `gzip "$to/`+streamFile+`"`), `gzip -dc "$from/` + streamFile + `.gz" | ` + restore

@@ -164,7 +164,8 @@ func TestLogged(t *testing.T) {
 
 // What is remembered of a statement tells of another with the same skeleton what dividing it does.
 func TestKnown(t *testing.T) {
-	words := strings.Split("SELECT|FROM|t|a|b.c|WHERE|AND|=|=|<|IN|(|(|)|)|,|,|,|,|1|2|3.5|.5|'x'|'y'|'$.z'|\"q\"|`n`|E'e\\\\'|_utf8'u'|$1|$2|?|$$d$$|"+
+	words := strings.Split("SELECT|FROM|t|a|b.c|WHERE|AND|=|=|<|IN|(|(|)|)|,|,|,|,|1|2|3.5|.5|'x'|'y'|'$.z'|\"q\"|`n`|E'e\\\\'|_utf8'u'|"+
+		"$1|$2|?|$$d$$|"+
 		"INSERT INTO t (a, b) VALUES|ORDER BY|LIMIT|OFFSET|date_trunc|DATE|numeric|->>|::|--  note\n|/* note */|# h\n|;|:v|SET|BETWEEN|INTERVAL|"+
 		"nextval|'it''s'|'a;b'|...|a$1|@v|é|-|+|UPDATE t SET a", "|")
 	random := rand.New(rand.NewPCG(1, 2))
@@ -205,7 +206,8 @@ func TestKnown(t *testing.T) {
 
 // BenchmarkKnown is what a statement of a log costs.
 func BenchmarkKnown(b *testing.B) {
-	const text = "SELECT c.name, o.total FROM orders o JOIN customers c ON c.id = o.customer WHERE o.id = 48213 AND o.state IN ('open', 'paid', 'sent') " +
+	const text = "SELECT c.name, o.total FROM orders o JOIN customers c ON c.id = o.customer WHERE o.id = 48213 " +
+		"AND o.state IN ('open', 'paid', 'sent') " +
 		"ORDER BY o.made DESC LIMIT 20"
 	k := &known{Rules: mysql}
 	b.SetBytes(int64(len(text)))

@@ -115,7 +115,8 @@ func (o *tool) Dump(ctx context.Context, to string) error {
 		return err
 	}
 	o.tag = strings.ToUpper(mark.NewName())
-	return o.client.run(ctx, filepath.Dir(to), backup(o.client.target, o.layout, userbackup.Real(to), o.tag)) // the server's processes write it
+	// The server's processes write it.
+	return o.client.run(ctx, filepath.Dir(to), backup(o.client.target, o.layout, userbackup.Real(to), o.tag))
 }
 
 // Read reads all blocks and keeps none.

@@ -12,6 +12,9 @@ import (
 	"filewise/workload"
 )
 
+// parted is what is backed up: all, or tablespaces.
+const parted = `(DATABASE|TABLESPACE "[^"]+"(, "[^"]+")*)`
+
 // allowed is all that RMAN is ever given, by the syntax of the Backup and Recovery Reference:
 // ALLOCATE CHANNEL, BACKUP, RESTORE … VALIDATE, CHANGE … UNCATALOG of a tag of Filewise's.
 var allowed = []*regexp.Regexp{
@@ -19,8 +22,9 @@ var allowed = []*regexp.Regexp{
 	regexp.MustCompile(`^RUN \{$|^\}$|^EXIT;$`),
 	regexp.MustCompile(`^ALLOCATE CHANNEL filewise\d+ DEVICE TYPE DISK( FORMAT '[^']+/%U')?;$`),
 	regexp.MustCompile(`^SET COMPRESSION ALGORITHM 'BASIC';$`),
-	regexp.MustCompile(`^BACKUP( AS COMPRESSED BACKUPSET)?( FILESPERSET \d+)?( SECTION SIZE \d+M)? TAG 'FILEWISE_[^']{1,21}' (DATABASE|TABLESPACE "[^"]+"(, "[^"]+")*);$`),
-	regexp.MustCompile(`^BACKUP VALIDATE( FILESPERSET \d+)?( SECTION SIZE \d+M)? (DATABASE|TABLESPACE "[^"]+"(, "[^"]+")*);$`),
+	regexp.MustCompile(`^BACKUP( AS COMPRESSED BACKUPSET)?( FILESPERSET \d+)?( SECTION SIZE \d+M)? ` +
+		`TAG 'FILEWISE_[^']{1,21}' ` + parted + `;$`),
+	regexp.MustCompile(`^BACKUP VALIDATE( FILESPERSET \d+)?( SECTION SIZE \d+M)? ` + parted + `;$`),
 	regexp.MustCompile(`^RESTORE DATABASE FROM TAG 'FILEWISE_[^']{1,21}' VALIDATE;$`),
 	regexp.MustCompile(`^CHANGE BACKUP TAG 'FILEWISE_[^']{1,21}' UNCATALOG;$`),
 }

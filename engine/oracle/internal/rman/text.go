@@ -142,7 +142,8 @@ func Kept(l filewise.Layout) filewise.BackupScript {
 				"archived logs.",
 			"restore validates alone, whatever database is named: a restore overwrites the database. Do that in RMAN, by RESTORE and RECOVER.",
 		},
-		Backup:  append([]string{`mkdir "$to"`, "tag=FW$(date +%y%m%d%H%M%S)", `echo "$tag" > "$to/tag"`}, shell(backup(filewise.Target{}, l, "$to", "$tag"))...),
+		Backup: append([]string{`mkdir "$to"`, "tag=FW$(date +%y%m%d%H%M%S)", `echo "$tag" > "$to/tag"`},
+			shell(backup(filewise.Target{}, l, "$to", "$tag"))...),
 		Restore: append([]string{`read -r tag < "$from/tag"`}, shell(tried(l, "$tag"))...),
 		Proof:   "RESTORE … VALIDATE read it and checked every block; nothing was restored, for that would overwrite the database",
 	}
