@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,8 +48,20 @@ func commandsPage(root *cobra.Command) string {
 	for _, c := range commands {
 		fmt.Fprintf(&b, "| [`%s`](#%s) | %s |\n", c.CommandPath(), strings.ReplaceAll(c.CommandPath(), " ", "-"), cell(c.Short))
 	}
-	b.WriteString("\n## Flags of every command\n\n")
-	flagTable(&b, root.PersistentFlags())
+	b.WriteString("\n## Flags of every command\n\n" + flagTable(rows(root.PersistentFlags())))
+	takers := map[string]int{} // of each row, the commands that have it
+	var several []string
+	for _, c := range commands {
+		for _, g := range groupsOf(c) {
+			for _, row := range g.rows {
+				if takers[row]++; takers[row] == 2 {
+					several = append(several, row)
+				}
+			}
+		}
+	}
+	slices.Sort(several)
+	b.WriteString("\n## Flags of several commands\n\n" + flagTable(several))
 	for _, c := range commands {
 		fmt.Fprintf(&b, "\n## %s\n\n", c.CommandPath())
 		text := c.Long
@@ -59,22 +72,50 @@ func commandsPage(root *cobra.Command) string {
 		if c.Example != "" {
 			fmt.Fprintf(&b, "\n```sh parse\n%s\n```\n", unindent(c.Example))
 		}
-		groups := helpLayout().Of(c)
-		for _, g := range groups {
-			fs := pflag.NewFlagSet("", pflag.ContinueOnError)
-			for _, name := range g.Flags {
-				fs.AddFlag(c.Flag(name))
+		for _, g := range groupsOf(c) {
+			var own, shared []string
+			for _, row := range g.rows {
+				if takers[row] == 1 {
+					own = append(own, row)
+					continue
+				}
+				name, _, _ := strings.Cut(row[strings.Index(row, "--"):], "`")
+				name, _, _ = strings.Cut(name, " ")
+				shared = append(shared, "`"+name+"`")
 			}
-			if !c.LocalFlags().HasAvailableFlags() {
-				continue
+			b.WriteString("\n")
+			if len(shared) > 0 {
+				fmt.Fprintf(&b, "%s, [described above](#flags-of-several-commands): %s.\n", g.title, strings.Join(shared, ", "))
 			}
-			if b.WriteString("\n"); len(groups) > 1 {
-				fmt.Fprintf(&b, "%s:\n\n", g.Title)
+			if len(own) > 0 && len(shared) > 0 {
+				b.WriteString("\n")
 			}
-			flagTable(&b, fs)
+			if len(own) > 0 {
+				b.WriteString(flagTable(own))
+			}
 		}
 	}
 	return b.String()
+}
+
+type flagGroup struct {
+	title string
+	rows  []string
+}
+
+// groupsOf are the groups of a command's help, with the rows of its flags.
+func groupsOf(c *cobra.Command) (all []flagGroup) {
+	if !c.LocalFlags().HasAvailableFlags() {
+		return nil
+	}
+	for _, g := range helpLayout().Of(c) {
+		fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+		for _, name := range g.Flags {
+			fs.AddFlag(c.Flag(name))
+		}
+		all = append(all, flagGroup{g.Title, rows(fs)})
+	}
+	return all
 }
 
 // documented are all commands but those of a shell's completion, which cobra
@@ -93,8 +134,10 @@ func documented(root *cobra.Command) []*cobra.Command {
 	return all
 }
 
-func flagTable(b *strings.Builder, flags *pflag.FlagSet) {
-	b.WriteString("| flag | |\n|---|---|\n")
+func flagTable(rows []string) string { return "| flag | |\n|---|---|\n" + strings.Join(rows, "") }
+
+// rows are the lines of a table about flags, in the order of their names.
+func rows(flags *pflag.FlagSet) (all []string) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Hidden || f.Name == "help" {
 			return
@@ -110,8 +153,9 @@ func flagTable(b *strings.Builder, flags *pflag.FlagSet) {
 		if d := help.Default(f); d != "" {
 			usage += fmt.Sprintf(" (default `%s`)", d)
 		}
-		fmt.Fprintf(b, "| `%s` | %s |\n", cell(name), cell(usage))
+		all = append(all, fmt.Sprintf("| `%s` | %s |\n", cell(name), cell(usage)))
 	})
+	return all
 }
 
 // cell is text in a table of Markdown.
