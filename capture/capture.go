@@ -230,10 +230,11 @@ func (t *taking) observe(ctx context.Context, e filewise.Capturer) ([]kind, erro
 		if s.Calls <= 0 {
 			continue
 		}
-		n, is := known[s.Hidden+"\x00"+s.Key] // one statement has several IDs if its lists are of other lengths
+		key := s.Hidden + "\x00" + cmp.Or(s.Key, "\x00"+s.ID) // one statement has several IDs if its lists are of other lengths
+		n, is := known[key]
 		if !is {
 			n = len(kinds)
-			known[s.Hidden+"\x00"+s.Key] = n
+			known[key] = n
 			kinds = append(kinds, kind{texts: []string{s.Text}, keys: []string{s.Key}, hidden: s.Hidden})
 		}
 		k := &kinds[n]
