@@ -262,7 +262,7 @@ var reserved = func() map[string]bool {
 	for word := range strings.FieldsSeq(`select distinct top from where and or not in is null like between exists case when then else end
 		as on join left right outer inner cross apply group order by having asc desc partition
 		union all set begin if return declare exec execute
-		into with collate latin1_general_bin2 microsecond second minute sys sysdate user rownum option maxdop`) {
+		for xml raw into with collate latin1_general_bin2 microsecond second minute sys sysdate user rownum option maxdop`) {
 		all[word] = true
 	}
 	return all

@@ -54,6 +54,13 @@ func (b *build) do(ctx context.Context, x script.Step) error {
 	if x.Section == "copy-export" {
 		return b.server.taken.once(ctx, b.conn, func() error { return b.marks.alter(ctx, b.design.names.Tablespace, s) })
 	}
+	if x.Section == "made" {
+		sum, err := b.marks.sum(ctx, b.design.names.Tablespace)
+		if err != nil {
+			return err
+		}
+		s.text = strings.Replace(s.text, sumLater, sum, 1)
+	}
 	if name, is := strings.CutPrefix(x.On, inTablespace); is {
 		return b.marks.alter(ctx, name, s)
 	}

@@ -33,6 +33,8 @@ type fakeServer struct {
 	before      func(statement)   // called before each statement
 	log         []string          // what was executed: "section name"
 	offlined    string            // the tablespace that was taken offline last
+	definitions [][]any           // of all builds: object, line
+	made        map[string]string // sums of definitions, by tablespace
 	fresh       string            // the tablespace whose mark was the last thing that was read
 	parents     map[string]string // of tables, by foreign keys
 	unchecked   []string          // what was altered without its mark having been read right before, or dropped offline
@@ -47,7 +49,7 @@ type fakeSpace struct {
 func newFake() *fakeServer {
 	return &fakeServer{account: "ADA", tablespaces: map[string]*fakeSpace{}, comments: map[string]string{}, programs: map[string]string{},
 		answers: map[string][][]any{}, fails: map[string]error{}, parents: map[string]string{}, users: map[string]bool{}, jobs: map[string]bool{},
-		dumps: map[string]bool{}}
+		dumps: map[string]bool{}, made: map[string]string{}}
 }
 
 func (f *fakeServer) marks() marks { return marks{f, f.account} }
@@ -126,6 +128,9 @@ func (f *fakeServer) exec(ctx context.Context, s statement) error {
 		f.tablespaces[name].segments = append(f.tablespaces[name].segments, []any{f.account, name, "TABLE"})
 	case "mark":
 		f.comments[name] = strings.ReplaceAll(s.text[strings.Index(s.text, "'")+1:len(s.text)-1], "''", "'")
+	case "made":
+		f.alters(s, name)
+		f.made[name] = strings.ReplaceAll(s.text[strings.Index(s.text, "'")+1:len(s.text)-1], "''", "'")
 	case "tables":
 		n := regexp.MustCompile(`"(\w+)"`).FindAllStringSubmatch(s.text, -1) // table, key, its tablespace, the table's
 		f.tablespaces[n[3][1]].segments = append(f.tablespaces[n[3][1]].segments, []any{f.account, n[0][1], "TABLE"})
@@ -241,6 +246,10 @@ func (f *fakeServer) rows(_ context.Context, s statement) ([][]any, error) {
 		if space != nil && slices.ContainsFunc(space.segments, func(r []any) bool { return r[1] == arg }) {
 			return [][]any{{nil}}, nil
 		}
+	case "read-made":
+		return [][]any{{f.made[arg]}}, nil
+	case "definitions":
+		return inOrder(s, f.definitions)
 	case "marker-rows":
 		if f.tablespaces[quoted(s.text)].offline {
 			return nil, oracleError(376)

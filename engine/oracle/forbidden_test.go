@@ -19,7 +19,7 @@ var forbidden = regexp.MustCompile(`(?i)\b(ALTER\s+SYSTEM|ALTER\s+DATABASE|ALTER
 // a name of the build's.
 var changes = regexp.MustCompile(`^(?:CREATE (?:SMALLFILE|BIGFILE) TABLESPACE|ALTER TABLESPACE|DROP TABLESPACE|CREATE TABLE|` +
 	`CREATE(?: UNIQUE)? INDEX|INSERT INTO|DROP TABLE|ALTER TABLE|ALTER INDEX|CREATE PACKAGE(?: BODY)?|CREATE PROCEDURE|` +
-	`DROP (?:PACKAGE|PROCEDURE)|COMMENT ON TABLE) "(FILEWISE_[A-Z]{18})`)
+	`DROP (?:PACKAGE|PROCEDURE)|COMMENT ON (?:TABLE|COLUMN)) "(FILEWISE_[A-Z]{18})`)
 
 // buildRows are the workloads' changes of rows of the build's own tables.
 var buildRows = regexp.MustCompile(`\b(?:UPDATE|DELETE FROM) "FILEWISE_[A-Z]{18}T[0-9A-Z]{2}"|\bFOR UPDATE;|\bFOR UPDATE$|` +

@@ -90,11 +90,49 @@ func (m marks) look(ctx context.Context, name string) (s state, err error) {
 			return s, nil
 		}
 	}
+	if s.marked && !s.mark.Custom {
+		s.others, err = m.changed(ctx, name)
+	}
 	if s.marked {
-		return s, nil
+		return s, err
 	}
 	s.unmarked, err = m.empty(ctx, name, s.online, segments, waiting)
 	return s, err
+}
+
+// sum is that of all definitions of a build, but of tables that come and go.
+func (m marks) sum(ctx context.Context, name string) (string, error) {
+	like := name + "%"
+	found, err := rows(ctx, m, 2, "definitions", nil, like, like, like, like, like)
+	var all []string
+	for _, r := range found {
+		if object := text(r[0]); len(object) <= len(name) || !strings.Contains(churnLetters, object[len(name):len(name)+1]) {
+			all = append(all, object+" "+text(r[1]))
+		}
+	}
+	slices.Sort(all)
+	return mark.Sum(all...), err
+}
+
+// changed says what is not as it was made. A build that was not finished, or is being dropped, or that an earlier version made, has no sum.
+func (m marks) changed(ctx context.Context, name string) (string, error) {
+	made, err := m.madeSum(ctx, name)
+	if err != nil || made == "" {
+		return "", err
+	}
+	is, err := m.sum(ctx, name)
+	if err != nil || is == made {
+		return "", err
+	}
+	return "a definition that is not the one that was made", nil
+}
+
+func (m marks) madeSum(ctx context.Context, name string) (string, error) {
+	found, err := rows(ctx, m, 1, "read-made", nil, name)
+	if err != nil || len(found) != 1 {
+		return "", err
+	}
+	return text(found[0][0]), nil
 }
 
 // empty tells whether a tablespace without a mark holds nothing, or nothing but
@@ -251,6 +289,8 @@ func (m marks) dropAll(ctx context.Context, name string, others ...string) error
 			if err := m.dropCopy(ctx, name); err != nil {
 				return err
 			}
+		} else if err := m.unmade(ctx, name); err != nil {
+			return err
 		}
 		if err := m.dropContents(ctx, name); err != nil {
 			return err
@@ -265,6 +305,15 @@ func (m marks) dropAll(ctx context.Context, name string, others ...string) error
 		}
 	}
 	return m.dropTablespace(ctx, name)
+}
+
+// unmade takes the sum of the definitions back, before they go one by one.
+func (m marks) unmade(ctx context.Context, name string) error {
+	made, err := m.madeSum(ctx, name)
+	if err != nil || made == "" {
+		return err
+	}
+	return m.alterBy(ctx, name, "made", vars{"Sum": ""})
 }
 
 // bringOnline brings tablespaces online that a killed run has left offline: a table that

@@ -38,6 +38,34 @@ func TestDropBuild(t *testing.T) {
 	}
 }
 
+// A build stays in which somebody has changed a definition or put one of his own in, whatever its name; it goes once that is undone,
+// also when the drop is interrupted between two of its parts.
+func TestChangedDefinition(t *testing.T) {
+	f := newFake()
+	data := newName()
+	f.add(t, data, true, data, data+"T00", data+"T01")
+	made := [][]any{{data + "T00", "column 1 ID NUMBER"}, {data + "V01", "column 1 CONTENT CHAR"}}
+	f.definitions = made[:1]
+	sum, err := f.marks().sum(t.Context(), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.made[data] = sum
+	f.definitions = append(made[:1:1], []any{data + "T00", "index MINE NONUNIQUE 1 ID ASC"})
+	if err := f.marks().dropBuild(t.Context(), data); filewise.CodeOf(err) != filewise.CodePreflight || len(f.log) > 0 {
+		t.Fatalf("with an index of somebody's: %v, after %v", err, f.log)
+	}
+	f.definitions = made // with a table that comes and goes
+	f.fails["offline"] = oracleError(1013)
+	if err := f.marks().dropBuild(t.Context(), data); err == nil || len(f.log) < 2 || !strings.HasPrefix(f.log[0], "made ") {
+		t.Fatalf("interrupted: %v, after %v", err, f.log)
+	}
+	f.definitions, f.fails = nil, map[string]error{}
+	if err := f.marks().dropBuild(t.Context(), data); err != nil || len(f.tablespaces) > 0 || len(f.unchecked) > 0 {
+		t.Errorf("gone on: %v, left %v, %v", err, f.tablespaces, f.unchecked)
+	}
+}
+
 // Tables that refer to each other go whatever their order (ORA-02449), and an index tablespace
 // that clean comes to first goes with its build (ORA-02429).
 func TestDropReferenced(t *testing.T) {

@@ -34,6 +34,7 @@ func (d *design) steps(mark func(tablespace string) (string, error)) (script.Ste
 		s.program()
 	}
 	s.load()
+	s.made()
 	s.extend()
 	s.settle(filewise.StageSettle)
 	if d.isCustom() {
@@ -134,6 +135,19 @@ func (s stepper) load() {
 	all, err := d.finished()
 	s.rendered(filewise.StageLoad, inTablespace+d.names.Tablespace, all, err)
 }
+
+// made stores the sum of the definitions, which plans do not know yet. Custom SQL makes what it wants.
+func (s stepper) made() {
+	d, stage := s.d, filewise.StageBuild
+	if len(d.objects.loaded) > 0 {
+		stage = filewise.StageLoad
+	}
+	if !d.isCustom() {
+		s.server(stage, inTablespace+d.names.Tablespace, "made", vars{"Tablespace": d.names.Tablespace, "Sum": sumLater})
+	}
+}
+
+const sumLater = "the sum of all definitions"
 
 // extend adds the files that are added later. A rebuild moves every table, for which
 // its space is needed twice for a while.

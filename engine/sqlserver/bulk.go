@@ -135,7 +135,11 @@ func (w *bulkWriter) EndRow() error {
 // Finish makes the indexes that are cheaper made once the tables are full, and
 // brings statistics up to date.
 func (b bulk) Finish(ctx context.Context) error {
-	if err := b.build.steps.Of("indexes").Run(ctx, b.build.do); err != nil {
+	err := b.build.steps.Of("indexes").Run(ctx, b.build.do)
+	if err == nil {
+		err = b.build.steps.Of("made").Run(ctx, b.build.do)
+	}
+	if err != nil {
 		return b.build.server.login.explain(fmt.Errorf("finishing the load: %w", err))
 	}
 	return nil

@@ -151,6 +151,32 @@ func TestActivity(t *testing.T) {
 	}
 }
 
+// TestChangedDefinition: a build stays in which somebody has changed a definition, or put an index, a type or a default of his
+// own in, whatever its name; loaded or not.
+func TestChangedDefinition(t *testing.T) {
+	lab := newLab(t, nil)
+	lab.target.Settings = map[string]string{"keep-backups": "on"}
+	s := lab.open()
+	for _, w := range append(phasedWorkloads(t), inserts(t, nil)) {
+		db := lab.build(s, layout(1), w)
+		name := lab.names()[0]
+		if _, loads := w.(filewise.Loadable); loads {
+			ok(t, loadAll(t, db, w))
+		}
+		set := func(to string) {
+			lab.model.mu.Lock()
+			lab.model.databases[name].definition = to
+			lab.model.mu.Unlock()
+		}
+		set("with an index more")
+		if err := db.Dropper.Drop(t.Context()); filewise.CodeOf(err) != filewise.CodePreflight || !slices.Equal(lab.names(), []string{name}) {
+			t.Fatalf("dropped: %v", err)
+		}
+		set("")
+		ok(t, db.Dropper.Drop(t.Context()))
+	}
+}
+
 // TestOldRelease: what the oldest release does not have is not asked of it.
 func TestOldRelease(t *testing.T) {
 	for release, version := range map[string]string{"2016": "13.0.5026.0", "2022": "16.0.4085.2"} {

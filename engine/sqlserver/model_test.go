@@ -73,6 +73,7 @@ type modelDatabase struct {
 	files      []modelFile
 	objects    int
 	strange    []string // what others have put in
+	definition string   // of all that is in it, which others may change
 	sessions   int      // of others
 	options    []string
 	rows       map[string]map[int64]string // by table
@@ -340,6 +341,13 @@ func init() {
 	})
 	add(`ALTER DATABASE `+identPattern, modelAlter)
 	add(`AS mark,`, modelLook)
+	add(`@name = N'filewise made'`, func(a *asked, _ *Reply) error {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		d := a.database()
+		d.properties["filewise made"] = d.definition
+		return nil
+	})
 	add(`sp_getapplock @Resource = N'([^']*)'.*@LockTimeout = (\d+)`, modelLock)
 	add(`APPLOCK_MODE\(N'public', N'([^']*)', N'Session'\)`, func(a *asked, r *Reply) error {
 		a.mu.Lock()
@@ -502,7 +510,7 @@ func modelDrop(a *asked, r *Reply) error {
 	d := a.guarded(r)
 	switch {
 	case d == nil:
-	case len(d.strange) > 0 && strings.Contains(a.q.SQL, "THROW 50004"):
+	case len(d.others(a.q.SQL)) > 0 && strings.Contains(a.q.SQL, "THROW 50004"):
 		r.Error(errOthers, 16, "the database holds what Filewise has not made: nothing of it is changed")
 	case d.sessions > 0 && !strings.Contains(a.q.SQL, "ROLLBACK IMMEDIATE"):
 		r.Error(errInUse, 16, "Cannot drop the database because it is currently in use.")
@@ -582,6 +590,16 @@ func notOnline(r *Reply, name string) {
 		"state that allows access checks.").Error(5069, 16, "ALTER DATABASE statement failed.")
 }
 
+// others are what is in it that was not made, as far as the statement asks.
+func (d *modelDatabase) others(statement string) []string {
+	made, known := d.properties["filewise made"]
+	const asks = "p.name = N'filewise made' AND CAST(p.value AS nvarchar(100)) <>"
+	if known && strings.Contains(statement, asks) && made != d.definition {
+		return append(slices.Clone(d.strange), "a definition that is not the one that was made")
+	}
+	return d.strange
+}
+
 func modelLook(a *asked, r *Reply) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -599,11 +617,12 @@ func modelLook(a *asked, r *Reply) error {
 		text = t
 	}
 	var other any
-	if len(d.strange) > 0 {
-		other = slices.Min(d.strange)
+	strange := d.others(a.q.SQL)
+	if len(strange) > 0 {
+		other = slices.Min(strange)
 	}
 	r.Result(str("mark"), big("objects"), big("sessions"), big("age"), big("others"), str("other"), num("result")).
-		Row(text, d.objects+len(d.properties)+len(d.strange), d.sessions, d.age, len(d.strange), other, result)
+		Row(text, d.objects+len(d.properties)+len(strange), d.sessions, d.age, len(strange), other, result)
 	return nil
 }
 

@@ -37,14 +37,18 @@ var words = orders.Words{
 // completed puts parts into a text. Where it says "-- guard", the statement stands
 // that lets a batch go on only with a database that is Filewise's; "-- others"
 // is the table of what Filewise has not made in a database: this one, or with
-// "there" that of .Name, with "model" model. What is older than the database came from model.
+// "there" that of .Name, with "model" model. What is older than the database came from model. "-- definition"
+// is the sum of all definitions in this database.
 func completed() func(text string) string {
 	tables, keys, procedures, columns := namesMade()
 	whose := func(in, id string) string {
-		return strings.NewReplacer("{{.In}}", in, "{{.ID}}", id, "{{.Tables}}", tables, "{{.Keys}}", keys,
+		definition := strings.TrimRight(part("definition"), "\n")
+		return strings.NewReplacer("{{.Definition}}", strings.ReplaceAll(definition, "{{.In}}", in),
+			"{{.In}}", in, "{{.ID}}", id, "{{.Tables}}", tables, "{{.Keys}}", keys,
 			"{{.Procedures}}", procedures, "{{.Columns}}", columns).Replace(part("others"))
 	}
-	return strings.NewReplacer("-- guard\n", part("guard"), "-- others there\n", whose("{{ident .Name}}.", "DB_ID({{literal .Name}})"),
+	return strings.NewReplacer("-- guard\n", part("guard"), "-- definition\n", strings.ReplaceAll(part("definition"), "{{.In}}", ""),
+		"-- others there\n", whose("{{ident .Name}}.", "DB_ID({{literal .Name}})"),
 		"-- others model\n", whose("model.", "-1"), "-- others\n", whose("", "DB_ID()")).Replace
 }
 

@@ -27,6 +27,7 @@ func (d *design) steps() (script.Steps, error) {
 		w.Sections(filewise.StageBuild, "keep")
 		s.program()
 		s.load()
+		s.made()
 		s.extend()
 	}
 	w.Sections(filewise.StageSettle, "settle")
@@ -98,6 +99,17 @@ func (s stepper) load() {
 			"INSERT BULK dbo."+ident(t.Name)+" ("+strings.Join(quotedAll(t.Columns), ", ")+")")
 	}
 	s.Sections(filewise.StageLoad, "indexes")
+}
+
+// made stores the definitions of what was made, once there is nothing more to make. Custom SQL makes what it wants.
+func (s stepper) made() {
+	stage := filewise.StageBuild
+	if s.d.program.Loads() {
+		stage = filewise.StageLoad
+	}
+	if !s.d.custom() {
+		s.Sections(stage, "made")
+	}
 }
 
 func quotedAll(names []string) []string {

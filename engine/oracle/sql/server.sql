@@ -89,6 +89,26 @@ CREATE TABLE {{ident .Tablespace}} (note CHAR(1)) SEGMENT CREATION IMMEDIATE TAB
 -- name: mark
 COMMENT ON TABLE {{ident .Tablespace}} IS {{literal .Mark}};
 
+-- Once there is nothing more to make: the sum of all definitions, by which what is changed or put in later is told. It is
+-- taken back before the drop.
+-- name: made
+COMMENT ON COLUMN {{ident .Tablespace}}.NOTE IS {{literal .Sum}};
+
+-- name: read-made
+SELECT comments FROM user_col_comments WHERE table_name = :1 AND column_name = 'NOTE';
+
+-- What a build's tables and programs are by the dictionary, but tables that come and go.
+-- name: definitions
+SELECT table_name AS object, 'column ' || column_id || ' ' || column_name || ' ' || data_type || ' ' || data_length || ' ' || data_precision || ' ' || data_scale || ' ' || nullable || ' ' || default_length AS line FROM user_tab_columns WHERE table_name LIKE :1
+UNION ALL
+SELECT i.table_name, 'index ' || i.index_name || ' ' || i.uniqueness || ' ' || c.column_position || ' ' || c.column_name || ' ' || c.descend FROM user_indexes i JOIN user_ind_columns c ON c.index_name = i.index_name WHERE i.table_name LIKE :2
+UNION ALL
+SELECT table_name, 'constraint ' || constraint_name || ' ' || constraint_type FROM user_constraints WHERE table_name LIKE :3
+UNION ALL
+SELECT table_name, 'trigger ' || trigger_name FROM user_triggers WHERE table_name LIKE :4
+UNION ALL
+SELECT name, 'source ' || type || ' ' || line || ' ' || ORA_HASH(text) FROM user_source WHERE name LIKE :5;
+
 -- name: add-file
 ALTER TABLESPACE {{ident .Tablespace}} ADD DATAFILE {{.File}};
 

@@ -454,6 +454,14 @@ CREATE TABLE dbo.fw_loaded (
 -- like one that was there.
 SET NOCOUNT OFF;
 
+-- name: made whole
+-- What was made, by the whole definition of everything, but of tables that come and go: what is changed or put in later
+-- is told by it. A database without it, of an earlier version or of a run that was killed before, is told by names.
+DECLARE @made nvarchar(100) =
+-- definition
+;
+EXEC sys.sp_addextendedproperty @name = N'filewise made', @value = @made;
+
 -- name: begin-load
 BEGIN TRANSACTION;
 

@@ -20,7 +20,10 @@
     UNION ALL SELECT name FROM {{.In}}sys.certificates
     UNION ALL SELECT name FROM {{.In}}sys.symmetric_keys
     UNION ALL SELECT name FROM {{.In}}sys.asymmetric_keys
-    UNION ALL SELECT name FROM {{.In}}sys.extended_properties WHERE class = 0 AND name <> N'filewise'
+    UNION ALL SELECT name FROM {{.In}}sys.extended_properties WHERE class = 0 AND name NOT IN (N'filewise', N'filewise made')
+    UNION ALL SELECT N'a definition that is not the one that was made' FROM {{.In}}sys.extended_properties AS p
+    WHERE p.class = 0 AND p.name = N'filewise made' AND CAST(p.value AS nvarchar(100)) <>
+      {{.Definition}}
     UNION ALL SELECT name FROM {{.In}}sys.database_principals
     WHERE principal_id BETWEEN 5 AND 16383 AND create_date >= (SELECT create_date FROM sys.databases WHERE database_id = {{.ID}})
   ) AS strange
