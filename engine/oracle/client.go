@@ -42,7 +42,7 @@ func (c opener) Connect(ctx context.Context) (conn driver.Conn, err error) {
 		if err != nil {
 			return err
 		}
-		if err := opened.OpenWithContext(ctx); err != nil {
+		if err := opened.OpenWithContext(countingRedirects(ctx)); err != nil {
 			return errors.Join(context.Cause(ctx), err)
 		}
 		conn = opened
@@ -66,6 +66,9 @@ type pool struct {
 }
 
 func newPool(c *config, secrets []filewise.Secret) *pool {
+	if !c.SSL && c.Dialer == nil {
+		c.Dialer = dialer{}
+	}
 	opener := external.Recovering(opener{c}, external.Traits{Server: serverOf(c), Code: codeText})
 	p := &pool{db: sql.OpenDB(opener), lasting: sql.OpenDB(opener), secrets: secrets}
 	p.db.SetMaxOpenConns(controls)

@@ -328,8 +328,8 @@ func (e *examination) profile(ctx context.Context) {
 	}
 	need := int64(e.Demand.Program.Connections() + controls + 2)
 	if limit < need {
-		e.Fail("profile", fmt.Sprintf("use up to %d --connections, or have the DBA give account %s a profile with more SESSIONS_PER_USER",
-			max(limit-controls-2, 0), e.server.about.account), "%d sessions are needed, and the account's profile allows %d (SESSIONS_PER_USER)",
+		e.Fail("profile", fewer(limit-controls-2, fmt.Sprintf("have the DBA give account %s a profile with more SESSIONS_PER_USER",
+			e.server.about.account)), "%d sessions are needed, and the account's profile allows %d (SESSIONS_PER_USER)",
 			need, limit)
 		return
 	}
@@ -381,6 +381,14 @@ func (e *examination) storage(ctx context.Context) {
 		humanize.IBytes(uint64(limit)), humanize.IBytes(uint64(max(used, 0))), humanize.IBytes(uint64(max(need, 0))))
 }
 
+// fewer is what to do where so many connections are possible: something else if there are none.
+func fewer(possible int64, otherwise string) string {
+	if possible < 1 {
+		return otherwise
+	}
+	return fmt.Sprintf("use --connections %d or fewer, or %s", possible, otherwise)
+}
+
 // connections compares the workload's with the limit of processes.
 func (e *examination) connections(ctx context.Context) {
 	if e.server.missing["V_$RESOURCE_LIMIT"] {
@@ -388,7 +396,7 @@ func (e *examination) connections(ctx context.Context) {
 	}
 	found, ok := e.ask(ctx, "connections", 2, "sessions-limit")
 	if limit, known := number(e.values["processes"]); ok && len(found) == 0 && known { // a pluggable database does not show them
-		e.Connections(int64(e.Demand.Program.Connections()+controls+2), limit, fmt.Sprintf("use fewer than %d --connections", limit-controls-2),
+		e.Connections(int64(e.Demand.Program.Connections()+controls+2), limit, fewer(limit-controls-2, "have PROCESSES raised"),
 			fmt.Sprintf("the instance takes %d processes (how many are in use is not seen here)", limit))
 		return
 	}
@@ -401,7 +409,7 @@ func (e *examination) connections(ctx context.Context) {
 		return
 	}
 	e.Connections(int64(e.Demand.Program.Connections()+controls+2), limit-used,
-		fmt.Sprintf("use up to %d --connections", max(limit-used-controls-2, 0)),
+		fewer(limit-used-controls-2, "end other sessions, or have PROCESSES raised"),
 		fmt.Sprintf("%d of %d processes are in use", used, limit))
 }
 

@@ -1,8 +1,11 @@
 package postgres
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"slices"
 	"strings"
@@ -60,10 +63,43 @@ func tryExternal(t *testing.T, bin string) {
 	if f.tls {
 		t.Run("Secrets", func(t *testing.T) { kept(t, f) })
 	}
+	t.Run("Pooler", func(t *testing.T) { pooled(t, f) })
 	t.Run("Refused", func(t *testing.T) { refusedVolumes(t, f) })
 	t.Run("Directory", func(t *testing.T) { inDirectory(t, f) })
 	if after := f.state(t); !slices.Equal(before, after) {
 		t.Errorf("the server is not as before: gone %q, new %q", without(before, after), without(after, before))
+	}
+}
+
+// pooler hands out sessions of the server's as poolers do: under numbers of its own.
+type pooler struct{ net.Conn }
+
+func (p pooler) Read(b []byte) (int, error) {
+	n, err := p.Conn.Read(b)
+	const key = "K\x00\x00\x00\x0c" // BackendKeyData, before the process
+	if at := bytes.Index(b[:n], []byte(key)); at >= 0 && at+len(key)+4 <= n {
+		b[at+len(key)+3] ^= 1
+	}
+	return n, err
+}
+
+// A pooler between Filewise and the server is refused, for what is asked comes to sessions of others'.
+func pooled(t *testing.T, f *usersServer) {
+	config := f.admin.Config.Copy()
+	dial := config.DialFunc
+	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := dial(ctx, network, address)
+		return pooler{c}, err
+	}
+	link := client.New(config, client.Classify)
+	defer link.Close()
+	a, err := lookAround(t.Context(), link)
+	must(t, err)
+	if err := a.fit(); filewise.CodeOf(err) != filewise.CodePreflight || !strings.Contains(filewise.RemedyOf(err), "not through the pooler") {
+		t.Errorf("through a pooler: %v, do this: %s", err, filewise.RemedyOf(err))
+	}
+	if a, err := lookAround(t.Context(), f.admin); err != nil || a.pooled {
+		t.Errorf("without one: %v, %v", a.pooled, err)
 	}
 }
 

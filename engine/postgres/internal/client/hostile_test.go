@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"filewise"
 )
 
@@ -99,6 +101,20 @@ func TestHostileServer(t *testing.T) {
 			mutated[which][at] = []byte{0, 1, 0x7f, 0x80, 0xff, byte(r.Uint32())}[r.IntN(6)]
 		}
 		told(t, mutated[0], mutated[1])
+	}
+}
+
+// A panic of the driver is an error that names the server, and the connection that met it is not used again.
+func TestPanicOfTheDriver(t *testing.T) {
+	l, err := Open(filewise.Address{Scheme: "postgres", Host: "127.0.0.1", Port: liar(t, nil, nil), User: "u",
+		Options: map[string]string{"sslmode": "disable"}}, map[string]string{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	err = l.With(t.Context(), func(*pgx.Conn) error { panic("index out of range") })
+	if filewise.CodeOf(err) != filewise.CodePreflight || !strings.Contains(err.Error(), "postgres://127.0.0.1:") || len(l.free) > 0 {
+		t.Errorf("%v, %d connections kept", err, len(l.free))
 	}
 }
 

@@ -86,8 +86,9 @@ func (l *Link) More(connections int) *Link {
 	return more
 }
 
-// With lends a control connection. One that breaks meanwhile is not used again.
-func (l *Link) With(ctx context.Context, use func(*pgx.Conn) error) error {
+// With lends a control connection. One that breaks meanwhile is not used again; a panic of the driver, over what the server
+// has sent, is an error that names the server.
+func (l *Link) With(ctx context.Context, use func(*pgx.Conn) error) (err error) {
 	select {
 	case l.slots <- struct{}{}:
 		defer func() { <-l.slots }()
@@ -98,11 +99,31 @@ func (l *Link) With(ctx context.Context, use func(*pgx.Conn) error) error {
 	if err != nil {
 		return err
 	}
-	defer l.give(conn)
+	broken := false
+	defer func() {
+		if !broken {
+			l.give(conn)
+		}
+	}()
+	defer l.recovered(&err, func() { broken = true; _ = conn.PgConn().Conn().Close() }) // whose state nobody knows
 	return use(conn)
 }
 
-func (l *Link) take(ctx context.Context) (*pgx.Conn, error) {
+// recovered is deferred: it makes an error of a panic, and ends what has met it.
+func (l *Link) recovered(err *error, end func()) {
+	if p := recover(); p != nil {
+		end()
+		*err = l.Why(external.Unreadable(l.server(), p))
+	}
+}
+
+// server names the server in messages.
+func (l *Link) server() string {
+	return fmt.Sprintf("postgres://%s:%d", l.Config.Host, l.Config.Port)
+}
+
+func (l *Link) take(ctx context.Context) (_ *pgx.Conn, err error) {
+	defer l.recovered(&err, func() {})
 	l.mu.Lock()
 	if l.closed {
 		l.mu.Unlock()
@@ -260,7 +281,8 @@ func OrCause(ctx context.Context, err error) error {
 }
 
 // Worker opens a connection of the workload.
-func (l *Link) Worker(ctx context.Context) (*pgconn.PgConn, error) {
+func (l *Link) Worker(ctx context.Context) (_ *pgconn.PgConn, err error) {
+	defer l.recovered(&err, func() {})
 	config := l.Config.Copy().Config
 	config.DialFunc = exchange.Dialing(config.DialFunc, false)
 	conn, err := pgconn.ConnectConfig(ctx, &config)
