@@ -55,6 +55,34 @@ func database(t *testing.T, b []byte, statements ...string) []byte {
 	return b
 }
 
+// A store that is moved away, replaced or overwritten while a run goes on is told as that, with what can be done.
+func TestStoreChangesUnderARun(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(path string) error
+		remedy string
+	}{
+		"moved":    {func(path string) error { return os.Rename(path, path+".old") }, "put the file back where it was"},
+		"removed":  {os.Remove, "put the file back where it was"},
+		"replaced": {func(path string) error { return os.Rename(path+"2", path) }, "put the file back where it was"},
+		"overwritten": {func(path string) error {
+			return os.WriteFile(path, bytes.Repeat([]byte("not a store "), 10_000), 0o600)
+		}, "restore the file from a backup"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			other := sampleStore(t)
+			s := openNew(t)
+			id := newRun(t, s)
+			must(t, os.WriteFile(s.Path()+"2", other, 0o600))
+			must(t, c.change(s.Path()))
+			err := s.AddTrial(t.Context(), id, sampleTrial(1))
+			if filewise.CodeOf(err) != filewise.CodeStore || !strings.Contains(filewise.RemedyOf(err), c.remedy) {
+				t.Errorf("%v (%s), do this: %s", err, filewise.CodeOf(err), filewise.RemedyOf(err))
+			}
+			_ = s.Close()
+		})
+	}
+}
+
 // What is no store of this version is refused by both ways to open one, with
 // the path and a remedy, and is left as it is with nothing beside it.
 func TestRefusedFiles(t *testing.T) {

@@ -107,6 +107,10 @@ func explain(err error) (what, remedy string) {
 	if filesystem.Full(c.Errno) {
 		c.Primary = sqlitedriver.Full
 	}
+	if c.Extended == sqlitedriver.Moved {
+		return "it was moved, removed or replaced while it was open: ", "put the file back where it was; then “filewise resume” goes on " +
+			"with a run that was measuring"
+	}
 	switch c.Primary {
 	case sqlitedriver.Full:
 		return "its storage is full: ", "free space there and give the command again, or go on with a run by “filewise resume”: " +

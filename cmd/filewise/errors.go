@@ -57,11 +57,18 @@ const codeInterrupted filewise.Code = "interrupted"
 var interrupted = filewise.Errorf(codeInterrupted, "\"filewise resume\" goes on with a run that was measuring",
 	"interrupted; whatever is finished is stored")
 
+// measures tells the commands whose runs can go on.
+func measures(command string) bool {
+	return slices.Contains([]string{"run", "resume", "backup"}, command)
+}
+
 // reportError says on stderr what went wrong and what to do, as JSON with --json.
 func (a *app) reportError(err error, args []string) {
 	code := exitCode(err)
 	if code == exitInterrupted && filewise.CodeOf(err) != codeInterrupted {
-		err = interrupted
+		if err = interrupted; !slices.ContainsFunc(a.args, measures) {
+			err = filewise.Errorf(codeInterrupted, "give it again", "interrupted")
+		}
 	}
 	message, remedy := a.named(filewise.Plain(err), filewise.RemedyOf(err))
 	message, remedy = a.masked(message), a.masked(remedy)
