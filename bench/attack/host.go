@@ -67,6 +67,9 @@ func (p *place) struck(strike, mend func() error, flags ...string) error {
 		return fmt.Errorf("not struck: %w", err)
 	}
 	code, err := c.exit()
+	if err == nil {
+		err = p.unmended()
+	}
 	if err := errors.Join(err, mend()); err != nil {
 		return err
 	}
@@ -74,6 +77,26 @@ func (p *place) struck(strike, mend func() error, flags ...string) error {
 		return p.clean() // it was so before the run began; what was out of reach then is not now
 	}
 	return p.recovers(c)
+}
+
+// unmended: resume while nothing is mended says what to do, and loses nothing.
+func (p *place) unmended() error {
+	before, err := p.stored()
+	if err != nil || before.run.ID == 0 || before.run.State == store.Done {
+		return err
+	}
+	c, err := p.start(nil, "resume")
+	if err != nil {
+		return err
+	}
+	code, err := c.exit()
+	if err == nil && code != 0 && (code < 3 || !strings.Contains(c.stderr.String(), "→")) {
+		err = fmt.Errorf("resume unmended: exit code %d\n%.2000s", code, c.stderr.Bytes())
+	}
+	if err == nil {
+		err = p.kept(before)
+	}
+	return err
 }
 
 // fill fills a file system to its last byte.
