@@ -40,7 +40,7 @@ func (p *place) mount(dir string, bytes int) (source string, err error) {
 	if err := errors.Join(os.MkdirAll(source, 0o755), os.MkdirAll(dir, 0o755)); err != nil {
 		return "", err
 	}
-	if err := syscall.Mount("tmpfs", source, "tmpfs", 0, fmt.Sprintf("size=%d", bytes)); err != nil {
+	if err := syscall.Mount("tmpfs", source, "tmpfs", 0, fmt.Sprintf("size=%d,mode=755", bytes)); err != nil {
 		return "", err
 	}
 	p.undo = append([]func() error{func() error { return syscall.Unmount(source, syscall.MNT_DETACH) }}, p.undo...)
