@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"filewise"
+	"filewise/internal/progress"
 	"filewise/internal/say"
 	"filewise/store"
 )
@@ -82,12 +83,15 @@ func HostRuns(ctx context.Context, path string, args, filters []string, read fun
 		}
 	}
 	out := make([]HostRun, len(refs))
+	step := progress.Begin(ctx, "judging runs", int64(len(refs)), "runs")
+	defer step.End()
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, ref := range refs {
 		group.Go(func() (err error) {
 			if err = ctx.Err(); err == nil {
 				out[i], err = read(ref)
+				step.Add(1)
 			}
 			return err
 		})

@@ -10,11 +10,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"filewise"
+	"filewise/internal/filesystem"
+	"filewise/internal/progress"
 )
 
 // Options say what is captured.
@@ -27,7 +30,32 @@ type Options struct {
 	Withhold []string      // columns whose values are not
 	Log      io.Reader     // in the place of what the server counts; nil: none
 	LogName  string
+	LogSize  int64  // in bytes; 0: not known
 	URL      string // of the database, without a secret
+}
+
+// OpenLog opens the log that is named, if one is.
+func (o *Options) OpenLog() error {
+	if o.LogName == "" {
+		return nil
+	}
+	file, err := filesystem.Open(o.LogName)
+	if err != nil {
+		return filewise.Errorf(filewise.CodeUsage, "name a readable file by --log", "log: %w", err)
+	}
+	o.Log = file
+	if info, err := os.Stat(o.LogName); err == nil && info.Mode().IsRegular() {
+		o.LogSize = info.Size()
+	}
+	return nil
+}
+
+// Close closes the log.
+func (o *Options) Close() error {
+	if c, is := o.Log.(io.Closer); is {
+		return c.Close()
+	}
+	return nil
 }
 
 const (
@@ -66,6 +94,8 @@ type Study struct {
 	Unread []Column `json:"unread,omitempty"`
 	// Earlier is how many statements of a log are of sessions older than it, taken for this database's.
 	Earlier int `json:"of_earlier_sessions,omitempty"`
+	// Interrupted: the study is of what was read until then.
+	Interrupted bool `json:"interrupted,omitempty"`
 }
 
 // Table is one that the layout may spread.
@@ -106,12 +136,16 @@ type kind struct {
 	shapes               []filewise.Shape
 }
 
-// Take captures. A watcher is closed by its owner.
+// Take captures. A watcher is closed by its owner. Where the context ends while the log is read, or the server is watched, the
+// study is of what is known then.
 func Take(ctx context.Context, e filewise.Capturer, w filewise.Watcher, o Options) (*Study, error) {
 	t := &taking{watcher: w, Study: Study{Options: o, Database: o.Database, Server: w.Server()}, why: map[string]string{}}
 	kinds, err := t.accustomed(ctx, e)
 	if err != nil {
 		return nil, err
+	}
+	if t.Interrupted {
+		ctx = context.WithoutCancel(ctx)
 	}
 	for _, k := range kinds {
 		t.Calls, t.Time = t.Calls+k.calls, t.Time+k.seconds
@@ -193,7 +227,12 @@ func (t *taking) observe(ctx context.Context, e filewise.Capturer) ([]kind, erro
 		if err := t.sessions(ctx, 0); err != nil {
 			return nil, err
 		}
-		kinds, err := t.readLog(e)
+		step := progress.Begin(ctx, "reading "+t.LogName, t.LogSize, "")
+		defer step.End()
+		kinds, err := t.readLog(ctx, e, step.Reader(t.Log))
+		if t.Interrupted = ctx.Err() != nil && errors.Is(err, context.Canceled); t.Interrupted {
+			return kinds, nil
+		}
 		if err != nil {
 			err = fmt.Errorf("log %s: %w", t.LogName, err)
 		}
@@ -212,7 +251,7 @@ func (t *taking) observe(ctx context.Context, e filewise.Capturer) ([]kind, erro
 		start = time.Now()
 	}
 	if err := t.sessions(ctx, t.For); err != nil {
-		return nil, err
+		t.Interrupted, ctx = true, context.WithoutCancel(ctx)
 	}
 	after, err := t.watcher.Counted(ctx)
 	if err != nil {
@@ -249,6 +288,8 @@ func (t *taking) sessions(ctx context.Context, d time.Duration) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	end := time.After(d)
+	step := progress.Begin(ctx, "watching "+t.Database, int64(d.Seconds()), "s")
+	defer step.End()
 	for looks := 1.0; ; looks++ {
 		if active, connected, err := t.watcher.Sessions(ctx); err == nil {
 			t.Active += (float64(active) - t.Active) / looks
@@ -259,6 +300,7 @@ func (t *taking) sessions(ctx context.Context, d time.Duration) error {
 		}
 		select {
 		case <-tick.C:
+			step.Add(1)
 		case <-end:
 			return nil
 		case <-ctx.Done():

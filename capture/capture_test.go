@@ -39,7 +39,7 @@ func TestBombInALog(t *testing.T) {
 		fits  bool
 	}{{[]string{"SELECT "}, 100_000, false}, {append([]string{"BEGIN "}, slices.Repeat([]string{"SELECT "}, 100_000)...), 100_000, false},
 		{[]string{"BEGIN ", "SELECT ", "ROLLBACK "}, 200_000, true}, {[]string{"SELECT "}, 1000, true}} {
-		if _, err := new(taking).readLog(logs{words: c.words, n: c.n}); (err == nil) != c.fits {
+		if _, err := new(taking).readLog(context.Background(), logs{words: c.words, n: c.n}, nil); (err == nil) != c.fits {
 			t.Errorf("%d of %q: %v", c.n, c.words[:1], err)
 		}
 	}
@@ -48,7 +48,7 @@ func TestBombInALog(t *testing.T) {
 // What was rolled back, and what an earlier capture asked, is said to be that.
 func TestNoWorkInALog(t *testing.T) {
 	x := new(taking)
-	kinds, err := x.readLog(logs{words: []string{"BEGIN ", "SELECT ", "ROLLBACK ", "SELECT MIN(filewise_v) FROM"}, n: 4})
+	kinds, err := x.readLog(context.Background(), logs{words: []string{"BEGIN ", "SELECT ", "ROLLBACK ", "SELECT MIN(filewise_v) FROM"}, n: 4}, nil)
 	if err != nil || len(kinds) != 2 {
 		t.Fatalf("%+v, %v", kinds, err)
 	}
@@ -421,7 +421,7 @@ func TestTransactionsOfALog(t *testing.T) {
 		"SELECT a|FETCH c|CLOSE c|BEGIN|FETCH d|INSERT b|COMMIT":                            "INSERT b 1 4s|SELECT a 1 3s",
 		"START SLAVE|BEGIN NOT ATOMIC DELETE a":                                             "BEGIN NOT ATOMIC DELETE a 1 1s|START SLAVE 1 1s",
 	} {
-		kinds, err := new(taking).readLog(given{statements: strings.Split(log, "|")})
+		kinds, err := new(taking).readLog(context.Background(), given{statements: strings.Split(log, "|")}, nil)
 		var got []string
 		for _, k := range kinds {
 			got = append(got, fmt.Sprintf("%s %.0f %.0fs", strings.Join(k.texts, ","), k.calls, k.seconds))

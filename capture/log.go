@@ -1,6 +1,8 @@
 package capture
 
 import (
+	"context"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -52,10 +54,10 @@ func (t *taking) older(s filewise.LoggedStatement) {
 
 // readLog counts the transactions of a log: what stands between BEGIN and COMMIT in a
 // session, and statements by themselves.
-func (t *taking) readLog(e filewise.Capturer) ([]kind, error) {
+func (t *taking) readLog(ctx context.Context, e filewise.Capturer, from io.Reader) ([]kind, error) {
 	l := &ledger{known: map[string]int{}, sessions: map[string]*open{}, modes: map[string]int{}, manual: t.Settings[manually] != ""}
 	worked := &overlap{}
-	err := e.ReadLog(t.Log, t.Database, func(s filewise.LoggedStatement) {
+	err := e.ReadLog(until{ctx, from}, t.Database, func(s filewise.LoggedStatement) {
 		worked.add(s)
 		if t.older(s); l.held <= mostHeld {
 			l.take(s)
@@ -76,6 +78,19 @@ func (t *taking) readLog(e filewise.Capturer) ([]kind, error) {
 	}
 	t.Connected = max(t.Connected, len(l.sessions))
 	return l.kinds, err
+}
+
+// until reads until the context ends.
+type until struct {
+	context.Context
+	io.Reader
+}
+
+func (u until) Read(p []byte) (int, error) {
+	if err := u.Err(); err != nil {
+		return 0, err
+	}
+	return u.Reader.Read(p)
 }
 
 // one adds calls of what is no transaction of a study's.

@@ -140,6 +140,9 @@ func (s *Study) Account() []string {
 		rate = fmt.Sprintf(" (%.1f a second)", s.Calls/s.Seconds)
 	}
 	all = append(all, fmt.Sprintf("It covers %s of %s%s, by %d types of transactions.", percent(s.Covered), of, rate, len(s.Transactions)))
+	if s.Interrupted {
+		all = append(all, "It was interrupted: it knows what was read until then.")
+	}
 	if s.Earlier > 0 {
 		all = append(all, fmt.Sprintf("The log does not tell the database of %s, whose sessions were connected before it was on, or before "+
 			"its file was changed: taken as this one's.", filewise.Counted(s.Earlier, "statement")))

@@ -14,6 +14,8 @@ import (
 	"filewise"
 	"filewise/drive"
 	"filewise/experiment"
+	"filewise/internal/progress"
+	"filewise/internal/say"
 	"filewise/report"
 	"filewise/report/document"
 )
@@ -28,6 +30,8 @@ type Options struct {
 	// Size asks for the terminal's columns and rows, before every picture: it
 	// may be resized meanwhile. 0: unknown; nil: 80 × 24.
 	Size func() (width, height int)
+	// Board has the steps within a stage, which are shown with it; nil: none.
+	Board *progress.Board
 }
 
 func (o Options) size() (width, height int) {
@@ -58,6 +62,8 @@ type Display struct {
 	tableWidth int
 	events     chan experiment.Event
 	done       chan struct{}
+	said       time.Time // when something was last printed
+	release    func()    // the board
 }
 
 // state is what is known of the run now.
@@ -75,6 +81,7 @@ type state struct {
 // New starts a display of a run whose earlier trials are in d.
 func New(w io.Writer, d report.Data, opts Options) *Display {
 	x := &Display{w: w, opts: opts, data: d, events: make(chan experiment.Event, 64), done: make(chan struct{})}
+	x.release = opts.Board.Own()
 	x.state.trials, x.state.judgement, x.state.since = d.Trials, d.Judgement, time.Now()
 	if j, err := d.Plan.Judge(d.Trials); err == nil {
 		x.state.judgement = j
@@ -101,6 +108,7 @@ func (x *Display) Notify(e experiment.Event) {
 func (x *Display) Close() {
 	close(x.events)
 	<-x.done
+	x.release()
 }
 
 func (x *Display) loop() {
@@ -116,11 +124,22 @@ func (x *Display) loop() {
 			}
 			x.apply(e)
 		case now := <-tick.C:
-			if x.opts.Live {
+			switch {
+			case x.opts.Live:
 				x.draw(now)
+			case now.Sub(x.said) >= progress.Silence:
+				x.line(x.status(now) + ", " + say.Human(now.Sub(x.begun()).Round(time.Second)) + " so far")
 			}
 		}
 	}
+}
+
+// begun is when began what the status tells.
+func (x *Display) begun() time.Time {
+	if x.state.started.IsZero() {
+		return x.state.since
+	}
+	return x.state.started
 }
 
 func (x *Display) apply(e experiment.Event) {
@@ -162,6 +181,7 @@ func (x *Display) apply(e experiment.Event) {
 func (x *Display) line(text string) { x.printf("%s\n", document.Clean(text)) }
 
 func (x *Display) printf(format string, args ...any) {
+	x.said = time.Now()
 	// A terminal that is gone must not end a measurement.
 	_, _ = fmt.Fprintf(x.w, format, args...)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"filewise/internal/progress"
 	"filewise/internal/say"
 	"filewise/report"
 	"filewise/report/document"
@@ -58,8 +59,7 @@ func (x *Display) bar(now time.Time, width int) string {
 		return ""
 	}
 	done := float64(over) / float64(over+left)
-	full := int(done * float64(cells))
-	return fmt.Sprintf("[%s%s] %3.0f %%, at most %s left", strings.Repeat("#", full), strings.Repeat("·", cells-full), 100*done,
+	return fmt.Sprintf("%s %3.0f %%, at most %s left", progress.Bar(done, cells), 100*done,
 		say.Human(left.Round(time.Second)))
 }
 
@@ -172,14 +172,17 @@ func (x *Display) status(now time.Time) string {
 	if s.waiting != "" {
 		return s.waiting
 	}
-	if s.cell.Layout == "" {
-		return "starting"
+	out := "starting"
+	if s.cell.Layout != "" {
+		out = fmt.Sprintf("%s · %s: %s", report.Place(x.shown(), s.cell), s.cell.Layout, s.live.Stage(s.stage))
 	}
-	out := fmt.Sprintf("%s · %s: %s", report.Place(x.shown(), s.cell), s.cell.Layout, s.live.Stage(s.stage))
 	if s.live != nil {
 		if tp := s.live.Throughput(now); tp > 0 {
 			out += fmt.Sprintf(" · %s now", report.Rate(tp, x.unit()))
 		}
+	}
+	if step := x.opts.Board.Text(now); step != "" {
+		out += " · " + step
 	}
 	return out
 }

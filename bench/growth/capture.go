@@ -148,12 +148,11 @@ func takeLog(format int, ending string) func(context.Context, *place, row, int, 
 			return err
 		}
 		board := new(progress.Board)
-		board.Show(stderr, func() int { return 80 })
-		step := progress.Begin(progress.With(ctx, board), "reading "+r.name, info.Size(), "")
-		defer step.End()
+		board.Show(stderr, true, func() int { return 80 })
 		for _, e := range all.Engines() {
 			if reads, is := e.(filewise.Capturer); is && e.Name() == formats[format].engine {
-				s, err := capture.Take(ctx, reads, madeUp{}, capture.Options{Database: "shop", Log: step.Reader(file), LogName: file.Name()})
+				s, err := capture.Take(progress.With(ctx, board), reads, madeUp{}, capture.Options{Database: "shop", Log: file,
+					LogName: r.name, LogSize: info.Size()})
 				if err != nil {
 					return err
 				}

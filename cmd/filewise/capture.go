@@ -2,14 +2,13 @@ package main
 
 import (
 	"cmp"
-	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"filewise"
 	"filewise/capture"
-	"filewise/internal/filesystem"
 	"filewise/plan"
 )
 
@@ -21,14 +20,14 @@ type captured struct {
 
 func (a *app) captureCommand() *cobra.Command {
 	var f plan.TargetOptions
-	var output, log string
+	var output string
 	var o capture.Options
 	cmd := &cobra.Command{
 		Use:   "capture",
 		Short: "Write a study file of what an existing database is given to do",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := a.capture(cmd, &f, o, log)
+			s, err := a.capture(cmd, &f, o)
 			if err != nil {
 				return err
 			}
@@ -40,21 +39,17 @@ func (a *app) captureCommand() *cobra.Command {
 				text = ""
 			}
 			out := captured{s, text}
-			return a.print(out, func(w *lineWriter) {
-				if text != "" {
-					w.printf("%s", text)
-					return
-				}
-				for _, line := range s.Account() {
-					w.printf("%s\n", line)
-				}
-			})
+			err = a.print(out, func(w *lineWriter) { w.printf("%s", cmp.Or(text, strings.Join(append(s.Account(), ""), "\n"))) })
+			if err == nil && s.Interrupted {
+				err = filewise.Errorf(codeInterrupted, "give it again for all of it", "interrupted: the study is of what was read until then")
+			}
+			return err
 		},
 	}
 	registerOptions(cmd.Flags(), f.ServerTable()...)
 	cmd.Flags().StringVar(&o.Database, "database", "", "the `database` whose work is captured (default: that of the URL)")
 	cmd.Flags().DurationVar(&o.For, "for", 10*time.Minute, "how `long` to watch; 0s: take all that the server has counted so far")
-	cmd.Flags().StringVar(&log, "log", "", "take the statements from this `file`, a log of the server's")
+	cmd.Flags().StringVar(&o.LogName, "log", "", "take the statements from this `file`, a log of the server's")
 	cmd.Flags().BoolVar(&o.Values, "values", false, "take values of columns that look personal, too")
 	cmd.Flags().StringArrayVar(&o.Tell, "tell", nil, "take values of this `column` (COLUMN or TABLE.COLUMN; repeatable)")
 	cmd.Flags().StringArrayVar(&o.Withhold, "withhold", nil, "take no values of this `column` (COLUMN or TABLE.COLUMN; repeatable)")
@@ -63,7 +58,7 @@ func (a *app) captureCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) capture(cmd *cobra.Command, f *plan.TargetOptions, o capture.Options, log string) (*capture.Study, error) {
+func (a *app) capture(cmd *cobra.Command, f *plan.TargetOptions, o capture.Options) (*capture.Study, error) {
 	switch {
 	case f.Target.Value == "":
 		return nil, filewise.Errorf(filewise.CodeUsage, "name a server: --target URL", "capture needs a target")
@@ -82,14 +77,10 @@ func (a *app) capture(cmd *cobra.Command, f *plan.TargetOptions, o capture.Optio
 	if o.Database = cmp.Or(o.Database, c.Target.Address.Path); o.Database == "" {
 		return nil, filewise.Errorf(filewise.CodeUsage, "name it by --database, or in the URL", "capture needs a database")
 	}
-	if log != "" {
-		file, err := filesystem.Open(log)
-		if err != nil {
-			return nil, filewise.Errorf(filewise.CodeUsage, "name a readable file by --log", "log: %w", err)
-		}
-		defer file.Close()
-		o.Log, o.LogName = file, log
+	if err := o.OpenLog(); err != nil {
+		return nil, err
 	}
+	defer o.Close()
 	full, err := a.login(cmd.Context(), c.Target, c.Secret, f)
 	if err != nil {
 		return nil, err
@@ -104,8 +95,6 @@ func (a *app) capture(cmd *cobra.Command, f *plan.TargetOptions, o capture.Optio
 		return nil, err
 	}
 	defer w.Close()
-	if o.Engine = c.Target.Engine; o.Log == nil && o.For > 0 && !a.json {
-		fmt.Fprintf(a.stderr, "filewise: watching %s for %v\n", o.Database, o.For)
-	}
+	o.Engine = c.Target.Engine
 	return capture.Take(cmd.Context(), e, w, o)
 }

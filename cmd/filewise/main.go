@@ -11,6 +11,7 @@ import (
 	"filewise/internal/fault"
 	"filewise/internal/filesystem"
 	"filewise/internal/pager"
+	"filewise/internal/progress"
 	"filewise/report/document"
 )
 
@@ -54,15 +55,17 @@ func surviveBrokenPipe() func() {
 // execute executes one command line. Errors are reported to stderr, and returned
 // for the exit code.
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	a := &app{stdin: stdin, stderr: &document.Readable{To: pager.ForPipe(stderr)}, args: args}
-	a.stdout = forPeople(stdout, &a.noPager)
+	a := &app{stdin: stdin, args: args}
+	a.stderr = &document.Readable{To: pager.ForPipe(stderr), Before: func(text []byte) { a.board.Before(text, false) }}
+	a.stdout = a.forPeople(stdout)
+	a.board.Show(stderr, steered(a.stderr), func() int { width, _ := terminal(a.stderr); return width })
 	root := a.command()
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	a.sweep(ctx, root, args)
-	err := root.ExecuteContext(ctx)
+	err := root.ExecuteContext(progress.With(ctx, &a.board))
 	if err == nil {
 		err = a.paged()
 	} else {

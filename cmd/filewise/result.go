@@ -51,7 +51,7 @@ func (a *app) registerRun(fs *pflag.FlagSet, g *resultFlags) {
 // the result alone.
 func (a *app) display(d report.Data) *display.Display {
 	return display.New(beneath(a.stderr), d, display.Options{
-		Live: steered(a.stderr), Color: coloured(a.stderr),
+		Live: steered(a.stderr), Color: coloured(a.stderr), Board: &a.board,
 		Size: func() (int, int) { return size(a.stderr) },
 	})
 }

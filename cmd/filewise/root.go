@@ -14,6 +14,7 @@ import (
 	"filewise/engine/all"
 	"filewise/internal/filesystem"
 	"filewise/internal/help"
+	"filewise/internal/progress"
 	"filewise/plan"
 	"filewise/preview"
 	"filewise/scratch"
@@ -34,6 +35,7 @@ type app struct {
 	secrets   []filewise.Secret // that no error may show
 	hinted    bool              // see hintProcessList
 	page      *web.Server       // the live page; nil: there is none
+	board     progress.Board
 }
 
 func (a *app) command() *cobra.Command {
@@ -60,8 +62,9 @@ func (a *app) command() *cobra.Command {
 	root.SetUsageFunc(a.usage)
 	root.SetHelpFunc(a.help)
 	root.AddCommand(
-		a.runCommand(), a.planCommand(), a.resumeCommand(), endsAtOnce(a.listCommand()), endsAtOnce(a.showCommand()),
-		endsAtOnce(a.reportCommand()), a.exportCommand(), a.importCommand(), endsAtOnce(a.judgeCommand()), endsAtOnce(a.compareCommand()),
+		a.runCommand(), endsAtOnce(a.planCommand()), a.resumeCommand(), endsAtOnce(a.listCommand()), endsAtOnce(a.showCommand()),
+		endsAtOnce(a.reportCommand()), endsAtOnce(a.exportCommand()),
+		endsAtOnce(a.importCommand()), endsAtOnce(a.judgeCommand()), endsAtOnce(a.compareCommand()),
 		a.stopCommand(), a.serveCommand(), a.inspectCommand(),
 		a.applyCommand(), a.doctorCommand(), a.cleanCommand(), a.scenariosCommand(), a.enginesCommand(), a.schemaCommand(), a.initCommand(),
 		a.versionCommand(), a.manCommand(), a.captureCommand(), a.backupCommand(), a.workerCommand(), a.campaignCommand(),
@@ -81,6 +84,7 @@ func (a *app) command() *cobra.Command {
 func endsAtOnce(cmd *cobra.Command) *cobra.Command {
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		defer progress.Begin(cmd.Context(), cmd.Name(), 0, "").End()
 		_, err := filesystem.Await(func() (struct{}, error) { return struct{}{}, run(cmd, args) })
 		if errors.Is(err, context.Canceled) {
 			return filewise.Errorf(codeInterrupted, "give it again", "interrupted; nothing was changed")

@@ -85,9 +85,10 @@ func steered(w io.Writer) bool {
 
 // forPeople is standard output as people read it; for programs it stays as it is, such
 // as CSV and bundles.
-func forPeople(w io.Writer, noPager *bool) io.Writer {
+func (a *app) forPeople(w io.Writer) io.Writer {
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		return &document.Readable{To: &pager.Pager{Screen: f, No: noPager, Size: func() (int, int) { return size(f) }}}
+		return &document.Readable{To: &pager.Pager{Screen: f, No: &a.noPager, Size: func() (int, int) { return size(f) }},
+			Before: func(text []byte) { a.board.Before(text, true) }}
 	}
 	return pager.ForPipe(w)
 }

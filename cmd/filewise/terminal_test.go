@@ -87,7 +87,7 @@ func wholeSequences(out []byte) int {
 // what every picture says in its last line.
 const pictureEnd = "Ctrl-C ends it"
 
-var progress = regexp.MustCompile(`\[#*·*\] +\d+ %, at most [0-9]+ (s|min( [0-9]+ s)?) left`)
+var progressBar = regexp.MustCompile(`\[#*·*\] +\d+ %, at most [0-9]+ (s|min( [0-9]+ s)?) left`)
 
 // The live picture: at most four a second, never wider or taller than the
 // terminal, gone at the end.
@@ -121,7 +121,7 @@ func checkPictures(t *testing.T, w *watched) {
 	if pictures < 4 {
 		t.Errorf("only %d whole pictures were seen:\n%s", pictures, w.during[len(w.during)/2])
 	}
-	if bar := strings.Join(w.during, "\n"); w.width >= 60 && !progress.MatchString(bar) {
+	if bar := strings.Join(w.during, "\n"); w.width >= 60 && !progressBar.MatchString(bar) {
 		t.Error("there was no bar")
 	}
 	if w.colours == 0 {
@@ -131,7 +131,7 @@ func checkPictures(t *testing.T, w *watched) {
 
 func checkEnd(t *testing.T, w *watched) {
 	end := w.String()
-	if strings.Contains(end, pictureEnd) || strings.Contains(end, "blocks done") || progress.MatchString(end) {
+	if strings.Contains(end, pictureEnd) || strings.Contains(end, "blocks done") || progressBar.MatchString(end) {
 		t.Errorf("the picture is still there at the end:\n%s", end)
 	}
 	flat := strings.Join(strings.Fields(end), " ") // lines end where the terminal does

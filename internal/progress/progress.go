@@ -33,12 +33,15 @@ type Board struct {
 	drawn  bool // a line of the board is on the terminal
 	mid    bool // a line of somebody else's has not ended
 	to     io.Writer
-	width  func() int // of a terminal; nil: it is none
+	live   bool       // it is a terminal
+	width  func() int // of which
 	said   time.Time  // when somebody else, or a line, was last written
 }
 
-// Show has the board write to w, a terminal if it has a width. It is called before the first step.
-func (b *Board) Show(w io.Writer, width func() int) { b.to, b.width, b.said = w, width, time.Now() }
+// Show has the board write to w, a live terminal of a width or something else. It is called before the first step.
+func (b *Board) Show(w io.Writer, live bool, width func() int) {
+	b.to, b.live, b.width, b.said = w, live, width, time.Now()
+}
 
 type key struct{}
 
@@ -198,11 +201,11 @@ func (b *Board) show(now time.Time) bool {
 	}
 	s := b.steps[len(b.steps)-1]
 	switch quiet := now.Sub(b.said); {
-	case b.width != nil && quiet >= patience && !b.mid:
+	case b.live && quiet >= patience && !b.mid:
 		width := max(b.width(), 20)
 		b.write("\r" + ansi.Truncate(s.text(now, min(20, width/5)), width-1, "…") + ansi.EraseLineRight)
 		b.drawn = true
-	case b.width == nil && quiet >= Silence:
+	case !b.live && quiet >= Silence:
 		b.write("filewise: " + s.text(now, 0) + "\n")
 		b.said = now
 	}

@@ -12,7 +12,7 @@ import (
 func TestShow(t *testing.T) {
 	var b Board
 	var out strings.Builder
-	b.Show(&out, nil)
+	b.Show(&out, false, nil)
 	release := b.Own() // the test shows it
 	s := Begin(With(context.Background(), &b), "reading a.log", 4<<20, "")
 	if _, err := io.Copy(io.Discard, s.Reader(strings.NewReader(strings.Repeat("x", 1<<20)))); err != nil {
@@ -28,7 +28,7 @@ func TestShow(t *testing.T) {
 		t.Errorf("it has told %q instead of two lines, the first %q", got, want)
 	}
 	out.Reset()
-	b.Show(&out, func() int { return 60 })
+	b.Show(&out, true, func() int { return 60 })
 	b.show(b.said.Add(time.Second))
 	if out.Len() > 0 {
 		t.Errorf("after a second it has drawn %q", &out)

@@ -9,8 +9,9 @@ import (
 // Readable passes text on without what would steer a terminal: texts of bundles, stores,
 // CSV and study files are others', and whatever is written may hold one.
 type Readable struct {
-	To   io.Writer
-	half []byte // of a letter, whose rest comes with the next write
+	To     io.Writer
+	Before func(text []byte) // hears of what is about to be written; nil: nobody does
+	half   []byte            // of a letter, whose rest comes with the next write
 }
 
 // Write implements io.Writer.
@@ -24,6 +25,9 @@ func (r *Readable) Write(text []byte) (int, error) {
 			}
 			break
 		}
+	}
+	if r.Before != nil {
+		r.Before(all[:whole])
 	}
 	if _, err := io.WriteString(r.To, Harmless(string(all[:whole]))); err != nil {
 		return 0, err

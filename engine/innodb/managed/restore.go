@@ -22,9 +22,9 @@ import (
 const dumpPrograms = "mariadb-dump, mysqldump or mydumper"
 
 // CheckDump reads a program's dump, and refuses layouts that cannot hold its tables.
-func (e Engine) CheckDump(_ context.Context, t filewise.Target, layouts []filewise.Layout, p filewise.Program) error {
+func (e Engine) CheckDump(ctx context.Context, t filewise.Target, layouts []filewise.Layout, p filewise.Program) error {
 	all := map[string]definition{}
-	err := eachStatement(p.Custom.From, func(text string) error {
+	err := eachStatement(ctx, "reading", p.Custom.From, func(text string) error {
 		d, is := define(text)
 		if is {
 			all[d.name] = d
@@ -97,11 +97,13 @@ func (d *design) holdsTable(t filewise.CustomTable, all map[string]definition) e
 }
 
 // eachStatement reads a dump to its end. The next statements are read, and unpacked, while a server executes one.
-func eachStatement(path string, each func(text string) error) (err error) {
+func eachStatement(ctx context.Context, what, path string, each func(text string) error) (err error) {
 	in, err := openDump(path)
 	if err != nil {
 		return err
 	}
+	step := dumpfile.Shown(ctx, what, path)
+	defer step.End()
 	type read struct {
 		text string
 		err  error
@@ -109,7 +111,7 @@ func eachStatement(path string, each func(text string) error) (err error) {
 	ahead, stop := make(chan read, 2), make(chan struct{})
 	go func() {
 		defer close(ahead)
-		all := statements{in: bufio.NewReaderSize(in, 1<<20), delimiter: ";"}
+		all := statements{in: bufio.NewReaderSize(step.Reader(in), 1<<20), delimiter: ";"}
 		for {
 			text, err := all.next()
 			select {
@@ -151,7 +153,7 @@ func (i *instance) restoreDump(ctx context.Context) error {
 	r := restorer{design: i.design, conn: conn, tables: map[string]definition{}}
 	err = r.exec(ctx, "SET SESSION sql_log_bin = 0, foreign_key_checks = 0, unique_checks = 0, sql_mode = 'NO_AUTO_VALUE_ON_ZERO'")
 	if err == nil {
-		err = eachStatement(i.design.Program.Custom.From, func(text string) error {
+		err = eachStatement(ctx, "loading", i.design.Program.Custom.From, func(text string) error {
 			placed, err := r.placed(text)
 			if r.binary && strings.HasPrefix(placed, "CREATE TABLE ") {
 				err = errors.Join(err, r.exec(ctx, "SET NAMES utf8mb4"))

@@ -5,9 +5,12 @@ import (
 	"bytes"
 	"compress/bzip2"
 	"compress/gzip"
+	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,6 +19,7 @@ import (
 
 	"filewise"
 	"filewise/internal/filesystem"
+	"filewise/internal/progress"
 )
 
 // packers are the programs that dumps are packed by, known by the first bytes.
@@ -57,6 +61,20 @@ func Open(path string) (io.ReadCloser, error) {
 	}
 	t.closers = append(t.closers, f)
 	return t, nil
+}
+
+// Shown shows how far the text of a dump is read, for what it is. Its size is known if no program has packed it.
+func Shown(ctx context.Context, what, path string) *progress.Step {
+	total := int64(0)
+	_ = filepath.WalkDir(path, func(at string, e fs.DirEntry, err error) error { // what cannot be read is said by who reads it
+		if err == nil && e.Type().IsRegular() {
+			if info, err := e.Info(); err == nil && Unpacked(at) == at {
+				total += info.Size()
+			}
+		}
+		return nil
+	})
+	return progress.Begin(ctx, what+" "+filepath.Base(path), total, "")
 }
 
 // Text is the text of a file, of which the same may be true. Closing it leaves the file open.

@@ -25,7 +25,9 @@ func Check(ctx context.Context, in installed.Server, layouts []filewise.Layout, 
 	text, wait, err := open(ctx, in, custom.From, "--schema-only")
 	var has map[string]bool
 	if err == nil {
-		has, err = hold(layouts, custom, text)
+		step := dumpfile.Shown(ctx, "reading", custom.From)
+		has, err = hold(layouts, custom, step.Reader(text))
+		step.End()
 		err = errors.Join(err, wait(err != nil))
 	}
 	if err == nil { // else what there is of it is not all

@@ -27,7 +27,9 @@ type Site func(with string) map[string]customsql.Place
 func Restore(ctx context.Context, in installed.Server, path string, into *client.Link, site Site) error {
 	text, wait, err := open(ctx, in, path)
 	if err == nil {
-		r := restorer{site: site, plain: site(""), in: reader{in: bufio.NewReaderSize(text, 1<<20)}}
+		step := dumpfile.Shown(ctx, "loading", path)
+		defer step.End()
+		r := restorer{site: site, plain: site(""), in: reader{in: bufio.NewReaderSize(step.Reader(text), 1<<20)}}
 		link := into.More(1) // whose settings the dump changes
 		defer link.Close()
 		err = r.learn(ctx, into)
