@@ -26,8 +26,8 @@ func judgeRows() (all []row) {
 				for b := range size / layouts {
 					drift := random.NormFloat64() / 50
 					for l := range layouts {
-						x := 1000 * math.Exp(drift+random.NormFloat64()/50+float64(l)/1000)
-						fmt.Fprintf(text, "%d,%s,%d,%.3f\n", b+1, filewise.FilesName(l+1), b%4+1, x)
+						x := 1000 * math.Exp(drift+random.NormFloat64()/50)
+						fmt.Fprintf(text, "%d,%s,%d-%d,%.3f\n", b+1, filewise.FilesName(l+1), l, b%4, x)
 					}
 				}
 				return os.WriteFile(p.file(r, size, ".csv"), []byte(text.String()), 0o600)

@@ -46,7 +46,12 @@ func generalLine(line string) (at, session, command, text string, ok bool) {
 }
 
 // digits is how many a text begins with.
-func digits(text string) int { return len(text) - len(strings.TrimLeft(text, "0123456789")) }
+func digits(text string) (n int) {
+	for n < len(text) && text[n] >= '0' && text[n] <= '9' {
+		n++
+	}
+	return n
+}
 
 // A server's head, at a log's begin and wherever it has started or opened the log anew, has lines of three kinds.
 var (

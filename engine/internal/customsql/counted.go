@@ -35,6 +35,11 @@ func (k *known) logged(s filewise.LoggedStatement, together bool, each func(file
 		each(s)
 		return
 	}
+	if strings.IndexByte(s.Text, ';') < 0 {
+		s.Key, s.Values = k.keyed(s.Text, s.Arguments)
+		each(s)
+		return
+	}
 	all := k.split(s.Text)
 	s.Seconds /= float64(len(all))
 	ended := s.Ended

@@ -63,7 +63,10 @@ func (k *known) keyed(text string, arguments []string) (key string, values [][]s
 		return k.Rules.keyed(text, arguments)
 	}
 	whole := text
-	text = strings.TrimRight(strings.TrimSpace(cut(text)), "; \t\r\n")
+	text = strings.TrimSpace(cut(text))
+	if text != "" && (text[len(text)-1] == ';') {
+		text = strings.TrimRight(text, "; \t\r\n")
+	}
 	k.read(text)
 	d := k.division(text)
 	if len(d.fixed) > 0 && !d.alone {

@@ -11,6 +11,7 @@ import (
 type Teller struct {
 	next        *batch
 	work, order chan *batch
+	spent       chan *batch // for further statements
 	over        chan struct{}
 }
 
@@ -27,13 +28,14 @@ const batchStatements, batchBytes = 256, 256 << 10
 // Teller begins to pass on. together tells that the statements of one text are one transaction.
 func (r Rules) Teller(together bool, each func(filewise.LoggedStatement)) *Teller {
 	n := runtime.GOMAXPROCS(0)
-	t := &Teller{work: make(chan *batch, n), order: make(chan *batch, 2*n), over: make(chan struct{})}
+	t := &Teller{work: make(chan *batch, n), order: make(chan *batch, 2*n), spent: make(chan *batch, 4*n), over: make(chan struct{})}
 	for range n {
 		go func() {
 			k := &known{Rules: r}
 			for b := range t.work {
+				made := func(s filewise.LoggedStatement) { b.made = append(b.made, s) }
 				for _, s := range b.given {
-					k.logged(s, together, func(s filewise.LoggedStatement) { b.made = append(b.made, s) })
+					k.logged(s, together, made)
 				}
 				close(b.done)
 			}
@@ -46,6 +48,13 @@ func (r Rules) Teller(together bool, each func(filewise.LoggedStatement)) *Telle
 			for _, s := range b.made {
 				each(s)
 			}
+			clear(b.given)
+			clear(b.made)
+			b.given, b.made, b.bytes = b.given[:0], b.made[:0], 0
+			select {
+			case t.spent <- b:
+			default:
+			}
 		}
 	}()
 	return t
@@ -54,7 +63,12 @@ func (r Rules) Teller(together bool, each func(filewise.LoggedStatement)) *Telle
 // Tell takes the next statement.
 func (t *Teller) Tell(s filewise.LoggedStatement) {
 	if t.next == nil {
-		t.next = &batch{given: make([]filewise.LoggedStatement, 0, batchStatements), done: make(chan struct{})}
+		select {
+		case t.next = <-t.spent:
+		default:
+			t.next = &batch{given: make([]filewise.LoggedStatement, 0, batchStatements), made: make([]filewise.LoggedStatement, 0, batchStatements)}
+		}
+		t.next.done = make(chan struct{})
 	}
 	b := t.next
 	b.given, b.bytes = append(b.given, s), b.bytes+len(s.Text)

@@ -167,7 +167,12 @@ func (r Rules) code(all []token, text string, spaced bool) ([]token, bool) {
 	return all, spaced
 }
 
-func digits(text string) int { return len(text) - len(strings.TrimLeft(text, "0123456789")) }
+func digits(text string) (n int) {
+	for n < len(text) && text[n] >= '0' && text[n] <= '9' {
+		n++
+	}
+	return n
+}
 
 // sized are types with numbers in brackets.
 var sized = []string{"NUMERIC", "DECIMAL", "VARCHAR", "CHAR", "CHARACTER", "VARYING", "BIT", "TIMESTAMP", "TIME", "INTERVAL", "BINARY",

@@ -57,7 +57,9 @@ func readJSON(in io.Reader, take func(entry)) error {
 		if strings.TrimSpace(text) == "" {
 			continue
 		}
-		if e, err := entryOf([]byte(text)); err == nil {
+		if e, flat := flatEntry(text); flat {
+			take(e)
+		} else if e, err := entryOf([]byte(text)); err == nil {
 			take(e)
 		} else if !ended { // else it is being written
 			return wrongLog(err)
