@@ -14,13 +14,14 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	err := command(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "growth:", err)
@@ -29,16 +30,11 @@ func main() {
 }
 
 // rows are the table's, in its order.
-func rows() []row { return slicesOf(judgeRows(), captureRows(), catalogueRows(), dumpRows()) }
-
-func slicesOf(all ...[]row) (out []row) {
-	for _, some := range all {
-		out = append(out, some...)
-	}
-	return out
+func rows() []row {
+	return slices.Concat(storeRows(), runRows(), judgeRows(), acrossRows(), captureRows(), catalogueRows(), dumpRows(), spreadRows())
 }
 
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+func command(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) > 2 && (args[0] == "prepare" || args[0] == "work") {
 		return step(ctx, args, stdout, stderr)
 	}
