@@ -48,7 +48,8 @@ func TestBombInALog(t *testing.T) {
 // What was rolled back, and what an earlier capture asked, is said to be that.
 func TestNoWorkInALog(t *testing.T) {
 	x := new(taking)
-	kinds, err := x.readLog(context.Background(), logs{words: []string{"BEGIN ", "SELECT ", "ROLLBACK ", "SELECT MIN(filewise_v) FROM"}, n: 4}, nil)
+	kinds, err := x.readLog(context.Background(), logs{
+		words: []string{"BEGIN ", "SELECT ", "ROLLBACK ", "SELECT MIN(filewise_v) FROM"}, n: 4}, nil)
 	if err != nil || len(kinds) != 2 {
 		t.Fatalf("%+v, %v", kinds, err)
 	}
