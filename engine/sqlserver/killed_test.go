@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"filewise"
 	"filewise/engine/enginetest"
@@ -62,7 +63,10 @@ func killedAnywhere(t *testing.T, start func() *lab, l filewise.Layout, p filewi
 				err = step(t.Context())
 			}
 		}
-		_ = s.Close() // its connections end, and with them what they hold
+		_ = s.Close() // its connections end, and with them what they hold, once the fake has seen that
+		for end := time.Now().Add(10 * time.Second); len(lab.wire.Sessions()) > 0 && time.Now().Before(end); {
+			time.Sleep(time.Millisecond)
+		}
 		killed := said.Load() >= at
 		lab.model.mu.Lock()
 		lab.model.fault = answer
