@@ -117,6 +117,18 @@ func (r *Runner) notify(e Event) {
 	}
 }
 
+// ready waits until what is next may be measured, and returns it.
+func (r *Runner) ready(ctx context.Context, at standing, block *int) ([]filewise.Cell, error) {
+	if err := r.keepBoundaries(ctx, at); err != nil {
+		return nil, err
+	}
+	cells := at.session()
+	if err := r.await(ctx, at.schedule, len(cells)); err != nil {
+		return nil, err
+	}
+	return cells, r.unchanged(ctx, block, cells[0].Block)
+}
+
 // Run measures what the plan still wants after the trials that are done, and
 // returns all trials and why it ended. When ctx ends, the running trial is
 // ended cleanly and not recorded, and Run returns the context's error.
@@ -153,14 +165,8 @@ func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.T
 			judged = new(memo)
 			at = r.Plan.standingBy(done, judged)
 		}
-		if err := r.keepBoundaries(ctx, at); err != nil {
-			return done, at.decision, err
-		}
-		cells := at.session()
-		if err := r.await(ctx, at.schedule, len(cells)); err != nil {
-			return done, at.decision, err
-		}
-		if err := r.unchanged(ctx, &block, cells[0].Block); err != nil {
+		cells, err := r.ready(ctx, at, &block)
+		if err != nil {
 			return done, at.decision, err
 		}
 		trials, err := r.measure(ctx, cells, at.schedule)

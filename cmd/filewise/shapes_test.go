@@ -220,9 +220,10 @@ func (c innoClient) do(x made) error {
 	if err != nil {
 		return err
 	}
+	defer rows.Close()
 	for rows.Next() {
 	}
-	return errors.Join(rows.Err(), rows.Close())
+	return rows.Err()
 }
 
 // connect opens a session with a database as its owner.

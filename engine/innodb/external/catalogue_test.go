@@ -55,26 +55,36 @@ func testCatalogue(t *testing.T, b bench) {
 		"command_type IN ('Query', 'Execute') AND argument LIKE '%information_schema.%' AND argument LIKE '%SELECT%'")
 	fatal(t, err)
 	for _, question := range asked {
-		rows, err := b.Root.Query("EXPLAIN " + question)
-		if err != nil {
+		if hows, err := explained(b, question); err != nil {
 			t.Errorf("%v: %s", err, question)
-			continue
+		} else if strings.Contains(hows, "Scanned all databases") && !strings.Contains(question, "PARTITION_NAME") {
+			t.Errorf("%s: %s", hows, question)
 		}
-		for rows.Next() {
-			var row [10]any
-			into := make([]any, len(row))
-			for i := range row {
-				into[i] = &row[i]
-			}
-			fatal(t, rows.Scan(into...))
-			if how := fmt.Sprintf("%s", row[9]); strings.Contains(how, "Scanned all databases") && !strings.Contains(how, "Skip_open_table") &&
-				!strings.Contains(question, "PARTITION_NAME") {
-				t.Errorf("%s: %s", how, question)
-			}
-		}
-		fatal(t, rows.Close())
 	}
 	if len(asked) < 20 {
 		t.Errorf("%d questions: %q", len(asked), asked)
 	}
+}
+
+// explained is what the server says of how it reads for a question, without what it takes without opening tables.
+func explained(b bench, question string) (hows string, err error) {
+	rows, err := b.Root.Query("EXPLAIN " + question)
+	if err != nil {
+		return "", err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var row [10]any
+		into := make([]any, len(row))
+		for i := range row {
+			into[i] = &row[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			return "", err
+		}
+		if how := fmt.Sprintf("%s", row[9]); !strings.Contains(how, "Skip_open_table") {
+			hows += how + "; "
+		}
+	}
+	return hows, rows.Err()
 }

@@ -69,6 +69,14 @@ func withoutPath(t filewise.Target) filewise.Target {
 	return t
 }
 
+// perTable are the statements there and back for the table of that number.
+func (m *migration) perTable(t *userTable, i int) (there, back []string, err error) {
+	if v := m.wish.Layout.Data.VolumeOf(i, m.volume); v.Dir != "" {
+		return m.whole(t, v)
+	}
+	return m.apart(t)
+}
+
 func (m *migration) write() error {
 	step := func(t *userTable, _ int) ([]string, []string, error) { return m.partition(t) }
 	switch m.wish.Layout.Kind {
@@ -84,12 +92,7 @@ func (m *migration) write() error {
 		if err := m.checkKnown(dirsOf(m.volume)); err != nil {
 			return err
 		}
-		step = func(t *userTable, i int) ([]string, []string, error) {
-			if v := m.wish.Layout.Data.VolumeOf(i, m.volume); v.Dir != "" {
-				return m.whole(t, v)
-			}
-			return m.apart(t)
-		}
+		step = m.perTable
 	default:
 		return filewise.Unsupported("change innodb_data_file_path in the server's configuration: further files are added "+
 			"behind the last, which must not grow by itself, at the next start; data move only by a dump, a new data directory and a restore. "+
