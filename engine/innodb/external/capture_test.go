@@ -206,7 +206,7 @@ func oddlyNamed(t *testing.T, b bench) {
 	db.SetMaxOpenConns(1)
 	for _, s := range []string{"USE theirshop", "SELECT id FROM status WHERE id = 3", "INSERT INTO status VALUES (3)",
 		"SELECT `b``c` FROM `st``a` WHERE `b``c` = 5",
-		"UPDATE orders SET at = CURDATE() + INTERVAL 7 DAY WHERE id = 1"} {
+		"UPDATE orders SET at = CURDATE() + INTERVAL 7 DAY WHERE id = 0"} {
 		_, err := db.Exec(s)
 		fatal(t, err)
 	}
@@ -214,8 +214,8 @@ func oddlyNamed(t *testing.T, b bench) {
 	fatal(t, err)
 	text := s.YAML()
 	for _, says := range []string{"FROM `status` WHERE", "INSERT INTO `status` VALUES(:status_id_insert)",
-		"SELECT `b``c` FROM `st``a` WHERE `b``c` = :", " DAY WHERE ID = :orders_id"} {
-		if !strings.Contains(text, says) {
+		"SELECT `b``c` FROM `st``a` WHERE `b``c` = :", " DAY WHERE `id` = :orders_id"} {
+		if !strings.Contains(text, says) && !strings.Contains(text, strings.Replace(says, "`id`", "ID", 1)) {
 			t.Errorf("the study does not say %q:\n%s", says, text)
 		}
 	}
