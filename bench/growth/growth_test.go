@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"filewise/internal/longtest"
@@ -18,7 +19,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The middle size of each row stays within its memory.
+// The middle size of each row stays within its memory, but for those that fill a server, which take minutes.
 func TestMiddle(t *testing.T) {
 	ctx := context.Background()
 	p, err := newPlace(ctx, t.TempDir())
@@ -30,6 +31,9 @@ func TestMiddle(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	for _, r := range rows() {
+		if strings.Contains(r.name, "MariaDB") {
+			continue
+		}
 		c, err := p.measure(ctx, r, r.sizes[1])
 		if err != nil {
 			t.Errorf("%s: %v", r.name, err)

@@ -92,7 +92,7 @@ func newPlace(ctx context.Context, in string) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &place{dir: dir, filewise: filepath.Join(dir, "filewise"), self: self}
+	p := &place{dir: dir, filewise: filepath.Join(dir, "bin", "filewise"), self: self}
 	build := exec.CommandContext(ctx, "go", "build", "-o", p.filewise, "filewise/cmd/filewise")
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, errors.Join(fmt.Errorf("%w: %s", err, out), os.RemoveAll(dir))
@@ -114,7 +114,7 @@ func step(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil || len(args) != 4 {
 		return fmt.Errorf("arguments %q", args)
 	}
-	p := &place{dir: args[3], filewise: filepath.Join(args[3], "filewise")}
+	p := &place{dir: args[3], filewise: filepath.Join(args[3], "bin", "filewise")}
 	for _, r := range rows() {
 		switch {
 		case r.name != args[1]:

@@ -8,7 +8,7 @@ import "fmt"
 func spreadRows() []row {
 	short := func(p *place, args ...string) []string {
 		return append([]string{"run", "inserts", "--engine=sqlite", "--window=1s", "--warm-up=100ms", "--max-blocks=3", "--budget=0", "--seed=3",
-			"--storage-limit=off", "--observe=window", "--volume=" + p.dir}, args...)
+			"--storage-limit=off", "--observe=window", "--volume=here=" + p.dir}, args...)
 	}
 	return []row{
 		{name: "SQLite files, 16 connections", unit: "files", sizes: [3]int{10, 100, 1000}, most: 150,

@@ -71,7 +71,9 @@ func readJSON(in io.Reader, take func(entry)) error {
 // record passes on so many bytes of one, which quotes that are not closed would make endless.
 type record struct {
 	io.Reader
-	left int
+	left  int
+	bytes int64 // that were read
+	ended bool  // there are no more
 }
 
 func (r *record) Read(p []byte) (int, error) {
@@ -79,7 +81,7 @@ func (r *record) Read(p []byte) (int, error) {
 		return 0, dumpfile.ErrTooLong
 	}
 	n, err := r.Reader.Read(p)
-	r.left -= n
+	r.left, r.bytes, r.ended = r.left-n, r.bytes+int64(n), errors.Is(err, io.EOF)
 	return n, err
 }
 
@@ -87,13 +89,16 @@ func readCSV(in io.Reader, take func(entry)) error {
 	bounded := &record{Reader: in}
 	c := csv.NewReader(bounded)
 	c.FieldsPerRecord, c.ReuseRecord = -1, true
-	for {
+	for records := 0; ; records++ {
 		bounded.left = dumpfile.Longest
 		line, err := c.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		var form *csv.ParseError
+		if bounded.ended && records > 0 && c.InputOffset() >= bounded.bytes && (errors.As(err, &form) || len(line) < csvColumns) {
+			return nil // the last one is being written
+		}
 		switch {
 		case errors.As(err, &form):
 			return wrongLog(err)
