@@ -180,6 +180,11 @@ func (p Plan) MostTrials() int {
 // JudgedBy are the rules that judge the plan's trials.
 func (p Plan) JudgedBy() int { return max(p.Rules, 1) }
 
+// FirstClaim is the block from which the plan's layouts have intervals.
+func (p Plan) FirstClaim() int {
+	return verdict.Config{Rules: p.JudgedBy(), MaxBlocks: p.MaxBlocks}.FirstClaim(len(p.Layouts))
+}
+
 // judgeTable judges complete blocks of one family by the plan's rules.
 func (p Plan) judgeTable(s Schedule, table verdict.Table, confidence float64) (verdict.Result, error) {
 	cfg, arms := p.judging(s, table, confidence)

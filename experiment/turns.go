@@ -171,8 +171,7 @@ func (h history) takeTurns(s Schedule) Schedule {
 // leastSessions are those that a budget has time for whatever their length: as many as an interval
 // needs, and one more, for trials take longer than pilots say.
 func (p Plan) leastSessions() int {
-	first := verdict.Config{Rules: p.Rules, MaxBlocks: p.MaxBlocks}.FirstClaim(len(p.Layouts))
-	return min(max(usualSessions, first+1), max(p.MaxBlocks, 1))
+	return min(max(usualSessions, p.FirstClaim()+1), max(p.MaxBlocks, 1))
 }
 
 // inQuestion are the layouts whose pilots are done or still to come.

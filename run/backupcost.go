@@ -10,7 +10,6 @@ import (
 	"filewise"
 	"filewise/experiment"
 	"filewise/internal/say"
-	"filewise/verdict"
 )
 
 // BackupCost is the check that says what comparing backups of a database takes.
@@ -42,9 +41,7 @@ func costOf(p experiment.Plan, size filewise.BackupSize) (detail, remedy string)
 		one, by = time.Duration(float64(size.Last)*float64(size.Bytes)/float64(size.Whole)), "as fast as the server's last full backup"
 	}
 	bytes := func(n int64) string { return humanize.IBytes(uint64(n)) }
-	cfg := verdict.DefaultConfig()
-	cfg.Rules, cfg.MaxBlocks = p.JudgedBy(), p.MaxBlocks
-	blocks := cfg.FirstClaim(int(n))
+	blocks := p.FirstClaim()
 	first := time.Duration(n) * time.Duration(blocks) * one
 	detail = fmt.Sprintf("a backup reads %s, about %s %s; %d settings read %s a block, and the first verdict, after %d blocks, takes about %s",
 		bytes(size.Bytes), say.Human(one), by, n, bytes(n*size.Bytes), blocks, say.Human(first))
