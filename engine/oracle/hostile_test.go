@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/engine/enginetest"
 )
 
 // packet is one of TNS, with a length of two bytes, or of four.
@@ -39,32 +40,17 @@ func accept(unit uint32) []byte {
 // listening answers each packet of a client by the next of these, then with the last for ever.
 func listening(t *testing.T, answers ...[]byte) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
+	return enginetest.Serve(t, func(c net.Conn) {
+		_ = c.SetDeadline(time.Now().Add(5 * time.Second))
+		for i, buffer := 0, make([]byte, 64<<10); ; i++ {
+			if _, err := c.Read(buffer); err != nil {
 				return
 			}
-			go func() {
-				defer c.Close()
-				_ = c.SetDeadline(time.Now().Add(5 * time.Second))
-				for i, buffer := 0, make([]byte, 64<<10); ; i++ {
-					if _, err := c.Read(buffer); err != nil {
-						return
-					}
-					if _, err := c.Write(answers[min(i, len(answers)-1)]); err != nil {
-						return
-					}
-				}
-			}()
+			if _, err := c.Write(answers[min(i, len(answers)-1)]); err != nil {
+				return
+			}
 		}
-	}()
-	return l.Addr().(*net.TCPAddr).Port
+	})
 }
 
 // Whatever a server sends before anybody has signed in is told as an error, in time, and takes no room that it merely announces.

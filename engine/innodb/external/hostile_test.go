@@ -14,31 +14,17 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/engine/enginetest"
 )
 
 // liar lets everybody in, over TLS if it has a certificate, and answers each of the first commands with packets, the
 // first of them numbered 1.
 func liar(t *testing.T, certificate *tls.Config, answers ...[][]byte) (port int) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go lie(c, certificate, answers)
-		}
-	}()
-	return l.Addr().(*net.TCPAddr).Port
+	return enginetest.Serve(t, func(c net.Conn) { lie(c, certificate, answers) })
 }
 
 func lie(c net.Conn, certificate *tls.Config, answers [][][]byte) {
-	defer c.Close()
 	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
 	send := func(number byte, payload []byte) {
 		_, _ = c.Write(append([]byte{byte(len(payload)), byte(len(payload) >> 8), byte(len(payload) >> 16), number}, payload...))

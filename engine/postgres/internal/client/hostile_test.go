@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"filewise"
+	"filewise/engine/enginetest"
 )
 
 // message is one of the protocol's, whose length counts itself.
@@ -30,39 +31,24 @@ const (
 // liar lets everybody in, and answers the first Sync with described, each later one with rows.
 func liar(t *testing.T, described, rows []byte) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
+	return enginetest.Serve(t, func(c net.Conn) {
+		_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+		head := make([]byte, 4)
+		_, _ = io.ReadFull(c, head)
+		_, _ = io.ReadFull(c, make([]byte, max(binary.BigEndian.Uint32(head), 4)-4))
+		_, _ = c.Write(append(message('R', authOK), message('Z', "I")...))
+		for answers := [][]byte{described, rows}; len(answers) > 0; {
+			head := make([]byte, 5)
+			if _, err := io.ReadFull(c, head); err != nil {
 				return
 			}
-			go func() {
-				defer c.Close()
-				_ = c.SetDeadline(time.Now().Add(10 * time.Second))
-				head := make([]byte, 4)
-				_, _ = io.ReadFull(c, head)
-				_, _ = io.ReadFull(c, make([]byte, max(binary.BigEndian.Uint32(head), 4)-4))
-				_, _ = c.Write(append(message('R', authOK), message('Z', "I")...))
-				for answers := [][]byte{described, rows}; len(answers) > 0; {
-					head := make([]byte, 5)
-					if _, err := io.ReadFull(c, head); err != nil {
-						return
-					}
-					_, _ = io.ReadFull(c, make([]byte, max(binary.BigEndian.Uint32(head[1:]), 4)-4))
-					if head[0] == 'S' || head[0] == 'Q' {
-						_, _ = c.Write(answers[0])
-						answers = answers[1:]
-					}
-				}
-			}()
+			_, _ = io.ReadFull(c, make([]byte, max(binary.BigEndian.Uint32(head[1:]), 4)-4))
+			if head[0] == 'S' || head[0] == 'Q' {
+				_, _ = c.Write(answers[0])
+				answers = answers[1:]
+			}
 		}
-	}()
-	return l.Addr().(*net.TCPAddr).Port
+	})
 }
 
 // Whatever a server sends is told as an error, and takes no room that it merely announces.
