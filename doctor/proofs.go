@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"filewise"
 	"filewise/plan"
@@ -23,7 +24,7 @@ type proof struct {
 // suite is every test of the engine, on a real server.
 const suite = "suite"
 
-var proofs = readProofs(proofsText)
+var proofs = sync.OnceValue(func() []proof { return readProofs(proofsText) })
 
 func readProofs(text string) (all []proof) {
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
@@ -52,7 +53,7 @@ func StateOf(e filewise.Engine) string {
 		return about.Unproven + "; proven on the product: " + Proven(e)
 	}
 	var versions []string
-	for _, p := range proofs {
+	for _, p := range proofs() {
 		if p.Engine == e.Name() && p.Version != "" {
 			versions = append(versions, p.Version)
 		}
@@ -66,7 +67,7 @@ func StateOf(e filewise.Engine) string {
 // Proven says which versions of an unproven engine's product have been tried, and how much of the adapter.
 func Proven(e filewise.Engine) string {
 	var tried []string
-	for _, p := range proofs {
+	for _, p := range proofs() {
 		if p.Engine == e.Name() {
 			tried = append(tried, fmt.Sprintf("%s (%d of %d claims)", p.Version, len(p.Claims), len(Claims(e))))
 		}
@@ -83,7 +84,7 @@ func ClaimTable(e filewise.Engine) string {
 	fmt.Fprintf(&b, "| claim on %s | proven on |\n|---|---|\n", e.Name())
 	for _, c := range Claims(e) {
 		var on []string
-		for _, p := range proofs {
+		for _, p := range proofs() {
 			if p.Engine == e.Name() && slices.Contains(p.Claims, c) {
 				on = append(on, p.Version)
 			}

@@ -121,7 +121,7 @@ func TestProofs(t *testing.T) {
 		if !strings.Contains(readme, "| "+StateOf(e)+" |") {
 			t.Errorf("README.md does not say of %s: %s", e.Name(), StateOf(e))
 		}
-		for _, p := range proofs {
+		for _, p := range proofs() {
 			if p.Engine != e.Name() || slices.Equal(p.Claims, []string{suite}) && about.Unproven == "" {
 				continue
 			}
