@@ -77,7 +77,7 @@ func (c *selfCheck) cleaning() string {
 	if c.Plan.Target.Address == nil {
 		return "filewise clean"
 	}
-	return "filewise clean --target " + c.Plan.Target.Address.String()
+	return filewise.CommandLine("filewise", "clean", "--target", c.Plan.Target.Address.String())
 }
 
 // all takes each trial in its time, and cleans up.

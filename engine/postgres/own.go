@@ -86,16 +86,14 @@ func (s *ownServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
 func (s *ownServer) BackupSize(ctx context.Context) (filewise.BackupSize, error) {
 	var names []string
 	var sizes []int64
-	var whole int64
-	err := s.link.Scan(ctx, "SELECT coalesce(array_agg(name), '{}'), coalesce(array_agg(pg_table_size(name::regclass)), '{}'), "+
-		"coalesce(sum(pg_table_size(name::regclass)), 0)::bigint FROM ("+fmt.Sprintf(rowTables, "'r', 'm'")+") AS t (name)",
-		nil, &names, &sizes, &whole)
+	err := s.link.Scan(ctx, "SELECT coalesce(array_agg(name), '{}'), coalesce(array_agg(pg_table_size(name::regclass)), '{}') FROM ("+
+		fmt.Sprintf(rowTables, "'r', 'm'")+") AS t (name)", nil, &names, &sizes)
 	if err != nil {
 		return filewise.BackupSize{}, err
 	}
-	parts := map[string]int64{}
+	parts, whole := map[string]int64{}, int64(0)
 	for i, name := range names {
-		parts[name] = sizes[i]
+		parts[name], whole = sizes[i], whole+sizes[i]
 	}
 	return userbackup.SizeOf(s.target, parts, whole)
 }
