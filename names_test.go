@@ -1,7 +1,6 @@
 package filewise_test
 
 import (
-	"os/exec"
 	"path"
 	"strings"
 	"testing"
@@ -41,12 +40,8 @@ func wrongName(name string) string {
 // TestNamesThatEverySystemHolds: a checkout must not fail on Windows, nor lose a file on macOS, where
 // names that differ in case alone are one.
 func TestNamesThatEverySystemHolds(t *testing.T) {
-	out, err := exec.CommandContext(t.Context(), "git", "ls-files", "-z").Output()
-	if err != nil {
-		t.Skipf("not a checkout: %v", err)
-	}
 	folded := map[string]string{}
-	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+	for _, name := range tracked(t) {
 		if why := wrongName(name); why != "" {
 			t.Errorf("%s: %s", name, why)
 		}
