@@ -14,13 +14,11 @@ import (
 // Password and Secrets, which are never stored.
 type Address struct {
 	Scheme string `json:"scheme"` // as given: "postgres", "mariadb", …
-	// Host is a name or address, or the directory or path of a Unix socket; empty:
-	// the driver's default.
+	// Host is a name or address, or the directory or path of a Unix socket. Empty means the driver's default.
 	Host string `json:"host"`
 	Port int    `json:"port,omitempty"` // 0: the engine's usual one
 	User string `json:"user,omitempty"`
-	// Path is what stands behind the host: a database, an Oracle service, a SQL
-	// Server instance.
+	// Path holds what stands behind the host: a database, an Oracle service, a SQL Server instance.
 	Path string `json:"path,omitempty"`
 	// Options are the driver's own, TLS among them, from the URL's query.
 	Options map[string]string `json:"options,omitempty"`
@@ -57,8 +55,7 @@ func (a Address) String() string {
 	return u.String()
 }
 
-// Here tells whether the server is on this host for sure: by a Unix socket or the
-// loopback address.
+// Here reports whether the server is on this host for sure: by a Unix socket or the loopback address.
 func (a Address) Here() bool {
 	if a.Host == "" || a.Host == "localhost" || a.Host[0] == '/' || a.Host[0] == '@' {
 		return true

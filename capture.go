@@ -19,13 +19,13 @@ type Capturer interface {
 type Watcher interface {
 	// Server is product and version.
 	Server() string
-	// Counted are the statements that the server has counted since it counts, without
-	// their values. Where it does not count, the error says what to do.
+	// Counted are the statements that the server has counted since it counts, without their values. Where it does not
+	// count, the error states what to do.
 	Counted(context.Context) ([]CountedStatement, error)
 	// Sessions are those of the database: executing something now, and all.
 	Sessions(context.Context) (active, connected int, err error)
-	// Shape divides a statement of the database from its values, except for constants (as Shape.Keep
-	// takes them). Nothing is executed; the error says why the server would not take it.
+	// Shape divides a statement of the database from its values, except for constants (as Shape.Keep takes them).
+	// Nothing is executed; the error reports why the server would not take it.
 	Shape(ctx context.Context, text string, constants []string) (Shape, error)
 	// Table is the table of a name, with statistics of its columns; without a name: there is
 	// none. Of a column that withhold names no value is asked for, nor told.
@@ -45,7 +45,7 @@ type CountedStatement struct {
 	ID, Text             string
 	Key                  string // what is the same for all values, of which a text may hold some
 	Calls, Seconds, Rows float64
-	// Hidden says why its text is not known; empty: it is.
+	// Hidden reports why its text is not known. Empty means it is.
 	Hidden string
 }
 
@@ -54,11 +54,12 @@ type LoggedStatement struct {
 	Session string
 	Text    string // empty: the session ends, and with it what it has begun
 	Key     string // what is the same for all values
-	// Values are the texts of its values, in lists as the key has them; empty: a parameter whose value is not known.
+	// Values are the texts of its values, in lists as the key has them. Empty means a parameter whose value is not
+	// known.
 	Values [][]string
-	// Arguments are the values of its parameters $1, $2, …, as SQL has them; nil: not known.
+	// Arguments are the values of its parameters $1, $2, …, as SQL has them. Nil means not known.
 	Arguments []string
-	// Ended is when it ended (if the log tells how long it took), or began; zero: not known.
+	// Ended is when it ended (if the log tells how long it took), or began. Zero means not known.
 	Ended   time.Time
 	Seconds float64 // 0: the log does not tell
 	Earlier bool    // its session is older than the log, which does not tell its database
@@ -68,11 +69,11 @@ type LoggedStatement struct {
 
 // Shape is a statement without its values.
 type Shape struct {
-	// Pieces are what stands before, between and behind the values: one more than these.
+	// Pieces holds what stands before, between and behind the values: one more than these.
 	Pieces []string
 	Values []ValueUse
 	Tables []string // that it names; some may be none
-	// Into is the table, and Columns its columns, that it inserts rows into; empty: none, or none are named.
+	// Into is the table, and Columns its columns, that it inserts rows into. Empty means none, or none are named.
 	Into    string
 	Columns []string
 }
@@ -93,7 +94,7 @@ func (s *Shape) Keep(constants []string) {
 	}
 }
 
-// Use is what a statement does with a value.
+// Use holds what a statement does with a value.
 type Use string
 
 // The uses of values. A lower and an upper bound of one column are a range.
@@ -118,20 +119,20 @@ const (
 // ValueUse is where a value stands.
 type ValueUse struct {
 	Table, Column string // empty: not known
-	// Part is the column of Table's new row that an expression with the value makes; empty: none.
+	// Part is the column of Table's new row that an expression with the value makes. Empty means none.
 	Part string
 	Use  Use
 	Type ColumnType // where the server tells
 	Said string     // its type in the server's words, where a study draws none of that kind
-	// Literal is what a limit, an offset or a span said; empty: the server does not tell.
+	// Literal holds what a limit, an offset or a span said. Empty means the server does not tell.
 	Literal string
-	Text    string // in the statement; empty: a parameter stands there
-	// Constant is the text of a value that never varied in a log; empty: it did, or the log has too few.
+	Text    string // in the statement. Empty means a parameter stands there
+	// Constant is the text of a value that never varied in a log. Empty means it did, or the log has too few.
 	Constant string
-	Number   int // values of one number are the same; 0: none
+	Number   int // values of one number are the same. 0 means none
 }
 
-// ColumnType is what kind of values a column has.
+// ColumnType holds what kind of values a column has.
 type ColumnType string
 
 // The kinds of values.
@@ -152,23 +153,21 @@ type TableFacts struct {
 	Table string // without a schema
 	Bytes int64
 	Rows  float64
-	Key   string // the first column of its primary key; empty: it has none
-	// Whole says why it cannot be divided into partitions; empty: it can.
+	Key   string // the first column of its primary key. Empty means it has none
+	// Whole reports why it cannot be divided into partitions. Empty means it can.
 	Whole string
-	// Alone is the kind of layouts that hold it whole, beside other tables on other volumes; empty: none does.
+	// Alone is the kind of layouts that hold it whole, beside other tables on other volumes. Empty means none does.
 	Alone   Kind
 	Columns []ColumnFacts
 	Foreign []ForeignKey // of several columns
 	// Rules are those that may turn an INSERT into another statement, each of which a server counts as a further call.
 	Rules int
-	// Create are statements that make a table with rows like these, where no dump fills builds:
-	// spread says where the layout puts it, and tell of which columns frequent values may be told.
-	// nil: a dump does.
+	// Create are statements that make a table with rows like these, if no dump fills builds: spread says where the
+	// layout puts it, and tell of which columns frequent values may be told. nil: a dump does.
 	Create func(spread string, tell func(ColumnFacts) bool) []string
 }
 
-// ColumnFacts are what statistics tell of a column. What was withheld, or is not known, is
-// empty.
+// ColumnFacts holds what statistics tell of a column. What was withheld, or is not known, is empty.
 type ColumnFacts struct {
 	Name string
 	Type ColumnType
@@ -176,9 +175,9 @@ type ColumnFacts struct {
 	// Unique: a row that is inserted needs a new value here.
 	Unique    bool
 	Low, High string
-	Distinct  float64 // how many values; 0: not known
+	Distinct  float64 // how many values. 0 means not known
 	Width     float64 // mean length of a text
-	Most      int     // letters at most; 0: no limit
+	Most      int     // letters at most. 0 means no limit
 	// Common are the most frequent values with their shares of the rows.
 	Common []string
 	Shares []float64
@@ -188,10 +187,10 @@ type ColumnFacts struct {
 	View bool
 	// Checked: a CHECK of the table or of the type names it.
 	Checked bool
-	// Fresh is an expression that makes a new value; empty: none is known.
+	// Fresh is an expression that makes a new value. Empty means none is known.
 	Fresh string
-	// Parent is the table, and ParentKey its column, that hold each value of this one by a foreign
-	// key, as SQL names them; empty: none does.
+	// Parent is the table, and ParentKey its column, that hold each value of this one by a foreign key, as SQL names
+	// them. Empty means none does.
 	Parent, ParentKey string
 	// ParentTable and ParentColumn are their names without quotes.
 	ParentTable, ParentColumn string

@@ -2,7 +2,7 @@ package filewise
 
 import "errors"
 
-// Class says what kind of failure an operation of a workload ended in.
+// Class states what kind of failure an operation of a workload ended in.
 type Class string
 
 // The classes of failures.
@@ -20,8 +20,7 @@ const (
 	ClassOther   Class = "other"
 )
 
-// Passes tells whether a batch that failed with the class may be loaded when it is
-// tried again.
+// Passes reports whether a batch that failed with the class may be loaded when it is tried again.
 func (c Class) Passes() bool {
 	return c == ClassConnection || c == ClassDeadlock || c == ClassSerialization
 }

@@ -8,22 +8,19 @@ type CustomSQL struct {
 	// Tables are those that the layout spreads; the set-up creates them, and says
 	// by {{spread "NAME"}} where.
 	Tables []CustomTable `json:"tables,omitempty"`
-	// Setup is executed once in each build. Its texts are templates, of which the
-	// engine says what they may hold.
+	// Setup is executed once in each build. Its texts are templates, of which the engine states what they may hold.
 	Setup []CustomText `json:"setup,omitempty"`
-	// From is a dump of a database, which fills each build in the place of the set-up;
-	// empty: there is none.
+	// From is a dump of a database, which fills each build in the place of the set-up. Empty means there is none.
 	From string `json:"from,omitempty"`
 	// Sections are by the names of Phase.Sections, and by those that Querier.Query is
 	// asked for. One of several statements is a transaction.
 	Sections map[string]CustomSection `json:"sections"`
-	// ShardBy is the parameter whose value, modulo their number, is the file of an
-	// operation, where files are databases of their own; empty: a connection has files
-	// of its own.
+	// ShardBy is the parameter whose value, modulo their number, is the file of an operation, where files are
+	// databases of their own. Empty means a connection has files of its own.
 	ShardBy string `json:"shard_by,omitempty"`
 }
 
-// Restored tells whether a dump fills the program's builds.
+// Restored reports whether a dump fills the program's builds.
 func (p Program) Restored() bool { return p.Custom != nil && p.Custom.From != "" }
 
 // CustomTable is a table of CustomSQL.

@@ -31,7 +31,7 @@ var Capabilities = []Capability{
 	CanRestart, CanReset, CanBulk, CanBackup, CanTemp, CanWaits, CanFileIO,
 }
 
-// Offering is what a server offers that has every capability but the absent ones, each with the reason; a reason
+// Offering returns what a server offers that has every capability but the absent ones, each with the reason; a reason
 // that is nil is none.
 func Offering(absent map[Capability]error) map[Capability]error {
 	all := map[Capability]error{}
@@ -44,16 +44,15 @@ func Offering(absent map[Capability]error) map[Capability]error {
 // Engine is a kind of DBMS that Filewise can lay databases out on.
 type Engine interface {
 	Name() string
-	// Script says what Build and the program would execute and create for a
-	// layout, without executing anything. A layout or workload that the engine
-	// cannot do is refused with an error that wraps ErrUnsupported.
+	// Script states what Build and the program would execute and create for a layout, without executing anything. A
+	// layout or workload that the engine cannot do is refused with an error that wraps ErrUnsupported.
 	Script(Target, Layout, Program) (Script, error)
 	// Open readies the target; what it starts is ended by Server.Close. Opening an
 	// external server only reads.
 	Open(context.Context, Target) (Server, error)
 }
 
-// Script is what one trial on a layout would create and execute.
+// Script holds what one trial on a layout would create and execute.
 type Script struct {
 	Files []File `json:"files"`
 	Steps []Step `json:"steps"`
@@ -76,15 +75,14 @@ type Step struct {
 type Server interface {
 	// Facts are the version and the effective settings, for reports.
 	Facts(context.Context) ([]Fact, error)
-	// Offers says of each capability why it is absent; nil: it is offered.
+	// Offers says of each capability why it is absent. Nil means it is offered.
 	Offers() map[Capability]error
 	// Build creates the layout's files, empty of data, and the program's tables.
 	Build(context.Context, Layout, Program) (*Database, error)
 	Close() error
 }
 
-// Database is one build of a layout. Optional parts are nil where the engine
-// does not offer them.
+// Database is one build of a layout. Optional parts are nil if the engine does not offer them.
 type Database struct {
 	Observer  Observer
 	Connector Connector
@@ -99,16 +97,16 @@ type Database struct {
 	Backup    Backuper
 	Evict     Evicter
 	Probes    []Probe
-	// Chunk is how many operations one call of Session.Do should have; 0: as many
-	// as take 50–200 ms, for engines whose loop runs on the server.
+	// Chunk counts the operations one call of Session.Do should have. 0 means as many as take 50–200 ms, for engines
+	// whose loop runs on the server.
 	Chunk int64
-	// Shared is by what Sharer.Join finds the build, on which others may work from then on;
-	// nil: no other process can.
+	// Shared is by what Sharer.Join finds the build, on which others may work from then on. Nil means no other
+	// process can.
 	Shared func() string
-	// First is what of its Build only the first build of a layout takes: the server
-	// made files that the next ones are copied from. No trial after a pilot needs it.
+	// First holds what of its Build only the first build of a layout takes: the server made files that the next ones
+	// are copied from. No trial after a pilot needs it.
 	First time.Duration
-	// Copier keeps what is loaded for the layout's next builds; nil: each is loaded itself.
+	// Copier keeps what is loaded for the layout's next builds. Nil means each is loaded itself.
 	Copier Copier
 	// Copied: the build is a copy of one that was loaded and kept.
 	Copied bool
@@ -156,7 +154,7 @@ func Rehearsing(ctx context.Context) context.Context {
 	return context.WithValue(ctx, rehearsing{}, true)
 }
 
-// Rehearses tells whether a context is one of Rehearsing.
+// Rehearses reports whether a context is one of Rehearsing.
 func Rehearses(ctx context.Context) bool { return ctx.Value(rehearsing{}) != nil }
 
 // Settler brings a database to rest.
@@ -165,8 +163,8 @@ type Settler interface {
 	Settle(context.Context) error
 }
 
-// Cooler is a Settler that empties the server's own cache of what the database holds, and of
-// nothing else: a buffer-cold start where the server may not be restarted.
+// Cooler is a Settler that empties the server's own cache of what the database holds, and of nothing else: a
+// buffer-cold start if the server may not be restarted.
 type Cooler interface {
 	Cool(context.Context) error
 }
@@ -190,9 +188,8 @@ type Dropper interface {
 	Drop(context.Context) error
 }
 
-// Extender adds the further files of a layout that is AddedLater, and rebuilds
-// the data where the layout says so. Sessions are closed before. Observe then
-// returns all files of the layout.
+// Extender adds the further files of a layout that is AddedLater, and rebuilds the data if the layout says so.
+// Sessions are closed before. Observe then returns all files of the layout.
 type Extender interface {
 	Extend(context.Context) error
 }
@@ -221,7 +218,7 @@ type Usual struct {
 	Bytes       int64 `json:"bytes,omitempty"`   // of the data files
 	Preload     int64 `json:"preload,omitempty"` // payload that is there before, in bytes
 	Row         int   `json:"row,omitempty"`     // payload of a row, in bytes
-	Work        int64 `json:"work,omitempty"`    // fixed work of a trial, in bytes of payload; 0: a window
+	Work        int64 `json:"work,omitempty"`    // fixed work of a trial, in bytes of payload. 0 means a window
 	// RowsAFile are those of dml for each file of the largest layout, so that each holds some.
 	RowsAFile   int64 `json:"rows_a_file,omitempty"`
 	CommitEvery int   `json:"commit_every,omitempty"`
@@ -231,25 +228,25 @@ type Usual struct {
 	Files []int `json:"files,omitempty"`
 }
 
-// Description says what an engine is, without opening anything.
+// Description states what an engine is, without opening anything.
 type Description struct {
 	Mode  Mode   `json:"mode"`
 	Files string `json:"files"` // what N files are
 	Kinds []Kind `json:"kinds"` // the usual one first
-	// Bytes, RowBytes and Budget are the usual size, payload of a row and duration
-	// of an experiment here; 0: those of the scenario and of the command.
+	// Bytes, RowBytes and Budget are the usual size, payload of a row and duration of an experiment here. 0 means
+	// those of the scenario and of the command.
 	Bytes    int64         `json:"bytes,omitempty"`
 	RowBytes int           `json:"row_bytes,omitempty"`
 	Budget   time.Duration `json:"budget_ns,omitempty"`
-	// CommitEvery is the usual number of rows of a transaction of inserts on a managed
-	// server: so many that its log is not all that is measured; 0: the scenario's.
+	// CommitEvery is the usual number of rows of a transaction of inserts on a managed server: so many that its log
+	// is not all that is measured. 0 means the scenario's.
 	CommitEvery int `json:"commit_every,omitempty"`
 
-	// LeastMemory is that in which a managed server works with the connections of a usual
-	// experiment, in bytes; 0: it has none to be limited.
+	// LeastMemory is that in which a managed server works with the connections of a usual experiment, in bytes. 0
+	// means it has none to be limited.
 	LeastMemory int64 `json:"least_memory,omitempty"`
 
-	// ConnectionMemory is what each connection beyond the eighth takes of it, in bytes.
+	// ConnectionMemory holds what each connection beyond the eighth takes of it, in bytes.
 	ConnectionMemory int64 `json:"connection_memory,omitempty"`
 	// FileCache: the system caches the server's files, so that less memory has it read more.
 	FileCache bool `json:"file_cache,omitempty"`
@@ -265,16 +262,13 @@ type Description struct {
 	// CopiedAlone are those of which the same is true if a dump fills the builds and the data files of one lie on one volume.
 	CopiedAlone []Kind `json:"-"`
 
-	// LeastFile is the least size of a data file that all layouts can have; 0: that of a
-	// scenario does.
+	// LeastFile is the least size of a data file that all layouts can have. 0 means that of a scenario does.
 	LeastFile int64 `json:"least_file,omitempty"`
-	Page      int64 `json:"page,omitempty"` // bytes of a page of its files; 0: 4096
+	Page      int64 `json:"page,omitempty"` // bytes of a page of its files. 0 means 4096
 
-	// BackupKinds are the kinds of layout for scenario backup, the usual one first;
-	// none: those of Kinds.
+	// BackupKinds are the kinds of layout for scenario backup, the usual one first. None means those of Kinds.
 	BackupKinds []Kind `json:"backup_kinds,omitempty"`
-	// TempKinds are the kinds of layout for scenario temp, the usual one first; none:
-	// those of Kinds.
+	// TempKinds are the kinds of layout for scenario temp, the usual one first. None means those of Kinds.
 	TempKinds []Kind `json:"temp_kinds,omitempty"`
 	// TempAsIs: temporary files are the whole server's, and scenario temp measures them as
 	// they are.
@@ -293,18 +287,18 @@ type Description struct {
 	Shares bool `json:"-"`
 	// Scans: reading is measured by scenario scan on every target; else only what writes.
 	Scans bool `json:"-"`
-	// RowKinds are the kinds of layout for scenario dml, whose rows are too few to fill
-	// files one after the other; none: those of Kinds.
+	// RowKinds are the kinds of layout for scenario dml, whose rows are too few to fill files one after the other.
+	// None means those of Kinds.
 	RowKinds []Kind `json:"row_kinds,omitempty"`
-	// Dumps is how --from names a dump that a server by URL reads itself, and that fills the
-	// builds there; empty: it reads none.
+	// Dumps is how --from names a dump that a server by URL reads itself, and that fills the builds there. Empty
+	// means it reads none.
 	Dumps string `json:"dumps,omitempty"`
 	// PublishedOne is the kind of a layout of one file in dml as published, where the
 	// article's was of another than the usual kind.
 	PublishedOne Kind `json:"published_one,omitempty"`
 	// BackupsThere: backups of a database of the user's are written by the server, to directories of its own.
 	BackupsThere bool `json:"backups_there,omitempty"`
-	// CompressedBackup are the options of a compressed backup, where that is not the usual one.
+	// CompressedBackup are the options of a compressed backup, if that is not the usual one.
 	CompressedBackup BackupOptions `json:"compressed_backup,omitempty"`
 	// StripesAsFiles: a backup has as many files as the database.
 	StripesAsFiles bool `json:"stripes_as_files,omitempty"`
@@ -314,13 +308,13 @@ type Description struct {
 
 	Reset     bool `json:"reset"`     // a loaded build can be restored
 	Lifecycle bool `json:"lifecycle"` // its server may be stopped, killed and started
-	// Missing says what has to be installed first; empty: nothing.
+	// Missing states what has to be installed first. Empty means nothing.
 	Missing string `json:"missing,omitempty"`
-	// Note is what a verdict on this engine does not say; may be empty.
+	// Note holds what a verdict on this engine does not say; may be empty.
 	Note string `json:"note,omitempty"`
 
-	// Schemes are those of URLs that name an external server, the usual one first;
-	// none: the engine has no external targets.
+	// Schemes are those of URLs that name an external server, the usual one first. None means the engine has no
+	// external targets.
 	Schemes []string `json:"schemes,omitempty"`
 	Port    int      `json:"port,omitempty"` // the usual one
 	// ExternalKinds are the kinds of layout on an external server, the usual one first.
@@ -328,15 +322,15 @@ type Description struct {
 	// Rights are the statements that give an account what Filewise needs of an
 	// external server, and no more.
 	Rights []string `json:"rights,omitempty"`
-	// Needs are Rights by what needs them, a row each; none: the engine does not tell.
+	// Needs are Rights by what needs them, a row each. None means the engine does not tell.
 	Needs []Need `json:"needs,omitempty"`
-	// Understands are engines whose custom SQL it takes where it is given none of its own.
+	// Understands are engines whose custom SQL it takes if it is given none of its own.
 	Understands []string `json:"understands,omitempty"`
 	// Consents are those that findings about an external server may ask for.
 	Consents []string `json:"consents,omitempty"`
-	// Unproven says what has not been run against the real product; empty: all has.
+	// Unproven states what has not been run against the real product. Empty means all has.
 	Unproven string `json:"unproven,omitempty"`
-	// Licence is what the vendor's licence says of publishing results; may be empty.
+	// Licence holds what the vendor's licence says of publishing results; may be empty.
 	Licence string `json:"licence,omitempty"`
 }
 

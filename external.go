@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// What an external server offers besides Build. A Server implements these where
-// it can; opening it has changed nothing yet.
+// What an external server offers besides Build. A Server implements these if it can; opening it has changed nothing
+// yet.
 
 // OptionChecker refuses options of a server's URL that nothing would read, by their
 // names alone: nothing is connected to, and no file looked at.
@@ -21,7 +21,7 @@ type Examiner interface {
 	Examine(context.Context, Demand) []Finding
 }
 
-// Demand is what an experiment wants of a server.
+// Demand holds what an experiment wants of a server.
 type Demand struct {
 	Layouts []Layout
 	Program Program
@@ -45,10 +45,10 @@ type Finding struct {
 	Check  string `json:"check"` // "rights", "free space of fast", "version"
 	Status Status `json:"status"`
 	Detail string `json:"detail"`
-	// Remedy is what to do, such as the exact GRANT; empty for StatusOK.
+	// Remedy holds what to do, such as the exact GRANT; empty for StatusOK.
 	Remedy string `json:"remedy,omitempty"`
-	// Consent is the name of what the check would prevent, for what a user may accept
-	// (--allow); empty: that cannot be accepted.
+	// Consent is the name of what the check would prevent, for what a user may accept (--allow). Empty means that
+	// cannot be accepted.
 	Consent string `json:"consent,omitempty"`
 	// Absent: a failed check is about a part that this server or account does not offer. Other experiments run.
 	Absent bool `json:"-"`
@@ -64,9 +64,9 @@ type Locker interface {
 // Holder is who takes the measuring lock of a server.
 type Holder struct {
 	Who string // for others
-	// Host is the host's measuring lock, which the run holds, among those of all hosts: a session
-	// on the server that says the same, and is of another process, is a dead one's. Empty: none is
-	// held, or the host cannot tell it from others'.
+	// Host is the host's measuring lock, which the run holds, among those of all hosts: a session on the server that
+	// says the same, and is of another process, is a dead one's. Empty: none is held, or the host cannot distinguish
+	// it from others'.
 	Host string
 }
 
@@ -74,8 +74,8 @@ type Holder struct {
 // connection ends, for whatever reason: so it is looked at while it is needed. It
 // is not for several goroutines at once.
 type Lock interface {
-	// Held asks the server whether it is held still; the error says why not, or why
-	// that is not known. A context that ends may end the lock's connection.
+	// Held asks the server whether it is held still; the error reports why not, or why that is not known. A context
+	// that ends may end the lock's connection.
 	Held(context.Context) error
 	// Release gives it back. The error may say that it had been lost.
 	Release() error
@@ -116,7 +116,7 @@ type Leftover struct {
 	Unmarked bool `json:"unmarked,omitempty"`
 	// Offline: a run ended while it was; its mark is read when it is back, before it is dropped.
 	Offline bool   `json:"offline,omitempty"`
-	Kept    string `json:"kept,omitempty"` // why it must stay; empty: it may go
+	Kept    string `json:"kept,omitempty"` // why it must stay. Empty means it may go
 }
 
 // Sharer is a server on which sessions of several processes may work on one build: drivers.

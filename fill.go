@@ -5,15 +5,15 @@ import "fmt"
 // Filler is an engine whose files are filled one after the other, so that work
 // which ends early leaves the later ones untouched.
 type Filler interface {
-	// FillWork is the fixed work, in payload bytes of all connections, that fills
-	// the files of a layout as far as is safe; 0: the layout does not need it.
+	// FillWork is the fixed work, in payload bytes of all connections, that fills the files of a layout as far as is
+	// safe. 0 means the layout does not need it.
 	FillWork(Target, Layout, Program) (int64, error)
 }
 
 // Sizer is a Filler that knows how much room a program's loaded data take.
 type Sizer interface {
-	// LoadedBytes is the size of data files that the program's loaded data fill up to
-	// the last one, in bytes; 0: the program loads nothing.
+	// LoadedBytes is the size of data files that the program's loaded data fill up to the last one, in bytes. 0 means
+	// the program loads nothing.
 	LoadedBytes(Target, Program) (int64, error)
 }
 

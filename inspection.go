@@ -8,25 +8,24 @@ import (
 // Inspector is an engine that can look at an existing server, or at existing files
 // of an embedded engine, without any load.
 type Inspector interface {
-	// Inspect opens the target, asks and closes it. It reads catalogues and light
-	// views only, each question with a time limit, in sessions that cannot write
-	// where the engine has such. What could not be asked is a gap; the error is only
-	// for a target that does not open.
+	// Inspect opens the target, asks and closes it. It reads catalogues and light views only, each question with a
+	// time limit, in sessions that cannot write if the engine has such. What could not be asked is a gap; the error
+	// is only for a target that does not open.
 	Inspect(context.Context, Target) (Inspection, error)
 }
 
-// Inspection is what a target tells of its files. It holds facts alone; package
-// inspect says what they are worth.
+// Inspection holds what a target tells of its files. It holds facts alone; package inspect states what they are
+// worth.
 type Inspection struct {
 	Server string `json:"server"` // product and version
 	Local  bool   `json:"local"`  // the server runs on this host
-	// Cores are the server's; 0: it does not tell.
+	// Cores are the server's. 0 means it does not tell.
 	Cores int `json:"cores,omitempty"`
-	// Since is for how long the counters have counted; 0: not known.
+	// Since is for how long the counters have counted. 0 means not known.
 	Since  time.Duration `json:"since_ns,omitempty"`
 	Groups []FileGroup   `json:"groups"`
-	// Waits are those since Since, or of one look where Sampled; benign ones are
-	// left out. A unit is "s", "waits" or "sessions".
+	// Waits are those since Since, or of one look if Sampled; benign ones are left out. A unit is "s", "waits" or
+	// "sessions".
 	Waits   []Counter `json:"waits,omitempty"`
 	Sampled bool      `json:"sampled,omitempty"`
 	// Figures are the numbers with the names below that the server tells.
@@ -69,7 +68,7 @@ type Place struct {
 	Device string `json:"device,omitempty"`
 }
 
-// FileUse says what a group's files are for.
+// FileUse states what a group's files are for.
 type FileUse string
 
 // The uses of files.
@@ -80,7 +79,7 @@ const (
 	UseUndo FileUse = "undo"
 )
 
-// Fill says how a group's files are filled.
+// Fill states how a group's files are filled.
 type Fill string
 
 // The ways of filling.
@@ -106,19 +105,17 @@ type FileGroup struct {
 	// Aside: the old copy of a table, which a script of apply has moved aside for the way back.
 	Aside bool          `json:"aside,omitempty"`
 	Files []FileInspect `json:"files"`
-	// RowBytes is the mean size of a row, without what the server adds, by its own
-	// statistics; 0: not known.
+	// RowBytes is the mean size of a row, without what the server adds, by its own statistics. 0 means not known.
 	RowBytes float64 `json:"row_bytes,omitempty"`
 	// Inserted and Changed (updated or deleted) are rows since Inspection.Since, where
 	// the server counts them by table.
 	Inserted float64 `json:"rows_inserted,omitempty"`
 	Changed  float64 `json:"rows_changed,omitempty"`
-	// Fragments are virtual log files of SQL Server; 0: the engine has none, or does
-	// not tell.
+	// Fragments are virtual log files of SQL Server. 0 means the engine has none, or does not tell.
 	Fragments int `json:"fragments,omitempty"`
 	// GrowsAll: when one file is full, all grow.
 	GrowsAll bool `json:"grows_all,omitempty"`
-	// Whole says why its table cannot be divided, where the server tells.
+	// Whole reports why its table cannot be divided, where the server tells.
 	Whole string `json:"whole,omitempty"`
 }
 
@@ -126,17 +123,16 @@ type FileGroup struct {
 type FileInspect struct {
 	Path  string `json:"path"` // or the name of the object, where the server tells no path
 	Bytes int64  `json:"bytes"`
-	Free  *int64 `json:"free,omitempty"` // B within the file; absent: not known
-	// Growth is by how much it grows; nil: not known.
+	Free  *int64 `json:"free,omitempty"` // B within the file. Absent means not known
+	// Growth is by how much it grows. Nil means not known.
 	Growth *Growth `json:"growth,omitempty"`
-	// Volume is where it lies: a mount, a tablespace, a disk group; Device the
-	// storage below, where it can be told. Empty: not known.
+	// Volume is where it lies: a mount, a tablespace, a disk group; Device the storage below, if it can be told.
+	// Empty: not known.
 	Volume string `json:"volume,omitempty"`
 	Device string `json:"device,omitempty"`
-	// Dir is the directory on the server's host that it lies in; empty: not known.
+	// Dir is the directory on the server's host that it lies in. Empty means not known.
 	Dir string `json:"dir,omitempty"`
-	// IO is since Inspection.Since, by the names of ProbeFiles' counters; absent: the
-	// server does not tell.
+	// IO is since Inspection.Since, by the names of ProbeFiles' counters. Absent means the server does not tell.
 	IO map[string]float64 `json:"io,omitempty"`
 }
 
@@ -144,7 +140,7 @@ type FileInspect struct {
 type Growth struct {
 	Bytes   int64   `json:"bytes,omitempty"`
 	Percent float64 `json:"percent,omitempty"`
-	Max     int64   `json:"max,omitempty"` // B; 0: without limit
+	Max     int64   `json:"max,omitempty"` // B. 0 means without limit
 }
 
 // Gap is a question that was not answered.

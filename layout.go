@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Allocation says whether files are created at full size or grow.
+// Allocation reports whether files are created at full size or grow.
 type Allocation string
 
 // The allocations of a spread.
@@ -51,8 +51,8 @@ type Spread struct {
 	Allocation Allocation `json:"allocation,omitempty"`
 	Growth     int64      `json:"growth,omitempty"` // bytes by which a growing file grows
 	Placement  Placement  `json:"placement,omitempty"`
-	// Volumes are the volumes of this layout's own, in order; empty: those of the target that
-	// are kept for nothing else.
+	// Volumes are the volumes of this layout's own, in order. Empty means those of the target that are kept for
+	// nothing else.
 	Volumes VolumeNames `json:"volumes,omitempty"`
 }
 
@@ -74,8 +74,8 @@ func (n VolumeNames) of(volumes []Volume) (out []Volume) {
 	return out
 }
 
-// AddedLater says what becomes of data that were loaded into one file when the
-// layout's further files are added. Existing data do not move by themselves.
+// AddedLater states what becomes of data that were loaded into one file when the layout's further files are added.
+// Existing data do not move by themselves.
 type AddedLater string
 
 // The arms of an experiment on files that are added later.
@@ -96,27 +96,27 @@ type Layout struct {
 	Name string `json:"name"`
 	Kind Kind   `json:"kind"`
 	Data Spread `json:"data"`
-	// SizedBy is the size of data by which a server's log and memory are set, so that layouts of
-	// several sizes have them alike; 0: Data.Bytes.
+	// SizedBy is the size of data by which a server's log and memory are set, so that layouts of several sizes have
+	// them alike. 0 means Data.Bytes.
 	SizedBy int64 `json:"sized_by,omitempty"`
-	// Backup is how backups are spread: Files stripes over the volumes of its own
-	// placement; not varied where Files is 0.
+	// Backup is how backups are spread: Files stripes over the volumes of its own placement; not varied if Files is
+	// 0.
 	Backup Spread `json:"backup,omitzero"`
 	// Discard: backups are read, compressed and thrown away: what the server could
 	// do at most.
 	Discard bool `json:"discard,omitempty"`
 	// BackupOptions are the engine's own parameters of its backups.
 	BackupOptions BackupOptions `json:"backup_options,omitempty"`
-	// Temp is how the files of temporary tables are spread: Files places over the
-	// volumes of the data, beside data of one file; not varied where Files is 0.
+	// Temp is how the files of temporary tables are spread: Files places over the volumes of the data, beside data of
+	// one file; not varied if Files is 0.
 	Temp Spread `json:"temp,omitzero"`
-	// AddedLater: the database is built and loaded as one file of Bytes/Files, then
-	// the further files are added; empty: all files are there from the start.
+	// AddedLater: the database is built and loaded as one file of Bytes/Files, then the further files are added.
+	// Empty means all files are there from the start.
 	AddedLater AddedLater `json:"added_later,omitempty"`
-	// Indexes is IndexesTogether or IndexesApart; empty: the engine's default.
+	// Indexes is IndexesTogether or IndexesApart. Empty means the engine's default.
 	Indexes string `json:"indexes,omitempty"`
-	// LogVolume and IndexVolume name volumes that hold the log, or the index files,
-	// and no data; empty: the first data volume.
+	// LogVolume and IndexVolume name volumes that hold the log, or the index files, and no data. Empty means the
+	// first data volume.
 	LogVolume   string `json:"log_volume,omitempty"`
 	IndexVolume string `json:"index_volume,omitempty"`
 	// Rank orders "fewest files" over kinds: the lower of two equally good
@@ -165,8 +165,7 @@ func (l Layout) BackupVolumes(volumes []Volume) []Volume {
 	return Those(volumes, func(v Volume) bool { return !held[v.Name] })
 }
 
-// BackupVolumeOf returns the volume on which backup file i lies. CheckBackupVolumes says whether
-// there is one.
+// BackupVolumeOf returns the volume on which backup file i lies. CheckBackupVolumes reports whether there is one.
 func (l Layout) BackupVolumeOf(i int, volumes []Volume) Volume {
 	return l.Backup.VolumeOf(i, l.BackupVolumes(volumes))
 }
@@ -200,7 +199,7 @@ func Counted(n int, one string) string {
 	return strconv.Itoa(n) + " " + one + "s"
 }
 
-// Each is what one makes of each of all.
+// Each returns what one makes of each of all.
 func Each[T, U any](all []T, one func(T) U) []U {
 	out := make([]U, len(all))
 	for i, v := range all {
@@ -222,7 +221,7 @@ func Those[T any](all []T, wanted func(T) bool) (out []T) {
 // LayoutNames are those of layouts.
 func LayoutNames(all []Layout) []string { return Each(all, func(l Layout) string { return l.Name }) }
 
-// Role says what a file is for.
+// Role states what a file is for.
 type Role string
 
 // The roles of a file.
@@ -246,18 +245,17 @@ type File struct {
 	Role   Role   `json:"role"`
 	Volume string `json:"volume"`
 	Path   string `json:"path"`
-	// Object is what the file holds, such as a partition, where the engine itself
-	// numbers its files, so that a plan cannot know their paths; else empty.
+	// Object holds what the file holds, such as a partition, where the engine itself numbers its files, so that a
+	// plan cannot know their paths; else empty.
 	Object string `json:"object,omitempty"`
 	Bytes  int64  `json:"bytes"` // size in bytes by the file system
-	// Allocated is what the storage really holds of the file; absent when unknown.
+	// Allocated holds what the storage really holds of the file; absent when unknown.
 	Allocated *int64 `json:"allocated,omitempty"`
 	// Extents are the contiguous pieces in which the storage holds it; absent when unknown.
 	Extents *int `json:"extents,omitempty"`
 	// EngineBytes is the size by the engine's own account; absent when unknown.
 	EngineBytes *int64 `json:"engine_bytes,omitempty"`
-	// Used is what of the file holds pages in use, by the engine's own account;
-	// absent when unknown.
+	// Used holds what of the file holds pages in use, by the engine's own account; absent when unknown.
 	Used *int64 `json:"used,omitempty"`
 	// Grew is by how many bytes a preallocated file has outgrown the size that it
 	// was given.

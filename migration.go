@@ -4,12 +4,12 @@ import "context"
 
 // Migrator is an engine that writes scripts which take a user's database to a layout.
 type Migrator interface {
-	// Migrate reads the target's database, in sessions that cannot write where the engine
-	// has such, and writes the scripts; nothing of them is executed. What the layout
-	// cannot hold is an error that names it, as the server does.
+	// Migrate reads the target's database, in sessions that cannot write if the engine has such, and writes the
+	// scripts; nothing of them is executed. What the layout cannot hold is an error that names it, as the server
+	// does.
 	Migrate(context.Context, Target, Wish) (Migration, error)
-	// Release is what of a version two servers must have in common for a result of the
-	// one to say something of the other: "PostgreSQL 16.3 on x86_64" → "16".
+	// Release returns what of a version two servers must have in common for a result of the one to say something of
+	// the other: "PostgreSQL 16.3 on x86_64" → "16".
 	Release(version string) string
 	// TableRoles are the roles of the files that hold a trial's tables with their indexes, as Migration.Bytes counts them.
 	TableRoles() []Role
@@ -20,7 +20,7 @@ type Migrator interface {
 type Wish struct {
 	Layout   Layout
 	Database string   // empty: the one that the address names
-	Tables   []string // that are to be spread, as the user names them; empty: the large ones
+	Tables   []string // that are to be spread, as the user names them. Empty means the large ones
 	Run      int64    // makes the names of what the script creates
 }
 
@@ -31,8 +31,8 @@ type Migration struct {
 	Server string   `json:"server"`
 	Tables []string `json:"tables"` // that are spread
 	Bytes  int64    `json:"bytes"`  // of them, indexes included
-	// Client is the command that executes a script, which it reads from its standard input
-	// where Input is set; else the file's name is put behind its end.
+	// Client is the command that executes a script, which it reads from its standard input if Input is set; else the
+	// file's name is put behind its end.
 	Client []string `json:"client"`
 	Input  bool     `json:"input,omitempty"`
 	// Behind are arguments of the script itself, behind its name.
@@ -50,7 +50,7 @@ type Migration struct {
 	Stays   []string `json:"stays,omitempty"`
 }
 
-// MigrationStep is one step. It has effect whole or not at all where Stop says so.
+// MigrationStep is one step. It has effect whole or not at all if Stop says so.
 type MigrationStep struct {
 	Title string `json:"title"`
 	Locks string `json:"locks"` // what it locks, in a sentence without its end

@@ -14,7 +14,7 @@ type Need struct {
 	// Parts are further commands that send what takes it. They work without it, but for what Without says.
 	Parts    []string `json:"parts,omitempty"`
 	Without  string   `json:"without,omitempty"`
-	Versions string   `json:"versions,omitempty"` // that know it; empty: all
+	Versions string   `json:"versions,omitempty"` // that know it. Empty means all
 }
 
 // Grants are the statements that give an account what is needed, once each.

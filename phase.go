@@ -32,9 +32,8 @@ const (
 type Phase struct {
 	Family string `json:"family"` // of its measure
 	Unit   string `json:"unit"`   // of one operation
-	// Section names the phase's SQL: "call-SECTION" runs a number of operations on
-	// the server, "statement-SECTION" one that the client sends, "committed-SECTION"
-	// tells whether one of them is committed.
+	// Section names the phase's SQL: "call-SECTION" runs a number of operations on the server, "statement-SECTION"
+	// one that the client sends, "committed-SECTION" reports whether one of them is committed.
 	Section string `json:"section"`
 	Act     Act    `json:"act,omitempty"`
 	// Logical: the backup is of rows and definitions, by the engine's program for dumps.
@@ -42,17 +41,16 @@ type Phase struct {
 	Cache   Cache `json:"cache,omitempty"`
 	// Connections work at the same time.
 	Connections int `json:"connections,omitempty"`
-	// CommitEvery operations are a transaction; 0: each is one of its own.
+	// CommitEvery operations are a transaction. 0 means each is one of its own.
 	CommitEvery int `json:"commit_every,omitempty"`
-	// Ops is the fixed number of operations over all connections; 0: as many as fit
-	// into the plan's window.
+	// Ops is the fixed number of operations over all connections. 0 means as many as fit into the plan's window.
 	Ops     int64 `json:"ops,omitempty"`
 	OpBytes int64 `json:"op_bytes,omitempty"` // payload bytes of one operation
 	// Appends: operation i adds the worker's row i, which has a key of its own, to rows
 	// that stay. So the work can be of any size, begin on what was loaded by it
 	// before, and be cut into turns.
 	Appends bool  `json:"appends,omitempty"`
-	Limit   int64 `json:"limit,omitempty"` // operations that one connection can do; 0: not limited
+	Limit   int64 `json:"limit,omitempty"` // operations that one connection can do. 0 means not limited
 	// Discard operations of each connection come before the measured ones.
 	Discard int64 `json:"discard,omitempty"`
 	// Client: operations are single statements of the client's, with Args, each a
@@ -60,27 +58,25 @@ type Phase struct {
 	Client bool `json:"client,omitempty"`
 	// PerStatement: each of the client's statements has a connection of its own.
 	PerStatement bool `json:"per_statement,omitempty"`
-	// Types are the names of the types of operations where there are several, and
-	// Sections, in the same order, those of their SQL, in place of Section. Args is
-	// a TypedArgs then.
+	// Types are the names of the types of operations if there are several, and Sections, in the same order, those of
+	// their SQL, in place of Section. Args is a TypedArgs then.
 	Types    []string `json:"types,omitempty"`
 	Sections []string `json:"sections,omitempty"`
 	// Churns: before each operation a session creates a table, fills and drops it.
 	Churns bool `json:"churns,omitempty"`
-	// Rate makes it an open loop of so many operations a second over all
-	// connections; 0: closed.
+	// Rate makes it an open loop of so many operations a second over all connections. 0 means closed.
 	Rate float64 `json:"rate,omitempty"`
-	// Window is the measured time of a phase without Ops, where the plan's trials are
-	// of fixed work; 0: the plan's.
+	// Window is the measured time of a phase without Ops, where the plan's trials are of fixed work. 0 means the
+	// plan's.
 	Window time.Duration `json:"window,omitempty"`
-	// Beside is the family of another phase, of work at a rate, whose load runs for
-	// as long as this act does; empty: there is none.
+	// Beside is the family of another phase, of work at a rate, whose load runs for as long as this act does. Empty
+	// means there is none.
 	Beside string `json:"beside,omitempty"`
 	// ByLatency are the figures of its operations' latency by which a phase of work
 	// is judged, instead of its throughput: MeanLatency, P99Latency.
 	ByLatency []string `json:"by_latency,omitempty"`
-	// Pause is how long a connection rests before operation i, in a closed loop; it
-	// follows from the seed like the operation itself. Nil: it never does.
+	// Pause returns how long a connection rests before operation i, in a closed loop; it follows from the seed like
+	// the operation itself. Nil: it never does.
 	Pause func(worker int, i int64) time.Duration `json:"-"`
 	Args  Args                                    `json:"-"`
 }
@@ -92,8 +88,8 @@ type TypedArgs interface {
 	TypeOf(worker int, i int64) int
 }
 
-// Redrawn are Args whose values that are drawn by chance can be drawn anew, where those of an operation made a key that is
-// there already.
+// Redrawn are Args whose values that are drawn by chance can be drawn again, if those of an operation made a key that
+// is there already.
 type Redrawn interface {
 	// ArgsAgain appends the arguments of the operation's further attempt, from 1.
 	ArgsAgain(dst []any, worker int, i int64, attempt int) []any
@@ -171,7 +167,7 @@ type RowWriter interface {
 	EndRow() error
 }
 
-// TableData is what a table is loaded with.
+// TableData holds what a table is loaded with.
 type TableData struct {
 	Table   string
 	Columns []string
@@ -214,13 +210,13 @@ type Backuper interface {
 
 // TimedBackuper is a Backuper that does more than is measured: connecting, asking.
 type TimedBackuper interface {
-	// Took is how long the last backup or restore took by itself.
+	// Took returns how long the last backup or restore took by itself.
 	Took() time.Duration
 }
 
 // TimedSettler is a Settler that does more than is measured: what it does to clean files.
 type TimedSettler interface {
-	// Took is how long writing what was dirty took the last time.
+	// Took returns how long writing what was dirty took the last time.
 	Took() time.Duration
 }
 

@@ -38,8 +38,8 @@ type Counter struct {
 	Name  string
 	Unit  string
 	Value float64
-	Class WaitClass // of a wait, whose event is the name; empty: it is none
-	File  string    // the path of the file that it is of alone; empty: of all
+	Class WaitClass // of a wait, whose event is the name. Empty means it is none
+	File  string    // the path of the file that it is of alone. Empty means of all
 }
 
 // Delta is how far a counter moved over the measured window.
@@ -70,19 +70,19 @@ const (
 	ProcessorWait = "waited for a processor"
 	// ContextSwitches is a counter of probe "cpu": of all programs of the machine.
 	ContextSwitches = "context switches"
-	// ProbeStorage says how near a volume's storage was to its limit: StorageShare.
+	// ProbeStorage states how near a volume's storage was to its limit: StorageShare.
 	ProbeStorage = "storage"
-	// ProbeWritten is what was written in all, in "B", by where it went; and the same
-	// per byte of the work's own data, in UnitPerByte.
+	// ProbeWritten holds what was written in all, in "B", by where it went; and the same per byte of the work's own
+	// data, in UnitPerByte.
 	ProbeWritten = "written"
-	// ProbeOwnWork is what the clients of a user's database do while it is backed up, where
-	// the server counts that: OwnStatements, and OwnTime in "s" over all of them.
+	// ProbeOwnWork holds what the clients of a user's database do while it is backed up, where the server counts
+	// that: OwnStatements, and OwnTime in "s" over all of them.
 	ProbeOwnWork  = "own work"
 	OwnStatements = "statements"
 	OwnTime       = "time"
-	// ProbeServerMemory is what the server itself says that it may use: MemoryTotal, of which it
-	// adds up the amount times how long it was so, in UnitSummed, and how long it was looked
-	// at, in UnitLooked. Deltas hold the mean, in "B".
+	// ProbeServerMemory holds what the server itself reports that it may use: MemoryTotal, of which it adds up the
+	// amount times how long it was so, in UnitSummed, and how long it was looked at, in UnitLooked. Deltas hold the
+	// mean, in "B".
 	ProbeServerMemory = "server memory"
 	MemoryTotal       = "total"
 	UnitSummed        = "B·s"
@@ -90,7 +90,7 @@ const (
 	// ProbeDriver, and a driver's name, say in "s" how its clock is to the server's, and how
 	// late its load has started.
 	ProbeDriver = "driver "
-	// ProbeCheckpoints says how far the server's checkpoints have come: CheckpointCycles.
+	// ProbeCheckpoints states how far the server's checkpoints have come: CheckpointCycles.
 	ProbeCheckpoints = "checkpoints"
 )
 
@@ -113,8 +113,8 @@ const (
 // "default: share of limit".
 const StorageShare = ": share of limit"
 
-// OfWaits tells whether a probe is one of waits, in which an event that was never
-// waited for is not in the reading: it is zero.
+// OfWaits reports whether a probe is one of waits, in which an event that was never waited for is not in the reading:
+// it is zero.
 func OfWaits(probe string) bool { return probe == ProbeWaits || probe == ProbeBackground }
 
 // The counters of ProbeFiles; what a server does not tell is absent.
@@ -131,7 +131,7 @@ const (
 	FileRows      = "rows written"  // of a file that holds one table or partition
 )
 
-// WaitClass says what a session waits for.
+// WaitClass states what a session waits for.
 type WaitClass string
 
 // The classes of waits.

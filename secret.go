@@ -27,10 +27,10 @@ func (s Secret) String() string {
 	return hidden
 }
 
-// LogValue is what slog shows.
+// LogValue returns what slog shows.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// MarshalText is what JSON and other encodings store.
+// MarshalText returns what JSON and other encodings store.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText refuses: a secret is never read from what was stored.

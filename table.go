@@ -13,8 +13,8 @@ type Table struct {
 	// Key are the columns of its unique key, or none; Indexes are its others.
 	Key     []string `json:"key,omitempty"`
 	Indexes []Index  `json:"indexes,omitempty"`
-	// Rows are those that it is loaded with or gets, RowBytes the payload of one on
-	// average; 0: as many as the work brings.
+	// Rows are those that it is loaded with or gets, RowBytes the payload of one on average. 0 means as many as the
+	// work brings.
 	Rows     int64 `json:"rows,omitempty"`
 	RowBytes int64 `json:"row_bytes,omitempty"`
 	// PerConnection: each connection has a table of its own.
@@ -44,11 +44,11 @@ type Index struct {
 	Unique  bool     `json:"unique,omitempty"`
 }
 
-// Sharding says that the rows of a program's tables are of values 1 to Values, and that
-// those of one value belong together: files are of whole values.
+// Sharding reports that the rows of a program's tables are of values 1 to Values, and that those of one value belong
+// together: files are of whole values.
 type Sharding struct {
 	Of     string `json:"of"`     // what a value stands for: "warehouse"
-	Option string `json:"option"` // the option that says how many there are: "--warehouses"
+	Option string `json:"option"` // the option that states how many there are: "--warehouses"
 	Values int64  `json:"values"`
 }
 
@@ -84,11 +84,10 @@ func (p Program) Table() Table {
 	return p.Tables[0]
 }
 
-// Loads tells whether tables are loaded before the work.
+// Loads reports whether tables are loaded before the work.
 func (p Program) Loads() bool { return p.Table().Loaded }
 
-// Unindexed tells whether none of the tables has a key or an index, so that a row is
-// found by reading all.
+// Unindexed reports whether none of the tables has a key or an index, so that a row is found by reading all.
 func (p Program) Unindexed() bool {
 	indexed := func(t Table) bool { return len(t.Key)+len(t.Indexes) > 0 }
 	return len(p.Tables) > 0 && !slices.ContainsFunc(p.Tables, indexed)

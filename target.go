@@ -16,7 +16,7 @@ type Volume struct {
 	Dir  string `json:"dir"`
 }
 
-// Durability says what a commit waits for.
+// Durability states what a commit waits for.
 type Durability string
 
 // Durabilities, strongest first.
@@ -33,10 +33,10 @@ type Target struct {
 	Mode   Mode   `json:"mode"`
 	// Address is where an external server is.
 	Address *Address `json:"address,omitempty"`
-	// Database is the user's own, whose backups are measured; empty: databases are made.
+	// Database is the user's own, whose backups are measured. Empty means databases are made.
 	Database string `json:"database,omitempty"`
 	// Part are the only tables of Database (on SQL Server filegroups, on Oracle tablespaces) that are backed up, so
-	// that settings are compared at less cost; nil: all of it. A backup of a part is never restored.
+	// that settings are compared at less cost. Nil means all of it. A backup of a part is never restored.
 	Part []string `json:"part,omitempty"`
 	// BackupsThere: the server writes these backups itself.
 	BackupsThere bool `json:"backups_there,omitempty"`
@@ -47,24 +47,23 @@ type Target struct {
 	Durability Durability `json:"durability"`
 	// Settings are the user's own server settings (--set key=value).
 	Settings map[string]string `json:"settings,omitempty"`
-	// Memory is what a managed server may use, the system's cache of its files included,
-	// in bytes; 0: not limited.
+	// Memory holds what a managed server may use, the system's cache of its files included, in bytes. 0 means not
+	// limited.
 	Memory int64 `json:"memory_bytes,omitempty"`
-	// Cores are the processors that a managed server is bound to; 0: all.
+	// Cores are the processors that a managed server is bound to. 0 means all.
 	Cores int `json:"cores,omitempty"`
 	// Allowed are the consequences that the user accepts, by Finding.Consent.
 	Allowed []string `json:"allowed,omitempty"`
-	// ServerBin is the directory of a managed server's binaries; empty: search.
+	// ServerBin is the directory of a managed server's binaries. Empty means search.
 	ServerBin string `json:"server_bin,omitempty"`
-	// OnStart notes a server process that was just started, so that a later start
-	// of Filewise ends it should this one be killed; nil: not noted.
+	// OnStart notes a server process that was just started, so that a later start of Filewise ends it should this one
+	// be killed. Nil means not noted.
 	OnStart func(pid int) error `json:"-"`
-	// OnLoad is the same for a server that is only loaded, whose memory is not limited; nil:
-	// OnStart is.
+	// OnLoad is the same for a server that is only loaded, whose memory is not limited. Nil means OnStart is.
 	OnLoad func(pid int) error `json:"-"`
 }
 
-// Starts is what notes a server process that was just started, to be loaded or to be measured.
+// Starts returns what notes a server process that was just started, to be loaded or to be measured.
 func (t Target) Starts(loading bool) func(pid int) error {
 	if loading && t.OnLoad != nil {
 		return t.OnLoad
@@ -72,7 +71,7 @@ func (t Target) Starts(loading bool) func(pid int) error {
 	return t.OnStart
 }
 
-// Elsewhere tells whether volumes are places of a server, and not of this machine.
+// Elsewhere reports whether volumes are places of a server, and not of this machine.
 func (t Target) Elsewhere() bool { return t.Mode == External && (t.Database == "" || t.BackupsThere) }
 
 // VolumesHere are the volumes that are directories of this machine.
@@ -83,8 +82,7 @@ func (t Target) VolumesHere() []Volume {
 	return t.Volumes
 }
 
-// Cache is how much of what a server's own cache would have it gets: a quarter of its
-// memory at most, in bytes.
+// Cache returns how much of what a server's own cache would have it gets: a quarter of its memory at most, in bytes.
 func (t Target) Cache(wanted int64) int64 {
 	if t.Memory == 0 {
 		return wanted
@@ -98,7 +96,7 @@ type Fact struct {
 	Value string `json:"value"`
 }
 
-// ValueOf is the value of the fact of that name, or absent where there is none.
+// ValueOf is the value of the fact of that name, or absent if there is none.
 func ValueOf(facts []Fact, name, absent string) string {
 	for _, f := range facts {
 		if f.Name == name {

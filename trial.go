@@ -26,7 +26,7 @@ const (
 // Trial is one measured run of the workload on one layout: one sample.
 type Trial struct {
 	Cell     Cell          `json:"cell"`
-	Instance string        `json:"instance,omitempty"` // empty: built anew for this trial
+	Instance string        `json:"instance,omitempty"` // empty: built again for this trial
 	State    State         `json:"state"`
 	Reason   string        `json:"reason,omitempty"` // why it failed
 	Remedy   string        `json:"-"`                // what to do about it, told right after the trial
@@ -39,13 +39,11 @@ type Trial struct {
 	Warnings []Warning     `json:"warnings,omitempty"`
 }
 
-// Measure is what one family of operations gave in one trial. Durations count
-// from the start of the warm-up.
+// Measure holds what one family of operations gave in one trial. Durations count from the start of the warm-up.
 type Measure struct {
 	Family string `json:"family"`
 	Unit   string `json:"unit"` // of Work: "rows"
-	// Connections worked on it at the same time; 0: not known, of trials stored by
-	// an older Filewise.
+	// Connections worked on it at the same time. 0 means not known, of trials stored by an older Filewise.
 	Connections int `json:"connections,omitempty"`
 	// Paced connections also rested, or were held to a rate.
 	Paced  bool             `json:"paced,omitempty"`
@@ -60,11 +58,9 @@ type Measure struct {
 	Slices      []int64       `json:"slices"`
 	// Hist is the HDR histogram (V2 compressed) of the latencies of calls, in µs.
 	Hist []byte `json:"hist,omitempty"`
-	// Errors counts the failures of operations by class, those tried again
-	// included; absent: none.
+	// Errors counts the failures of operations by class, those tried again included. Absent means none.
 	Errors map[Class]int64 `json:"errors,omitempty"`
-	// Types are the parts of the operations' types, by name, where there are
-	// several; absent: there is one.
+	// Types are the parts of the operations' types, by name, if there are several. Absent means there is one.
 	Types  map[string]TypeMeasure `json:"types,omitempty"`
 	Deltas []Delta                `json:"deltas,omitempty"`
 	// Turns are those of a session in which layouts took turns, which make up the window:
@@ -84,7 +80,7 @@ type Rest struct {
 	// Time lasts from the common start of the connections until everything was durable, less
 	// what a drain takes with nothing to write.
 	Time time.Duration `json:"time_ns"`
-	// Empty is what was taken off for that.
+	// Empty holds what was taken off for that.
 	Empty time.Duration `json:"empty_ns"`
 	// Written holds the bytes that were written from the window's end until everything was
 	// durable, by the counters of ProbeWritten. If nil, nothing was counted then.
@@ -92,7 +88,7 @@ type Rest struct {
 	// Others is the part of what was changed on the server in that time that others changed, in a
 	// session the most of a turn; 0 if nobody did, or it is not known.
 	Others float64 `json:"others,omitempty"`
-	// Storage holds what the disks did in that time, as probe "disk" counts it; nil: not counted.
+	// Storage holds what the disks did in that time, as probe "disk" counts it. Nil means not counted.
 	Storage []Delta `json:"storage,omitempty"`
 }
 
@@ -109,7 +105,7 @@ func (r *Rest) DataPart() (part float64, ok bool) {
 	return (r.Written[WrittenData] + r.Written[WrittenIndex]) / sum, true
 }
 
-// TypeMeasure is what the operations of one type gave in one measure.
+// TypeMeasure holds what the operations of one type gave in one measure.
 type TypeMeasure struct {
 	Work   float64         `json:"work"`             // done within the window
 	Hist   []byte          `json:"hist,omitempty"`   // of their latencies, like Measure.Hist
@@ -138,7 +134,7 @@ func (m Measure) WindowRate() float64 {
 	if n := float64(len(m.Turns)); n > 0 {
 		logs := 0.0
 		for _, work := range m.Turns {
-			logs += math.Log(work) // −∞ where nothing was done: so is the mean, and the result 0
+			logs += math.Log(work) // −∞ if nothing was done: so is the mean, and the result 0
 		}
 		return math.Exp(logs/n) * n / d.Seconds()
 	}

@@ -12,17 +12,17 @@ import (
 // sections there are is the workload's, their text is the engine's.
 type Program struct {
 	Workload string `json:"workload"`
-	// SQLOf is the workload whose sections of SQL are this one's too, for it has the same
-	// tables; empty: it has its own.
+	// SQLOf is the workload whose sections of SQL are this one's too, for it has the same tables. Empty means it has
+	// its own.
 	SQLOf string `json:"sql_of,omitempty"`
-	// Phases are what a trial measures, one after the other: one at least.
+	// Phases holds what a trial measures, one after the other: one at least.
 	Phases    []Phase `json:"phases"`
-	WorkBytes int64   `json:"work_bytes,omitempty"` // fixed work of a trial in payload bytes, what was preloaded with it; 0: a time window
-	// Preload is what every build is loaded with, in payload bytes, before its first trial; 0: nothing.
+	WorkBytes int64   `json:"work_bytes,omitempty"` // fixed work of a trial in payload bytes, preload included. 0 means a time window
+	// Preload holds what every build is loaded with, in payload bytes, before its first trial. 0 means nothing.
 	Preload int64 `json:"-"`
 	// Cycles: on a server that is not Filewise's to stop, each build goes offline and comes back, timed.
 	Cycles bool `json:"cycles,omitempty"`
-	// Window is the planned time of a trial without fixed work; 0: not known.
+	// Window is the planned time of a trial without fixed work. 0 means not known.
 	Window time.Duration `json:"-"`
 	// Retry are the classes of failures after which an operation is tried again;
 	// every one is counted.
@@ -34,9 +34,9 @@ type Program struct {
 	Params any `json:"params,omitempty"`
 	// Tables are those that the workload works on, the one that says most of it first.
 	Tables []Table `json:"tables,omitempty"`
-	// Sharding is by what the tables' rows belong together; nil: each row is by itself.
+	// Sharding is by what the tables' rows belong together. Nil means each row is by itself.
 	Sharding *Sharding `json:"sharding,omitempty"`
-	// Custom is SQL that the workload brings itself; nil: its sections are the engine's.
+	// Custom is SQL that the workload brings itself. Nil means its sections are the engine's.
 	Custom *CustomSQL `json:"custom,omitempty"`
 }
 
@@ -74,39 +74,38 @@ func (p Program) Connections() int {
 	return most
 }
 
-// Appends tells whether the work is rows that come to those that are there already
-// (Phase.Appends): its tables are as large as the work.
+// Appends reports whether the work is rows that come to those that are there already (Phase.Appends): its tables are
+// as large as the work.
 func (p Program) Appends() bool { return p.First().Appends }
 
-// Repeats tells whether all phases can be done again and again on one build, as in turns:
-// they work for a window, alter nothing, or are backups. Those of fixed work that alter
-// data each work on what the one before has left.
+// Repeats reports whether all phases can be done again and again on one build, as in turns: they work for a window,
+// alter nothing, or are backups. Those of fixed work that alter data each work on what the one before has left.
 func (p Program) Repeats() bool {
 	return p.ReadOnly || !slices.ContainsFunc(p.Phases, func(x Phase) bool { return x.Act == ActWork && x.Ops > 0 })
 }
 
-// Churns tells whether each transaction has a table created and dropped before it.
+// Churns reports whether each transaction has a table created and dropped before it.
 func (p Program) Churns() bool { return p.First().Churns }
 
-// Restores tells whether a trial restores what it has backed up.
+// Restores reports whether a trial restores what it has backed up.
 func (p Program) Restores() bool {
 	return slices.ContainsFunc(p.Phases, func(x Phase) bool { return x.Act == ActRestore })
 }
 
-// BacksUp tells whether a trial makes a backup, of either sort.
+// BacksUp reports whether a trial makes a backup, of either sort.
 func (p Program) BacksUp() bool {
 	return slices.ContainsFunc(p.Phases, func(x Phase) bool { return x.Act == ActBackup })
 }
 
-// Dumps tells whether the backup that a trial makes is a logical one.
+// Dumps reports whether the backup that a trial makes is a logical one.
 func (p Program) Dumps() bool {
 	return slices.ContainsFunc(p.Phases, func(x Phase) bool { return x.Act == ActBackup && x.Logical })
 }
 
-// Queries tells whether all that is done is reading what was loaded.
+// Queries reports whether all that is done is reading what was loaded.
 func (p Program) Queries() bool { return p.Loads() && p.ReadOnly && !p.BacksUp() }
 
-// WorksBeside tells whether a load runs while something else is measured.
+// WorksBeside reports whether a load runs while something else is measured.
 func (p Program) WorksBeside() bool {
 	return slices.ContainsFunc(p.Phases, func(x Phase) bool { return x.Beside != "" })
 }
@@ -120,7 +119,7 @@ type Args interface {
 	Pool() string
 }
 
-// Ledger is what a trial committed: operations per worker, from 0.
+// Ledger holds what a trial committed: operations per worker, from 0.
 type Ledger []int64
 
 // Total is the number of committed operations.
@@ -145,7 +144,7 @@ func (l Ledger) Plus(more Ledger) Ledger {
 // AsLoaded is the phase before the first: the data are those of the load alone.
 const AsLoaded = -1
 
-// Workload is what is done to the database.
+// Workload holds what is done to the database.
 type Workload interface {
 	Program() Program
 	// Check compares the data with what the phases up to this one should have left,

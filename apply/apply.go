@@ -13,13 +13,13 @@ import (
 	"filewise/run"
 )
 
-// Request is what is asked for.
+// Request holds what is asked for.
 type Request struct {
 	Run    archive.Run
-	Layout string          // by name; empty: the recommended one
+	Layout string          // by name. Empty means the recommended one
 	Target filewise.Target // the user's server; its volumes take the place of the run's, by name
 	Wish   filewise.Wish   // its layout and run are filled in
-	// Untested: write the script also where the run says nothing about the database.
+	// Untested: write the script also if the run says nothing about the database.
 	Untested bool
 }
 
@@ -30,7 +30,7 @@ type Scripts struct {
 	Layout   filewise.Layout `json:"layout"`
 	Verdict  string          `json:"verdict"`
 	Untested []string        `json:"untested,omitempty"` // why the run says nothing about the database
-	// Read and Written are what the storage gives, in bytes per second; 0: not known.
+	// Read and Written are what the storage gives, in bytes per second. 0 means not known.
 	Read    float64 `json:"read_rate,omitempty"`
 	Written float64 `json:"write_rate,omitempty"`
 	target  filewise.Target

@@ -12,8 +12,8 @@ import (
 	"filewise/storage"
 )
 
-// compare says why the run says nothing about the database: its trials were of another
-// release, on other storage, or of less data.
+// compare reports why the run says nothing about the database: its trials were of another release, on other storage,
+// or of less data.
 func (s *Scripts) compare(r archive.Run, m filewise.Migrator, seen filewise.Inspection) {
 	say := func(format string, args ...any) { s.Untested = append(s.Untested, fmt.Sprintf(format, args...)) }
 	was := filewise.ValueOf(r.Server, "version", "")
@@ -40,7 +40,7 @@ func orUnknown(s string) string {
 
 func size(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
 
-// otherStorage says why the storage is not known to be the run's; empty: it is.
+// otherStorage reports why the storage is not known to be the run's. Empty means it is.
 func otherStorage(r archive.Run, t filewise.Target, seen filewise.Inspection) string {
 	was := r.Plan.Target
 	if was.Address != nil {

@@ -20,7 +20,7 @@ import (
 type HostRun struct {
 	store.Run
 	Ref  string // as it was named: number in the store, or file of the bundle
-	Host string // where it was measured; empty: this host, which has no name
+	Host string // where it was measured. Empty means this host, which has no name
 
 	trials int
 	judged AcrossHost // but for its name
@@ -99,9 +99,9 @@ func HostRuns(ctx context.Context, path string, args, filters []string, read fun
 	return out, group.Wait()
 }
 
-// PoolHosts is what runs of one experiment on at least two hosts say together. Of several
-// runs with one host and the same tags the newest counts. Runs that differ in what has to
-// be equal are refused with code usage, unless meant names it.
+// PoolHosts returns what runs of one experiment on at least two hosts say together. Of several runs with one host and
+// the same tags the newest counts. Runs that differ in what has to be equal are refused with code usage, unless meant
+// names it.
 func PoolHosts(runs []HostRun, confidence float64, meant []string) (Across, error) {
 	var hosts []AcrossHost
 	var left, differ []string

@@ -1,5 +1,4 @@
-// Package archive reads stored runs as they are shown, reported and compared: each
-// is judged anew from its trials.
+// Package archive reads stored runs as they are shown, reported and compared: each is judged again from its trials.
 package archive
 
 import (
@@ -22,7 +21,7 @@ type Run struct {
 	store.Run
 	Trials []filewise.Trial
 	limit  *Run // see discarded
-	rules  int  // to judge by, see ByRules; 0: the run's own
+	rules  int  // to judge by, see ByRules. 0 means the run's own
 }
 
 // ByRules is the run judged by other rules than its own; 0: by its own.
@@ -109,7 +108,7 @@ func Page(ctx context.Context, path string, p store.Page) (runs []store.RunInfo,
 	return st.Page(ctx, p)
 }
 
-// Data judges the run anew from its trials.
+// Data judges the run again from its trials.
 func (r Run) Data() (report.Data, error) {
 	j, err := r.judge()
 	if err != nil {

@@ -21,7 +21,7 @@ const ComparisonSchema = "filewise-comparison/1"
 // UsualConfidence is that of a comparison's intervals, unless told otherwise.
 const UsualConfidence = 0.95
 
-// Comparison is what two runs that share layouts tell of what changed between them.
+// Comparison holds what two runs that share layouts tell of what changed between them.
 type Comparison struct {
 	Schema      string          `json:"schema"`
 	Before      int64           `json:"before"` // run
@@ -32,7 +32,8 @@ type Comparison struct {
 	Differences []Difference    `json:"differences"`
 	Families    []FamilyChanges `json:"families"`
 	Left        []string        `json:"layouts_not_in_both"`
-	// Few says that runs have too few blocks to claim a change, of which estimates are shown; empty if they have enough.
+	// Few reports that runs have too few blocks to claim a change, of which estimates are shown; empty if they have
+	// enough.
 	Few  string         `json:"estimates_only,omitempty"`
 	Gate []gate.Outcome `json:"gate,omitempty"` // what conditions of --fail-if came to
 
@@ -141,7 +142,7 @@ func inBoth(before, after []experiment.FamilySample) [][2]experiment.FamilySampl
 	return out
 }
 
-// claimFrom is how many blocks of either run it takes to claim a change; 0: as many as Compare takes.
+// claimFrom returns how many blocks of either run it takes to claim a change. 0 means as many as Compare takes.
 func claimFrom(x, y experiment.FamilySample) int {
 	if x.Config.Rules < experiment.JointFrom || y.Config.Rules < experiment.JointFrom {
 		return 0
@@ -202,7 +203,7 @@ func (c *Comparison) family(x, y experiment.FamilySample, baseline string, confi
 	return nil
 }
 
-// latencies are the changes of the inverse of p99; none where it is not known.
+// latencies are the changes of the inverse of p99; none if it is not known.
 func latencies(x, y experiment.FamilySample, confidence float64) ([]verdict.Change, error) {
 	x.Table, y.Table = x.P99, y.P99
 	changes, err := verdict.Compare(x.Sample, y.Sample, "", confidence)
@@ -212,7 +213,7 @@ func latencies(x, y experiment.FamilySample, confidence float64) ([]verdict.Chan
 	return changes, err
 }
 
-// latencyOf are p50, p99 and p99.9 of a layout over all trials; nil: not known.
+// latencyOf are p50, p99 and p99.9 of a layout over all trials. Nil means not known.
 func latencyOf(s experiment.FamilySample, layout string) (p50, p99, p999 *int64) {
 	for _, l := range s.Latency {
 		if l.Layout == layout {
@@ -223,7 +224,7 @@ func latencyOf(s experiment.FamilySample, layout string) (p50, p99, p999 *int64)
 	return nil, nil, nil
 }
 
-// unitOf is what a family's work counts.
+// unitOf returns what a family's work counts.
 func unitOf(trials []filewise.Trial, family string) string {
 	for _, t := range trials {
 		for _, m := range t.Measures {

@@ -48,7 +48,7 @@ func (c Comparison) document() document.Document {
 		Sections: append([]document.Section{{ID: "verdict", Blocks: verdict}}, rest...)}
 }
 
-// Name is what is compared: "Run 2 (after) against run 1 (before)".
+// Name returns what is compared: "Run 2 (after) against run 1 (before)".
 func (c Comparison) Name() string {
 	of := func(run int64, name string) string {
 		if name == "" {
@@ -59,10 +59,10 @@ func (c Comparison) Name() string {
 	return "Run " + of(c.After, c.AfterName) + " against run " + of(c.Before, c.BeforeName)
 }
 
-// Headline is what is compared, and what came of it.
+// Headline returns what is compared, and what came of it.
 func (c Comparison) Headline() string { return say.Joined(" ", c.Name()+": "+c.sum(), c.Few) }
 
-// sum says how many layouts have changed, in throughput and in p99 where that is known.
+// sum states how many layouts have changed, in throughput and in p99 if that is known.
 func (c Comparison) sum() string {
 	var speeds, tails changes
 	for _, f := range c.Families {
@@ -152,7 +152,7 @@ func (c Comparison) title(what string, f FamilyChanges) string {
 	return c.of(f, what+" before and after")
 }
 
-// of is said of a family, which is named where there are several.
+// of is said of a family, which is named if there are several.
 func (c Comparison) of(f FamilyChanges, what string) string {
 	if len(c.Families) == 1 {
 		return what
@@ -273,7 +273,7 @@ func bar(name string, length float64, label, class string) chart.Bar {
 		Parts: []chart.Segment{{Length: length, Classes: []string{"c-" + class}, Tip: name + ": " + label}}}
 }
 
-// beside is what the runs differ in otherwise, and what conditions came to.
+// beside returns what the runs differ in otherwise, and what conditions came to.
 func (c Comparison) beside() []document.Block {
 	var out []document.Block
 	switch n := len(c.Left); {
@@ -297,7 +297,7 @@ func (c Comparison) beside() []document.Block {
 	return out
 }
 
-// arrow is what was, and what is: "18,300 → 19,200"; one unit is said once.
+// arrow returns what was, and what is: "18,300 → 19,200"; one unit is said once.
 func arrow(before, after string) string {
 	value, unit, ok := strings.Cut(before, " ")
 	if _, same, _ := strings.Cut(after, " "); ok && unit == same {

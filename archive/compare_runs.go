@@ -13,10 +13,10 @@ import (
 	"filewise/store"
 )
 
-// about is what was measured: "inserts on sqlite".
+// about returns what was measured: "inserts on sqlite".
 func about(r store.Run) string { return r.Plan.Scenario + " on " + r.Plan.Target.Engine }
 
-// subject is what both runs are of.
+// subject returns what both runs are of.
 func (c Comparison) subject() string {
 	before, after := about(c.runs[0]), about(c.runs[1])
 	if before == after {

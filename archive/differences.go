@@ -34,7 +34,7 @@ const (
 // rulesWord names the rules of judging among differences.
 const rulesWord = "rules that they are judged by"
 
-// MeantNames are what may be said to be meant: what else makes runs incomparable.
+// MeantNames holds what may be said to be meant: what else makes runs incomparable.
 var MeantNames = []string{"engine", "workload", "size", "kind", "durability", "window", "preload", "observe", "rules", "cores", "memory",
 	"device", "file-system", "volume-size", "version", "settings"}
 
@@ -126,14 +126,14 @@ func observed(p experiment.Plan) string {
 	return "the rate within the window"
 }
 
-// Alike tells whether what the trials of one plan say of noise and time holds for another's.
+// Alike reports whether what the trials of one plan say of noise and time holds for another's.
 func Alike(p, q experiment.Plan) bool {
 	refused := func(d Difference) bool { return d.Kind == Refused && d.What != rulesWord }
 	return p.Target.Memory == q.Target.Memory && !slices.ContainsFunc(planned(p, q, nil), refused)
 }
 
-// differing are what two documents have that the other has not, by their names:
-// "rows 1000, custom.setup …". What one lacks is said to be not set.
+// differing returns what two documents have that the other has not, by their names: "rows 1000, custom.setup …". What
+// one lacks is said to be not set.
 func differing(a, b any) (before, after string) {
 	x, y := fields(a), fields(b)
 	names := slices.Sorted(maps.Keys(x))

@@ -22,7 +22,7 @@ const elsewhereSchema = "filewise-judgement/1"
 type Foreign struct {
 	tablecsv.Input
 	Config verdict.Config
-	// MaybeAll: nothing says how many blocks were planned, and it may have been those that there are.
+	// MaybeAll: nothing states how many blocks were planned, and it may have been those that there are.
 	MaybeAll bool
 }
 
@@ -41,25 +41,25 @@ type Numbers struct {
 	Family    string   `json:"family,omitempty"` // of several
 	Headline  string   `json:"headline"`
 	Sentences []string `json:"sentences"`
-	// Decision is what the verdict comes to; absent if several families are judged, each of
-	// which has one.
+	// Decision holds what the verdict comes to; absent if several families are judged, each of which has one.
 	Decision *verdict.DecisionDoc `json:"decision,omitempty"`
 	Blocks   []string             `json:"blocks,omitempty"` // their names, in the order in which they were judged
 	Verdict  verdict.Result       `json:"verdict,omitzero"`
 	Notes    []string             `json:"notes"` // what of the file was not used
-	// InTime are the differences as those of the time that the same work takes, where the file has times.
+	// InTime are the differences as those of the time that the same work takes, if the file has times.
 	InTime []string `json:"in_time,omitempty"`
-	// Few are the layouts' differences where there are too few blocks for a verdict.
+	// Few are the layouts' differences if there are too few blocks for a verdict.
 	Few []verdict.Estimate `json:"few,omitempty"`
-	// P99 is that of the layouts' latency, where the file has it of trials.
+	// P99 is that of the layouts' latency, if the file has it of trials.
 	P99 []TrialsP99 `json:"p99,omitempty"`
-	// Stalls says which trials stalled and what that costs, or how many can though none did; absent: not known yet.
+	// Stalls reports which trials stalled and what that costs, or how many can though none did. Absent means not
+	// known yet.
 	Stalls string `json:"stalls,omitempty"`
-	// LatencyLoss says that a layout to use is slow where it matters; absent: none is.
+	// LatencyLoss reports that a layout to use is slow where it matters. Absent means none is.
 	LatencyLoss string `json:"latency_loss,omitempty"`
 }
 
-// MeasuredLayouts is how many layouts have a result at all.
+// MeasuredLayouts returns how many layouts have a result at all.
 func MeasuredLayouts(t verdict.Table) int {
 	measured := map[int]bool{}
 	for _, row := range t {
@@ -108,7 +108,7 @@ func JudgeElsewhere(source string, all []Foreign) (out Elsewhere, err error) {
 	return out, nil
 }
 
-// numbersOf judges one family; of fewer blocks than a verdict takes it says what can be said.
+// numbersOf judges one family; of fewer blocks than a verdict takes it states what can be said.
 func numbersOf(in Foreign) (out Numbers, err error) {
 	cfg, arms, t := in.Config, in.Arms(), in.Table
 	out.Family, out.Blocks, out.Notes = in.Family, in.Blocks, append([]string{}, in.Notes...)
@@ -142,8 +142,8 @@ func numbersOf(in Foreign) (out Numbers, err error) {
 	return out, nil
 }
 
-// noteIfAll notes what could be said if the table's blocks were all that was planned, where
-// they are too few for the intervals of a plan that goes on.
+// noteIfAll notes what could be said if the table's blocks were all that was planned, if they are too few for the
+// intervals of a plan that goes on.
 func (out *Numbers) noteIfAll(t verdict.Table) {
 	cfg := out.Verdict.Config
 	if len(t) < verdict.FirstLook || len(t) >= out.Verdict.FirstClaim() {

@@ -47,8 +47,8 @@ func tailed(t *testing.T, limit string, families ...string) Elsewhere {
 	return out
 }
 
-// The p99 of trials is judged as that of a run is: block by block against the baseline, said
-// behind the headline where it is twofold, and by its worst trial where a gate asks for itself.
+// The p99 of trials is judged as that of a run is: block by block against the baseline, said behind the headline if
+// it is twofold, and by its worst trial where a gate asks for itself.
 func TestP99Elsewhere(t *testing.T) {
 	out := tailed(t, "", "")
 	const loss = "But p99 of 8 files is 3.18 times that of 1 file, block by block (9"

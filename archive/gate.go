@@ -30,7 +30,7 @@ func Subjects(j experiment.Judgement) []gate.Subject {
 	return out
 }
 
-// Properties are what a judgement comes to as data, by family if there are several.
+// Properties returns what a judgement comes to as data, by family if there are several.
 func Properties(j experiment.Judgement) (out [][2]string) {
 	for _, d := range j.Decisions() {
 		out = append(out, d.Properties(d.Family)...)
@@ -38,7 +38,7 @@ func Properties(j experiment.Judgement) (out [][2]string) {
 	return out
 }
 
-// Properties are what the numbers come to as data, by family if there are several.
+// Properties returns what the numbers come to as data, by family if there are several.
 func (out Elsewhere) Properties() (all [][2]string) {
 	for _, n := range append([]Numbers{out.Numbers}, out.Families...) {
 		name := n.Family
@@ -151,9 +151,8 @@ func (c Comparison) Sentences() []string {
 	return out
 }
 
-// discarded finds the newest run of the same backups, on the same server and volumes,
-// that were thrown away: the limit that this run's can only approach; nil: there is
-// none.
+// discarded finds the newest run of the same backups, on the same server and volumes, that were thrown away: the
+// limit that this run's can only approach. Nil means there is none.
 func discarded(ctx context.Context, st *store.Store, run store.Run) (*Run, error) {
 	sc, err := workload.Lookup(run.Plan.Scenario)
 	if err != nil || !sc.Stripes || run.Plan.Params.Discard {
@@ -181,7 +180,7 @@ func discarded(ctx context.Context, st *store.Store, run store.Run) (*Run, error
 	return nil, nil
 }
 
-// throwsAway tells whether a plan backs up the same as another, and keeps nothing.
+// throwsAway reports whether a plan backs up the same as another, and keeps nothing.
 func throwsAway(p, kept experiment.Plan) bool {
 	same := p.Params
 	same.Discard = false

@@ -19,8 +19,7 @@ import (
 // AcrossSchema is the version of its JSON document.
 const AcrossSchema = "filewise-across/1"
 
-// Across is what runs of one experiment on several hosts say together. Effects are in
-// percent; null is not known.
+// Across holds what runs of one experiment on several hosts say together. Effects are in percent; null is not known.
 type Across struct {
 	Schema     string         `json:"schema"`
 	Confidence float64        `json:"confidence"`
@@ -54,7 +53,7 @@ func NewAcrossHost(name string, tags []string, run string, d report.Data) Across
 		h.margin = d.Judgement.Families[0].Result.Config.Margin
 	}
 	if len(h.families) == 1 {
-		h.families[0].Name = "" // there is nothing to tell it from
+		h.families[0].Name = "" // there is nothing to distinguish it from
 	}
 	return h
 }
@@ -104,7 +103,7 @@ type AcrossPooled struct {
 	of       stats.Pooled
 }
 
-// leastOfGroup is how many hosts a label has to have to be pooled by itself.
+// leastOfGroup counts the hosts a label has to have to be pooled by itself.
 const leastOfGroup = 3
 
 // NewAcross pools what the hosts' runs were judged to be: at least two, of one baseline.
@@ -141,7 +140,7 @@ func NewAcross(hosts []AcrossHost, confidence float64) (Across, error) {
 	return a, nil
 }
 
-// layoutsOf are those of a host's family; none: it has none of this name.
+// layoutsOf are those of a host's family. None means it has none of this name.
 func layoutsOf(all []report.FamilyDoc, family string) []report.LayoutDoc {
 	for _, f := range all {
 		if f.Name == family {
@@ -272,8 +271,7 @@ func few(hosts []string) string {
 	return " (" + say.Enumerate(hosts) + ")"
 }
 
-// among says what the hosts on which a layout is worse have in common that others have not;
-// of few it names them.
+// among states what the hosts on which a layout is worse have in common that others have not; of few it names them.
 func among(l AcrossLayout) string {
 	var common []string
 	for i, e := range slices.DeleteFunc(slices.Clone(l.Effects), func(e AcrossEffect) bool { return !slices.Contains(l.Worse, e.Host) }) {

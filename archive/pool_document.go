@@ -38,7 +38,7 @@ func (a Across) document() document.Document {
 
 func familyID(i int) string { return fmt.Sprintf("family-%d", i+1) }
 
-// verdict is what a reader sees first: the layout that is best on most hosts, on a page with its plot.
+// verdict returns what a reader sees first: the layout that is best on most hosts, on a page with its plot.
 func (a Across) verdict() []document.Block {
 	var sentences []string
 	for _, f := range a.Families {
@@ -66,7 +66,7 @@ func (a Across) verdict() []document.Block {
 	return out
 }
 
-// headline is of the first family, which is that over all where there is one.
+// headline is of the first family, which is that over all if there is one.
 func (a Across) headline() string {
 	f := a.Families[0]
 	var most AcrossLayout
@@ -164,7 +164,7 @@ func (l AcrossLayout) table(family string) document.Table {
 		document.Words("labels", func(e AcrossEffect) string { return strings.Join(e.tags, ", ") }))
 }
 
-// drawn is a mean as a line of a plot: like a layout's difference it has no place there where it is not resolvable.
+// drawn is a mean as a line of a plot: like a layout's difference it has no place there if it is not resolvable.
 func (p AcrossPooled) drawn() chart.Estimate {
 	name := say.Joined(": ", p.Label, "mean of "+say.Count(p.Hosts, "host"))
 	return placed(chart.Estimate{Name: name, Class: "c-best", Label: meanText(p), X: p.of.Mean, Lo: p.of.Confidence.Lo,

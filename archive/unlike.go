@@ -108,7 +108,7 @@ var setting = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 // elsewhere are facts with such names that are no settings, or change by themselves.
 var elsewhere = []string{"port", "server", "adapter", "pinned", "settling", "proven", "tempdb", "database"}
 
-// ofServer leaves out paths and ports, which a managed server is given anew.
+// ofServer leaves out paths and ports, which a managed server is given again.
 func ofServer(f filewise.Fact) string {
 	_, err := strconv.ParseInt(f.Value, 10, 64)
 	switch {

@@ -27,8 +27,8 @@ import (
 const (
 	maxApart    = 2.0
 	leastWindow = 30 * time.Second
-	// leastMoved is what a counter must have moved by to be compared: below, one
-	// event between the two readings is more than the limit.
+	// leastMoved holds what a counter must have moved by to be compared: below, one event between the two readings is
+	// more than the limit.
 	leastMoved = 200
 )
 

@@ -25,7 +25,7 @@ import (
 var engines = map[string]filewise.Engine{"postgres": postgres.Engine{}, "mariadb": innodb.MariaDB, "mysql": innodb.MySQL,
 	"sqlite": sqlite.New()}
 
-// managed is an engine's managed server, or the engine itself where it has none.
+// managed is an engine's managed server, or the engine itself if it has none.
 type managed struct {
 	filewise.Server
 	engine  filewise.Engine

@@ -13,8 +13,8 @@ import (
 	"filewise/internal/exchange"
 )
 
-// maxHotPath is what the processor time of a transaction may be, by connections that
-// internal/exchange makes, to that by package net's; above, it buys nothing.
+// maxHotPath holds what the processor time of a transaction may be, by connections that internal/exchange makes, to
+// that by package net's; above, it buys nothing.
 const maxHotPath = 0.95
 
 // runHotPath is the command hotpath: what internal/exchange buys.

@@ -144,7 +144,7 @@ func (p *peer) finishing(w filewise.Workload, database string) (map[string][]str
 	return all, nil
 }
 
-// isOf tells whether a statement names a table, and not one whose name goes on.
+// isOf reports whether a statement names a table, and not one whose name goes on.
 func (p *peer) isOf(table, statement string) bool {
 	_, after, found := strings.Cut(statement, fmt.Sprintf(p.names, table))
 	return found && (after == "" || strings.ContainsAny(after[:1], "` \",(;") || strings.HasSuffix(p.names, `"`))
@@ -257,7 +257,7 @@ func newOrders(warehouses int, scale float64, connections int) (filewise.Workloa
 	return workload.NewOrders(workload.Params{Connections: connections, Warehouses: warehouses, Scale: scale}, 1)
 }
 
-// ordersSize is what other clients must be told of the workload.
+// ordersSize holds what other clients must be told of the workload.
 type ordersSize struct {
 	connections                  int
 	warehouses, customers, items int64

@@ -45,7 +45,7 @@ var postgresPeer = &product{
 	names:    `"%s"`,
 }
 
-// databaseUser is the account of a server that refuses root; nil: it does not, or nobody is.
+// databaseUser is the account of a server that refuses root. Nil means it does not, or nobody is.
 func databaseUser(engine string) (*syscall.Credential, error) {
 	if engine != "postgres" || os.Geteuid() != 0 {
 		return nil, nil

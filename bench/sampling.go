@@ -27,7 +27,7 @@ const (
 	maxSlower   = 0.03
 )
 
-// samplingBench is what looking at a build while it is measured costs.
+// samplingBench holds what looking at a build while it is measured costs.
 type samplingBench struct {
 	engine filewise.Engine
 	idle   int // pairs of periods that nothing else is done in

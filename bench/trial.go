@@ -21,7 +21,7 @@ import (
 	"filewise/workload"
 )
 
-// maxTrial is what Filewise itself may cost a trial: 1 % of a window of a second.
+// maxTrial holds what Filewise itself may cost a trial: 1 % of a window of a second.
 const maxTrial = 10.0 // ms
 
 // spent is where the time of one trial went, in milliseconds.

@@ -24,13 +24,13 @@ import (
 type Options struct {
 	Engine   string
 	Database string
-	For      time.Duration // between two looks; 0: since the server counts
+	For      time.Duration // between two looks. 0 means since the server counts
 	Values   bool          // of columns whose values are withheld, too
 	Tell     []string      // columns whose values are told: COLUMN or TABLE.COLUMN
 	Withhold []string      // columns whose values are not
-	Log      io.Reader     // in the place of what the server counts; nil: none
+	Log      io.Reader     // in the place of what the server counts. Nil means none
 	LogName  string
-	LogSize  int64  // in bytes; 0: not known
+	LogSize  int64  // in bytes. 0 means not known
 	URL      string // of the database, without a secret
 }
 
@@ -64,16 +64,16 @@ const (
 	mostBytes  = 128 << 10 // of their texts: half of what a study file may have
 )
 
-// Study is what was captured.
+// Study holds what was captured.
 type Study struct {
 	Options  `json:"-"`
 	Database string `json:"database"`
 	// Settings are those of the database on which statements depend.
 	Settings map[string]string `json:"settings,omitempty"`
 	Server   string            `json:"server"`
-	Seconds  float64           `json:"seconds,omitempty"` // observed; 0: since the server counts, or a log's
+	Seconds  float64           `json:"seconds,omitempty"` // observed. 0 means since the server counts, or a log's
 	Calls    float64           `json:"calls"`             // of all statements, or transactions of a log
-	// Time is what these took, in s; 0: a log does not tell.
+	// Time holds what these took, in s. 0 means a log does not tell.
 	Time float64 `json:"time_s"`
 	// Covered is the share of the time that the study covers; without times, of the calls.
 	Covered      float64       `json:"covered"`
@@ -81,7 +81,7 @@ type Study struct {
 	MostActive   int           `json:"most_active"`
 	Connected    int           `json:"connected"`
 	Tables       []Table       `json:"tables"`
-	Setup        []string      `json:"setup,omitempty"` // where no dump fills builds
+	Setup        []string      `json:"setup,omitempty"` // if no dump fills builds
 	Parameters   []Parameter   `json:"parameters"`
 	Transactions []Transaction `json:"transactions"`
 	Left         []Left        `json:"left_out"`
@@ -92,7 +92,7 @@ type Study struct {
 	Fill []Column `json:"fill_in,omitempty"`
 	// Unread are tables, or the settings, that the server was asked about and did not tell of, with the reason.
 	Unread []Column `json:"unread,omitempty"`
-	// Earlier is how many statements of a log are of sessions older than it, taken for this database's.
+	// Earlier counts the statements of a log are of sessions older than it, taken for this database's.
 	Earlier int `json:"of_earlier_sessions,omitempty"`
 	// Interrupted: the study is of what was read until then.
 	Interrupted bool `json:"interrupted,omitempty"`
@@ -105,7 +105,7 @@ type Table struct {
 	Bytes int64   `json:"bytes"`
 	Rows  float64 `json:"rows"`
 	Whole string  `json:"whole,omitempty"` // why it cannot be spread
-	// Alone is the kind of layouts that hold it whole; empty: none does.
+	// Alone is the kind of layouts that hold it whole. Empty means none does.
 	Alone filewise.Kind `json:"alone,omitempty"`
 }
 
@@ -118,7 +118,7 @@ type Transaction struct {
 	SQL       []string `json:"sql"`
 }
 
-// Left is what was left out.
+// Left holds what was left out.
 type Left struct {
 	Why       string  `json:"why"`
 	What      string  `json:"what"` // an example
@@ -357,7 +357,7 @@ func (t *taking) shape(ctx context.Context, kinds []kind) ([]kind, error) {
 	return kept, nil
 }
 
-// control tells whether it begins or ends a transaction, as the study does by itself.
+// control reports whether it begins or ends a transaction, as the study does by itself.
 func (k kind) control() bool {
 	return len(k.texts) == 1 && k.texts[0] != rolledBack && k.texts[0] != undone && slices.Contains(controls, firstWord(k.texts[0]))
 }

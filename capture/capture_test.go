@@ -83,7 +83,7 @@ func TestWithheld(t *testing.T) {
 	}
 	for _, x := range []struct {
 		c    filewise.ColumnFacts
-		told int // values; -1: withheld
+		told int // values. -1 means withheld
 	}{
 		{text("comment_approved", map[string]float64{"1": 0.9, "spam": 0.1}), 2}, {text("status", states), 2}, {text("title_kind", states), 2},
 		{text("nick", many), -1}, {text("status", many), -1}, {text("apellido", map[string]float64{"García": 0.002, "Ruiz": 0.001}), -1},
@@ -441,7 +441,7 @@ func (mute) Table(context.Context, string, func(string) bool) (filewise.TableFac
 	return filewise.TableFacts{}, errors.New("no answer\nwithin 4s")
 }
 
-// What was read of statements is kept where a question about their tables fails, and the study says which.
+// What was read of statements is kept where a question about their tables fails, and the study reports which.
 func TestUnreadTables(t *testing.T) {
 	x := &taking{watcher: mute{}, why: map[string]string{}}
 	x.Calls = 1

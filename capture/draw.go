@@ -16,12 +16,12 @@ type drawing struct {
 	filewise.ColumnFacts
 	use      filewise.Use
 	known    bool    // the column is
-	withheld string  // why its values are not told; empty: they are
+	withheld string  // why its values are not told. Empty means they are
 	paired   bool    // it is a bound of a range
 	part     float64 // of the rows, that a bound alone leaves
 }
 
-// unknown is a value that most statements take, where no column tells which would be right.
+// unknown is a value that most statements take, if no column tells which would be right.
 func (d drawing) unknown() string {
 	switch d.Type {
 	case filewise.TypeText:
@@ -38,7 +38,7 @@ func (d drawing) unknown() string {
 	return "{choice: [1]}"
 }
 
-// few is how many values a column has at most that are listed.
+// few counts the values a column has at most that are listed.
 const few = 50
 
 // draw is the generator, and what is to be known about it.
@@ -111,7 +111,7 @@ func (d drawing) chosen() (string, bool) {
 	return "{choice: {" + strings.Join(items, ", ") + "}}", true
 }
 
-// breaks tells that a row's new value is made up, of which a CHECK may not let it have any.
+// breaks reports that a row's new value is made up, of which a CHECK may not let it have any.
 func (d drawing) breaks() bool {
 	_, listed := d.chosen()
 	return d.Checked && !listed && (d.use == filewise.UseInsert || d.use == filewise.UseSet) && (d.Low == "" || d.Type == filewise.TypeText)
@@ -184,8 +184,8 @@ func (d drawing) bound(low, high int64) (int64, int64) {
 	return low, high
 }
 
-// skew is the exponent of Zipf's distribution that goes through the first and the middle
-// one of the frequent values; 0: they are as frequent as each other.
+// skew is the exponent of Zipf's distribution that goes through the first and the middle one of the frequent values.
+// 0 means they are as frequent as each other.
 func (d drawing) skew() float64 {
 	n := min(len(d.Shares), 20)
 	if n < 4 || d.Shares[n-1] <= 0 {

@@ -114,7 +114,7 @@ func (t *taking) parentsOf(ctx context.Context, all []filewise.TableFacts) error
 	return nil
 }
 
-// setUp makes the tables anew where no dump does.
+// setUp makes the tables again if no dump does.
 func (t *taking) setUp(all []filewise.TableFacts) {
 	made := map[string]bool{}
 	for _, f := range all {

@@ -29,7 +29,7 @@ func (k *kind) constant(of int) []string {
 	return all
 }
 
-// constant tells whether a value that never varied stands in the study, though a column is known for it.
+// constant reports whether a value that never varied stands in the study, though a column is known for it.
 func (s *statement) constant(v filewise.ValueUse, c filewise.ColumnFacts, t filewise.TableFacts) bool {
 	fresh := v.Use == filewise.UseInsert && (c.Unique && !(c.Composite && s.renewed()) || c.Parent != "")
 	return s.kind.calls >= leastCalls && !fresh && s.why[t.Name+"."+c.Name] == ""

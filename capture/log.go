@@ -20,8 +20,8 @@ type open struct {
 	seconds float64
 	held    int
 	points  []point
-	last    int    // 1 + the kind that was counted last; 0: none
-	mode    string // = and the sql_mode that the session has set; empty: none
+	last    int    // 1 + the kind that was counted last. 0 means none
+	mode    string // = and the sql_mode that the session has set. Empty means none
 }
 
 // point is a savepoint: what stood before it.
@@ -31,7 +31,7 @@ type point struct {
 	seconds float64
 }
 
-// mostHeld is how many bytes different transactions of a log may take, each with so many beside its texts.
+// mostHeld counts the bytes different transactions of a log may take, each with so many beside its texts.
 const mostHeld, beside = 256 << 20, 512
 
 // ledger counts the transactions of a log by what is the same of them.
@@ -98,7 +98,8 @@ func (l *ledger) one(what string, calls, seconds float64) {
 	l.count([]string{what}, []string{what}, nil, calls, seconds)
 }
 
-// count adds calls of a transaction, whose first holds memory for good: kept tells that this is it. n is the number of its kind.
+// count adds calls of a transaction, whose first holds memory for good: kept reports that this is it. n is the number
+// of its kind.
 func (l *ledger) count(texts, keys []string, values [][][]string, calls, seconds float64) (n int, kept bool) {
 	l.key = l.key[:0]
 	for _, key := range keys {
@@ -262,7 +263,7 @@ func (l *ledger) behind(o *open, seconds float64) bool {
 	return true
 }
 
-// point is the number of the last savepoint of a name; -1: there is none.
+// point is the number of the last savepoint of a name. -1 means there is none.
 func (o *open) point(name string) int {
 	for n := len(o.points) - 1; n >= 0; n-- {
 		if strings.EqualFold(o.points[n].name, name) {

@@ -26,14 +26,14 @@ var secretWords = []string{"password", "passwd", "pwd", "secret", "token", "salt
 // words divides names: customer_name, customerName.
 var words = regexp.MustCompile(`[A-ZÄÖÜ]?[^A-ZÄÖÜ_\s\d-]+|[A-ZÄÖÜ]+`)
 
-// secret tells whether a column's name says that its values are secret, or a person's.
+// secret reports whether a column's name reports that its values are secret, or a person's.
 func secret(column string) bool {
 	return slices.ContainsFunc(words.FindAllString(column, -1), func(w string) bool {
 		return slices.Contains(secretWords, strings.ToLower(w))
 	})
 }
 
-// refers tells whether a column's name is one of a key's: order_id, orderId.
+// refers reports whether a column's name is one of a key's: order_id, orderId.
 func refers(column string) bool {
 	all := words.FindAllString(column, -1)
 	return len(all) > 0 && strings.EqualFold(all[len(all)-1], "id")
@@ -52,8 +52,8 @@ type Column struct {
 	Why  string `json:"why,omitempty"`
 }
 
-// judge says why no value of a column is to be told; empty: they may be. Of a text's values it leaves those that stand in
-// many rows.
+// judge reports why no value of a column is to be told. Empty means they may be. Of a text's values it leaves those
+// that stand in many rows.
 func (o Options) judge(t filewise.TableFacts, c *filewise.ColumnFacts) string {
 	text := c.Type == filewise.TypeText
 	switch {
@@ -101,7 +101,7 @@ func frequent(c *filewise.ColumnFacts, rows float64) {
 	c.Common, c.Shares, c.Distinct = common, shares, float64(len(common))
 }
 
-// listed tells whether a column is in a list of the user's, as COLUMN or TABLE.COLUMN.
+// listed reports whether a column is in a list of the user's, as COLUMN or TABLE.COLUMN.
 func (o Options) listed(names []string, t filewise.TableFacts, column string) bool {
 	return slices.Contains(names, column) || slices.Contains(names, t.Table+"."+column) || slices.Contains(names, t.Name+"."+column)
 }

@@ -121,7 +121,7 @@ var (
 	yamlWords = []string{"null", "true", "false", "yes", "no", "on", "off", "y", "n"} // which YAML takes for something else
 )
 
-// Account says what the study is of, what it covers, and what it leaves out.
+// Account states what the study is of, what it covers, and what it leaves out.
 func (s *Study) Account() []string {
 	from := "all that the server has counted"
 	switch {
@@ -172,7 +172,7 @@ func (s *Study) Account() []string {
 	return all
 }
 
-// shares are those of the calls, and of the time where it is known.
+// shares are those of the calls, and of the time if it is known.
 func (s *Study) shares(calls, time float64) string {
 	if s.Time == 0 {
 		return percent(calls) + " of the calls"

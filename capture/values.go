@@ -10,10 +10,10 @@ import (
 	"filewise"
 )
 
-// logged is what a log tells of one value of a kind's calls.
+// logged holds what a log tells of one value of a kind's calls.
 type logged struct {
-	text   string             // in all calls; empty: it varies, or is not known
-	seen   map[string]float64 // calls by text, of a value that varies; nil: it does not, or is not known
+	text   string             // in all calls. Empty means it varies, or is not known
+	seen   map[string]float64 // calls by text, of a value that varies. Nil means it does not, or is not known
 	others float64            // calls with texts that are not in seen
 	as     []at               // earlier values of the transaction that were the same in all calls
 }
@@ -161,7 +161,7 @@ func uuid(v string) bool {
 	return len(v) == 36 && strings.Count(v, "-") == 4 && strings.Trim(v, "0123456789abcdefABCDEF-") == ""
 }
 
-// ranged draws between the least and the greatest of numbers or moments; empty: they are none.
+// ranged draws between the least and the greatest of numbers or moments. Empty means they are none.
 func ranged(values []string, kind filewise.ColumnType) string {
 	var numbers []float64
 	var moments []time.Time
@@ -189,14 +189,14 @@ func timestamps(low, high time.Time) string {
 	return fmt.Sprintf("{timestamp: {from: %s, to: %s}}", low.UTC().Format(time.RFC3339), high.UTC().Format(time.RFC3339))
 }
 
-// link is what stands for a value to which later ones of its transaction may be equal.
+// link holds what stands for a value to which later ones of its transaction may be equal.
 type link struct {
 	text  string // :NAME
 	kind  filewise.ColumnType
 	fresh bool // it is a new row's key
 }
 
-// of is what a log tells of the value whose turn it is.
+// of returns what a log tells of the value whose turn it is.
 func (s *statement) of() logged {
 	if s.at.statement >= len(s.kind.values) || s.at.value >= len(s.kind.values[s.at.statement].of) {
 		return logged{}
@@ -227,12 +227,13 @@ func (s *statement) again(v filewise.ValueUse, t filewise.TableFacts, c filewise
 	return "", false
 }
 
-// fresh tells whether a value is a new row's key of its own.
+// fresh reports whether a value is a new row's key of its own.
 func (s *statement) fresh(v filewise.ValueUse, c filewise.ColumnFacts) bool {
 	return v.Use == filewise.UseInsert && c.Unique && !c.Composite
 }
 
-// renewed tells whether another value of the statement is a new row's key: what belongs to it is new whatever else its key has.
+// renewed reports whether another value of the statement is a new row's key: what belongs to it is new whatever else
+// its key has.
 func (s *statement) renewed() bool {
 	if s.kind.calls < leastCalls || s.at.statement >= len(s.kind.values) {
 		return false
@@ -242,7 +243,7 @@ func (s *statement) renewed() bool {
 	})
 }
 
-// referred tells whether a later value of the transaction was equal to this one in all calls.
+// referred reports whether a later value of the transaction was equal to this one in all calls.
 func (s *statement) referred() bool {
 	return s.kind.calls >= leastCalls && slices.ContainsFunc(s.kind.values, func(t told) bool {
 		return slices.ContainsFunc(t.of, func(l logged) bool { return l.seen != nil && slices.Contains(l.as, s.at) })

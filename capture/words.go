@@ -24,10 +24,10 @@ var (
 	undone, notEnded = "ROLLBACK TO SAVEPOINT", "what the log ends within"
 	// foreignKey is in what PostgreSQL executes by itself: a check that is deferred counts as a statement of a client's.
 	foreignKey = "OPERATOR(pg_catalog."
-	// following is what tells of a statement before in its session.
+	// following holds what tells of a statement before in its session.
 	following = regexp.MustCompile("(?i)\\b(?:LAST_INSERT_ID[\"`]? *\\( *\\)|" +
 		"(?:curr|last)val *\\(|SCOPE_IDENTITY *\\()|@@IDENTITY\\b|\\.CURRVAL\\b")
-	// waiting is what lasts as long as its value says, or until another session lets go.
+	// waiting holds what lasts as long as its value says, or until another session lets go.
 	waiting = regexp.MustCompile("(?i)\\b(?:(?:pg_)?sleep(?:_for|_until)?|benchmark|get_lock)[`\"]? *\\(|^ *waitfor\\b")
 )
 
@@ -46,7 +46,7 @@ func withoutNotes(text string) string {
 	}
 }
 
-// firstWord is what a statement begins with, in capitals.
+// firstWord returns what a statement begins with, in capitals.
 func firstWord(text string) string {
 	text = withoutNotes(text)
 	end := strings.IndexFunc(text, func(c rune) bool { return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) })

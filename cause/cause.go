@@ -6,7 +6,7 @@ import (
 	"filewise"
 )
 
-// Input is what a cause is looked for in.
+// Input holds what a cause is looked for in.
 type Input struct {
 	Trials []filewise.Trial // those of complete blocks; others are left out
 	Family string           // empty: the one there is
@@ -23,14 +23,14 @@ type Input struct {
 	Effect float64
 }
 
-// Cause is what changed together with a difference, or what the layouts share.
+// Cause holds what changed together with a difference, or what the layouts share.
 type Cause struct {
 	Layout  string `json:"layout,omitempty"` // empty: it is about all layouts
 	Against string `json:"against,omitempty"`
 	// Changes are those that are large enough to explain something, largest share
 	// of the gain first.
 	Changes []Change `json:"changes,omitempty"`
-	// Explained is the largest change's share of the gain; 0: nothing explains it.
+	// Explained is the largest change's share of the gain. 0 means nothing explains it.
 	Explained float64 `json:"explained,omitempty"`
 	// Near are the resources by how near they were to their limits, nearest first.
 	Near      []Use    `json:"near,omitempty"`
@@ -62,11 +62,11 @@ type Change struct {
 	Fall float64 `json:"fall"`
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
-	// Share of the difference in time per unit of work; 0: unknown, or none.
+	// Share of the difference in time per unit of work. 0 means unknown, or none.
 	Share float64 `json:"share"`
 }
 
-// sure tells whether the interval excludes no change.
+// sure reports whether the interval excludes no change.
 func (c Change) sure() bool { return c.Low > 0 || c.High < 0 }
 
 // Use is how much of something was in use, in percent of its limit.

@@ -22,7 +22,7 @@ type world struct {
 	slower              []float64 // of the blocks: how many times as long a row takes
 }
 
-// trials of six blocks, whose rows differ by up to a percent where nothing else is said.
+// trials of six blocks, whose rows differ by up to a percent if nothing else is said.
 func (w world) trials() []filewise.Trial {
 	const connections, window = 4, 10 * time.Second
 	var out []filewise.Trial

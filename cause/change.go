@@ -60,8 +60,7 @@ func (in Input) followed(pairs []pair, slow []float64, whole Change) (locks, oth
 // relative is the change as a part of the larger amount.
 func (c Change) relative() float64 { return c.Fall / max(c.From, c.To) }
 
-// surely is the least of the change by its interval, as a part of the larger amount; 0:
-// there may be none.
+// surely is the least of the change by its interval, as a part of the larger amount. 0 means there may be none.
 func (c Change) surely() float64 {
 	if c.Fall > 0 {
 		return max(c.Low, 0) / max(c.From, c.To)
@@ -74,9 +73,8 @@ func (q quantity) forHolders() bool {
 	return q.kind == KindWait && spentOn[q.class] == SpentLocks
 }
 
-// withOffsets leaves out what goes against the gain, but where a cause is more than
-// all of it: then one wait has taken the place of another, and both are to be told,
-// before the I/O.
+// withOffsets leaves out what goes against the gain, but if a cause is more than all of it: then one wait has taken
+// the place of another, and both are to be told, before the I/O.
 func withOffsets(all []Change) []Change {
 	if len(all) > 0 && all[0].Share > overlapping {
 		slices.SortStableFunc(all, func(a, b Change) int { return cmp.Compare(rank(a), rank(b)) })
@@ -173,8 +171,8 @@ func perWindow(m filewise.Measure) float64 {
 	return m.Work / m.Rest.Work
 }
 
-// drainedData is how long connections waited in a drain for data files to be written, in s, for the
-// window's work.
+// drainedData returns how long connections waited in a drain for data files to be written, in s, for the window's
+// work.
 func drainedData(m filewise.Measure) float64 {
 	if !rested(m) {
 		return 0

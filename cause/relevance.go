@@ -53,12 +53,11 @@ const (
 	wellTold  = dominates
 )
 
-// Where adds up the time of the trials' connections over all families. What no wait
-// was seen for is the processors' as far as computing explains it, with the wait for a
-// processor; where the kernel does not count that, it is as at a server of utilisation u
-// that is shared, 1/(1−u) of computing (M/G/1, processor sharing). The rest was not
-// measured. The parts of what is divided, such as "data files", are those that layouts
-// can change. ok is false where neither a wait nor the processors were read.
+// Where adds up the time of the trials' connections over all families. What no wait was seen for is the processors'
+// as far as computing explains it, with the wait for a processor; if the kernel does not count that, it is as at a
+// server of utilisation u that is shared, 1/(1−u) of computing (M/G/1, processor sharing). The rest was not measured.
+// The parts of what is divided, such as "data files", are those that layouts can change. ok is false where neither a
+// wait nor the processors were read.
 func Where(trials []filewise.Trial, divided ...string) (r Relevance, ok bool) {
 	spent := make(map[string]float64)
 	all := 0.0
@@ -82,7 +81,7 @@ func Where(trials []filewise.Trial, divided ...string) (r Relevance, ok bool) {
 	return r, true
 }
 
-// spend adds a measure's time, and returns how much that is; 0: nothing was read.
+// spend adds a measure's time, and returns how much that is. 0 means nothing was read.
 func spend(spent map[string]float64, m filewise.Measure) float64 {
 	waited, read := 0.0, false
 	for _, d := range m.Deltas {
@@ -126,7 +125,7 @@ func drained(spent map[string]float64, m filewise.Measure) float64 {
 	return time
 }
 
-// onProcessors is how long computing took, with the wait for a processor.
+// onProcessors returns how long computing took, with the wait for a processor.
 func onProcessors(m filewise.Measure, computed float64) float64 {
 	if waited, ok := queued(m); ok {
 		return computed + waited
@@ -135,7 +134,7 @@ func onProcessors(m filewise.Measure, computed float64) float64 {
 	return computed / max(1-busy/100, 0.01)
 }
 
-// Most is what most of the time went on.
+// Most returns what most of the time went on.
 func (r Relevance) Most() string {
 	if len(r.Shares) == 0 {
 		return SpentUnknown
@@ -143,7 +142,7 @@ func (r Relevance) Most() string {
 	return r.Shares[0].On
 }
 
-// Tells is whether the run says something of files.
+// Tells reports whether the run says something of files.
 func (r Relevance) Tells() bool { return r.Files >= leastTold }
 
 // leastSaid is the part of the time below which what it went on is not named.

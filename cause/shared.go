@@ -140,9 +140,8 @@ func processorsBusy(all []Use) (Use, bool) {
 	return nearest(all, KindCPU)
 }
 
-// boundByCPU tells whether the processors limit the trials. Busy with what others
-// do, they do so as well, but that is a matter of the moment, not of the layouts:
-// what the trials themselves wait for is told then.
+// boundByCPU reports whether the processors limit the trials. Busy with what others do, they do so as well, but that
+// is a matter of the moment, not of the layouts: what the trials themselves wait for is told then.
 func boundByCPU(all []Use) (Use, bool) {
 	cpu, ok := processorsBusy(all)
 	if mine, known := nearest(all, KindOwnCPU); known && mine.Percent < cpu.Percent/2 {

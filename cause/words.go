@@ -33,11 +33,10 @@ func (in Input) gain() string {
 	return "gain"
 }
 
-// mostSaid is how many changes are put in words.
+// mostSaid counts the changes are put in words.
 const mostSaid = 3
 
-// changed says how one quantity changed; changes that explain a share of the gain
-// were named before it.
+// changed states how one quantity changed; changes that explain a share of the gain were named before it.
 func (in Input) changed(x Change, unit string, before float64) string {
 	verb := "fell"
 	if x.Fall < 0 {
@@ -98,7 +97,7 @@ func (c Change) wait() string {
 	return fmt.Sprintf("%s wait (%s)", c.Class, c.Event[strings.LastIndex(c.Event, "/")+1:])
 }
 
-// unexplained says that, and what was looked at.
+// unexplained reports that, and what was looked at.
 func (in Input) unexplained(pairs []pair) string {
 	looked := "CPU time and the storage's I/O"
 	if !hasWaits(pairs) {
@@ -142,8 +141,7 @@ func limits(near []Use, layout string) []string {
 	return nil
 }
 
-// othersBusy says that the processors were busy, but not with the trials; empty
-// when they were not.
+// othersBusy reports that the processors were busy, but not with the trials; empty when they were not.
 func othersBusy(near []Use) string {
 	cpu, bound := boundByCPU(near)
 	mine, known := nearest(near, KindOwnCPU)
@@ -195,8 +193,7 @@ func waitsMost(c Cause) bool {
 	return !known && len(c.Changes) > 0 && c.Changes[0].Share >= explains
 }
 
-// noBottleneck says how near to a limit the nearest of each kind was when nothing
-// was at one.
+// noBottleneck states how near to a limit the nearest of each kind was when nothing was at one.
 func (in Input) noBottleneck(near []Use) string {
 	var parts []string
 	said := make(map[string]bool)
@@ -234,7 +231,7 @@ func Singular(unit string) string {
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// scale is what amounts of one sentence are written in.
+// scale holds what amounts of one sentence are written in.
 type scale struct {
 	from, factor float64
 	unit         string

@@ -27,10 +27,10 @@ const interval = 250 * time.Millisecond
 type Options struct {
 	Live  bool // a terminal that understands cursor movement
 	Color bool
-	// Size asks for the terminal's columns and rows, before every picture: it
-	// may be resized meanwhile. 0: unknown; nil: 80 × 24.
+	// Size asks for the terminal's columns and rows, before every picture: it may be resized meanwhile. 0: unknown.
+	// Nil means 80 × 24.
 	Size func() (width, height int)
-	// Board has the steps within a stage, which are shown with it; nil: none.
+	// Board has the steps within a stage, which are shown with it. Nil means none.
 	Board *progress.Board
 }
 
@@ -66,7 +66,7 @@ type Display struct {
 	release    func()    // the board
 }
 
-// state is what is known of the run now.
+// state holds what is known of the run now.
 type state struct {
 	cell      filewise.Cell
 	stage     string
@@ -75,7 +75,7 @@ type state struct {
 	judgement experiment.Judgement
 	started   time.Time // of this trial
 	since     time.Time // the last trial was recorded, or a wait was over
-	waiting   string    // for what the next trial waits; empty: it does not
+	waiting   string    // for what the next trial waits. Empty means it does not
 }
 
 // New starts a display of a run whose earlier trials are in d.

@@ -43,8 +43,8 @@ func (x *Display) draw(now time.Time) {
 	x.printf("%s", b.String())
 }
 
-// bar is how much of the time that the run may take at most is over, and how much is left;
-// empty: it is not known.
+// bar returns how much of the time that the run may take at most is over, and how much is left. Empty means it is not
+// known.
 func (x *Display) bar(now time.Time, width int) string {
 	left, over := report.TimeLeft(x.shown()), x.state.judgement.Elapsed
 	if left <= 0 {
@@ -63,8 +63,8 @@ func (x *Display) bar(now time.Time, width int) string {
 		say.Human(left.Round(time.Second)))
 }
 
-// forecast says what the budget can tell, or that the blocks planned will not resolve
-// the margin, as soon as that is foreseen; empty: nothing of the kind.
+// forecast states what the budget can tell, or that the blocks planned will not resolve the margin, as soon as that
+// is foreseen. Empty means nothing of the kind.
 func (x *Display) forecast() string {
 	if f := x.state.judgement.Forecast; f != nil {
 		return f.Sentence
@@ -100,7 +100,7 @@ func (x *Display) relevanceOnce() {
 	}
 }
 
-// say prints a paragraph, wrapped where there is a terminal, drawn on or not.
+// say prints a paragraph, wrapped if there is a terminal, drawn on or not.
 func (x *Display) say(text string) {
 	text = document.Clean(text)
 	if x.opts.Size != nil {
@@ -111,7 +111,7 @@ func (x *Display) say(text string) {
 	x.printf("%s\n", text)
 }
 
-// whole breaks sentences that are longer than a line, where there is room for all of it.
+// whole breaks sentences that are longer than a line, if there is room for all of it.
 func whole(sentences []string, width, most int) []string {
 	for i, s := range sentences {
 		sentences[i] = document.Clean(s)
@@ -135,7 +135,7 @@ func fit(status string, table, below []string, most int) []string {
 	return slices.Concat([]string{status}, table, below)
 }
 
-// table is the table of estimates; it is made anew only after a trial.
+// table is the table of estimates; it is made again only after a trial.
 func (x *Display) table(width int) []string {
 	if x.tableOf != len(x.state.trials) || x.tableWidth != width || x.tableLines == nil {
 		d := x.shown()
@@ -166,7 +166,7 @@ func (x *Display) erase() {
 	}
 }
 
-// status says what is running, and its throughput now.
+// status states what is running, and its throughput now.
 func (x *Display) status(now time.Time) string {
 	s := x.state
 	if s.waiting != "" {
@@ -187,7 +187,7 @@ func (x *Display) status(now time.Time) string {
 	return out
 }
 
-// unit is what a trial does; of several phases that differs from one to the next.
+// unit returns what a trial does; of several phases that differs from one to the next.
 func (x *Display) unit() string {
 	if len(x.data.Plan.Phases) > 0 {
 		return "operations"
@@ -195,7 +195,7 @@ func (x *Display) unit() string {
 	return "rows"
 }
 
-// shown is what is known of the run now.
+// shown returns what is known of the run now.
 func (x *Display) shown() report.Data {
 	d := x.data
 	d.Trials, d.Judgement = x.state.trials, x.state.judgement

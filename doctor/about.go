@@ -11,7 +11,7 @@ import (
 	"filewise/preview"
 )
 
-// Below is what stands below the table of engines of one; empty: there is nothing more to say.
+// Below returns what stands below the table of engines of one. Empty means there is nothing more to say.
 func Below(name string, d filewise.Description, proven string) string {
 	if d.Missing == "" && d.Unproven == "" && d.Licence == "" && d.Note == "" && d.Bytes == 0 {
 		return ""
@@ -32,7 +32,7 @@ func Below(name string, d filewise.Description, proven string) string {
 	return b.String()
 }
 
-// Labels are what holds for every result of an engine; proven says on what an unproven one has been tried.
+// Labels returns what holds for every result of an engine; proven says on what an unproven one has been tried.
 func Labels(d filewise.Description, proven string) string {
 	var b strings.Builder
 	for _, label := range []struct{ name, text string }{{"missing", d.Missing}, {"unproven", d.Unproven}, {"proven", proven},
@@ -44,7 +44,7 @@ func Labels(d filewise.Description, proven string) string {
 	return b.String()
 }
 
-// Offered says what an opened engine can and cannot, or why none was opened: offers is nil.
+// Offered states what an opened engine can and cannot, or why none was opened: offers is nil.
 func Offered(d filewise.Description, offers map[filewise.Capability]string) string {
 	if offers == nil {
 		why := "it is not installed here"
@@ -67,7 +67,7 @@ func Offered(d filewise.Description, offers map[filewise.Capability]string) stri
 	return "\nIt can\n" + can.String() + "\nIt cannot\n" + cannot.String()
 }
 
-// Account says how an existing server is named, unless one is, and what its account needs.
+// Account states how an existing server is named, unless one is, and what its account needs.
 func Account(d filewise.Description, named bool) string {
 	if len(d.Schemes) == 0 {
 		return ""

@@ -1,5 +1,5 @@
-// Package doctor looks whether this machine and a server can do an experiment, and says
-// what to do about everything that it finds.
+// Package doctor looks whether this machine and a server can do an experiment, and states what to do about everything
+// that it finds.
 package doctor
 
 import (
@@ -16,7 +16,7 @@ import (
 	"filewise/run"
 )
 
-// Diagnosis is what was found.
+// Diagnosis holds what was found.
 type Diagnosis struct {
 	Version   string                         `json:"version"` // of Filewise
 	Machine   []filewise.Finding             `json:"machine"`
@@ -26,13 +26,13 @@ type Diagnosis struct {
 	Findings  []filewise.Finding             `json:"findings,omitempty"`
 	Offers    map[filewise.Capability]string `json:"offers,omitempty"`
 	SelfCheck []filewise.Finding             `json:"self_check,omitempty"`
-	// Record is what others may be sent of a whole self-check; nil: none was made.
+	// Record holds what others may be sent of a whole self-check. Nil means none was made.
 	Record *Record `json:"record,omitempty"`
 	// Notifications were sent for a test.
 	Notifications []filewise.Finding `json:"notifications,omitempty"`
 	Failed        int                `json:"failed"`
 	Warnings      int                `json:"warnings"`
-	// Resolves is which differences can be seen here; nil: that was not measured.
+	// Resolves is which differences can be seen here. Nil means that was not measured.
 	Resolves *preview.Power `json:"resolves,omitempty"`
 
 	hosts, users []string // that it does not name
@@ -45,10 +45,9 @@ type Patient struct {
 	Login  run.Login
 	// Options are those that the plan was made of: a self-check plans more for the target.
 	Options *plan.Options
-	// Agree is asked before a self-check writes to an external server; nil: no self-check
-	// is wanted.
+	// Agree is asked before a self-check writes to an external server. Nil means no self-check is wanted.
 	Agree func() error
-	// Whole limits the self-check, has it go on whatever happens, and records it; nil: it is the usual one.
+	// Whole limits the self-check, has it go on whatever happens, and records it. Nil means it is the usual one.
 	Whole *Limits
 	Hide  func(string) string // takes secrets out of what is found
 }
@@ -155,12 +154,12 @@ func Kinds(d filewise.Description) string {
 	return strings.Join(out, " ")
 }
 
-// URLForm is how an existing server of an engine is named.
+// URLForm returns how an existing server of an engine is named.
 func URLForm(d filewise.Description, scheme string) string {
 	return scheme + "://USER@HOST:" + strconv.Itoa(d.Port) + "/…"
 }
 
-// Text is what was found for people.
+// Text returns what was found for people.
 func (d *Diagnosis) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "filewise doctor, version %s\n\nThis machine\n", d.Version)

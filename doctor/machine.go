@@ -20,8 +20,7 @@ import (
 	"filewise/store"
 )
 
-// tools are programs that Filewise uses where they are there, and what brings
-// them.
+// tools are programs that Filewise uses if they are there, and what brings them.
 var tools = []struct{ program, brings, use string }{
 	{"fio", "fio", "the storage's own limit"},
 	{"mariadb-backup", "mariadb-backup", "backups of MariaDB"},
@@ -125,7 +124,7 @@ func engineFinding(name string, d filewise.Description) filewise.Finding {
 	return f
 }
 
-// Here says how an engine can be used on this machine.
+// Here states how an engine can be used on this machine.
 func Here(d filewise.Description) string {
 	switch {
 	case d.Mode == filewise.External || d.Mode == filewise.Managed && machine.ManagedServers() != nil:

@@ -15,7 +15,7 @@ import (
 //go:embed proofs.csv
 var proofsText string
 
-// proof says what has been run against a version of a product, and held.
+// proof states what has been run against a version of a product, and held.
 type proof struct {
 	Engine, Version string
 	Claims          []string // or suite alone
@@ -46,7 +46,7 @@ func (p proof) line() string {
 	return b.String()
 }
 
-// StateOf says how far an engine's adapter is proven, by the table of proofs.
+// StateOf states how far an engine's adapter is proven, by the table of proofs.
 func StateOf(e filewise.Engine) string {
 	about := plan.Describe(e)
 	if about.Unproven != "" {
@@ -64,7 +64,7 @@ func StateOf(e filewise.Engine) string {
 	return "tested on " + strings.Join(versions, " and ")
 }
 
-// Proven says which versions of an unproven engine's product have been tried, and how much of the adapter.
+// Proven reports which versions of an unproven engine's product have been tried, and how much of the adapter.
 func Proven(e filewise.Engine) string {
 	var tried []string
 	for _, p := range proofs() {

@@ -17,12 +17,12 @@ import (
 	"filewise/run"
 )
 
-// Record is what others may be sent of a whole self-check: no name, address or value, no throughput and no amount
+// Record holds what others may be sent of a whole self-check: no name, address or value, no throughput and no amount
 // of work.
 type Record struct {
 	Format   int       `json:"format"`
 	Engine   string    `json:"engine"`
-	Version  string    `json:"version"` // of the server, its numbers alone; empty: it told none
+	Version  string    `json:"version"` // of the server, its numbers alone. Empty means it told none
 	Outcomes []Outcome `json:"outcomes"`
 	Refused  []Refused `json:"refused,omitempty"`
 	Counters []string  `json:"counters,omitempty"` // that were seen: "waits: PAGELATCH_UP"
@@ -31,16 +31,16 @@ type Record struct {
 // recordFormat is the number of this form.
 const recordFormat = 1
 
-// Outcome is what came of a claim of the adapter.
+// Outcome holds what came of a claim of the adapter.
 type Outcome struct {
 	Claim string `json:"claim"`
 	State State  `json:"state"`
-	At    string `json:"at,omitempty"` // the stage in which it failed, or "time"; empty: elsewhere
+	At    string `json:"at,omitempty"` // the stage in which it failed, or "time". Empty means elsewhere
 	// Took has the class of the longest stage of each name: "< 1 s".
 	Took map[string]string `json:"took,omitempty"`
 }
 
-// State is what came of a claim.
+// State holds what came of a claim.
 type State string
 
 // The states of a claim.
@@ -53,7 +53,7 @@ const (
 
 var states = []State{StateProven, StateFailed, StateAbsent, StateUntried}
 
-// Refused is a statement that was refused while a claim was tried; empty: before or after.
+// Refused is a statement that was refused while a claim was tried. Empty means before or after.
 type Refused struct {
 	Claim string `json:"claim,omitempty"`
 	filewise.Refusal
@@ -72,7 +72,7 @@ const (
 
 var common = []string{claimFacts, claimActivity, claimLock, claimMark, claimNothing, claimWaits, claimFiles}
 
-// Claims are what the adapter of an engine claims of a server by URL: what a whole self-check tries there.
+// Claims returns what the adapter of an engine claims of a server by URL: what a whole self-check tries there.
 func Claims(e filewise.Engine) []string {
 	about, all := plan.Describe(e), slices.Clone(common)
 	for _, t := range trials(about) {
@@ -109,7 +109,7 @@ func longer(took time.Duration) (class int) {
 type recorder struct {
 	mu       sync.Mutex
 	record   Record
-	now      string // the trial that is tried; empty: none
+	now      string // the trial that is tried. Empty means none
 	at       map[string]*Outcome
 	counters map[string]bool
 }
@@ -281,7 +281,7 @@ const (
 	mostText     = 2000 // bytes of a text
 )
 
-// ReadRecord reads a record that another has sent. The error has code usage, and says what is wrong with it.
+// ReadRecord reads a record that another has sent. The error has code usage, and states what is wrong with it.
 func ReadRecord(in io.Reader) (r Record, err error) {
 	wrong := func(format string, args ...any) (Record, error) {
 		return Record{}, filewise.Errorf(filewise.CodeUsage, "name a file that \"filewise doctor --self-check --all\" has written, whole",
@@ -317,7 +317,7 @@ var (
 	versionIs = regexp.MustCompile(`^(?:[0-9]{1,9}(?:\.[0-9]{1,9}){1,6})?$`)
 )
 
-// odd is why the record was not written by Filewise; empty: it may have been.
+// odd is why the record was not written by Filewise. Empty means it may have been.
 func (r Record) odd() string {
 	texts := slices.Clone(r.Counters)
 	seen := map[string]bool{}
@@ -361,19 +361,19 @@ func (r Record) of(s State, claims []string) (out []string) {
 	return out
 }
 
-// Reading is what a record says of an adapter.
+// Reading holds what a record says of an adapter.
 type Reading struct {
 	Engine  string   `json:"engine"`
 	Version string   `json:"version,omitempty"`
 	Proven  []string `json:"proven"` // on that version
 	Failed  []string `json:"failed,omitempty"`
 	Open    []string `json:"open,omitempty"` // not offered there, not tried, or not known to it
-	// Proof is the line for the table of proofs; empty: nothing is proven.
+	// Proof is the line for the table of proofs. Empty means nothing is proven.
 	Proof   string    `json:"proof,omitempty"`
 	Refused []Refused `json:"refused,omitempty"`
 }
 
-// Read says which claims of an engine's adapter a record proves.
+// Read reports which claims of an engine's adapter a record proves.
 func (r Record) Read(e filewise.Engine) Reading { return r.read(Claims(e)) }
 
 func (r Record) read(claims []string) Reading {

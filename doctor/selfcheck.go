@@ -19,7 +19,7 @@ import (
 // notOffered begins the notes of what an engine, or a server, cannot do.
 const notOffered = "not offered: "
 
-// paste says what to do about a failure that nobody has foreseen.
+// paste states what to do about a failure that nobody has foreseen.
 const paste = "paste this report into an issue"
 
 // SelfCheck takes every workload through a small trial on each of a few layouts, planned and

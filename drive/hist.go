@@ -19,8 +19,8 @@ const (
 	histMax    = int64(7 * 24 * time.Hour / time.Microsecond)
 )
 
-// usualHists keeps the tallies' histograms, emptied, from one trial to the next:
-// making them anew is half of what a short run costs.
+// usualHists keeps the tallies' histograms, emptied, from one trial to the next: making them again is half of what a
+// short run costs.
 var usualHists = sync.Pool{New: func() any { return hdr.New(1, histUsual, histDigits) }}
 
 // allHists keeps those that they are merged into.

@@ -11,7 +11,7 @@ import (
 // DefaultSliceLength is the length of slices when a Load names none.
 const DefaultSliceLength = 100 * time.Millisecond
 
-// Load is what to run. Either Window or Ops is set.
+// Load holds what to run. Either Window or Ops is set.
 type Load struct {
 	Sessions []filewise.Session // one worker for each; the caller closes them
 	Clock    filewise.Clock     // nil: the machine's
@@ -36,11 +36,10 @@ type Load struct {
 	Until <-chan struct{}
 
 	SliceLength time.Duration // 0: DefaultSliceLength
-	// Chunk is the number of operations per call; 0: adapted so that a call
-	// takes 50–200 ms, for engines whose loop runs on the server.
+	// Chunk is the number of operations per call. 0 means adapted so that a call takes 50–200 ms, for engines whose
+	// loop runs on the server.
 	Chunk int64
-	// Multiple is what adapted chunks are multiples of: the operations of a
-	// transaction; 0: 1.
+	// Multiple holds what adapted chunks are multiples of: the operations of a transaction. 0 means 1.
 	Multiple int64
 
 	// Retry are the classes of failures after which a worker goes on, from its first
@@ -55,8 +54,8 @@ type Load struct {
 	Types  []string
 	TypeOf func(worker int, i int64) int
 
-	// Pause is how long a worker of a closed loop rests before operation i; the rest
-	// is no part of any latency. Calls are of one operation each. Nil: it never does.
+	// Pause returns how long a worker of a closed loop rests before operation i; the rest is no part of any latency.
+	// Calls are of one operation each. Nil: it never does.
 	Pause func(worker int, i int64) time.Duration
 
 	// Edge is called once at each edge of the window, for probes to be read. The
@@ -71,7 +70,7 @@ type Load struct {
 	// thousand runs, whose time goes into encoding them.
 	NoLatencies bool
 
-	Live *Live // may be read while Run works; nil: none
+	Live *Live // may be read while Run works. Nil means none
 
 	// Stopped reports that a process of the server is stopped (state T). It is asked while no call
 	// ends. Nil if that cannot be seen.
@@ -100,7 +99,7 @@ func (e Edge) String() string {
 	return "window end"
 }
 
-// Result is what a run did. It is true also when Run returns an error.
+// Result holds what a run did. It is true also when Run returns an error.
 type Result struct {
 	Ledger filewise.Ledger // committed operations of each worker
 	// Measure has Window, Work, Tail, SliceLength, Slices, Hist, Errors and Types; the caller
@@ -117,7 +116,7 @@ type Result struct {
 	// worker came to before its end: Measure.Hist has them with what they had waited.
 	Service  []byte
 	Unserved int64
-	// Ends are the times of each worker's last commit; 0: none.
+	// Ends are the times of each worker's last commit. 0 means none.
 	Ends []time.Duration
 	// Still holds what stood still within the window; zero in a virtual clock.
 	Still Still

@@ -15,8 +15,8 @@ const Together = 5 * time.Millisecond
 // ErrLate is wrapped by the error of a start that leaves less than half of the window.
 var ErrLate = errors.New("the start has missed its instant")
 
-// wakeEarly is how long before its start a run is awake and reads the clock again and again,
-// for timers come a millisecond late. A clock that stands still meanwhile wants naps.
+// wakeEarly states how long before its start a run is awake and reads the clock again and again, for timers come a
+// millisecond late. A clock that stands still meanwhile wants naps.
 const wakeEarly, nap = 2 * time.Millisecond, 50 * time.Microsecond
 
 // awaitStart waits for the load's Start, from which all times then count. What is late of its warm-up
@@ -161,7 +161,7 @@ func tailOf(ends []time.Duration) time.Duration {
 	return last - first
 }
 
-// MergeTypes adds up what the operations of each type gave; nil: there are no types.
+// MergeTypes adds up what the operations of each type gave. Nil means there are no types.
 func MergeTypes(parts []map[string]filewise.TypeMeasure) (map[string]filewise.TypeMeasure, error) {
 	var out map[string]filewise.TypeMeasure
 	hists := map[string][][]byte{}

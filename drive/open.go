@@ -26,8 +26,7 @@ func (w *worker) openLoop() {
 	}
 }
 
-// waitFor waits until an intended start, and crosses the edges on the way; false:
-// the run is over before.
+// waitFor waits until an intended start, and crosses the edges on the way. False means the run is over before.
 func (w *worker) waitFor(due time.Duration) bool {
 	r := w.r
 	for {
@@ -49,8 +48,8 @@ func (w *worker) waitFor(due time.Duration) bool {
 	}
 }
 
-// sleep waits; false: the run has ended. A timer of the worker's own serves the
-// machine's clock, without an allocation.
+// sleep waits. False means the run has ended. A timer of the worker's own serves the machine's clock, without an
+// allocation.
 func (w *worker) sleep(d time.Duration) bool {
 	if _, machine := w.r.load.Clock.(filewise.RealClock); !machine {
 		return w.r.load.Clock.Sleep(w.r.ctx, d) == nil && !w.r.stop.Load()
@@ -69,8 +68,7 @@ func (w *worker) sleep(d time.Duration) bool {
 	}
 }
 
-// serve does the operations of one arrival, in as many tries as are allowed;
-// false: the worker has to end.
+// serve does the operations of one arrival, in as many tries as are allowed. False means the worker has to end.
 func (w *worker) serve(due time.Duration) bool {
 	r := w.r
 	w.due = due
@@ -118,7 +116,7 @@ func (r *run) missRest() {
 	}
 }
 
-// Arrivals says how the intended starts of an open loop follow each other.
+// Arrivals states how the intended starts of an open loop follow each other.
 type Arrivals string
 
 // The kinds of arrivals.

@@ -105,8 +105,7 @@ func (res Result) String() string {
 		res.Ledger.Total(), len(res.Ledger), res.Measure.Work, res.Measure.Window[1]-res.Measure.Window[0])
 }
 
-// typeTally is what some of the workers have done of one type of operations; the
-// tally's lock is held for it.
+// typeTally holds what some of the workers have done of one type of operations; the tally's lock is held for it.
 type typeTally struct {
 	work     float64 // within the window
 	hist     *hdr.Histogram
@@ -123,8 +122,7 @@ func (t *typeTally) call(r *run, at span, of part, timed bool) {
 	}
 }
 
-// typeMeasures adds up the parts of all types; nil where there are none. The
-// histograms go back to the pool.
+// typeMeasures adds up the parts of all types; nil if there are none. The histograms go back to the pool.
 func (r *run) typeMeasures() (map[string]filewise.TypeMeasure, error) {
 	if len(r.load.Types) == 0 {
 		return nil, nil

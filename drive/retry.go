@@ -16,20 +16,19 @@ import (
 const (
 	firstPause  = time.Millisecond
 	longestWait = 100 * time.Millisecond
-	// maxTries is how often an operation may fail in a row. With pauses of up to
-	// 100 ms, that is more than half a minute without any progress.
+	// maxTries states how often an operation may fail in a row. With pauses of up to 100 ms, that is more than half a
+	// minute without any progress.
 	maxTries = 500
 )
 
-// retry is what a worker knows of the failures since its last progress.
+// retry holds what a worker knows of the failures since its last progress.
 type retry struct {
 	tries int
 	rng   *rand.Rand // nil until it is needed
 }
 
-// again pauses before the worker's next operation is tried again; false: the
-// worker has to end, for the error is not one that may be tried again, or the
-// run is over.
+// again pauses before the worker's next operation is tried again. False means the worker has to end, for the error is
+// not one that may be tried again, or the run is over.
 func (w *worker) again(err error, progress bool, kind int) bool {
 	class := filewise.ClassOf(err)
 	w.tally.failed(class, kind)

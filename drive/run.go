@@ -23,8 +23,8 @@ type run struct {
 	workers     []*worker
 	tallies     []*tally
 	begin       chan struct{}
-	arrivals    *arrivals     // of all workers together; nil: a closed loop, or fixed work
-	cut         atomic.Int64  // when the window was ended by Until, in ns; 0: it was not
+	arrivals    *arrivals     // of all workers together. Nil means a closed loop, or fixed work
+	cut         atomic.Int64  // when the window was ended by Until, in ns. 0 means it was not
 	stop        atomic.Bool   // no worker starts another call
 	halted      chan struct{} // closed with stop
 	halting     sync.Once

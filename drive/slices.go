@@ -62,9 +62,8 @@ func share(n int64, part, whole time.Duration) int64 {
 	return int64(q)
 }
 
-// within is how much of a call of n operations from start to end lies in the
-// interval (from, to]. One operation is divided like several: of operations as long
-// as the interval, whole ones would be a count of few, or of none.
+// within returns how much of a call of n operations from start to end lies in the interval (from, to]. One operation
+// is divided like several: of operations as long as the interval, whole ones would be a count of few, or of none.
 func within(start, end time.Duration, n int64, from, to time.Duration) float64 {
 	if end <= start {
 		if end > from && end <= to {
@@ -107,7 +106,7 @@ func (r *run) cross(e Edge, at time.Duration) {
 	}
 }
 
-// crossedAt is the time of an edge, once all workers have ended; nil: never.
+// crossedAt is the time of an edge, once all workers have ended. Nil means never.
 func (r *run) crossedAt(e Edge) *time.Duration {
 	if !r.edges[e].claimed.Load() {
 		return nil

@@ -40,8 +40,8 @@ func StillLimit(window time.Duration) time.Duration {
 type Heart struct {
 	begun time.Time
 	read  func() clocks
-	total func() int64 // operations done; nil: nothing is driven
-	look  func() bool  // whether a process of the server is stopped; nil: it cannot be seen
+	total func() int64 // operations done. Nil means nothing is driven
+	look  func() bool  // whether a process of the server is stopped. Nil means it cannot be seen
 
 	last      clocks
 	steal     clocks // at the last look at the stolen time
@@ -177,7 +177,7 @@ func (r *run) heart() *Heart {
 	return Beat(r.total, r.load.Stopped)
 }
 
-// still is what stood still within the window, or all the time of fixed work.
+// still returns what stood still within the window, or all the time of fixed work.
 func (r *run) still(h *Heart, m filewise.Measure) Still {
 	if h == nil {
 		return Still{}

@@ -15,8 +15,8 @@ import (
 // hardly ever at the same instant.
 const maxTallies = 64
 
-// tally is what some of the workers have done: when, how long each call took, and
-// how often it failed. The padding keeps two tallies out of one cache line.
+// tally holds what some of the workers have done: when, how long each call took, and how often it failed. The padding
+// keeps two tallies out of one cache line.
 type tally struct {
 	mu       sync.Mutex
 	slices   slices
@@ -24,7 +24,7 @@ type tally struct {
 	service  *hdr.Histogram // open loop: from the real start of a call; else nil
 	unserved int64          // arrivals in the window that no worker came to
 	failures map[filewise.Class]int64
-	types    []typeTally // of each type of operations; empty: there are none
+	types    []typeTally // of each type of operations. Empty means there are none
 	_        [128]byte
 }
 
@@ -99,7 +99,7 @@ func count(m *map[filewise.Class]int64, c filewise.Class, n int64) {
 	(*m)[c] += n
 }
 
-// failuresOf adds up the failures of all tallies; nil: none.
+// failuresOf adds up the failures of all tallies. Nil means none.
 func failuresOf(all []*tally) map[filewise.Class]int64 {
 	var sum map[filewise.Class]int64
 	for _, t := range all {

@@ -121,7 +121,7 @@ func (w *worker) loop() {
 	}
 }
 
-// account credits a call; false: the worker has to end.
+// account credits a call. False means the worker has to end.
 func (w *worker) account(start, end time.Duration, n, committed int64, err error) bool {
 	kind := w.typeOf(w.done.Load())
 	if committed < 0 || committed > n {
@@ -157,7 +157,7 @@ func (w *worker) account(start, end time.Duration, n, committed int64, err error
 	return w.again(err, committed > 0, kind)
 }
 
-// typeOf is the type of an operation; all are of type 0 where there are no types.
+// typeOf is the type of an operation; all are of type 0 if there are no types.
 func (w *worker) typeOf(i int64) int {
 	if w.r.load.TypeOf == nil {
 		return 0

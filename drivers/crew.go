@@ -35,7 +35,8 @@ type Crew struct {
 	lead  time.Duration // from arming to the start
 }
 
-// Patience is how long a driver, or a campaign's host, that is gone is waited for. It is asked for again so often.
+// Patience states how long a driver, or a campaign's host, that is gone is waited for. It is asked for again so
+// often.
 const Patience, askAgain = time.Hour, 2 * time.Second
 
 // The lead is what it takes to greet all, for all have to be told of the instant before it. It
@@ -169,7 +170,7 @@ func (c *Crew) ended(ctx context.Context, err error) error {
 	return err
 }
 
-// task is what a driver does of a load.
+// task returns what a driver does of a load.
 func (c *Crew) task(id string, s experiment.Share, i int) *Task {
 	all := len(s.Sessions)
 	first, next := i*all/len(c.Hosts), (i+1)*all/len(c.Hosts)
@@ -200,7 +201,7 @@ func (c *Crew) edges(ctx context.Context, s experiment.Share, at time.Time) {
 	}
 }
 
-// merged is what all have done, with their clocks and starts as deltas.
+// merged returns what all have done, with their clocks and starts as deltas.
 func (c *Crew) merged(answers []Answer, at time.Time, fixed bool) (drive.Result, error) {
 	var parts []drive.Result
 	var deltas []filewise.Delta

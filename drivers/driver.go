@@ -28,15 +28,15 @@ type Driver struct {
 	working sync.Mutex // held for what is asked for
 	cut     atomic.Pointer[context.CancelFunc]
 
-	target string // which is open, as JSON; empty: none is
+	target string // which is open, as JSON. Empty means none is
 	server filewise.Server
 	armed  *armed // nil: nothing is
 	forget *time.Timer
 	busy   atomic.Bool // a server is open
 }
 
-// Busy tells whether a crew may have the driver do something: from when it was greeted until it was
-// left, or is forgotten.
+// Busy reports whether a crew may have the driver do something: from when it was greeted until it was left, or is
+// forgotten.
 func (d *Driver) Busy() bool { return d.busy.Load() }
 
 // armed are connections that wait for their start.
@@ -54,7 +54,7 @@ func (a *armed) close() error {
 	return err
 }
 
-// patience is how long a driver keeps what nobody asks for any more.
+// patience states how long a driver keeps what nobody asks for any more.
 const patience = time.Minute
 
 // Do does what is asked for. What fails is in the answer.
@@ -213,7 +213,7 @@ func (d *Driver) arm(ctx context.Context, t Task) (a Answer, err error) {
 	return a, nil
 }
 
-// programOf is what the plan's workload does, as the run's own process has it.
+// programOf returns what the plan's workload does, as the run's own process has it.
 func programOf(t Task) (program filewise.Program, layout filewise.Layout, err error) {
 	sc, err := workload.Lookup(t.Plan.Scenario)
 	if err != nil {

@@ -32,7 +32,7 @@ type world struct {
 	runner  experiment.Runner
 	crew    *Crew
 	stored  []filewise.Trial
-	asked   func(host string, o Order) error // before it is done; nil: nothing
+	asked   func(host string, o Order) error // before it is done. Nil means nothing
 }
 
 func newWorld(t *testing.T, hosts ...string) *world {
@@ -177,7 +177,7 @@ type wrong struct{ filewise.Clock }
 
 func (w wrong) Now() time.Time { return w.Clock.Now().Add(90 * time.Second) }
 
-// clockOf is what is stored of a driver's clock.
+// clockOf returns what is stored of a driver's clock.
 func clockOf(trial filewise.Trial, host string) float64 {
 	for _, d := range trial.Measures[0].Deltas {
 		if d.Probe == filewise.ProbeDriver+host && d.Name == "clock behind the server's" {

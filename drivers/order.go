@@ -19,7 +19,7 @@ import (
 	"filewise/experiment"
 )
 
-// Order is what a driver is asked for: one of these, or nothing: to let go of all that it has.
+// Order holds what a driver is asked for: one of these, or nothing: to let go of all that it has.
 type Order struct {
 	Greet *Greeting `json:"greet,omitempty"`
 	Arm   *Task     `json:"arm,omitempty"`
@@ -55,7 +55,7 @@ type Start struct {
 	At time.Time `json:"at"`
 }
 
-// Answer is what a driver says.
+// Answer holds what a driver says.
 type Answer struct {
 	Clock   Reading       `json:"clock"`
 	Result  drive.Result  `json:"result"`  // of a start

@@ -42,8 +42,8 @@ func lastSerial(done []filewise.Trial) int {
 	return last
 }
 
-// acquired gets the trial's database: built anew, loaded where the plan says so, or
-// a loaded build in its state after loading.
+// acquired gets the trial's database: built again, loaded if the plan says so, or a loaded build in its state after
+// loading.
 func (l *life) acquired(ctx context.Context) error {
 	if l.build = l.runner.builtAs(l.instanceKey()); l.build == nil {
 		if err := l.newBuild(ctx); err != nil {
@@ -67,8 +67,8 @@ func (l *life) acquired(ctx context.Context) error {
 	return nil
 }
 
-// acquire gets the trial's database. On the first one custom SQL is rehearsed; if some of it is left out, the database is
-// built anew, without that.
+// acquire gets the trial's database. On the first one custom SQL is rehearsed; if some of it is left out, the
+// database is built again, without that.
 func (l *life) acquire(ctx context.Context) error {
 	if err := l.acquired(ctx); err != nil || l.runner.Drivers != nil {
 		return err
@@ -160,7 +160,7 @@ func (l *life) newBuild(ctx context.Context) error {
 	return l.stage(ctx, filewise.StageLoad, l.keep)
 }
 
-// copies tells whether a layout is loaded once, and every trial has a copy of its own.
+// copies reports whether a layout is loaded once, and every trial has a copy of its own.
 func (l *life) copies() bool {
 	return l.runner.Plan.Preload > 0 && l.runner.Plan.Instances == 0 && l.db.Copier != nil
 }
@@ -239,7 +239,7 @@ func (l *life) name() {
 	r.builds[l.instanceKey()] = l.build
 }
 
-// builtAs is the loaded build of a key; nil: there is none.
+// builtAs is the loaded build of a key. Nil means there is none.
 func (r *Runner) builtAs(key string) *build {
 	r.locks.builds.Lock()
 	defer r.locks.builds.Unlock()
@@ -249,8 +249,8 @@ func (r *Runner) builtAs(key string) *build {
 // handedOver begins the keys of builds that pilots leave to the first session.
 const handedOver = "of the pilot: "
 
-// handsOver tells whether the first session can go on where a pilot ends: its build is for
-// one trial only, and there is no fixed work that has to begin at the beginning.
+// handsOver reports whether the first session can go on where a pilot ends: its build is for one trial only, and
+// there is no fixed work that has to begin at the beginning.
 func (l *life) handsOver() bool {
 	return l.build != nil && l.build.name == "" && l.runner.Plan.Work == 0
 }
@@ -325,7 +325,7 @@ func (l *life) release(ctx context.Context, cause error) error {
 	return l.leftOver(err)
 }
 
-// mostLeftOver is how many databases in a row may stay before a trial fails by that.
+// mostLeftOver counts the databases in a row may stay before a trial fails by that.
 const mostLeftOver = 3
 
 // leftOver notes that the database of a trial could not be dropped. What was measured and checked

@@ -12,9 +12,8 @@ import (
 	"filewise/workload"
 )
 
-// cause is what changed with a family's difference: that of the layout to use, or
-// of the one that differs most. Where no layout differs for sure, it is what
-// limits all of them. Nil: too little was measured.
+// cause returns what changed with a family's difference: that of the layout to use, or of the one that differs most.
+// Where no layout differs for sure, it is what limits all of them. Nil: too little was measured.
 func (s standing) cause(family string, r verdict.Result) *cause.Cause {
 	look, ok := r.Last()
 	if !ok {
@@ -69,8 +68,8 @@ func explained(r verdict.Result, look verdict.Look) int {
 	return best
 }
 
-// relevance is how much of what was measured in complete blocks, or else by the
-// pilots, is about the layouts' files. Nil: nothing was read that tells.
+// relevance returns how much of what was measured in complete blocks, or else by the pilots, is about the layouts'
+// files. Nil: nothing was read that tells.
 func (s standing) relevance() *cause.Relevance {
 	trials := s.telling()
 	about, divided := s.plan.differsIn()
@@ -93,9 +92,8 @@ func (s standing) relevance() *cause.Relevance {
 	return &r
 }
 
-// differsIn is what the layouts differ in, and the parts of the connections' time
-// that it can change. A database file that is one of several whole ones has a lock
-// and a log of its own.
+// differsIn returns what the layouts differ in, and the parts of the connections' time that it can change. A database
+// file that is one of several whole ones has a lock and a log of its own.
 func (p Plan) differsIn() (about string, divided []string) {
 	switch {
 	case slices.ContainsFunc(p.Layouts, func(l filewise.Layout) bool { return l.Backup.Files > 0 }):

@@ -37,7 +37,7 @@ func (a asked) duration() finding {
 	return found(false, threshold, a.plan.lengthen(a.shortfall()), "too short to resolve: %s", strings.Join(short, ", "))
 }
 
-// shortfall is how many times as long the shortest operation would have to last; at least 1.
+// shortfall returns how many times as long the shortest operation would have to last; at least 1.
 func (a asked) shortfall() float64 {
 	more := 1.0
 	for _, family := range a.plan.Families() {
@@ -75,7 +75,7 @@ func (p Plan) warm() bool {
 	return p.Params.Repeat > 0 && (p.Params.Cache == "" || p.Params.Cache == workload.CacheWarm)
 }
 
-// timesGrown is how often files grow in a trial at least if growing is measured.
+// timesGrown states how often files grow in a trial at least if growing is measured.
 const timesGrown = 10
 
 // grows asks whether growing files grow often in the typical trial.
@@ -92,8 +92,8 @@ func growing(l filewise.Layout) bool {
 	return l.Data.Allocation == filewise.Growing && l.Data.Growth > 0
 }
 
-// steps is how often the files of a growing layout grew in its typical trial, of the layout where
-// that was least; not a number if no such trial is there.
+// steps returns how often the files of a growing layout grew in its typical trial, of the layout if that was least;
+// not a number if no such trial is there.
 func (a asked) steps() float64 {
 	steps := a.medians(func(l filewise.Layout, t filewise.Trial) (float64, bool) {
 		var grew int64
@@ -111,7 +111,7 @@ func (a asked) steps() float64 {
 	return least(steps)
 }
 
-// timesCores is how many connections ask for space at once, for each core, if they contend.
+// timesCores counts the connections ask for space at once, for each core, if they contend.
 const timesCores = 2
 
 // contention asks whether there are more connections than cores.
@@ -125,7 +125,7 @@ func (a asked) contention() finding {
 		say.Count(n, "connection"), say.Count(cores, "core"))
 }
 
-// cores are the server's processors, as counted in the trials or known of the host; 0: not known.
+// cores are the server's processors, as counted in the trials or known of the host. 0 means not known.
 func (a asked) cores() int {
 	if n := a.plan.Target.Cores; n > 0 {
 		return n
@@ -175,12 +175,12 @@ func (a asked) headroom() finding {
 	return found(most < probe.BusyLimit && log < mostLog, threshold, mend, "%s", words)
 }
 
-// machineBusy is how busy the machine's processors were, in percent.
+// machineBusy returns how busy the machine's processors were, in percent.
 func (asked) machineBusy(m filewise.Measure) (float64, bool) {
 	return probe.Find(m.Deltas, "cpu", probe.BusyShare)
 }
 
-// serverBusy is how busy a server was that is bound to some of the processors, in percent of these.
+// serverBusy returns how busy a server was that is bound to some of the processors, in percent of these.
 func (a asked) serverBusy(m filewise.Measure) (float64, bool) {
 	user, ok := probe.Find(m.Deltas, filewise.ProbeServer, "user")
 	system, also := probe.Find(m.Deltas, filewise.ProbeServer, "system")

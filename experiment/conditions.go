@@ -13,22 +13,22 @@ import (
 	"filewise/workload"
 )
 
-// asked is what the plan's conditions of meaning are measured by: what is known of the host
-// before anything is spent, and trials.
+// asked holds what the plan's conditions of meaning are measured by: what is known of the host before anything is
+// spent, and trials.
 type asked struct {
 	history
 	trials []filewise.Trial // done, of one design; none before the pilots
-	spent  *cause.Relevance // where their connections' time went; nil: not known
+	spent  *cause.Relevance // where their connections' time went. Nil means not known
 	host   Host
 }
 
-// Host is what is known of the server's machine before anything is measured.
+// Host holds what is known of the server's machine before anything is measured.
 type Host struct {
 	Cores  int   // 0: not known
-	Memory int64 // that the server may use, in bytes; 0: not known
+	Memory int64 // that the server may use, in bytes. 0 means not known
 }
 
-// finding is what a condition came to; ok is false if it is not about this plan.
+// finding holds what a condition came to; ok is false if it is not about this plan.
 type finding struct {
 	filewise.Condition
 	ok bool
@@ -145,8 +145,8 @@ func alike(l filewise.Layout) bool {
 	return l.AddedLater != filewise.LaterUntouched && l.AddedLater != filewise.LaterNewData
 }
 
-// untouched is how many of a trial's files had no part in its work, by what was counted of each
-// of them or by what the engine found used.
+// untouched returns how many of a trial's files had no part in its work, by what was counted of each of them or by
+// what the engine found used.
 func untouched(l filewise.Layout, t filewise.Trial) (n int, ok bool) {
 	if s, counted := spreadOf(t); counted && l.Temp.Files == 0 {
 		n, ok = s.unused, true
@@ -178,7 +178,7 @@ func (p Plan) moreWork() string {
 	return ""
 }
 
-// leastPages is how many bytes of data pages a trial writes at least if it is about writing them.
+// leastPages counts the bytes of data pages a trial writes at least if it is about writing them.
 const leastPages = leastWritten
 
 // writes asks whether data pages are written within the observation.
@@ -227,7 +227,7 @@ func (a asked) windowed() bool {
 	})
 }
 
-// timesCache is how many times a cache's size data are that do not come from it.
+// timesCache counts the times a cache's size data are that do not come from it.
 const timesCache = 4
 
 // reads asks whether the data come from the storage.
@@ -252,7 +252,7 @@ func (a asked) reads() finding {
 	return found(ok, threshold, a.plan.outOfMemory(), "%s", words)
 }
 
-// data is how much the smallest of the layouts holds, in bytes; 0: not known.
+// data returns how much the smallest of the layouts holds, in bytes. 0 means not known.
 func (a asked) data() float64 {
 	if len(a.trials) == 0 {
 		return float64(a.plan.Layouts[0].Data.Bytes)
@@ -260,7 +260,7 @@ func (a asked) data() float64 {
 	return least(a.medians(func(_ filewise.Layout, t filewise.Trial) (float64, bool) { x := dataBytes(t); return x, x > 0 }))
 }
 
-// cache is what the server may keep of them in memory, in bytes; 0: not known.
+// cache returns what the server may keep of them in memory, in bytes. 0 means not known.
 func (a asked) cache() float64 {
 	if len(a.trials) == 0 {
 		return float64(a.host.Memory)

@@ -14,13 +14,12 @@ import (
 	"filewise/internal/openfiles"
 )
 
-// storm is how many connections are opened or closed at the same time: enough
-// for the round trips of a handshake to overlap, and few enough that a server's
-// queue of new connections (80 on MariaDB by default) is never full.
+// storm counts the connections are opened or closed at the same time: enough for the round trips of a handshake to
+// overlap, and few enough that a server's queue of new connections (80 on MariaDB by default) is never full.
 const storm = 16
 
-// Connect opens a connection of a phase for each of n workers, several at a time. When
-// one fails, none stays open, and the error says how many had been had.
+// Connect opens a connection of a phase for each of n workers, several at a time. When one fails, none stays open,
+// and the error states how many had been had.
 func Connect(ctx context.Context, c filewise.Connector, phase, n int) ([]filewise.Session, error) {
 	sessions := make([]filewise.Session, n)
 	eg, ectx := errgroup.WithContext(ctx)
@@ -125,8 +124,8 @@ func GoOn(sessions []filewise.Session, done filewise.Ledger) []filewise.Session 
 // mostKept is the number of connections that a layout keeps open between its turns.
 const mostKept = 64
 
-// keepsOpen tells whether connections wait for the next turn: they are few, and on a server
-// of the layout's own, where they take nobody else's place.
+// keepsOpen reports whether connections wait for the next turn: they are few, and on a server of the layout's own,
+// where they take nobody else's place.
 func (l *life) keepsOpen() bool {
 	if l.open == nil {
 		return false
@@ -159,8 +158,8 @@ func (l *life) closeOpen() error {
 	return errors.Join(errs...)
 }
 
-// otherDescriptors is what Filewise has open besides the workload's connections:
-// the store, probes, control connections, the web page.
+// otherDescriptors holds what Filewise has open besides the workload's connections: the store, probes, control
+// connections, the web page.
 const otherDescriptors = 128
 
 // FitsOpenFiles raises this process's limit of open files as far as it may, and
@@ -178,8 +177,8 @@ func FitsOpenFiles(connections int) error {
 
 // Drivers are other processes that put a phase's load on the build, all of them together.
 type Drivers interface {
-	// Drive returns what all have done as one result, whose deltas are about the drivers.
-	// The error wraps ErrVoid where a driver has failed, and not the server.
+	// Drive returns what all have done as one result, whose deltas are about the drivers. The error wraps ErrVoid if
+	// a driver has failed, and not the server.
 	Drive(context.Context, Share) (drive.Result, error)
 	// Await is called before each trial. It waits for a driver that is gone, and says so; its error ends the run.
 	Await(ctx context.Context, waits func(why string)) error

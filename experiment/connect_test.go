@@ -71,8 +71,7 @@ func TestConnectionsArePaced(t *testing.T) {
 	}
 }
 
-// When a limit is reached, the error says which and what to do, and no
-// connection stays open.
+// When a limit is reached, the error reports which and what to do, and no connection stays open.
 func TestRefusedConnection(t *testing.T) {
 	for _, c := range []struct {
 		err    error
@@ -131,8 +130,7 @@ func deadlocks(times int) fake.Config {
 		Err: &filewise.Classed{Class: filewise.ClassDeadlock, Err: errors.New("Deadlock found")}}}}
 }
 
-// Deadlocks are tried again where the workload says so; the trial counts them,
-// and says that there were any.
+// Deadlocks are tried again if the workload says so; the trial counts them, and reports that there were any.
 func TestDeadlocksAreTriedAgainAndSaid(t *testing.T) {
 	w := newWorld(t, []int{1, 4}, deadlocks(7))
 	w.plan.MaxBlocks = 3

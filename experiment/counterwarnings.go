@@ -88,8 +88,8 @@ func writeTime(m filewise.Measure) (float64, bool) {
 	return took / most, most > 0
 }
 
-// room is the size that a layout's data files are given in all, in bytes: where no
-// file is ever added, that of the one file there is.
+// room is the size that a layout's data files are given in all, in bytes: if no file is ever added, that of the one
+// file there is.
 func room(l filewise.Layout) int64 {
 	if l.AddedLater == filewise.LaterUntouched && l.Data.Files > 0 {
 		return l.Data.Bytes / int64(l.Data.Files)

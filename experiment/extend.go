@@ -11,10 +11,10 @@ import (
 	"filewise/verdict"
 )
 
-// Extension is what a plan was up to the block after which its run was extended.
+// Extension holds what a plan was up to the block after which its run was extended.
 type Extension struct {
 	verdict.Extension
-	Budget time.Duration `json:"budget_ns"` // until then; 0: none
+	Budget time.Duration `json:"budget_ns"` // until then. 0 means none
 }
 
 // extendedFrom are the rules from which on experiments can be extended.

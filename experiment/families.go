@@ -58,7 +58,7 @@ func (s standing) tooShort() (Plan, bool) {
 	return p, len(p.Estimated) > 0 && len(p.Estimated) < len(p.Families())
 }
 
-// estimates are what is said of a family that is too short to judge.
+// estimates returns what is said of a family that is too short to judge.
 func (s standing) estimates(f int, name string) []string {
 	took, unit, _ := s.asked(nil).typicalTime(name)
 	out := []string{fmt.Sprintf("Not judged: %s takes %s, too short to tell layouts apart (at least %s). Estimates only.", name,
@@ -127,7 +127,7 @@ func Holm(alpha float64, families int, judge func(f int, confidence float64) (ve
 	return results, nil
 }
 
-// claims tells whether a family's verdict is one: proven, or every layout resolved.
+// claims reports whether a family's verdict is one: proven, or every layout resolved.
 func claims(r verdict.Result) bool {
 	look, ok := r.Last()
 	if !ok {
@@ -140,13 +140,13 @@ func claims(r verdict.Result) bool {
 	return false
 }
 
-// FamilyDecision is what a family of operations comes to.
+// FamilyDecision holds what a family of operations comes to.
 type FamilyDecision struct {
 	Family string `json:"family,omitempty"` // missing if there is one
 	verdict.DecisionDoc
 }
 
-// Decisions are what the judgement comes to, one for each family.
+// Decisions returns what the judgement comes to, one for each family.
 func (j Judgement) Decisions() []FamilyDecision {
 	var out []FamilyDecision
 	for _, f := range j.Families {

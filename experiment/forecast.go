@@ -15,8 +15,7 @@ import (
 	"filewise/verdict/stats"
 )
 
-// Forecast is what a plan's budget can tell, by the noise of its trials; or from when on there
-// is one.
+// Forecast holds what a plan's budget can tell, by the noise of its trials; or from when on there is one.
 type Forecast struct {
 	// From is the block from which on there is a forecast, if it is not reached; then nothing but
 	// the sentence is known. 0: it is reached.
@@ -54,8 +53,8 @@ func (p Plan) FamilyConfidence() float64 {
 	return 1 - (1-p.Confidence)/float64(max(len(p.families())-len(p.Estimated), 1))
 }
 
-// extensionShare is how many times the blocks of a plan an extended run takes for the same: its
-// intervals are some 10 % wider.
+// extensionShare counts the times the blocks of a plan an extended run takes for the same: its intervals are some 10
+// % wider.
 const extensionShare = 1.2
 
 // resume is the command that takes the run to so many blocks; empty if it cannot be extended. RUN
@@ -193,9 +192,8 @@ func (h history) pilotNoise(measured time.Duration) float64 {
 	return math.Sqrt(sum / float64(n))
 }
 
-// hopeless says that a verdict needs more than the budget, as soon as the first pilot tells;
-// empty: it does not, or nothing tells yet. The others may take less, so that it has to be
-// far beyond.
+// hopeless reports that a verdict needs more than the budget, as soon as the first pilot tells. Empty means it does
+// not, or nothing tells yet. The others may take less, so that it has to be far beyond.
 func (s standing) hopeless() string {
 	const beyond = 1.5
 	p := s.plan
@@ -211,8 +209,8 @@ func (s standing) hopeless() string {
 		"--budget of that, fewer layouts, or less work", verdict.FirstLook, about(needed), say.Human(p.Budget))
 }
 
-// FamilySample is what the complete blocks of a plan gave in one family of
-// operations, for a comparison with another experiment's.
+// FamilySample holds what the complete blocks of a plan gave in one family of operations, for a comparison with
+// another experiment's.
 type FamilySample struct {
 	Family string
 	Config verdict.Config // by which they are judged

@@ -106,7 +106,7 @@ func TestForecastsHold(t *testing.T) {
 	}
 }
 
-// What a pilot costs tells that the budget cannot give a verdict: no other is measured.
+// What a pilot costs reports that the budget cannot give a verdict: no other is measured.
 func TestHopelessBudgetEndsAfterTheFirstPilot(t *testing.T) {
 	w := newSessions(t, []int{1, 2, 4}, fake.Config{Stages: map[string]time.Duration{filewise.StageBuild: 20 * time.Second}})
 	w.plan.Sessions, w.plan.Cells, w.plan.Budget = true, 0, time.Minute

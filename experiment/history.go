@@ -11,8 +11,8 @@ import (
 	"filewise/workload"
 )
 
-// history is what the trials of a plan amount to: by pilot or block and layout,
-// how often it was tried and what came of it.
+// history holds what the trials of a plan amount to: by pilot or block and layout, how often it was tried and what
+// came of it.
 type history struct {
 	plan    Plan
 	trials  []filewise.Trial
@@ -79,13 +79,13 @@ func (h *history) ofDesign(trials []filewise.Trial) []filewise.Trial {
 	return here
 }
 
-// open tells whether a cell wants a trial: it is neither done nor given up.
+// open reports whether a cell wants a trial: it is neither done nor given up.
 func (h history) open(block, layout int) bool {
 	x := h.tries[cellKey{block, h.plan.Layouts[layout].Name}]
 	return x.done == nil && x.n < h.plan.Attempts+x.voids
 }
 
-// mostAttempts is how often a cell may have been tried, void trials included.
+// mostAttempts returns how often a cell may have been tried, void trials included.
 func (h history) mostAttempts() int {
 	most := h.plan.Attempts
 	for _, x := range h.tries {
@@ -115,7 +115,7 @@ func (h history) nextPilot() (filewise.Cell, bool) {
 	return h.cell(0, h.plan.order(0, upTo(len(h.plan.Layouts))))
 }
 
-// withdrawn tells whether a layout was given up in a block before b.
+// withdrawn reports whether a layout was given up in a block before b.
 func (h history) withdrawn(layout, b int) bool {
 	for block := range b { // 0 is the pilot
 		x, tried := h.tries[cellKey{block, h.plan.Layouts[layout].Name}]
@@ -143,7 +143,7 @@ func (h history) unbuilt() string {
 	return "no layout can be built: " + strings.TrimPrefix(why, filewise.StageBuild+": ")
 }
 
-// broken says why nothing can be compared any more, or is empty.
+// broken reports why nothing can be compared any more, or is empty.
 func (h history) broken() string {
 	if why := h.unbuilt(); why != "" {
 		return why
@@ -183,7 +183,7 @@ func (h history) lastBlock() int {
 	return last
 }
 
-// inBlocks is how many trials were measured in blocks. One that is void was not.
+// inBlocks returns how many trials were measured in blocks. One that is void was not.
 func (h history) inBlocks() (n int) {
 	for _, t := range h.trials {
 		if !t.Cell.Pilot && void(t) == "" {
@@ -206,7 +206,7 @@ func (h history) live(results []verdict.Result, b int) []int {
 	return out
 }
 
-// wants tells whether a family's judgement leaves a layout in question in block b.
+// wants reports whether a family's judgement leaves a layout in question in block b.
 func (p Plan) wants(r verdict.Result, layout, b int) bool {
 	look, judged := r.Last()
 	if !judged {
@@ -285,8 +285,7 @@ func (h history) judge(s Schedule, blocks int) ([]verdict.Result, error) {
 	return results, nil
 }
 
-// Families are what the workload measures, of which plans of earlier versions say
-// nothing where it is one.
+// Families returns what the workload measures, of which plans of earlier versions say nothing if it is one.
 func (p Plan) Families() []string {
 	if len(p.Phases) == 0 {
 		return []string{workload.FamilyInserts}
@@ -294,7 +293,7 @@ func (p Plan) Families() []string {
 	return p.Phases
 }
 
-// families are what the trials are judged by.
+// families returns what the trials are judged by.
 func (p Plan) families() []string {
 	switch {
 	case p.cycles():

@@ -10,8 +10,8 @@ import (
 	"filewise/verdict"
 )
 
-// Judge says what the trials of a plan allow to be said. Trials of a block that
-// is not complete count for time, not for the verdict.
+// Judge states what the trials of a plan allow to be said. Trials of a block that is not complete count for time, not
+// for the verdict.
 func (p Plan) Judge(done []filewise.Trial) (Judgement, error) {
 	return p.standing(done).judge()
 }
@@ -132,7 +132,7 @@ func rested(t filewise.Trial) bool {
 	return slices.ContainsFunc(t.Measures, func(m filewise.Measure) bool { return m.Rest != nil })
 }
 
-// warnings are what the life of the experiment calls for, each once.
+// warnings returns what the life of the experiment calls for, each once.
 func (h history) warnings(s Schedule) []filewise.Warning {
 	var out []filewise.Warning
 	if !s.Steady {
@@ -206,12 +206,11 @@ func failed(trials []filewise.Trial) int {
 	return n
 }
 
-// again is what a layout's twin is called after its name.
+// again holds what a layout's twin is called after its name.
 const again = " again"
 
-// WithAA is the plan with the baseline twice, the second time under another name:
-// what differs between the two is what this machine makes of nothing. An error
-// wraps nothing but says which layout is in the way.
+// WithAA is the plan with the baseline twice, the second time under another name: what differs between the two is
+// what this machine makes of nothing. An error wraps nothing but reports which layout is in the way.
 func (p Plan) WithAA() (Plan, error) {
 	base, err := p.layout(p.Baseline)
 	if err != nil {

@@ -12,20 +12,20 @@ import (
 	"filewise/workload"
 )
 
-// Ladder is what may be changed of a design if its pilots find a condition of meaning broken:
-// nothing that the user has given.
+// Ladder holds what may be changed of a design if its pilots find a condition of meaning broken: nothing that the
+// user has given.
 type Ladder struct {
-	CommitEvery int  `json:"commit_every,omitempty"` // rows of a transaction, if there are fewer; 0: stays
+	CommitEvery int  `json:"commit_every,omitempty"` // rows of a transaction, if there are fewer. 0 means stays
 	Connections bool `json:"connections,omitempty"`  // may be twice the cores
-	// Memory is the least that the managed server works in, in bytes, with eight connections, and
-	// PerConnection what each further one takes; 0: memory is not limited.
+	// Memory is the least that the managed server works in, in bytes, with eight connections, and PerConnection what
+	// each further one takes. 0 means memory is not limited.
 	Memory        int64 `json:"memory,omitempty"`
 	PerConnection int64 `json:"per_connection,omitempty"`
-	// Data is the option that says how much there is: "rows" or "warehouses"; empty: it stays.
+	// Data is the option that states how much there is: "rows" or "warehouses". Empty means it stays.
 	Data string `json:"data,omitempty"`
 	// Size: files have room in proportion to the data (--size).
 	Size bool `json:"size,omitempty"`
-	// MostBytes is what a run may write of data, in bytes, over all builds.
+	// MostBytes holds what a run may write of data, in bytes, over all builds.
 	MostBytes int64 `json:"most_bytes,omitempty"`
 }
 
@@ -34,16 +34,16 @@ type Rung struct {
 	Left Design `json:"left"`
 	// Conditions are those that its pilots found.
 	Conditions []filewise.Condition `json:"conditions,omitempty"`
-	// Options are those of the next design that differ, as on the command line; none: it is the
-	// one before this, for the reason Why.
+	// Options are those of the next design that differ, as on the command line. None means it is the one before this,
+	// for the reason Why.
 	Options []string `json:"options,omitempty"`
 	Why     string   `json:"why,omitempty"`
 }
 
-// Design is what a ladder changes of a plan.
+// Design holds what a ladder changes of a plan.
 type Design struct {
 	Params  workload.Params `json:"params"`
-	Memory  int64           `json:"memory_bytes,omitempty"` // of a managed server; 0: not limited
+	Memory  int64           `json:"memory_bytes,omitempty"` // of a managed server. 0 means not limited
 	Sizes   []int64         `json:"sizes_bytes"`            // of the layouts' data files
 	Command []string        `json:"command"`
 }
@@ -96,9 +96,9 @@ func (p Plan) position(block, at int) int {
 	return at
 }
 
-// Climb returns the design to go on with after the pilots, if a condition that they find broken can
-// be mended; false: the plan stays as it is. It follows from plan and trials alone, and is chosen
-// by conditions, never by which layout is faster.
+// Climb returns the design to go on with after the pilots, if a condition that they find broken can be mended. False
+// means the plan stays as it is. It follows from plan and trials alone, and is chosen by conditions, never by which
+// layout is faster.
 func (p Plan) Climb(done []filewise.Trial) (Plan, bool) { return p.standing(done).climb() }
 
 func (s standing) climb() (Plan, bool) {
@@ -127,7 +127,7 @@ func (s standing) climb() (Plan, bool) {
 	return next, true
 }
 
-// unfit says why a design of the ladder cannot be measured; empty: it can.
+// unfit reports why a design of the ladder cannot be measured. Empty means it can.
 func (s standing) unfit() string {
 	for _, t := range s.trials {
 		if t.State == filewise.Failed && void(t) == "" {
@@ -166,7 +166,7 @@ func (a asked) mended(conditions []filewise.Condition) (p Plan, options []string
 	return p, options
 }
 
-// growth is how many times as much data broken conditions take, memory left out; 1: as much.
+// growth returns how many times as much data broken conditions take, memory left out; 1: as much.
 func (a asked) growth(conditions []filewise.Condition) float64 {
 	want := 1.0
 	for _, c := range conditions {
@@ -191,8 +191,8 @@ func (a asked) growth(conditions []filewise.Condition) float64 {
 	return want
 }
 
-// mostGrowth is how many times as much data a rung may have, by how long the pilots took to build
-// and load theirs, and by what a run may write.
+// mostGrowth returns how many times as much data a rung may have, by how long the pilots took to build and load
+// theirs, and by what a run may write.
 func (a asked) mostGrowth() float64 {
 	p, most := a.plan, float64(mostGrowth)
 	var loading time.Duration
@@ -232,7 +232,7 @@ func (p Plan) withData(f float64, add func(string, any)) Plan {
 	return p
 }
 
-// Climbed says why a run goes on with another design, and with which.
+// Climbed reports why a run goes on with another design, and with which.
 func (r Rung) Climbed() string {
 	if len(r.Options) == 0 {
 		return "Back to the design before: " + r.Why + "."
@@ -240,7 +240,7 @@ func (r Rung) Climbed() string {
 	return fmt.Sprintf("Another design: %s (%s).", strings.Join(r.Options, " "), brokenOf(r.Conditions))
 }
 
-// Words says what pilots may have a run change, for a plan.
+// Words states what pilots may have a run change, for a plan.
 func (l Ladder) Words() string {
 	var may []string
 	if l.CommitEvery > 0 {
@@ -272,7 +272,7 @@ func brokenOf(all []filewise.Condition) string {
 	return strings.Join(out, ", ")
 }
 
-// noRungWarning says that no design of the ladder meets all conditions, and what it would take.
+// noRungWarning reports that no design of the ladder meets all conditions, and what it would take.
 func (s standing) noRungWarning(conditions []filewise.Condition) []filewise.Warning {
 	if _, open := s.nextPilot(); s.plan.Ladder == nil || open || brokenOf(conditions) == "" {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"filewise/workload"
 )
 
-// climber is a run of two layouts of 1 MiB that is about files if the data are four times the
-// memory; how many warehouses there are says how much data. A build takes a tenth of a second.
+// climber is a run of two layouts of 1 MiB that is about files if the data are four times the memory; how many
+// warehouses there are states how much data. A build takes a tenth of a second.
 func climber(t *testing.T, memory int64, throughput map[int]float64, faults ...fake.Fault) *world {
 	w := newSessions(t, []int{1, 2}, fake.Config{Faults: faults, Noise: 0.01, Seed: 3, Throughput: byFiles(throughput),
 		Stages: map[string]time.Duration{filewise.StageBuild: 100 * time.Millisecond}})

@@ -14,8 +14,8 @@ import (
 	"filewise/verdict"
 )
 
-// Latency is what the operations of one type took on one layout, over all its
-// trials in blocks: their histograms are added up.
+// Latency holds what the operations of one type took on one layout, over all its trials in blocks: their histograms
+// are added up.
 type Latency struct {
 	Family    string                   `json:"family"`
 	Layout    string                   `json:"layout"`
@@ -39,8 +39,7 @@ const (
 	leastForP90 = 20
 )
 
-// exceeds says whether the 99th percentile is above a limit, as far as the operations
-// are enough to tell.
+// exceeds reports whether the 99th percentile is above a limit, as far as the operations are enough to tell.
 func (l Latency) exceeds(limit time.Duration) bool {
 	switch {
 	case l.Count >= leastForP99:
@@ -170,8 +169,7 @@ func (p Plan) beyond(all []Latency, family string) map[string]Latency {
 	return worst
 }
 
-// barred names, to be added to a verdict, the layouts that are beyond the limit where
-// none is recommended anyway.
+// barred names, to be added to a verdict, the layouts that are beyond the limit if none is recommended anyway.
 func (s standing) barred(r verdict.Result, family string, all []Latency) string {
 	look, ok := r.Last()
 	if !ok || look.Recommended >= 0 || s.plan.P99Limit <= 0 {
@@ -229,7 +227,7 @@ func (s standing) guarded(r verdict.Result, family string, all []Latency) (verdi
 	return r, []string{why}
 }
 
-// within is the layout that is proven among those within the limit; empty: none.
+// within is the layout that is proven among those within the limit. Empty means none.
 func (s standing) within(confidence float64, family string, over map[string]Latency) string {
 	h := s.history
 	h.plan.Layouts = nil

@@ -18,29 +18,27 @@ import (
 	"filewise/verdict"
 )
 
-// LayoutLatency is what the operations of a family took on a layout, over all its trials in
-// complete blocks.
+// LayoutLatency holds what the operations of a family took on a layout, over all its trials in complete blocks.
 type LayoutLatency struct {
 	Layout string        `json:"layout"`
 	Count  int64         `json:"count"` // of operations
 	P50    time.Duration `json:"p50_ns"`
 	P99    time.Duration `json:"p99_ns"`
 	P999   time.Duration `json:"p999_ns"`
-	// Change is that of p99 against the baseline, of the trials of the same blocks; absent: of
-	// the baseline, and where it is not known.
+	// Change is that of p99 against the baseline, of the trials of the same blocks. Absent means of the baseline, and
+	// if it is not known.
 	Change *LatencyChange `json:"p99_change,omitempty"`
 }
 
-// LatencyChange is a difference on the log scale: above 0 operations take longer. Its limits
-// are those of Student's t over the blocks, at the family's confidence for all layouts
-// together, of one look; absent: not known.
+// LatencyChange is a difference on the log scale: above 0 operations take longer. Its limits are those of Student's t
+// over the blocks, at the family's confidence for all layouts together, of one look. Absent means not known.
 type LatencyChange struct {
 	Effect float64  `json:"effect"`
 	Lo     *float64 `json:"lo,omitempty"`
 	Hi     *float64 `json:"hi,omitempty"`
 }
 
-// Interval are its limits, NaN where they are not known.
+// Interval are its limits, NaN if they are not known.
 func (c *LatencyChange) Interval() (effect, lo, hi float64) {
 	effect, lo, hi = math.NaN(), math.NaN(), math.NaN()
 	if c != nil {
@@ -52,8 +50,8 @@ func (c *LatencyChange) Interval() (effect, lo, hi float64) {
 	return effect, lo, hi
 }
 
-// layoutLatencies are those of a family; none where all trials of a layout have fewer
-// operations than a 99th percentile takes, and no change where each of them has.
+// layoutLatencies are those of a family; none if all trials of a layout have fewer operations than a 99th percentile
+// takes, and no change if each of them has.
 func (s standing) layoutLatencies(r verdict.Result, family string) ([]LayoutLatency, error) {
 	table, sums, err := s.history.p99s(r.Blocks, family)
 	if err != nil || len(sums) == 0 {
@@ -75,8 +73,8 @@ func (s standing) layoutLatencies(r verdict.Result, family string) ([]LayoutLate
 	return out, nil
 }
 
-// TailChanges are how p99 differs from the baseline's, block by block, by a table with the
-// inverse of every trial's p99; nil: of the baseline, and where it is not known.
+// TailChanges returns how p99 differs from the baseline's, block by block, by a table with the inverse of every
+// trial's p99. Nil means of the baseline, and if it is not known.
 func TailChanges(r verdict.Result, table verdict.Table) ([]*LatencyChange, error) {
 	all, err := verdict.Few(r.Config, r.Arms, table)
 	if err != nil {
@@ -96,12 +94,11 @@ func TailChanges(r verdict.Result, table verdict.Table) ([]*LatencyChange, error
 	return out, nil
 }
 
-// lossFrom is the factor from which a longer p99 is said in the verdict's first lines, where
-// no limit is given.
+// lossFrom is the factor from which a longer p99 is said in the verdict's first lines, if no limit is given.
 const lossFrom = 2
 
-// winner is the layout to use or, where none is recommended yet, the one in front that is
-// proven to be faster than the baseline; -1: there is none.
+// winner is the layout to use or, if none is recommended yet, the one in front that is proven to be faster than the
+// baseline. -1 means there is none.
 func winner(r verdict.Result) int {
 	look, ok := r.Last()
 	switch {
@@ -115,9 +112,9 @@ func winner(r verdict.Result) int {
 	return -1
 }
 
-// latencyLoss says that the layout that wins throughput pays for it in latency: by the p99
-// of all trials, which tables show, or by the change block by block, which one bad trial
-// hardly moves. Beyond a limit that was given it is not recommended in the first place (guarded).
+// latencyLoss reports that the layout that wins throughput pays for it in latency: by the p99 of all trials, which
+// tables show, or by the change block by block, which one bad trial hardly moves. Beyond a limit that was given it is
+// not recommended in the first place (guarded).
 func (s standing) latencyLoss(r verdict.Result, all []LayoutLatency) string {
 	arm := winner(r)
 	if arm < 0 || s.plan.P99Limit > 0 {
@@ -133,7 +130,7 @@ func (s standing) latencyLoss(r verdict.Result, all []LayoutLatency) string {
 	return lossWords(all[best], all[base], r.Config.Confidence)
 }
 
-// BlockLoss says the same where nothing is known but the changes block by block.
+// BlockLoss says the same if nothing is known but the changes block by block.
 func BlockLoss(r verdict.Result, changes []*LatencyChange) string {
 	arm := winner(r)
 	if arm < 0 {
@@ -143,8 +140,8 @@ func BlockLoss(r verdict.Result, changes []*LatencyChange) string {
 		LayoutLatency{Layout: r.Arms[r.Config.Baseline].Name}, r.Config.Confidence)
 }
 
-// LatencyLoss says that a layout to use is slow where it matters, by family where there are
-// several; empty: none is. It stands directly behind the verdict, wherever that is told.
+// LatencyLoss reports that a layout to use is slow where it matters, by family if there are several. Empty means none
+// is. It stands directly behind the verdict, wherever that is told.
 func (j Judgement) LatencyLoss() string {
 	var out []string
 	for _, f := range j.Families {
@@ -159,8 +156,8 @@ func (j Judgement) LatencyLoss() string {
 	return strings.Join(out, " ")
 }
 
-// Stalls says which trials stalled and what that costs, by family if there are several, or how
-// many can stall though none did. Empty: nothing is claimed yet.
+// Stalls reports which trials stalled and what that costs, by family if there are several, or how many can stall
+// though none did. Empty: nothing is claimed yet.
 func (j Judgement) Stalls() string {
 	var seen []string
 	none := ""
@@ -181,8 +178,8 @@ func (j Judgement) Stalls() string {
 	return strings.Join(seen, " ")
 }
 
-// lossWords compare two layouts' p99, that of all trials where it is known; empty: neither
-// way it is lossFrom times the other's.
+// lossWords compare two layouts' p99, that of all trials if it is known. Empty means neither way it is lossFrom times
+// the other's.
 func lossWords(best, base LayoutLatency, confidence float64) string {
 	effect, lo, hi := best.Change.Interval()
 	over := math.Log(float64(best.P99) / float64(base.P99))
@@ -210,8 +207,8 @@ func lossWords(best, base LayoutLatency, confidence float64) string {
 	return ""
 }
 
-// p99s is the table of the first blocks with the inverse of every trial's p99 in place of
-// throughput, and all latencies of each layout, where there are enough.
+// p99s is the table of the first blocks with the inverse of every trial's p99 in place of throughput, and all
+// latencies of each layout, if there are enough.
 func (h history) p99s(blocks int, family string) (verdict.Table, map[string]*hdr.Histogram, error) {
 	table, sums := make(verdict.Table, blocks), map[string]*hdr.Histogram{}
 	for b := range table {

@@ -10,7 +10,7 @@ import (
 	"filewise/experiment"
 )
 
-// Of several families each that loses is named; of one there is nothing to tell it from.
+// Of several families each that loses is named; of one there is nothing to distinguish it from.
 func TestLatencyLossOfFamilies(t *testing.T) {
 	insert := experiment.Family{Name: "insert", LatencyLoss: "But p99 is long."}
 	for want, families := range map[string][]experiment.Family{

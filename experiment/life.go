@@ -38,13 +38,13 @@ type life struct {
 	calibration *filewise.Measure // of the machine, right before
 	empty       time.Duration     // what a drain takes with nothing to write
 	others      float64           // part of what others changed since the drain before
-	edge        *edge             // of the window that a drain follows; nil: there is none
-	done        func() error      // closes the connections that a drain waits to close; nil: there are none
+	edge        *edge             // of the window that a drain follows. Nil means there is none
+	done        func() error      // closes the connections that a drain waits to close. Nil means there are none
 
 	still map[string]drive.Still // by family: what stood still while it was measured
 
-	open map[int][]filewise.Session // by phase: connections that wait for the next turn; nil: none does
-	turn *turn                      // what a turn of a session does; nil: the trial is measured in one go
+	open map[int][]filewise.Session // by phase: connections that wait for the next turn. Nil means none does
+	turn *turn                      // what a turn of a session does. Nil means the trial is measured in one go
 }
 
 func (l *life) run(ctx context.Context) (err error) {
@@ -114,8 +114,7 @@ func (l *life) stage(ctx context.Context, name string, do func(context.Context) 
 	return nil
 }
 
-// driven tells whether a trial's measures last the plan's window or do its work, and
-// not each what its phase says.
+// driven reports whether a trial's measures last the plan's window or do its work, and not each what its phase says.
 func (p Plan) driven() bool {
 	return p.Measure != MeasureLifecycle && (p.Window > 0 || p.Work > 0)
 }

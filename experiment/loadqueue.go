@@ -34,7 +34,7 @@ func newLoadQueue(tables []filewise.TableData) *loadQueue {
 	return q
 }
 
-// next is a table and its batch to load, which done gives back; nil: none is left.
+// next is a table and its batch to load, which done gives back. Nil means none is left.
 func (q *loadQueue) next() (best *queuedTable, batch int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -52,7 +52,7 @@ func (q *loadQueue) next() (best *queuedTable, batch int64) {
 	return best, best.next - 1
 }
 
-// before says whether a table's next batch is loaded before another's.
+// before reports whether a table's next batch is loaded before another's.
 func (t *queuedTable) before(u *queuedTable) bool {
 	if t.active != u.active {
 		return t.active < u.active
@@ -66,15 +66,15 @@ func (t *queuedTable) left() float64 {
 	return float64(d.Rows) * float64(d.RowBytes) * float64(d.Batches-t.next) / float64(d.Batches)
 }
 
-// done says that a batch of a table is loaded.
+// done reports that a batch of a table is loaded.
 func (q *loadQueue) done(t *queuedTable) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	t.active--
 }
 
-// loadAttempts is how often a batch is tried whose connection was lost: a server
-// that fails again and again is not waited for.
+// loadAttempts states how often a batch is tried whose connection was lost: a server that fails again and again is
+// not waited for.
 const loadAttempts = 3
 
 // Load loads the tables by the engine's fastest way, in batches, as many at a time as

@@ -17,7 +17,7 @@ import (
 type member struct {
 	life   *life
 	turns  [][]filewise.Measure // of each turn those of all phases
-	failed string               // why; empty: it has not
+	failed string               // why. Empty means it has not
 }
 
 func newMember(r *Runner, c filewise.Cell, s Schedule) *member {
@@ -96,8 +96,8 @@ func (m *member) turn(ctx context.Context) error {
 	return nil
 }
 
-// pilotGoesOn tells whether a pilot of fixed work, which does that part by part, has not
-// yet done what forecasts the time of the whole: it ends after a third, or after a time.
+// pilotGoesOn reports whether a pilot of fixed work, which does that part by part, has not yet done what forecasts
+// the time of the whole: it ends after a third, or after a time.
 func (m *member) pilotGoesOn(start time.Time) bool {
 	l := m.life
 	return l.runner.Plan.Work > 0 && l.turn.part < l.turn.of/3 && l.runner.Clock.Now().Sub(start) < pilotTime

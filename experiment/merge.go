@@ -98,10 +98,10 @@ func addedUp(turns []filewise.Measure) []filewise.Delta {
 	return out
 }
 
-// narrows tells whether the blocks that are left are worth measuring though they could not
-// decide anything: an interval is wider than the plan's bounds, and would by the last block
-// be within them, or narrower by a quarter. Few blocks say little of their own spread: with
-// each one more an interval shrinks faster than with the root of their number.
+// narrows reports whether the blocks that are left are worth measuring though they could not decide anything: an
+// interval is wider than the plan's bounds, and would by the last block be within them, or narrower by a quarter. Few
+// blocks say little of their own spread: with each one more an interval shrinks faster than with the root of their
+// number.
 func (p Plan) narrows(r verdict.Result, look verdict.Look) bool {
 	const worth = 0.75
 	bounds := marginLog(p.Bounds)
@@ -119,12 +119,11 @@ func (p Plan) narrows(r verdict.Result, look verdict.Look) bool {
 	return false
 }
 
-// narrowing are the rounds of a session, at least as many as given, that with all sessions for
-// which the budget's part of a layout (left, in nanoseconds) has time bring the intervals within
-// a quarter of the plan's bounds by the noise of the pilots, which are too short to show drift.
-// Where none do, or the noise is not known, they are those that bring them about as far as can
-// be: with more rounds more of the time is measured, with more sessions their spread is known
-// better. Most of a session is measured where the budget allows that.
+// narrowing are the rounds of a session, at least as many as given, that with all sessions for which the budget's
+// part of a layout (left, in nanoseconds) has time bring the intervals within a quarter of the plan's bounds by the
+// noise of the pilots, which are too short to show drift. Where none do, or the noise is not known, they are those
+// that bring them about as far as can be: with more rounds more of the time is measured, with more sessions their
+// spread is known better. Most of a session is measured if the budget allows that.
 func (h history) narrowing(least int, s Schedule, c costs, left float64) int {
 	const alike = 1.01 // of two half widths
 	p, noise := h.plan, h.pilotNoise(s.Turn)

@@ -78,8 +78,8 @@ func (h history) spentByPilots() Decision {
 	return Decision{Ending: Broken, Why: why + " and all failed: " + h.reason(h.trials[len(h.trials)-1].Cell.Layout)}
 }
 
-// ending says whether the complete blocks are enough for every family, or time
-// is up; live is the number of layouts in the next block.
+// ending reports whether the complete blocks are enough for every family, or time is up; live is the number of
+// layouts in the next block.
 func (s standing) ending(live int) Decision {
 	if d := s.settled(); d.Ending != GoesOn {
 		return d
@@ -87,7 +87,7 @@ func (s standing) ending(live int) Decision {
 	return s.spent(live)
 }
 
-// settled says how the judgements of all families have ended, if all have.
+// settled states how the judgements of all families have ended, if all have.
 func (s standing) settled() Decision {
 	d := Decision{Ending: Decided}
 	for _, r := range s.plan.judged(s.results) {
@@ -101,7 +101,7 @@ func (s standing) settled() Decision {
 	return d
 }
 
-// ended says how the judgement of one family has ended, if it has.
+// ended states how the judgement of one family has ended, if it has.
 func (s standing) ended(r verdict.Result) Decision {
 	look, ok := r.Last()
 	if !ok {
@@ -124,8 +124,7 @@ func (s standing) ended(r verdict.Result) Decision {
 	return Decision{}
 }
 
-// allBlocks says that there are no more blocks, and whether the budget or the
-// plan limits them.
+// allBlocks reports that there are no more blocks, and whether the budget or the plan limits them.
 func (s Schedule) allBlocks() string {
 	if s.ByBudget {
 		return fmt.Sprintf("all %d blocks that by the pilots fit into the budget are measured", s.MaxBlocks)
@@ -133,8 +132,7 @@ func (s Schedule) allBlocks() string {
 	return fmt.Sprintf("all %d planned blocks are measured", s.MaxBlocks)
 }
 
-// spent says whether the budget allows no further block, or not the blocks that
-// a first look needs.
+// spent reports whether the budget allows no further block, or not the blocks that a first look needs.
 func (s standing) spent(live int) Decision {
 	p, blocks := s.plan, s.lastBlock()
 	if most := p.MostTrials(); most > 0 && s.inBlocks()+live > most {
@@ -167,9 +165,8 @@ func (s standing) firstClaim() int {
 	return first
 }
 
-// MostTrials is how many trials the race of a user's backups takes in blocks: a third of the
-// full grid, and as many as the last two need for all of theirs. 0: there is no such limit.
-// Intervals hold whenever one stops.
+// MostTrials returns how many trials the race of a user's backups takes in blocks: a third of the full grid, and as
+// many as the last two need for all of theirs. 0: there is no such limit. Intervals hold whenever one stops.
 func (p Plan) MostTrials() int {
 	if p.Goal != verdict.GoalBest || p.Target.Database == "" {
 		return 0
@@ -191,7 +188,7 @@ func (p Plan) judgeTable(s Schedule, table verdict.Table, confidence float64) (v
 	return verdict.Judge(cfg, arms, table)
 }
 
-// judging is what a family's table is judged by.
+// judging returns what a family's table is judged by.
 func (p Plan) judging(s Schedule, table verdict.Table, confidence float64) (verdict.Config, []verdict.Arm) {
 	cfg := verdict.DefaultConfig()
 	cfg.Rules = p.JudgedBy()

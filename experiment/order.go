@@ -48,10 +48,9 @@ func upTo(n int) []int {
 	return all
 }
 
-// turnOrder is the random order of n layouts in a round of a session, from 1; round 0 is
-// the warm-up. It follows from the seed, the block, the attempt and the round. Rounds are
-// balanced by a Williams design, since rules 3 chained: what a layout leaves behind reaches
-// all layouts alike, itself included. Each session begins anew.
+// turnOrder is the random order of n layouts in a round of a session, from 1; round 0 is the warm-up. It follows from
+// the seed, the block, the attempt and the round. Rounds are balanced by a Williams design, since rules 3 chained:
+// what a layout leaves behind reaches all layouts alike, itself included. Each session begins again.
 func (p Plan) turnOrder(c filewise.Cell, round, n int) []int {
 	const perBlock, perAttempt = 1 << 40, 1 << 32
 	stream := func(design int) uint64 {
@@ -85,10 +84,9 @@ func (h history) orderOf(t *filewise.Trial) int {
 	return round*len(h.plan.Layouts) + t.Cell.Position + 1
 }
 
-// williams is row at, from 0, of designs of Williams (1949) one after the other over n
-// layouts: n rows each, 2n for odd n, in which each layout has each place, and
-// follows each other one within a row, equally often. Which layout is which, and which
-// row comes when, is drawn anew for each design, of which stream tells the number.
+// williams is row at, from 0, of designs of Williams (1949) one after the other over n layouts: n rows each, 2n for
+// odd n, in which each layout has each place, and follows each other one within a row, equally often. Which layout is
+// which, and which row comes when, is drawn again for each design, of which stream tells the number.
 func williams(seed uint64, stream func(design int) uint64, at, n int) []int {
 	rows := n + n%2*n
 	r := rand.New(rand.NewPCG(seed, stream(at/rows)))

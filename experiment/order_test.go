@@ -94,7 +94,7 @@ func TestChainedOrderIsBalanced(t *testing.T) {
 			}
 		}
 	}
-	starts := map[int]int{} // of two layouts, drawn anew for each session
+	starts := map[int]int{} // of two layouts, drawn again for each session
 	for block := range 200 {
 		starts[Plan{Rules: 3}.turnOrder(filewise.Cell{Block: block, Attempt: 1}, 1, 2)[0]]++
 	}

@@ -178,8 +178,8 @@ func (l *life) compare(ctx context.Context, i int) error {
 	return l.runner.Workload.Check(ctx, l.db.Querier, i, l.ledgers[:i+1])
 }
 
-// countExtents says how far a managed server's files are fragmented. An embedded engine's are
-// locked by this process, and those of a server by URL lie where it sees them.
+// countExtents states how far a managed server's files are fragmented. An embedded engine's are locked by this
+// process, and those of a server by URL lie where it sees them.
 func (l *life) countExtents() {
 	if l.runner.Plan.Target.Mode != filewise.Managed {
 		return

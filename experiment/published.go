@@ -18,7 +18,7 @@ type AsPublished struct {
 	Scale   float64 `json:"scale"`          // of sizes, by the article's
 }
 
-// Times is how often each layout is run, in words.
+// Times returns how often each layout is run, in words.
 func (a AsPublished) Times() string {
 	if a.Repeats == 1 {
 		return "once"
@@ -74,7 +74,7 @@ func (h history) nextRun() (filewise.Cell, bool) {
 	return filewise.Cell{}, false
 }
 
-// completeRuns is how many runs of every layout that is not given up are done.
+// completeRuns returns how many runs of every layout that is not given up are done.
 func (h history) completeRuns() int {
 	for run := 1; run <= h.plan.AsPublished.Repeats; run++ {
 		for i, l := range h.plan.Layouts {
@@ -106,7 +106,7 @@ func (h history) publishedSchedule() Schedule {
 	return s
 }
 
-// tooFewRuns says that a design has no sound verdict; empty: it may have one.
+// tooFewRuns reports that a design has no sound verdict. Empty means it may have one.
 func (p Plan) tooFewRuns() string {
 	a := p.AsPublished
 	if a == nil || a.Repeats >= verdict.FirstLook {

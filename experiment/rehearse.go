@@ -10,7 +10,7 @@ import (
 	"filewise"
 )
 
-// rehearsal is what became of the rehearsal of custom SQL.
+// rehearsal holds what became of the rehearsal of custom SQL.
 type rehearsal struct {
 	sync.Mutex
 	done bool
@@ -63,7 +63,7 @@ type reducible interface {
 	Share(name string) float64
 }
 
-// errLeftOut tells that types are left out from now on, so that the build has another program.
+// errLeftOut reports that types are left out from now on, so that the build has another program.
 var errLeftOut = errors.New("some of the study's transactions are left out")
 
 // rehearsed executes each type of custom transactions once before anything is measured, and rolls it back.
@@ -136,7 +136,7 @@ func (l *life) rehearse(ctx context.Context) (failing []failure, err error) {
 	return failing, nil
 }
 
-// mostLooked is how many operations are looked through for one of each type.
+// mostLooked counts the operations are looked through for one of each type.
 const mostLooked = 1 << 20
 
 // firstOf are the numbers of the first worker's first operations of each type; −1: none soon.

@@ -26,8 +26,7 @@ func (l *life) rests(p filewise.Phase) bool {
 // mostOthers is the part of others from which a drain says more of them than of the layout.
 const mostOthers = 0.1
 
-// othersWrite is how much others changed while pilots worked, if it is too much for drains to be
-// judged; else 0.
+// othersWrite returns how much others changed while pilots worked, if it is too much for drains to be judged; else 0.
 func (h history) othersWrite() float64 {
 	most := 0.0
 	for _, l := range h.plan.Layouts {
@@ -206,8 +205,8 @@ func (l *life) closeDone() error {
 	return done()
 }
 
-// busy is what a run of connections did from the moment when all had begun to the last commit; the drain
-// adds its time.
+// busy returns what a run of connections did from the moment when all had begun to the last commit; the drain adds
+// its time.
 func busy(r drive.Result) *filewise.Rest {
 	time := r.Measure.Window[1]
 	if len(r.Ends) > 0 {
@@ -232,7 +231,7 @@ func addRest(sum, turn *filewise.Rest) *filewise.Rest {
 
 const warnWindow = "window-observed"
 
-// restWarning says that the window is judged though the plan asked for more.
+// restWarning reports that the window is judged though the plan asked for more.
 func (l *life) restWarning() []filewise.Warning {
 	err := l.unsettled()
 	if l.runner.Plan.Observe != ObserveRest || err == nil {

@@ -14,15 +14,14 @@ import (
 	"filewise/probe"
 )
 
-// Runner measures the trials of a plan, one after the other, until the plan's
-// Next says that there is enough.
+// Runner measures the trials of a plan, one after the other, until the plan's Next reports that there is enough.
 type Runner struct {
 	Plan     Plan
 	Workload filewise.Workload
 	Server   filewise.Server
 	Clock    filewise.Clock
 	Probes   []filewise.Probe // of the machine; the database brings its own
-	// Ceilings are what the storage of the volumes gives; none: not known.
+	// Ceilings holds what the storage of the volumes gives. None means not known.
 	Ceilings []probe.Ceiling
 	// NoLatencies leaves histograms out of the trials, for simulations.
 	NoLatencies bool
@@ -50,15 +49,15 @@ type Runner struct {
 	Notify func(Event)
 	// Fix stores the plan with what the pilots fixed of it, before block 1. If nil, it is not stored.
 	Fix func(context.Context, Plan) error
-	// Redesign has what the runner measures be that of another design, which the plan's ladder
-	// leads to; false: it cannot be had, and the plan stays. Nil: no ladder is climbed.
+	// Redesign has what the runner measures be that of another design, which the plan's ladder leads to. False means
+	// it cannot be had, and the plan stays. Nil: no ladder is climbed.
 	Redesign func(context.Context, Plan) (bool, error)
 	// Left hears of databases that could not be dropped after the last trial. Nil: that is an error of the run.
 	Left func(error)
 	// Drivers put the load on the server in place of this process. Nil: it does itself.
 	Drivers Drivers
-	// Parallel is how many builds of a session are loaded or checked at a time, while
-	// nothing is measured; 0: one after the other.
+	// Parallel counts the builds of a session are loaded or checked at a time, while nothing is measured. 0 means one
+	// after the other.
 	Parallel int
 
 	rehearsal rehearsal
@@ -74,7 +73,7 @@ type Runner struct {
 // changed, and while somebody is told of an event.
 type locks struct{ building, builds, telling sync.Mutex }
 
-// EventKind says what an event is about.
+// EventKind states what an event is about.
 type EventKind string
 
 // The kinds of events.
@@ -351,7 +350,7 @@ func (r *Runner) fatal(ctx, guarded context.Context, l *life, err error) error {
 	case errors.Is(err, ErrVoid) && l.trial.Cell.Attempt >= r.Plan.Attempts: // no layout is to blame
 		return filewise.Errorf(filewise.CodeStopped, "see that all of them run and are idle; then \"filewise resume\" goes on with this trial",
 			"the drivers have failed %s: %w", filewise.Counted(l.trial.Cell.Attempt, "time"), err)
-	case l.mistaken(err) && filewise.CodeOf(err) == filewise.CodePreflight: // their dump, which says what to do
+	case l.mistaken(err) && filewise.CodeOf(err) == filewise.CodePreflight: // their dump, which states what to do
 		return fmt.Errorf("%s cannot be built, nor could it be again: %w", l.trial.Cell.Layout, err)
 	case l.mistaken(err):
 		return filewise.Errorf(filewise.CodeUsage,

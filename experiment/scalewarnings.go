@@ -12,12 +12,12 @@ import (
 	"filewise/probe"
 )
 
-// hardlyRead is what a trial reads from the storage at most, in bytes, when its reads
-// come from memory: a hundredth of the data, or up to a half of little.
+// hardlyRead returns what a trial reads from the storage at most, in bytes, when its reads come from memory: a
+// hundredth of the data, or up to a half of little.
 func hardlyRead(data float64) float64 { return max(data/100, min(data/2, 16<<20)) }
 
-// fitsInMemory says that the data fit into memory, where that is known and the
-// counters do not say that reads came from the storage all the same; empty: they do not.
+// fitsInMemory reports that the data fit into memory, if that is known and the counters do not say that reads came
+// from the storage all the same. Empty means they do not.
 func (h history) fitsInMemory(trials []filewise.Trial) string {
 	var data, memory, read float64
 	for _, l := range h.plan.Layouts {
@@ -81,8 +81,8 @@ func dataBytes(t filewise.Trial) float64 {
 	return total
 }
 
-// readFromStorage is what the server has read of the storage, or else its busiest
-// device, in the family that read most.
+// readFromStorage returns what the server has read of the storage, or else its busiest device, in the family that
+// read most.
 func (h history) readFromStorage(t filewise.Trial) (most float64, ok bool) {
 	server := filewise.ProbeServer
 	if h.plan.Target.Mode == filewise.Embedded {
@@ -110,11 +110,11 @@ func (h history) readFromStorage(t filewise.Trial) (most float64, ok bool) {
 	return most, ok
 }
 
-// leastWritten is what a trial writes at least, in bytes, to be one of writing.
+// leastWritten holds what a trial writes at least, in bytes, to be one of writing.
 const leastWritten = 1 << 20
 
-// beforeCheckpoint says that trials were over before a checkpoint came round; empty:
-// they were not. Cycle is how long one takes; 0: not known.
+// beforeCheckpoint reports that trials were over before a checkpoint came round. Empty means they were not. Cycle is
+// how long one takes. 0 means not known.
 func (h history) beforeCheckpoint(trials []filewise.Trial) (why string, cycle time.Duration) {
 	least := 1.0
 	for _, l := range h.plan.Layouts {
@@ -158,7 +158,7 @@ func checkpointsOf(t filewise.Trial) (cycles float64, window time.Duration, ok b
 	return cycles, window, ok && wrote >= leastWritten
 }
 
-// remoteWarning says that the server may be on another host.
+// remoteWarning reports that the server may be on another host.
 func (h history) remoteWarning() []filewise.Warning {
 	t := h.plan.Target
 	if t.Mode != filewise.External || t.Address == nil || t.Address.Here() ||

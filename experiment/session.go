@@ -11,11 +11,11 @@ import (
 	"filewise"
 )
 
-// TakesTurns tells whether the blocks of the plan are sessions.
+// TakesTurns reports whether the blocks of the plan are sessions.
 func (p Plan) TakesTurns() bool { return p.Sessions || p.Cells > 0 }
 
-// CannotTakeTurns says why a plan's layouts cannot take turns, as the end of a sentence
-// about them; empty: they can.
+// CannotTakeTurns reports why a plan's layouts cannot take turns, as the end of a sentence about them. Empty means
+// they can.
 func (p Plan) CannotTakeTurns(program filewise.Program) (why, remedy string) {
 	const without = "leave --cells out"
 	switch {
@@ -33,8 +33,8 @@ func (p Plan) CannotTakeTurns(program filewise.Program) (why, remedy string) {
 	return "", ""
 }
 
-// CheckCells says why a plan with a number of rounds cannot be measured that way. The
-// error has code usage; nil: it can, or has no such number.
+// CheckCells reports why a plan with a number of rounds cannot be measured that way. The error has code usage. Nil
+// means it can, or has no such number.
 func (p Plan) CheckCells(program filewise.Program) error {
 	refuse := func(remedy, format string, args ...any) error {
 		return filewise.Errorf(filewise.CodeUsage, remedy, "sessions of %d rounds (--cells): "+format, append([]any{p.Cells}, args...)...)
@@ -202,7 +202,7 @@ func (s *session) end(cause error) error {
 	return joined(cause, errors.Join(errs...))
 }
 
-// stageTime is what a trial spent in the stages of one name.
+// stageTime returns what a trial spent in the stages of one name.
 func stageTime(t filewise.Trial, name string) time.Duration {
 	var d time.Duration
 	for _, s := range t.Stages {

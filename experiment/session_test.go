@@ -263,7 +263,7 @@ func TestWhatCannotTakeTurnsIsRefused(t *testing.T) {
 	}
 }
 
-// A session that may not end now is measured anew, whole.
+// A session that may not end now is measured again, whole.
 func TestPostponedSessionIsMeasuredAnew(t *testing.T) {
 	w := newSessions(t, []int{1, 4}, fake.Config{Noise: 0.01, Seed: 9, Throughput: byFiles(map[int]float64{1: 1000, 4: 1500})})
 	var asked atomic.Int64 // a slow session's guard asks as well

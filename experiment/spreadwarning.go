@@ -52,14 +52,14 @@ func (h history) spreadWarning() []filewise.Warning {
 
 // spread is how a trial's load lay on its data files.
 type spread struct {
-	// even is how many files that are used alike share a load as these do, against the
-	// number of these: (Σx)² / (n·Σx²).
+	// even counts the files that are used alike share a load as these do, against the number of these: (Σx)² /
+	// (n·Σx²).
 	even   float64
 	unused int
 }
 
-// loadKinds are what may be counted by file, that which says most first: rows are
-// the work itself; requests include what caches do with it.
+// loadKinds holds what may be counted by file, that which says most first: rows are the work itself; requests include
+// what caches do with it.
 var loadKinds = [][]string{
 	{filewise.FileRows}, {filewise.FileReads, filewise.FileWrites},
 }
@@ -144,8 +144,7 @@ func middle(xs []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// ErrPostponed: the trial was ended and is not recorded; it is measured anew as
-// soon as Runner.Await lets it.
+// ErrPostponed: the trial was ended and is not recorded; it is measured again as soon as Runner.Await lets it.
 var ErrPostponed = errors.New("postponed")
 
 // await is before the trials that are measured together.
@@ -161,7 +160,7 @@ func (r *Runner) await(ctx context.Context, s Schedule, trials int) error {
 	return r.Await(ctx, time.Duration(trials)*s.TrialTime)
 }
 
-// guardInterval is how often the guard is asked.
+// guardInterval states how often the guard is asked.
 const guardInterval = 500 * time.Millisecond
 
 // guard returns a context that ends with the guard's error.

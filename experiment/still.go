@@ -24,7 +24,7 @@ const (
 
 var stillCodes = []string{WarnStoodStill, WarnServerStopped, WarnServerIdle}
 
-// maxVoids is how often a trial is void before the run ends: it is repeated three times.
+// maxVoids states how often a trial is void before the run ends: it is repeated three times.
 const maxVoids = 4
 
 // ProbeStill names the deltas of what stood still, in seconds within the window.
@@ -118,7 +118,7 @@ func Counted(trials []filewise.Trial) []filewise.Trial {
 // voids are the void trials of a history.
 type voids struct {
 	of    map[string][2]int // by layout: void because of this machine, and all its trials that ended
-	often string            // the layout that has clearly more; empty: none has
+	often string            // the layout that has clearly more. Empty means none has
 }
 
 // countVoids counts void trials by layout.
@@ -188,7 +188,8 @@ func counted(trials []filewise.Trial) ([]filewise.Trial, voids) {
 	return out, v
 }
 
-// stillStop is the end of a run whose machine stands still again and again, after its newest trial; nil: it goes on.
+// stillStop is the end of a run whose machine stands still again and again, after its newest trial. Nil means it goes
+// on.
 func (h history) stillStop(t filewise.Trial) error {
 	if k := (cellKey{t.Cell.Block, t.Cell.Layout}); void(t) == "" || h.tries[k].done != nil || h.tries[k].voids < maxVoids {
 		return nil
@@ -207,7 +208,7 @@ func StillWarnings(all []filewise.Warning) (still, rest []filewise.Warning) {
 	return all[:i], all[i:]
 }
 
-// stillWarnings are what the first lines say of what stood still.
+// stillWarnings returns what the first lines say of what stood still.
 func (h history) stillWarnings() (out []filewise.Warning) {
 	if w, ok := h.voidWarning(); ok {
 		out = append(out, w)

@@ -25,7 +25,7 @@ type Sweep struct {
 type Curve struct {
 	Layout string  `json:"layout"`
 	Points []Point `json:"points"`
-	// Fit is the universal scalability law; absent: fewer than four levels, or no fit.
+	// Fit is the universal scalability law. Absent means fewer than four levels, or no fit.
 	Fit *Scalability `json:"fit,omitempty"`
 }
 
@@ -47,7 +47,7 @@ type Scalability struct {
 	Lambda float64 `json:"lambda"` // throughput of one user
 	Sigma  float64 `json:"sigma"`  // contention
 	Kappa  float64 `json:"kappa"`  // coherence
-	// Peak is the load of the highest throughput by the fit; absent: it never falls.
+	// Peak is the load of the highest throughput by the fit. Absent means it never falls.
 	Peak *float64 `json:"peak_users,omitempty"`
 	// Error is the standard deviation of the trials about the fit, on the log scale.
 	Error float64 `json:"error"`
@@ -70,7 +70,7 @@ func (s standing) sweep() *Sweep {
 	return out
 }
 
-// curve is what a layout's trials in blocks gave at each level.
+// curve returns what a layout's trials in blocks gave at each level.
 func (s standing) curve(layout string, levels []int) Curve {
 	c := Curve{Layout: layout}
 	var loads, throughputs []float64
@@ -143,8 +143,8 @@ func (s standing) differsFrom(levels []int) int {
 	return from
 }
 
-// differs tells whether a family's last look has an arm whose interval excludes
-// no difference; the baseline's twin is no arm of the comparison.
+// differs reports whether a family's last look has an arm whose interval excludes no difference; the baseline's twin
+// is no arm of the comparison.
 func differs(r verdict.Result) bool {
 	look, ok := r.Last()
 	if !ok {
@@ -181,8 +181,8 @@ func (s *Sweep) words(levels []int, confidence float64) []string {
 	return words
 }
 
-// measured are the trials' latencies for the judgement: those of a workload with
-// types of operations, or where they are limited.
+// measured are the trials' latencies for the judgement: those of a workload with types of operations, or if they are
+// limited.
 func (s standing) latencies() ([]Latency, error) {
 	typed := slices.ContainsFunc(s.trials, func(t filewise.Trial) bool {
 		return slices.ContainsFunc(t.Measures, func(m filewise.Measure) bool { return len(m.Types) > 0 })

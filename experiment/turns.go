@@ -32,7 +32,7 @@ const (
 	// usualSessions are kept within the budget before any is lengthened for that share: of
 	// few, an interval is mostly made of not knowing their spread.
 	usualSessions = 6
-	// usualRounds are the fewest where there is time: turns cancel what changes between them.
+	// usualRounds are the fewest if there is time: turns cancel what changes between them.
 	usualRounds  = 4
 	fewestRounds = 2 // where bounds are asked for: more sessions may tell more
 	maxRounds    = 200
@@ -42,7 +42,7 @@ const (
 	pilotParts = 256
 )
 
-// turn is what a turn of a session does: its part of fixed work, or as much as fits.
+// turn holds what a turn of a session does: its part of fixed work, or as much as fits.
 type turn struct {
 	length, lead time.Duration // measured, and before it; 0: as long as the phases' work takes
 	part, of     int           // of fixed work
@@ -68,7 +68,7 @@ func (p Plan) transactions() int64 {
 // pilotParts are the parts of fixed work of which a pilot does the first.
 func (p Plan) pilotParts() int { return int(min(p.transactions(), pilotParts)) }
 
-// lead is what goes before each turn, in whole slices.
+// lead returns what goes before each turn, in whole slices.
 func (p Plan) lead(s Schedule) time.Duration {
 	d := min(s.WarmUp, s.Turn/leadShare)
 	if p.SliceLength > 0 {
@@ -77,7 +77,7 @@ func (p Plan) lead(s Schedule) time.Duration {
 	return d
 }
 
-// costs are what a layout's part in a session costs by the pilots, on average.
+// costs holds what a layout's part in a session costs by the pilots, on average.
 type costs struct {
 	once     time.Duration // build, load, settle, observe, check
 	measured time.Duration // of a turn as long as its work takes, or of all fixed work
@@ -209,7 +209,7 @@ func (p Plan) roundsOf(c costs) int {
 	return int(min(max(c.measured/t, 2), maxRounds, time.Duration(p.transactions())))
 }
 
-// session is what a layout's part in one of so many rounds takes.
+// session returns what a layout's part in one of so many rounds takes.
 func (c costs) session(rounds int) time.Duration {
 	return c.once + time.Duration(rounds)*(c.measured+c.around)
 }
@@ -228,9 +228,8 @@ func (c costs) rounds(least int, left float64, sessions int) int {
 	return max(want, 1)
 }
 
-// correlationTime is how long a measure's throughput stays like itself: the integrated
-// autocorrelation time of its slices (Sokal 1997: 1 + 2 Σ ρ, summed as far as ρ is positive,
-// over a quarter of the slices at most).
+// correlationTime returns how long a measure's throughput stays like itself: the integrated autocorrelation time of
+// its slices (Sokal 1997: 1 + 2 Σ ρ, summed as far as ρ is positive, over a quarter of the slices at most).
 func correlationTime(m filewise.Measure) time.Duration {
 	x := steadySlices(m)
 	mean, variance, ok := moments(x)
@@ -261,7 +260,7 @@ func steadySlices(m filewise.Measure) []int64 {
 	return m.Slices[min(int(cut/m.SliceLength), to):to]
 }
 
-// moments are mean and variance; false: there are none above 0.
+// moments are mean and variance. False means there are none above 0.
 func moments(x []int64) (mean, variance float64, ok bool) {
 	for _, v := range x {
 		mean += float64(v) / float64(len(x))

@@ -37,7 +37,7 @@ type Site struct {
 	Login  func(filewise.Target) run.Login
 	// Hide takes secrets out of what Temporal is told.
 	Hide func(string) string
-	// Say tells whoever has started the worker.
+	// Say tells anyone who has started the worker.
 	Say func(string)
 }
 
@@ -55,7 +55,7 @@ const (
 	stopWithin      = 2 * time.Minute // a trial that is ended, and what it has built
 )
 
-// Request is what a workflow asks of a host.
+// Request holds what a workflow asks of a host.
 type Request struct {
 	Order Order `json:"order"`
 	After int   `json:"after,omitempty"` // trials that it knows of, or will when this is its turn
@@ -295,14 +295,14 @@ func (m *measuring) release(t *turn) {
 	}
 }
 
-// mayEnd tells whether the trial is measured for a request, which may end it.
+// mayEnd reports whether the trial is measured for a request, which may end it.
 func (m *measuring) mayEnd(t *turn) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return !t.Ahead || m.holder == t
 }
 
-// now is how the run stands, and what it does.
+// now returns how the run stands, and what it does.
 func (m *measuring) now() Standing {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -360,7 +360,7 @@ func (s *Standing) count(trials []filewise.Trial) {
 	}
 }
 
-// estimates are those of the first family, which is that over all where there are several.
+// estimates are those of the first family, which is that over all if there are several.
 func estimates(d report.Data) (out []web.Estimate) {
 	for _, l := range report.Families(d)[0].Layouts {
 		if !l.Baseline {

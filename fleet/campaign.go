@@ -75,7 +75,7 @@ func (c Campaigns) Hosts(ctx context.Context) ([]Present, error) {
 	return out, nil
 }
 
-// alive tells whether a worker has asked for work in the last minutes.
+// alive reports whether a worker has asked for work in the last minutes.
 func alive(w *taskqueue.PollerInfo) bool {
 	return time.Since(w.GetLastAccessTime().AsTime()) < 2*time.Minute
 }
@@ -134,7 +134,7 @@ func unreachable(err error) error {
 	return filewise.Errorf(filewise.CodePreflight, remedy, "Temporal refuses this: %w", err)
 }
 
-// Study is what a campaign measures.
+// Study holds what a campaign measures.
 type Study struct {
 	File        string
 	Text        []byte
@@ -206,9 +206,9 @@ func (c Campaigns) Start(ctx context.Context, name string, s Study, hosts []Pres
 	return ids, int(begun.Load()), err
 }
 
-// anyOf chooses for an experiment the host that has it by an order that is known, else one that
-// works and has its engine, and its volumes by name where any does: all of these in turns, from one
-// on that follows from the campaign's name, so that not all campaigns begin with the same.
+// anyOf chooses for an experiment the host that has it by an order that is known, else one that works and has its
+// engine, and its volumes by name if any does: all of these in turns, from one on that follows from the campaign's
+// name, so that not all campaigns begin with the same.
 func (s Study) anyOf(campaign string, known []string, hosts []Present) func(string) ([]string, error) {
 	turn := map[string]int{} // by engine
 	first, _ := strconv.Atoi(seedOf(campaign, ""))
@@ -238,8 +238,8 @@ func (s Study) anyOf(campaign string, known []string, hosts []Present) func(stri
 	}
 }
 
-// begin starts an order; false: it was started before. A Temporal that has much to do, or is
-// away, is asked again.
+// begin starts an order. False means it was started before. A Temporal that has much to do, or is away, is asked
+// again.
 func (c Campaigns) begin(ctx context.Context, o Order, again enums.WorkflowIdReusePolicy) (begun bool, err error) {
 	for tries := 0; ; tries++ {
 		_, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: o.id(), TaskQueue: queue,
@@ -261,7 +261,7 @@ func (c Campaigns) begin(ctx context.Context, o Order, again enums.WorkflowIdReu
 // Who starts an order asks a Temporal that does not answer again, for a minute or two.
 const mostTries, askAgain = 10, 2 * time.Second
 
-// away tells whether asking again may help.
+// away reports whether asking again may help.
 func away(err error) bool {
 	var gone *serviceerror.Unavailable
 	var late *serviceerror.DeadlineExceeded
@@ -269,15 +269,15 @@ func away(err error) bool {
 	return errors.As(err, &gone) || errors.As(err, &late) || errors.As(err, &much) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// seedOf is the same for whoever starts the campaign again.
+// seedOf is the same for anyone who starts the campaign again.
 func seedOf(campaign, experiment string) string {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(campaign + "\x00" + experiment)) // which never fails
 	return strconv.FormatUint(h.Sum64()>>33, 10)
 }
 
-// Orders are the ids of a campaign's orders, by experiment and host; of all campaigns where it
-// has no name. Temporal lists what has just begun a little later.
+// Orders are the ids of a campaign's orders, by experiment and host; of all campaigns if it has no name. Temporal
+// lists what has just begun a little later.
 func (c Campaigns) Orders(ctx context.Context, campaign string) ([]string, error) {
 	prefix := campaignPrefix
 	if campaign != "" {
@@ -300,7 +300,7 @@ func (c Campaigns) Orders(ctx context.Context, campaign string) ([]string, error
 	return slices.Compact(ids), nil // continued as new it is there several times
 }
 
-// Ended tells whether nothing more will come.
+// Ended reports whether nothing more will come.
 func (s State) Ended() bool {
 	return !s.Ending && (s.Condition == Done || s.Condition == Stopped || s.Condition == Failed || s.Condition == Lost)
 }
@@ -359,10 +359,10 @@ func (c Campaigns) again(ctx context.Context, all []State) (n int, err error) {
 	return n, nil
 }
 
-// Fetched is what came home of an order.
+// Fetched holds what came home of an order.
 type Fetched struct {
 	State
-	Here  int64 `json:"here"`         // the run's number in this store; 0: there is nothing yet
+	Here  int64 `json:"here"`         // the run's number in this store. 0 means there is nothing yet
 	Added int   `json:"trials_added"` // 0: all of it was here
 }
 

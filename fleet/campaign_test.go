@@ -30,7 +30,7 @@ import (
 	"filewise"
 )
 
-// Whoever asks for labels that no host has reads which there are.
+// Anyone who asks for labels that no host has reads which there are.
 func TestLabelsThatAreThereAreNamed(t *testing.T) {
 	hosts := []Present{{Offer: Offer{Host: "db1", Labels: []string{"storage=nvme"}}}, {Offer: Offer{Host: "db2",
 		Labels: []string{"storage=nvme", "rack=b"}}}}
@@ -316,7 +316,7 @@ func TestCampaignThatFails(t *testing.T) {
 	}
 }
 
-// Any host is one that works and has the engine, and the volumes by name where one has them; the experiments of a
+// Any host is one that works and has the engine, and the volumes by name if one has them; the experiments of a
 // campaign take turns, and remain where they are when it is given again before all of it is known.
 func TestAnyHost(t *testing.T) {
 	hosts := []Present{
@@ -374,7 +374,7 @@ func TestTemporalAwayEndsNoTrial(t *testing.T) {
 	}
 }
 
-// A driver goes on where Temporal has not heard of it once, and ends where it is told to, or is not heard any more.
+// A driver goes on if Temporal has not heard of it once, and ends if it is told to, or is not heard any more.
 func TestDriverBeats(t *testing.T) {
 	away := serviceerror.NewUnavailable("away")
 	for _, c := range []struct {

@@ -78,7 +78,7 @@ func encrypt(o *client.Options) error {
 // codec has at least one key. It implements converter.PayloadCodec.
 type codec []sealer
 
-// sealer is a key, with what tells it from others.
+// sealer is a key, with what distinguishes it from others.
 type sealer struct {
 	id string
 	cipher.AEAD
@@ -105,8 +105,8 @@ func (c codec) Encode(in []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	return out, nil
 }
 
-// Decode implements converter.PayloadCodec. What is not encrypted is refused: whoever has no key
-// has nothing to ask for.
+// Decode implements converter.PayloadCodec. What is not encrypted is refused: anyone who has no key has nothing to
+// ask for.
 func (c codec) Decode(in []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	out := make([]*commonpb.Payload, len(in))
 	for i, p := range in {

@@ -34,8 +34,8 @@ func keyed(t *testing.T, letters ...string) (o client.Options) {
 	return o
 }
 
-// With a key nothing readable goes to Temporal: no payload, no error. Whoever has not the key
-// cannot read it, and cannot ask for anything.
+// With a key nothing readable goes to Temporal: no payload, no error. Anyone who has not the key cannot read it, and
+// cannot ask for anything.
 func TestNothingReadableIsInAHistory(t *testing.T) {
 	old, two, other := keyed(t, "a"), keyed(t, "b", "a"), keyed(t, "c")
 	told := State{Order: order("inserts"), Error: "disk is full"}
@@ -118,7 +118,7 @@ func TestSettingsAreRefused(t *testing.T) {
 	}
 }
 
-// Where TLS fails the remedy says what is missing.
+// Where TLS fails the remedy states what is missing.
 func TestUnreachableByTLS(t *testing.T) {
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

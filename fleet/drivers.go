@@ -56,8 +56,8 @@ func Drivers(address, version string) func(context.Context, experiment.Plan, fil
 	}
 }
 
-// withOthers names the other hosts that could be drivers where one is not there; that it died a
-// moment ago Temporal does not know.
+// withOthers names the other hosts that could be drivers if one is not there; that it died a moment ago Temporal does
+// not know.
 func withOthers(err error, hosts []Present, named []string) error {
 	hosts = slices.DeleteFunc(hosts, func(p Present) bool { return !p.Working || slices.Contains(named, p.Host) })
 	if len(hosts) == 0 {

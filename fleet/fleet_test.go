@@ -107,7 +107,7 @@ func order(experiment string) Order {
 	return Order{Campaign: "storage", Experiment: experiment, Host: "db1", Patience: time.Hour}
 }
 
-// result is how the workflow has ended.
+// result returns how the workflow has ended.
 func result(t *testing.T, env *testsuite.TestWorkflowEnvironment) (s State) {
 	t.Helper()
 	if err := env.GetWorkflowError(); err != nil {
@@ -449,7 +449,7 @@ func TestHistoryIsReplayed(t *testing.T) {
 	}
 }
 
-// What is known of an order is also known where no worker answers: from its history, however far that goes.
+// What is known of an order is also known if no worker answers: from its history, however far that goes.
 func TestNoWorkerAnswers(t *testing.T) {
 	f, err := os.Open("testdata/history-2.json")
 	if err != nil {
@@ -520,7 +520,7 @@ func TestWorkerSaysWhatTemporalLogs(t *testing.T) {
 	}
 }
 
-// A driver's host does what its crew asks for, and says what it cannot do.
+// A driver's host does what its crew asks for, and states what it cannot do.
 func TestDriverThroughTemporal(t *testing.T) {
 	at := site(t)
 	at.Engine = func(string) (filewise.Engine, error) { return fake.New(fake.Config{}), nil }

@@ -76,7 +76,7 @@ func (l *listener) once(text string) {
 	}
 }
 
-// lost says that Temporal is away, and, once it is so, that it is there again.
+// lost reports that Temporal is away, and, once it is so, that it is there again.
 func (l *listener) lost() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -97,7 +97,7 @@ func (l *listener) lost() {
 	}()
 }
 
-// answers tells whether Temporal does.
+// answers reports whether Temporal does.
 func (c Campaigns) answers(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, heartbeatWithin)
 	defer cancel()

@@ -42,7 +42,7 @@ func having(all []Present, labels []string) (out []Present, err error) {
 	return out, nil
 }
 
-// labelsOf are what hosts can be chosen by.
+// labelsOf returns what hosts can be chosen by.
 func labelsOf(all []Present) string {
 	var hosts, labels []string
 	for _, p := range all {
@@ -115,7 +115,7 @@ func Older(states []State, study Study) (n int) {
 	return n
 }
 
-// Started is what a campaign was begun with.
+// Started holds what a campaign was begun with.
 type Started struct {
 	Campaign string    `json:"campaign"`
 	Started  int       `json:"started"` // orders
@@ -157,7 +157,7 @@ func (c Campaigns) List(ctx context.Context) (Listed, error) {
 	return Listed{Campaigns: Sums(states), Hosts: hosts}, err
 }
 
-// Sum is how many orders of a campaign are in which condition.
+// Sum counts the orders of a campaign are in which condition.
 type Sum struct {
 	Campaign string         `json:"campaign"`
 	Orders   map[string]int `json:"orders"`

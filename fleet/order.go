@@ -37,7 +37,7 @@ func (o Order) Name() string { return o.Campaign + ": " + o.Experiment }
 // id is that of the order's workflow.
 func (o Order) id() string { return idOf(o.Campaign) + o.Experiment + "@" + o.Host }
 
-// named is what the id of a workflow tells of its order.
+// named returns what the id of a workflow tells of its order.
 func named(id string) (o Order) {
 	o.Campaign, o.Experiment, _ = strings.Cut(strings.TrimPrefix(id, campaignPrefix), "/")
 	if at := strings.LastIndexByte(o.Experiment, '@'); at >= 0 {
@@ -50,7 +50,7 @@ const campaignPrefix = "filewise-campaign/" // of ids
 
 func idOf(campaign string) string { return campaignPrefix + campaign + "/" }
 
-// mostStudy is what an order may have of a study and its scripts: each question to its host has them.
+// mostStudy holds what an order may have of a study and its scripts: each question to its host has them.
 const mostStudy = 256 << 10
 
 func (o Order) bytes() int {
@@ -83,13 +83,13 @@ func (o Order) check() error {
 
 // Standing is how far an order has come on its host.
 type Standing struct {
-	Run     int64  `json:"run"`               // in the host's store; 0: not begun
+	Run     int64  `json:"run"`               // in the host's store. 0 means not begun
 	Trials  int    `json:"trials"`            // stored there, pilots and failed ones included
 	Beside  int    `json:"beside,omitempty"`  // of them pilots and failed ones, which "list" does not count
 	Verdict string `json:"verdict,omitempty"` // so far, in a sentence
 	Ended   bool   `json:"ended,omitempty"`   // nothing is left to measure
 	Why     string `json:"why,omitempty"`
-	// Doing is where in the plan the host is, and in what stage of a trial; empty: between two.
+	// Doing is where in the plan the host is, and in what stage of a trial. Empty means between two.
 	Doing   string         `json:"doing,omitempty"`
 	Layouts []web.Estimate `json:"layouts,omitempty"` // so far, without the baseline
 }
@@ -106,7 +106,7 @@ const (
 	Unread  = "cannot be read without its key"
 )
 
-// State is what a workflow knows of its order.
+// State holds what a workflow knows of its order.
 type State struct {
 	Order
 	Standing  Standing  `json:"standing"`
@@ -134,7 +134,7 @@ type Part struct {
 	Bytes []byte `json:"bytes"`
 }
 
-// Offer is what a worker's host has.
+// Offer holds what a worker's host has.
 type Offer struct {
 	Host    string            `json:"host"`
 	Labels  []string          `json:"labels"` // KEY=VALUE
@@ -142,11 +142,11 @@ type Offer struct {
 	Cores   int               `json:"cores"`
 	Engines []string          `json:"engines"`
 	Volumes map[string]string `json:"volumes"` // directories by name
-	// Left is the worker, by its name on Temporal, that has ended and said so; empty: none has.
+	// Left is the worker, by its name on Temporal, that has ended and said so. Empty means none has.
 	Left string `json:"left,omitempty"`
 }
 
-// Has tells whether the host has all of these labels.
+// Has reports whether the host has all of these labels.
 func (o Offer) Has(labels []string) bool {
 	for _, l := range labels {
 		if name, ok := strings.CutPrefix(l, hostTag); ok && strings.EqualFold(name, o.Host) {

@@ -14,7 +14,7 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// quotedValue is what an error about a file quotes of it.
+// quotedValue holds what an error about a file quotes of it.
 var quotedValue = regexp.MustCompile(`but found "(.*)" instead`)
 
 const fileVariable = "TEMPORAL_CONFIG_FILE"

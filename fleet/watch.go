@@ -43,7 +43,7 @@ func (c Campaigns) Readable(ctx context.Context, orders []string) ([]State, erro
 	return out, err
 }
 
-// state is what the workflow says, or has said in the end, and what its host has told since.
+// state returns what the workflow says, or has said in the end, and what its host has told since.
 func (c Campaigns) state(ctx context.Context, id string) (s State, err error) {
 	d, err := c.DescribeWorkflowExecution(ctx, id, "")
 	switch status := d.GetWorkflowExecutionInfo().GetStatus(); {

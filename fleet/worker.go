@@ -61,7 +61,7 @@ func Dial(ctx context.Context, address string, say func(string)) (out Campaigns,
 	return out, nil
 }
 
-// reachable says what to do where Temporal cannot be reached.
+// reachable states what to do if Temporal cannot be reached.
 func reachable(err error) string {
 	for _, c := range []struct{ said, remedy string }{
 		{"does not look like a TLS handshake", "it speaks no TLS there: take TEMPORAL_TLS… and the API key away, which turns TLS " +
@@ -80,7 +80,7 @@ func reachable(err error) string {
 
 const identityPrefix = "filewise@"
 
-// identity is by what Temporal tells this machine's workers from others; empty: it has no name.
+// identity is by what Temporal tells this machine's workers from others. Empty means it has no name.
 func identity() string {
 	if name, err := os.Hostname(); err == nil {
 		return identityPrefix + name
@@ -88,7 +88,7 @@ func identity() string {
 	return ""
 }
 
-// elsewhere is another machine than me that has asked for the work of a host; empty: there is none.
+// elsewhere is another machine than me that has asked for the work of a host. Empty means there is none.
 func elsewhere(pollers []*taskqueue.PollerInfo, me string) string {
 	for _, p := range pollers {
 		if name, ok := strings.CutPrefix(p.GetIdentity(), identityPrefix); ok && p.GetIdentity() != me && alive(p) {
@@ -98,7 +98,7 @@ func elsewhere(pollers []*taskqueue.PollerInfo, me string) string {
 	return ""
 }
 
-// resolve tells why an address leads nowhere, of which gRPC says that it has no children.
+// resolve tells why an address leads nowhere, of which gRPC reports that it has no children.
 func resolve(ctx context.Context, address string) error {
 	if strings.Contains(address, "/") { // of a resolver of gRPC's
 		return nil
@@ -110,8 +110,8 @@ func resolve(ctx context.Context, address string) error {
 	return err
 }
 
-// Work offers the site's host to campaigns until the context ends. A run that is open then is
-// ended cleanly; whoever is asked next on this host goes on with it.
+// Work offers the site's host to campaigns until the context ends. A run that is open then is ended cleanly; anyone
+// who is asked next on this host goes on with it.
 func Work(ctx context.Context, c Campaigns, site Site) error {
 	if err := (Order{Campaign: "c", Host: site.Host}).check(); err != nil {
 		return err
@@ -154,7 +154,7 @@ func Work(ctx context.Context, c Campaigns, site Site) error {
 	}
 }
 
-// activities are what a workflow may ask of the host.
+// activities returns what a workflow may ask of the host.
 func (b *bench) activities() map[string]any {
 	return map[string]any{"Next": b.Next, "Close": b.Close, "Export": b.Export, actDrive: b.Drive}
 }

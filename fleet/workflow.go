@@ -87,12 +87,12 @@ func (e *progress) run(ctx workflow.Context) (State, error) {
 	}
 }
 
-// long tells whether a new history is to be begun.
+// long reports whether a new history is to be begun.
 func (e *progress) long(ctx workflow.Context) bool {
 	return e.Steps-e.began >= mostSteps || workflow.GetInfo(ctx).GetContinueAsNewSuggested()
 }
 
-// step asks for the next trial; true: there is none any more.
+// step asks for the next trial. True means there is none any more.
 func (e *progress) step(ctx workflow.Context) (over bool, err error) {
 	e.Steps++
 	n, a := e.Standing.Trials, e.ahead
@@ -128,7 +128,7 @@ func (e *progress) open(ctx workflow.Context) (over bool, err error) {
 	return e.heard(ctx, s), nil
 }
 
-// heard books an answer; true: nothing is left to measure.
+// heard books an answer. True means nothing is left to measure.
 func (e *progress) heard(ctx workflow.Context, s Standing) (over bool) {
 	e.Standing, e.Changed, e.Condition = s, workflow.Now(ctx), Running
 	if s.Ended {
@@ -155,7 +155,7 @@ func (e *progress) failed(ctx workflow.Context, err error) (over bool, _ error) 
 	return true, nil
 }
 
-// bring has what the host has so far come home; true: the host is lost.
+// bring has what the host has so far come home. True means the host is lost.
 func (e *progress) bring(ctx workflow.Context) (lost bool) {
 	e.kept = e.Standing.Trials
 	if _, err := e.export(ctx, mostKeptParts); gone(err) {
@@ -182,7 +182,7 @@ func (e *progress) lose() {
 	e.Error += "what it has is in its own store"
 }
 
-// asking is what the host was asked, and has not answered yet.
+// asking holds what the host was asked, and has not answered yet.
 type asking struct {
 	answer workflow.Future
 	cancel workflow.CancelFunc
@@ -256,7 +256,7 @@ func (e *progress) pause(ctx workflow.Context) {
 	e.Condition = Paused
 	e.recall(ctx)
 	if err := e.ask(ctx, "Close", nil, Request{Order: e.Order}); err != nil {
-		e.Error = cause(err) // it ends by itself where nobody asks for the next trial
+		e.Error = cause(err) // it ends by itself if nobody asks for the next trial
 	}
 	for e.Pausing && !e.Stopping {
 		workflow.NewSelector(ctx).AddReceive(e.told, func(c workflow.ReceiveChannel, _ bool) { e.hear(c) }).Select(ctx)
@@ -304,7 +304,7 @@ func (e *progress) export(ctx workflow.Context, most int) (fits bool, err error)
 				return false, nil
 			}
 			if p.SHA256 != first.SHA256 {
-				break // it was written anew
+				break // it was written again
 			}
 			parts = append(parts, p.Bytes)
 		}
@@ -330,13 +330,13 @@ func (e *progress) part(i int) ([]byte, error) {
 	return e.parts[i], nil
 }
 
-// gone tells that no worker has taken a task within the host's patience.
+// gone reports that no worker has taken a task within the host's patience.
 func gone(err error) bool {
 	var t *temporal.TimeoutError
 	return errors.As(err, &t) && t.TimeoutType() == enums.TIMEOUT_TYPE_SCHEDULE_TO_START
 }
 
-// cause is what the worker said, without the names of Temporal's layers.
+// cause returns what the worker said, without the names of Temporal's layers.
 func cause(err error) string {
 	var app *temporal.ApplicationError
 	switch {

@@ -15,7 +15,7 @@ import (
 	"filewise/internal/say"
 )
 
-// Metric is what a condition is about.
+// Metric holds what a condition is about.
 type Metric string
 
 // The metrics: how much slower or faster than the reference a layout is, and the 99th
@@ -29,11 +29,11 @@ const (
 // Condition is one that fails a pipeline.
 type Condition struct {
 	Text     string // as it was given
-	Possible bool   // also where it is not excluded, not only where it is proven
+	Possible bool   // also if it is not excluded, not only if it is proven
 	Metric   Metric
-	Layout   string        // that it is about; empty: any
+	Layout   string        // that it is about. Empty means any
 	Percent  float64       // the limit
-	Time     time.Duration // the limit of p99 itself; 0: Percent is
+	Time     time.Duration // the limit of p99 itself. 0 means Percent is
 }
 
 // Interval is a difference on the log scale; what is not known is NaN.
@@ -43,11 +43,11 @@ type Interval struct{ Effect, Lo, Hi float64 }
 type Subject struct {
 	Family, Layout, Reference string
 	Throughput, P99           Interval
-	Took                      time.Duration // p99 itself; 0: not known
-	In                        string        // of what Took is, where not of all operations: "the worst of 7 trials"
+	Took                      time.Duration // p99 itself. 0 means not known
+	In                        string        // of what Took is, if not of all operations: "the worst of 7 trials"
 }
 
-// Outcome is what a condition came to in one family.
+// Outcome holds what a condition came to in one family.
 type Outcome struct {
 	Condition string `json:"condition"`
 	Family    string `json:"family,omitempty"`
@@ -115,8 +115,8 @@ func (c Condition) Known(layouts []string) error {
 		c.Layout)
 }
 
-// Judge judges every condition for every family, by its worst layout. One on p99 fails where
-// that is known in no family: it would let everything through.
+// Judge judges every condition for every family, by its worst layout. One on p99 fails if that is known in no family:
+// it would let everything through.
 func Judge(conditions []Condition, subjects []Subject) []Outcome {
 	var families []string
 	for _, s := range subjects {
@@ -176,8 +176,8 @@ func (c Condition) judge(family string, subjects []Subject) Outcome {
 	return out
 }
 
-// measured is what a condition looks at: the value, the limit of its interval that
-// decides, and the condition's own.
+// measured holds what a condition looks at: the value, the limit of its interval that decides, and the condition's
+// own.
 type measured struct {
 	value, decides, limit float64
 	text                  string
@@ -231,7 +231,7 @@ func (o Outcome) Line() string {
 	return fmt.Sprintf("Gate %s: %s: %s.", word, o.about(), o.Text)
 }
 
-// about is the condition, and the family where there are several.
+// about is the condition, and the family if there are several.
 func (o Outcome) about() string {
 	if o.Family == "" {
 		return o.Condition

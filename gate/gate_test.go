@@ -21,7 +21,7 @@ func interval(effect, lo, hi float64) gate.Interval {
 
 var unknown = gate.Interval{math.NaN(), math.NaN(), math.NaN()}
 
-// A condition is met where its interval proves it; a possible one where it is not excluded.
+// A condition is met where its interval proves it; a possible one if it is not excluded.
 func TestConditions(t *testing.T) {
 	subjects := []gate.Subject{
 		{Layout: "1 file", Reference: "1 file", Throughput: unknown, P99: unknown, Took: 7 * time.Millisecond},

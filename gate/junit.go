@@ -17,7 +17,7 @@ type Suite struct {
 	Took     time.Duration
 	Headline string   // the verdict in one sentence
 	Said     []string // all that it says
-	// Properties are what it comes to as data, by name: "filewise.decision", and of several families
+	// Properties holds what it comes to as data, by name: "filewise.decision", and of several families
 	// "filewise.decision.insert".
 	Properties [][2]string
 	Outcomes   []Outcome
@@ -64,8 +64,8 @@ type (
 	}
 )
 
-// JUnit writes suites as JUnit XML: the verdict is a case that passes, and each condition
-// one that fails where it is met, and is skipped where nothing was measured to judge it by.
+// JUnit writes suites as JUnit XML: the verdict is a case that passes, and each condition one that fails if it is
+// met, and is skipped if nothing was measured to judge it by.
 func JUnit(w io.Writer, suites []Suite) error {
 	var all xmlSuites
 	for _, s := range suites {
@@ -111,7 +111,7 @@ func JUnit(w io.Writer, suites []Suite) error {
 	return err
 }
 
-// Error is that of outcomes that fail a pipeline; nil: none does.
+// Error is that of outcomes that fail a pipeline. Nil means none does.
 func Error(all []Outcome) error {
 	failed := Failed(all)
 	if len(failed) == 0 {

@@ -22,10 +22,10 @@ import (
 type Holder struct {
 	PID   int       `json:"pid"`
 	User  string    `json:"user,omitempty"`
-	Run   string    `json:"run,omitempty"` // as in "filewise show RUN"; empty: not known yet
+	Run   string    `json:"run,omitempty"` // as in "filewise show RUN". Empty means not known yet
 	What  string    `json:"what,omitempty"`
 	Since time.Time `json:"since,omitzero"`
-	// Store is the file that the run is stored in; empty: it is stored nowhere.
+	// Store is the file that the run is stored in. Empty means it is stored nowhere.
 	Store string `json:"store,omitempty"`
 }
 

@@ -21,7 +21,7 @@ import (
 	"filewise"
 )
 
-// answerWithin is how long a holder may take to say who it is.
+// answerWithin states how long a holder may take to say who it is.
 const answerWithin = time.Second
 
 // Lock is the measuring lock, held. On Linux it is a listening socket in the
@@ -72,8 +72,8 @@ func Acquire(ctx context.Context, h Holder) (*Lock, error) {
 	}
 }
 
-// Unique tells this lock from those of all hosts and containers with networks of their own,
-// in 12 hexadecimal digits; empty: that is not known here.
+// Unique tells this lock from those of all hosts and containers with networks of their own, in 12 hexadecimal digits.
+// Empty means that is not known here.
 func (*Lock) Unique() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	network, failed := os.Readlink("/proc/self/ns/net")
@@ -131,8 +131,8 @@ func (l *Lock) serve() {
 	}
 }
 
-// ask returns what is known about the holder, also with an error. The kernel
-// says which process and user it is, so nobody can pose as another one.
+// ask returns what is known about the holder, also with an error. The kernel reports which process and user it is, so
+// nobody can pose as another one.
 func ask(ctx context.Context, addr *net.UnixAddr, end time.Time) (Holder, error) {
 	ctx, cancel := context.WithDeadline(ctx, end)
 	defer cancel()

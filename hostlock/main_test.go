@@ -23,8 +23,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child says it is ready, waits for the starting line, tries, says how it went,
-// and holds what it has until its standard input ends.
+// child says it is ready, waits for the starting line, tries, states how it went, and holds what it has until its
+// standard input ends.
 func child() {
 	in := bufio.NewReader(os.Stdin)
 	fmt.Println("ready")

@@ -32,7 +32,7 @@ func (j *judge) largest() filewise.FileGroup {
 	return groups[max(slices.IndexFunc(groups, func(g filewise.FileGroup) bool { return g.Whole == "" }), 0)]
 }
 
-// own are the commands for its database; none that divide where nothing can be divided.
+// own are the commands for its database; none that divide if nothing can be divided.
 func (j *judge) own() (all [][]string) {
 	largest := j.largest()
 	if largest.Database == "" || largest.Database != filewise.Printable(largest.Database) {
@@ -61,7 +61,7 @@ func (j *judge) own() (all [][]string) {
 	return all
 }
 
-// database is the one that the target's URL names; empty: none.
+// database is the one that the target's URL names. Empty means none.
 func (t Target) database() string {
 	if len(t.Flags) < 2 {
 		return ""
@@ -104,7 +104,7 @@ func (j *judge) counts(have int) string {
 	return strings.Join(text, ",")
 }
 
-// places are the flags of places for files, where there are several.
+// places are the flags of places for files, if there are several.
 func (j *judge) places() []string {
 	if len(j.Places) < 2 || j.target.Embedded {
 		return nil
@@ -117,7 +117,7 @@ func (j *judge) places() []string {
 	return args
 }
 
-// volumesOf are where a group's files lie, by device where it is known.
+// volumesOf are where a group's files lie, by device if it is known.
 func volumesOf(g filewise.FileGroup) map[string]int {
 	all := map[string]int{}
 	told := !slices.ContainsFunc(g.Files, func(f filewise.FileInspect) bool { return f.Device == "" })

@@ -9,7 +9,7 @@ import (
 	"filewise"
 )
 
-// question says whether the number of files is worth asking about at all.
+// question reports whether the number of files is worth asking about at all.
 func (j *judge) question() {
 	s := j.signals
 	f := Finding{About: "the question itself", Evidence: join(append(slices.Clone(s.pro), s.con...)), weight: 1e18}
@@ -59,7 +59,7 @@ func (j *judge) question() {
 	}
 }
 
-// untold says that neither waits nor latency are known, and what is known besides.
+// untold reports that neither waits nor latency are known, and what is known besides.
 func (j *judge) untold() string {
 	words := "the server has told neither waits nor latency"
 	if j.signals.blind && len(j.Waits) > 0 {
@@ -148,7 +148,7 @@ func (j *judge) holes(g filewise.FileGroup) {
 	j.add(f)
 }
 
-// likeFiles is how many files would do as much if the largest were one of equals.
+// likeFiles returns how many files would do as much if the largest were one of equals.
 func likeFiles(g filewise.FileGroup) int {
 	least, most := extremes(g)
 	if g.Fill == filewise.FillOrder || float64(most) <= uneven*float64(max(least, 1)) {

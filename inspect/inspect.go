@@ -1,6 +1,5 @@
-// Package inspect says what the facts of an existing server are worth: whether an
-// experiment with the number of files is likely to find anything there, and which.
-// It is a pure function of the facts; the adapters gather them.
+// Package inspect states what the facts of an existing server are worth: whether an experiment with the number of
+// files is likely to find anything there, and which. It is a pure function of the facts; the adapters gather them.
 package inspect
 
 import (
@@ -11,7 +10,7 @@ import (
 	"filewise"
 )
 
-// Worth says what a finding is worth.
+// Worth states what a finding is worth.
 type Worth string
 
 // What findings are worth, in the order in which they are shown.
@@ -26,20 +25,20 @@ const (
 
 var order = []Worth{Experiment, Mend, Perhaps, Not, Know, Unknown}
 
-// Finding is what one fact, or several, are worth.
+// Finding holds what one fact, or several, are worth.
 type Finding struct {
 	About    string `json:"about"` // "table public.orders", "checkpoints"
 	Worth    Worth  `json:"worth"`
 	Evidence string `json:"evidence"` // the numbers
 	Because  string `json:"because,omitempty"`
 	Remedy   string `json:"remedy,omitempty"` // what to do besides, such as the GRANT
-	// Command is what would test it, by its arguments; empty: no experiment would.
+	// Command holds what would test it, by its arguments. Empty means no experiment would.
 	Command []string `json:"command,omitempty"`
 
 	weight float64 // within its worth, the greatest first
 }
 
-// Target is what an experiment would be run on.
+// Target holds what an experiment would be run on.
 type Target struct {
 	Engine string
 	// Scans and TempModes are the engine's (filewise.Description).
@@ -58,7 +57,7 @@ type Target struct {
 	Embedded bool
 }
 
-// Report is what an inspection is worth.
+// Report holds what an inspection is worth.
 type Report struct {
 	Summary  string    `json:"summary"`
 	Findings []Finding `json:"findings"`
@@ -67,7 +66,7 @@ type Report struct {
 	Own [][]string `json:"own_database,omitempty"`
 }
 
-// Judge says what the facts are worth.
+// Judge states what the facts are worth.
 func Judge(i filewise.Inspection, t Target) Report {
 	j := &judge{Inspection: printable(i), target: t}
 	j.signals = j.look()
@@ -141,9 +140,8 @@ const (
 	fewChanged        = 1000 // rows, of which nothing is concluded
 )
 
-// test compares numbers of files for a group, by what is done to it: by queries where
-// it is reading that is waited for, by dml where rows are changed more than added,
-// else by inserts, the scenario of all engines.
+// test compares numbers of files for a group, by what is done to it: by queries if it is reading that is waited for,
+// by dml where rows are changed more than added, else by inserts, the scenario of all engines.
 func (j *judge) test(g filewise.FileGroup) []string {
 	switch {
 	case j.signals.readPro && !j.signals.writePro && !j.signals.allocPro:
@@ -171,7 +169,7 @@ func (j *judge) load() []string {
 	return nil
 }
 
-// reads compares them by queries where the engine has such.
+// reads compares them by queries if the engine has such.
 func (j *judge) reads(g filewise.FileGroup) []string {
 	if !j.target.Scans {
 		return j.inserts(g)
@@ -182,7 +180,7 @@ func (j *judge) reads(g filewise.FileGroup) []string {
 	return j.run("scan", "--files", j.counts(len(g.Files)))
 }
 
-// first is the largest group; without files where there is none.
+// first is the largest group; without files if there is none.
 func (j *judge) first() filewise.FileGroup {
 	if all := j.data(); len(all) > 0 {
 		return all[0]

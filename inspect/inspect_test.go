@@ -211,8 +211,8 @@ func TestNotRead(t *testing.T) {
 	}
 }
 
-// What cannot be divided is neither measured in several files nor moved: the largest table that
-// can is, and where none can, work is captured alone.
+// What cannot be divided is neither measured in several files nor moved: the largest table that can is, and if none
+// can, work is captured alone.
 func TestWhatCannotBeDividedIsNotProposed(t *testing.T) {
 	for divisible, want := range map[bool]string{false: "filewise capture", true: "--table shop.small"} {
 		i, to := server("mariadb", func(i *filewise.Inspection) {

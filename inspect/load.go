@@ -10,7 +10,7 @@ import (
 	"filewise"
 )
 
-// timed is what requests of one file took, s; −1: not told.
+// timed holds what requests of one file took, s; −1: not told.
 type timed struct {
 	name        string
 	read, write float64
@@ -65,7 +65,7 @@ func (j *judge) latency() {
 	j.extensions()
 }
 
-// slow adds a finding where one of a group's files is slow.
+// slow adds a finding if one of a group's files is slow.
 func (j *judge) slow(g filewise.FileGroup, all []timed) bool {
 	worst, best := all[0], all[len(all)-1]
 	f := Finding{About: g.Name + ": latency", Evidence: worst.String(), weight: worst.worst() * 1e6, Command: j.test(g)}
@@ -260,7 +260,7 @@ func (j *judge) log() {
 	}
 }
 
-// shares tells whether a log lies on a device, or volume, with data.
+// shares reports whether a log lies on a device, or volume, with data.
 func (j *judge) shares(log filewise.FileGroup) bool {
 	at := volumesOf(log)
 	for _, g := range j.data() {

@@ -8,9 +8,8 @@ import (
 	"filewise"
 )
 
-// From these on, storage or the allocation of space is worth looking at. They are
-// where vendors' own advice begins (Microsoft: “Slow I/O”, above 10 to 15 ms), or
-// where nothing smaller would show in an experiment of minutes.
+// From these on, storage or the allocation of space is worth looking at. They are where vendors' own advice begins
+// (Microsoft: “Slow I/O”, above 10 to 15 ms), or if nothing smaller would show in an experiment of minutes.
 const (
 	quickRead                    = 0.0005              // s: of flash, or of the system's cache
 	slowRead, slowWrite, slowLog = 0.010, 0.010, 0.005 // s for each request
@@ -23,7 +22,7 @@ const (
 	spilled, spillRate           = 1 << 30, 16 << 10   // B, and B/s: 1.4 GB a day
 )
 
-// signals are what speaks for an experiment, and against it.
+// signals holds what speaks for an experiment, and against it.
 type signals struct {
 	waited, storage, alloc float64  // of all that was waited for
 	read                   float64  // of storage
@@ -115,14 +114,14 @@ func (s *signals) against(why string) {
 	}
 }
 
-// gap tells whether some question about one of these was not answered.
+// gap reports whether some question about one of these was not answered.
 func (j *judge) gap(of ...string) bool {
 	return slices.ContainsFunc(j.Gaps, func(g filewise.Gap) bool {
 		return slices.ContainsFunc(of, func(word string) bool { return strings.Contains(g.Question, word) })
 	})
 }
 
-// hidden tells whether there may be data whose size was not read.
+// hidden reports whether there may be data whose size was not read.
 func (j *judge) hidden() bool {
 	return j.gap("files of", "sizes of tables", "size of", "datafiles", "database ") ||
 		slices.ContainsFunc(j.Gaps, func(g filewise.Gap) bool { return g.Question == "files" })

@@ -49,7 +49,7 @@ func byNode(set unix.CPUSet, nodeOf func(cpu int) int) []int {
 	return all
 }
 
-// nodeOf is the NUMA node of a processor; 0 where there is one only.
+// nodeOf is the NUMA node of a processor; 0 if there is one only.
 func (r roots) nodeOf(cpu int) int {
 	nodes, _ := filepath.Glob(filepath.Join(r.sys, fmt.Sprintf("devices/system/cpu/cpu%d/node[0-9]*", cpu)))
 	if len(nodes) == 0 {

@@ -12,27 +12,26 @@ import (
 // Device is the storage under a directory.
 type Device struct {
 	Mount Mount
-	// Name is the block device as in /proc/diskstats, the whole disk for a
-	// partition: "sda", "nvme0n1", "dm-0". Empty where there is none of its own
-	// (tmpfs, overlay, network).
+	// Name is the block device as in /proc/diskstats, the whole disk for a partition: "sda", "nvme0n1", "dm-0". Empty
+	// if there is none of its own (tmpfs, overlay, network).
 	Name string
 	// Disks are the disks that a composed device (LVM, RAID, encryption) lies on;
 	// Name itself for a plain one.
 	Disks []string
-	// number identifies the file system where there is no block device.
+	// number identifies the file system if there is no block device.
 	number string
 }
 
 // memoryTypes are the file systems that keep their files in memory.
 var memoryTypes = []string{"tmpfs", "ramfs", "devtmpfs", "hugetlbfs"}
 
-// InMemory says whether the files lie in memory.
+// InMemory reports whether the files lie in memory.
 func (d Device) InMemory() bool {
 	return slices.Contains(memoryTypes, d.Mount.Type) || strings.HasPrefix(d.Name, "zram") || strings.HasPrefix(d.Name, "ram")
 }
 
-// Same says whether two devices share a disk: two partitions of a disk, or two
-// logical volumes on it, are one device.
+// Same reports whether two devices share a disk: two partitions of a disk, or two logical volumes on it, are one
+// device.
 func (d Device) Same(o Device) bool {
 	if d.number == o.number {
 		return true

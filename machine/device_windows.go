@@ -41,8 +41,7 @@ func (roots) deviceAt(path string) (Device, error) {
 	return d, nil
 }
 
-// volumeName is the unique name of the volume that is mounted at a root; empty:
-// there is none.
+// volumeName is the unique name of the volume that is mounted at a root. Empty means there is none.
 func volumeName(root *uint16) string {
 	name := make([]uint16, 64) // \\?\Volume{GUID}\ has 49 characters
 	if windows.GetVolumeNameForVolumeMountPoint(root, &name[0], uint32(len(name))) != nil {
@@ -54,7 +53,7 @@ func volumeName(root *uint16) string {
 // ioctlDiskExtents is IOCTL_VOLUME_GET_VOLUME_DISK_EXTENTS of winioctl.h.
 const ioctlDiskExtents = 0x560000
 
-// disksOf are the disks of a volume, sorted; none where Windows does not tell.
+// disksOf are the disks of a volume, sorted; none if Windows does not tell.
 func disksOf(volume string) []string {
 	if volume == "" {
 		return nil

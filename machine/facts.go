@@ -19,8 +19,7 @@ import (
 	"filewise"
 )
 
-// Facts are what a report says about the machine and its volumes. What cannot be
-// found out is left out.
+// Facts returns what a report says about the machine and its volumes. What cannot be found out is left out.
 func Facts(ctx context.Context, volumes []filewise.Volume) []filewise.Fact {
 	var f facts
 	f.processors(ctx)
@@ -72,7 +71,7 @@ func (f *facts) memory(ctx context.Context) {
 	}
 }
 
-// Memory is what there is for all programs of this machine, or container, in bytes.
+// Memory returns what there is for all programs of this machine, or container, in bytes.
 func Memory() (bytes uint64, ok bool) {
 	m, err := mem.VirtualMemory()
 	if err != nil {
@@ -84,8 +83,7 @@ func Memory() (bytes uint64, ok bool) {
 	return m.Total, true
 }
 
-// MemoryLimit is what Filewise's container may use, in bytes; ok is false when
-// there is no limit.
+// MemoryLimit returns what Filewise's container may use, in bytes; ok is false when there is no limit.
 func MemoryLimit() (bytes int64, ok bool) { return host.memoryLimit() }
 
 func (r roots) memoryLimit() (int64, bool) {
@@ -151,8 +149,7 @@ func Command(ctx context.Context, program string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Environment is what other programs need of Filewise's to be found and to start, with
-// what is set.
+// Environment returns what other programs need of Filewise's to be found and to start, with what is set.
 func Environment(set ...string) []string {
 	env := []string{}
 	for _, name := range []string{"PATH", "LD_LIBRARY_PATH", "TZ", "SYSTEMROOT"} {
@@ -163,9 +160,9 @@ func Environment(set ...string) []string {
 	return append(env, set...)
 }
 
-// RunDelay is how long the threads of a process that it has now were ready to run and
-// waited for a processor (Linux's Documentation/scheduler/sched-stats.rst). A thread that
-// ends takes its part along. ok is false where the kernel does not tell.
+// RunDelay returns how long the threads of a process that it has now were ready to run and waited for a processor
+// (Linux's Documentation/scheduler/sched-stats.rst). A thread that ends takes its part along. ok is false if the
+// kernel does not tell.
 func RunDelay(pid int) (d time.Duration, ok bool) {
 	threads, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/schedstat")
 	for _, path := range threads {

@@ -2,7 +2,7 @@ package machine
 
 import "runtime"
 
-// Install is how a program gets onto this system, by the name of Debian's package.
+// Install returns how a program gets onto this system, by the name of Debian's package.
 func Install(name string) string {
 	if runtime.GOOS == "linux" {
 		return "apt-get install " + name

@@ -31,10 +31,9 @@ type MemoryLimits struct {
 
 const memoryGroupName = "filewise-memory-"
 
-// LimitMemory finds where groups can be made: in version 1 of cgroups
-// where that has the memory controller, else in version 2, within Filewise's own group or
-// the nearest above it that hands the controller on (Linux's Documentation/admin-guide:
-// cgroup-v1/memory.rst, cgroup-v2.rst). The error has code preflight: there is no such
+// LimitMemory finds where groups can be made: in version 1 of cgroups if that has the memory controller, else in
+// version 2, within Filewise's own group or the nearest above it that hands the controller on (Linux's
+// Documentation/admin-guide: cgroup-v1/memory.rst, cgroup-v2.rst). The error has code preflight: there is no such
 // group, or Filewise may not make one.
 func LimitMemory(bytes int64) (*MemoryLimits, error) {
 	mounts, err := os.ReadFile("/proc/self/mountinfo")

@@ -2,11 +2,10 @@ package machine
 
 import "filewise"
 
-// Lacks says what Filewise cannot do or see on this system; empty: nothing.
+// Lacks states what Filewise cannot do or see on this system. Empty means nothing.
 func Lacks() string { return lacks }
 
-// ManagedServers is nil where Filewise can start servers itself, else an error
-// of code preflight that says why not.
+// ManagedServers is nil if Filewise can start servers itself, else an error of code preflight that reports why not.
 func ManagedServers() error {
 	if managedServers {
 		return nil

@@ -100,7 +100,7 @@ func current(list string) string {
 	return list
 }
 
-// sysText is the text of a file under /sys; empty: there is none.
+// sysText is the text of a file under /sys. Empty means there is none.
 func (r roots) sysText(file string) string {
 	b, err := os.ReadFile(filepath.Join(r.sys, file))
 	if err != nil {
@@ -114,7 +114,7 @@ func parseInt(s string) (int64, bool) {
 	return n, err == nil
 }
 
-// countList counts the members of a kernel list like "0-3,8"; 0: not a list.
+// countList counts the members of a kernel list like "0-3,8". 0 means not a list.
 func countList(s string) int64 {
 	var n int64
 	for part := range strings.SplitSeq(s, ",") {

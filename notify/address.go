@@ -43,7 +43,7 @@ var schemes = map[string]struct {
 	"webhook": {webhook, "https"}, "webhook+https": {webhook, "https"}, "webhook+http": {webhook, "http"},
 }
 
-// form says how an address is given.
+// form states how an address is given.
 const form = "give smtp://USER:PASSWORD@HOST:PORT/?from=ME&to=YOU, the https:// URL of a webhook, or that of Slack, Teams or ntfy as " +
 	"slack://, teams:// or ntfy://"
 
@@ -195,5 +195,5 @@ func (a Address) String() string { return a.shown }
 // Secrets are the parts that nobody else should see.
 func (a Address) Secrets() []filewise.Secret { return slices.Clone(a.secrets) }
 
-// Mail tells whether it is a mailbox, which gets reports.
+// Mail reports whether it is a mailbox, which gets reports.
 func (a Address) Mail() bool { return a.kind == mailKind }

@@ -32,13 +32,13 @@ type mailbox struct {
 	insecure       bool
 }
 
-// tlsMode says whether passwords and mail may travel in the clear.
+// tlsMode reports whether passwords and mail may travel in the clear.
 type tlsMode string
 
 const (
 	tlsAlways   tlsMode = "always"   // from the first byte: smtps
 	tlsRequired tlsMode = "required" // STARTTLS, or nothing
-	tlsOffered  tlsMode = "offered"  // STARTTLS where the server has it
+	tlsOffered  tlsMode = "offered"  // STARTTLS if the server has it
 	tlsNone     tlsMode = "none"
 )
 
@@ -163,8 +163,7 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// clients are the ways to log in, the safe ones first. PLAIN and LOGIN without TLS
-// are for where that was accepted.
+// clients are the ways to log in, the safe ones first. PLAIN and LOGIN without TLS are for if that was accepted.
 func (m mailbox) clients(timeout time.Duration) ([]*gomail.Client, error) {
 	options := []gomail.Option{gomail.WithPort(m.port), gomail.WithTimeout(timeout), gomail.WithoutNoop(),
 		gomail.WithTLSConfig(&tls.Config{ServerName: m.host, InsecureSkipVerify: m.insecure, MinVersion: tls.VersionTLS12})}

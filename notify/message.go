@@ -10,7 +10,7 @@ import (
 	"filewise/internal/nearest"
 )
 
-// Event is what people are told of.
+// Event holds what people are told of.
 type Event string
 
 // The events of a run. A run ends with one of done, decided and failed, or with
@@ -43,8 +43,8 @@ func ParseEvents(text string) ([]Event, error) {
 	return out, nil
 }
 
-// Message is what is said. Its JSON is what a webhook gets, headed by Format and
-// Schema; docs/notifications.md describes every field.
+// Message holds what is said. Its JSON is what a webhook gets, headed by Format and Schema; docs/notifications.md
+// describes every field.
 type Message struct {
 	Event   Event     `json:"event"`
 	Time    time.Time `json:"time"`
@@ -55,12 +55,12 @@ type Message struct {
 	Run     *Run      `json:"run"`     // null: it is about none
 	// Details are for mail alone: the whole result as text.
 	Details string `json:"-"`
-	// Report is attached to mail under the name ReportName; nil: there is none.
+	// Report is attached to mail under the name ReportName. Nil means there is none.
 	Report     []byte `json:"-"`
 	ReportName string `json:"-"`
 }
 
-// Run is what a message says of a run.
+// Run holds what a message says of a run.
 type Run struct {
 	ID       int64      `json:"id,omitempty"` // missing: it is not stored yet
 	State    string     `json:"state,omitempty"`
@@ -75,11 +75,11 @@ type Run struct {
 	Ending   string     `json:"ending,omitempty"`
 	Why      string     `json:"why,omitempty"`
 	Verdict  string     `json:"verdict,omitempty"` // in one line
-	// Decisions are what the run comes to, one for each family; missing before its end.
+	// Decisions holds what the run comes to, one for each family; missing before its end.
 	Decisions []Decision `json:"decisions,omitempty"`
 }
 
-// Decision is what a family of operations comes to.
+// Decision holds what a family of operations comes to.
 type Decision struct {
 	Family   string `json:"family,omitempty"` // missing if there is one
 	Decision string `json:"decision"`         // use, keep, more, open or none
@@ -97,7 +97,7 @@ const (
 	Schema = 1
 )
 
-// Document is what a webhook gets.
+// Document holds what a webhook gets.
 type Document struct {
 	Format string `json:"format"`
 	Schema int    `json:"schema"`
@@ -106,5 +106,5 @@ type Document struct {
 
 func (m Message) json() ([]byte, error) { return json.Marshal(Document{Format, Schema, m}) }
 
-// urgent tells whether somebody has to do something.
+// urgent reports whether somebody has to do something.
 func (m Message) urgent() bool { return m.Event == Failed || m.Event == Attention }

@@ -17,8 +17,7 @@ const (
 	pause        = time.Second      // before the second try, twice as long before the third
 )
 
-// Send says the message once. Errors show no secret; their text says what
-// happened, not where.
+// Send says the message once. Errors show no secret; their text states what happened, not where.
 func (a Address) Send(ctx context.Context, m Message) error {
 	send := a.post
 	if a.kind == mailKind {
@@ -61,7 +60,7 @@ func New(addresses []Address, events []Event) *Notifier {
 	return &Notifier{addresses: addresses, events: events, waiting: make([][]Message, len(addresses))}
 }
 
-// Reports tells whether anybody gets reports.
+// Reports reports whether anybody gets reports.
 func (n *Notifier) Reports() bool { return slices.ContainsFunc(n.addresses, Address.Mail) }
 
 // Try says the message that the run starts, so that an address that does not work is
@@ -99,8 +98,8 @@ func (n *Notifier) Queue(m Message) {
 // Deliver tries once to say what is queued. What fails stays, for Finish.
 func (n *Notifier) Deliver(ctx context.Context) { _ = n.deliver(ctx, 1) }
 
-// Finish says what is queued, with some attempts. The errors are of the addresses
-// that could not be told everything.
+// Finish states what is queued, with some attempts. The errors are of the addresses that could not be told
+// everything.
 func (n *Notifier) Finish(ctx context.Context) error { return n.deliver(ctx, attempts) }
 
 func (n *Notifier) deliver(ctx context.Context, tries int) error {

@@ -92,8 +92,8 @@ func TestMailRefused(t *testing.T) {
 	}
 }
 
-// A password travels under TLS where the server asks for it, in whatever way it wants
-// it, and nowhere where the certificate is not one to be trusted.
+// A password travels under TLS where the server asks for it, in whatever way it wants it, and nowhere if the
+// certificate is not one to be trusted.
 func TestMailUnderTLS(t *testing.T) {
 	servers := map[string]*notifytest.Mail{
 		"smtp": notifytest.NewMailWith(t, notifytest.StartTLS, sasl.Plain), "smtps": notifytest.NewMailWith(t, notifytest.Implicit, sasl.Login),

@@ -50,7 +50,7 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.text }
 
-// forGood tells whether the same message would be refused again.
+// forGood reports whether the same message would be refused again.
 func forGood(err error) bool {
 	var r *refusal
 	return errors.As(err, &r) && r.status/100 != 5 && r.status != http.StatusTooManyRequests && r.status != http.StatusRequestTimeout
@@ -135,7 +135,7 @@ func teamsCard(m Message) any {
 	}}}
 }
 
-// ntfyBytes is what ntfy shows of a message; a longer one becomes a file.
+// ntfyBytes holds what ntfy shows of a message; a longer one becomes a file.
 const ntfyBytes = 3900
 
 // ntfyMessage is text, with the rest in headers.

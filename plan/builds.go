@@ -18,7 +18,7 @@ const maxInstances = 20
 // setPreload sets what every build is loaded with, and how many of each layout
 // there are.
 func (m *maker) setPreload() (err error) {
-	external := m.plan.Target.Mode == filewise.External // which is loaded anew for every trial
+	external := m.plan.Target.Mode == filewise.External // which is loaded again for every trial
 	if external && m.o.Instances.Given() && (m.o.Preload.Given() || m.work.Appends()) {
 		return badUse("instances", m.o.Instances.Value, "on an existing server every trial builds and loads its database anew: leave it out")
 	}
@@ -47,13 +47,13 @@ func (m *maker) setPreload() (err error) {
 	return nil
 }
 
-// copies tells whether every trial has a copy of its own of a build that is loaded once.
+// copies reports whether every trial has a copy of its own of a build that is loaded once.
 func (m *maker) copies() bool {
 	return m.o.AddedLater.Value == "" && m.o.Measure.Value == experiment.MeasureWorkload &&
 		!slices.ContainsFunc(m.plan.Layouts, func(l filewise.Layout) bool { return !slices.Contains(m.About.CopiedKinds, l.Kind) })
 }
 
-// copiesFiles tells whether builds that a dump has filled can be copied.
+// copiesFiles reports whether builds that a dump has filled can be copied.
 func (m *maker) copiesFiles() bool {
 	return !slices.ContainsFunc(m.plan.Layouts, func(l filewise.Layout) bool {
 		alone := len(l.DataVolumes(m.plan.Target.Volumes)) == 1 || l.Data.Placement != filewise.PlaceRoundRobin
@@ -120,7 +120,7 @@ func (m *maker) setFromThere(custom *workload.Custom) error {
 	return nil
 }
 
-// fromServer tells that --from is the URL of a database, of which a dump is to be taken.
+// fromServer reports that --from is the URL of a database, of which a dump is to be taken.
 func (m *maker) fromServer() bool { return strings.Contains(m.o.From.Value, "://") }
 
 func (m *maker) setOrigin(custom *workload.Custom) error {

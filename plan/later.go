@@ -9,7 +9,7 @@ import (
 	"filewise"
 )
 
-// usualLater is the number of files after adding, where none is given.
+// usualLater is the number of files after adding, if none is given.
 const usualLater = 4
 
 // laterAll are both arms that add files.

@@ -73,9 +73,8 @@ func traitsOf(a arm) []string {
 	return []string{size, string(a.Kind), placed, allocation, growth, log, indexes, index, backupFiles, backup}
 }
 
-// simplest orders the kinds by how much they ask of whoever keeps the database:
-// one table in one file before anything partitioned. Kinds that are not listed
-// come after these.
+// simplest orders the kinds by how much they ask of anyone who keeps the database: one table in one file before
+// anything partitioned. Kinds that are not listed come after these.
 var simplest = []filewise.Kind{
 	filewise.KindSingle, filewise.KindBigfile, filewise.KindShards, filewise.KindSystem, filewise.KindFilegroup,
 	filewise.KindSmallfile, filewise.KindPerTable, filewise.KindPartitions,
@@ -119,7 +118,7 @@ func apartness(a arm) int {
 // mostName is the length of a name or tag.
 const mostName = 100
 
-// Naming is what a user calls a run.
+// Naming holds what a user calls a run.
 type Naming struct {
 	Name string
 	Tags []string // KEY=VALUE
@@ -144,7 +143,7 @@ func (n Naming) Apply(p *experiment.Plan) error {
 	return nil
 }
 
-// tooLong tells whether a list of runs has no line for the text.
+// tooLong reports whether a list of runs has no line for the text.
 func tooLong(text string) bool {
 	return utf8.RuneCountInString(text) > mostName || filewise.Printable(text) != text
 }

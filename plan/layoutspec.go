@@ -147,8 +147,8 @@ func (m *maker) volumes(what, value string) (filewise.VolumeNames, filewise.Plac
 	return filewise.VolumeNames(value), filewise.PlaceRoundRobin, nil
 }
 
-// inBackup completes a layout of scenario backup: it has a file for each volume of its own, or as
-// many as the data have where a file is backed up by itself, and lies apart from the data.
+// inBackup completes a layout of scenario backup: it has a file for each volume of its own, or as many as the data
+// have if a file is backed up by itself, and lies apart from the data.
 func (m *maker) inBackup(spec LayoutSpec, a *arm) error {
 	given := func(key string) bool {
 		return slices.ContainsFunc(spec, func(p Pair) bool { return p.Name == key })
@@ -175,7 +175,7 @@ func (m *maker) inBackup(spec LayoutSpec, a *arm) error {
 	return nil
 }
 
-// baseLayout is what the layouts have in common: all but number, name and rank.
+// baseLayout returns what the layouts have in common: all but number, name and rank.
 func (m *maker) baseLayout() (l filewise.Layout, err error) {
 	if l.Kind, err = m.layoutKind(m.o.Kind.Value); err != nil {
 		return l, err
@@ -219,7 +219,7 @@ func checkApart(l filewise.Layout, volumes []filewise.Volume, logFlag, indexFlag
 	return nil
 }
 
-// spread is what the data files have in common.
+// spread returns what the data files have in common.
 func (m *maker) spread(volumes []filewise.Volume) (s filewise.Spread, err error) {
 	if s.Bytes, err = m.totalBytes(); err != nil {
 		return s, err
@@ -272,7 +272,7 @@ func (m *maker) indexDivided(arms []arm) {
 	}
 }
 
-// scenarioKinds are the engine's for the scenario; none: its usual ones.
+// scenarioKinds are the engine's for the scenario. None means its usual ones.
 func (m *maker) scenarioKinds() []filewise.Kind {
 	switch {
 	case m.sc.Stripes:

@@ -50,7 +50,7 @@ type maker struct {
 	work filewise.Program // from setParams on
 }
 
-// fixed tells whether the phases say themselves how much is done: no window does.
+// fixed reports whether the phases say themselves how much is done: no window does.
 func (m *maker) fixed() bool { return m.work.First().Ops > 0 }
 
 func (m *maker) make() (err error) {

@@ -122,8 +122,8 @@ func TestMakeRefuses(t *testing.T) {
 	}
 }
 
-// On an existing server no cache is emptied but a build's own part of the buffer pool, where the
-// engine can; a plan says so, and not its first trial.
+// On an existing server no cache is emptied but a build's own part of the buffer pool, if the engine can; a plan says
+// so, and not its first trial.
 func TestCacheOfExistingServer(t *testing.T) {
 	engines := plan.Engines(all.Engines())
 	for url, cools := range map[string]bool{"sqlserver://ada@db": true, "oracle://ada@db/pdb": true, "postgres://ada@db/d": false,

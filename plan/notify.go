@@ -143,8 +143,8 @@ func secretFile(path string) (string, error) {
 	return "", filewise.Errorf(filewise.CodeUsage, remedy, "--notify file:%s: %w", path, err)
 }
 
-// ToldAgain is for a run that goes on: who is told is as it was, unless given anew.
-// Only what holds secrets, which are not stored, has to be, and what this host has not stored.
+// ToldAgain is for a run that goes on: who is told is as it was, unless given again. Only what holds secrets, which
+// are not stored, has to be, and what this host has not stored.
 func (o NotifyOptions) ToldAgain(p experiment.Plan, stored bool) (Told, error) {
 	if !o.NotifyOn.Given() && p.NotifyOn != "" {
 		o.NotifyOn.Value = p.NotifyOn

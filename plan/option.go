@@ -21,7 +21,7 @@ const (
 	Usual    Source = iota // nobody has said anything
 	File                   // a study file
 	Variable               // a variable of the environment, which may be meant for other runs
-	Given                  // a flag, or whoever fills the struct
+	Given                  // a flag, or anyone who fills the struct
 )
 
 // Opt is the value of an option. Until it is given it is the usual one.
@@ -34,7 +34,7 @@ type Opt[T any] struct {
 // Of is a value that is given.
 func Of[T any](v T) Opt[T] { return Opt[T]{Value: v, From: Given} }
 
-// Given says whether anybody has said the value.
+// Given reports whether anybody has said the value.
 func (o *Opt[T]) Given() bool { return o.From != Usual }
 
 // Holder is an *Opt of whatever type.
@@ -70,13 +70,13 @@ type Option struct {
 	Name  string
 	Usage string // a word in backquotes stands for the value
 	To    Holder
-	// Default is the usual value in words; empty: there is none.
+	// Default is the usual value in words. Empty means there is none.
 	Default string
-	// Alone is the value of a flag that stands without one; empty: it needs one.
+	// Alone is the value of a flag that stands without one. Empty means it needs one.
 	Alone   string
-	Choices []string   // all values there are; none: any
-	Bounds  [2]float64 // of a number: the least and the most; zero: not bounded here
-	Keys    []string   // of mappings: the keys that they may have; none: any
+	Choices []string   // all values there are. None means any
+	Bounds  [2]float64 // of a number: the least and the most. Zero means not bounded here
+	Keys    []string   // of mappings: the keys that they may have. None means any
 	// Cores: of numbers, the word "cores" is one (PerCore).
 	Cores bool
 	// Instead is the option that this one excludes: of two that exclude each other the
@@ -156,7 +156,7 @@ func (p Pair) String() string {
 	return p.Name + "=" + p.Value
 }
 
-// Find is the row of an option; nil: there is none.
+// Find is the row of an option. Nil means there is none.
 func Find(table []Option, name string) *Option {
 	if i := slices.IndexFunc(table, func(o Option) bool { return o.Name == name }); i >= 0 {
 		return &table[i]
@@ -203,7 +203,7 @@ func bytesOf(name, value string) (int64, error) {
 	return int64(n), nil
 }
 
-// growthOf is a step by which files grow; 0 is the server's own, where it has one.
+// growthOf is a step by which files grow; 0 is the server's own, if it has one.
 func (m *maker) growthOf(name, value string) (int64, error) {
 	if n, err := humanize.ParseBytes(value); err == nil && n == 0 && m.About.OwnGrowth {
 		return 0, nil
@@ -227,7 +227,7 @@ func written(name string, value any) string {
 	return fmt.Sprintf("--%s %v", name, value)
 }
 
-// value is what an option was given, for BadValue.
+// value returns what an option was given, for BadValue.
 func (o Option) value() any {
 	if on, is := o.To.Pointer().(*bool); is {
 		return *on
@@ -237,7 +237,7 @@ func (o Option) value() any {
 
 // unfit is the error of an option that what is asked for has no use for. Given by a
 // variable of the environment it is no mistake: that may be for other runs.
-type unfit struct{ name, or string } // or: what it does not go with; empty: nothing
+type unfit struct{ name, or string } // or: what it does not go with. Empty means nothing
 
 func (unfit) Error() string { return "" }
 

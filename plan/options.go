@@ -8,7 +8,7 @@ import (
 
 // Options are all that can be said of an experiment. New has the usual ones.
 type Options struct {
-	// Scenario is what is measured; empty: the usual one.
+	// Scenario holds what is measured. Empty means the usual one.
 	Scenario string
 	TargetOptions
 	PlaceOptions
@@ -21,13 +21,13 @@ type Options struct {
 	DriverOptions
 	NotifyOptions
 
-	// Custom is the SQL of scenario custom, which no flag can say; nil: none.
+	// Custom is the SQL of scenario custom, which no flag can say. Nil means none.
 	Custom *workload.Custom
 
-	engine string // the usual one, where it is known
+	engine string // the usual one, if it is known
 }
 
-// DefaultScenario is measured where none is named.
+// DefaultScenario is measured if none is named.
 const DefaultScenario = "inserts"
 
 // New are options that nobody has said anything of.
@@ -57,7 +57,7 @@ func (o *Options) Clone() *Options {
 	return &c
 }
 
-// forget makes an option that a variable has said what is usual; false: none has.
+// forget makes an option that a variable has said what is usual. False means none has.
 func (o *Options) forget(name string) bool {
 	row := Find(o.Table(), name)
 	if row == nil || row.To.Source() != Variable {

@@ -18,8 +18,7 @@ var ofDesign = []string{
 	"goal", "aa", "calibrate", "sessions", "cells",
 }
 
-// published makes the article's design the scenario's own defaults, where it is
-// asked for.
+// published makes the article's design the scenario's own defaults, if it is asked for.
 func (m *maker) published() error {
 	o, sc := m.o, m.sc
 	if !o.AsPublished.Value {
@@ -117,8 +116,8 @@ func (m *maker) leastSize(l filewise.Layout, from int64) int64 {
 	return usual
 }
 
-// unpublishedNumbers are the scenario's own numbers of files, for an engine that cannot do
-// the article's; nil: it is not about those.
+// unpublishedNumbers are the scenario's own numbers of files, for an engine that cannot do the article's. Nil means
+// it is not about those.
 func (m *maker) unpublishedNumbers() []int {
 	usual, err := workload.Lookup(m.sc.Name)
 	if err != nil || !m.o.AsPublished.Value || slices.Equal(usual.Files, m.sc.Files) {

@@ -26,7 +26,7 @@ func (all Engines) Lookup(name string) (filewise.Engine, error) {
 // Names are those of the engines.
 func (all Engines) Names() []string { return filewise.Each(all, filewise.Engine.Name) }
 
-// Describe is what an engine says of itself.
+// Describe returns what an engine says of itself.
 func Describe(e filewise.Engine) filewise.Description {
 	if d, ok := e.(filewise.Describer); ok {
 		return d.Describe()

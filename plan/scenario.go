@@ -240,7 +240,7 @@ func (m *maker) possible(arms []arm) ([]arm, error) {
 	return can, nil
 }
 
-// Values are what a plan holds of what flags say, by their names; 0 and empty have none.
+// Values returns what a plan holds of what flags say, by their names; 0 and empty have none.
 func Values(p experiment.Plan) map[string]string {
 	w := p.Params
 	all := map[string]any{

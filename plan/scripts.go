@@ -37,7 +37,7 @@ func InScratch(t filewise.Target) filewise.Target {
 	return t
 }
 
-// Refused says which layout an engine cannot do, and why.
+// Refused reports which layout an engine cannot do, and why.
 func Refused(e filewise.Engine, l filewise.Layout, err error) error {
 	if !errors.Is(err, filewise.ErrUnsupported) {
 		return err

@@ -21,7 +21,7 @@ type TargetOptions struct {
 	NoPassword   Opt[bool]
 }
 
-// Table has the rows of all; usual is the engine where none is named, empty: the first.
+// Table has the rows of all; usual is the engine if none is named, empty: the first.
 func (o *TargetOptions) Table(usual string) []Option {
 	return append([]Option{
 		Row(&o.Engine, "engine", usual, "`engine` to lay databases out on: embedded, or a managed server that Filewise starts (see filewise "+
@@ -41,7 +41,7 @@ func (o *TargetOptions) ServerTable() []Option {
 	}
 }
 
-// Chosen is what the options name.
+// Chosen holds what the options name.
 type Chosen struct {
 	Engine filewise.Engine
 	About  filewise.Description
@@ -113,8 +113,8 @@ func WithoutSecrets(a filewise.Address) filewise.Address {
 	return a
 }
 
-// Idle refuses options of an external server where there is none. A variable that
-// is set for other commands is no mistake.
+// Idle refuses options of an external server if there is none. A variable that is set for other commands is no
+// mistake.
 func (o *TargetOptions) Idle() error {
 	for _, row := range o.ServerTable()[1:] {
 		if s := row.To.Source(); s == Given || s == File {
@@ -222,7 +222,7 @@ func (m *maker) setTarget() (err error) {
 	return m.setSettings()
 }
 
-// setLimits says what a server that Filewise starts may use.
+// setLimits states what a server that Filewise starts may use.
 func (m *maker) setLimits() (err error) {
 	memory, cores := m.o.Memory.Value, m.o.Cores
 	const managed = "it is for servers that Filewise starts: leave it out"

@@ -87,10 +87,10 @@ func usual[T any](o *Opt[T], v T) {
 	}
 }
 
-// perCore is how many connections a core are usual if they contend for space.
+// perCore counts the connections a core are usual if they contend for space.
 const perCore = 2
 
-// cores are the processors of a target's machine; 0: it is not this one.
+// cores are the processors of a target's machine. 0 means it is not this one.
 func cores(t filewise.Target) int {
 	if t.Mode == filewise.External && (t.Address == nil || !t.Address.Here()) {
 		return 0
@@ -113,7 +113,7 @@ func (m *maker) setReach() error {
 	}
 	scripts, err := Scripts(m.Engine, m.plan, m.work)
 	if err != nil {
-		scripts = nil // preparing says why
+		scripts = nil // preparing reports why
 	}
 	for i, s := range scripts {
 		for _, w := range s.Warnings {
@@ -146,8 +146,8 @@ func (o *LayoutOptions) layoutsSay(keys ...string) bool {
 	})
 }
 
-// memoryCanBeLimited tells whether a server's memory can be limited here; asked once, for
-// what is tried is named by the process.
+// memoryCanBeLimited reports whether a server's memory can be limited here; asked once, for what is tried is named by
+// the process.
 var memoryCanBeLimited = sync.OnceValue(func() bool {
 	limits, err := machine.LimitMemory(1 << 30)
 	return err == nil && limits.Close() == nil
@@ -157,12 +157,12 @@ func mebibytes(n int64) string { return fmt.Sprintf("%dMiB", n>>20) }
 
 // Bounds of what a run's ladder may come to.
 const (
-	mostWritten  = 8 << 30 // bytes of data that a run writes, unless the user says how much there is
+	mostWritten  = 8 << 30 // bytes of data that a run writes, unless the user states how much there is
 	ladderMemory = 2       // times the least in which a server works: calls of functions take more than rows
 	batchedOnLog = 100     // rows of a transaction from which the log is not all that is measured
 )
 
-// setLadder says what pilots may have the run change: nothing that the user has given.
+// setLadder states what pilots may have the run change: nothing that the user has given.
 func (m *maker) setLadder() error {
 	o, p := m.o, &m.plan
 	if p.AsPublished != nil || p.Measure != experiment.MeasureWorkload || p.Target.Database != "" || p.Params.Custom != nil ||

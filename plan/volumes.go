@@ -94,9 +94,8 @@ func placeOf(dir string, external bool) string {
 	return dir // the server's own place, or a name of its
 }
 
-// settleAllocation decides how files are allocated where the user does not say:
-// preallocated where the engine can do that with the kind, else growing. It is
-// the one place that decides. Only scripts are rendered.
+// settleAllocation decides how files are allocated if the user does not say: preallocated if the engine can do that
+// with the kind, else growing. It is the one place that decides. Only scripts are rendered.
 func (m *maker) settleAllocation(arms []arm) error {
 	program, err := m.program()
 	if err != nil {
@@ -136,8 +135,8 @@ func (m *maker) settleAllocation(arms []arm) error {
 	return nil
 }
 
-// allocationOf is what the engine can do for a layout. Where it can do neither,
-// the refusal that is left is not about allocation.
+// allocationOf returns what the engine can do for a layout. Where it can do neither, the refusal that is left is not
+// about allocation.
 func allocationOf(l filewise.Layout, try func(filewise.Layout) (filewise.Script, error)) filewise.Allocation {
 	l.Data.Allocation, l.Data.Growth = filewise.Preallocated, 0
 	_, err := try(l)
@@ -151,7 +150,7 @@ func allocationOf(l filewise.Layout, try func(filewise.Layout) (filewise.Script,
 	return filewise.Growing
 }
 
-// growsByItself tells whether the engine itself decides by how much files grow.
+// growsByItself reports whether the engine itself decides by how much files grow.
 func growsByItself(l filewise.Layout, try func(filewise.Layout) (filewise.Script, error)) bool {
 	s, err := try(l)
 	if errors.Is(err, filewise.ErrUnsupported) { // perhaps because of the step

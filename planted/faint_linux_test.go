@@ -36,7 +36,7 @@ type faint struct {
 	waits []filewise.WaitClass // right causes: waits of these classes, or changes of these kinds
 }
 
-// plants are what the causes are made with.
+// plants holds what the causes are made with.
 type plants struct {
 	t       testing.TB
 	storage *storage

@@ -47,8 +47,7 @@ func newGroup() (*group, error) {
 	return g, nil
 }
 
-// cameFrom is the cgroup that this process was in before it was moved; empty: it was
-// not.
+// cameFrom is the cgroup that this process was in before it was moved. Empty means it was not.
 var cameFrom string
 
 // throttle limits what a device takes, and gives if that has a speed, too.
@@ -65,8 +64,8 @@ func (g *group) throttle(loop string, s Speed) error {
 	return nil
 }
 
-// limits are what is written into which of a cgroup's files (Linux's
-// Documentation/admin-guide: cgroup-v1/blkio-controller.rst, cgroup-v2.rst).
+// limits returns what is written into which of a cgroup's files (Linux's Documentation/admin-guide:
+// cgroup-v1/blkio-controller.rst, cgroup-v2.rst).
 func (p place) limits(device string, s Speed) map[string]string {
 	var read Speed
 	if s.Reads {
@@ -95,8 +94,8 @@ func moveTo(group string, pid int) error {
 	return os.WriteFile(filepath.Join(group, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0)
 }
 
-// findPlace looks for the block-I/O controller, of version 1 first: where both
-// hierarchies are mounted, it is in one of them only.
+// findPlace looks for the block-I/O controller, of version 1 first: if both hierarchies are mounted, it is in one of
+// them only.
 func findPlace() (place, error) {
 	mounts, err := mountPoints()
 	if err != nil {
@@ -165,7 +164,7 @@ func lists(path, word string) (bool, error) {
 	return slices.Contains(strings.Fields(string(text)), word), err
 }
 
-// leaveGroup moves whoever is in the tests' cgroup back, and removes it.
+// leaveGroup moves anyone who is in the tests' cgroup back, and removes it.
 func leaveGroup() error {
 	p, err := findPlace()
 	if err != nil {

@@ -19,15 +19,14 @@ import (
 type holder struct {
 	t   testing.TB
 	dir string
-	// How long the lock is held, and then left to others; 0: as below.
+	// How long the lock is held, and then left to others. 0 means as below.
 	held, atRest time.Duration
 	stop         context.CancelFunc
 	done         sync.WaitGroup
 }
 
-// How long the lock is held, and then left to others, where nothing else is said; how
-// often it is asked for, which is oftener than SQLite's busy handler does, so that it is
-// soon held.
+// How long the lock is held, and then left to others, if nothing else is said; how often it is asked for, which is
+// oftener than SQLite's busy handler does, so that it is soon held.
 const (
 	polls       = 100 * time.Microsecond
 	usualHeld   = 150 * time.Millisecond

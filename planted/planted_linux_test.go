@@ -34,8 +34,7 @@ func TestSlowSecondVolumeIsSeen(t *testing.T) {
 	}
 }
 
-// largestOfNothing is what may remain possible between layouts that differ in name
-// only.
+// largestOfNothing holds what may remain possible between layouts that differ in name only.
 const largestOfNothing = 0.10
 
 func TestNameAloneMakesNoDifference(t *testing.T) {

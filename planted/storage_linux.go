@@ -37,9 +37,9 @@ type Device struct {
 	Speed
 }
 
-// Speed is how fast a device takes writes, and gives reads if Reads, a second; 0: no limit.
-// Sync has every write wait until it is on the device, for programs that never sync: version 1 of
-// cgroups does not charge what the kernel's flusher writes.
+// Speed is how fast a device takes writes, and gives reads if Reads, a second. 0 means no limit. Sync has every write
+// wait until it is on the device, for programs that never sync: version 1 of cgroups does not charge what the
+// kernel's flusher writes.
 type Speed struct {
 	Bytes, Requests int64
 	Reads, Sync     bool
@@ -191,8 +191,7 @@ func writeThrough(path string) error {
 	return unix.IoctlSetPointerInt(int(f.Fd()), unix.FS_IOC_SETFLAGS, flags|syncFlag)
 }
 
-// workDir is in memory where there is enough of it, so that what others do to the
-// disks meanwhile does not matter.
+// workDir is in memory if there is enough of it, so that what others do to the disks meanwhile does not matter.
 func workDir() string {
 	const tmpfsMagic = 0x01021994
 	var fs syscall.Statfs_t
@@ -219,7 +218,7 @@ func lock() (*os.File, error) {
 	}
 }
 
-// Need returns why storage cannot be made here; nil: it can.
+// Need returns why storage cannot be made here. Nil means it can.
 func Need() error {
 	if os.Geteuid() != 0 {
 		return unable("only root can make throttled volumes")

@@ -62,7 +62,7 @@ func loopsIn(root string) ([]string, error) {
 	return loops, nil
 }
 
-// detach frees those; its error says which are still busy.
+// detach frees those; its error reports which are still busy.
 func detach(root string) error {
 	loops, err := loopsIn(root)
 	if err != nil {

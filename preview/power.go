@@ -19,15 +19,15 @@ var percents = []float64{1, 3, 5, 10}
 // Blocks of an A/A measurement tell the noise to a third or so.
 const Blocks = 10
 
-// Noise is what a machine does to trials of one layout.
+// Noise holds what a machine does to trials of one layout.
 type Noise struct {
 	SD     float64       `json:"sd"` // of one trial within its block, on the log scale
 	Trial  time.Duration `json:"trial_ns"`
 	Source string        `json:"source"`
-	Trials int           `json:"trials"` // that tell it; 0: it was given
+	Trials int           `json:"trials"` // that tell it. 0 means it was given
 }
 
-// Power is what differences can be seen, and what that takes.
+// Power holds what differences can be seen, and what that takes.
 type Power struct {
 	Noise      Noise   `json:"noise"`
 	Layouts    int     `json:"layouts"`
@@ -36,16 +36,14 @@ type Power struct {
 	Rows       []Need  `json:"differences"`
 }
 
-// Need is what one size of difference takes. 0 blocks: more than can be
-// planned; 0 time: not known.
+// Need holds what one size of difference takes. 0 blocks: more than can be planned; 0 time: not known.
 type Need struct {
 	Percent float64       `json:"percent"`
 	Blocks  int           `json:"blocks"`
 	Time    time.Duration `json:"time_ns"`
 }
 
-// Sees says what differences can be seen with this noise: for plan --power, and
-// for doctor.
+// Sees states what differences can be seen with this noise: for plan --power, and for doctor.
 func Sees(n Noise, layouts int, confidence float64) (Power, error) {
 	out := Power{Noise: n, Layouts: layouts, Confidence: confidence, Chance: verdict.Power}
 	effects := filewise.Each(percents, func(p float64) float64 { return math.Log1p(p / 100) })

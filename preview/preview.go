@@ -1,6 +1,5 @@
-// Package preview says what a run of a plan would do: trials in order, statements,
-// files, space and time; and which differences it could see. Only the latter
-// measures, where it is asked to.
+// Package preview states what a run of a plan would do: trials in order, statements, files, space and time; and which
+// differences it could see. Only the latter measures, if it is asked to.
 package preview
 
 import (
@@ -26,29 +25,28 @@ type Preview struct {
 	Trials   []filewise.Cell    `json:"trials"` // all there can be: no layout dropped, none failed
 	Space    []run.SpaceNeed    `json:"space"`
 	AtLeast  time.Duration      `json:"at_least_ns"` // measured time of the fewest blocks that allow a verdict
-	AtMost   time.Duration      `json:"at_most_ns"`  // the budget, or all blocks where there is none
+	AtMost   time.Duration      `json:"at_most_ns"`  // the budget, or all blocks if there is none
 	Warnings []filewise.Warning `json:"warnings"`
 	// Conditions are the conditions of meaning by what is known before anything is spent.
 	Conditions []filewise.Condition `json:"conditions,omitempty"`
 	// Meaning is from what scale on an article's design is about files; nil if none is repeated.
 	Meaning *experiment.Meaning `json:"meaning,omitempty"`
-	// Forecast is what the budget can tell by an earlier run on this host; absent: there is none.
+	// Forecast holds what the budget can tell by an earlier run on this host. Absent means there is none.
 	Forecast *experiment.Forecast `json:"forecast,omitempty"`
-	// Findings are what an existing server was found to be.
+	// Findings holds what an existing server was found to be.
 	Findings []filewise.Finding `json:"findings,omitempty"`
-	// Unseen says why an existing server could not be looked at.
+	// Unseen reports why an existing server could not be looked at.
 	Unseen string `json:"unseen,omitempty"`
 	unseen error
 }
 
-// LayoutScript is what one layout would create and execute.
+// LayoutScript holds what one layout would create and execute.
 type LayoutScript struct {
 	Layout filewise.Layout `json:"layout"`
 	filewise.Script
 }
 
-// Of renders the plan, and looks at its server, to which nothing is written, where that
-// is an existing one.
+// Of renders the plan, and looks at its server, to which nothing is written, if that is an existing one.
 func Of(ctx context.Context, made plan.Made, login run.Login) (_ Preview, err error) {
 	p := made.Plan
 	env, err := run.Prepare(made.Engine, p)
@@ -83,7 +81,7 @@ func Of(ctx context.Context, made plan.Made, login run.Login) (_ Preview, err er
 	return out, nil
 }
 
-// Refusal is why a run would be refused; nil: it would not.
+// Refusal is why a run would be refused. Nil means it would not.
 func (v Preview) Refusal() error {
 	if v.unseen != nil {
 		return v.unseen
@@ -94,8 +92,8 @@ func (v Preview) Refusal() error {
 // mostEarlier bounds the runs of a store that are looked at for a forecast.
 const mostEarlier = 10
 
-// Forecast says what the plan's budget can tell by the newest run of the same work that was
-// measured in sessions on this host, and is in the store; nil: there is none.
+// Forecast states what the plan's budget can tell by the newest run of the same work that was measured in sessions on
+// this host, and is in the store. Nil means there is none.
 func Forecast(ctx context.Context, path string, p experiment.Plan) (*experiment.Forecast, error) {
 	if !p.Sessions {
 		return nil, nil
@@ -123,7 +121,7 @@ func Forecast(ctx context.Context, path string, p experiment.Plan) (*experiment.
 	return nil, nil
 }
 
-// forecastBy takes noise and time of a trial from a run; nil: it tells nothing of the plan.
+// forecastBy takes noise and time of a trial from a run. Nil means it tells nothing of the plan.
 func forecastBy(p experiment.Plan, r archive.Run) *experiment.Forecast {
 	if !archive.Alike(r.Plan, p) {
 		return nil

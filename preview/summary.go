@@ -137,7 +137,7 @@ func (l LayoutScript) files() string {
 	return strings.Join(out, "; ")
 }
 
-// trialWords are how many trials there are, and the first and the last of them.
+// trialWords returns how many trials there are, and the first and the last of them.
 func (v Preview) trialWords() string {
 	out := orderWords(v.Plan) + "."
 	if n := len(v.Trials); n > 0 {
@@ -160,7 +160,7 @@ func place(c filewise.Cell) string {
 	return fmt.Sprintf("%s (block %d)", c.Layout, c.Block)
 }
 
-// findingLines are what is wrong with an existing server, and how much is not.
+// findingLines returns what is wrong with an existing server, and how much is not.
 func (v Preview) findingLines() []document.Block {
 	if len(v.Findings) == 0 {
 		return nil

@@ -112,7 +112,7 @@ func spaceLine(s run.SpaceNeed) string {
 	return fmt.Sprintf("%s: at least %s needed, %s", name, humanize.IBytes(uint64(s.Need)), free)
 }
 
-// beforeAndAfter says what trials do besides the statements of their layouts.
+// beforeAndAfter states what trials do besides the statements of their layouts.
 func beforeAndAfter(p experiment.Plan) []string {
 	var out []string
 	sc, err := workload.Lookup(p.Scenario)
@@ -263,7 +263,7 @@ func printScript(w *lines, l LayoutScript, shown map[string]bool) {
 
 var numbers = regexp.MustCompile(`\d+([ ,]+\d+)*`)
 
-// alike is what a step has in common with that for another file.
+// alike returns what a step has in common with that for another file.
 func (l LayoutScript) alike(s filewise.Step) string {
 	text := s.SQL
 	for _, f := range l.Files {

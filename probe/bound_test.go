@@ -7,8 +7,8 @@ import (
 	"filewise"
 )
 
-// A machine that is busy with something else is not one on which the work is
-// CPU-bound; where it is not known whose work it was, it counts as ours.
+// A machine that is busy with something else is not one on which the work is CPU-bound; if it is not known whose work
+// it was, it counts as ours.
 func TestWhoseProcessorsWereBusy(t *testing.T) {
 	cpu := func(user, idle float64) []filewise.Delta {
 		var all []filewise.Delta

@@ -19,7 +19,7 @@ const (
 	StealShare  = "steal share"
 	IdleShare   = "idle share"
 	BusyShare   = "busy share"
-	OwnShare    = "own share" // of Filewise and the server, where both are known
+	OwnShare    = "own share" // of Filewise and the server, if both are known
 )
 
 // Names of the other derived deltas, behind the device or the resource that they are of.

@@ -14,7 +14,7 @@ import (
 // concurrent use.
 type Live struct {
 	set    *Set
-	window time.Duration // planned; 0: not known
+	window time.Duration // planned. 0 means not known
 
 	mu     sync.Mutex // held while the probes are read
 	start  *Snapshot
@@ -25,7 +25,7 @@ type Live struct {
 	since  time.Duration // from the window's start to the last look
 }
 
-// NewLive makes one for a window of a planned length; 0: not known.
+// NewLive makes one for a window of a planned length. 0 means not known.
 func NewLive(set *Set, window time.Duration) *Live { return &Live{set: set, window: window} }
 
 // The pace of looks: at most one a second and one part in a hundred of the time.
@@ -57,9 +57,8 @@ func (l *Live) Close() {
 	l.closed = true
 }
 
-// Deltas is how far the counters have moved since the window's start, and when
-// that was by the latest look; this call looks when it is time to. ok is false when
-// there was none.
+// Deltas returns how far the counters have moved since the window's start, and when that was by the latest look; this
+// call looks when it is time to. ok is false when there was none.
 func (l *Live) Deltas(ctx context.Context) (deltas []filewise.Delta, since time.Duration, ok bool) {
 	if !l.mu.TryLock() { // somebody is reading; the next call will know
 		return nil, 0, false
@@ -76,7 +75,7 @@ func (l *Live) Deltas(ctx context.Context) (deltas []filewise.Delta, since time.
 	return l.last, l.since, l.last != nil
 }
 
-// due tells whether a look now would neither come too often nor too near the end.
+// due reports whether a look now would neither come too often nor too near the end.
 func (l *Live) due(now time.Time) bool {
 	if l.start == nil || l.closed || now.Sub(l.looked) < max(lookEvery, lookShare*l.took) {
 		return false

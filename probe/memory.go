@@ -29,7 +29,7 @@ const (
 // the time that it stands for. It implements filewise.Sampler.
 type memory struct {
 	read  func() (map[string]float64, error)
-	limit float64 // of the container; 0: none
+	limit float64 // of the container. 0 means none
 
 	mu      sync.Mutex
 	names   []string           // that the system tells; none before the first Read

@@ -83,8 +83,8 @@ func parsePressure(resource string, text []byte) []filewise.Counter {
 	return counters
 }
 
-// callsWritten is what a process has written by calls; what it has asked the kernel
-// for by queues of requests (io_uring, libaio) is not in it.
+// callsWritten holds what a process has written by calls; what it has asked the kernel for by queues of requests
+// (io_uring, libaio) is not in it.
 const callsWritten = "bytes written by calls"
 
 // selfIONames are the counters of /proc/self/io (man 5 proc_pid_io).
@@ -158,7 +158,7 @@ func parseDisks(text []byte, devices []string) []filewise.Counter {
 	return counters
 }
 
-// memoryNames are what is read of /proc/meminfo (man 5 proc_meminfo), in kB there.
+// memoryNames holds what is read of /proc/meminfo (man 5 proc_meminfo), in kB there.
 var memoryNames = map[string]string{
 	"MemTotal": MemoryTotal, "MemAvailable": MemoryAvailable, "Cached": MemoryCached, "Dirty": MemoryDirty, "Writeback": MemoryWriteback,
 }

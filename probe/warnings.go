@@ -24,7 +24,7 @@ const (
 	stealLimit  = 5  // one of 20: as much as the differences that are looked for
 )
 
-// Warnings says what the deltas of a window mean for its result.
+// Warnings states what the deltas of a window mean for its result.
 func Warnings(deltas []filewise.Delta) []filewise.Warning {
 	var warnings []filewise.Warning
 	others, fromOthers := Others(deltas)
@@ -46,8 +46,8 @@ func Warnings(deltas []filewise.Delta) []filewise.Warning {
 	return warnings
 }
 
-// Others is the share that neither Filewise nor its server took, nor other virtual
-// machines, in percent; ok is false where that is not known.
+// Others is the share that neither Filewise nor its server took, nor other virtual machines, in percent; ok is false
+// if that is not known.
 func Others(deltas []filewise.Delta) (share float64, ok bool) {
 	busy, _ := Find(deltas, "cpu", BusyShare)
 	steal, _ := Find(deltas, "cpu", StealShare)
@@ -65,8 +65,7 @@ func Find(deltas []filewise.Delta, probe, name string) (value float64, ok bool) 
 	return 0, false
 }
 
-// Ceiling is what the device behind a volume gives at most, by the second; 0: not
-// known.
+// Ceiling holds what the device behind a volume gives at most, by the second. 0 means not known.
 type Ceiling struct {
 	Volume, Device        string
 	ReadBytes, WriteBytes float64

@@ -21,7 +21,7 @@ const (
 	sampleShare   = 100 // a look takes at most one part in so many of the time, up to sampleRarest
 	sampleWaking  = 4   // times what a look takes by the clock is what it costs
 	sampleLooks   = 50  // are wanted in a window
-	sampleCosts   = 8   // the last looks whose quickest says what one costs
+	sampleCosts   = 8   // the last looks whose quickest states what one costs
 	sampleSure    = 3   // looks after which that is known
 )
 
@@ -51,10 +51,9 @@ func (p *pace) first() time.Duration {
 	return min(max(p.window/sampleLooks, sampleFastest), sampleEvery)
 }
 
-// Watch has the set's samplers look now and then until stop is called or ctx
-// ends: the oftener the shorter the window is, as far as looks may cost; 0: its
-// length is not known. A sampler whose look fails stops looking; its counters stay
-// as they are.
+// Watch has the set's samplers look now and then until stop is called or ctx ends: the oftener the shorter the window
+// is, as far as looks may cost. 0 means its length is not known. A sampler whose look fails stops looking; its
+// counters stay as they are.
 func (s *Set) Watch(ctx context.Context, window time.Duration) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var samplers []filewise.Sampler

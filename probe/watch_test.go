@@ -77,8 +77,8 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// What the system tells becomes means over the looks; what it does not tell is
-// absent, and so is all where nobody looked.
+// What the system tells becomes means over the looks; what it does not tell is absent, and so is all if nobody
+// looked.
 func TestMemory(t *testing.T) {
 	const gib = 1 << 30
 	readings := []map[string]float64{{MemoryTotal: 8 * gib, MemoryDirty: 0}, {MemoryTotal: 8 * gib, MemoryDirty: 100},

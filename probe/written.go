@@ -7,10 +7,9 @@ import (
 	"filewise"
 )
 
-// Written are the deltas of filewise.ProbeWritten that follow from a measure's
-// others: what was written to the engine's own files by their role, where the
-// engine has not said that itself; what the server's processes wrote by calls; and
-// all of it per byte of the work's data. Files are those observed before and after.
+// Written are the deltas of filewise.ProbeWritten that follow from a measure's others: what was written to the
+// engine's own files by their role, if the engine has not said that itself; what the server's processes wrote by
+// calls; and all of it per byte of the work's data. Files are those observed before and after.
 func Written(m filewise.Measure, files []filewise.File, embedded bool) []filewise.Delta {
 	var out []filewise.Delta
 	said := func(name string) bool {
@@ -46,7 +45,7 @@ func Written(m filewise.Measure, files []filewise.File, embedded bool) []filewis
 	return out
 }
 
-// writtenNames are what Written may add, in order.
+// writtenNames holds what Written may add, in order.
 var writtenNames = []string{filewise.WrittenData, filewise.WrittenIndex, filewise.WrittenLog, filewise.WrittenTemp, filewise.WrittenBackup,
 	filewise.WrittenRest, filewise.WrittenCalls}
 

@@ -35,15 +35,14 @@ type runsRow struct {
 	Layout  string `json:"layout"`
 	Runs    string `json:"runs"`
 	Average string `json:"average_time,omitempty"`
-	Rate    string `json:"average_throughput,omitempty"` // where a run has a window, not a fixed work
+	Rate    string `json:"average_throughput,omitempty"` // if a run has a window, not a fixed work
 	Against string `json:"against_baseline"`
 	Best    bool   `json:"best"` // by the averages
 	Sound   string `json:"sound"`
 	family  string
 }
 
-// besidePublished is the article's design and its kind of result; nil: the run has
-// another design.
+// besidePublished is the article's design and its kind of result. Nil means the run has another design.
 func (v view) besidePublished() *asPublished {
 	a := v.Plan.AsPublished
 	if a == nil {
@@ -176,7 +175,7 @@ func besides(a experiment.AsPublished, differ, open []string, families int) stri
 	return strings.Join(parts, " ")
 }
 
-// runs is the article's table of one family, and its best layout; empty: none.
+// runs is the article's table of one family, and its best layout. Empty means none.
 func (v view) runs(a experiment.AsPublished) (runsTable, string) {
 	t := runsTable{Family: v.Name}
 	averages := make([]time.Duration, len(v.Rows))
@@ -222,8 +221,7 @@ func (v view) runs(a experiment.AsPublished) (runsTable, string) {
 	return t, v.Rows[best].Name
 }
 
-// measured fills in the average time, or what was done in time where the design has a window,
-// against the baseline's.
+// measured fills in the average time, or what was done in time if the design has a window, against the baseline's.
 func (r *runsRow) measured(v view, took, base time.Duration) {
 	percent := 100 * (float64(took)/float64(base) - 1)
 	of := " % time"
@@ -243,11 +241,10 @@ func (r *runsRow) measured(v view, took, base time.Duration) {
 // workTimed is the work whose time is averaged where a design fixes the time.
 const workTimed = 1000
 
-// windowed tells whether the design fixes the time of a run, not its work.
+// windowed reports whether the design fixes the time of a run, not its work.
 func (v view) windowed() bool { return v.Scenario.Design != nil && v.Scenario.Design.Window > 0 }
 
-// took are the measured times of a layout's finished runs, in order; where the time
-// is fixed, those of so much work.
+// took are the measured times of a layout's finished runs, in order; if the time is fixed, those of so much work.
 func (v view) took(layout string) []time.Duration {
 	var out []time.Duration
 	for _, t := range v.Trials {
@@ -262,8 +259,8 @@ func (v view) took(layout string) []time.Duration {
 	return out
 }
 
-// average of some times, without the drop fastest and the drop slowest where more
-// than those are left; 0: there is none.
+// average of some times, without the drop fastest and the drop slowest where more than those are left. 0 means there
+// is none.
 func average(took []time.Duration, drop int) time.Duration {
 	took = slices.Clone(took)
 	slices.Sort(took)

@@ -32,7 +32,7 @@ func (v view) conditions() []document.Block {
 	return out
 }
 
-// conditionMeasured is what was found of a condition.
+// conditionMeasured returns what was found of a condition.
 func conditionMeasured(c filewise.Condition) string {
 	if c.Unknown {
 		return "not measured"
@@ -57,5 +57,5 @@ func conditionsInShort(all []filewise.Condition) string {
 	return "Conditions: " + say.Joined(", ", words...) + "."
 }
 
-// Conditions lists the conditions of meaning of a run so far; empty: none was measured.
+// Conditions lists the conditions of meaning of a run so far. Empty means none was measured.
 func Conditions(d Data) string { return conditionsInShort(d.Judgement.Conditions) }

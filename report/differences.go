@@ -16,8 +16,8 @@ func (v view) differencesTitle() string {
 	return "How much the layouts differ"
 }
 
-// differences are the layouts against the baseline, with the table of a terminal's answer;
-// none where nothing was measured.
+// differences are the layouts against the baseline, with the table of a terminal's answer; none if nothing was
+// measured.
 func (v view) differences() []document.Block {
 	if v.failures() == 0 && !slices.ContainsFunc(v.parts, view.measured) {
 		return nil
@@ -73,7 +73,7 @@ func (v view) inDetail() bool { return len(v.parts) <= mostDetailed }
 // connections.
 const concurrently = "concurrent "
 
-// paired tells whether every family is one of a pair.
+// paired reports whether every family is one of a pair.
 func paired(families []view) bool {
 	has := func(name string) bool {
 		return slices.ContainsFunc(families, func(f view) bool { return f.Name == name })
@@ -162,7 +162,7 @@ func (v view) overviewLines() document.Table {
 	return document.Tabulate(document.Table{}, lines, columns...)
 }
 
-// baselineText is what the baseline's typical trial did.
+// baselineText returns what the baseline's typical trial did.
 func (v view) baselineText() string {
 	if v.Base < 0 {
 		return say.Absent
@@ -178,5 +178,5 @@ func (v view) live() []document.Block {
 	return append(v.layouts(v.layoutsCaption(), "main"), v.failedNote())
 }
 
-// hasOverall tells whether a run's families have one over all of them.
+// hasOverall reports whether a run's families have one over all of them.
 func (v view) hasOverall() bool { return v.Name == experiment.FamilyOverall }

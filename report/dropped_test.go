@@ -72,8 +72,8 @@ func TestADroppedLayoutIsShownAsOfItsDrop(t *testing.T) {
 	}
 }
 
-// A layout that was dropped before it had an interval is not undecided: it is dropped, and the
-// note below the table says why.
+// A layout that was dropped before it had an interval is not undecided: it is dropped, and the note below the table
+// reports why.
 func TestDroppedIsNotUndecided(t *testing.T) {
 	d := stored(t)
 	for _, l := range d.Judgement.Families[0].Result.Looks {

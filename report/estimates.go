@@ -11,8 +11,8 @@ import (
 	"filewise/workload"
 )
 
-// estimateOf is a layout's line; ok is false where nothing is known of it. What is
-// not resolvable has no place on the scale: it says so in words.
+// estimateOf is a layout's line; ok is false if nothing is known of it. What is not resolvable has no place on the
+// scale: it says so in words.
 func estimateOf(r row, name string) (m chart.Estimate, ok bool) {
 	if !r.Judged || !say.Known(r.Estimate.Effect) {
 		return chart.Estimate{}, false
@@ -41,8 +41,8 @@ func notBaseline(mark string) string {
 	return mark
 }
 
-// estimatesFigure is the dot plot of the layouts; empty where nothing differs from
-// the baseline by what has a place on a scale.
+// estimatesFigure is the dot plot of the layouts; empty if nothing differs from the baseline by what has a place on a
+// scale.
 func (v view) estimatesFigure() document.Figure {
 	e := v.effects(v.factors())
 	var rows []chart.Estimate
@@ -96,8 +96,7 @@ func (v view) pointsOf() []chart.Point {
 // curveHeight is that of a curve over the number of files.
 const curveHeight = 202
 
-// curveFigure is the curve of a run with one family over at least three numbers of
-// files; empty: there is none.
+// curveFigure is the curve of a run with one family over at least three numbers of files. Empty means there is none.
 func (v view) curveFigure() document.Figure {
 	points := v.pointsOf()
 	if !v.numbered() || len(points) < 3 {
@@ -128,8 +127,7 @@ func over(sc workload.Scenario) string {
 	return "files"
 }
 
-// numbered tells whether the layouts differ in their number of files alone, as far
-// as the scenario counts them.
+// numbered reports whether the layouts differ in their number of files alone, as far as the scenario counts them.
 func (v view) numbered() bool {
 	seen := map[int]bool{}
 	for _, l := range v.Plan.Layouts {

@@ -79,8 +79,7 @@ func variantsOf(d Data) []string {
 // Timed reports whether what is measured is a time.
 func (v view) Timed() bool { return v.Unit == filewise.UnitTimes }
 
-// each tells whether one operation is so large that its time reads better than how
-// many of them fit into a second.
+// each reports whether one operation is so large that its time reads better than how many of them fit into a second.
 func (v view) each() bool { return v.Unit == "backups" || v.Unit == "dumps" || v.Unit == "restores" }
 
 // speedText is a layout's typical trial in words: "2,790 rows/s", "1.2 s".
@@ -133,9 +132,8 @@ func ranges(numbers []int) []string {
 	return out
 }
 
-// familyFigure are the differences of all families: curves over the number of
-// files, family by family, or a dot for each family, layout by layout. It is empty
-// where there is no verdict yet.
+// familyFigure are the differences of all families: curves over the number of files, family by family, or a dot for
+// each family, layout by layout. It is empty if there is no verdict yet.
 func (v view) familyFigure() document.Figure {
 	large := slices.ContainsFunc(v.parts, func(f view) bool { return f.factors() || f.wide() })
 	e := v.effects(large)
@@ -196,15 +194,15 @@ func (v view) familyDots(e chart.Effects) (out []document.Drawing) {
 	return out
 }
 
-// factors tells whether some effect is too large for percentages.
+// factors reports whether some effect is too large for percentages.
 func (v view) factors() bool {
 	return slices.ContainsFunc(v.Rows, func(r row) bool {
 		return r.Judged && say.Known(r.Estimate.Effect) && math.Abs(r.Estimate.Effect) >= say.FactorFrom
 	})
 }
 
-// wide tells whether an interval that is drawn goes beyond three times: on a scale
-// of percentages its lower half would be a dot.
+// wide reports whether an interval that is drawn goes beyond three times: on a scale of percentages its lower half
+// would be a dot.
 func (v view) wide() bool {
 	return slices.ContainsFunc(v.Rows, func(r row) bool {
 		e := r.Estimate

@@ -18,8 +18,8 @@ const (
 	mostFileLines = 40 // and so many of a layout listed
 )
 
-// ioKinds are what is compared between files, in the order in which they are
-// shown, each with the counters that it adds up.
+// ioKinds holds what is compared between files, in the order in which they are shown, each with the counters that it
+// adds up.
 var ioKinds = []struct {
 	Name     string
 	Counters []string
@@ -30,11 +30,11 @@ var ioKinds = []struct {
 	{"rows", []string{filewise.FileRows}},
 }
 
-// ofReading are the counters of them that no insert causes: where nothing but inserts runs,
-// what is read is the engine's own housekeeping.
+// ofReading are the counters of them that no insert causes: if nothing but inserts runs, what is read is the engine's
+// own housekeeping.
 var ofReading = []string{filewise.FileBytesRead, filewise.FileReads, filewise.FileReadTime}
 
-// inserting tells whether nothing but inserts ran.
+// inserting reports whether nothing but inserts ran.
 func inserting(family string) bool {
 	return strings.TrimSuffix(strings.TrimPrefix(family, concurrently), "s") == "insert" // that of dml is in the singular
 }
@@ -50,20 +50,19 @@ type fileLoads struct {
 type layoutFiles struct {
 	Layout string
 	Files  []fileLoad // in the order in which they were observed
-	// Balance is, of each kind, the largest data file's part against the mean; NaN:
-	// there is one file, or nothing was counted.
+	// Balance is, of each kind, the largest data file's part against the mean. NaN means there is one file, or
+	// nothing was counted.
 	Balance []float64
 }
 
-// fileLoad is one file's part of each kind; NaN: not counted.
+// fileLoad is one file's part of each kind. NaN means not counted.
 type fileLoad struct {
 	Name   string
 	Data   bool // it is one of those that the layout spreads
 	Shares []float64
 }
 
-// files are how the files share the load, by family; none where no I/O of single files
-// was read.
+// files returns how the files share the load, by family; none if no I/O of single files was read.
 func (v view) files() []document.Block {
 	blocks := v.eachFamily(view.fileBlocks)
 	if s := v.spreadLine(); s != "" {
@@ -126,7 +125,7 @@ func (v view) fileBlocks() []document.Block {
 	}
 }
 
-// fileLoads has the kinds of which some file has a part; ok is false where there is none.
+// fileLoads has the kinds of which some file has a part; ok is false if there is none.
 func (v view) fileLoads() (out fileLoads, ok bool) {
 	out.Family = v.Name
 	var all []layoutFiles // with all kinds
@@ -202,7 +201,7 @@ func medians(all [][]float64) []float64 {
 	return filewise.Each(all, median)
 }
 
-// dataFiles is how many of the files are data files.
+// dataFiles returns how many of the files are data files.
 func (l layoutFiles) dataFiles() (n int) {
 	for _, f := range l.Files {
 		if f.Data {
@@ -260,8 +259,8 @@ func loadsOf(t trial) []fileLoad {
 
 func times(x float64) string { return say.Sig3(x) + " ×" }
 
-// spreadLine says how even the files' load is, in a line; empty: not known. Rows
-// come first: they are the work itself, whatever caches do.
+// spreadLine states how even the files' load is, in a line. Empty means not known. Rows come first: they are the work
+// itself, whatever caches do.
 func (v view) spreadLine() string {
 	for _, f := range v.parts {
 		loads, _ := f.fileLoads()

@@ -25,10 +25,9 @@ var (
 	pictures = flag.String("pictures", "", "write the sample runs in all formats into a `directory`, to be looked at")
 )
 
-// stored is a realistic run as the store would give it: five layouts, six
-// blocks, two of the layouts dropped, a failed trial, an outlier. It is kept as
-// data, so that the goldens depend on this package alone.
-// `go test ./report -run TestPictures -pictures DIR` makes it anew.
+// stored is a realistic run as the store would give it: five layouts, six blocks, two of the layouts dropped, a
+// failed trial, an outlier. It is kept as data, so that the goldens depend on this package alone. `go test ./report
+// -run TestPictures -pictures DIR` makes it again.
 func stored(t *testing.T) report.Data {
 	t.Helper()
 	text, err := os.ReadFile("testdata/gentle.data.json")
@@ -214,7 +213,7 @@ func TestJudgedNow(t *testing.T) {
 	}
 }
 
-// TestPictures writes the sample runs, and their data, where they are asked for.
+// TestPictures writes the sample runs, and their data, if they are asked for.
 func TestPictures(t *testing.T) {
 	if *pictures == "" {
 		t.Skip("-pictures names no directory")

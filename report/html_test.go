@@ -126,8 +126,8 @@ func TestContentsLeadToAllSections(t *testing.T) {
 	}
 }
 
-// TestTablesAndChartsAreAccessible: every table says what it is, every chart
-// has a text, headings do not skip a level.
+// TestTablesAndChartsAreAccessible: every table states what it is, every chart has a text, headings do not skip a
+// level.
 func TestTablesAndChartsAreAccessible(t *testing.T) {
 	for name, d := range map[string]report.Data{"stored": stored(t), "rich": rich(t), "swept": swept(t), "dml": families(t)["dml"],
 		"backup": families(t)["backup"]} {

@@ -43,13 +43,13 @@ type Document struct {
 	Machine   []filewise.Fact     `json:"machine"`
 	Server    []filewise.Fact     `json:"server"`
 	Trials    []trialDoc          `json:"trials"`
-	// Families are the tables of all families, where there are several; Layouts is
-	// that over all of them, or of the first.
+	// Families are the tables of all families, if there are several; Layouts is that over all of them, or of the
+	// first.
 	Families    []FamilyDoc  `json:"families,omitempty"`
 	Published   []comparison `json:"published_beside_measured,omitempty"`
 	AsPublished *asPublished `json:"as_published,omitempty"`
-	// Waits are what connections waited for, and Spread how evenly files were used,
-	// by family; absent where it was not read.
+	// Waits holds what connections waited for, and Spread how evenly files were used, by family; absent if it was not
+	// read.
 	Waits  []waitsDoc     `json:"waits,omitempty"`
 	Spread []spreadDoc    `json:"spread,omitempty"`
 	Gate   []gate.Outcome `json:"gate,omitempty"` // what conditions of --fail-if came to
@@ -57,8 +57,7 @@ type Document struct {
 	Tables []document.Values `json:"tables"`
 }
 
-// judgementDoc has the first family's verdict beside the rest, and the families where
-// there are several.
+// judgementDoc has the first family's verdict beside the rest, and the families if there are several.
 type judgementDoc struct {
 	experiment.Judgement
 	Result    verdict.Result `json:"verdict"`
@@ -66,9 +65,10 @@ type judgementDoc struct {
 	Cause     *cause.Cause   `json:"cause,omitempty"`
 	// Latency is that of the first family by layout.
 	Latency []experiment.LayoutLatency `json:"latency,omitempty"`
-	// LatencyLoss says that a layout to use loses in latency; absent: none does.
+	// LatencyLoss reports that a layout to use loses in latency. Absent means none does.
 	LatencyLoss string `json:"latency_loss,omitempty"`
-	// Stalls says which trials stalled and what that costs, or how many can though none did; absent: not known yet.
+	// Stalls reports which trials stalled and what that costs, or how many can though none did. Absent means not
+	// known yet.
 	Stalls   string              `json:"stalls,omitempty"`
 	Families []experiment.Family `json:"families,omitempty"`
 }
@@ -173,16 +173,16 @@ type LayoutDoc struct {
 	Text           string   `json:"difference"`           // the same as it is shown
 	Mark           string   `json:"mark"`                 // best, within the margin, worse, undecided, …
 	DroppedAt      int      `json:"dropped_at,omitempty"` // block after which it was no longer measured
-	// WrittenPerByte is what the server wrote for each byte of the work's data, and
-	// CheckpointCycles how many there were in a measured window; of the median trial.
+	// WrittenPerByte holds what the server wrote for each byte of the work's data, and CheckpointCycles how many
+	// there were in a measured window; of the median trial.
 	WrittenPerByte   *float64 `json:"bytes_written_per_byte,omitempty"`
 	CheckpointCycles *float64 `json:"checkpoint_cycles,omitempty"`
-	// Latency is that of the family's operations; absent: too few for it.
+	// Latency is that of the family's operations. Absent means too few for it.
 	Latency *experiment.LayoutLatency `json:"latency,omitempty"`
 	row     row
 }
 
-// Estimate is what the last look says of the layout; its numbers are NaN where nothing is known.
+// Estimate returns what the last look says of the layout; its numbers are NaN if nothing is known.
 func (l LayoutDoc) Estimate() verdict.Estimate { return l.row.Estimate }
 
 // Timed reports whether what is measured is a time.
@@ -191,7 +191,7 @@ func (l LayoutDoc) Timed() bool { return l.row.Timed }
 // Class groups marks for colour.
 func (l LayoutDoc) Class() string { return l.row.markClass() }
 
-// Drawn is the layout as a line of a plot of differences; ok is false where nothing is known.
+// Drawn is the layout as a line of a plot of differences; ok is false if nothing is known.
 func (l LayoutDoc) Drawn(name string) (m chart.Estimate, ok bool) { return estimateOf(l.row, name) }
 
 // trialDoc is a trial without its slices: those are in the export.

@@ -72,8 +72,7 @@ func (v view) against() string {
 	return "difference" + confidence
 }
 
-// unrated tells whether layouts were measured, and none with bytes: queries have
-// none.
+// unrated reports whether layouts were measured, and none with bytes: queries have none.
 func (v view) unrated() bool {
 	measured := false
 	for _, r := range v.Rows {
@@ -116,8 +115,8 @@ func (v view) failedNote() document.Block {
 	return document.OnTerminal()
 }
 
-// footnotes say what the table's numbers are, where that is not plain. Of a run with
-// several families most of them are the families' own.
+// footnotes say what the table's numbers are, if that is not plain. Of a run with several families most of them are
+// the families' own.
 func (v view) footnotes() []string {
 	if v.several() {
 		return []string{v.retriedText()}
@@ -149,7 +148,7 @@ func (v view) outside() int {
 	return n
 }
 
-// dropped lists the layouts that are no longer measured; empty: none.
+// dropped lists the layouts that are no longer measured. Empty means none.
 func (v view) dropped() string {
 	var parts []string
 	for _, r := range v.Rows {

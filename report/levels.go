@@ -21,7 +21,7 @@ func (v view) answerFigure() document.Figure {
 	return v.levelsFigure("chart-answer")
 }
 
-// levels are throughput and latency of every family, where the answer has not got them.
+// levels are throughput and latency of every family, if the answer has not got them.
 func (v view) levels() []document.Block {
 	if !v.several() {
 		return nil
@@ -34,7 +34,7 @@ func (v view) levels() []document.Block {
 	})
 }
 
-// levelsFigure are the absolute figures of one family; empty: nothing was measured.
+// levelsFigure are the absolute figures of one family. Empty means nothing was measured.
 func (v view) levelsFigure(id string) document.Figure {
 	f := document.Figure{ID: id, Grid: true}
 	if d := v.throughputChart(); d != "" {
@@ -54,7 +54,7 @@ func (v view) levelsFigure(id string) document.Figure {
 	return f
 }
 
-// byTime tells whether a layout's figure is the time of one operation, which is better low.
+// byTime reports whether a layout's figure is the time of one operation, which is better low.
 func (v view) byTime() bool { return v.Timed() || v.each() }
 
 func (v view) speedName() string {
@@ -64,8 +64,7 @@ func (v view) speedName() string {
 	return "throughput"
 }
 
-// throughputChart are bars from nothing to what the layouts' typical trials did; empty: none
-// did anything.
+// throughputChart are bars from nothing to what the layouts' typical trials did. Empty means none did anything.
 func (v view) throughputChart() template.HTML {
 	base := nan
 	if v.Base >= 0 {
@@ -113,7 +112,7 @@ func (v view) levelOf(speed float64) float64 {
 
 var latencyNames = []string{"p50", "p99", "p99.9"}
 
-// latencyChart are p50, p99 and p99.9 of each layout; empty: too few operations for that.
+// latencyChart are p50, p99 and p99.9 of each layout. Empty means too few operations for that.
 func (v view) latencyChart() template.HTML {
 	var rows []chart.Span
 	for _, r := range v.Rows {
@@ -136,7 +135,7 @@ func (v view) latencyChart() template.HTML {
 		"Latency of operations by layout: p50, p99 and p99.9, on a logarithmic scale; the numbers stand at the lines.")
 }
 
-// latencies are those of the chart as a table, where there are no charts.
+// latencies are those of the chart as a table, if there are no charts.
 func (v view) latencies() document.Block {
 	var lines []overviewLine
 	for _, f := range v.parts {
@@ -176,7 +175,7 @@ func seconds(s float64) string {
 	return say.Seconds(s)
 }
 
-// overTime are the figures of all trials over the time of the run; empty: fewer than two.
+// overTime are the figures of all trials over the time of the run. Empty means fewer than two.
 func (v view) overTime() document.Figure {
 	f := document.Figure{ID: "chart-run", Legend: v.layoutLegend(), LegendOf: "Layouts over the time of the run",
 		Caption: "What each trial did, over the time of the run, pilots and failed ones left out. What all layouts have in common is " +

@@ -27,8 +27,8 @@ func (m meter) text() string { return fmt.Sprintf("%.0f %%", m.percent) }
 
 func (m meter) span() string { return fmt.Sprintf("%.0f–%.0f %%", m.least, m.most) }
 
-// limits are the processors and the storage by how near they were to their limits,
-// over all families of a trial; none where nothing was read.
+// limits are the processors and the storage by how near they were to their limits, over all families of a trial; none
+// if nothing was read.
 func (v view) limits() []document.Block {
 	charts := document.Figure{Grid: true}
 	var all []meter
@@ -84,9 +84,8 @@ func (v view) meters(name string) []meter {
 
 const processors = "processors busy"
 
-// resource is of what a share in percent is; empty: of nothing that has a limit. A
-// device that always has a request may still take more at a time: where fio found
-// no limit, its use says least.
+// resource is of what a share in percent is. Empty means of nothing that has a limit. A device that always has a
+// request may still take more at a time: where fio found no limit, its use says least.
 func resource(d filewise.Delta) string {
 	if d.Unit != "%" {
 		return ""

@@ -21,8 +21,7 @@ func Headline(d Data) string { return newView(d).Headline() }
 // stored, listed and sent.
 func Verdict(d Data) string { return say.Joined(" ", Headline(d), d.Judgement.LatencyLoss()) }
 
-// Relevance says how much of what was measured so far is about files; empty: it is
-// not known.
+// Relevance states how much of what was measured so far is about files. Empty means it is not known.
 func Relevance(d Data) string { return newView(d).relevance() }
 
 // Chart is a drawing of a report, as markup in which all texts are escaped.
@@ -69,11 +68,11 @@ func Measured(m filewise.Measure) string {
 	return Rate(m.Throughput(), m.Unit)
 }
 
-// shown is how many measures of a trial stand in its line.
+// shown counts the measures of a trial stand in its line.
 const shown = 2
 
-// Outcome writes what a trial gave, in a line: the mean over all families where
-// the plan has one, else the first two, and how many there are.
+// Outcome writes what a trial gave, in a line: the mean over all families if the plan has one, else the first two,
+// and how many there are.
 func Outcome(p experiment.Plan, t filewise.Trial) string {
 	if m, ok := p.OverallMeasure(t); ok {
 		return fmt.Sprintf("%s over all %d families", Measured(m), len(t.Measures))
@@ -90,7 +89,7 @@ func Outcome(p experiment.Plan, t filewise.Trial) string {
 	return strings.Join(parts, ", ")
 }
 
-// measured names the family where there are several.
+// measured names the family if there are several.
 func measured(m filewise.Measure, named bool) string {
 	switch {
 	case !named || m.Unit == filewise.UnitTimes:
@@ -113,7 +112,7 @@ func Place(d Data, c filewise.Cell) string {
 	return fmt.Sprintf("block %d of at most %d", c.Block, d.Judgement.Schedule.MaxBlocks)
 }
 
-// Left says how much is done and how long it may still take.
+// Left states how much is done and how long it may still take.
 func Left(d Data) string {
 	out := Finished(d)
 	if most := TimeLeft(d); most > 0 {
@@ -122,7 +121,7 @@ func Left(d Data) string {
 	return out
 }
 
-// Finished says how much is done.
+// Finished states how much is done.
 func Finished(d Data) string {
 	if d.Plan.AsPublished != nil {
 		all, done := runsOfDesign(d)
@@ -136,7 +135,7 @@ func Finished(d Data) string {
 	return out
 }
 
-// TimeLeft is how long the trials that are not done may take at most; 0: not known.
+// TimeLeft returns how long the trials that are not done may take at most. 0 means not known.
 func TimeLeft(d Data) time.Duration {
 	p, j := d.Plan, d.Judgement
 	most, trial := time.Duration(0), j.Schedule.TrialTime
@@ -159,7 +158,7 @@ func TimeLeft(d Data) time.Duration {
 	return most
 }
 
-// runsOfDesign are how many runs an article's design has, and how many are done.
+// runsOfDesign returns how many runs an article's design has, and how many are done.
 func runsOfDesign(d Data) (all, done int) {
 	for _, t := range d.Trials {
 		if t.State == filewise.Done {

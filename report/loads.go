@@ -11,8 +11,8 @@ import (
 	"filewise/report/document"
 )
 
-// loads are the curves over load levels: a chart, the table of its numbers, and the
-// law that was fitted to them. None where there is one level, or no trial yet.
+// loads are the curves over load levels: a chart, the table of its numbers, and the law that was fitted to them. None
+// if there is one level, or no trial yet.
 func (v view) loads() []document.Block {
 	s := v.Judgement.Sweep
 	if s == nil {

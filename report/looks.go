@@ -62,7 +62,7 @@ func (v view) someLooks() []verdict.Look {
 	return out
 }
 
-// lookCell is what one look says about one layout.
+// lookCell returns what one look says about one layout.
 func (v view) lookCell(l verdict.Look, arm int) document.Cell {
 	if arm >= len(l.Estimates) {
 		return document.Cell{}
@@ -101,7 +101,7 @@ func (v view) arm(i int) string {
 	return v.of.Result.Arms[i].Name
 }
 
-// outcome is what followed from a look.
+// outcome returns what followed from a look.
 func (v view) outcome(l verdict.Look) string {
 	switch l.Stop {
 	case verdict.ReasonNone:
@@ -151,7 +151,7 @@ func (v view) lookFigure() document.Figure {
 	return f
 }
 
-// shownLook tells whether an estimate has a place on a scale.
+// shownLook reports whether an estimate has a place on a scale.
 func shownLook(s verdict.Estimate) bool { return say.Known(s.Effect) && !say.Unresolvable(s.Lo, s.Hi) }
 
 // lookChart is one layout's course; hollow dots are those after it was dropped. Empty:

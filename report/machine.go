@@ -11,7 +11,7 @@ import (
 	"filewise/report/document"
 )
 
-// ofMachine is what the machine's counters say of a measure.
+// ofMachine holds what the machine's counters say of a measure.
 type ofMachine struct {
 	name  string
 	of    reading
@@ -62,8 +62,8 @@ func ofDevice(name string) []ofMachine {
 	}
 }
 
-// machine is what the machine did during the measured windows, over all families of a
-// trial; what a platform does not tell has no line.
+// machine returns what the machine did during the measured windows, over all families of a trial; what a platform
+// does not tell has no line.
 func (v view) machine() []document.Block {
 	all := slices.Clone(machineAlways)
 	for _, device := range v.counted(deviceOf) {
@@ -88,7 +88,7 @@ func (v view) machine() []document.Block {
 	}
 }
 
-// deviceOf names the device that wrote; empty: the delta tells of none.
+// deviceOf names the device that wrote. Empty means the delta tells of none.
 func deviceOf(d filewise.Delta) string {
 	if name, ok := strings.CutSuffix(d.Name, " bytes written"); ok && d.Probe == "disk" {
 		return name

@@ -15,7 +15,7 @@ import (
 	"filewise/report/document"
 )
 
-// method says how the run measured, in words.
+// method states how the run measured, in words.
 func (v view) method() []document.Block {
 	var out []document.Block
 	if s := v.Scenario.Summary; s != "" {
@@ -65,7 +65,7 @@ func (v view) estimand() string {
 	return said
 }
 
-// publishedMethod says how a run by the article's design measured.
+// publishedMethod states how a run by the article's design measured.
 func (v view) publishedMethod() []string {
 	out := []string{
 		v.trialWords(),
@@ -176,7 +176,7 @@ func (v view) measuredFor() time.Duration {
 	return v.Plan.Window
 }
 
-// turnText is the length of a turn where it is one for all.
+// turnText is the length of a turn if it is one for all.
 func (v view) turnText() string {
 	switch turn := v.Judgement.Schedule.Turn; {
 	case turn > 0:
@@ -237,7 +237,7 @@ func terms() []filewise.Fact {
 	return out
 }
 
-// tips are what each word means by itself.
+// tips returns what each word means by itself.
 func tips() map[string]string {
 	out := map[string]string{}
 	for _, t := range terms() {
@@ -257,5 +257,5 @@ func words() []document.Block {
 	return []document.Block{document.OnPages(out)}
 }
 
-// Glossary is what words mean: of those that stand alone, by themselves, and the list of all.
+// Glossary returns what words mean: of those that stand alone, by themselves, and the list of all.
 func Glossary() (map[string]string, []document.Block) { return tips(), words() }

@@ -12,7 +12,7 @@ import (
 	"filewise/workload"
 )
 
-// agreement says whether a published statement holds here.
+// agreement reports whether a published statement holds here.
 type agreement string
 
 const (
@@ -25,7 +25,7 @@ const (
 
 // comparison puts one published figure beside what was measured, as it is shown.
 type comparison struct {
-	Family    string    `json:"family,omitempty"` // of which it speaks, where the run has several
+	Family    string    `json:"family,omitempty"` // of which it speaks, if the run has several
 	Statement string    `json:"statement"`        // "8 files against 1 file"
 	Published string    `json:"published"`        // the figure, with the words that stand beside it
 	Measured  string    `json:"measured"`
@@ -139,7 +139,7 @@ func (v view) compare(c *comparison, f workload.Figure) {
 	}
 }
 
-// pairsText says why such an interval is wider than what the table has of the same layouts.
+// pairsText reports why such an interval is wider than what the table has of the same layouts.
 func (v view) pairsText(all []comparison) string {
 	i := slices.IndexFunc(all, func(c comparison) bool { return c.put })
 	if i < 0 {
@@ -242,7 +242,7 @@ func bestTexts(families []view) string {
 	return strings.Join(parts, " ")
 }
 
-// recommended is the layout to use; nil: none.
+// recommended is the layout to use. Nil means none.
 func (v view) recommended() *row {
 	if i := slices.IndexFunc(v.Rows, func(r row) bool { return r.Name == v.of.Result.RecommendedName() }); i >= 0 {
 		return &v.Rows[i]
@@ -250,7 +250,7 @@ func (v view) recommended() *row {
 	return nil
 }
 
-// Cite names the source of the published figures; empty: none.
+// Cite names the source of the published figures. Empty means none.
 func Cite(s workload.Source) string {
 	var parts []string
 	for _, p := range []string{s.Author, quoted(s.Title), s.Where} {

@@ -15,7 +15,7 @@ import (
 	"filewise/verdict/stats"
 )
 
-// reading is what a measure says of something; NaN: nothing.
+// reading returns what a measure says of something. NaN means nothing.
 type reading func(filewise.Measure) float64
 
 // counterOf reads a counter of a probe.
@@ -119,7 +119,7 @@ type layoutLine struct {
 	cells []document.Cell
 }
 
-// line has a cell for each layout; ok is false where none of them knows anything.
+// line has a cell for each layout; ok is false if none of them knows anything.
 func (v view) line(cell func(layout string) (c document.Cell, known bool), names ...string) (l layoutLine, ok bool) {
 	l.names = names
 	for _, r := range v.Rows {
@@ -137,8 +137,7 @@ func numberCell(x float64, write func(float64) string) (c document.Cell, ok bool
 	return document.Cell{Text: write(x), Value: x}, true
 }
 
-// byLayout is a table with a column for each layout. Of the columns before them, one
-// says what a line is about.
+// byLayout is a table with a column for each layout. Of the columns before them, one states what a line is about.
 func (v view) byLayout(caption string, lines []layoutLine, about int, heads ...string) document.Table {
 	var columns []document.Of[layoutLine]
 	for i, head := range heads {
@@ -152,7 +151,7 @@ func (v view) byLayout(caption string, lines []layoutLine, about int, heads ...s
 	return document.Tabulate(document.Table{Caption: caption}, lines, columns...)
 }
 
-// nan is what is not known.
+// nan holds what is not known.
 var nan = math.NaN()
 
 // median of the values; NaN when there is none.
@@ -166,13 +165,13 @@ func quantile(xs []float64, p float64) float64 {
 	return stats.Quantile(s, p)
 }
 
-// view is what every format shows of a family of operations, worked out once from
-// the data. That of a run is of its leading family: the one over all, or the first.
+// view holds what every format shows of a family of operations, worked out once from the data. That of a run is of
+// its leading family: the one over all, or the first.
 type view struct {
 	Data   // with the measures and published figures of the family alone
 	of     experiment.Family
-	Name   string // of the family, where the run has several
-	Family string // of the measure that is judged; empty: nothing measured
+	Name   string // of the family, if the run has several
+	Family string // of the measure that is judged. Empty means nothing measured
 	Unit   string // of its work: "rows"
 	Look   verdict.Look
 	Judged bool // there is a look, and Look is the last
@@ -203,7 +202,7 @@ func newView(d Data) view {
 	return v
 }
 
-// several tells whether it is of a run with several families, not of one of them.
+// several reports whether it is of a run with several families, not of one of them.
 func (v view) several() bool { return len(v.parts) > 1 }
 
 func viewOf(d Data, of experiment.Family) view {

@@ -34,9 +34,9 @@ type Data struct {
 	Machine   []filewise.Fact
 	Server    []filewise.Fact
 	Rejudged  bool // by other rules than the run's own
-	// Limit is a run of the same backups that were thrown away; nil: there is none.
+	// Limit is a run of the same backups that were thrown away. Nil means there is none.
 	Limit *Data
-	// Gate is what conditions of --fail-if came to; none: there are none.
+	// Gate holds what conditions of --fail-if came to. None means there are none.
 	Gate []gate.Outcome
 }
 
@@ -100,8 +100,7 @@ func (v view) document() document.Document {
 	return d
 }
 
-// ofWhich ends a heading with the family that it is about, where the run has
-// several: " (overall)".
+// ofWhich ends a heading with the family that it is about, if the run has several: " (overall)".
 func (v view) ofWhich() string {
 	if !v.several() {
 		return ""
@@ -109,8 +108,7 @@ func (v view) ofWhich() string {
 	return " (" + v.Name + ")"
 }
 
-// eachFamily shows blocks for each family that has any, folded away where there are
-// more than two.
+// eachFamily shows blocks for each family that has any, folded away if there are more than two.
 func (v view) eachFamily(blocks func(view) []document.Block) []document.Block {
 	var all []document.Fold
 	for _, f := range v.parts {
@@ -143,14 +141,13 @@ func notes(sentences ...string) []document.Block {
 	return out
 }
 
-// onPaper shows blocks in HTML and Markdown, even where those around them are shown
-// on a terminal too.
+// onPaper shows blocks in HTML and Markdown, even if those around them are shown on a terminal too.
 func onPaper(blocks ...document.Block) document.Only {
 	return document.Only{In: document.Paper, Blocks: blocks}
 }
 
-// answerPage is what a page has below the verdict, before all that is folded: one chart, why,
-// the table, and how far the answer goes.
+// answerPage returns what a page has below the verdict, before all that is folded: one chart, why, the table, and how
+// far the answer goes.
 func (v view) answerPage() []document.Block {
 	out := []document.Block{v.answerFigure()}
 	if causes := v.causes(); len(causes) > 0 && len(causes) <= mostOpen {
@@ -166,7 +163,7 @@ func (v view) answerPage() []document.Block {
 	return []document.Block{document.OnPages(out...)}
 }
 
-// scope is how far the verdict goes.
+// scope returns how far the verdict goes.
 func (v view) scope() []string {
 	p := v.Plan
 	where := "this machine and its storage"

@@ -12,27 +12,27 @@ import (
 	"filewise/verdict"
 )
 
-// row is what is said about one layout.
+// row holds what is said about one layout.
 type row struct {
 	filewise.Layout
 	Baseline bool
 	Timed    bool             // what is measured is a time
 	Done     int              // trials in blocks, pilots left out
 	Failed   int              // the same
-	Estimate verdict.Estimate // its fields are NaN where there is no look
+	Estimate verdict.Estimate // its fields are NaN if there is no look
 	Judged   bool             // Estimate comes from a look
-	Typical  float64          // work per second; NaN: not known
+	Typical  float64          // work per second. NaN means not known
 	Median   bool             // Typical is a plain median, for want of a look
-	Bytes    float64          // payload bytes per second of the typical trial; NaN: not known
+	Bytes    float64          // payload bytes per second of the typical trial. NaN means not known
 	Slowest  float64          // of the trials' throughput
 	Tail     spread           // until the slowest connection's last commit
 	Sync     spread           // from then until everything was durable
-	Window   float64          // median work per second of the windows, if another rate is judged; NaN: not known
+	Window   float64          // median work per second of the windows, if another rate is judged. NaN means not known
 	Calls    calls
 	Latency  *experiment.LayoutLatency // nil: not known
 }
 
-// measured tells whether a verdict or the speed of any layout is known.
+// measured reports whether a verdict or the speed of any layout is known.
 func (v view) measured() bool {
 	return v.Judged || slices.ContainsFunc(v.Rows, func(r row) bool { return say.Known(r.Typical) })
 }
@@ -92,8 +92,8 @@ func inTime(e verdict.Estimate) verdict.Estimate {
 	return e
 }
 
-// estimate is what the last look says about a layout; of a dropped one the
-// difference is that of its own last look, as its interval is.
+// estimate returns what the last look says about a layout; of a dropped one the difference is that of its own last
+// look, as its interval is.
 func (v view) estimate(layout string) (verdict.Estimate, bool) {
 	arm := slices.IndexFunc(v.of.Result.Arms, func(a verdict.Arm) bool { return a.Name == layout })
 	if !v.Judged || arm < 0 || arm >= len(v.Look.Estimates) {
@@ -102,7 +102,7 @@ func (v view) estimate(layout string) (verdict.Estimate, bool) {
 	return v.of.Result.Shown(v.Look, arm), true
 }
 
-// trialsText is how many trials were finished: "6", or "6 of 7" where some failed.
+// trialsText returns how many trials were finished: "6", or "6 of 7" where some failed.
 func (r row) trialsText() string {
 	if r.Failed == 0 {
 		return fmt.Sprint(r.Done)
@@ -146,7 +146,7 @@ func (r row) regretText() string {
 	return say.Bound(r.Estimate.Regret)
 }
 
-// downWeightedText is how many trials the robust fit pulled in.
+// downWeightedText returns how many trials the robust fit pulled in.
 func (r row) downWeightedText() string {
 	if !r.Judged {
 		return say.Absent
@@ -171,8 +171,8 @@ func (r row) markText() string {
 	return string(r.Estimate.Mark)
 }
 
-// lost tells whether the layout was dropped without an interval of its own: it cannot be the
-// best, which is no question that is open.
+// lost reports whether the layout was dropped without an interval of its own: it cannot be the best, which is no
+// question that is open.
 func (r row) lost() bool {
 	return r.Estimate.DroppedAt > 0 && r.Estimate.Mark == verdict.MarkUndecided
 }
@@ -206,7 +206,7 @@ func (r row) droppedText() string {
 	return fmt.Sprintf("dropped after block %d", r.Estimate.DroppedAt)
 }
 
-// p99Text is what 99 % of the operations stay within.
+// p99Text returns what 99 % of the operations stay within.
 func (r row) p99Text() string {
 	if r.Latency == nil {
 		return say.Absent
@@ -214,7 +214,7 @@ func (r row) p99Text() string {
 	return say.Human(r.Latency.P99)
 }
 
-// p99Small is that below another number; none where it is not known.
+// p99Small is that below another number; none if it is not known.
 func (r row) p99Small() []string {
 	if r.Latency == nil {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"filewise/experiment"
 )
 
-// A report says that layouts took turns, how long, and what is then one sample.
+// A report reports that layouts took turns, how long, and what is then one sample.
 func TestReportTellsOfSessions(t *testing.T) {
 	d := Data{Plan: experiment.Plan{Cells: 5, Window: 2 * time.Second, Seed: 7, Target: filewise.Target{Mode: filewise.External}}}
 	words := strings.Join(newView(d).methodWords(), "\n")

@@ -66,7 +66,7 @@ func (v view) spreads() []spreadLayout {
 	return out
 }
 
-// sizeOf is what files take of the storage, backups and logs included, in bytes.
+// sizeOf returns what files take of the storage, backups and logs included, in bytes.
 func sizeOf(files []filewise.File) (sum int64) {
 	for _, f := range files {
 		if f.Allocated != nil {
@@ -89,7 +89,7 @@ func (s spreadLayout) extents() int {
 	return n
 }
 
-// usedColumns say what layouts took of the storage, and in how many pieces, where that is known.
+// usedColumns say what layouts took of the storage, and in how many pieces, if that is known.
 func usedColumns(layouts []spreadLayout) (out []document.Of[spreadLayout]) {
 	if slices.ContainsFunc(layouts, func(s spreadLayout) bool { return s.most > 0 }) {
 		out = append(out, document.Num("most space", func(s spreadLayout) string {
@@ -131,7 +131,7 @@ func (s spreadLayout) observedText() string {
 	return say.Count(n, "data file") + ", " + say.Size(total)
 }
 
-// fileRow is one file of a layout before and after the work; nil: it was not there.
+// fileRow is one file of a layout before and after the work. Nil means it was not there.
 type fileRow struct{ built, final *filewise.File }
 
 func (r fileRow) file() filewise.File {

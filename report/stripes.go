@@ -16,7 +16,7 @@ import (
 type stripePoint struct {
 	Layout, Speed, Limit string
 	files                int
-	speed, lo, hi        float64 // per second; of intervals NaN where there is none
+	speed, lo, hi        float64 // per second; of intervals NaN if there is none
 	discard              bool
 }
 
@@ -117,7 +117,7 @@ func besideLimits(points []stripePoint) []stripePoint {
 	return points
 }
 
-// speedOf is in bytes per second, or where they are not known in times a second.
+// speedOf is in bytes per second, or if they are not known in times a second.
 func (v view) speedOf(r row) float64 {
 	if v.inBytes() {
 		return r.Bytes
@@ -125,7 +125,7 @@ func (v view) speedOf(r row) float64 {
 	return r.Typical
 }
 
-// inBytes tells whether the payload of every layout is known.
+// inBytes reports whether the payload of every layout is known.
 func (v view) inBytes() bool {
 	return !slices.ContainsFunc(v.Rows, func(r row) bool { return say.Known(r.Typical) && !say.Known(r.Bytes) })
 }
@@ -158,8 +158,7 @@ func (v view) stripeChart(points []stripePoint) template.HTML {
 	return chart.Lines(all, 250, axes, label)
 }
 
-// hasDiscard tells whether it is known what reading alone reaches: by some layouts of
-// the run, or by another run.
+// hasDiscard reports whether it is known what reading alone reaches: by some layouts of the run, or by another run.
 func (v view) hasDiscard() bool {
 	discards := func(r row) bool { return r.Discard }
 	return v.Limit != nil || slices.ContainsFunc(v.Rows, discards) && slices.ContainsFunc(v.Rows, func(r row) bool { return !r.Discard })

@@ -65,7 +65,7 @@ func judgedAtAll(f experiment.Family) bool {
 	return judged
 }
 
-// outcome is what one decision says of some families: layout to use, or to keep; empty if it is open.
+// outcome holds what one decision says of some families: layout to use, or to keep; empty if it is open.
 type outcome struct {
 	decision verdict.Decision
 	layout   string
@@ -76,7 +76,7 @@ type outcome struct {
 // estimated stands for the decision on families that are too short to judge.
 const estimated verdict.Decision = "estimated"
 
-// words says it, where there are so many families.
+// words says it, if there are so many families.
 func (o outcome) words(baseline string, all int) string {
 	names := familyNames(o.families)
 	if n := len(o.families); n == all && len(names) > 40 {
@@ -147,8 +147,8 @@ func adviceOn(layout, baseline string) string {
 // mostWarnings are shown on a screen; the report has all.
 const mostWarnings = 3
 
-// answer is what a terminal shows at the end of a run, on one screen: the verdict, the
-// table, why, what to be wary of, and where the rest is.
+// answer returns what a terminal shows at the end of a run, on one screen: the verdict, the table, why, what to be
+// wary of, and where the rest is.
 func (v view) answer() document.Block {
 	out := []document.Block{document.Headline(v.Headline())}
 	for _, s := range []string{v.latencyLoss(), v.Judgement.Stalls(), v.rules()} {
@@ -195,8 +195,8 @@ func (v view) answerRest() document.Block {
 	return document.OnScreen(append(out, document.Note(rest))...)
 }
 
-// causeInShort is the first thing that changed with the difference, without its interval, of
-// the first family that another layout wins; where nothing did, where the time went.
+// causeInShort is the first thing that changed with the difference, without its interval, of the first family that
+// another layout wins; if nothing did, where the time went.
 func (v view) causeInShort() string {
 	f := v
 	if i := slices.IndexFunc(v.parts, func(f view) bool { r := f.recommended(); return r != nil && !r.Baseline }); v.several() && i >= 0 {
@@ -213,8 +213,8 @@ func (v view) causeInShort() string {
 	return say.Joined(", ", "Why", f.Name) + ": " + said
 }
 
-// latencyLoss says that the layout to use is slow where it matters, and what bars such
-// ones; empty: it is not.
+// latencyLoss reports that the layout to use is slow where it matters, and what bars such ones. Empty means it is
+// not.
 func (v view) latencyLoss() string {
 	words := v.Judgement.LatencyLoss()
 	if words != "" && slices.Contains(v.Scenario.Flags, "p99-limit") {

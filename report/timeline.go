@@ -133,12 +133,12 @@ func eventsOf(trials []trial) []chart.Event {
 	return out
 }
 
-// checkpointed tells of a delta that says that there was a checkpoint.
+// checkpointed tells of a delta that reports that there was a checkpoint.
 func checkpointed(d filewise.Delta) bool {
 	return d.Unit == "checkpoints" && d.Value > 0 || d.Probe == filewise.ProbeCheckpoints && d.Value >= 1
 }
 
-// timelineNote says what the timeline shows.
+// timelineNote states what the timeline shows.
 func (v view) timelineNote() string {
 	const drift = "If it moves, the machine drifted; the verdict takes that out. Ticks below are events, on the trial in which they were " +
 		"noticed. Of pauses between trials only the beginning is drawn."
@@ -161,7 +161,7 @@ type spent struct {
 // share is the part of the whole: "62 %".
 func (s spent) share() string { return say.Share(float64(s.Took), float64(s.Whole)) }
 
-// stageWords are what the stages are for, where the name alone does not say.
+// stageWords holds what the stages are for, where the name alone does not say.
 var stageWords = map[string]string{
 	"measure":            "measuring",
 	filewise.StageCreate: "making first builds", filewise.StageBuild: "building layouts", filewise.StageObserve: "observing the files",

@@ -29,7 +29,7 @@ type trial struct {
 	Kind       kind
 	Measure    filewise.Measure // the judged one; zero when there is none
 	Throughput float64          // NaN: none
-	Deviation  float64          // ln of throughput against the layout's typical; NaN: none
+	Deviation  float64          // ln of throughput against the layout's typical. NaN means none
 }
 
 // inBlock tells of a finished trial that is no pilot.
@@ -124,7 +124,7 @@ func (t trial) deviationText() string { return say.Difference(t.Deviation) }
 // throughputText is the trial's throughput.
 func (t trial) throughputText() string { return say.Sig3(t.Throughput) }
 
-// noteText is what is peculiar to the trial.
+// noteText returns what is peculiar to the trial.
 func (t trial) noteText() string {
 	switch t.Kind {
 	case kindFailed:
@@ -156,8 +156,7 @@ func (t trial) tookText() string {
 	return say.Human(t.Elapsed)
 }
 
-// Failures writes counts of failures by class: "3 × deadlock, 1 × connection";
-// empty: none.
+// Failures writes counts of failures by class: "3 × deadlock, 1 × connection". Empty means none.
 func Failures(failures map[filewise.Class]int64) string {
 	var words []string
 	for _, class := range slices.Sorted(maps.Keys(failures)) {
@@ -168,8 +167,8 @@ func Failures(failures map[filewise.Class]int64) string {
 	return strings.Join(words, ", ")
 }
 
-// retriedText says of each layout how many operations failed and were tried again,
-// over all measures of its trials; empty: none did.
+// retriedText says of each layout how many operations failed and were tried again, over all measures of its trials.
+// Empty means none did.
 func (v view) retriedText() string {
 	sums := map[string]map[filewise.Class]int64{}
 	for _, t := range v.whole.Trials {

@@ -59,8 +59,7 @@ func (v view) timelineFigure() document.Figure {
 	return f
 }
 
-// afterwards is what came after the windows, and what single calls took; none where no
-// trial is finished.
+// afterwards returns what came after the windows, and what single calls took; none if no trial is finished.
 func (v view) afterwards() []document.Block {
 	measured := false
 	for _, r := range v.Rows {
@@ -96,7 +95,7 @@ const (
 	mostNoted = 100 // of more trials, so many peculiar ones
 )
 
-// bulky tells whether there are too many trials to show each.
+// bulky reports whether there are too many trials to show each.
 func (v view) bulky() bool { return len(v.Trials) > mostDots }
 
 // noted are the trials that are listed: all, or of many the peculiar ones.
@@ -127,7 +126,7 @@ func rankOf(k kind) int {
 	return 2
 }
 
-// notedNote says what is listed, and what is left out.
+// notedNote states what is listed, and what is left out.
 func (v view) notedNote() string {
 	if !v.bulky() {
 		return "All trials in the order in which they ran"
@@ -137,7 +136,7 @@ func (v view) notedNote() string {
 		say.Count(len(v.Trials), "trial"), mostNoted, v.RunID)
 }
 
-// part is what the trials of one layout gave in one part of a long run.
+// part holds what the trials of one layout gave in one part of a long run.
 type part struct {
 	blocks, layout string
 	speeds         []float64
@@ -177,8 +176,8 @@ func (v view) runParts() document.Table {
 		at("10 %", 0.1), at("median", 0.5), at("90 %", 0.9), at("slowest", 0))
 }
 
-// types are the latencies by type of operations; none where there is one type. A
-// terminal shows them where there is one load level.
+// types are the latencies by type of operations; none if there is one type. A terminal shows them if there is one
+// load level.
 func (v view) types() []document.Block {
 	all := slices.DeleteFunc(slices.Clone(v.Judgement.Latencies), func(l experiment.Latency) bool { return l.Type == "" })
 	if len(all) == 0 {

@@ -11,7 +11,7 @@ import (
 	"filewise/internal/say"
 )
 
-// mixed is a run of two types of operations, over load levels where there are any.
+// mixed is a run of two types of operations, over load levels if there are any.
 func mixed(levels bool) Data {
 	d := Data{Plan: experiment.Plan{Baseline: "1 file", Confidence: 0.95, P99Limit: 50 * time.Millisecond,
 		Layouts: []filewise.Layout{{Name: "1 file"}, {Name: "4 files"}}}}

@@ -12,7 +12,7 @@ import (
 	"filewise/verdict"
 )
 
-// verdict is what a reader sees first.
+// verdict returns what a reader sees first.
 func (v view) verdict() []document.Block {
 	said := func(class string, texts ...string) (out []document.Block) {
 		for _, s := range texts {
@@ -36,8 +36,8 @@ func (v view) verdict() []document.Block {
 		document.Everywhere(said("stopped", v.stopped(), v.rules())...))
 }
 
-// relevance says where the connections' time went, and so how much of what was
-// measured is about files; empty: nothing was read that tells.
+// relevance says where the connections' time went, and so how much of what was measured is about files. Empty means
+// nothing was read that tells.
 func (v view) relevance() string {
 	if r := v.whole.Judgement.Relevance; r != nil {
 		return r.Sentence
@@ -45,7 +45,7 @@ func (v view) relevance() string {
 	return ""
 }
 
-// met lists the conditions of meaning in a line; empty: none was measured.
+// met lists the conditions of meaning in a line. Empty means none was measured.
 func (v view) met() string { return conditionsInShort(v.whole.Judgement.Conditions) }
 
 // Headline is the verdict in one sentence, or why there is none, and what limits it.
@@ -108,8 +108,8 @@ func (v view) gain() string {
 	return ""
 }
 
-// stopped says why measuring stopped when it did; empty when the headline does,
-// or when other rules decide than those that stopped it.
+// stopped reports why measuring stopped when it did; empty when the headline does, or when other rules decide than
+// those that stopped it.
 func (v view) stopped() string {
 	if v.Rejudged {
 		return ""
@@ -135,8 +135,7 @@ func (v view) stopped() string {
 	return "Measuring stopped: " + why + "."
 }
 
-// oneInstance is the verdict's limit where layouts ran on a single build; empty:
-// there is none.
+// oneInstance is the verdict's limit where layouts ran on a single build. Empty means there is none.
 func (v view) oneInstance() string {
 	for _, w := range v.of.Result.Warnings {
 		if w.Code == verdict.WarnOneInstance {
@@ -146,8 +145,7 @@ func (v view) oneInstance() string {
 	return ""
 }
 
-// rules says by which rules a run was judged anew, and what that means; empty for
-// a run that is judged by its own.
+// rules says by which rules a run was judged again, and what that means; empty for a run that is judged by its own.
 func (v view) rules() string {
 	if !v.Rejudged {
 		return ""
@@ -157,7 +155,7 @@ func (v view) rules() string {
 		"stated.", v.Plan.Baseline, v.margin(), v.confidence(), v.Plan.Goal, v.Plan.JudgedBy())
 }
 
-// glance is how much was measured.
+// glance returns how much was measured.
 func (v view) glance() string {
 	done := 0
 	for _, r := range v.Rows {
@@ -182,7 +180,7 @@ func (v view) warnings() []document.Block {
 	return []document.Block{document.Everywhere(out...)}
 }
 
-// repeat says how to measure the same again, and how to see this again.
+// repeat states how to measure the same again, and how to see this again.
 func (v view) repeat() []document.Block {
 	again := "Report: " + v.showCommand()
 	same := fmt.Sprintf("Seed %d: the same order of trials and the same rows. This report again: %s", v.Plan.Seed, v.showCommand())
@@ -214,7 +212,7 @@ func Notices(warnings []filewise.Warning) []filewise.Warning {
 	return out
 }
 
-// mostOpen is of how many families a page says why at once; of more it is folded.
+// mostOpen is of how many families a page reports why at once; of more it is folded.
 const mostOpen = 2
 
 // causes are the sentences of each family; families of which the same is said share them.
@@ -235,8 +233,8 @@ func (v view) causes() []document.Fold {
 	return all
 }
 
-// why says why the layouts differ, or do not, by family; of a few families on a
-// terminal too. A page has few of them in its answer.
+// why reports why the layouts differ, or do not, by family; of a few families on a terminal too. A page has few of
+// them in its answer.
 func (v view) why() []document.Block {
 	all := v.causes()
 	if len(all) == 0 {
@@ -273,7 +271,7 @@ func (v view) whyOnPaper(all []document.Fold) []document.Block {
 	return out
 }
 
-// whyNote says what the figures of the sentences are.
+// whyNote states what the figures of the sentences are.
 func (v view) whyNote() []document.Block {
 	if len(v.causes()) == 0 {
 		return nil

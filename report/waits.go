@@ -15,7 +15,7 @@ import (
 	"filewise/report/document"
 )
 
-// mostEvents is how many single events of waits are listed.
+// mostEvents counts the single events of waits are listed.
 const mostEvents = 12
 
 // waitClasses in the order in which bars stack them.
@@ -24,7 +24,7 @@ var waitClasses = []filewise.WaitClass{
 	filewise.WaitTemp, filewise.WaitCheckpoint, filewise.WaitMemory, filewise.WaitNetwork, filewise.WaitOther,
 }
 
-// waited is what one family's connections waited for.
+// waited holds what one family's connections waited for.
 type waited struct {
 	Family  string // empty: the run has one
 	Unit    string // of one piece of work: "row"
@@ -36,9 +36,9 @@ type waited struct {
 // layoutWaits are medians over a layout's trials; times are in s per unit of work.
 type layoutWaits struct {
 	Layout string
-	Spent  float64   // the time of all connections; 0: not known, or they also rest
+	Spent  float64   // the time of all connections. 0 means not known, or they also rest
 	Class  []float64 // of each class
-	Share  float64   // of waits in the connections' time; NaN: not known
+	Share  float64   // of waits in the connections' time. NaN means not known
 }
 
 func (l layoutWaits) sum() float64 {
@@ -61,9 +61,9 @@ type waitEvent struct {
 
 // waitCell is an event on one layout.
 type waitCell struct {
-	Seconds float64 // per unit of work; NaN: not measured
-	Waits   float64 // the same; NaN: not counted
-	Share   float64 // of the connections' time; NaN: not known
+	Seconds float64 // per unit of work. NaN means not measured
+	Waits   float64 // the same. NaN means not counted
+	Share   float64 // of the connections' time. NaN means not known
 }
 
 type eventKey struct {
@@ -71,7 +71,7 @@ type eventKey struct {
 	class       filewise.WaitClass
 }
 
-// waits are what the connections waited for, by family; none where no wait was read.
+// waits returns what the connections waited for, by family; none if no wait was read.
 func (v view) waits() []document.Block { return v.eachFamily(view.waitBlocks) }
 
 func (v view) waitBlocks() []document.Block {
@@ -116,7 +116,7 @@ func (v view) waitBlocks() []document.Block {
 	}
 }
 
-// waited is what one family's connections waited for; ok is false where none was read.
+// waited returns what one family's connections waited for; ok is false if none was read.
 func (v view) waited() (waited, bool) {
 	w := waited{Family: v.Name, Unit: cause.Singular(v.Unit)}
 	events := map[eventKey]bool{} // whether their time is measured
@@ -157,7 +157,7 @@ func (v view) waited() (waited, bool) {
 	return w, len(w.Layouts) > 0 && len(w.Events) > 0
 }
 
-// connectionTime is the time of a measure's connections, in s; 0: not known, or not all work.
+// connectionTime is the time of a measure's connections, in s. 0 means not known, or not all work.
 func connectionTime(m filewise.Measure) float64 {
 	if m.Paced {
 		return 0

@@ -10,8 +10,8 @@ import (
 	"filewise/report/document"
 )
 
-// maxPoints is how many points in time a chart within the trials gets: more
-// than its pixels show nothing, and the file stays small.
+// maxPoints counts the points in time a chart within the trials gets: more than its pixels show nothing, and the file
+// stays small.
 const maxPoints = 160
 
 // maxLines is up to how many trials are drawn one by one; more are drawn as

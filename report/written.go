@@ -20,8 +20,7 @@ var writtenKinds = [][2]string{
 	{filewise.WrittenDevices, "devices, by anybody"},
 }
 
-// written is what was written, by family, and how often checkpoints came; none where
-// nothing was counted.
+// written returns what was written, by family, and how often checkpoints came; none if nothing was counted.
 func (v view) written() []document.Block {
 	blocks := v.eachFamily(view.writtenBlocks)
 	if len(blocks) == 0 {
@@ -73,7 +72,7 @@ func ofWriting(d filewise.Delta) bool {
 // cycles are the checkpoint cycles of a measured window.
 var cycles = counterOf(filewise.ProbeCheckpoints, filewise.CheckpointCycles)
 
-// ofUnit is what was written to a place, as an amount or per byte.
+// ofUnit returns what was written to a place, as an amount or per byte.
 func ofUnit(name, unit string) reading {
 	return func(m filewise.Measure) float64 {
 		for _, d := range m.Deltas {
@@ -106,8 +105,8 @@ func (v view) writtenLine() string {
 	return ""
 }
 
-// byServer is what the server wrote per byte of data; not known where neither its
-// calls nor its log are: data files alone are written whenever a checkpoint comes.
+// byServer returns what the server wrote per byte of data; not known where neither its calls nor its log are: data
+// files alone are written whenever a checkpoint comes.
 func byServer(m filewise.Measure) float64 {
 	files, calls, found := 0.0, nan, false
 	for _, kind := range writtenKinds {
@@ -130,8 +129,8 @@ func byServer(m filewise.Measure) float64 {
 	return nan
 }
 
-// grown says by how much the files of each layout grew in its trials, log files included,
-// where the design compares files that grow; and where none did, that this is no such run.
+// grown says by how much the files of each layout grew in its trials, log files included, where the design compares
+// files that grow; and if none did, that this is no such run.
 func (v view) grown() []string {
 	var out []string
 	for _, l := range v.Plan.Layouts {

@@ -12,13 +12,13 @@ import (
 	"filewise/internal/say"
 )
 
-// BackupCost is the check that says what comparing backups of a database takes.
+// BackupCost is the check that states what comparing backups of a database takes.
 const BackupCost = "time and bytes"
 
-// assumedRate is what a backup is taken to read, in bytes a second, where the server has no record of one.
+// assumedRate holds what a backup is taken to read, in bytes a second, if the server has no record of one.
 const assumedRate = 100 << 20
 
-// backupCost says how many bytes and how long comparing backups of the user's database takes.
+// backupCost states how many bytes and how long comparing backups of the user's database takes.
 func (env *Environment) backupCost(ctx context.Context) []filewise.Finding {
 	sizer, ok := env.Server.(filewise.BackupSizer)
 	if !ok {

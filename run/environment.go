@@ -12,8 +12,8 @@ import (
 	"filewise/workload"
 )
 
-// Environment is what a plan is measured in, or what is looked at without a plan: the
-// opened server with its directories and locks. Close gives all of it back.
+// Environment holds what a plan is measured in, or what is looked at without a plan: the opened server with its
+// directories and locks. Close gives all of it back.
 type Environment struct {
 	Engine   filewise.Engine
 	Plan     experiment.Plan
@@ -25,13 +25,13 @@ type Environment struct {
 	findings []filewise.Finding // of an external server
 	limits   []storage.Limit    // of the volumes, as far as known
 	facts    []filewise.Fact    // of the storage
-	origin   *filewise.Target   // the database of which a dump is taken, with its secrets; nil: there is none
-	others   filewise.Server    // that one's server, for its monitor; nil: nobody minds
+	origin   *filewise.Target   // the database of which a dump is taken, with its secrets. Nil means there is none
+	others   filewise.Server    // that one's server, for its monitor. Nil means nobody minds
 	lock     *hostlock.Lock
-	locked   *serverLock // of an external server; nil: nobody else works there
+	locked   *serverLock // of an external server. Nil means nobody else works there
 	undo     []func() error
 	opened   int                 // of undo, before the server and the limit of its memory
-	started  func(pid int) error // hears of each process of a server, its memory unlimited; nil: nobody
+	started  func(pid int) error // hears of each process of a server, its memory unlimited. Nil means nobody
 }
 
 // Login gives the address of an external server with its secrets.
@@ -57,9 +57,9 @@ func Prepare(e filewise.Engine, p experiment.Plan) (*Environment, error) {
 	return &Environment{Engine: e, Plan: p, Workload: w, Scripts: scripts, Target: p.Target}, err
 }
 
-// SetUp makes everything ready for the plan's first trial, or refuses it and leaves
-// nothing. The host's measuring lock is taken first, an external server's before
-// anything is built there. Who asks is told that the run is stored in that file; empty: nowhere.
+// SetUp makes everything ready for the plan's first trial, or refuses it and leaves nothing. The host's measuring
+// lock is taken first, an external server's before anything is built there. Who asks is told that the run is stored
+// in that file. Empty means nowhere.
 func SetUp(ctx context.Context, e filewise.Engine, p experiment.Plan, login Login, store string) (*Environment, error) {
 	env, err := Prepare(e, p)
 	if err != nil {

@@ -51,8 +51,8 @@ func scriptFacts(scripts []filewise.Script) []filewise.Fact {
 	return out
 }
 
-// Warnings are what a report has to say of any result of the plan here, as far as it is
-// known: of volumes, layouts, server and engine.
+// Warnings returns what a report has to say of any result of the plan here, as far as it is known: of volumes,
+// layouts, server and engine.
 func (env *Environment) Warnings() []filewise.Warning {
 	t := env.Plan.Target
 	return slices.Concat(machine.Warnings(t.VolumesHere()), env.ScriptWarnings(), findingWarnings(env.findings),
@@ -93,7 +93,7 @@ const clientPrefix = "client "
 
 type clientProbe struct{ filewise.Probe }
 
-// Name tells that it is not the server's.
+// Name reports that it is not the server's.
 func (p clientProbe) Name() string { return clientPrefix + p.Probe.Name() }
 
 // clientWarnings are those about processors, of a client that is not the server.

@@ -16,7 +16,7 @@ type Leftover struct {
 	Failed  string `json:"failed,omitempty"` // why it could not be removed
 }
 
-// removable tells whether it may go, and is there still.
+// removable reports whether it may go, and is there still.
 func (l Leftover) removable() bool { return l.Kept == "" && !l.Removed }
 
 // Words say what was found and what became of it, or would.
@@ -46,7 +46,7 @@ func (l Leftover) Words(dry bool) string {
 	return what
 }
 
-// Leftovers are what killed runs have left on an external server that was looked at.
+// Leftovers returns what killed runs have left on an external server that was looked at.
 func (env *Environment) Leftovers(ctx context.Context) ([]Leftover, error) {
 	cleaner, ok := env.Server.(filewise.Cleaner)
 	if !ok {

@@ -37,7 +37,7 @@ func announce(ctx context.Context, p experiment.Plan, o Options) (*notices, erro
 	if o.Notify == nil {
 		return nil, nil
 	}
-	// What is refused anyhow is told to whoever has asked for it, and nobody else.
+	// What is refused anyhow is told to anyone who has asked for it, and nobody else.
 	env, err := Prepare(o.Engine, p)
 	if err == nil {
 		err = env.Preflight()
@@ -71,8 +71,8 @@ func (n *notices) guard(ask func() error) func() error {
 	}
 }
 
-// await says what is to be said before the run waits for what else it waits for: nothing
-// is sent while a trial is measured.
+// await states what is to be said before the run waits for what else it waits for: nothing is sent while a trial is
+// measured.
 func (n *notices) await(wait func(context.Context, time.Duration) error) func(context.Context, time.Duration) error {
 	if n == nil {
 		return wait
@@ -143,7 +143,7 @@ func (n *notices) watchSpace(between bool) {
 	}
 }
 
-// decisions are what a judgement comes to, as messages have it.
+// decisions returns what a judgement comes to, as messages have it.
 func decisions(j experiment.Judgement) []notify.Decision {
 	var out []notify.Decision
 	for _, d := range j.Decisions() {
@@ -229,7 +229,7 @@ func (n *notices) close(ctx context.Context, err error) {
 		n.end = &m
 	}
 	n.Notify.Queue(*n.end)
-	if ctx.Err() != nil { // whoever has interrupted the run waits no longer than this
+	if ctx.Err() != nil { // anyone who has interrupted the run waits no longer than this
 		short, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
 		ctx = short

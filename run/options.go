@@ -13,22 +13,22 @@ import (
 	"filewise/web"
 )
 
-// Options are what a run needs beside its plan. Only the engine has to be given, and the
-// login where the plan's target is an external server.
+// Options holds what a run needs beside its plan. Only the engine has to be given, and the login where the plan's
+// target is an external server.
 type Options struct {
 	Engine  filewise.Engine
 	Login   Login
-	Store   string         // file of the results; empty: the user's
+	Store   string         // file of the results. Empty means the user's
 	Version string         // of Filewise, stored with the run
 	Clock   filewise.Clock // nil: the real one
-	// Budget extends a run that Resume goes on with; 0: it has the plan's.
+	// Budget extends a run that Resume goes on with. 0 means it has the plan's.
 	Budget time.Duration
 	// AbortIf and Maintenance stand in for the plan's, for this time only.
 	AbortIf, Maintenance []string
 	// Hide takes secrets out of what is stored, told and handed to the observer. May be nil.
 	Hide func(string) string
-	// Notify tells people how the run goes; nil: nobody. Warn hears of what could not be
-	// told, a line at a time. May be nil.
+	// Notify tells people how the run goes. Nil means nobody. Warn hears of what could not be told, a line at a time.
+	// May be nil.
 	Notify *notify.Notifier
 	Warn   func(string)
 	// Observe is asked for an observer once the run is stored, before its next trial. The
@@ -37,8 +37,8 @@ type Options struct {
 	// Before is asked before each trial, before all else; it may wait, and its error ends the
 	// run. May be nil.
 	Before func(context.Context) error
-	// Drivers reaches those of a plan, and is nil where such plans cannot be run. What it returns
-	// besides lets go of them.
+	// Drivers reaches those of a plan, and is nil if such plans cannot be run. What it returns besides lets go of
+	// them.
 	Drivers func(context.Context, experiment.Plan, filewise.Server) (experiment.Drivers, func(), error)
 	// Result hears of what came of the run, before its environment is closed. Its error is
 	// that of the run. May be nil.
@@ -51,11 +51,11 @@ type Observer interface {
 	Close()                  // no trial will be measured any more
 }
 
-// Outcome is what came of a run.
+// Outcome holds what came of a run.
 type Outcome struct {
 	Run  store.Run // ID 0: it ended before it was stored
 	Data report.Data
-	// Over says why nothing was left to measure; empty: the run was measured.
+	// Over reports why nothing was left to measure. Empty means the run was measured.
 	Over string
 }
 
@@ -93,7 +93,7 @@ func (o Options) before(then func(context.Context, time.Duration) error) func(co
 	}
 }
 
-// drivers are those of the plan; nil: this process puts the load on the server.
+// drivers are those of the plan. Nil means this process puts the load on the server.
 func (o Options) drivers(ctx context.Context, p experiment.Plan, s filewise.Server) (experiment.Drivers, func(), error) {
 	switch {
 	case len(p.Drivers) == 0:

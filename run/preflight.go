@@ -51,8 +51,8 @@ func (env *Environment) needs() []SpaceNeed {
 	return out
 }
 
-// Space is what the plan needs on each volume, with what is free, which only an external
-// server itself knows of its volumes.
+// Space returns what the plan needs on each volume, with what is free, which only an external server itself knows of
+// its volumes.
 func (env *Environment) Space() ([]SpaceNeed, error) {
 	needs := env.needs()
 	if len(env.Plan.Target.VolumesHere()) == 0 {
@@ -71,8 +71,8 @@ func (env *Environment) Space() ([]SpaceNeed, error) {
 	return needs, nil
 }
 
-// fixedWork is what a layout's files on a volume grow to at least by fixed work,
-// which is spread evenly over all files. What a time window leaves is not known.
+// fixedWork returns what a layout's files on a volume grow to at least by fixed work, which is spread evenly over all
+// files. What a time window leaves is not known.
 func fixedWork(p experiment.Plan, l filewise.Layout, v filewise.Volume) int64 {
 	var there int64
 	volumes := l.DataVolumes(p.Target.Volumes)

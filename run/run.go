@@ -53,9 +53,8 @@ func (o Options) within(ctx context.Context, p experiment.Plan, measure func(*me
 	return measure(&measurement{Options: o, env: env, told: told})
 }
 
-// Unfinished finds the run that ref names; empty: the newest that a kill, an interrupt or
-// a failure ended, or just the newest. One that cannot go on here is refused. The
-// decision says whether anything is left to measure.
+// Unfinished finds the run that ref names. Empty means the newest that a kill, an interrupt or a failure ended, or
+// just the newest. One that cannot go on here is refused. The decision reports whether anything is left to measure.
 func Unfinished(ctx context.Context, path, ref string) (r archive.Run, d experiment.Decision, err error) {
 	st, err := store.OpenExisting(ctx, path)
 	if err != nil {
@@ -130,8 +129,8 @@ func Resume(ctx context.Context, r archive.Run, o Options) (out Outcome, err err
 	})
 }
 
-// over is what came of a run that has nothing left to measure. One that was ended after
-// its last trial and before its end was stored is given that end.
+// over returns what came of a run that has nothing left to measure. One that was ended after its last trial and
+// before its end was stored is given that end.
 func over(ctx context.Context, st *store.Store, r archive.Run, d experiment.Decision, o Options) (Outcome, error) {
 	if r.Ending == experiment.GoesOn {
 		run, err := st.Resume(ctx, r.ID)

@@ -56,7 +56,7 @@ func newWorker(t *testing.T) *worker {
 	return w
 }
 
-// empty tells that nothing is left on the volume.
+// empty reports that nothing is left on the volume.
 func (w *worker) empty(t *testing.T) {
 	t.Helper()
 	if left, err := os.ReadDir(w.volume); err != nil || len(left) > 0 {

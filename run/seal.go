@@ -38,7 +38,7 @@ func MayConnect(r archive.Run, named bool) error {
 	}
 }
 
-// Sealed tells whether this user has stored the run's addresses on this host.
+// Sealed reports whether this user has stored the run's addresses on this host.
 func Sealed(r archive.Run) bool {
 	key, err := sealKey()
 	return err == nil && key.Is(r.Seal, addresses(r.Plan)...)

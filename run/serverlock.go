@@ -55,7 +55,7 @@ func (l *serverLock) held(ctx context.Context) error {
 	return l.lock.Held(ctx)
 }
 
-// renew takes the lock anew, after its connection may have been lost.
+// renew takes the lock again, after its connection may have been lost.
 func (l *serverLock) renew(ctx context.Context) error {
 	_ = l.giveBack() // a lost connection has released it
 	err := l.take(ctx)
@@ -72,7 +72,7 @@ const (
 	mostLost   = 3                // trials in a row that are ended by the lock's loss, before the run is
 )
 
-// isHeld asks the server for its lock; the error says that it may be another's.
+// isHeld asks the server for its lock; the error reports that it may be another's.
 func (w *watch) isHeld(ctx context.Context) error {
 	if w.held == nil {
 		return nil

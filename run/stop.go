@@ -93,7 +93,7 @@ func Measuring(ctx context.Context, path, ref string) (Measured, error) {
 	return Holding(ctx, holder.PID)
 }
 
-// ours tells whether the holder is this user's and stores into that file; its run may not be there yet.
+// ours reports whether the holder is this user's and stores into that file; its run may not be there yet.
 func ours(h hostlock.Holder, path string) bool {
 	u, err := user.Current()
 	return err == nil && h.User == u.Username && h.Store != "" && h.Store == path
@@ -106,7 +106,7 @@ func in(h hostlock.Holder) string {
 	return ", in " + filewise.Printable(h.Store)
 }
 
-// Holding is what the process of that number measures, whoever's it is.
+// Holding returns what the process of that number measures, whoever's it is.
 func Holding(ctx context.Context, pid int) (Measured, error) {
 	holder, held, err := hostlock.Current(ctx)
 	if err != nil {
@@ -123,7 +123,7 @@ func Holding(ctx context.Context, pid int) (Measured, error) {
 	return Measured{0, id, hostlock.Holds}, nil
 }
 
-// whole is the full path of a store; empty: there is no place for one.
+// whole is the full path of a store. Empty means there is no place for one.
 func whole(path string) string {
 	full, err := store.FullPath(path)
 	if err != nil {

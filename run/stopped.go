@@ -5,7 +5,7 @@ import (
 	"filewise/internal/process"
 )
 
-// stopped tells whether a process of the server is stopped; nil if it cannot be seen from here.
+// stopped reports whether a process of the server is stopped; nil if it cannot be seen from here.
 func (env *Environment) stopped() func() bool {
 	switch t := env.Target; {
 	case t.Mode == filewise.Managed:

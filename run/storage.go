@@ -16,8 +16,8 @@ import (
 	"filewise/storage"
 )
 
-// budgetForStorage is how many times as long as measuring the storage a run's budget
-// must be for the run to do it by itself.
+// budgetForStorage counts the times as long as measuring the storage a run's budget must be for the run to do it by
+// itself.
 const budgetForStorage = 20
 
 // ceilings are the storage's limits as probes use them.
@@ -25,7 +25,7 @@ func (env *Environment) ceilings() []probe.Ceiling {
 	return filewise.Each(env.limits, storage.Limit.Ceiling)
 }
 
-// demand is what the plan wants of the storage, on the scratch directories.
+// demand returns what the plan wants of the storage, on the scratch directories.
 func (env *Environment) demand() storage.Demand {
 	d := storage.Demand{Volumes: env.Target.Volumes, Page: plan.Describe(env.Engine).Page}
 	for _, l := range env.Plan.Layouts {
@@ -34,8 +34,8 @@ func (env *Environment) demand() storage.Demand {
 	return d
 }
 
-// knowStorage looks up what is known of the storage, or measures it where there is time
-// enough. The error is of the context.
+// knowStorage looks up what is known of the storage, or measures it if there is time enough. The error is of the
+// context.
 func (env *Environment) knowStorage(ctx context.Context) error {
 	if env.Plan.StorageLimit == plan.StorageOff {
 		env.noLimit("not asked for (--storage-limit off)")
@@ -95,8 +95,7 @@ func (env *Environment) storageFact(volume, value string) {
 	env.facts = append(env.facts, filewise.Fact{Name: "storage limit of volume " + volume, Value: value})
 }
 
-// MeasureStorage measures the storage of a plan's volumes anew, in scratch directories,
-// and remembers it.
+// MeasureStorage measures the storage of a plan's volumes again, in scratch directories, and remembers it.
 func (env *Environment) MeasureStorage(ctx context.Context) (_ []filewise.Finding, err error) {
 	if env.Target.Mode == filewise.External {
 		return nil, filewise.Errorf(filewise.CodeUsage, "leave --target out, and name a --volume of this machine",
@@ -198,7 +197,7 @@ func writeSynced(file *os.File, block []byte, i int) error {
 	return failedCalibration(file.Sync())
 }
 
-// failedCalibration says what failed; a full volume stays one, and ends the run.
+// failedCalibration states what failed; a full volume stays one, and ends the run.
 func failedCalibration(err error) error {
 	if err == nil {
 		return nil

@@ -20,8 +20,8 @@ type watch struct {
 	windows maintenance.Windows
 	limits  []limit.Limit
 	monitor filewise.Monitor            // nil: nobody else works there
-	renew   func(context.Context) error // takes the server's lock anew; nil: there is none
-	held    func(context.Context) error // asks whether it is held; nil: there is none
+	renew   func(context.Context) error // takes the server's lock again. Nil means there is none
+	held    func(context.Context) error // asks whether it is held. Nil means there is none
 	space   func() error                // nil: not watched
 	notify  func(experiment.Event)
 
@@ -186,14 +186,14 @@ func (w *watch) reach(ctx context.Context) error {
 		"the server cannot be reached any more: %w", err)
 }
 
-// renewed takes the server's lock anew, within some time.
+// renewed takes the server's lock again, within some time.
 func (w *watch) renewed(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	return w.renew(ctx)
 }
 
-// lookAgain is how long a wait sleeps at most: the wall clock may be set.
+// lookAgain states how long a wait sleeps at most: the wall clock may be set.
 const lookAgain = 20 * time.Second
 
 // awaitWindow waits for a window in which the trial can end, too.
@@ -231,8 +231,8 @@ func (w *watch) whyWait(open bool, expected time.Duration) string {
 	return fmt.Sprintf("outside the maintenance window (%s)", w.windows)
 }
 
-// windowOver ends the trial at the end of its window; it is measured anew in the
-// next. One that has not ended in a whole window never will.
+// windowOver ends the trial at the end of its window; it is measured again in the next. One that has not ended in a
+// whole window never will.
 func (w *watch) windowOver() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

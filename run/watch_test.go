@@ -149,8 +149,8 @@ func TestGuardLimits(t *testing.T) {
 	}
 }
 
-// After a failed trial the server's lock is taken anew, with some patience for a
-// server that restarts; somebody else's is respected at once.
+// After a failed trial the server's lock is taken again, with some patience for a server that restarts; somebody
+// else's is respected at once.
 func TestReachAfterFailure(t *testing.T) {
 	for _, c := range []struct {
 		name  string

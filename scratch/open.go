@@ -170,8 +170,8 @@ func readMark(dir *os.Root, e entry) (m mark, f *os.File, err error) {
 	return m, f, nil
 }
 
-// life says whether the owner lives: by the lock that it holds on its mark, whatever
-// has become of process numbers, boots and clocks; else by who it was.
+// life reports whether the owner lives: by the lock that it holds on its mark, whatever has become of process
+// numbers, boots and clocks; else by who it was.
 func (e entry) life() process.Status {
 	if locked, err := e.locked(); err == nil {
 		if locked {

@@ -24,8 +24,8 @@ type Registry struct {
 	ask func(entry) // asks a volume whether it answers; if nil, look. Tests have one that hangs.
 }
 
-// StateDir is the directory of what Filewise remembers for the user apart from
-// results. The error has code usage and says which variable to set.
+// StateDir is the directory of what Filewise remembers for the user apart from results. The error has code usage and
+// reports which variable to set.
 func StateDir() (string, error) {
 	if dir := os.Getenv("FILEWISE_STATE"); dir != "" {
 		return filepath.Abs(dir)

@@ -43,7 +43,7 @@ func removeSegments(dir string) {
 	})
 }
 
-// smallSegments are what small segments hold, by their ids.
+// smallSegments returns what small segments hold, by their ids.
 func smallSegments() map[int][]byte {
 	list, err := os.ReadFile("/proc/sysvipc/shm")
 	if err != nil {

@@ -13,15 +13,14 @@ import (
 	"filewise/internal/process"
 )
 
-// patience is how long an orphaned server may take for each of SIGTERM and
-// SIGKILL. A server that holds nothing worth keeping need not end in beauty.
+// patience states how long an orphaned server may take for each of SIGTERM and SIGKILL. A server that holds nothing
+// worth keeping need not end in beauty.
 const patience = 2 * time.Second
 
-// Leftover is what a Filewise that is dead left behind, or a registration that
-// cannot be acted on.
+// Leftover holds what a Filewise that is dead left behind, or a registration that cannot be acted on.
 type Leftover struct {
 	ID      string    `json:"id"`
-	Path    string    `json:"path,omitempty"` // of the directory; empty: the registration is unreadable
+	Path    string    `json:"path,omitempty"` // of the directory. Empty means the registration is unreadable
 	Label   string    `json:"label,omitempty"`
 	Created time.Time `json:"created,omitzero"`
 	Owner   int       `json:"owner,omitempty"` // its PID
@@ -29,7 +28,7 @@ type Leftover struct {
 	Processes []int `json:"processes,omitempty"`
 	// Removed: Sweep removed the directory (if it was there) and the registration.
 	Removed bool `json:"removed"`
-	// Kept says why it stays, and what to do; empty: removed, or removable.
+	// Kept reports why it stays, and what to do. Empty means removed, or removable.
 	Kept string `json:"kept,omitempty"`
 }
 
@@ -107,8 +106,8 @@ func (r *Registry) each(ctx context.Context, ids []string, act func(*Leftover, e
 	return all, nil
 }
 
-// answerWithin is how long the volumes of all registrations together may take to answer: a volume of the network, or of
-// a daemon, may never do so.
+// answerWithin states how long the volumes of all registrations together may take to answer: a volume of the network,
+// or of a daemon, may never do so.
 const answerWithin = 2 * time.Second
 
 // look looks at a registration's directory, which hangs if the volume does not answer.
@@ -118,8 +117,8 @@ func look(e entry) {
 	}
 }
 
-// silent are the registrations of volumes that do not answer. The volumes are asked side by side; whoever asks one that
-// never answers is left behind.
+// silent are the registrations of volumes that do not answer. The volumes are asked side by side; anyone who asks one
+// that never answers is left behind.
 func (r *Registry) silent(ids []string) map[string]entry {
 	asked := make(map[string]chan struct{}) // by volume
 	of := make(map[string]entry)

@@ -13,8 +13,7 @@ import (
 	"filewise/machine"
 )
 
-// fresh is how long a limit is believed: storage changes with its firmware, its
-// filling and its neighbours.
+// fresh states how long a limit is believed: storage changes with its firmware, its filling and its neighbours.
 const fresh = 90 * 24 * time.Hour
 
 // Cache remembers limits in a file of the user's.

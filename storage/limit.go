@@ -26,10 +26,10 @@ const (
 
 var patterns = []Pattern{SequentialWrite, SequentialRead, RandomWrite, RandomRead}
 
-// Limit is what the storage of a volume gives.
+// Limit holds what the storage of a volume gives.
 type Limit struct {
 	Volume   string    `json:"volume"`
-	Device   string    `json:"device"` // as in /proc/diskstats; empty: none of its own
+	Device   string    `json:"device"` // as in /proc/diskstats. Empty means none of its own
 	Place    string    `json:"place"`  // the file system, by which a limit is found again
 	Page     int64     `json:"page"`   // bytes of a random request
 	Files    int       `json:"files"`  // the largest number of files that was tried
@@ -38,11 +38,11 @@ type Limit struct {
 	Figures  []Figure  `json:"figures"`
 }
 
-// Figure is what one pattern reached.
+// Figure holds what one pattern reached.
 type Figure struct {
 	Pattern Pattern `json:"pattern"`
 	Files   int     `json:"files"`
-	// Together with the volumes of this many in all; 0: alone.
+	// Together with the volumes of this many in all. 0 means alone.
 	Together int     `json:"together,omitempty"`
 	Bytes    float64 `json:"bytes_per_second"`
 	Requests float64 `json:"requests_per_second"`
@@ -93,8 +93,7 @@ func (l Limit) String() string {
 
 var told = regexp.MustCompile(`^sequential read ([0-9.]+ [kMGTPE]?B)/s, write ([0-9.]+ [kMGTPE]?B)/s;`)
 
-// Rates reads what String says of sequential access, in bytes per second; 0: it says
-// nothing of it.
+// Rates reads what String says of sequential access, in bytes per second. 0 means it says nothing of it.
 func Rates(limit string) (read, written float64) {
 	m := told.FindStringSubmatch(limit)
 	if m == nil {
@@ -108,7 +107,7 @@ func Rates(limit string) (read, written float64) {
 	return float64(r), float64(w)
 }
 
-// complete tells whether all patterns were measured.
+// complete reports whether all patterns were measured.
 func (l Limit) complete() bool {
 	return !slices.ContainsFunc(patterns, func(p Pattern) bool { return l.best(p).Bytes <= 0 })
 }

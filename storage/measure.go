@@ -9,11 +9,11 @@ import (
 	"filewise/machine"
 )
 
-// Demand is what limits are wanted of.
+// Demand holds what limits are wanted of.
 type Demand struct {
 	Volumes []filewise.Volume // directories that may be written to, such as scratch directories
-	Page    int64             // bytes of a page of the engine; 0: 4096
-	Files   int               // the largest number of files of a layout; 0: 1
+	Page    int64             // bytes of a page of the engine. 0 means 4096
+	Files   int               // the largest number of files of a layout. 0 means 1
 }
 
 func (d Demand) withDefaults() Demand {
@@ -24,8 +24,7 @@ func (d Demand) withDefaults() Demand {
 	return d
 }
 
-// Expected is how long measuring takes at least: a caller decides by it whether
-// that is worth its time.
+// Expected returns how long measuring takes at least: a caller decides by it whether that is worth its time.
 func (d Demand) Expected() time.Duration {
 	d = d.withDefaults()
 	calls := len(patterns) * len(d.Volumes) * len(d.counts())

@@ -74,7 +74,7 @@ func TestProgramsInheritNoSecret(t *testing.T) {
 	}
 }
 
-// A fio that fails, or is cancelled, leaves no file and says why.
+// A fio that fails, or is cancelled, leaves no file and reports why.
 func TestFioFails(t *testing.T) {
 	fioHere(t)
 	dir := t.TempDir()

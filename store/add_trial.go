@@ -111,10 +111,10 @@ func cellName(c filewise.Cell) string {
 }
 
 const (
-	// recordWithin is how long storing one trial may take after the run was ended.
+	// recordWithin states how long storing one trial may take after the run was ended.
 	recordWithin = 30 * time.Second
-	// unlockedWithin is how long another process may keep the store locked before a
-	// trial that was measured is given up.
+	// unlockedWithin states how long another process may keep the store locked before a trial that was measured is
+	// given up.
 	unlockedWithin = 5 * time.Minute
 )
 

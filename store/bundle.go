@@ -33,7 +33,7 @@ const (
 	runName      = "run.json"
 )
 
-// Manifest is what a bundle says of itself.
+// Manifest holds what a bundle says of itself.
 type Manifest struct {
 	Format   string    `json:"format"`
 	Schema   int       `json:"schema"`

@@ -222,7 +222,7 @@ func TestCreateOnFullStorage(t *testing.T) {
 	must(t, s.Close())
 }
 
-// A store that may only be read can be read, and says why it cannot be written.
+// A store that may only be read can be read, and reports why it cannot be written.
 func TestReadOnly(t *testing.T) {
 	if os.Getuid() == 0 {
 		asNobody(t)

@@ -11,8 +11,7 @@ import (
 	"filewise"
 )
 
-// Origin is where an imported run comes from. Whoever measured it, and on what, is
-// what the run says itself.
+// Origin is where an imported run comes from. Anyone who measured it, and on what, is what the run says itself.
 type Origin struct {
 	ID       int64     `json:"id"`             // of the run in its own store
 	Version  string    `json:"version"`        // of the Filewise that exported it
@@ -154,7 +153,7 @@ func (o Origin) String() string {
 		o.Exported.Local().Format("2006-01-02 15:04"), o.Imported.Local().Format("2006-01-02 15:04"))
 }
 
-// Where says by whom and where the run was measured.
+// Where states by whom and where the run was measured.
 func (o Origin) Where() string {
 	switch {
 	case o.Host == "":

@@ -62,8 +62,7 @@ func found(ctx context.Context, path string) error {
 	return wrap(tx.Commit(), path, "create")
 }
 
-// private makes the file where there is none, for its user alone; SQLite gives its
-// journals the same rights.
+// private makes the file if there is none, for its user alone; SQLite gives its journals the same rights.
 func private(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {

@@ -87,7 +87,7 @@ func (s *Store) disownAll() {
 	}
 }
 
-// life says whether somebody runs a run that is stored as running.
+// life reports whether somebody runs a run that is stored as running.
 func (s *Store) life(id int64, owner process.Identity) process.Status {
 	f, err := filesystem.OpenItself(s.ownerFile(id))
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *Store) life(id int64, owner process.Identity) process.Status {
 }
 
 // RunBy is nil if the process of that number runs that run of the store at the path: it has the run's file open, or
-// the store where the file system has no locks. Whoever writes a store can name any process in it.
+// the store where the file system has no locks. Anyone who writes a store can name any process in it.
 func RunBy(path string, id int64, pid int) error {
 	path, err := resolvePath(path)
 	if err != nil {

@@ -62,7 +62,7 @@ func readTrials(ctx context.Context, conn *sql.Conn, run int64) (map[int64]int, 
 			t.Started, err = parseTime(started)
 		}
 		if most := max(c.Block, c.Position, c.Attempt); err == nil && (min(c.Block, c.Position, c.Attempt) < 0 || most > mostOf) {
-			err = fmt.Errorf("it is the %dth of its kind, and no plan has so many", most) // whoever counts up to it would not end
+			err = fmt.Errorf("it is the %dth of its kind, and no plan has so many", most) // anyone who counts up to it would not end
 		}
 		if err != nil {
 			return nil, nil, damagedTrial(run, t.Cell, err)

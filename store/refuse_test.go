@@ -244,9 +244,8 @@ func TestDefaultPath(t *testing.T) {
 	}
 }
 
-// Damage anywhere is an error or goes unnoticed, and never a panic.
-// What no run comes to is refused before it takes memory: a value of a row, all of them
-// together, and the counts of a histogram that says that it has millions.
+// Damage anywhere is an error or goes unnoticed, and never a panic. What no run comes to is refused before it takes
+// memory: a value of a row, all of them together, and the counts of a histogram that reports that it has millions.
 func TestBombsInAStore(t *testing.T) {
 	wide := hdrhistogram.New(1, math.MaxInt64, 5)
 	must(t, wide.RecordValue(7))

@@ -112,7 +112,7 @@ func (s *Store) readRun(ctx context.Context, conn *sql.Conn, id int64) (Run, err
 	return r, nil
 }
 
-// owner is what the column of that name holds.
+// owner holds what the column of that name holds.
 type owner struct {
 	process.Identity
 	Seal string `json:"seal,omitempty"`
@@ -129,9 +129,9 @@ func startAndEnd(started string, ended sql.NullString) (time.Time, *time.Time, e
 
 // Page is a part of the list of runs; its zero value is all of it.
 type Page struct {
-	Before int64  // only runs of a lower number; 0: of any
+	Before int64  // only runs of a lower number. 0 means of any
 	Prefix string // of a run's number or name
-	Most   int    // only the newest of these; 0: all
+	Most   int    // only the newest of these. 0 means all
 }
 
 // Runs lists all runs, the oldest first.
@@ -140,8 +140,8 @@ func (s *Store) Runs(ctx context.Context) ([]RunInfo, error) {
 	return list, err
 }
 
-// Page lists a part of the runs, the oldest first. What it costs does not grow with the runs that it
-// leaves out, of which more says how many there are.
+// Page lists a part of the runs, the oldest first. What it costs does not grow with the runs that it leaves out, of
+// which more states how many there are.
 func (s *Store) Page(ctx context.Context, p Page) (list []RunInfo, more int, err error) {
 	if p.Before == 0 {
 		p.Before = math.MaxInt64
@@ -182,7 +182,7 @@ func (s *Store) Page(ctx context.Context, p Page) (list []RunInfo, more int, err
 	return list, more, err
 }
 
-// planText is a field of the stored plan as text, or this where there is none.
+// planText is a field of the stored plan as text, or this if there is none.
 func planText(field, absent string) string {
 	return fmt.Sprintf("CASE WHEN json_valid(plan) THEN coalesce(json_extract(plan, '$.%s'), '%s') ELSE '%s' END", field, absent, absent)
 }
@@ -241,7 +241,7 @@ type Run struct {
 	Decisions []experiment.FamilyDecision `json:"decisions,omitempty"`
 	// Seal proves that this host has stored the plan's addresses; no bundle or export has it.
 	Seal string `json:"-"`
-	// Origin is where it was imported from; nil: it was measured for this store.
+	// Origin is where it was imported from. Nil means it was measured for this store.
 	Origin *Origin `json:"origin,omitempty"`
 }
 
@@ -262,10 +262,10 @@ type RunInfo struct {
 	Verdict  string            `json:"verdict,omitempty"`
 	// Decisions are the verdict as data; none of runs that have not ended, or were stored before there were any.
 	Decisions []experiment.FamilyDecision `json:"decisions,omitempty"`
-	Origin    *Origin                     `json:"origin,omitempty"` // where it was imported from; nil: nowhere
+	Origin    *Origin                     `json:"origin,omitempty"` // where it was imported from. Nil means nowhere
 }
 
-// Outcome is what is known at the end of a run.
+// Outcome holds what is known at the end of a run.
 type Outcome struct {
 	State   State // Done, Interrupted or Failed
 	Ended   time.Time

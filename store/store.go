@@ -24,8 +24,7 @@ import (
 	"filewise/internal/userdir"
 )
 
-// busyTimeout is how long a statement waits for another process's transaction.
-// Transactions take milliseconds.
+// busyTimeout states how long a statement waits for another process's transaction. Transactions take milliseconds.
 const busyTimeout = 10 * time.Second
 
 // Store is an open store. It is safe for concurrent use, also by several
@@ -39,10 +38,9 @@ type Store struct {
 	owned map[int64]*os.File // of the runs that this process runs
 }
 
-// DefaultPath is where the store is when no path is given: $FILEWISE_STORE, else
-// $XDG_DATA_HOME/filewise/filewise.db, else ~/.local/share/filewise/filewise.db, on
-// Windows %LOCALAPPDATA%\filewise\filewise.db.
-// The error has code usage and says which variable to set.
+// DefaultPath is where the store is when no path is given: $FILEWISE_STORE, else $XDG_DATA_HOME/filewise/filewise.db,
+// else ~/.local/share/filewise/filewise.db, on Windows %LOCALAPPDATA%\filewise\filewise.db. The error has code usage
+// and reports which variable to set.
 func DefaultPath() (string, error) {
 	if path := os.Getenv("FILEWISE_STORE"); path != "" {
 		return filepath.Abs(path)
@@ -100,7 +98,7 @@ func open(ctx context.Context, path string, create bool) (*Store, error) {
 	return s, nil
 }
 
-// absent makes a store where there is none, or says that there is none.
+// absent makes a store if there is none, or reports that there is none.
 func absent(ctx context.Context, path string, create bool) error {
 	if !create {
 		return filewise.Errorf(filewise.CodeNotFound, "start one with “filewise run”", "no runs yet: there is no store at %s", path)
@@ -108,7 +106,7 @@ func absent(ctx context.Context, path string, create bool) error {
 	return found(ctx, path)
 }
 
-// FullPath is the file of a store that is given by its path; empty: the usual one.
+// FullPath is the file of a store that is given by its path. Empty means the usual one.
 func FullPath(path string) (string, error) { return resolvePath(path) }
 
 func resolvePath(path string) (string, error) {

@@ -45,7 +45,7 @@ func (f *source) mismatch(path string, n *node, s *spec) error {
 	return f.wrong(n.place, s.example(), "%s is %s, wanted: %s", path, got, s.wants())
 }
 
-// takes tells whether a node is of the type, as far as YAML says it.
+// takes reports whether a node is of the type, as far as YAML says it.
 func (s *spec) takes(n *node) bool {
 	switch s.Type {
 	case secret:
@@ -98,7 +98,7 @@ func (f *source) checkScalar(path string, n *node, s *spec) error {
 	return nil
 }
 
-// bounds are what a number lies between.
+// bounds returns what a number lies between.
 func (s *spec) bounds() string {
 	switch {
 	case s.least != nil && s.most != nil:

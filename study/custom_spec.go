@@ -13,7 +13,7 @@ const (
 	keyFile    = "file"
 )
 
-// customSpec is what the section custom may say.
+// customSpec returns what the section custom may say.
 func customSpec(engines []string) *spec {
 	script := scriptSpec(engines)
 	return &spec{Type: object, raw: true, usage: "custom SQL, for scenario custom", required: []string{"transactions"}, fields: []member{

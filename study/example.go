@@ -18,7 +18,7 @@ import (
 // first are the keys that an example has at its beginning.
 var first = []string{"engine", "target", "files", "size", "connections", "volume", "budget", "seed"}
 
-// sketch is what an example is made of: the scenario as it is planned where nothing else is said.
+// sketch holds what an example is made of: the scenario as it is planned if nothing else is said.
 type sketch struct {
 	form    Form
 	engines plan.Engines
@@ -117,7 +117,7 @@ func (s *sketch) commented(o plan.Option) string {
 // depend are the keys whose default is not one value: it follows from what else is given, or from pilots.
 var depend = []string{"window", "growth", "instances", "allocation", "index", "no-password", "notify-on"}
 
-// sample is the value that holds where the key is not given, or the form of one.
+// sample is the value that holds if the key is not given, or the form of one.
 func (s *sketch) sample(o plan.Option) string {
 	switch o.To.Pointer().(type) {
 	case *[]plan.Pair:

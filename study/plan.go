@@ -59,8 +59,7 @@ func (s Study) planned(engines plan.Engines, given *plan.Options, e Experiment, 
 	return out, nil
 }
 
-// inFile says where in the file the cause of an error stands. What is wrong with the
-// user's SQL says that itself.
+// inFile says where in the file the cause of an error stands. What is wrong with the user's SQL reports that itself.
 func (s Study) inFile(e Experiment, err error) error {
 	if strings.Contains(err.Error(), s.File+":") {
 		return e.named(err)
@@ -88,7 +87,7 @@ type silent struct{ error }
 func (silent) Error() string   { return "" }
 func (s silent) Unwrap() error { return s.error }
 
-// named says which experiment of several is meant.
+// named reports which experiment of several is meant.
 func (e Experiment) named(err error) error {
 	if e.Name == e.Scenario || e.Name == Unnamed {
 		return err

@@ -20,7 +20,7 @@ const (
 	maxDepth = 40
 )
 
-// kind is what a node of a file is.
+// kind holds what a node of a file is.
 type kind string
 
 const (
@@ -50,7 +50,7 @@ type field struct {
 	value *node
 }
 
-// field is the value of a key; nil: it is not given.
+// field is the value of a key. Nil means it is not given.
 func (n *node) field(name string) *node {
 	if n == nil {
 		return nil
@@ -112,9 +112,8 @@ func read(s source, text []byte) (_ *node, err error) {
 	return n, err
 }
 
-// tooDeep is the line in which brackets, or the dashes and keys of one line, nest deeper
-// than a file's parts may; 0: none does. Brackets within texts count, which no honest one
-// has that many of unclosed.
+// tooDeep is the line in which brackets, or the dashes and keys of one line, nest deeper than a file's parts may. 0
+// means none does. Brackets within texts count, which no honest one has that many of unclosed.
 func tooDeep(text []byte) int {
 	depth := 0
 	for i, line := range bytes.Split(text, []byte("\n")) {

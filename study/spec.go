@@ -8,7 +8,7 @@ import (
 	"filewise/plan"
 )
 
-// valueType is what a place holds.
+// valueType holds what a place holds.
 type valueType string
 
 // What places hold.
@@ -26,12 +26,12 @@ const (
 	secret     valueType = "text of a variable" // ${NAME} only
 )
 
-// spec is what may stand in a place of a study file.
+// spec holds what may stand in a place of a study file.
 type spec struct {
 	Type     valueType
 	usage    string
-	how      string         // it is written, where the type does not say it
-	pattern  *regexp.Regexp // of a text; nil: any
+	how      string         // it is written, if the type does not say it
+	pattern  *regexp.Regexp // of a text. Nil means any
 	choices  []string
 	least    *float64
 	most     *float64
@@ -63,7 +63,7 @@ func (s *spec) field(name string) *spec {
 	return nil
 }
 
-// example says how a value of the type is written.
+// example states how a value of the type is written.
 func (s *spec) example() string {
 	if s.how != "" {
 		return s.how
@@ -88,7 +88,7 @@ func (s *spec) example() string {
 	return ""
 }
 
-// wants says what the place takes.
+// wants states what the place takes.
 func (s *spec) wants() string {
 	if s.Type == either {
 		return strings.Join(filewise.Each(s.either, (*spec).wants), " or ")
@@ -99,20 +99,20 @@ func (s *spec) wants() string {
 	return "a " + string(s.Type)
 }
 
-// Form is what study files can say besides what all plan.Options say.
+// Form holds what study files can say besides what all plan.Options say.
 type Form struct {
 	Scenarios []string
 	Engines   []string
 	// Once are options that are said once, for all experiments of a file.
 	Once []plan.Option
-	// Scripts are the texts of files with SQL, by the path in the study; nil: they are read.
+	// Scripts are the texts of files with SQL, by the path in the study. Nil means they are read.
 	Scripts map[string]string
 }
 
 // options are the keys of experiments.
 func (f Form) options() []plan.Option { return plan.New().Table() }
 
-// spec is what an option's key may hold.
+// spec returns what an option's key may hold.
 func (f Form) spec(o plan.Option) *spec {
 	s := specOf(o)
 	s.usage, s.usual = strings.ReplaceAll(o.Usage, "`", ""), o.Default
@@ -137,7 +137,7 @@ const (
 // keyEngine is the flag whose value says enough in the name of an experiment.
 const keyEngine = "engine"
 
-// experiment is what an experiment may say: at the top, for all.
+// experiment returns what an experiment may say: at the top, for all.
 func (f Form) experiment(top bool) *spec {
 	out := &spec{Type: object, usage: "an experiment: keys as the flags of filewise run"}
 	matrix := &spec{Type: object, usage: "one experiment for each combination of the values that are listed"}
@@ -163,7 +163,7 @@ func (f Form) experiment(top bool) *spec {
 	return out
 }
 
-// file is what a study file may say.
+// file returns what a study file may say.
 func (f Form) file() *spec {
 	out := f.experiment(true)
 	out.usage = "a study: one experiment, or several that share what stands at the top"

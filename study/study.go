@@ -16,7 +16,7 @@ import (
 // maxExperiments bounds what a matrix comes to.
 const maxExperiments = 500
 
-// Study is what a file says.
+// Study holds what a file says.
 type Study struct {
 	File        string // as it was named
 	Experiments []Experiment
@@ -32,8 +32,7 @@ type Study struct {
 
 // Experiment is one of a study, the shared keys and the matrix in it.
 type Experiment struct {
-	// Name tells it from the others of the file; Base is that without what the
-	// matrix says of it.
+	// Name distinguishes it from the others of the file; Base is that without what the matrix says of it.
 	Name, Base string
 	Scenario   string // may be empty: the usual one
 	Place      Place
@@ -43,10 +42,10 @@ type Experiment struct {
 	values values
 }
 
-// values are what stands behind keys.
+// values holds what stands behind keys.
 type values map[string]*node
 
-// Key tells where a key of the experiment stands; false: it is not given.
+// Key tells where a key of the experiment stands. False means it is not given.
 func (e Experiment) Key(key string) (Place, bool) {
 	n := e.values[key]
 	if n == nil {
@@ -180,7 +179,7 @@ type dimension struct {
 	values []*node
 }
 
-// add takes a key over, where it is given.
+// add takes a key over, if it is given.
 func (v values) add(key string, from *node) {
 	if n := from.field(key); n != nil {
 		v[key] = n

@@ -31,7 +31,7 @@ func environment(name string) (string, bool) {
 
 func parse(text string) (Study, error) { return Parse("s.yaml", []byte(text), small(), environment) }
 
-// told are what an experiment says, in one text.
+// told returns what an experiment says, in one text.
 func told(t *testing.T, s Study, e Experiment) string {
 	t.Helper()
 	o := plan.New()

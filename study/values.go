@@ -18,7 +18,7 @@ var coresText = regexp.MustCompile(`^cores$`)
 
 var countsText = regexp.MustCompile(`^\s*([0-9]+|cores)(\s*,\s*([0-9]+|cores))*\s*$`)
 
-// specOf is what the key of an option holds, by the type of its value.
+// specOf returns what the key of an option holds, by the type of its value.
 func specOf(o plan.Option) *spec {
 	switch v := o.To.Pointer().(type) {
 	case *string:

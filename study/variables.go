@@ -51,7 +51,7 @@ func (l *loader) expand(n *node, s *spec) error {
 	return nil
 }
 
-// inside is what may stand in a field, or in an item; nil: nothing is known of it.
+// inside returns what may stand in a field, or in an item. Nil means nothing is known of it.
 func (s *spec) inside(name string) *spec {
 	switch {
 	case s == nil:

@@ -90,9 +90,8 @@ func setOption(a *filewise.Address, name, value string) error {
 	return nil
 }
 
-// secretWords are what the names of secret options hold, in letters and digits:
-// sslpassword (PostgreSQL), WALLET PASSWORD (Oracle), accessToken and clientSecret
-// (SQL Server), and their like.
+// secretWords holds what the names of secret options hold, in letters and digits: sslpassword (PostgreSQL), WALLET
+// PASSWORD (Oracle), accessToken and clientSecret (SQL Server), and their like.
 var secretWords = []string{"password", "passwd", "passphrase", "pwd", "secret", "token", "credential", "apikey", "conninfo"}
 
 // secretNot hold such a word and are none: where a secret is kept, or how it
@@ -104,8 +103,8 @@ var secretNot = map[string]bool{"passfile": true, "passwordfile": true, "allowcl
 // secretShort are short for one of the words.
 var secretShort = map[string]bool{"pass": true, "passw": true, "pw": true, "psw": true, "pswd": true, "pwort": true}
 
-// IsSecret tells whether an option of that name is a secret, or would be were it not
-// mistyped: pasword, sslpasswrod, wsrep_sst_auth.
+// IsSecret reports whether an option of that name is a secret, or would be were it not mistyped: pasword,
+// sslpasswrod, wsrep_sst_auth.
 func IsSecret(name string) bool {
 	name = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -120,7 +119,7 @@ func IsSecret(name string) bool {
 		slices.ContainsFunc(secretWords, func(word string) bool { return holds(name, word) })
 }
 
-// holds tells whether a name holds a word, with a letter of six wrong, or two of eight.
+// holds reports whether a name holds a word, with a letter of six wrong, or two of eight.
 func holds(name, word string) bool {
 	if strings.Contains(name, word) {
 		return true

@@ -18,8 +18,8 @@ import (
 
 // Sources are where a password comes from that the URL does not give, in order.
 type Sources struct {
-	File        string    // its first line; "-": the first line of Stdin; empty: none
-	Environment string    // the value of FILEWISE_PASSWORD; empty: none
+	File        string    // its first line; "-": the first line of Stdin. Empty means none
+	Environment string    // the value of FILEWISE_PASSWORD. Empty means none
 	Stdin       io.Reader // a terminal is asked on
 	Prompt      io.Writer // where the question goes
 }

@@ -91,7 +91,7 @@ var harmless = []string{"applicationname", "app", "multipleactiveresultsets", "c
 	"logintimeout", "pooling", "persistsecurityinfo", "driver", "provider", "maxpoolsize", "minpoolsize", "workstationid", "wsid",
 	"packetsize", "currentlanguage"}
 
-// setPairs sets what a connection string says. A trusted connection signs in whoever runs Filewise.
+// setPairs sets what a connection string says. A trusted connection signs in anyone who runs Filewise.
 func setPairs(a *filewise.Address, pairs [][2]string) error {
 	trusted := false
 	for _, p := range pairs {

@@ -16,10 +16,10 @@ import (
 	"filewise/verdict"
 )
 
-// Goal is what settings are chosen by.
+// Goal holds what settings are chosen by.
 type Goal struct {
-	Optimize string        // one of Optimizations; empty: ToBackup
-	Within   time.Duration // no restore may take longer; 0: no limit
+	Optimize string        // one of Optimizations. Empty means ToBackup
+	Within   time.Duration // no restore may take longer. 0 means no limit
 }
 
 // What Goal.Optimize can be.
@@ -43,11 +43,10 @@ func (g Goal) Check() error {
 	return nil
 }
 
-// Restores tells whether restores have to be measured for it.
+// Restores reports whether restores have to be measured for it.
 func (g Goal) Restores() bool { return g.Optimize == ToRestore || g.Optimize == ToBoth || g.Within > 0 }
 
-// Restore is what a setting's restores were, beside its backups of the same run, each figure the
-// median over them.
+// Restore holds what a setting's restores were, beside its backups of the same run, each figure the median over them.
 type Restore struct {
 	Layout   string        `json:"layout"`
 	Restores int           `json:"restores"`
@@ -209,7 +208,7 @@ func (r *Result) chosen(restored archive.Run, g Goal) (Restore, string, error) {
 	return least(r.Restores, by[g.Optimize]), regret(noRegret, false, restored.Plan.Confidence), nil
 }
 
-// bought says what the setting gives and takes beside the fastest backup; empty: it is that one.
+// bought states what the setting gives and takes beside the fastest backup. Empty means it is that one.
 func (r *Result) bought(s Restore) string {
 	i := slices.IndexFunc(r.Restores, func(x Restore) bool { return x.Layout == r.Layout })
 	if i < 0 || s.Layout == r.Layout {

@@ -13,7 +13,7 @@ import (
 type Race struct {
 	Engines plan.Engines
 	Options *plan.Options
-	Screen  int // settings that are compared in full, after all were compared at less cost; 0: all
+	Screen  int // settings that are compared in full, after all were compared at less cost. 0 means all
 	// Measure carries a run out; the last one is the search's.
 	Measure func(made plan.Made, last bool) (run.Outcome, error)
 }
@@ -68,7 +68,7 @@ func Screened(cheap archive.Run, layouts []filewise.Layout, baseline string, n i
 	}), nil
 }
 
-// setting is what tells layouts of backups apart.
+// setting holds what tells layouts of backups apart.
 type setting struct {
 	files   int
 	options filewise.BackupOptions

@@ -11,7 +11,8 @@ import (
 	"filewise/store"
 )
 
-// In full go the fastest of what was compared at less cost, on each of their volumes where nothing was written, and the baseline.
+// In full go the fastest of what was compared at less cost, on each of their volumes if nothing was written, and the
+// baseline.
 func TestScreened(t *testing.T) {
 	layout := func(name string, files int, options filewise.BackupOptions) filewise.Layout {
 		return filewise.Layout{Name: name, Backup: filewise.Spread{Files: files}, BackupOptions: options}

@@ -1,5 +1,5 @@
-// Package tune says what a run of backups of a user's database has found: the fastest setting, its
-// proof by a restore that is compared, and the script to keep. It works on stored runs.
+// Package tune states what a run of backups of a user's database has found: the fastest setting, its proof by a
+// restore that is compared, and the script to keep. It works on stored runs.
 package tune
 
 import (
@@ -18,7 +18,7 @@ import (
 	"filewise/verdict"
 )
 
-// Result is what came of a run.
+// Result holds what came of a run.
 type Result struct {
 	Run      int64          `json:"run"`
 	Database string         `json:"database"`
@@ -42,14 +42,14 @@ type Result struct {
 	at     time.Time
 }
 
-// Setting is what a layout's backups were, each figure the median over them.
+// Setting holds what a layout's backups were, each figure the median over them.
 type Setting struct {
 	Layout  string        `json:"layout"`
 	Backups int           `json:"backups"`
 	Took    time.Duration `json:"took_ns"`
 	Bytes   float64       `json:"bytes"`
-	// Latency is what a statement of the database's own took meanwhile, in seconds; absent:
-	// the server does not count them, or there were none.
+	// Latency holds what a statement of the database's own took meanwhile, in seconds. Absent means the server does
+	// not count them, or there were none.
 	Latency *float64 `json:"latency_s,omitempty"`
 }
 
@@ -58,10 +58,10 @@ type Proof struct {
 	Backup  time.Duration `json:"backup_ns"`
 	Restore time.Duration `json:"restore_ns"`
 	Bytes   int64         `json:"bytes"`
-	By      string        `json:"by,omitempty"` // where nothing was restored
+	By      string        `json:"by,omitempty"` // if nothing was restored
 }
 
-// onward is what to do about a run that has found nothing. One that has ended cannot be resumed.
+// onward returns what to do about a run that has found nothing. One that has ended cannot be resumed.
 func onward(r archive.Run, ended experiment.Ending) string {
 	if ended == experiment.GoesOn {
 		return fmt.Sprintf("filewise resume %d, and then filewise backup %d", r.ID, r.ID)
@@ -123,7 +123,7 @@ func Of(r archive.Run, thrown []filewise.Trial) (*Result, error) {
 // noRegret is of a setting about which nothing was judged.
 var noRegret = math.NaN()
 
-// regret says how far the best may be from the setting.
+// regret states how far the best may be from the setting.
 func regret(log float64, proven bool, confidence float64) string {
 	if math.IsNaN(log) {
 		return "It is the fastest so far; how much faster another one may be is not known."
@@ -139,7 +139,7 @@ func regret(log float64, proven bool, confidence float64) string {
 	return text
 }
 
-// took is how long the first measure of a trial lasted.
+// took returns how long the first measure of a trial lasted.
 func took(t filewise.Trial) (time.Duration, bool) {
 	if t.State != filewise.Done || len(t.Measures) == 0 {
 		return 0, false

@@ -87,7 +87,7 @@ func BoundariesFor(rules, arms, maxBlocks int, confidence float64) (Boundaries, 
 	return Config{Rules: rules, MaxBlocks: maxBlocks, Confidence: confidence}.boundaries(arms)
 }
 
-// MostBlocks is how many blocks an experiment may have by some rules.
+// MostBlocks returns how many blocks an experiment may have by some rules.
 func MostBlocks(rules int) int {
 	if rules < 3 {
 		return maxBoundaryBlocks
@@ -95,7 +95,7 @@ func MostBlocks(rules int) int {
 	return maxPlannedBlocks
 }
 
-// Design is what boundaries depend on, with the boundaries, to be stored.
+// Design holds what boundaries depend on, with the boundaries, to be stored.
 type Design struct {
 	Arms       int         `json:"arms"`
 	MaxBlocks  int         `json:"max_blocks"`

@@ -43,9 +43,8 @@ func printed(rules, arms, maxBlocks int) (Boundaries, bool) {
 // printedKey finds the boundaries of a design in a table.
 type printedKey struct{ arms, maxBlocks int }
 
-// parseBoundaries reads lines of "ARMS BLOCKS: two-sided; one-sided" in thousandths, "-" where there is none yet; by
-// rules 2 the same of pairs on their own follow.
-// It panics on anything else: the tables are part of the program.
+// parseBoundaries reads lines of "ARMS BLOCKS: two-sided; one-sided" in thousandths, "-" if there is none yet; by
+// rules 2 the same of pairs on their own follow. It panics on anything else: the tables are part of the program.
 func parseBoundaries(table string) map[printedKey]Boundaries {
 	all := make(map[printedKey]Boundaries)
 	for line := range strings.Lines(table) {

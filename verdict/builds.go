@@ -20,9 +20,8 @@ func original(build string) string {
 	return copyNumber.ReplaceAllString(build, "")
 }
 
-// builds says which physical placements (instances) trials ran on. A build is
-// reused when an arm has several trials on it; an arm that is built anew for
-// every trial has nothing to correct: there it is noise, and covered.
+// builds reports which physical placements (instances) trials ran on. A build is reused when an arm has several
+// trials on it; an arm that is built again for every trial has nothing to correct: there it is noise, and covered.
 type builds struct {
 	id     [][]int     // [block][arm], numbered in order of appearance; -1 = no trial
 	total  int         // number of ids
@@ -88,9 +87,8 @@ func (v *builds) tally(j int) {
 
 func (v *builds) anyReused() bool { return slices.Contains(v.reused, true) }
 
-// weight is what a unit of variance between builds adds to the variance of
-// the contrast of arms i and j: with m equally used builds each 1/m_i+1/m_j;
-// a build that both share cancels.
+// weight returns what a unit of variance between builds adds to the variance of the contrast of arms i and j: with m
+// equally used builds each 1/m_i+1/m_j; a build that both share cancels.
 func (v *builds) weight(i, j int) float64 {
 	var sum float64
 	for k := range v.total {

@@ -45,8 +45,8 @@ func carryLevelOf(rules int) float64 {
 	return carryLevel3
 }
 
-// carriesOver2 is the test of rules 2: an F test of the residuals of the fit, pulled in where
-// they are far off, between the arms that went before.
+// carriesOver2 is the test of rules 2: an F test of the residuals of the fit, pulled in if they are far off, between
+// the arms that went before.
 func (s *scene) carriesOver2() bool {
 	sum, n := make([]float64, s.width), make([]float64, s.width)
 	var square, before float64
@@ -72,9 +72,8 @@ func (s *scene) carriesOver2() bool {
 	return distuv.F{D1: d1, D2: d2}.Survival(f) < carryLevel
 }
 
-// carry is what is known of how far measurements depend on what went before them: the normal
-// equations of a regression on the arm before, beside the effects of blocks and arms, or of the
-// rounds and arms of each session.
+// carry holds what is known of how far measurements depend on what went before them: the normal equations of a
+// regression on the arm before, beside the effects of blocks and arms, or of the rounds and arms of each session.
 type carry struct {
 	products *mat.SymDense // of the columns of the arms before, without those effects
 	with     []float64     // their products with the residuals
@@ -97,8 +96,8 @@ func (c *carry) add(x carry) {
 	c.square, c.df = c.square+x.square, c.df+x.df
 }
 
-// level is how likely differences between what went before, as large as these, are by chance (a
-// partial F test); 1 if nothing tells.
+// level returns how likely differences between what went before, as large as these, are by chance (a partial F test);
+// 1 if nothing tells.
 func (c *carry) level() float64 {
 	var eigen mat.EigenSym
 	if c.df == 0 || c.square < rounding || !eigen.Factorize(c.products, true) {
@@ -224,9 +223,9 @@ func (c *carry) ofTurns(y [][]float64, after [][]int) {
 	}
 }
 
-// byScores puts in place of the residuals of each arm, a column, the normal scores of their ranks
-// (van der Waerden; ties have the mean rank). So an arm that is noisier than the others, or stalls,
-// does not pass for one that depends on what went before. Cells that mask leaves out stay; nil: none.
+// byScores puts in place of the residuals of each arm, a column, the normal scores of their ranks (van der Waerden;
+// ties have the mean rank). So an arm that is noisier than the others, or stalls, does not pass for one that depends
+// on what went before. Cells that mask leaves out stay. Nil means none.
 func byScores(y [][]float64, mask [][]bool) {
 	for j := range y[0] {
 		var rows []int

@@ -28,7 +28,7 @@ type Change struct {
 	Levels [2]float64 `json:"levels"`
 }
 
-// Resolved says whether the interval excludes no change.
+// Resolved reports whether the interval excludes no change.
 func (c Change) Resolved() bool { return c.Lo > 0 || c.Hi < 0 }
 
 // Sample is one experiment's trials, for a comparison with another's.

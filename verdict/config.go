@@ -120,7 +120,7 @@ func (c Config) check(arms int) error {
 	return nil
 }
 
-// ascends tells whether each extension lies within the blocks that were planned before it.
+// ascends reports whether each extension lies within the blocks that were planned before it.
 func (c Config) ascends() bool {
 	after := 0
 	for _, e := range c.Extended {

@@ -7,16 +7,16 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// contrast is what is known about the difference of two arms.
+// contrast holds what is known about the difference of two arms.
 type contrast struct {
 	effect   float64 // θ̂_i − θ̂_j
 	variance float64
 	common   int        // blocks that have both
-	df       float64    // of the variance; 0: critical values hold as they are (rules 1)
+	df       float64    // of the variance. 0 means critical values hold as they are (rules 1)
 	own      bool       // by the pair's own spread, with boundaries for such
-	skew     float64    // weighted γ̂/(3√n) of Hall's transformation; 0: none
+	skew     float64    // weighted γ̂/(3√n) of Hall's transformation. 0 means none
 	nearest  float64    // limits are no nearer, for values that are no finer
-	farthest [2]float64 // from the mean, of the differences below and above it; 0: not known
+	farthest [2]float64 // from the mean, of the differences below and above it. 0 means not known
 }
 
 func (c contrast) se() float64 { return math.Sqrt(c.variance) }

@@ -75,7 +75,7 @@ func (s *scene) anyCompared(all []Estimate) bool {
 	return false
 }
 
-// stop says why measuring may stop after this look.
+// stop reports why measuring may stop after this look.
 func (s *scene) stop(look Look) Reason {
 	last := s.n >= s.cfg.MaxBlocks
 	switch {

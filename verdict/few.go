@@ -118,8 +118,8 @@ func FewSentences(cfg Config, arms []Arm, t Table) ([]string, error) {
 	return out, nil
 }
 
-// InTime are an arm's differences from the baseline as those of the time that the same work
-// takes; empty: not known.
+// InTime are an arm's differences from the baseline as those of the time that the same work takes. Empty means not
+// known.
 func InTime(arm Arm, e Estimate) string {
 	if math.IsNaN(e.Effect) {
 		return ""

@@ -73,7 +73,7 @@ func newReplay(cfg Config, arms []Arm, t Table, bounds Boundaries) *replay {
 	return r
 }
 
-// running says which arms have not been dropped.
+// running reports which arms have not been dropped.
 func (r *replay) running() []bool {
 	out := make([]bool, len(r.arms))
 	for j := range out {

@@ -22,7 +22,7 @@ const (
 	likeRounds  = 3    // of finding the pool and judging all arms by it
 )
 
-// noise says which arms of a look are alike in noise, and what they share.
+// noise reports which arms of a look are alike in noise, and what they share.
 type noise struct {
 	alike []bool
 	pool  twoWay // fit of the alike arms alone; no alike arm: unused
@@ -100,9 +100,8 @@ func (f *twoWay) alike(g grid, running, members []bool) []bool {
 	return alike
 }
 
-// skewed tells whether the members have a tail of slow trials, stalls aside: their typical
-// trials then differ from their means, by as much as the shapes of their tails do, and a fit
-// that pulls in trials takes that for an effect.
+// skewed reports whether the members have a tail of slow trials, stalls aside: their typical trials then differ from
+// their means, by as much as the shapes of their tails do, and a fit that pulls in trials takes that for an effect.
 func (f *twoWay) skewed(g grid, members []bool) bool {
 	limit := 2 * clipAt * f.sigma
 	var kept []float64
@@ -207,8 +206,8 @@ func (x *noise) contrast(g grid, i, j int) contrast {
 	return c
 }
 
-// priorDF is how many degrees of freedom the pooled variance may weigh: no more than
-// it has beside the pair's own.
+// priorDF returns how many degrees of freedom the pooled variance may weigh: no more than it has beside the pair's
+// own.
 func (f *twoWay) priorDF(i, j int) float64 {
 	common := 0
 	for b := range f.mask {

@@ -8,10 +8,10 @@ import (
 // Power is the chance with which a difference is to be seen: 80 % is usual.
 const Power = 0.8
 
-// Needed is what it takes to see one size of difference.
+// Needed holds what it takes to see one size of difference.
 type Needed struct {
 	Effect float64 `json:"effect"` // on the log scale
-	Blocks int     `json:"blocks"` // at most; 0: more than can be planned
+	Blocks int     `json:"blocks"` // at most. 0 means more than can be planned
 }
 
 // BlocksToSee is BlocksToTell for each of several differences (log scale, above 0): of so many

@@ -4,7 +4,7 @@ import (
 	"math"
 )
 
-// scene is what one look sees.
+// scene holds what one look sees.
 type scene struct {
 	*replay
 	grid        // adjusted for the probe, if there is one

@@ -13,7 +13,7 @@ type world struct {
 	noise        float64 // sd of ln throughput, trial by trial
 	drift        float64 // sd of the steps of an AR(1) between trials
 	slow         float64 // share of runs that are 30 % slow
-	builds       int     // reused builds per layout, 0 = built anew
+	builds       int     // reused builds per layout, 0 = built again
 	between      float64 // sd between builds
 	probe        float64 // sd of a probe around the drift, 0 = none
 }

@@ -14,7 +14,7 @@ const (
 	slowSpread = 6    // standard deviations of a trial, robust
 )
 
-// Slow is what stalled trials of an arm cost.
+// Slow holds what stalled trials of an arm cost.
 type Slow struct {
 	Arm     int     `json:"arm"`
 	Trials  int     `json:"trials"`  // of the arm
@@ -67,7 +67,7 @@ func (s *scene) slow() []Slow {
 	return out
 }
 
-// without is what a block did by its other arms, of which half could stall.
+// without returns what a block did by its other arms, of which half could stall.
 func (s *scene) without(b, arm int) float64 {
 	var others []float64
 	for i := range s.arms {
@@ -84,8 +84,8 @@ func (s *scene) without(b, arm int) float64 {
 // Unseen is the largest share of trials that can stall though none of n did, with 95 % confidence.
 func Unseen(n int) float64 { return 1 - math.Pow(0.05, 1/float64(n)) }
 
-// Stalls says which trials stalled and what that costs in total work, or how often they may
-// though none did. Empty before the first claim, and of rules 1 and 2.
+// Stalls reports which trials stalled and what that costs in total work, or how often they may though none did. Empty
+// before the first claim, and of rules 1 and 2.
 func (r Result) Stalls() string {
 	look, ok := r.Last()
 	if !ok || r.Config.Rules < 3 || look.Block < r.FirstClaim() {
@@ -118,7 +118,7 @@ func (r Result) Stalls() string {
 	return ""
 }
 
-// unstalled are the fewest and the most trials of layouts of which none stalled; 0: there is none.
+// unstalled are the fewest and the most trials of layouts of which none stalled. 0 means there is none.
 func (r Result) unstalled(look Look) (least, most int) {
 	for j, e := range look.Estimates {
 		if e.N == 0 || slices.ContainsFunc(look.Slow, func(x Slow) bool { return x.Arm == j }) {

@@ -13,21 +13,19 @@ type Arm struct {
 type Cell struct {
 	// Throughput is work per time, in any unit that is the same for all cells.
 	Throughput float64 `json:"throughput"`
-	// Instance names the build that the trial ran on. Empty: built anew for
-	// this trial. The same name in several blocks: a reused build. The same
-	// name in two arms: both ran on one and the same build, and what is
-	// peculiar to it cancels between them; so names are unique over arms.
-	// Copies (CopyOf) count as the build that they are copies of.
+	// Instance names the build that the trial ran on. Empty: built again for this trial. The same name in several
+	// blocks: a reused build. The same name in two arms: both ran on one and the same build, and what is peculiar to
+	// it cancels between them; so names are unique over arms. Copies (CopyOf) count as the build that they are copies
+	// of.
 	Instance string `json:"instance,omitempty"`
-	// Calibration is what a short fixed probe right before the trial gave, in
-	// any unit of speed that is the same for all cells; 0 = not collected.
-	// When every trial has one, throughput is adjusted for it.
+	// Calibration holds what a short fixed probe right before the trial gave, in any unit of speed that is the same
+	// for all cells; 0 = not collected. When every trial has one, throughput is adjusted for it.
 	Calibration float64 `json:"calibration,omitempty"`
 	// Order numbers trials in the order in which they ran, from 1; 0 = not known. With
 	// that of all trials it is tested whether what ran before changes the next.
 	Order int `json:"order,omitempty"`
-	// Turns are what a trial of a session is made of, as many of each arm. With them it is
-	// tested whether what ran before changes the next turn; nil: they are not known.
+	// Turns holds what a trial of a session is made of, as many of each arm. With them it is tested whether what ran
+	// before changes the next turn. Nil means they are not known.
 	Turns *Turns `json:"turns,omitempty"`
 	// OK is false when the trial is missing or failed.
 	OK bool `json:"ok"`
@@ -36,7 +34,7 @@ type Cell struct {
 // Turns are those of a layout in a session, one after the other.
 type Turns struct {
 	Work  []float64 `json:"work"`  // in any unit that is the same for all; not above 0: not known
-	After []int     `json:"after"` // the arm, from 1, whose turn went before each; 0: not known
+	After []int     `json:"after"` // the arm, from 1, whose turn went before each. 0 means not known
 }
 
 // Table holds trials as [block][arm], in the order in which blocks ran, and
@@ -44,7 +42,7 @@ type Turns struct {
 // simply missing in later blocks.
 type Table [][]Cell
 
-// Reason says why measuring may stop; empty means go on.
+// Reason reports why measuring may stop; empty means go on.
 type Reason string
 
 // Reasons to stop.
@@ -71,16 +69,15 @@ const (
 	MarkUndecided Mark = "undecided"
 	MarkNoData    Mark = "no data"   // too few trials for an interval
 	MarkAAHolds   Mark = "A/A holds" // a twin of the baseline, and no difference is claimed
-	MarkAAFails   Mark = "A/A fails" // one, and a difference is claimed where there is none
+	MarkAAFails   Mark = "A/A fails" // one, and a difference is claimed if there is none
 )
 
-// Estimate is what one look says about one arm. Effects are on the log scale
-// against the baseline (whose own are 0 by definition). What is not known is
-// NaN, and null in JSON.
+// Estimate holds what one look says about one arm. Effects are on the log scale against the baseline (whose own are 0
+// by definition). What is not known is NaN, and null in JSON.
 type Estimate struct {
 	N int `json:"n"` // trials used
-	// Effect is robust, of the typical run. It is estimated anew after every
-	// block, also of a dropped arm; Result.Shown goes with the frozen limits.
+	// Effect is robust, of the typical run. It is estimated again after every block, also of a dropped arm;
+	// Result.Shown goes with the frozen limits.
 	Effect    float64 `json:"effect"`
 	SE        float64 `json:"se"`
 	Lo        float64 `json:"lo"` // confidence limits, simultaneous over arms and looks; frozen when dropped
@@ -158,7 +155,7 @@ func (r Result) Last() (Look, bool) {
 	return r.Looks[len(r.Looks)-1], true
 }
 
-// RecommendedName is the layout to use; empty: there is none.
+// RecommendedName is the layout to use. Empty means there is none.
 func (r Result) RecommendedName() string {
 	if look, ok := r.Last(); ok && look.Recommended >= 0 && look.Recommended < len(r.Arms) {
 		return r.Arms[look.Recommended].Name
@@ -166,9 +163,8 @@ func (r Result) RecommendedName() string {
 	return ""
 }
 
-// Shown is what to show of an arm at a look. It is the look's estimate, but of a
-// dropped arm the effects are those of the look at which it was dropped, to
-// which the frozen interval belongs. The arm must be one of the look's.
+// Shown returns what to show of an arm at a look. It is the look's estimate, but of a dropped arm the effects are
+// those of the look at which it was dropped, to which the frozen interval belongs. The arm must be one of the look's.
 func (r Result) Shown(look Look, arm int) Estimate {
 	e := look.Estimates[arm]
 	if e.DroppedAt == 0 || e.DroppedAt >= look.Block {
@@ -190,13 +186,13 @@ func (c Config) FirstClaim(arms int) int {
 	return rulesOf(c.Rules).FirstClaim(max(c.MaxBlocks, FirstLook), arms)
 }
 
-// Decided reports whether measuring may stop; Last().Stop says why.
+// Decided reports whether measuring may stop; Last().Stop reports why.
 func (r Result) Decided() bool {
 	look, ok := r.Last()
 	return ok && look.Stop != ReasonNone
 }
 
-// Live says which arms run in the next block, if there is one.
+// Live reports which arms run in the next block, if there is one.
 func (r Result) Live() []bool {
 	live := make([]bool, len(r.Arms))
 	look, ok := r.Last()

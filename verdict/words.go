@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// WordsOptions is what the phrases need beside the result.
+// WordsOptions holds what the phrases need beside the result.
 type WordsOptions struct {
 	BlockSeconds float64 // mean duration of a block; 0 = unknown
-	// Resume is the command that takes a run to so many blocks in all, or empty if there is none; nil: it is not a run.
+	// Resume is the command that takes a run to so many blocks in all, or empty if there is none. Nil means it is not
+	// a run.
 	Resume func(blocks int) string
 }
 
@@ -77,8 +78,8 @@ func advice(r Result, opts WordsOptions) string {
 		r.Arms[look.Recommended].Name, faster(look.Estimates[look.Recommended].Regret, ""), confidence)
 }
 
-// keepBound is how much faster than the baseline any arm may be, by its regret and by
-// every interval in the table.
+// keepBound returns how much faster than the baseline any arm may be, by its regret and by every interval in the
+// table.
 func (r Result) keepBound(look Look) float64 {
 	bound := look.Estimates[r.Config.Baseline].Regret
 	if r.Config.Rules == 1 {
@@ -117,8 +118,7 @@ func atLeast(gain float64, base string) string {
 	return "at least " + change(gain) + " against " + base
 }
 
-// equivalence says how large a difference can still be where none was found, for
-// verdicts that do not say it anyway.
+// equivalence states how large a difference can still be if none was found, for verdicts that do not say it anyway.
 func equivalence(r Result) string {
 	look, ok := r.Last()
 	if !ok || r.Config.Rules > 2 || look.Recommended != r.Config.Baseline || !finite(look.LargestDifference) {
@@ -172,8 +172,7 @@ func (r Result) tooSoon(blocks int, opts WordsOptions) string {
 	return said
 }
 
-// undecided always says how much there can be to gain, and how much more it would
-// take to know.
+// undecided always states how much there can be to gain, and how much more it would take to know.
 func undecided(r Result, look Look, opts WordsOptions) string {
 	if !finite(look.LargestDifference) && look.Block < r.FirstClaim() {
 		return r.tooSoon(look.Block, opts)
@@ -213,9 +212,8 @@ func undecided(r Result, look Look, opts WordsOptions) string {
 // wouldTell is how to go on, in words that hold for every workload, and for numbers from elsewhere.
 const wouldTell = "More blocks (--budget), longer trials or a wider --margin would tell."
 
-// mostToGain is how much faster than the baseline a layout may be at most, and of which
-// layouts that is said: of all, or of those in question, for others are proven to be
-// worse, were dropped, or failed.
+// mostToGain returns how much faster than the baseline a layout may be at most, and of which layouts that is said: of
+// all, or of those in question, for others are proven to be worse, were dropped, or failed.
 func (r Result) mostToGain(look Look) (most float64, who string) {
 	most = math.NaN()
 	var names []string

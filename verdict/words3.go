@@ -32,7 +32,7 @@ func advice3(r Result, opts WordsOptions) string {
 
 func (r Result) base() string { return r.Arms[r.Config.Baseline].Name }
 
-// noVerdict says why there is no decision.
+// noVerdict reports why there is no decision.
 func (r Result) noVerdict(look Look, opts WordsOptions) string {
 	switch {
 	case look.CarryOver:
@@ -167,7 +167,7 @@ func (r Result) open(look Look, a Answer, opts WordsOptions) string {
 	return said + " " + r.settles(look, opts)
 }
 
-// settles says what it takes to resolve the margin, with the command that does.
+// settles states what it takes to resolve the margin, with the command that does.
 func (r Result) settles(look Look, opts WordsOptions) string {
 	command := func(blocks int) string {
 		if opts.Resume == nil {

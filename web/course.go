@@ -20,7 +20,7 @@ type Course struct {
 	Window [2]float64 `json:"window_seconds"` // the measured part; 0 and 0: not known yet
 }
 
-// coursePoints is how many points a course has at most.
+// coursePoints counts the points a course has at most.
 const coursePoints = 48
 
 // courseOf adds up slices into at most coursePoints steps; what does not fill the
@@ -49,7 +49,7 @@ func courseOfMeasure(t filewise.Trial, m filewise.Measure) Course {
 	return c
 }
 
-// earlierShown is how many earlier trials are drawn beside the running one.
+// earlierShown counts the earlier trials are drawn beside the running one.
 const earlierShown = 5
 
 // earlier are the courses of the layout's last trials, the newest last.
@@ -78,7 +78,7 @@ func round3(x float64) float64 {
 	return math.Round(x/scale) * scale
 }
 
-// soFar is the course of the running trial. Only its late slices are read anew.
+// soFar is the course of the running trial. Only its late slices are read again.
 type soFar struct {
 	mu     sync.Mutex
 	live   *drive.Live
@@ -105,11 +105,10 @@ func (s *soFar) of(live *drive.Live) Course {
 	return courseOf(length, s.counts)
 }
 
-// goneFor is how long nobody looks before a page counts as left: one that is loaded anew is
-// away for a moment.
+// goneFor states how long nobody looks before a page counts as left: one that is loaded again is away for a moment.
 const goneFor = 3 * time.Second
 
-// Watched tells whether a page is open in a browser.
+// Watched reports whether a page is open in a browser.
 func (s *Server) Watched() bool { return s.pages.Load()+s.owned.Load() > 0 }
 
 // Unwatched returns when no page is open any more, or the context ends.

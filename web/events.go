@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// eventEvery is how often an open page is told what is new.
+// eventEvery states how often an open page is told what is new.
 const eventEvery = 500 * time.Millisecond
 
 // events tells a page what happens, from now until it goes away.
@@ -42,8 +42,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// stream is what one page has been told. Writing to it waits for its browser and
-// for nothing else, and not for ever.
+// stream holds what one page has been told. Writing to it waits for its browser and for nothing else, and not for
+// ever.
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
@@ -81,7 +81,7 @@ func (st *stream) tell(p picture) {
 		st.err = err
 		return
 	}
-	if !bytes.Equal(now, st.now) { // always while a trial runs; else it also tells that the line still stands
+	if !bytes.Equal(now, st.now) { // always while a trial runs; else it also reports that the line still stands
 		st.now = now
 		st.sendRaw("now", now)
 	} else {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Fleet is what campaigns measure on many hosts.
+// Fleet holds what campaigns measure on many hosts.
 type Fleet struct {
 	Orders  []Order  `json:"orders"`
 	Hosts   []Worker `json:"hosts"`
@@ -68,7 +68,7 @@ type knownFleet struct {
 	body []byte // as JSON
 }
 
-// now is what was heard last; nil: nothing yet.
+// now returns what was heard last. Nil means nothing yet.
 func (w *fleetWatch) now() *knownFleet {
 	w.mu.Lock()
 	defer w.mu.Unlock()

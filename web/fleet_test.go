@@ -25,8 +25,8 @@ func campaigns(context.Context) (Fleet, error) {
 	}, Hosts: []Worker{{Host: "db1", Labels: []string{"storage=nvme"}, Working: true}, {Host: "db2"}}}, nil
 }
 
-// TestCampaignsOnThePage: hosts, what each is doing, estimates and failures; where Temporal is
-// away what was heard last stays, with the reason.
+// TestCampaignsOnThePage: hosts, what each is doing, estimates and failures; if Temporal is away what was heard last
+// stays, with the reason.
 func TestCampaignsOnThePage(t *testing.T) {
 	var away atomic.Bool
 	d := finished(t)

@@ -99,7 +99,7 @@ func writeNew(path, text string) error {
 type guard struct {
 	token    string
 	loopback bool
-	session  string // whoever has shown the token has this: it ends with the server, and no other listener of the port can use it
+	session  string // anyone who has shown the token has this: it ends with the server, and no other listener of the port can use it
 	tickets  *tickets
 	cross    *http.CrossOriginProtection
 }
@@ -112,8 +112,8 @@ func newGuard(token filewise.Secret, addr net.Addr) guard {
 	return g
 }
 
-// known tells whether the request has the token, or the session that it opened, in a header. A browser sends cookies to
-// whoever listens at any port of the host, so there is none.
+// known reports whether the request has the token, or the session that it opened, in a header. A browser sends
+// cookies to anyone who listens at any port of the host, so there is none.
 func (g guard) known(r *http.Request) bool {
 	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	return ok && (g.isToken(given) || subtle.ConstantTimeCompare([]byte(given), []byte(g.session)) == 1)
@@ -124,8 +124,8 @@ func (g guard) isToken(given string) bool {
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
 
-// local tells whether the request names this host: on the loopback address, another
-// name is one that a page elsewhere has made to point here (DNS rebinding).
+// local reports whether the request names this host: on the loopback address, another name is one that a page
+// elsewhere has made to point here (DNS rebinding).
 func (g guard) local(r *http.Request) bool {
 	if !g.loopback {
 		return true // nothing is shown without the token, whatever the name

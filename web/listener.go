@@ -17,9 +17,8 @@ const (
 	mostTrusted   = 128
 )
 
-// limitedListener accepts connections. Of too many without the token the oldest is closed
-// for each new one, never one that has shown it: whoever has it gets in, whatever others
-// hold open.
+// limitedListener accepts connections. Of too many without the token the oldest is closed for each new one, never one
+// that has shown it: anyone who has it gets in, whatever others hold open.
 type limitedListener struct {
 	net.Listener
 	mu        sync.Mutex
@@ -48,7 +47,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 	return v, nil
 }
 
-// hostOf is the other host, which may choose among its addresses of IPv6; empty: this one.
+// hostOf is the other host, which may choose among its addresses of IPv6. Empty means this one.
 func hostOf(a net.Addr) string {
 	tcp, ok := a.(*net.TCPAddr)
 	switch {
@@ -60,7 +59,7 @@ func hostOf(a net.Addr) string {
 	return tcp.IP.String()
 }
 
-// enter counts a connection and says who has to go for it; nil: nobody.
+// enter counts a connection and says who has to go for it. Nil means nobody.
 func (l *limitedListener) enter(v *connection) *connection {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -45,8 +45,8 @@ func events(t *testing.T, s *Server, header string) (int, *bufio.Reader) {
 
 const owner = "Authorization: Bearer " + testToken + "\r\n"
 
-// Hundreds of connections that send slowly hold no more than their share of descriptors,
-// and whoever has the token gets in, and stays.
+// Hundreds of connections that send slowly hold no more than their share of descriptors, and anyone who has the token
+// gets in, and stays.
 func TestSlowPosts(t *testing.T) {
 	s := opened(t, shelf{}, nil)
 	status, stream := events(t, s, owner)
@@ -91,7 +91,7 @@ func TestReadersLeaveRoom(t *testing.T) {
 	}
 }
 
-// Another host has its share and takes nobody else's; whoever has the token goes for nobody.
+// Another host has its share and takes nobody else's; anyone who has the token goes for nobody.
 func TestShares(t *testing.T) {
 	d := &limitedListener{}
 	come := func(host string) (v, out *connection) {

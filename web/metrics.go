@@ -99,7 +99,7 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, b.String()) // who has gone away cannot be told
 }
 
-// scrape is what there is to tell at the moment.
+// scrape returns what there is to tell at the moment.
 func (s *Server) scrape(ctx context.Context) scrape {
 	out := make(scrape)
 	out.gauge(metricBuild, 1, s.config.Version, runtime.Version())

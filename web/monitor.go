@@ -28,7 +28,7 @@ type Monitor struct {
 	trial    running
 	waiting  string
 	stopping bool
-	resumed  chan struct{} // closed when the pause ends; nil: there is none
+	resumed  chan struct{} // closed when the pause ends. Nil means there is none
 
 	making  sync.Mutex // held while progress is made
 	made    Progress
@@ -159,7 +159,7 @@ func (m *Monitor) Await(ctx context.Context, waiting func(experiment.Event)) err
 	}
 }
 
-// Status is what is known now, without the Progress that the asker knows already.
+// Status returns what is known now, without the Progress that the asker knows already.
 func (m *Monitor) Status(ctx context.Context, known uint64) Status {
 	m.mu.Lock()
 	s := Status{Store: m.store, Run: m.data.RunID, Version: m.version}

@@ -118,7 +118,7 @@ func TestSlowBrowsers(t *testing.T) {
 	until(t, "nothing is left running", func() bool { return runtime.NumGoroutine() <= before })
 }
 
-// writing is how many pages are being written to at this moment.
+// writing returns how many pages are being written to at this moment.
 func writing() int {
 	stacks := make([]byte, 1<<20)
 	return strings.Count(string(stacks[:runtime.Stack(stacks, true)]), "(*stream).write(")

@@ -11,26 +11,25 @@ import (
 	"filewise/store"
 )
 
-// picture is what is to be shown at one moment; nothing in it changes any more.
+// picture holds what is to be shown at one moment; nothing in it changes any more.
 type picture struct {
 	status  Status
-	run     measured // that is being measured; nil: none, or it cannot be asked
+	run     measured // that is being measured. Nil means none, or it cannot be asked
 	list    []byte   // the runs, as JSON
 	listed  time.Time
 	stored  storedKey // the run whose progress was read from the store
-	problem string    // why the store cannot be read; empty: it can
+	problem string    // why the store cannot be read. Empty means it can
 	fleet   *knownFleet
 }
 
-// storedKey tells whether a stored run has changed.
+// storedKey reports whether a stored run has changed.
 type storedKey struct {
 	id             int64
 	state          store.State
 	trials, failed int
 }
 
-// listEvery is how often the list of runs is read, from a store that a measuring
-// process writes to.
+// listEvery states how often the list of runs is read, from a store that a measuring process writes to.
 const listEvery = 5 * time.Second
 
 // current is the newest picture; those who ask at once share one.
@@ -96,7 +95,7 @@ func (p *picture) listRuns(ctx context.Context, a Archive) {
 	}
 }
 
-// fromStore shows the newest stored run, where none can be asked.
+// fromStore shows the newest stored run, if none can be asked.
 func (p *picture) fromStore(ctx context.Context, a Archive) {
 	var runs []store.RunInfo
 	if json.Unmarshal(p.list, &runs) != nil || len(runs) == 0 {

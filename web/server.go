@@ -27,7 +27,7 @@ var assets embed.FS
 // DefaultAddress is where the page is when none is given.
 const DefaultAddress = "127.0.0.1:8421"
 
-// Archive is what is stored.
+// Archive holds what is stored.
 type Archive interface {
 	// Path is the store's file.
 	Path() string
@@ -40,14 +40,14 @@ type Archive interface {
 	Compare(ctx context.Context, before, after string) (any, error)
 }
 
-// Config says what a Server shows, and where.
+// Config states what a Server shows, and where.
 type Config struct {
-	Address string // host:port; empty: DefaultAddress; port 0: any
+	Address string // host:port. Empty means DefaultAddress; port 0: any
 	Token   filewise.Secret
 	Private string // a directory of this user's alone, for the file by which Open lets the browser in
-	Sockets string // the directory of other processes' sockets; empty: none
+	Sockets string // the directory of other processes' sockets. Empty means none
 	Archive Archive
-	Fleet   func(context.Context) (Fleet, error) // asks what campaigns do; nil: they are not shown
+	Fleet   func(context.Context) (Fleet, error) // asks what campaigns do. Nil means they are not shown
 	Version string                               // of Filewise
 }
 
@@ -63,7 +63,7 @@ type Server struct {
 	pages    atomic.Int64 // that are open, of those without the token
 	owned    atomic.Int64 // and with it: others' do not keep them out
 	fleet    fleetWatch
-	costly   chan struct{} // whoever makes a report or comparison without the token holds it
+	costly   chan struct{} // anyone who makes a report or comparison without the token holds it
 
 	mu      sync.Mutex // held while the picture is taken
 	local   *Monitor
@@ -116,7 +116,7 @@ func (s *Server) Show(m *Monitor) {
 	s.local, s.taken = m, time.Time{}
 }
 
-// Loopback tells whether only this host can reach the page.
+// Loopback reports whether only this host can reach the page.
 func (s *Server) Loopback() bool { return s.guard.loopback }
 
 // URL is the page's, without the token.
@@ -267,7 +267,7 @@ func answer(w http.ResponseWriter, v any, err error) {
 	writeJSON(w, v)
 }
 
-// refuse says why, and what to do.
+// refuse reports why, and what to do.
 func refuse(w http.ResponseWriter, err error) {
 	status := http.StatusInternalServerError
 	switch filewise.CodeOf(err) {

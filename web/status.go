@@ -11,21 +11,21 @@ import (
 	"filewise/report"
 )
 
-// Status is what is known of one run.
+// Status holds what is known of one run.
 type Status struct {
 	Store string `json:"store"` // the file that holds it
 	Run   int64  `json:"run"`
-	// Version grows when Progress changes; Progress is absent where the asker has it.
+	// Version grows when Progress changes; Progress is absent if the asker has it.
 	Version  uint64    `json:"version"`
 	Progress *Progress `json:"progress,omitempty"`
 	Now      *Now      `json:"now"` // nil: nobody measures it, or who does cannot be asked
 }
 
-// Now is what a run is doing.
+// Now holds what a run is doing.
 type Now struct {
 	PID        int           `json:"pid"`
 	Cell       filewise.Cell `json:"cell"`
-	Place      string        `json:"place"` // "block 3 of at most 20"; empty: no trial has begun
+	Place      string        `json:"place"` // "block 3 of at most 20". Empty means no trial has begun
 	Stage      string        `json:"stage"`
 	Family     string        `json:"family,omitempty"`
 	Unit       string        `json:"unit,omitempty"`
@@ -47,7 +47,7 @@ type Counter struct {
 	PerSecond *float64 `json:"per_second,omitempty"` // nil: it is a mean or a share
 }
 
-// counters are what can be shown of the deltas of so much time.
+// counters returns what can be shown of the deltas of so much time.
 func counters(deltas []filewise.Delta, since time.Duration) []Counter {
 	var out []Counter
 	for _, d := range deltas {
@@ -64,7 +64,7 @@ func counters(deltas []filewise.Delta, since time.Duration) []Counter {
 	return out
 }
 
-// Progress is what a run has found so far, and what is left to do.
+// Progress holds what a run has found so far, and what is left to do.
 type Progress struct {
 	Run        int64              `json:"run"`
 	State      string             `json:"state"`
@@ -90,7 +90,7 @@ type Progress struct {
 	Elapsed    float64            `json:"elapsed_seconds"`
 	Warnings   []filewise.Warning `json:"warnings"`
 	Log        []Line             `json:"log"` // the oldest first
-	// Types are the latencies of each type of operations, where there are several.
+	// Types are the latencies of each type of operations, if there are several.
 	Types []experiment.Latency `json:"latency_by_type,omitempty"`
 }
 
@@ -104,7 +104,7 @@ type Line struct {
 // logLines is how much of the log is shown.
 const logLines = 200
 
-// ProgressOf is what the trials of a run, as they are judged, show of it.
+// ProgressOf returns what the trials of a run, as they are judged, show of it.
 func ProgressOf(d report.Data) Progress {
 	p, j := d.Plan, d.Judgement
 	out := Progress{
@@ -134,9 +134,9 @@ func trialLines(d report.Data) []Line {
 	return out
 }
 
-// Plan is what is done and what is left, as a table of layouts by blocks.
+// Plan holds what is done and what is left, as a table of layouts by blocks.
 type Plan struct {
-	Blocks []int     `json:"blocks"` // the columns; 0: the pilots
+	Blocks []int     `json:"blocks"` // the columns. 0 means the pilots
 	Rows   []PlanRow `json:"rows"`
 	More   int       `json:"more"` // blocks after the last column, at most
 }
@@ -150,7 +150,7 @@ type PlanRow struct {
 // PlanCell is one trial.
 type PlanCell struct {
 	State   string `json:"state"`           // done, failed, todo, or empty: there is none
-	Order   int    `json:"order,omitempty"` // within its block, from 1; 0: not known yet
+	Order   int    `json:"order,omitempty"` // within its block, from 1. 0 means not known yet
 	Failed  int    `json:"failed,omitempty"`
 	Outcome string `json:"outcome,omitempty"`
 }
@@ -224,7 +224,7 @@ func span(d report.Data) (first, last int) {
 	return max(0, last-planColumns+1), last
 }
 
-// maxBlocks is how many blocks there can be.
+// maxBlocks returns how many blocks there can be.
 func maxBlocks(d report.Data) int {
 	if n := d.Judgement.Schedule.MaxBlocks; n > 0 {
 		return n
@@ -232,8 +232,8 @@ func maxBlocks(d report.Data) int {
 	return d.Plan.MaxBlocks
 }
 
-// wanted tells whether a layout has a trial in a block that is not done yet: the
-// run goes on, and the layout was not dropped before.
+// wanted reports whether a layout has a trial in a block that is not done yet: the run goes on, and the layout was
+// not dropped before.
 func wanted(d report.Data, layout, block int) bool {
 	if d.Judgement.Decision.Ending != experiment.GoesOn {
 		return false

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// purpose is what a ticket lets do.
+// purpose holds what a ticket lets do.
 type purpose int
 
 const (

@@ -39,8 +39,8 @@ type Transaction struct {
 // CustomCheck is a query with what it has to return.
 type CustomCheck struct {
 	Query Script `json:"query"`
-	// NoRows: it returns none. Else one value: Expect, or where Committed names a type
-	// of transactions, Plus and Each for every one of them that is committed.
+	// NoRows: it returns none. Else one value: Expect, or if Committed names a type of transactions, Plus and Each
+	// for every one of them that is committed.
 	NoRows    bool   `json:"no_rows,omitempty"`
 	Expect    string `json:"expect,omitempty"`
 	Committed string `json:"committed,omitempty"`
@@ -98,7 +98,7 @@ func (c Custom) For(engine string, understands ...string) (Custom, error) {
 	return c, nil
 }
 
-// Restored tells whether a dump fills the builds.
+// Restored reports whether a dump fills the builds.
 func (c *Custom) Restored() bool { return c != nil && c.From != "" }
 
 // NewCustom makes the workload of scenario custom.
@@ -185,7 +185,7 @@ func (w *custom) phase(i, connections int) filewise.Phase {
 // parameterUse finds what may be a parameter: more than is one does no harm.
 var parameterUse = regexp.MustCompile(`:([A-Za-z_][A-Za-z0-9_]*)`)
 
-// customSQL is what engines are given.
+// customSQL returns what engines are given.
 func (w *custom) customSQL() *filewise.CustomSQL {
 	all := &filewise.CustomSQL{Tables: w.Tables, Setup: w.Setup[""], From: w.From,
 		Sections: map[string]filewise.CustomSection{}, ShardBy: w.ShardBy}
@@ -247,8 +247,8 @@ func (w *custom) Check(ctx context.Context, q filewise.Querier, phase int, ledge
 	return nil
 }
 
-// committed is how many transactions of a type the phases have committed: their
-// ledgers are beginnings of what each connection does.
+// committed returns how many transactions of a type the phases have committed: their ledgers are beginnings of what
+// each connection does.
 func (w *custom) committed(name string, ledgers []filewise.Ledger) int64 {
 	kind := slices.IndexFunc(w.Transactions, func(t Transaction) bool { return t.Name == name })
 	if kind < 0 { // it is left out

@@ -26,8 +26,8 @@ const (
 	DrawOp         = "op"         // the operation's number on its connection, from 0
 )
 
-// Parameter is a value that each operation draws anew; it follows from the seed,
-// the connection and the operation's number alone.
+// Parameter is a value that each operation draws again; it follows from the seed, the connection and the operation's
+// number alone.
 type Parameter struct {
 	Name    string    `json:"name"`
 	Draw    string    `json:"draw"`
@@ -44,7 +44,7 @@ type Parameter struct {
 	Line    int       `json:"line,omitempty"` // of the study file
 }
 
-// Think is how long a connection rests before an operation, in a closed loop.
+// Think states how long a connection rests before an operation, in a closed loop.
 type Think struct {
 	Mean time.Duration `json:"mean_ns,omitempty"`
 	// Exponential: the rests differ, cut at ten times their mean.
@@ -57,7 +57,7 @@ const maxLetters = 1 << 20
 // draw writes one parameter.
 type draw func(to filewise.RowWriter, d *dice, connections int64, worker int, i int64)
 
-// chance tells whether its values are drawn by chance.
+// chance reports whether its values are drawn by chance.
 func (p Parameter) chance() bool {
 	return p.Draw != DrawSequential && p.Draw != DrawWorker && p.Draw != DrawOp
 }
@@ -74,7 +74,7 @@ func (w *custom) prepare() error {
 	return nil
 }
 
-// generator is what draws the parameter. Values that cannot be are refused.
+// generator returns what draws the parameter. Values that cannot be are refused.
 func (p Parameter) generator(seed uint64) (draw, error) {
 	wrong := func(remedy, format string, args ...any) (draw, error) {
 		return nil, filewise.Errorf(filewise.CodeUsage, remedy, "custom: parameter %s: %s", p.Name, fmt.Sprintf(format, args...))
@@ -157,8 +157,7 @@ func (p Parameter) nuRand(seed uint64, wrong func(string, string, ...any) (draw,
 	}, nil
 }
 
-// ownRange divides the range evenly over the connections; where there are more of
-// these than values, they share.
+// ownRange divides the range evenly over the connections; if there are more of these than values, they share.
 func (p Parameter) ownRange(to filewise.RowWriter, d *dice, connections int64, worker int, _ int64) {
 	n, w := p.To-p.From+1, int64(worker)
 	each := n / connections
@@ -200,7 +199,7 @@ func (p Parameter) moment(to filewise.RowWriter, d *dice, _ int64, _ int, _ int6
 	to.Text(at.UTC().AppendFormat(nil, "2006-01-02 15:04:05"))
 }
 
-// choice takes whole numbers and numbers as such, where all are.
+// choice takes whole numbers and numbers as such, if all are.
 func (p Parameter) choice(wrong func(string, string, ...any) (draw, error)) (draw, error) {
 	if len(p.Choices) == 0 || len(p.Weights) > 0 && len(p.Weights) != len(p.Choices) {
 		return wrong("list them", "%d choices with %d weights", len(p.Choices), len(p.Weights))
@@ -271,7 +270,7 @@ func (a customArgs) TypeOf(worker int, i int64) int {
 	return len(a.w.bounds) - 1
 }
 
-// ArgsAgain appends others, drawn anew; what is not drawn by chance stays.
+// ArgsAgain appends others, drawn again; what is not drawn by chance stays.
 func (a customArgs) ArgsAgain(dst []any, worker int, i int64, attempt int) []any {
 	to := boxes{dst}
 	a.draw(&to, worker, i, uint64(attempt))

@@ -14,7 +14,7 @@ import (
 	"filewise"
 )
 
-// usable are a scenario's own parameters, with SQL where it has none by itself.
+// usable are a scenario's own parameters, with SQL if it has none by itself.
 func usable(sc Scenario) Params {
 	p := sc.Params
 	if sc.Name == FamilyCustom {
@@ -242,7 +242,7 @@ func TestCustomFor(t *testing.T) {
 	}
 }
 
-// found is what a check's query returns.
+// found holds what a check's query returns.
 type found [][]any
 
 func (a found) Query(context.Context, string) ([][]any, error) { return a, nil }

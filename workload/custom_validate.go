@@ -9,10 +9,10 @@ import (
 	"filewise"
 )
 
-// customName is what names of a custom workload are.
+// customName holds what names of a custom workload are.
 var customName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,39}$`)
 
-// tableName is what names of tables and their keys are: any, on one line.
+// tableName holds what names of tables and their keys are: any, on one line.
 var tableName = regexp.MustCompile(`^[^\x00-\x1f\x7f]{1,64}$`)
 
 // validate refuses what does not fit together. What it names, a study file has; the
@@ -80,7 +80,7 @@ func (c Custom) validate() error {
 	return nil
 }
 
-// sameNumber tells whether two texts are one number: 10 and 10.00.
+// sameNumber reports whether two texts are one number: 10 and 10.00.
 func sameNumber(a, b string) bool {
 	x, err := strconv.ParseFloat(a, 64)
 	y, err2 := strconv.ParseFloat(b, 64)

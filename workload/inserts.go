@@ -8,10 +8,9 @@ import (
 	"filewise"
 )
 
-// SectionCheck is the section of an engine's inserts.sql that returns, for each
-// table of each file, the number of rows and the sum over them of the CRC-32
-// (IEEE) of "id,payload", absent (NULL) where there are no rows; or, behind "md5:", that
-// of the first 32 bits of its MD5.
+// SectionCheck is the section of an engine's inserts.sql that returns, for each table of each file, the number of
+// rows and the sum over them of the CRC-32 (IEEE) of "id,payload", absent (NULL) if there are no rows; or, behind
+// "md5:", that of the first 32 bits of its MD5.
 const SectionCheck = "check"
 
 // NewInserts makes the workload of scenario inserts: rows of a key and a
@@ -41,8 +40,8 @@ func (w *inserts) Program() filewise.Program {
 			Connections: w.params.Connections, CommitEvery: w.params.CommitEvery,
 			OpBytes: int64(w.params.RowBytes), Limit: w.rows.limit(), Args: w.rows,
 		}, filewise.MeanLatency, filewise.P99Latency)},
-		// A transaction that such a failure ended has left nothing, and the session
-		// says how many before it are committed: the next one is tried again, whole.
+		// A transaction that such a failure ended has left nothing, and the session states how many before it are
+		// committed: the next one is tried again, whole.
 		Retry: []filewise.Class{filewise.ClassDeadlock, filewise.ClassSerialization},
 		Params: insertsParams{
 			Table: w.params.Table, Key: w.params.Key, RowBytes: w.params.RowBytes, Connections: w.params.Connections,

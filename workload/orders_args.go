@@ -18,7 +18,7 @@ type orderArgs struct {
 	phase int
 }
 
-// transaction is what an operation asks for.
+// transaction holds what an operation asks for.
 type transaction struct {
 	kind            int
 	w, d, c         int64 // c 0: the customer is asked for by name
@@ -35,8 +35,8 @@ type orderedLine struct{ item, supply, quantity int64 }
 // loadedAt is the moment of all that was loaded, in seconds since 1970.
 const loadedAt = 1_000_000_000
 
-// card is what operation i of a worker draws from a deck of 100 cards, each of which comes
-// once in 100 operations: shares of types hold in short windows too. hash is of a deck.
+// card returns what operation i of a worker draws from a deck of 100 cards, each of which comes once in 100
+// operations: shares of types hold in short windows too. hash is of a deck.
 func card(i int64, hash func(deck uint64) uint64) uint64 {
 	h := hash(uint64(i / 100))
 	return (uint64(i%100)*strides[h%uint64(len(strides))] + h>>32) % 100

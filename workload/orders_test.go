@@ -255,7 +255,7 @@ func (a answers) Query(_ context.Context, section string) ([][]any, error) {
 	return a[section], nil
 }
 
-// The check adds up files, and says which total or condition is wrong.
+// The check adds up files, and reports which total or condition is wrong.
 func TestOrdersCheck(t *testing.T) {
 	w := newTestOrders(t, nil)
 	ledger := filewise.Ledger{500, 300, 0, 77}

@@ -31,7 +31,7 @@ func (own) Check(context.Context, filewise.Querier, int, []filewise.Ledger) erro
 // of the speed of files, with their indexes.
 const dumpBudget = 8 * time.Minute
 
-// dumpScenario is what backups are on servers whose users dump rows, not files.
+// dumpScenario returns what backups are on servers whose users dump rows, not files.
 func dumpScenario() Scenario {
 	return Scenario{
 		Name:  "dump",

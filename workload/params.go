@@ -25,12 +25,12 @@ type Params struct {
 	Cache        string `json:"cache,omitempty"`         // scan: CacheWarm, or a filewise.Cache
 	Data         string `json:"data,omitempty"`          // scan: DataOrdered or DataGrown
 	IndexedFirst bool   `json:"indexed_first,omitempty"` // scan: indexes are there when the tables are loaded
-	// scan: warm queries that find rows by an index are executed so many times as often; 0: as the others
+	// scan: warm queries that find rows by an index are executed so many times as often. 0 means as the others
 	Batch  int `json:"batch,omitempty"`
-	Repeat int `json:"repeat,omitempty"` // executions in a trial: scan of a warm query, dml of the select of a row; 0: one
+	Repeat int `json:"repeat,omitempty"` // executions in a trial: scan of a warm query, dml of the select of a row. 0 means one
 
-	Selects    int64 `json:"selects,omitempty"`    // dml: of one process; 0: of every row
-	Concurrent int64 `json:"concurrent,omitempty"` // dml: rows of the concurrent part; 0: Rows
+	Selects    int64 `json:"selects,omitempty"`    // dml: of one process. 0 means of every row
+	Concurrent int64 `json:"concurrent,omitempty"` // dml: rows of the concurrent part. 0 means Rows
 
 	Published bool `json:"published,omitempty"` // dml: as the article had it, where an engine's own differs
 
@@ -41,15 +41,15 @@ type Params struct {
 	// Proof: with Own, what is backed up is restored and compared
 	Proof bool `json:"proof,omitempty"`
 
-	Beside int `json:"beside,omitempty"` // backup, dump: connections that work meanwhile; 0: none
+	Beside int `json:"beside,omitempty"` // backup, dump: connections that work meanwhile. 0 means none
 
 	Cycle string `json:"cycle,omitempty"` // temp: CycleFill, CycleSort or CycleJoin
 
 	Warehouses int     `json:"warehouses,omitempty"` // orders: number of warehouses
 	Scale      float64 `json:"scale,omitempty"`      // orders: customers and items by those of the specification, 0 < Scale ≤ 1
-	Users      []int   `json:"users,omitempty"`      // orders: load levels, each a phase; none: Connections
-	Think      float64 `json:"think,omitempty"`      // orders: keying and think times by those of the specification; 0: none
-	Rate       float64 `json:"rate,omitempty"`       // inserts, orders, dml, scan, custom: operations a second in an open loop; 0: closed loop
+	Users      []int   `json:"users,omitempty"`      // orders: load levels, each a phase. None means Connections
+	Think      float64 `json:"think,omitempty"`      // orders: keying and think times by those of the specification. 0 means none
+	Rate       float64 `json:"rate,omitempty"`       // inserts, orders, dml, scan, custom: operations a second, open loop. 0 means closed loop
 	Churn      bool    `json:"churn,omitempty"`      // orders: each transaction also creates, fills and drops a table
 
 	Custom *Custom `json:"custom,omitempty"` // custom: the user's own SQL

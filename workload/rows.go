@@ -101,9 +101,8 @@ func (g *rows) limit() int64 {
 	return (1 << 62) / g.connections
 }
 
-// sum is an order-independent checksum of rows: their number, and the sum over
-// them of the CRC-32 (IEEE) of "id,payload", or, where an engine has no CRC-32, of the
-// first 32 bits of its MD5. 2^31 rows stay below 2^63.
+// sum is an order-independent checksum of rows: their number, and the sum over them of the CRC-32 (IEEE) of
+// "id,payload", or, if an engine has no CRC-32, of the first 32 bits of its MD5. 2^31 rows stay below 2^63.
 type sum struct {
 	rows   int64
 	digest uint64

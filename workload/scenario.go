@@ -31,18 +31,17 @@ type Figure struct {
 	Words string `json:"words"`
 	// Reader marks a reader's report below the article, by which the article names no best.
 	Reader bool `json:"reader,omitempty"`
-	// Family is the family of operations that it speaks of; empty: of the scenario's one.
+	// Family is the family of operations that it speaks of. Empty means of the scenario's one.
 	Family string `json:"family,omitempty"`
-	// Variant is the condition under which it was measured, as Scenario.Variant names
-	// it; empty: there was one.
+	// Variant is the condition under which it was measured, as Scenario.Variant names it. Empty means there was one.
 	Variant string `json:"variant,omitempty"`
 	// Over is the condition of Against if it is another one.
 	Over string `json:"over,omitempty"`
-	// LeastUsers and MostUsers bound the load levels that it speaks of; 0: no bound.
+	// LeastUsers and MostUsers bound the load levels that it speaks of. 0 means no bound.
 	LeastUsers int `json:"least_users,omitempty"`
 	MostUsers  int `json:"most_users,omitempty"`
-	// Engine is the only one that it speaks of, where the article says different things
-	// about different engines; empty: the article had one.
+	// Engine is the only one that it speaks of, if the article says different things about different engines. Empty
+	// means the article had one.
 	Engine string `json:"engine,omitempty"`
 }
 
@@ -58,7 +57,7 @@ type Scenario struct {
 	PerCore   bool     `json:"per_core,omitempty"`
 	Bytes     int64    `json:"bytes"` // default size of the database
 	Params    Params   `json:"params"`
-	Best      int      `json:"best"` // the article's best number of files; 0: none
+	Best      int      `json:"best"` // the article's best number of files. 0 means none
 	Published []Figure `json:"published"`
 	// Also are published statements that no pair of layouts can be put beside.
 	Also  []string `json:"also,omitempty"`
@@ -67,9 +66,9 @@ type Scenario struct {
 	// Flags are those of the command line that this scenario understands besides the
 	// ones that all do.
 	Flags []string `json:"flags"`
-	// Budget is the usual duration of an experiment; 0: the command's.
+	// Budget is the usual duration of an experiment. 0 means the command's.
 	Budget time.Duration `json:"budget_ns,omitempty"`
-	// Window is the usual measured time of a trial; 0: the command's.
+	// Window is the usual measured time of a trial. 0 means the command's.
 	Window time.Duration `json:"window_ns,omitempty"`
 	// Overall: the families are judged together too, by their geometric mean.
 	Overall bool `json:"overall,omitempty"`
@@ -81,10 +80,10 @@ type Scenario struct {
 	ByVolumes bool `json:"by_volumes,omitempty"`
 	// Temp: Files are numbers of temporary files.
 	Temp bool `json:"temp,omitempty"`
-	// Filling is the part of the size that the loaded tables take, indexes left out,
-	// or that all temporary tables take at once; 0: the scenario has neither.
+	// Filling is the part of the size that the loaded tables take, indexes left out, or that all temporary tables
+	// take at once. 0 means the scenario has neither.
 	Filling float64 `json:"filling,omitempty"`
-	// Design is the article's own, for --as-published; nil: it is not repeated.
+	// Design is the article's own, for --as-published. Nil means it is not repeated.
 	Design *Design `json:"design,omitempty"`
 	// New makes the workload; seed is the experiment's.
 	New func(p Params, seed uint64) (filewise.Workload, error) `json:"-"`

@@ -13,17 +13,17 @@ import (
 type Design struct {
 	Files       []int                 `json:"files"`
 	Further     []int                 `json:"further,omitempty"`     // numbers of files too, at the original's size alone
-	Allocations []filewise.Allocation `json:"allocations,omitempty"` // each with every number of files; none: the usual one
+	Allocations []filewise.Allocation `json:"allocations,omitempty"` // each with every number of files. None means the usual one
 	Connections int                   `json:"connections,omitempty"` // 0: the scenario's
 	Connect     string                `json:"connect,omitempty"`
-	DataFiles   int                   `json:"data_files,omitempty"` // where Files are backup files
-	Bytes       int64                 `json:"bytes,omitempty"`      // of the database; 0: the scenario's, at any scale
-	Work        int64                 `json:"work_bytes,omitempty"` // payload of a run; 0: the workload's own
+	DataFiles   int                   `json:"data_files,omitempty"` // if Files are backup files
+	Bytes       int64                 `json:"bytes,omitempty"`      // of the database. 0 means the scenario's, at any scale
+	Work        int64                 `json:"work_bytes,omitempty"` // payload of a run. 0 means the workload's own
 	Rows        int64                 `json:"rows,omitempty"`
 	LeastRows   int64                 `json:"least_rows,omitempty"` // however small the scale
-	Selects     int64                 `json:"selects,omitempty"`    // of one process; 0: of every row
-	Concurrent  int64                 `json:"concurrent,omitempty"` // rows of the concurrent part, at any scale; 0: Rows
-	Allocated   int64                 `json:"allocated,omitempty"`  // bytes of preallocated files, where the engine takes so few; 0: Bytes
+	Selects     int64                 `json:"selects,omitempty"`    // of one process. 0 means of every row
+	Concurrent  int64                 `json:"concurrent,omitempty"` // rows of the concurrent part, at any scale. 0 means Rows
+	Allocated   int64                 `json:"allocated,omitempty"`  // bytes of preallocated files, if the engine takes so few. 0: Bytes
 	// On is, by engine, what the article had otherwise there.
 	On map[string]func(*Design) `json:"-"`
 	// of orders, never fewer than files; beyond that customers and items are scaled
@@ -31,7 +31,7 @@ type Design struct {
 	Users      []int         `json:"users,omitempty"`     // load levels, at any scale
 	Window     time.Duration `json:"window_ns,omitempty"` // of each level, after half as much that is not measured
 	Runs       Runs          `json:"runs"`
-	Cold       Runs          `json:"cold,omitzero"` // where caches are not warm; zero: Runs
+	Cold       Runs          `json:"cold,omitzero"` // where caches are not warm. Zero means Runs
 	// of scan: indexes are there when the tables are loaded
 	IndexedFirst bool     `json:"indexed_first,omitempty"`
 	Scale        float64  `json:"scale"`   // usual one: minutes on a small machine
@@ -39,8 +39,8 @@ type Design struct {
 	Differs      []string `json:"differs"` // what is not as published
 }
 
-// Runs is how often a layout is run, and how many of the fastest and as many of
-// the slowest are left out of the average.
+// Runs states how often a layout is run, and how many of the fastest and as many of the slowest are left out of the
+// average.
 type Runs struct {
 	Repeats int `json:"repeats"`
 	Drop    int `json:"drop,omitempty"`
@@ -71,7 +71,7 @@ func (d Design) WorkIn(bytes int64) int64 {
 	return int64(math.Round(float64(d.Work) * (float64(bytes) / float64(d.Bytes))))
 }
 
-// Data are the bytes that the design works on at scale 1; 0: they are not known.
+// Data are the bytes that the design works on at scale 1. 0 means they are not known.
 func (d Design) Data() float64 {
 	switch {
 	case d.Warehouses > 0:

@@ -21,8 +21,8 @@ const (
 	VariantChurn     = "churn"
 )
 
-// Variant is the condition under which a layout is measured, in the article's
-// terms; empty: the article had one only. volumes are the target's.
+// Variant is the condition under which a layout is measured, in the article's terms. Empty means the article had one
+// only. volumes are the target's.
 func (s Scenario) Variant(p Params, l filewise.Layout, volumes []filewise.Volume) string {
 	switch {
 	case p.Warehouses > 0 && p.Churn:
@@ -67,9 +67,9 @@ func variantOf(volumes int) string {
 	return VariantVolumes
 }
 
-// Holds tells whether a layout, of the number of files that a figure speaks of, is
-// measured under a condition. A backup into one file takes one volume wherever it lies,
-// and no figure without a condition speaks of backups that are thrown away.
+// Holds reports whether a layout, of the number of files that a figure speaks of, is measured under a condition. A
+// backup into one file takes one volume wherever it lies, and no figure without a condition speaks of backups that
+// are thrown away.
 func (s Scenario) Holds(condition string, p Params, l filewise.Layout, volumes []filewise.Volume) bool {
 	switch {
 	case condition == "":
@@ -126,7 +126,7 @@ func (s Scenario) Figures(family string, variants ...string) []Figure {
 	return out
 }
 
-// AtUsers tells whether it speaks of that many users.
+// AtUsers reports whether it speaks of that many users.
 func (f Figure) AtUsers(n int) bool {
 	return n >= f.LeastUsers && (f.MostUsers == 0 || n <= f.MostUsers)
 }
@@ -141,9 +141,9 @@ func (p Params) UsersOf(family string) int {
 	return p.Connections
 }
 
-// BestOf is the article's best number of files by figures about one family and
-// condition; 0: it names none. Of figures with numbers it is the fastest, of words
-// about one engine what that engine's say. Readers' reports count if there is nothing else.
+// BestOf is the article's best number of files by figures about one family and condition. 0 means it names none. Of
+// figures with numbers it is the fastest, of words about one engine what that engine's say. Readers' reports count if
+// there is nothing else.
 func BestOf(figures []Figure, engine string) int {
 	if own := slices.DeleteFunc(slices.Clone(figures), func(f Figure) bool { return f.Reader }); len(own) > 0 {
 		figures = own

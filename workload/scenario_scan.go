@@ -2,8 +2,8 @@ package workload
 
 import "fmt"
 
-// publishedScan are the article's seconds with 1 and with 40 files, and the difference in
-// percent of the time as it printed it, cold, then warm; 0: not measured.
+// publishedScan are the article's seconds with 1 and with 40 files, and the difference in percent of the time as it
+// printed it, cold, then warm. 0 means not measured.
 var publishedScan = [scanQueries][2][3]float64{
 	{{0.481, 0.537, 11.5}, {0.0103, 0.0159, 53.53}}, {{0.531, 0.567, 6.5}, {0.0567, 0.0478, -15.72}},
 	{{0.486, 0.527, 8.3}, {0.0205, 0.0226, 10.16}}, {{7.44, 8.19, 10.0}, {7.0861, 7.6782, 8.36}},

@@ -17,8 +17,7 @@ const (
 	MaxCommitEvery = 1_000_000_000
 )
 
-// Validate says which parameter is wrong, naming its flag, its value and what
-// is allowed. The error has CodeUsage.
+// Validate reports which parameter is wrong, naming its flag, its value and what is allowed. The error has CodeUsage.
 func (p Params) Validate() error {
 	for _, n := range []struct {
 		flag       string
@@ -42,7 +41,7 @@ func (p Params) Validate() error {
 	return p.validateRate()
 }
 
-// validateLevels checks what says how much is done at the same time.
+// validateLevels checks what states how much is done at the same time.
 func (p Params) validateLevels() error {
 	usage := func(remedy, format string, args ...any) error {
 		return filewise.Errorf(filewise.CodeUsage, remedy, format, args...)
@@ -76,8 +75,8 @@ func (p Params) validateRate() error {
 	return nil
 }
 
-// paced makes a phase an open loop where there is a rate. Below what the server can do all layouts do
-// as much, so that it is judged by the named figures of its latency.
+// paced makes a phase an open loop if there is a rate. Below what the server can do all layouts do as much, so that
+// it is judged by the named figures of its latency.
 func (p Params) paced(phase filewise.Phase, figures ...string) filewise.Phase {
 	if p.Rate > 0 {
 		phase.Rate, phase.ByLatency = p.Rate, figures
@@ -112,9 +111,8 @@ func phaseOf(phase, n int, ledgers []filewise.Ledger) error {
 	return nil
 }
 
-// answer is what a section returns: rows with a whole number of each name. The columns
-// from sums on are sums over rows, whose number stands before them where there is a
-// column for it: those of no rows are NULL, and 0 here.
+// answer holds what a section returns: rows with a whole number of each name. The columns from sums on are sums over
+// rows, whose number stands before them if there is a column for it: those of no rows are NULL, and 0 here.
 type answer struct {
 	section string
 	names   []string

@@ -17,8 +17,8 @@ import (
 // secret is a password in the environment, which no bundle gets anybody.
 const secret = "FILEWISE_PASSWORD=a-secret-of-mine"
 
-// addresses imports a run whose bundle says that it was measured on a server that listens here, and has every command
-// that takes a run take it: none connects.
+// addresses imports a run whose bundle reports that it was measured on a server that listens here, and has every
+// command that takes a run take it: none connects.
 func addresses(p *place) error {
 	l, err := (&net.ListenConfig{}).Listen(p.Context, "tcp", "127.0.0.1:0")
 	if err != nil {

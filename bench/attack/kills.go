@@ -47,7 +47,7 @@ func killRuns(within time.Duration, flags ...string) func(*place) error {
 	}
 }
 
-// killOnce kills at a random moment, and tells whether that came before the end.
+// killOnce kills at a random moment, and reports whether that came before the end.
 func (p *place) killOnce(within time.Duration, args []string) (killed bool, err error) {
 	c, err := p.start(nil, args...)
 	if err != nil {

@@ -35,8 +35,7 @@ func main() {
 	}
 }
 
-// apart starts itself again where no other process has segments of shared memory: what is
-// left is of this attack.
+// apart starts itself again if no other process has segments of shared memory: what is left is of this attack.
 func apart() {
 	const done = "ATTACK_APART"
 	self, err := os.Executable()
@@ -57,11 +56,11 @@ type row struct {
 	share      int // of the hour
 	// try attacks once, or a few times that it counts, in a place of its own.
 	try func(*place) error
-	// why it cannot be tried here; nil: it always can.
+	// why it cannot be tried here. Nil means it always can.
 	why func(context.Context, *attack) string
 }
 
-// attack is what all rows share.
+// attack holds what all rows share.
 type attack struct {
 	filewise string // the program
 	dir      string // of all places

@@ -29,7 +29,7 @@ import (
 	"filewise/store"
 )
 
-// patience is how long a filewise that is left alone may take.
+// patience states how long a filewise that is left alone may take.
 const patience = 3 * time.Minute
 
 // place is where one try happens: a volume with something of the user's, a store, a
@@ -156,7 +156,7 @@ func (p *place) kill(c *child, within time.Duration) error {
 	return c.sound()
 }
 
-// stored is what a store has of its newest run.
+// stored holds what a store has of its newest run.
 type stored struct {
 	run    store.Run
 	trials []filewise.Trial

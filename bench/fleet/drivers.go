@@ -158,8 +158,8 @@ func (g *ground) lockstep(ctx context.Context, names []string) error {
 	return nil
 }
 
-// spread is how long after the first driver of a trial the last one has started, by this host's
-// clock, which all of them have.
+// spread returns how long after the first driver of a trial the last one has started, by this host's clock, which all
+// of them have.
 func spread(t filewise.Trial, names []string) time.Duration {
 	starts := make([]float64, len(names))
 	for _, d := range t.Measures[0].Deltas {

@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// apiKey is what the front wants beside a certificate.
+// apiKey holds what the front wants beside a certificate.
 const apiKey = "key-of-the-bench"
 
 // front is Temporal behind TLS that wants a certificate and an API key, as a cluster may be: the

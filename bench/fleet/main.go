@@ -256,7 +256,7 @@ func (g *ground) asked(ctx context.Context, do func(fleet.Campaigns) error) erro
 func (g *ground) kill(name string) error {
 	cmd := g.running[name]
 	err := cmd.Process.Kill()
-	_ = cmd.Wait() // which says that it was killed
+	_ = cmd.Wait() // which reports that it was killed
 	if errors.Is(err, os.ErrProcessDone) {
 		err = nil
 	}
@@ -291,7 +291,7 @@ func (g *ground) killed(ctx context.Context, o options) error {
 	if err := g.kill("campaign"); err != nil {
 		return err
 	}
-	for _, h := range hosts { // one that came while Temporal was away has ended; whoever keeps services running starts it again
+	for _, h := range hosts { // one that came while Temporal was away has ended; anyone who keeps services running starts it again
 		if err := errors.Join(g.kill(h.name), g.start(ctx, h.name)); err != nil {
 			return err
 		}

@@ -15,7 +15,7 @@ import (
 // address on a bridge, at the first address of which Temporal is.
 type network struct {
 	bridge string
-	subnet string // of a /24, without its last number; empty: all are on the loopback address
+	subnet string // of a /24, without its last number. Empty means all are on the loopback address
 	made   []string
 }
 

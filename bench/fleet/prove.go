@@ -119,7 +119,7 @@ func medianOf(took []time.Duration) time.Duration {
 	return took[len(took)/2].Round(100 * time.Microsecond)
 }
 
-// alone is what "filewise run" takes between two trials of the first experiment.
+// alone returns what "filewise run" takes between two trials of the first experiment.
 func (g *ground) alone(ctx context.Context, experiment string) (time.Duration, error) {
 	cmd := g.command(ctx, "alone", "run", g.study(), "--only", experiment)
 	cmd.Dir = g.dir
@@ -153,7 +153,7 @@ func (g *ground) left() error {
 	return err
 }
 
-// asPlanned tells that a run's trials are not those of its plan, to the end.
+// asPlanned reports that a run's trials are not those of its plan, to the end.
 func asPlanned(r archive.Run) error {
 	if err := placed(r); err != nil {
 		return err

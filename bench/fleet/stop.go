@@ -18,8 +18,8 @@ import (
 	"filewise/store"
 )
 
-// stopped starts a further campaign, kills who would stop it again and again, and holds what came
-// home against the plan: every order ends, with its trials so far, each where the plan has it.
+// stopped starts a further campaign, kills who would stop it again and again, and holds what came home against the
+// plan: every order ends, with its trials so far, each if the plan has it.
 func (g *ground) stopped(ctx context.Context, o options) (err error) {
 	const name = "stopped"
 	text, err := os.ReadFile(g.study())
@@ -36,7 +36,7 @@ func (g *ground) stopped(ctx context.Context, o options) (err error) {
 	}
 	defer func() {
 		_ = waits.Process.Kill() // it may have ended
-		_ = waits.Wait()         // which says that orders were stopped
+		_ = waits.Wait()         // which reports that orders were stopped
 	}()
 	var runs []store.RunInfo
 	said, home := "", filepath.Join(g.dir, name, "store.db")

@@ -1,7 +1,7 @@
 //go:build linux
 
 // Command growth measures what commands cost by the size of what they are given: processor time, peak memory, and the
-// longest time without a word, at three sizes each. It goes on where it was. README.md says how a row is added.
+// longest time without a word, at three sizes each. It goes on where it was. README.md states how a row is added.
 package main
 
 import (
@@ -108,7 +108,7 @@ func (p *place) file(r row, size int, ending string) string {
 	return filepath.Join(p.dir, fmt.Sprintf("%s-%d%s", name, size, ending))
 }
 
-// step is what a process of its own does: prepare or work, the row, the size, the place.
+// step returns what a process of its own does: prepare or work, the row, the size, the place.
 func step(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	size, err := strconv.Atoi(args[2])
 	if err != nil || len(args) != 4 {

@@ -29,12 +29,12 @@ type row struct {
 	// most is the peak memory in MiB that the middle size may have: CI's long part holds it.
 	most int
 	why  string // the exponents are what they are
-	// prepare makes what the command is given, in a process of its own; nil: nothing.
+	// prepare makes what the command is given, in a process of its own. Nil means nothing.
 	prepare func(ctx context.Context, p *place, r row, size int) error
-	// command is what is measured: filewise with these arguments, or work in a process of its own.
+	// command returns what is measured: filewise with these arguments, or work in a process of its own.
 	command func(p *place, r row, size int) []string
 	work    func(ctx context.Context, p *place, r row, size int, stdout, stderr io.Writer) error
-	// beside is another program that does the same; nil: none is measured.
+	// beside is another program that does the same. Nil means none is measured.
 	beside func(p *place, r row, size int) []string
 }
 
@@ -43,7 +43,7 @@ type key struct {
 	Size int    `json:"size"`
 }
 
-// cell is what a row cost at a size.
+// cell holds what a row cost at a size.
 type cell struct {
 	key
 	Unit    string  `json:"unit"`
@@ -53,7 +53,7 @@ type cell struct {
 	Silent  float64 `json:"silent_s"` // the longest time without a word on a terminal
 	Why     string  `json:"why,omitempty"`
 	Date    string  `json:"date"`
-	// BesideCPU and BesideSeconds are those of the other program; 0: there is none.
+	// BesideCPU and BesideSeconds are those of the other program. 0 means there is none.
 	BesideCPU     float64 `json:"beside_cpu_s,omitempty"`
 	BesideSeconds float64 `json:"beside_seconds,omitempty"`
 }
@@ -149,7 +149,7 @@ func (done cells) add(path string, c cell) (err error) {
 	return json.NewEncoder(f).Encode(c)
 }
 
-// exponent is by which power of the size something grows from the middle size to the largest; NaN: not known.
+// exponent is by which power of the size something grows from the middle size to the largest. NaN means not known.
 func exponent(sizes [3]int, middle, largest float64) float64 {
 	return math.Log(largest/middle) / math.Log(float64(sizes[2])/float64(sizes[1]))
 }

@@ -43,7 +43,7 @@ func (o options) volumes(ctx context.Context, c *cell, dir string) (volumes, fun
 		return v, func() error { return nil }, os.Mkdir(v.dir, 0o711)
 	}
 	speed := planted.Speed{Bytes: diskBytes, Requests: diskRequests, Reads: true, Sync: neverSync[c.Scenario+" "+c.Engine]}
-	s, err := planted.New(speed, speed, planted.Speed{}) // not in memory, which would be the server's own where that is limited
+	s, err := planted.New(speed, speed, planted.Speed{}) // not in memory, which would be the server's own if that is limited
 	if err != nil {
 		return volumes{}, nil, err
 	}
@@ -89,7 +89,7 @@ type factor struct {
 	// After is the factor if the rest of the work's time lies before and after the storage's, and Beside
 	// if the storage is all that it waits for.
 	After, Beside float64
-	// Fio is what fio found of the same bytes in requests of the same size; 0: not tried.
+	// Fio holds what fio found of the same bytes in requests of the same size. 0 means not tried.
 	Fio float64 `json:",omitempty"`
 	// Busy is the part of the first layout's time that its volumes take at the planted speeds.
 	Busy  float64
@@ -111,17 +111,17 @@ const tolerance = 0.15
 // limiting is the part of the time from which the storage is the limit.
 const limiting = 0.5
 
-// load is what a layout's work does to the volumes, per unit of work.
+// load holds what a layout's work does to the volumes, per unit of work.
 type load struct {
 	seconds float64 // that it took
 	storage float64 // that the busiest volume takes at the planted speed
 	on      map[string]use
 }
 
-// use is what was done to one volume.
+// use holds what was done to one volume.
 type use struct{ reads, read, writes, written float64 } // requests, and bytes
 
-// takes is how long a volume needs for it, in seconds: reads and writes are throttled apart.
+// takes returns how long a volume needs for it, in seconds: reads and writes are throttled apart.
 func (u use) takes() float64 {
 	return max(u.reads/diskRequests, u.read/diskBytes, u.writes/diskRequests, u.written/diskBytes)
 }
@@ -190,7 +190,7 @@ func (u use) plus(deltas []filewise.Delta, device string, times float64) use {
 	return u
 }
 
-// controlSeconds is how long fio repeats the first layout's load.
+// controlSeconds states how long fio repeats the first layout's load.
 const controlSeconds = 2
 
 // prove has fio do what the layouts did to the volumes: as many bytes on each, in requests of the same size.

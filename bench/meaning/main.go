@@ -45,7 +45,7 @@ type cell struct {
 // key tells cells apart that are different questions.
 func (c cell) key() string { return fmt.Sprint(c.Scenario, c.Engine, c.Args, c.Disk) }
 
-// family is what a run found of one family of operations.
+// family holds what a run found of one family of operations.
 type family struct {
 	Name, Decision, Layout string
 	Low, High              *float64 // of the interval of the last layout, in percent

@@ -125,7 +125,7 @@ func shapes() []kind {
 	}
 }
 
-// machines are what goes on beside the layouts: by the time of a trial.
+// machines returns what goes on beside the layouts: by the time of a trial.
 func machines() []kind {
 	return []kind{
 		{"every K-th trial 30 % slower (checkpoints)", func(r *rand.Rand, k int) trialNoise {
@@ -183,8 +183,8 @@ type row struct {
 	tally  tally
 }
 
-// runWorld takes n experiments through one world: by the program, or by cells, and
-// by the articles' ways where the design is that of trials.
+// runWorld takes n experiments through one world: by the program, or by cells, and by the articles' ways if the
+// design is that of trials.
 func runWorld(ctx context.Context, w world, n int, seed uint64) ([]row, error) {
 	rows := []row{{world: w, method: w.method(), ours: true}}
 	ways := []func(uint64) (score, error){func(i uint64) (score, error) { return ours(ctx, w, seed, i) }}

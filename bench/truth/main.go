@@ -1,8 +1,7 @@
-// Command truth takes thousands of whole experiments through the real program —
-// plan, runner, life cycle of every trial, verdict — on the fake engine in virtual
-// time, in worlds of which the truth is known, and prints how often it is right,
-// beside the articles' ways in the same worlds. It exits with 1 when a target is
-// missed. bench/README.md says what is measured, and how.
+// Command truth takes thousands of whole experiments through the real program — plan, runner, life cycle of every
+// trial, verdict — on the fake engine in virtual time, in worlds of which the truth is known, and prints how often it
+// is right, beside the articles' ways in the same worlds. It exits with 1 when a target is missed. bench/README.md
+// states what is measured, and how.
 package main
 
 import (

@@ -14,8 +14,8 @@ import (
 // The page holds the summary between these lines.
 const pageBegin, pageEnd = "<!-- table: begin -->\n", "<!-- table: end -->\n"
 
-// writePage puts the summary of the cells into the page: of each world the worst cell of each column
-// where nothing differs, the power rows, and the targets that are missed.
+// writePage puts the summary of the cells into the page: of each world the worst cell of each column if nothing
+// differs, the power rows, and the targets that are missed.
 func writePage(o tableOptions, cells []cellDone, missed []string) error {
 	text, err := os.ReadFile(o.page)
 	if err != nil {
@@ -40,7 +40,7 @@ func writePage(o tableOptions, cells []cellDone, missed []string) error {
 	return os.WriteFile(o.page, []byte(before+pageBegin+out.String()+pageEnd+after), 0o644)
 }
 
-// sizes are how many experiments the cells have.
+// sizes returns how many experiments the cells have.
 func sizes(cells []cellDone) string {
 	least, most := math.MaxInt, 0
 	for _, c := range cells {

@@ -52,7 +52,7 @@ type cellKey struct {
 type cellDone struct {
 	cellKey
 	S         int     `json:"s"`          // experiments
-	Alarms    int     `json:"alarms"`     // at some look a difference is claimed where there is none
+	Alarms    int     `json:"alarms"`     // at some look a difference is claimed if there is none
 	Wrong     int     `json:"wrong"`      // see wrongChoice
 	Covered   int     `json:"covered"`    // all intervals of all looks hold
 	Bounded   int     `json:"bounded"`    // U holds at all looks
@@ -180,12 +180,12 @@ func measureCell(ctx context.Context, w tableWorld, key cellKey, from, n int) (c
 	return c, nil
 }
 
-// tableOptions are what the table is made of.
+// tableOptions holds what the table is made of.
 type tableOptions struct {
 	s, rules    int
 	seed        uint64
 	only, state string // part of the worlds' names, and the file of cells that are done
-	page        string // that has a summary between marks; empty: none
+	page        string // that has a summary between marks. Empty means none
 	date        time.Time
 	stored      bool // print the cells that are done, and measure none
 }

@@ -120,9 +120,9 @@ func found(r row) string {
 // margin is δ: a layout this close to the best one is as good.
 var margin = math.Log(1.02)
 
-// score is what came of one experiment, held against the truth.
+// score holds what came of one experiment, held against the truth.
 type score struct {
-	alarm   bool // a difference is claimed at some look where there is none
+	alarm   bool // a difference is claimed at some look if there is none
 	covered bool // all intervals of all looks hold the truth
 	wrong   bool // better is claimed of what is worse, or the other way round
 	proven  bool // something is recommended, the baseline included

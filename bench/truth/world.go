@@ -12,35 +12,34 @@ import (
 // layouts is the number of layouts of every world: 1, 2, 4, 8 and 16 files.
 const layouts = 5
 
-// world is what is true of a machine and of the layouts on it. All sizes are on
-// the log scale.
+// world holds what is true of a machine and of the layouts on it. All sizes are on the log scale.
 type world struct {
 	name  string
 	about string
 
 	noise   float64          // sd of a trial, independent of all others
-	unequal [layouts]float64 // noise of each layout instead, where one is not 0
+	unequal [layouts]float64 // noise of each layout instead, if one is not 0
 	drift   float64          // sd of an AR(1) from trial to trial
 	steps   float64          // share of trials at which the level changes for good
 	step    float64          // sd of such a change
 	slow    [layouts]float64 // share of a layout's trials that are 30 % slow
 
-	builds   int     // loaded builds of a layout, reused in turn; 0: built anew
+	builds   int     // loaded builds of a layout, reused in turn. 0 means built again
 	peculiar float64 // sd of what is peculiar to a build
 
-	probe   float64          // sd of a calibration around the machine's state; 0: none
+	probe   float64          // sd of a calibration around the machine's state. 0 means none
 	effects [layouts]float64 // true effects against 1 file
 
 	forget bool    // judged as if reused builds were new ones: shows what that costs
-	slices int     // of a session for each layout: cells; 0: trials one after the other
+	slices int     // of a session for each layout: cells. 0 means trials one after the other
 	single bool    // one session alone, judged by its slices
-	limit  float64 // mean trials by STATISTICS.md; 0: the page has no such world
+	limit  float64 // mean trials by STATISTICS.md. 0 means the page has no such world
 }
 
 // driftMemory is the AR(1) coefficient of the drift, from one trial to the next.
 const driftMemory = 0.95
 
-// slowBy is what a slow run loses: 30 %.
+// slowBy holds what a slow run loses: 30 %.
 var slowBy = math.Log(0.7)
 
 // machine is a world in which time passes trial by trial.
@@ -80,10 +79,10 @@ func (m *machine) pass(trials float64) {
 	}
 }
 
-// machineState is what all layouts have in common now.
+// machineState returns what all layouts have in common now.
 func (m *machine) machineState() float64 { return m.state + m.level }
 
-// calibration is what the fixed probe gives before the trial that next drew.
+// calibration returns what the fixed probe gives before the trial that next drew.
 func (m *machine) calibration() float64 {
 	return 1000 * math.Exp(m.machineState()+m.probe*m.random.NormFloat64())
 }
@@ -97,7 +96,7 @@ func (w world) best() float64 {
 	return best
 }
 
-// null tells whether no layout differs from another.
+// null reports whether no layout differs from another.
 func (w world) null() bool { return w.effects == [layouts]float64{} }
 
 // layoutsOf are the layouts of every world, and the place of each by name.

@@ -12,7 +12,7 @@ import (
 	"filewise/plan"
 )
 
-// acrossFlags are what compare takes for several hosts.
+// acrossFlags holds what compare takes for several hosts.
 type acrossFlags struct {
 	across         bool
 	filters        []string

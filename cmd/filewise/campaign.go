@@ -121,7 +121,7 @@ func (f *campaignFlags) hosts(ctx context.Context, c fleet.Campaigns) ([]fleet.P
 	return c.With(ctx, f.labels)
 }
 
-// sayOlder says how many of the orders, n of which are new, were started with another study.
+// sayOlder states how many of the orders, n of which are new, were started with another study.
 func (a *app) sayOlder(ctx context.Context, c fleet.Campaigns, orders []string, n int, s fleet.Study) error {
 	if n == len(orders) {
 		return nil

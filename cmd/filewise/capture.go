@@ -12,7 +12,7 @@ import (
 	"filewise/plan"
 )
 
-// captured is what was read, with the study file where that is not written to a file.
+// captured holds what was read, with the study file if that is not written to a file.
 type captured struct {
 	*capture.Study
 	YAML string `json:"study"`

@@ -93,7 +93,7 @@ func asFilewise(text string) string {
 	return ownNames.ReplaceAllString(bareRun.ReplaceAllString(text, "filewise run"), "filewise")
 }
 
-// seconds lets runs of inserts take seconds, where they do not say how long.
+// seconds lets runs of inserts take seconds, if they do not say how long.
 const seconds = `
 filewise() {
   case "$1 ${2-}" in
@@ -140,8 +140,8 @@ func (x example) execute(t *testing.T, work, script string) {
 
 var engineFlag = regexp.MustCompile(`--engine[ =]([a-z]+)`)
 
-// installed tells whether the engines of the example are here; in CI they must be, MySQL in its
-// long part, which fetches it.
+// installed reports whether the engines of the example are here; in CI they must be, MySQL in its long part, which
+// fetches it.
 func (x example) installed(t *testing.T) bool {
 	t.Helper()
 	for _, m := range engineFlag.FindAllStringSubmatch(x.text, -1) {
@@ -231,8 +231,7 @@ func TestLinks(t *testing.T) {
 
 var notInAnchors = regexp.MustCompile(`[^a-z0-9 _-]`)
 
-// hasHeading tells whether one of a page's headings has the anchor that GitHub
-// makes of it.
+// hasHeading reports whether one of a page's headings has the anchor that GitHub makes of it.
 func hasHeading(page, anchor string) bool {
 	for _, line := range strings.Split(page, "\n") {
 		if title := strings.TrimLeft(line, "#"); title != line {

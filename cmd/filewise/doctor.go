@@ -124,7 +124,7 @@ func (a *app) diagnose(ctx context.Context, o *plan.Options, f *doctorFlags) (*d
 	return d, a.resolve(ctx, made, &o.TargetOptions, d)
 }
 
-// patient is what the options name, to be looked at.
+// patient returns what the options name, to be looked at.
 func (a *app) patient(made plan.Made, login run.Login, f *doctorFlags) doctor.Patient {
 	p := doctor.Patient{Engine: made.Engine, Plan: made.Plan, Options: made.Options, Login: login, Hide: a.masked}
 	if f.all {
@@ -141,7 +141,7 @@ func (a *app) patient(made plan.Made, login run.Login, f *doctorFlags) doctor.Pa
 	return p
 }
 
-// storageFindings measures the storage of the usual experiment anew.
+// storageFindings measures the storage of the usual experiment again.
 func storageFindings(ctx context.Context, made plan.Made) ([]filewise.Finding, error) {
 	env, err := run.Prepare(made.Engine, made.Plan)
 	if err != nil {

@@ -61,7 +61,7 @@ func TestWhatAnOptionSaysIsDone(t *testing.T) {
 	}
 }
 
-// opposes fails the test where both values are taken and do the same.
+// opposes fails the test if both values are taken and do the same.
 func opposes(t *testing.T, engines plan.Engines, scenario, target string, values [2]string) {
 	t.Helper()
 	var done [2]string
@@ -80,7 +80,7 @@ func opposes(t *testing.T, engines plan.Engines, scenario, target string, values
 	}
 }
 
-// doneBy is what a run with the arguments would have servers and clients do.
+// doneBy returns what a run with the arguments would have servers and clients do.
 func doneBy(t *testing.T, engines plan.Engines, scenario string, args ...string) (string, error) {
 	t.Helper()
 	o, fs := plan.New(), pflag.NewFlagSet("plan", pflag.ContinueOnError)

@@ -42,7 +42,7 @@ func (a *app) enginesCommand() *cobra.Command {
 	return cmd
 }
 
-// engineInfo is what is known of an engine.
+// engineInfo holds what is known of an engine.
 type engineInfo struct {
 	Name string `json:"name"`
 	filewise.Description
@@ -143,8 +143,8 @@ func printEngines(w *lineWriter, infos []engineInfo, width int) {
 	w.printf("\nWhat one can do, and why not: filewise engines --engine NAME, or --target URL.\n")
 }
 
-// namedInfo is what there is to know of an engine by its name. Its rights must be
-// known before there is an account, so that no server is needed for them.
+// namedInfo returns what there is to know of an engine by its name. Its rights must be known before there is an
+// account, so that no server is needed for them.
 func (a *app) namedInfo(cmd *cobra.Command, f *plan.TargetOptions) (engineInfo, error) {
 	if err := f.Idle(); err != nil {
 		return engineInfo{}, err

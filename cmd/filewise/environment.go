@@ -29,9 +29,8 @@ func variable(flag string) string {
 	return prefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// fromEnvironment sets every flag that the command line leaves open from
-// FILEWISE_NAME, where there is one; an empty one is none. A flag that excludes
-// another one goes before the other's variable. It returns the flags that it sets.
+// fromEnvironment sets every flag that the command line leaves open from FILEWISE_NAME, if there is one; an empty one
+// is none. A flag that excludes another one goes before the other's variable. It returns the flags that it sets.
 func fromEnvironment(fs *pflag.FlagSet) (set []string, err error) {
 	given := map[string]bool{}
 	fs.Visit(func(fl *pflag.Flag) { given[fl.Name] = true })

@@ -53,7 +53,7 @@ func exitCode(err error) int {
 // codeInterrupted is that of an error which says itself what a signal has left.
 const codeInterrupted filewise.Code = "interrupted"
 
-// interrupted is what is said after Ctrl-C.
+// interrupted holds what is said after Ctrl-C.
 var interrupted = filewise.Errorf(codeInterrupted, "\"filewise resume\" goes on with a run that was measuring",
 	"interrupted; whatever is finished is stored")
 

@@ -238,9 +238,9 @@ func (f *existing) killAndClean(t *testing.T, p *place) {
 	}
 }
 
-// holdsWithDatabase stops a run's process when it has built a database, and tells
-// whether that is still there with all done that the run has asked of the server: so
-// it stays until the run goes on or is killed, however long that takes.
+// holdsWithDatabase stops a run's process when it has built a database, and reports whether that is still there with
+// all done that the run has asked of the server: so it stays until the run goes on or is killed, however long that
+// takes.
 func (f *existing) holdsWithDatabase(c *child) (bool, error) {
 	if out, err := f.sql(listDatabases); err != nil || !strings.Contains(out, "filewise_") {
 		return false, err
@@ -313,7 +313,7 @@ func externalMySQL(t *testing.T) *existing {
 	own := startOwnMySQL(t)
 	f := &existing{daemon: own.daemon, target: "mysql://filewise@/?host=" + filepath.Join(own.dir, "own.sock"), sql: own.sql,
 		working: workingInnoDB}
-	// A server asks for no public key where it knows its own end to be a socket, as that of a line is.
+	// A server asks for no public key if it knows its own end to be a socket, as that of a line is.
 	f.populate(t, own, "WITH mysql_native_password BY '"+accountPassword+"'", "SELECT * FROM mysql.user ORDER BY Host, User; "+
 		fmt.Sprintf(flushed, "performance_schema"))
 	return f
@@ -379,7 +379,7 @@ func (f *existing) grant(t *testing.T, engine string) {
 	}
 }
 
-// postgresBin is the directory of an installed PostgreSQL; empty: there is none.
+// postgresBin is the directory of an installed PostgreSQL. Empty means there is none.
 func postgresBin() string {
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if err != nil || len(found) == 0 {

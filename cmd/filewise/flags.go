@@ -27,7 +27,7 @@ func (f optionFlag) Set(text string) error {
 	return err
 }
 
-// rowOf is the option that a flag sets; nil: it sets none.
+// rowOf is the option that a flag sets. Nil means it sets none.
 func rowOf(fl *pflag.Flag) *plan.Option {
 	if f, ok := fl.Value.(optionFlag); ok {
 		return &f.row

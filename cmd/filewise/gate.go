@@ -59,7 +59,7 @@ func (f *resultFlags) about(p *experiment.Plan) error {
 	return nil
 }
 
-// parse reads the conditions, which have to be about these layouts; nil: they are not known yet.
+// parse reads the conditions, which have to be about these layouts. Nil means they are not known yet.
 func (f *resultFlags) parse(layouts []string) (err error) {
 	f.conditions = nil
 	for _, text := range f.failIf {

@@ -68,7 +68,7 @@ func (a *app) judgeCommand() *cobra.Command {
 	return cmd
 }
 
-// csvOptions are how a file is read.
+// csvOptions returns how a file is read.
 func csvOptions(family, decimal string) (tablecsv.Options, error) {
 	o := tablecsv.Options{Family: family}
 	switch decimal {
@@ -163,7 +163,7 @@ func (a *app) judgeCSV(f *plan.JudgeOptions, g *resultFlags, path string, o tabl
 	return g.end(a)
 }
 
-// haveP99 refuses what is asked of p99 where a file has none: it would let everything through.
+// haveP99 refuses what is asked of p99 if a file has none: it would let everything through.
 func (f *resultFlags) haveP99(path string, inputs []tablecsv.Input) error {
 	const remedy = "judge the run itself (filewise judge RUN), or give the columns p99_s and operations, as " +
 		"filewise export RUN --format csv does"
@@ -238,7 +238,7 @@ func (a *app) readCSV(path string, o tablecsv.Options) (all []tablecsv.Input, er
 	return nil, filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", sourceName(path), err)
 }
 
-// csvDesign is how the numbers are judged: by the flags' rules.
+// csvDesign returns how the numbers are judged: by the flags' rules.
 func csvDesign(f *plan.JudgeOptions, in tablecsv.Input, maxBlocks int) (out archive.Foreign, err error) {
 	cfg := verdict.DefaultConfig()
 	named := in.Design // by a file that Filewise exported; flags go before it

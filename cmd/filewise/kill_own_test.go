@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// ownStudy is what capture might have written of the database of theirs.
+// ownStudy holds what capture might have written of the database of theirs.
 const ownStudy = `files: [1, 4]
 custom:
   tables:

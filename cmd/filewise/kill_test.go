@@ -24,7 +24,7 @@ type killing struct {
 	stream uint64        // of the seed: every kind has moments of its own
 }
 
-// wanted is how many kills there are.
+// wanted returns how many kills there are.
 func (k killing) wanted(t *testing.T) int {
 	v := os.Getenv("TEST_FILEWISE_KILLS")
 	if v == "" {

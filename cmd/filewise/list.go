@@ -56,7 +56,7 @@ func (a *app) list(ctx context.Context, filters []string, order string, limit in
 	if err != nil {
 		return err
 	}
-	// A store that is named has to be there; where none is, and there is none yet, there are no runs.
+	// A store that is named has to be there; if none is, and there is none yet, there are no runs.
 	if a.storePath != "" {
 		if _, err := os.Stat(a.storePath); err != nil {
 			return filewise.Errorf(filewise.CodeNotFound, "name one that is there, or leave --store out", "no store: %w", err)

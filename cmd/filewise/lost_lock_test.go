@@ -22,8 +22,8 @@ var lockOf = map[string]asLock{
 		"SELECT pg_terminate_backend(%s)", "SET application_name = 'filewise 00000000 measuring 1 a thief'; SELECT pg_sleep(60)"},
 }
 
-// A lock that is lost in the middle of a run is taken again, and what was measured
-// meanwhile is measured anew. When another has it, the run stops and can be resumed.
+// A lock that is lost in the middle of a run is taken again, and what was measured meanwhile is measured again. When
+// another has it, the run stops and can be resumed.
 func TestLostLock(t *testing.T) {
 	t.Parallel()
 	for name, start := range byURL() {

@@ -12,9 +12,8 @@ import (
 	"filewise/internal/longtest"
 )
 
-// TestMain also makes this test binary the program filewise on PATH, for scripts
-// and for the tests that kill it: what they run is this very code, with the race
-// detector where the tests have it.
+// TestMain also makes this test binary the program filewise on PATH, for scripts and for the tests that kill it: what
+// they run is this very code, with the race detector if the tests have it.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) != "filewise" {
 		forgetEnvironment()
@@ -30,7 +29,7 @@ func TestMain(m *testing.M) {
 // attackVariable is set where bench/attack runs a test.
 const attackVariable = "TEST_FILEWISE_ATTACK"
 
-// everything tells that the long part is wanted too: scripts/test --all, of which nothing is skipped.
+// everything reports that the long part is wanted too: scripts/test --all, of which nothing is skipped.
 func everything() bool { return os.Getenv("TEST_FILEWISE_ALL") != "" }
 
 // forgetEnvironment unsets the user's variables: tests have their own, below TEST_FILEWISE_, which

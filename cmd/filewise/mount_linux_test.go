@@ -8,7 +8,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// canMount tells whether this user may mount; most containers' root may not.
+// canMount reports whether this user may mount; most containers' root may not.
 var canMount = sync.OnceValue(func() bool {
 	dir, err := os.MkdirTemp("", "filewise-can-mount")
 	if err != nil {

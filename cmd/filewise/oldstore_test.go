@@ -218,7 +218,7 @@ func unzipped(t *testing.T, name string) []byte {
 	return all
 }
 
-// said is what a command prints that reads the store.
+// said returns what a command prints that reads the store.
 func said(t *testing.T, store string, args ...string) []byte {
 	t.Helper()
 	var out, failed bytes.Buffer
@@ -235,9 +235,9 @@ var worded = regexp.MustCompile(`(sentences|warnings|message|remedy|why|words|de
 
 var number = regexp.MustCompile(`\d+(\.\d+)?`)
 
-// undecided tells whether a text is the first one of an undecided verdict. It speaks of what a
-// layout can gain at most since, not of the widest limit to either side: of these other numbers
-// the verdict itself holds that all are as they were.
+// undecided reports whether a text is the first one of an undecided verdict. It speaks of what a layout can gain at
+// most since, not of the widest limit to either side: of these other numbers the verdict itself holds that all are as
+// they were.
 func undecided(text string) bool { return strings.HasPrefix(text, "Undecided: ") }
 
 // alike compares values of JSON: what the older version said is still said.

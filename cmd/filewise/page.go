@@ -37,8 +37,8 @@ func (f *pageFlags) registerToken(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.open, "open", false, "open the live page in the browser")
 }
 
-// openPage opens the live page where it is asked for: before anything is set up,
-// so that an address that is taken is found then.
+// openPage opens the live page if it is asked for: before anything is set up, so that an address that is taken is
+// found then.
 func (a *app) openPage(f *pageFlags) error {
 	if f.open && f.address == "" {
 		f.address = web.DefaultAddress

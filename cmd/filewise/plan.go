@@ -83,8 +83,8 @@ func (a *app) planOne(ctx context.Context, made plan.Made, g *resultFlags, sql b
 	return v.Refusal()
 }
 
-// previewOf is a plan's preview, with a forecast from the store's runs. A store that cannot be
-// read takes nothing from it but that: run says what is wrong with it.
+// previewOf is a plan's preview, with a forecast from the store's runs. A store that cannot be read takes nothing
+// from it but that: run states what is wrong with it.
 func (a *app) previewOf(ctx context.Context, made plan.Made, g *resultFlags) (preview.Preview, error) {
 	if err := g.fit(&made.Plan); err != nil {
 		return preview.Preview{}, err

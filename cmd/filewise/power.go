@@ -58,7 +58,7 @@ func (a *app) planPower(cmd *cobra.Command, o *plan.Options, power *powerFlags) 
 	return a.print(out, func(w *lineWriter) { w.printf("%s", out.Text()) })
 }
 
-// noiseFor finds the noise where the flags say.
+// noiseFor finds the noise if the flags say.
 func (a *app) noiseFor(ctx context.Context, f *powerFlags, made plan.Made) (preview.Noise, error) {
 	switch {
 	case f.noise > 0:

@@ -65,7 +65,7 @@ func (a *app) write(output string, render func(io.Writer) error) error {
 	return err
 }
 
-// isStore tells whether a file is the store, or one that SQLite keeps beside it.
+// isStore reports whether a file is the store, or one that SQLite keeps beside it.
 func (a *app) isStore(file string) bool {
 	path, err := a.pathOfStore()
 	info, statErr := os.Stat(file)

@@ -26,7 +26,7 @@ type place struct {
 	volume, store, state string
 	env                  []string
 	belongings           map[string]string // the volume's content, as planted
-	own                  *ownServer        // the user's, which nothing may touch; nil: there is none
+	own                  *ownServer        // the user's, which nothing may touch. Nil means there is none
 }
 
 func newPlace(t *testing.T) *place {

@@ -22,7 +22,7 @@ import (
 	"filewise/store"
 )
 
-// Whoever goes on with a run that was started with --no-password is not asked for one.
+// Anyone who goes on with a run that was started with --no-password is not asked for one.
 func TestNoPasswordIsRemembered(t *testing.T) {
 	t.Setenv("FILEWISE_PASSWORD", "")
 	a := &app{stdin: strings.NewReader(""), stderr: io.Discard}
@@ -53,7 +53,7 @@ func ended(c *child) bool {
 	}
 }
 
-// typed is what somebody answers on a terminal, once the question is shown.
+// typed holds what somebody answers on a terminal, once the question is shown.
 type typed struct{ question, answer string }
 
 // onTerminal runs filewise on a pseudo terminal, types the answers, and returns
@@ -77,7 +77,7 @@ func (p *place) onTerminal(code int, env []string, answers []typed, args ...stri
 			}
 			answers = answers[1:]
 		}
-		if err != nil { // how Linux says that nobody has it open
+		if err != nil { // how Linux reports that nobody has it open
 			break
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"filewise/run"
 )
 
-// resumeFlags are what a run that goes on is told anew.
+// resumeFlags holds what a run that goes on is told again.
 type resumeFlags struct {
 	login  plan.TargetOptions
 	stops  plan.StopOptions
@@ -86,7 +86,7 @@ func (a *app) resumeCommand() *cobra.Command {
 	return cmd
 }
 
-// again sets what goes on as it was unless it is given anew, and opens the live page.
+// again sets what goes on as it was unless it is given again, and opens the live page.
 func (f *resumeFlags) again(a *app, r archive.Run, o *run.Options) (err error) {
 	p := r.Plan
 	if o.Login, err = a.accessAgain(&f.login, r); err != nil {

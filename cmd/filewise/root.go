@@ -22,7 +22,7 @@ import (
 	"filewise/web"
 )
 
-// app is what the commands share.
+// app holds what the commands share.
 type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -34,7 +34,7 @@ type app struct {
 	variables []string          // the flags that variables of the environment have set
 	secrets   []filewise.Secret // that no error may show
 	hinted    bool              // see hintProcessList
-	page      *web.Server       // the live page; nil: there is none
+	page      *web.Server       // the live page. Nil means there is none
 	board     progress.Board
 }
 
@@ -160,7 +160,7 @@ func (a *app) sweep(ctx context.Context, root *cobra.Command, args []string) {
 // engines are those of the registry, the default first. Tests add one.
 var engines = all.Engines
 
-// clock is the time of all runs; nil: the machine's. Tests set it.
+// clock is the time of all runs. Nil means the machine's. Tests set it.
 var clock filewise.Clock
 
 // registry are the engines that experiments can be planned on.

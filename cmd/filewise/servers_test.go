@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// whyNoServer is why no managed server can be tested here; empty: it can.
+// whyNoServer is why no managed server can be tested here. Empty means it can.
 func whyNoServer() string {
 	if runtime.GOOS != "linux" {
 		return "only Linux ends a server with whoever started it"
@@ -20,8 +20,8 @@ func whyNoServer() string {
 	return ""
 }
 
-// needServer skips a test with servers where there are none, and fails it in CI:
-// there a skipped test would be one that nobody runs.
+// needServer skips a test with servers if there are none, and fails it in CI: there a skipped test would be one that
+// nobody runs.
 func needServer(t *testing.T) {
 	t.Helper()
 	switch why := whyNoServer(); {

@@ -245,7 +245,7 @@ func (o *owned) connect(database string) (client, error) {
 	return innoClient{conn, db}, err
 }
 
-// calls is how many an application makes, and sessions in how many of its own.
+// calls counts the an application makes, and sessions in how many of its own.
 const calls, appSessions = 400, 3
 
 // works has the application work, and returns what the server's log says of that.
@@ -354,7 +354,8 @@ func (s shape) captured(t *testing.T, o *owned, p *place, by ...string) (c captu
 	return c, path
 }
 
-// wholeTables is the kind of layouts that hold the tables of a study whole, with its files; empty: one can be divided.
+// wholeTables is the kind of layouts that hold the tables of a study whole, with its files. Empty means one can be
+// divided.
 func wholeTables(c capture.Study) (kind filewise.Kind, files int) {
 	for _, x := range c.Tables {
 		if x.Whole == "" {
@@ -370,7 +371,8 @@ func wholeTables(c capture.Study) (kind filewise.Kind, files int) {
 	return kind, files
 }
 
-// measured runs a study on a copy, and expects all of its types at work, with at most so many keys drawn anew for each call.
+// measured runs a study on a copy, and expects all of its types at work, with at most so many keys drawn again for
+// each call.
 func (s shape) measured(t *testing.T, o *owned, p *place, c capture.Study, study string, redrawn float64) {
 	t.Helper()
 	args := []string{"run", study, "--from", o.url(s.name), "--size=12MiB", "--instances=1", "--window=300ms", "--warm-up=0s",

@@ -71,7 +71,7 @@ func trialLine(t filewise.Trial) string {
 	return out
 }
 
-// measureText is a measure, with its name where a trial has several.
+// measureText is a measure, with its name if a trial has several.
 func measureText(m filewise.Measure, named bool) string {
 	out := report.Measured(m)
 	if named && m.Unit != filewise.UnitTimes { // which say so themselves

@@ -69,8 +69,7 @@ func (a *app) runStudy(cmd *cobra.Command, o *plan.Options, file string, only []
 		"%d of %d experiments failed, the first: %w", failed, len(all), first)
 }
 
-// runPlanned runs one experiment, and keeps what is shown of it where that becomes
-// a part of one JSON document.
+// runPlanned runs one experiment, and keeps what is shown of it if that becomes a part of one JSON document.
 func (a *app) runPlanned(cmd *cobra.Command, p study.Planned, g *resultFlags, to *study.Outcome) error {
 	stdout := a.stdout
 	var shown bytes.Buffer
@@ -86,7 +85,7 @@ func (a *app) runPlanned(cmd *cobra.Command, p study.Planned, g *resultFlags, to
 	return err
 }
 
-// begins says which of several experiments begins.
+// begins reports which of several experiments begins.
 func (a *app) begins(i, of int, name string) {
 	if of > 1 && !a.json {
 		fmt.Fprintf(a.stderr, "\nfilewise: experiment %d of %d: %s\n", i+1, of, name)
@@ -106,7 +105,7 @@ func (a *app) printStudy(results []study.Outcome) error {
 	return w.err
 }
 
-// previews are what the experiments of a study file would do.
+// previews holds what the experiments of a study file would do.
 type previews struct {
 	Experiments []named `json:"experiments"`
 }
@@ -157,8 +156,8 @@ func (a *app) printPlans(cmd *cobra.Command, all []study.Planned, g *resultFlags
 // the file itself.
 var notInStudies = map[string]bool{"help": true, "only": true, "no-pager": true}
 
-// studyForm is what study files can say besides the options of a plan: what run has
-// of other flags is said once for the whole file.
+// studyForm returns what study files can say besides the options of a plan: what run has of other flags is said once
+// for the whole file.
 func studyForm() study.Form {
 	fresh := new(app) // registering sets what flags are bound to
 	run, root := fresh.runCommand(), &cobra.Command{}
@@ -206,7 +205,7 @@ func fillOnce(fs *pflag.FlagSet, s study.Study) error {
 	return nil
 }
 
-// studyArg tells whether the argument of run or plan is a study file.
+// studyArg reports whether the argument of run or plan is a study file.
 func studyArg(args []string) (string, bool) {
 	if len(args) == 0 {
 		return "", false
@@ -234,7 +233,7 @@ func completeScenarioOrFile(cmd *cobra.Command, args []string, word string) ([]s
 	if len(args) > 0 {
 		return names, directive
 	}
-	// A shell completes files only where no name fits: so those here are named too.
+	// A shell completes files only if no name fits: so those here are named too.
 	for _, pattern := range []string{"*.yaml", "*.yml"} {
 		files, _ := filepath.Glob(pattern)
 		names = append(names, files...)

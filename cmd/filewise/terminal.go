@@ -13,7 +13,7 @@ import (
 	"filewise/report/document"
 )
 
-// terminal tells whether w is one, and how wide it is.
+// terminal reports whether w is one, and how wide it is.
 func terminal(w io.Writer) (width int, ok bool) {
 	f, isFile := fileOf(w)
 	if !isFile || !term.IsTerminal(int(f.Fd())) {
@@ -62,7 +62,7 @@ func (a *app) paged() error {
 	return nil
 }
 
-// size is that of a terminal in columns and rows; 0: unknown.
+// size is that of a terminal in columns and rows. 0 means unknown.
 func size(w io.Writer) (width, height int) {
 	f, isFile := fileOf(w)
 	if !isFile {
@@ -77,7 +77,7 @@ func size(w io.Writer) (width, height int) {
 
 func coloured(w io.Writer) bool { return steered(w) && os.Getenv("NO_COLOR") == "" }
 
-// steered tells whether w is a terminal that escapes steer.
+// steered reports whether w is a terminal that escapes steer.
 func steered(w io.Writer) bool {
 	f, ok := fileOf(w)
 	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" && pager.Escapes(f)

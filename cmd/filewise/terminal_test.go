@@ -20,7 +20,7 @@ import (
 	"filewise/store"
 )
 
-// watched is what a filewise on a pseudo terminal has shown.
+// watched holds what a filewise on a pseudo terminal has shown.
 type watched struct {
 	*screen
 	during  []string      // the screen after each piece of output
@@ -56,7 +56,7 @@ func (p *place) watch(width, height uint16, env []string, args ...string) *watch
 			}
 			w.drawing = time.Since(first)
 		}
-		if errors.Is(err, io.EOF) || errors.Is(err, syscall.EIO) { // how Linux says that nobody has it open
+		if errors.Is(err, io.EOF) || errors.Is(err, syscall.EIO) { // how Linux reports that nobody has it open
 			break
 		}
 		if err != nil {

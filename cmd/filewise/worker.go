@@ -54,7 +54,7 @@ func (a *app) workerCommand() *cobra.Command {
 	return cmd
 }
 
-// site is how this host measures.
+// site returns how this host measures.
 func (a *app) site(o *plan.Options, login *plan.TargetOptions, host string, labels []string) (fleet.Site, error) {
 	if host == "" {
 		var err error

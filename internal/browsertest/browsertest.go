@@ -112,7 +112,7 @@ func Run[T any](t *testing.T, b *Tab, a chromedp.Action[T]) T {
 	return x
 }
 
-// Forget starts anew with what was complained about and asked for.
+// Forget starts again with what was complained about and asked for.
 func (b *Tab) Forget() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -12,8 +12,7 @@ import (
 	"unsafe"
 )
 
-// longest is what a request may have to be held, in bytes: less than any socket's
-// buffer takes.
+// longest holds what a request may have to be held, in bytes: less than any socket's buffer takes.
 const longest = 4096
 
 // conn works on a socket by raw system calls. Sockets of package net do not block, so
@@ -44,7 +43,7 @@ type call struct {
 	try    func(fd uintptr) bool // made once: it allocates
 }
 
-// wrap returns c itself where it is not a socket.
+// wrap returns c itself if it is not a socket.
 func wrap(c net.Conn, always bool) net.Conn {
 	s, ok := c.(syscall.Conn)
 	if !ok {
@@ -81,8 +80,7 @@ func (c *conn) Write(b []byte) (int, error) {
 	return c.send(b)
 }
 
-// keep holds b, or says what has to be sent before it. A Read that waits already would not
-// send it.
+// keep holds b, or states what has to be sent before it. A Read that waits already would not send it.
 func (c *conn) keep(b []byte) (before []byte, held bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -190,8 +188,7 @@ func (c *conn) sendHeld(fd uintptr) outcome {
 	return sentNow
 }
 
-// lastWords is what has come from a server that takes no request any more: it may
-// have said why.
+// lastWords returns what has come from a server that takes no request any more: it may have said why.
 func (c *conn) lastWords(why error) (int, error) {
 	r := &c.reading
 	if err := c.raw.Read(func(fd uintptr) bool {

@@ -237,7 +237,7 @@ func TestLastWords(t *testing.T) {
 	}
 }
 
-// Without a last word the error says what failed.
+// Without a last word the error states what failed.
 func TestGone(t *testing.T) {
 	ours, theirs := pair(t, "unix", false)
 	_ = theirs.Close()

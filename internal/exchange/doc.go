@@ -60,8 +60,7 @@ type Holder interface {
 	Hold()
 }
 
-// Of is the connection, or that under TLS's, that can hold a request; one that holds
-// nothing where there is none.
+// Of is the connection, or that under TLS's, that can hold a request; one that holds nothing if there is none.
 func Of(conn net.Conn) Holder {
 	for {
 		switch c := conn.(type) {

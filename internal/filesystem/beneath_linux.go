@@ -94,14 +94,14 @@ func beneath(dir *os.File, name string) (*os.File, error) {
 	}
 }
 
-// read is what an open link says.
+// read returns what an open link says.
 func read(link *os.File) (string, error) {
 	b := make([]byte, unix.PathMax)
 	n, err := unix.Readlinkat(int(link.Fd()), "", b)
 	return string(b[:max(n, 0)]), err
 }
 
-// ofProcess tells whether a directory is the kernel's, whose links to open files say no path.
+// ofProcess reports whether a directory is the kernel's, whose links to open files say no path.
 func ofProcess(dir *os.File) bool {
 	var s unix.Statfs_t
 	return unix.Fstatfs(int(dir.Fd()), &s) == nil && s.Type == unix.PROC_SUPER_MAGIC

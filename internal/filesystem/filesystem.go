@@ -25,7 +25,7 @@ func LockPatiently(f *os.File) error {
 	}
 }
 
-// heldPatience is how long Insist tries.
+// heldPatience states how long Insist tries.
 const heldPatience = 5 * time.Second
 
 // Insist does again, for some seconds, what fails because another program has a file open: virus

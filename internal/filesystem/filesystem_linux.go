@@ -17,8 +17,8 @@ func Preallocate(f *os.File, size int64) error {
 	}
 }
 
-// SyncAround brings all that was written to the file system of a directory to the
-// storage: one call, where a directory has a thousand small files.
+// SyncAround brings all that was written to the file system of a directory to the storage: one call, if a directory
+// has a thousand small files.
 func SyncAround(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {

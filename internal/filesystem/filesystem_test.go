@@ -47,7 +47,7 @@ func TestAllocatedOfASparseFile(t *testing.T) {
 	}
 }
 
-// nothing is what another platform might tell of a file.
+// nothing holds what another platform might tell of a file.
 type nothing struct{ os.FileInfo }
 
 func (nothing) Sys() any { return nil }

@@ -33,11 +33,10 @@ func Size(dir string) (int64, error) {
 	return int64(s.Blocks) * int64(s.Bsize), nil
 }
 
-// Full says whether an error is that of storage, or a quota, without room.
+// Full reports whether an error is that of storage, or a quota, without room.
 func Full(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
 
-// Allocated is what the storage holds of a file, in bytes: st_blocks counts units
-// of 512 bytes (stat(2)).
+// Allocated returns what the storage holds of a file, in bytes: st_blocks counts units of 512 bytes (stat(2)).
 func Allocated(_ string, info fs.FileInfo) (bytes int64, ok bool) {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -66,7 +65,7 @@ func shared(f *os.File, info fs.FileInfo) error {
 // alone is the command that takes all others' rights to a file.
 func alone(path string) string { return filewise.CommandLine("chmod", "600", path) }
 
-// Stranger is whom an open file belongs to if that is not this user; empty: it does, or that is unknown.
+// Stranger is whom an open file belongs to if that is not this user. Empty means it does, or that is unknown.
 func Stranger(f *os.File) (who string, err error) {
 	info, err := f.Stat()
 	if err != nil {

@@ -39,7 +39,7 @@ func Size(dir string) (int64, error) {
 	return int64(size), nil
 }
 
-// Full says whether an error is that of storage, or a quota, without room.
+// Full reports whether an error is that of storage, or a quota, without room.
 func Full(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL) ||
 		errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED)
@@ -47,7 +47,7 @@ func Full(err error) bool {
 
 const everyShare = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
 
-// Allocated is what the storage holds of a file, in bytes (FILE_STANDARD_INFO).
+// Allocated returns what the storage holds of a file, in bytes (FILE_STANDARD_INFO).
 func Allocated(path string, _ fs.FileInfo) (bytes int64, ok bool) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
@@ -163,7 +163,7 @@ func alone(path string) string {
 	return filewise.CommandLine("icacls", path, "/inheritance:r", "/grant:r", "*"+me+":F")
 }
 
-// Stranger is whom an open file belongs to if that is neither this user nor an administrator; empty: it does.
+// Stranger is whom an open file belongs to if that is neither this user nor an administrator. Empty means it does.
 func Stranger(f *os.File) (who string, err error) {
 	rights, err := descriptor(f)
 	if err != nil {

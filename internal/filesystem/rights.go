@@ -23,7 +23,8 @@ var (
 	owners  = regexp.MustCompile(`^O:(S(?:-(?:0x[0-9A-Fa-f]+|[0-9]+))+|[A-Z]{2})`)
 )
 
-// openTo is the group of everybody that a security descriptor of Windows, in SDDL, lets read or write; empty: none.
+// openTo is the group of everybody that a security descriptor of Windows, in SDDL, lets read or write. Empty means
+// none.
 func openTo(sddl string) string {
 	_, list, present := strings.Cut(sddl, "D:")
 	list, _, _ = strings.Cut(list, "S:(") // what is audited

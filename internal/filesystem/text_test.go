@@ -12,7 +12,7 @@ import (
 	"unicode/utf16"
 )
 
-// Whoever types one letter at a terminal is answered.
+// Anyone who types one letter at a terminal is answered.
 func TestTextWaitsForNoSecondByte(t *testing.T) {
 	r, w := io.Pipe()
 	defer w.Close()

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Writable tells whether something can be made in a directory, or in the nearest one above
-// it that is there; it makes nothing. The error says where not, and wraps the system's.
+// Writable reports whether something can be made in a directory, or in the nearest one above it that is there; it
+// makes nothing. The error says where not, and wraps the system's.
 func Writable(dir string) error {
 	for {
 		err := unix.Access(dir, unix.W_OK|unix.X_OK)

@@ -13,10 +13,9 @@ import (
 	"filewise/internal/fault"
 )
 
-// WriteFile writes what is rendered beside the file and renames, so that the file is the old one, with
-// its rights, or the whole new one. What is not a regular file, such as /dev/null or a
-// pipe, is written to, never replaced. Links are followed where this user, or root, has
-// made them.
+// WriteFile writes what is rendered beside the file and renames, so that the file is the old one, with its rights, or
+// the whole new one. What is not a regular file, such as /dev/null or a pipe, is written to, never replaced. Links
+// are followed if this user, or root, has made them.
 func WriteFile(path string, render func(io.Writer) error) (err error) {
 	defer func() { // whose errors name handles and part files
 		var place *fs.PathError
@@ -34,7 +33,7 @@ func WriteFile(path string, render func(io.Writer) error) (err error) {
 	if err != nil {
 		return err
 	}
-	defer dir.Close() // nil where there is none
+	defer dir.Close() // nil if there is none
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.Mode().IsRegular() && !trusted(info):
@@ -77,7 +76,7 @@ func WriteFile(path string, render func(io.Writer) error) (err error) {
 	return nil
 }
 
-// NotWritten is what to do about an error of WriteFile, for a file that --output names.
+// NotWritten returns what to do about an error of WriteFile, for a file that --output names.
 func NotWritten(err error) string {
 	if fault.HeldOpen(err) {
 		return "close the program that has it open, or name another file with --output"
@@ -108,7 +107,7 @@ func removeParts(path string) {
 	}
 }
 
-// trusted tells whether a file belongs to this user or to root.
+// trusted reports whether a file belongs to this user or to root.
 func trusted(info fs.FileInfo) bool {
 	uid, _, known := Owner(info)
 	return !known || uid == 0 || int(uid) == os.Geteuid()

@@ -1,5 +1,5 @@
-// Package help writes how commands are used: flags in groups, in lines of a page's width, on
-// the screen and in manual pages, and says what is wrong with a command line.
+// Package help writes how commands are used: flags in groups, in lines of a page's width, on the screen and in manual
+// pages, and states what is wrong with a command line.
 package help
 
 import (
@@ -16,7 +16,7 @@ import (
 // Width is how wide help is at most, in columns.
 const Width = 100
 
-// Group is what stands under one heading.
+// Group holds what stands under one heading.
 type Group struct {
 	Title string
 	Flags []string
@@ -34,7 +34,7 @@ type Layout struct {
 // OfScenarios is the heading over the flags of some scenarios alone.
 const OfScenarios = "Of some scenarios"
 
-// Of are a command's flags under their headings: one where they are few.
+// Of are a command's flags under their headings: one if they are few.
 func (l Layout) Of(c *cobra.Command) []Group {
 	var some, listed []string
 	names := Names(c.LocalFlags())
@@ -61,7 +61,7 @@ func (l Layout) Of(c *cobra.Command) []Group {
 	return out
 }
 
-// Text is what a command is for, in lines of a number of columns.
+// Text returns what a command is for, in lines of a number of columns.
 func Text(long string, columns int) string {
 	paragraphs := strings.Split(strings.TrimSpace(long), "\n\n")
 	for i, p := range paragraphs {
@@ -234,7 +234,7 @@ func InManual(cmd *cobra.Command) {
 	}
 }
 
-// Default is a flag's default where it says something.
+// Default is a flag's default if it says something.
 func Default(f *pflag.Flag) string {
 	if slices.Contains([]string{"0", "[]", "false", "0s"}, f.DefValue) {
 		return ""

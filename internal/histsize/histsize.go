@@ -17,11 +17,11 @@ const (
 	highest    = 1 << 40
 )
 
-// ErrTooLarge says that a histogram has a wider range than any of Filewise's.
+// ErrTooLarge reports that a histogram has a wider range than any of Filewise's.
 var ErrTooLarge = errors.New("its histogram of latencies is larger than what Filewise writes")
 
-// Check reads the head of a histogram in HdrHistogram's compressed encoding, version 2.
-// What is none is left to whoever reads it.
+// Check reads the head of a histogram in HdrHistogram's compressed encoding, version 2. What is none is left to
+// anyone who reads it.
 func Check(encoded []byte) error {
 	text := base64.NewDecoder(base64.StdEncoding, bytes.NewReader(encoded))
 	var head struct {

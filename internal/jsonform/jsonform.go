@@ -22,7 +22,7 @@ var usual = Types{
 	reflect.TypeFor[json.RawMessage](): {},
 }
 
-// Unknown are numbers that are null where they are not known.
+// Unknown are numbers that are null if they are not known.
 var Unknown = Types{reflect.TypeFor[float64](): {Types: []string{"null", "number"}}}
 
 // OneOf is a text of which there are few.

@@ -10,7 +10,7 @@ import (
 	"io"
 )
 
-// Limits are what a text may have.
+// Limits holds what a text may have.
 type Limits struct {
 	Depth  int   // of objects and lists within each other
 	Memory int64 // bytes that it may come to, by the estimate below
@@ -26,7 +26,7 @@ const (
 	mostBlanks   = 4 << 10 // in a row, which nobody writes
 )
 
-// ErrTooLarge says that a text exceeds its limits.
+// ErrTooLarge reports that a text exceeds its limits.
 var ErrTooLarge = errors.New("it is larger than what Filewise writes")
 
 // Check reads a text through, and estimates the memory that it comes to.

@@ -13,7 +13,7 @@ import (
 	"filewise/internal/nearest"
 )
 
-// Limit compares a gauge with a number: where it holds, the run stops.
+// Limit compares a gauge with a number: if it holds, the run stops.
 type Limit struct {
 	Gauge string
 	Op    string // > >= < <=
@@ -55,7 +55,7 @@ func (l Limit) String() string {
 	return l.Gauge + l.Op + strconv.FormatFloat(l.Value, 'g', -1, 64)
 }
 
-// passed tells whether the limit holds for a value of its gauge.
+// passed reports whether the limit holds for a value of its gauge.
 func (l Limit) passed(v float64) bool {
 	switch l.Op {
 	case ">":
@@ -93,8 +93,8 @@ func find(gauges []filewise.Gauge, name string) (filewise.Gauge, bool) {
 	return filewise.Gauge{}, false
 }
 
-// Passed says which limit is passed by how much, or is empty. The error says
-// that a gauge cannot be read any more.
+// Passed reports which limit is passed by how much, or is empty. The error reports that a gauge cannot be read any
+// more.
 func Passed(limits []Limit, gauges []filewise.Gauge) (string, error) {
 	for _, l := range limits {
 		g, ok := find(gauges, l.Gauge)

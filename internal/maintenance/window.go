@@ -122,8 +122,8 @@ func (ws Windows) String() string {
 	return strings.Join(filewise.Each(ws, func(w Window) string { return w.text }), ", ")
 }
 
-// At tells whether t is within a window, and until when without a break. That is
-// at most ten days later: windows may follow each other without end.
+// At reports whether t is within a window, and until when without a break. That is at most ten days later: windows
+// may follow each other without end.
 func (ws Windows) At(t time.Time) (until time.Time, open bool) {
 	for until = t; until.Before(t.AddDate(0, 0, 10)); {
 		further := ws.end(until)
@@ -135,7 +135,7 @@ func (ws Windows) At(t time.Time) (until time.Time, open bool) {
 	return until, open
 }
 
-// end is the latest end of a window that holds t; t where none does.
+// end is the latest end of a window that holds t; t if none does.
 func (ws Windows) end(t time.Time) time.Time {
 	last := t
 	for _, w := range ws {
@@ -148,9 +148,8 @@ func (ws Windows) end(t time.Time) time.Time {
 	return last
 }
 
-// Next is the beginning of the first window after t. It is the zero time where
-// there is none within nine days, which holds for no window that Parse reads but
-// those of an hour that summer time takes.
+// Next is the beginning of the first window after t. It is the zero time if there is none within nine days, which
+// holds for no window that Parse reads but those of an hour that summer time takes.
 func (ws Windows) Next(t time.Time) time.Time {
 	var next time.Time
 	for _, w := range ws {
@@ -171,7 +170,7 @@ func noon(t time.Time, days int) time.Time {
 	return time.Date(y, m, d+days, 12, 0, 0, 0, t.Location())
 }
 
-// Longest is how long the longest window without a break is, from t on.
+// Longest returns how long the longest window without a break is, from t on.
 func (ws Windows) Longest(t time.Time) time.Duration {
 	var longest time.Duration
 	for range 7 * len(ws) {

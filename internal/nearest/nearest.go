@@ -56,7 +56,7 @@ func alike(a, b string) int {
 	return n
 }
 
-// Remedy is what to tell somebody who gave an unknown name.
+// Remedy returns what to tell somebody who gave an unknown name.
 func Remedy(given string, known []string) string {
 	switch len(known) {
 	case 0:

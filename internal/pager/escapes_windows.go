@@ -17,8 +17,8 @@ func Escapes(f *os.File) bool {
 	return windows.SetConsoleMode(h, mode|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING) == nil
 }
 
-// ForPipe is a writer that readers in the console's code page can read. Files, and pipes where there is no console
-// or it has UTF-8 (chcp 65001), get UTF-8.
+// ForPipe is a writer that readers in the console's code page can read. Files, and pipes if there is no console or it
+// has UTF-8 (chcp 65001), get UTF-8.
 func ForPipe(w io.Writer) io.Writer {
 	const utf8Page = 65001
 	f, ok := w.(*os.File)

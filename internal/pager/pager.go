@@ -23,7 +23,7 @@ type Pager struct {
 
 	off   bool
 	held  bytes.Buffer
-	pager *exec.Cmd // that runs; nil: none
+	pager *exec.Cmd // that runs. Nil means none
 	pipe  io.WriteCloser
 }
 
@@ -57,7 +57,7 @@ func (p *Pager) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// fits tells whether what is held fits on the screen.
+// fits reports whether what is held fits on the screen.
 func (p *Pager) fits() bool {
 	width, height := p.Size()
 	if width <= 0 || height <= 0 {
@@ -70,7 +70,7 @@ func (p *Pager) fits() bool {
 	return rows <= height
 }
 
-// start runs the pager; false: there is none.
+// start runs the pager. False means there is none.
 func (p *Pager) start() bool {
 	if *p.No {
 		return false

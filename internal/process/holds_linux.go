@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// HasOpen tells whether a process has that file open. The error wraps fs.ErrPermission if it is another user's.
+// HasOpen reports whether a process has that file open. The error wraps fs.ErrPermission if it is another user's.
 func HasOpen(pid int, file os.FileInfo) (bool, error) {
 	return anyOpen(pid, func(descriptor string) bool {
 		info, err := os.Stat(descriptor)
@@ -17,7 +17,7 @@ func HasOpen(pid int, file os.FileInfo) (bool, error) {
 	})
 }
 
-// HasSocket tells whether a process has the socket of that inode open. The error is as of HasOpen.
+// HasSocket reports whether a process has the socket of that inode open. The error is as of HasOpen.
 func HasSocket(pid int, inode uint64) (bool, error) {
 	name := fmt.Sprintf("socket:[%d]", inode)
 	return anyOpen(pid, func(descriptor string) bool {

@@ -15,8 +15,8 @@ import (
 // Identity is one process for good. The zero value is no process.
 type Identity struct {
 	PID int `json:"pid"`
-	// Start is the start time in clock ticks since boot (field 22 of
-	// /proc/PID/stat); 0 where the system does not say it.
+	// Start is the start time in clock ticks since boot (field 22 of /proc/PID/stat); 0 if the system does not say
+	// it.
 	Start uint64 `json:"start,omitempty"`
 	// Boot is the kernel's random id of this boot.
 	Boot string `json:"boot,omitempty"`
@@ -26,7 +26,7 @@ type Identity struct {
 	Space string `json:"space,omitempty"`
 }
 
-// Status says whether a process still runs.
+// Status reports whether a process still runs.
 type Status string
 
 // The statuses. Unknown: it ran on another host or in another container, or
@@ -48,8 +48,8 @@ func (id Identity) String() string {
 	return fmt.Sprintf("process %d", id.PID)
 }
 
-// hold is that very process, to be signalled and released; nil: it is gone. On Linux it
-// holds the process itself, not its number: what is verified is what is signalled.
+// hold is that very process, to be signalled and released. Nil means it is gone. On Linux it holds the process
+// itself, not its number: what is verified is what is signalled.
 func (id Identity) hold() (*os.Process, error) {
 	p, err := os.FindProcess(id.PID)
 	if err != nil {
@@ -65,9 +65,9 @@ func (id Identity) hold() (*os.Process, error) {
 	return nil, err
 }
 
-// Ask sends that very process a signal to end by, or asks it otherwise where there are no signals, and waits until it has
-// ended; it is never made to. Before, the process has to prove by its number what it is; nil: it need not. The
-// error says that it is another one by now, what it has not proved, or that it still runs after patience.
+// Ask sends that very process a signal to end by, or asks it otherwise if there are no signals, and waits until it
+// has ended; it is never made to. Before, the process has to prove by its number what it is. Nil means it need not.
+// The error reports that it is another one by now, what it has not proved, or that it still runs after patience.
 func (id Identity) Ask(ctx context.Context, patience time.Duration, prove func(pid int) error,
 	otherwise func(context.Context) error) error {
 	p, err := id.hold()

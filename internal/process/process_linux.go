@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// surroundings are what all processes of this one's boot and container share.
+// surroundings holds what all processes of this one's boot and container share.
 var surroundings = sync.OnceValues(func() (Identity, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -83,7 +83,7 @@ func stat(pid int) (state byte, start uint64, err error) {
 	return fields[0][0], start, nil
 }
 
-// Status says whether that very process still runs.
+// Status reports whether that very process still runs.
 func (id Identity) Status() Status {
 	here, err := surroundings()
 	if err != nil || id.PID <= 0 {

@@ -38,8 +38,8 @@ func Of(pid int) (Identity, error) {
 	return Identity{PID: pid, Host: host, Start: uint64(created.HighDateTime)<<32 | uint64(created.LowDateTime)}, nil
 }
 
-// Status says whether that very process still runs: no two processes of a machine
-// have both PID and start time in common.
+// Status reports whether that very process still runs: no two processes of a machine have both PID and start time in
+// common.
 func (id Identity) Status() Status {
 	host, err := os.Hostname()
 	if err != nil || id.PID <= 0 || id.Host != host {

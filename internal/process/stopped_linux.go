@@ -61,7 +61,7 @@ func stopped() (pids []int) {
 	return pids
 }
 
-// parent is the parent's number; 0: not known.
+// parent is the parent's number. 0 means not known.
 func parent(pid int) int {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

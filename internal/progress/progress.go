@@ -20,7 +20,7 @@ import (
 const (
 	interval = 250 * time.Millisecond // between two drawings
 	patience = 2 * time.Second        // without a word on a terminal
-	// Silence is how long nothing is told elsewhere.
+	// Silence states how long nothing is told elsewhere.
 	Silence = 30 * time.Second
 )
 
@@ -48,7 +48,7 @@ type key struct{}
 // With returns a context whose steps stand on the board.
 func With(ctx context.Context, b *Board) context.Context { return context.WithValue(ctx, key{}, b) }
 
-// Of returns the board of a context; nil: it has none.
+// Of returns the board of a context. Nil means it has none.
 func Of(ctx context.Context) *Board {
 	b, _ := ctx.Value(key{}).(*Board)
 	return b
@@ -62,8 +62,8 @@ type Step struct {
 	done, total atomic.Int64
 }
 
-// Begin puts a step on the context's board until its End. total is what Add comes to; 0: not known. unit is what is counted, in
-// the plural; empty: bytes.
+// Begin puts a step on the context's board until its End. total is what Add comes to. 0 means not known. unit is what
+// is counted, in the plural. Empty means bytes.
 func Begin(ctx context.Context, what string, total int64, unit string) *Step {
 	s := &Step{board: Of(ctx), what: what, unit: unit, begun: time.Now()}
 	s.total.Store(total)
@@ -106,7 +106,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// text tells how far it has come, with a bar of so many cells; 0: none.
+// text tells how far it has come, with a bar of so many cells. 0 means none.
 func (s *Step) text(now time.Time, cells int) string {
 	done, total, took := s.done.Load(), s.total.Load(), now.Sub(s.begun)
 	amount := func(n int64) string { return fmt.Sprintf("%d %s", n, s.unit) }
@@ -137,7 +137,7 @@ func Bar(share float64, cells int) string {
 	return "[" + strings.Repeat("#", full) + strings.Repeat("·", cells-full) + "]"
 }
 
-// Text tells of the step that was begun last; empty: none is under way.
+// Text tells of the step that was begun last. Empty means none is under way.
 func (b *Board) Text(now time.Time) string {
 	if b == nil {
 		return ""
@@ -191,7 +191,7 @@ func (b *Board) loop() {
 	}
 }
 
-// show shows the last step; false: there is none.
+// show shows the last step. False means there is none.
 func (b *Board) show(now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

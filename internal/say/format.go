@@ -11,7 +11,7 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Absent stands where nothing was measured.
+// Absent stands if nothing was measured.
 const Absent = "–"
 
 // FactorFrom is the effect (log scale) from which a difference reads better as
@@ -109,8 +109,8 @@ func Interval(effect, lo, hi float64) string {
 // nothing any more.
 const NotResolvable = "not resolvable here (factor > 100)"
 
-// Unresolvable tells whether an interval holds no difference as well as one by
-// more than a factor of 100: its limits are then numbers without a meaning.
+// Unresolvable reports whether an interval holds no difference as well as one by more than a factor of 100: its
+// limits are then numbers without a meaning.
 func Unresolvable(lo, hi float64) bool {
 	const most = 4.605170185988092 // ln 100
 	return lo <= 0 && hi >= 0 && (lo < -most || hi > most)

@@ -18,7 +18,7 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// keyBytes is how long a key is.
+// keyBytes states how long a key is.
 const keyBytes = 32
 
 // Key is in a file of the user's alone. The zero Key seals nothing, and no seal is its own.
@@ -27,7 +27,7 @@ type Key struct{ path string }
 // In is the key in a directory.
 func In(dir string) Key { return Key{filepath.Join(dir, "seal-key")} }
 
-// Of seals parts, in their order; the key is made where there is none. An error names the file.
+// Of seals parts, in their order; the key is made if there is none. An error names the file.
 func (k Key) Of(parts ...any) (string, error) {
 	if k.path == "" {
 		return "", errors.New("there is no place for a key")
@@ -44,7 +44,7 @@ func (k Key) Of(parts ...any) (string, error) {
 	return sum(key, parts)
 }
 
-// Is tells whether the seal is of these parts by this key.
+// Is reports whether the seal is of these parts by this key.
 func (k Key) Is(seal string, parts ...any) bool {
 	if k.path == "" || seal == "" {
 		return false

@@ -12,7 +12,7 @@ import (
 // Name is the driver's name for database/sql.
 const Name = "sqlite3"
 
-// PureGo says whether this is the translation into Go.
+// PureGo reports whether this is the translation into Go.
 const PureGo = false
 
 // Driver names the driver and its version.
@@ -92,7 +92,7 @@ func NewBackup(from *Conn, uri string) (*Backup, error) {
 	return &Backup{target, b}, nil
 }
 
-// Step copies so many pages; done says that none is left.
+// Step copies so many pages; done reports that none is left.
 func (b *Backup) Step(pages int) (done bool, err error) { return b.backup.Step(pages) }
 
 // Finish ends the backup and closes the connection to its file.

@@ -16,7 +16,7 @@ import (
 // Name is the driver's name for database/sql.
 const Name = "sqlite"
 
-// PureGo says whether this is the translation into Go.
+// PureGo reports whether this is the translation into Go.
 const PureGo = true
 
 // Driver names the driver and its version.
@@ -41,7 +41,7 @@ func LimitLength(conn *sql.Conn, bytes int) error {
 	return err
 }
 
-// raw is what the driver's connections can do.
+// raw holds what the driver's connections can do.
 type raw interface {
 	driver.Conn
 	driver.ConnPrepareContext
@@ -99,7 +99,7 @@ func (o *Opener) Open(uri string) (*Conn, error) {
 	return &Conn{conn}, nil
 }
 
-// AutoCommit says whether no transaction is open.
+// AutoCommit reports whether no transaction is open.
 func (c *Conn) AutoCommit() bool {
 	v, err := c.ask("SELECT " + autoCommitFunction + "()")
 	return err == nil && v != 0
@@ -143,7 +143,7 @@ func NewBackup(from *Conn, uri string) (*Backup, error) {
 	return &Backup{b}, nil
 }
 
-// Step copies so many pages; done says that none is left.
+// Step copies so many pages; done reports that none is left.
 func (b *Backup) Step(pages int) (done bool, err error) {
 	more, err := b.backup.Step(int32(pages))
 	return err == nil && !more, err

@@ -38,10 +38,10 @@ const (
 	ConstraintUnique     = Constraint | 8<<8
 )
 
-// Codes are what SQLite says of a failure.
+// Codes holds what SQLite says of a failure.
 type Codes struct {
 	Primary, Extended int
-	Errno             syscall.Errno // of the system call that failed; 0 where it is not known
+	Errno             syscall.Errno // of the system call that failed; 0 if it is not known
 }
 
 // Functions are SQL functions of one text that return a whole number, always the
@@ -58,7 +58,7 @@ func URI(path, query string) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + query
 }
 
-// module is the driver's version in this build, empty where it is not recorded.
+// module is the driver's version in this build, empty if it is not recorded.
 func module(path string) string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -10,7 +10,7 @@ import (
 // Home is the variable with the user's directory.
 const Home = "HOME"
 
-// Shown is how people write a directory below the user's home.
+// Shown returns how people write a directory below the user's home.
 func Shown(below ...string) string { return filepath.Join(append([]string{"~"}, below...)...) }
 
 // base is a directory below the user's home.

@@ -77,7 +77,7 @@ func NewMailWith(t *testing.T, security Security, mechanism string) *Mail {
 // Got are the letters as they came, and To who they are for.
 func (s *Mail) Got() []string { s.mu.Lock(); defer s.mu.Unlock(); return slices.Clone(s.got) }
 
-// Secure is how many letters came by TLS.
+// Secure returns how many letters came by TLS.
 func (s *Mail) Secure() int { s.mu.Lock(); defer s.mu.Unlock(); return s.secure }
 
 // To is for whom the letters are.

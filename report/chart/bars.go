@@ -19,7 +19,7 @@ type Bar struct {
 	Whole       Segment // none: without a class
 	Parts       []Segment
 	Lo, Hi      float64 // an interval of its end; NaN or both 0: none
-	Limit       float64 // an upright line; 0: none
+	Limit       float64 // an upright line. 0 means none
 	LimitTip    string
 }
 

@@ -22,11 +22,11 @@ type Drawing struct {
 	Height float64
 }
 
-// Looks is how many shapes and colours there are: marker mkN and class lN.
+// Looks counts the shapes and colours there are: marker mkN and class lN.
 const Looks = 8
 
-// Look is how a layout is drawn: by colour and by shape, so that either does.
-// Those beyond the eighth pair them differently.
+// Look returns how a layout is drawn: by colour and by shape, so that either does. Those beyond the eighth pair them
+// differently.
 func Look(i int) (colour, shape int) { return i % Looks, (i + i/Looks) % Looks }
 
 func px(x float64) string      { return strconv.FormatFloat(math.Round(x*10)/10, 'f', -1, 64) }

@@ -6,8 +6,8 @@ import (
 	"filewise/verdict"
 )
 
-// Effects is the scale on which differences between layouts are drawn: percent,
-// or where one is too large for them ratios, on a logarithmic scale.
+// Effects is the scale on which differences between layouts are drawn: percent, or if one is too large for them
+// ratios, on a logarithmic scale.
 type Effects struct {
 	factor bool
 	margin [2]float64 // limits within which differences do not matter

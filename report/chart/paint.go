@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// Charts are painted by attributes, not by a style sheet: Jenkins, and whoever else
-// serves reports under a strict policy, drops that. Each colour is seen on white and on
-// black; what is grey is the text's own colour, thinned.
+// Charts are painted by attributes, not by a style sheet: Jenkins, and anyone who else serves reports under a strict
+// policy, drops that. Each colour is seen on white and on black; what is grey is the text's own colour, thinned.
 
 // colours are those of marks and of layouts: best, l3.
 var colours = map[string]string{

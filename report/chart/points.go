@@ -10,7 +10,7 @@ import (
 // Point is a dot over a number, with its interval.
 type Point struct {
 	N         int     // of files, of users, of blocks
-	X, Lo, Hi float64 // Lo and Hi are NaN where there is no interval
+	X, Lo, Hi float64 // Lo and Hi are NaN if there is no interval
 	Class     string  // of the dot and its interval
 	Tip       string
 }
@@ -55,7 +55,7 @@ type Series struct {
 	Look   int
 	Class  string                  // beside that of its colour
 	Points []Point                 // by their numbers
-	Fit    func(n float64) float64 // a dashed line; nil: none
+	Fit    func(n float64) float64 // a dashed line. Nil means none
 }
 
 // Axes are the names of a chart's scales, with their units, and how the upright one's
@@ -135,7 +135,7 @@ func (d *Drawing) fit(class string, of func(float64) float64, from, to float64, 
 // Estimate is one line of a dot plot: a layout, or a family of operations.
 type Estimate struct {
 	Name, Class, Label, Tip string
-	X, Lo, Hi, Raw          float64 // effects; NaN: none
+	X, Lo, Hi, Raw          float64 // effects. NaN means none
 }
 
 // Dots draws a line for each of rows: an interval, its estimate, and where it

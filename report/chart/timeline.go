@@ -42,8 +42,7 @@ type Timeline struct {
 	Marks  []Mark // in their order
 	Lo, Hi float64
 	Drift  map[int]float64 // by block: what all lanes have in common
-	// Band says what a part of a lane has, where the marks are too many to show each;
-	// nil: they are not.
+	// Band states what a part of a lane has, if the marks are too many to show each. Nil means they are not.
 	Band   func(values []float64) string
 	End    string // the time of day
 	Events []Event

@@ -22,7 +22,7 @@ const (
 	All    = Paper | Terminal | Screen
 )
 
-// Document is what is written.
+// Document holds what is written.
 type Document struct {
 	Title     string        // of the window
 	Generator string        // the program that measured, and its version
@@ -37,8 +37,8 @@ type Document struct {
 // folded.
 type Section struct {
 	ID     string // in links
-	Name   string // in the contents; empty: it is not in them
-	Title  string // its heading; empty: it begins with its own
+	Name   string // in the contents. Empty means it is not in them
+	Title  string // its heading. Empty means it begins with its own
 	Print  bool   // paper has it
 	Blocks []Block
 }
@@ -70,7 +70,7 @@ type List []string
 // Notice is a warning with its remedy, which may be empty.
 type Notice struct{ Message, Remedy string }
 
-// Code is what is typed.
+// Code holds what is typed.
 type Code string
 
 // Figure is one drawing, or several small ones. It is shown in HTML alone, so that
@@ -99,8 +99,7 @@ type Swatch struct {
 	Icon template.HTML
 }
 
-// Fold is what is folded away on a screen. Where Print is not set it is on no paper,
-// and not in Markdown.
+// Fold holds what is folded away on a screen. Where Print is not set it is on no paper, and not in Markdown.
 type Fold struct {
 	Summary string
 	Print   bool
@@ -119,7 +118,7 @@ type Only struct {
 // Everywhere shows blocks on a terminal too, bar what has to fit on its screen.
 func Everywhere(blocks ...Block) Only { return Only{Paper | Terminal, blocks} }
 
-// OnScreen shows blocks where all has to fit on a screen.
+// OnScreen shows blocks if all has to fit on a screen.
 func OnScreen(blocks ...Block) Only { return Only{Screen, blocks} }
 
 // OnTerminal shows blocks on a terminal alone.

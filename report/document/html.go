@@ -100,7 +100,7 @@ func unparted(page []byte) []byte {
 	})
 }
 
-// shown tells whether a page has any of some blocks.
+// shown reports whether a page has any of some blocks.
 func shown(blocks []Block) bool {
 	return slices.ContainsFunc(blocks, func(b Block) bool {
 		if o, ok := b.(Only); ok {
@@ -116,13 +116,13 @@ func (h Headline) Start() string {
 	return strings.TrimSuffix(start, ".") + "."
 }
 
-// Rest is what comes after it.
+// Rest returns what comes after it.
 func (h Headline) Rest() string {
 	_, rest, _ := strings.Cut(string(h), ". ")
 	return rest
 }
 
-// Long tells whether large letters would fill the page.
+// Long reports whether large letters would fill the page.
 func (h Headline) Long() bool { return utf8.RuneCountInString(h.Start()) > 42 }
 
 // Shown are the blocks of an Only that a page has.
@@ -136,7 +136,7 @@ func (o Only) Shown() []Block {
 // Page is a table with the columns of a page.
 func (t Table) Page() Table { return t.within(HTML) }
 
-// Width is a bar's, for drawing; empty: there is none.
+// Width is a bar's, for drawing. Empty means there is none.
 func (c Cell) Width() string {
 	if c.Bar <= 0 {
 		return ""

@@ -18,12 +18,12 @@ type Table struct {
 type Column struct {
 	Group  string // a head over this column and those beside it that have the same
 	Head   string
-	Unit   string // of the values, for programs; empty: they have none, or Head says it
+	Unit   string // of the values, for programs. Empty means they have none, or Head says it
 	Class  string // num (to the right), nb (one line), words, path
-	Names  bool   // it says what the row is about
+	Names  bool   // it states what the row is about
 	In     Formats
 	Wraps  bool // a narrow terminal has it in several lines
-	Sparer int  // on a narrow terminal the highest is left out first; 0: never
+	Sparer int  // on a narrow terminal the highest is left out first. 0 means never
 }
 
 // Row is a line of a table.
@@ -32,14 +32,14 @@ type Row struct {
 	Cells []Cell
 }
 
-// Cell is what a row says in a column.
+// Cell holds what a row says in a column.
 type Cell struct {
 	Text  string
 	Mark  string   // a word that stands out, in the colour of Class
 	Class string   // as that of a row
 	Row   bool     // Class is of the whole row
 	Small []string // below the text
-	Bar   float64  // a bar, in percent of the width; 0: none
+	Bar   float64  // a bar, in percent of the width. 0 means none
 	Value any      // for programs, instead of the text; a float64 that is none is null
 }
 
@@ -67,7 +67,7 @@ func Tabulate[T any](t Table, rows []T, columns ...Of[T]) Table {
 	return t
 }
 
-// Name is the column that says what a row is about.
+// Name is the column that states what a row is about.
 func Name[T any](head string, text func(T) string) Of[T] {
 	c := Words(head, text)
 	c.Names = true
@@ -90,7 +90,7 @@ func Cells[T any](head string, cell func(T) Cell) Of[T] {
 // As gives a column its class.
 func (c Of[T]) As(class string) Of[T] { c.Class = class; return c }
 
-// Spare says how soon a narrow terminal does without a column: the highest first.
+// Spare states how soon a narrow terminal does without a column: the highest first.
 func (c Of[T]) Spare(n int) Of[T] { c.Sparer = n; return c }
 
 // Wrapped lets a narrow terminal break the lines of a column.
@@ -130,7 +130,7 @@ func (t Table) within(f Formats) Table {
 	return out
 }
 
-// Headless tells whether no column has a head.
+// Headless reports whether no column has a head.
 func (t Table) Headless() bool {
 	return !slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Head != "" })
 }
@@ -149,7 +149,7 @@ type span struct {
 	Columns int
 }
 
-// Spans are the heads over the heads; none where no column has one.
+// Spans are the heads over the heads; none if no column has one.
 func (t Table) Spans() []span {
 	var out []span
 	grouped := false
@@ -196,8 +196,8 @@ type ValueColumn struct {
 	Unit string `json:"unit,omitempty"`
 }
 
-// values are columns, and rows of values in their order: a number where it is known to be
-// one, null where it is not known, else the text.
+// values are columns, and rows of values in their order: a number if it is known to be one, null if it is not known,
+// else the text.
 func (t Table) values() Values {
 	doc := Values{Caption: t.Caption, Rows: make([][]any, len(t.Rows))}
 	for _, c := range t.Columns {

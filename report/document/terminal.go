@@ -12,15 +12,15 @@ import (
 // TerminalOptions say what the terminal can do.
 type TerminalOptions struct {
 	Color bool
-	Width int  // columns; 0: unknown, 80 are assumed
+	Width int  // columns. 0 means unknown, 80 are assumed
 	Short bool // what fits on a screen
 }
 
-// screenLines is what a screen holds above the prompt that follows.
+// screenLines holds what a screen holds above the prompt that follows.
 const screenLines = 23
 
-// WriteTerminal writes what a document has for a terminal, an empty line between
-// sections. Brief texts and warnings on a screen have two lines, or one where that is too much.
+// WriteTerminal writes what a document has for a terminal, an empty line between sections. Brief texts and warnings
+// on a screen have two lines, or one if that is too much.
 func WriteTerminal(w io.Writer, d Document, opts TerminalOptions) error {
 	var p *page
 	for clip := 2; clip > 0; clip-- {
@@ -40,7 +40,7 @@ func WriteTerminal(w io.Writer, d Document, opts TerminalOptions) error {
 	return nil
 }
 
-// Print is how a terminal shows blocks, those that Everywhere or OnTerminal name.
+// Print returns how a terminal shows blocks, those that Everywhere or OnTerminal name.
 func Print(opts TerminalOptions, blocks ...Block) string {
 	p := newPage(opts)
 	p.blocks(blocks, false)
@@ -156,8 +156,8 @@ func (p *page) line(s string) {
 	p.WriteString(strings.TrimRight(s, " ") + "\n")
 }
 
-// clipped writes the first lines of a text, up to the end of a clause where there is one in
-// their second half, or of a word.
+// clipped writes the first lines of a text, up to the end of a clause if there is one in their second half, or of a
+// word.
 func (p *page) clipped(s ansi.Style, text, indent string) {
 	room := p.width - ansi.StringWidth(indent)
 	lines := strings.Split(ansi.Wrap(unbroken.Replace(Clean(text)), room, ""), "\n")
@@ -209,8 +209,8 @@ func Clean(s string) string {
 	}, s)
 }
 
-// Steers tells whether a terminal obeys a character instead of showing it: controls, and
-// what turns the direction of a line.
+// Steers reports whether a terminal obeys a character instead of showing it: controls, and what turns the direction
+// of a line.
 func Steers(r rune) bool {
 	return r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x200e && r <= 0x200f || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
@@ -248,7 +248,7 @@ func (p *page) table(t Table) {
 	}
 }
 
-// row writes line i of a row, and tells whether it has another one.
+// row writes line i of a row, and reports whether it has another one.
 func (p *page) row(cols []textColumn, n, i int) (more bool) {
 	var b strings.Builder
 	for _, c := range cols {
@@ -276,7 +276,7 @@ func (p *page) row(cols []textColumn, n, i int) (more bool) {
 type textColumn struct {
 	Column
 	lines []string
-	marks []string // the class of a mark; empty: there is none
+	marks []string // the class of a mark. Empty means there is none
 	width int
 }
 
@@ -305,7 +305,7 @@ func widestAfterFirst(cols []textColumn) int {
 	return widest
 }
 
-// spare is how much narrower wrapping can make a column.
+// spare returns how much narrower wrapping can make a column.
 func (c textColumn) spare() int {
 	if !c.Wraps {
 		return 0

@@ -34,7 +34,7 @@ func main() {
 	}
 }
 
-// listed is what "go list" says of a package.
+// listed holds what "go list" says of a package.
 type listed struct {
 	ImportPath, Dir string
 	GoFiles         []string

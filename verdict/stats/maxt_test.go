@@ -2,7 +2,7 @@ package stats
 
 import "math"
 
-// maxArrangements is how many arrangements MaxT enumerates.
+// maxArrangements counts the arrangements MaxT enumerates.
 const maxArrangements = 2_000_000
 
 // Randomisation is the result of a randomisation test.

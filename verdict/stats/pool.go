@@ -10,8 +10,8 @@ import (
 // Effect is the estimate of one experiment, with its standard error.
 type Effect struct{ Value, SE float64 }
 
-// Pooled is what several experiments say together: effects differ from one to the next
-// around a mean, by a normal distribution with standard deviation Tau.
+// Pooled holds what several experiments say together: effects differ from one to the next around a mean, by a normal
+// distribution with standard deviation Tau.
 type Pooled struct {
 	N          int
 	Mean, SE   float64
@@ -114,8 +114,8 @@ func next(y, v []float64, confidence float64) Interval {
 	return Interval{quantile((1 - confidence) / 2), quantile((1 + confidence) / 2)}
 }
 
-// tauOf is the τ² with which the weighted spread is that: the limits of its interval by
-// Q-profile (Viechtbauer 2007) where that is a quantile of χ². 0: no τ² makes it as large.
+// tauOf is the τ² with which the weighted spread is that: the limits of its interval by Q-profile (Viechtbauer 2007)
+// if that is a quantile of χ². 0: no τ² makes it as large.
 func tauOf(y, v []float64, spread float64) float64 {
 	larger := func(tau2 float64) bool { return weigh(y, v, tau2).spread > spread }
 	if !larger(0) {
@@ -140,8 +140,8 @@ func bisect(lo, hi float64, below func(float64) bool) float64 {
 	return (lo + hi) / 2
 }
 
-// reml is τ² by restricted maximum likelihood: Fisher's scoring from the moments, with
-// shorter steps where one would lead below 0.
+// reml is τ² by restricted maximum likelihood: Fisher's scoring from the moments, with shorter steps if one would
+// lead below 0.
 func reml(y, v []float64) float64 {
 	tau2 := max(0, stat.Variance(y, nil)-stat.Mean(v, nil))
 	for range 1000 {

@@ -75,7 +75,7 @@ func (u USL) step(load, y []float64, damping float64) (dSigma, dKappa float64) {
 		ds, dk = append(ds, (n-1)/d), append(dk, n*(n-1)/d)
 		gap = append(gap, y[i]-math.Log(u.At(n)))
 	}
-	center(ds) // λ is fitted anew at each step
+	center(ds) // λ is fitted again at each step
 	center(dk)
 	ss, sk, kk := floats.Dot(ds, ds), floats.Dot(ds, dk), floats.Dot(dk, dk)
 	gs, gk := -floats.Dot(ds, gap), -floats.Dot(dk, gap)

@@ -12,8 +12,8 @@ const (
 	batches         = 8   // that lines which may be of one run are put together into, at most
 )
 
-// trials refuses lines of one run, and puts lines that may be of one run together. A file that says
-// which lines are of one block, or that Filewise exported, is taken at its word unless it is plain.
+// trials refuses lines of one run, and puts lines that may be of one run together. A file that reports which lines
+// are of one block, or that Filewise exported, is taken at its word unless it is plain.
 func (p *parser) trials(in *Input) error {
 	if in.Design.Rules > 0 {
 		return nil

@@ -64,7 +64,7 @@ func (p *parser) noDuration(why string) string {
 		"in the order of the trials, call the column duration"))
 }
 
-// judgeable names the columns that look like rates, or says what else can be done.
+// judgeable names the columns that look like rates, or states what else can be done.
 func (p *parser) judgeable(otherwise string) string {
 	var rates []string
 	for _, name := range p.ignored {
@@ -102,8 +102,8 @@ func every[K comparable](groups map[K][]float64, is func([]float64) bool) bool {
 	return len(groups) > 0
 }
 
-// epoch tells whether all are within days of each other, as seconds since 1970 or thousandths,
-// millionths or billionths of them. Durations differ by more.
+// epoch reports whether all are within days of each other, as seconds since 1970 or thousandths, millionths or
+// billionths of them. Durations differ by more.
 func epoch(x []float64) bool {
 	least, most := slices.Min(x), slices.Max(x)
 	if len(x) < 3 || least == most || (most-least)/most > epochSpread {
@@ -117,8 +117,8 @@ func epoch(x []float64) bool {
 	return false
 }
 
-// goesOn tells whether times go on like a clock: each after the one before, and twice as much at
-// the end as at the beginning, or in even steps, or very many of them. A clock may start again.
+// goesOn reports whether times go on like a clock: each after the one before, and twice as much at the end as at the
+// beginning, or in even steps, or very many of them. A clock may start again.
 func goesOn(x []float64, least int) bool {
 	if len(x) <= least {
 		return false
@@ -140,7 +140,7 @@ func goesOn(x []float64, least int) bool {
 	return steps >= manySteps && float64(len(up)) >= mostlyEven*float64(steps) && even(up)
 }
 
-// even tells whether most steps are about the same.
+// even reports whether most steps are about the same.
 func even(steps []float64) bool {
 	if len(steps) < fewestSteps-1 {
 		return false
@@ -155,7 +155,7 @@ func even(steps []float64) bool {
 	return float64(n) >= mostlyEven*float64(len(steps))
 }
 
-// restarts tells whether a block's times are once, twice, three times … a step.
+// restarts reports whether a block's times are once, twice, three times … a step.
 func restarts(x []float64) bool {
 	for i, t := range x {
 		if math.Abs(t-float64(i+1)*x[0]) > restartWithin*x[0] {

@@ -95,7 +95,7 @@ func (p *parser) header() error {
 	return nil
 }
 
-// hasColumn tells whether a header names a column, in any case.
+// hasColumn reports whether a header names a column, in any case.
 func hasColumn(names []string, column string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(strings.TrimSpace(n), column) })
 }

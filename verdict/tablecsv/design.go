@@ -99,7 +99,7 @@ func (p *parser) planned(fields []string) error {
 	return nil
 }
 
-// whole reads a whole number above 0; 0: there is none.
+// whole reads a whole number above 0. 0 means there is none.
 func (p *parser) whole(fields []string, i int, what string) (int, error) {
 	text := p.at.field(fields, i)
 	if text == "" {
@@ -113,7 +113,7 @@ func (p *parser) whole(fields []string, i int, what string) (int, error) {
 	return n, nil
 }
 
-// asPlanned puts the layouts into the order of the plan, where the file has that of all.
+// asPlanned puts the layouts into the order of the plan, if the file has that of all.
 func (p *parser) asPlanned(in *Input) {
 	in.Design = p.design
 	if len(p.arms) < len(p.names) {

@@ -8,8 +8,8 @@ import (
 	"filewise/verdict"
 )
 
-// Arms are the layouts as they are judged: ranked by the number that their names begin
-// with, where all do. "X again" beside X is an A/A check, as run --aa names it.
+// Arms are the layouts as they are judged: ranked by the number that their names begin with, if all do. "X again"
+// beside X is an A/A check, as run --aa names it.
 func (in Input) Arms() []verdict.Arm {
 	if in.arms != nil {
 		return in.arms
@@ -25,8 +25,8 @@ func (in Input) Arms() []verdict.Arm {
 	return arms
 }
 
-// ranksOf orders layouts by "fewest files": by the number that each name begins
-// with; where one has none, by their order.
+// ranksOf orders layouts by "fewest files": by the number that each name begins with; if one has none, by their
+// order.
 func ranksOf(names []string) []int {
 	ranks := make([]int, len(names))
 	for i, name := range names {

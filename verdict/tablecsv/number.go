@@ -19,7 +19,7 @@ const groupings = " '’\u00a0\u2007\u2009\u202f"
 // form holds what the numbers of one column have shown of their form.
 type form struct {
 	certain, whole bool // a fraction's point that nothing else can be; a whole number without one
-	line, column   int  // of the first number that may be a thousand or a fraction; 0: there is none
+	line, column   int  // of the first number that may be a thousand or a fraction. 0 means there is none
 	text           string
 }
 
@@ -71,7 +71,7 @@ func (p *parser) ungrouped(text string) (string, string) {
 	return whole, ""
 }
 
-// inThousands tells whether the parts are groups of a number, parted by one character throughout.
+// inThousands reports whether the parts are groups of a number, parted by one character throughout.
 func inThousands(parts []string, whole string) bool {
 	var between []rune
 	for _, r := range whole {

@@ -24,14 +24,14 @@ const (
 	maxLine     = 1 << 20 // bytes, with what is read ahead: each field of it takes memory
 )
 
-// Input is what a file holds of one family of operations.
+// Input holds what a file holds of one family of operations.
 type Input struct {
 	Family  string        // empty: it names none
 	Layouts []string      // in the order in which they first appear
 	Blocks  []string      // in the order in which they ran: by number if all are numbers, else as they first appear
 	Table   verdict.Table // [block][layout]
-	// P99 is the same table with the inverse of each trial's p99 in place of throughput, OK
-	// where that is of enough operations; nil: there is no such column.
+	// P99 is the same table with the inverse of each trial's p99 in place of throughput, OK if that is of enough
+	// operations. Nil means there is no such column.
 	P99    verdict.Table
 	Notes  []string      // what was left out, in sentences
 	Times  bool          // it has times, of which Table has the inverse
@@ -40,8 +40,8 @@ type Input struct {
 	others []string      // families that it is not of
 }
 
-// Error is what is wrong with a file, and where. Line and column count from 1;
-// column is that of the first byte of the field. 0: the file as a whole.
+// Error holds what is wrong with a file, and where. Line and column count from 1; column is that of the first byte of
+// the field. 0: the file as a whole.
 type Error struct {
 	Line, Column int
 	What         string
@@ -125,10 +125,10 @@ type parser struct {
 	design          Design
 	designed        bool
 	arms            map[string]designedArm
-	runs            map[string]int // lines of each layout, where no column names blocks
+	runs            map[string]int // lines of each layout, if no column names blocks
 	notes           []string
 
-	decimal           rune          // as --decimal gives it; 0: a point, and nothing else that could be one
+	decimal           rune          // as --decimal gives it. 0 means a point, and nothing else that could be one
 	forms             map[int]*form // by column
 	allNames, ignored []string      // the names of the first line, and the ones not used
 	durations         bool          // the column is called so: what grows in it is no clock
@@ -138,7 +138,7 @@ type parser struct {
 type cell struct {
 	verdict.Cell
 	line int
-	time float64 // of which Throughput is the inverse; 0: there is none
+	time float64 // of which Throughput is the inverse. 0 means there is none
 	p99  verdict.Cell
 }
 
@@ -288,8 +288,7 @@ const maxThroughput = 1e100
 // calibration is the family of the probes in a file that Filewise exported.
 const calibration = "calibration"
 
-// otherFamily tells whether a line is of another family than the one that is read: they are
-// judged one by one.
+// otherFamily reports whether a line is of another family than the one that is read: they are judged one by one.
 func (p *parser) otherFamily(fields []string) (bool, error) {
 	family := p.at.field(fields, p.at.family)
 	switch {

@@ -12,7 +12,7 @@ import (
 // FirstLook is the number of blocks at the first look.
 const FirstLook = 3
 
-// Rules are what the critical values depend on beside the design.
+// Rules holds what the critical values depend on beside the design.
 type Rules struct {
 	PriorDF float64 // ν₀ of the moderated contrast variance
 	Pooled  int     // layouts of a design from which a variance is pooled; with fewer, ν₀ is 0
@@ -25,7 +25,7 @@ type Rules struct {
 	Scores bool // as normal scores of the same probability under Student's t, and such of pairs on their own
 	// Share of the error that two-sided values may use when all is normal and alike.
 	Share float64
-	// ShareOne is that of the one-sided values where Kept is set; else they may use all of it.
+	// ShareOne is that of the one-sided values if Kept is set; else they may use all of it.
 	ShareOne float64
 	// Kept is the share of the error that a plan leaves for extensions of the experiment. Such
 	// rules have their values by integration (Integrate), and none before First; 0: by simulation.
@@ -35,9 +35,8 @@ type Rules struct {
 	Safety float64
 }
 
-// Rules1 are those of STATISTICS.md ("Fit" and "Boundaries"), Rules2 and Rules3 their
-// successors: docs/statistics.md says why. By rules 3 two-sided limits and one-sided bounds
-// hold together: each have half of the error.
+// Rules1 are those of STATISTICS.md ("Fit" and "Boundaries"), Rules2 and Rules3 their successors: docs/statistics.md
+// reports why. By rules 3 two-sided limits and one-sided bounds hold together: each have half of the error.
 var (
 	Rules1 = Rules{PriorDF: 4, Rho: 1.5, RhoOne: 1.5, First: func(int) int { return FirstLook }, Share: 1, Safety: 1.01}
 	Rules2 = Rules{PriorDF: 8, Pooled: 4, Earned: true, Rho: 1.5, RhoOne: 1, First: firstOf2, Scores: true, Share: 0.5, Safety: 1}

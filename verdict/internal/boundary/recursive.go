@@ -94,8 +94,7 @@ func dunnett(alpha float64, m, sides int) float64 {
 	return lo
 }
 
-// anyOf is how likely any of m comparisons is beyond the limit that each is beyond with the
-// chance a.
+// anyOf returns how likely any of m comparisons is beyond the limit that each is beyond with the chance a.
 func anyOf(a float64, m, sides int) float64 {
 	c := -distuv.UnitNormal.Quantile(a / float64(sides))
 	sum, all := 0.0, 0.0

@@ -14,8 +14,8 @@ import (
 // All is the number of groups in the file.
 const All = 29
 
-// Run tests the named groups of the file at path, each of which must be there, and
-// fails where there are not as many others as said.
+// Run tests the named groups of the file at path, each of which must be there, and fails if there are not as many
+// others as said.
 func Run(t *testing.T, path string, others int, tests map[string]func(*testing.T, json.RawMessage)) {
 	t.Helper()
 	groups := Read(t, path)
