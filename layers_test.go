@@ -14,7 +14,7 @@ import (
 )
 
 // unlayered are folders that nothing else imports: they may import whatever they want.
-var unlayered = []string{"bench", "scripts"}
+var unlayered = []string{"proof", "scripts"}
 
 // TestEveryPackageHasItsLayer: a package that no rule of the linter names could import
 // any other.
@@ -54,8 +54,8 @@ func TestEveryPackageHasItsLayer(t *testing.T) {
 
 // named are comparisons with the name of a workload or an engine.
 var named = map[string]*regexp.Regexp{
-	"engine":  regexp.MustCompile(`Workload [!=]= |switch [a-z.]*\.Workload {`),
-	"inspect": regexp.MustCompile(`Engine [!=]= |switch [a-z.]*\.Engine {|"(sqlite|mariadb|mysql|postgres|sqlserver|oracle)"`),
+	"engine":      regexp.MustCompile(`Workload [!=]= |switch [a-z.]*\.Workload {`),
+	"own/inspect": regexp.MustCompile(`Engine [!=]= |switch [a-z.]*\.Engine {|"(sqlite|mariadb|mysql|postgres|sqlserver|oracle)"`),
 }
 
 // TestNoNamesAcrossLayers: engines ask a program's declarations and name no workload; what is
@@ -96,7 +96,7 @@ func folders(t *testing.T) []string {
 }
 
 // undescribed are folders beside the layers: helpers, and what measures and makes them.
-var undescribed = []string{"bench", "docs", "internal", "planted", "scripts", "target"}
+var undescribed = []string{"docs", "scripts"}
 
 // TestDesignNamesEveryLayer: the layers of docs/design.md are the folders that are there.
 func TestDesignNamesEveryLayer(t *testing.T) {
@@ -104,7 +104,8 @@ func TestDesignNamesEveryLayer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, layers, _ := strings.Cut(string(page), "## Layers\n\n```\n")
+	_, layers, _ := strings.Cut(string(page), "## Layers\n")
+	_, layers, _ = strings.Cut(layers, "```\n")
 	layers, _, _ = strings.Cut(layers, "```")
 	named := map[string]bool{"/": true}
 	for line := range strings.Lines(layers) {

@@ -1,6 +1,7 @@
 package filewise_test
 
 import (
+	"os"
 	"path"
 	"strings"
 	"testing"
@@ -8,6 +9,9 @@ import (
 
 // longestPath is in bytes: a checkout on Windows has 260 with the folder that it lies in.
 const longestPath = 150
+
+// largestFile is the most bytes that a tracked file may have.
+const largestFile = 1 << 20
 
 // windowsReserved are the names of devices on Windows, whatever ending they have.
 var windowsReserved = map[string]bool{"con": true, "prn": true, "aux": true, "nul": true, "conin$": true, "conout$": true}
@@ -44,6 +48,9 @@ func TestNamesThatEverySystemHolds(t *testing.T) {
 	for _, name := range tracked(t) {
 		if why := wrongName(name); why != "" {
 			t.Errorf("%s: %s", name, why)
+		}
+		if file, err := os.Stat(name); err == nil && file.Size() > largestFile {
+			t.Errorf("%s has %d bytes: a program that was built, or data that belong elsewhere", name, file.Size())
 		}
 		for part := name; part != "."; part = path.Dir(part) {
 			lower := strings.ToLower(part)

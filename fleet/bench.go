@@ -15,14 +15,14 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"filewise"
-	"filewise/archive"
-	"filewise/drivers"
-	"filewise/experiment"
-	"filewise/plan"
-	"filewise/report"
+	"filewise/fleet/drivers"
+	"filewise/lab/experiment"
+	"filewise/results/archive"
+	"filewise/results/report"
+	"filewise/results/store"
 	"filewise/run"
-	"filewise/store"
-	"filewise/web"
+	"filewise/run/plan"
+	"filewise/watch/web"
 )
 
 // Site is how a host measures.

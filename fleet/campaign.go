@@ -28,7 +28,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"filewise"
-	"filewise/store"
+	"filewise/results/store"
 )
 
 // Campaigns are those of a Temporal.

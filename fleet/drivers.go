@@ -15,8 +15,8 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"filewise"
-	"filewise/drivers"
-	"filewise/experiment"
+	"filewise/fleet/drivers"
+	"filewise/lab/experiment"
 	"filewise/run"
 )
 

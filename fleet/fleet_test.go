@@ -32,14 +32,14 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"filewise"
-	"filewise/drivers"
 	"filewise/engine/fake"
-	"filewise/experiment"
-	"filewise/plan"
+	"filewise/fleet/drivers"
+	"filewise/lab/experiment"
+	"filewise/lab/verdict"
+	"filewise/lab/workload"
+	"filewise/results/store"
 	"filewise/run"
-	"filewise/store"
-	"filewise/verdict"
-	"filewise/workload"
+	"filewise/run/plan"
 )
 
 // site is a host that measures on the fake engine, in virtual time.

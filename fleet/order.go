@@ -16,7 +16,7 @@ import (
 	"unicode/utf8"
 
 	"filewise"
-	"filewise/web"
+	"filewise/watch/web"
 )
 
 // Order is one experiment of a study on one host.

@@ -15,7 +15,7 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"filewise"
-	"filewise/web"
+	"filewise/watch/web"
 )
 
 // States say how orders stand.

@@ -24,8 +24,8 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"filewise"
-	"filewise/archive"
-	"filewise/store"
+	"filewise/results/archive"
+	"filewise/results/store"
 )
 
 // Dial connects to Temporal at HOST:PORT; empty: where the environment says. Namespace, TLS

@@ -8,8 +8,8 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"filewise"
-	"filewise/experiment"
 	"filewise/internal/say"
+	"filewise/lab/experiment"
 )
 
 // BackupCost is the check that states what comparing backups of a database takes.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/experiment"
+	"filewise/lab/experiment"
 )
 
 // The hours of a race follow from the last backup, and what the budget does not hold is offered at less cost.

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/experiment"
-	"filewise/workload"
+	"filewise/lab/experiment"
+	"filewise/lab/workload"
 )
 
 // checkDump refuses layouts that cannot hold the tables of the dump that fills builds. One

@@ -5,11 +5,11 @@ import (
 	"errors"
 
 	"filewise"
-	"filewise/experiment"
-	"filewise/hostlock"
-	"filewise/plan"
-	"filewise/storage"
-	"filewise/workload"
+	"filewise/host/hostlock"
+	"filewise/lab/experiment"
+	"filewise/lab/storage"
+	"filewise/lab/workload"
+	"filewise/run/plan"
 )
 
 // Environment holds what a plan is measured in, or what is looked at without a plan: the opened server with its

@@ -7,8 +7,8 @@ import (
 	"runtime"
 
 	"filewise"
+	"filewise/host/machine"
 	"filewise/internal/limit"
-	"filewise/machine"
 )
 
 // openExternal opens a server on which others work too: its measuring lock, and every

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/machine"
-	"filewise/plan"
-	"filewise/probe"
-	"filewise/store"
+	"filewise/host/machine"
+	"filewise/lab/probe"
+	"filewise/results/store"
+	"filewise/run/plan"
 )
 
 // begin stores the run, new or resumed, with what it runs on, which must not have changed.

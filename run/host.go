@@ -5,8 +5,8 @@ import (
 	"runtime"
 
 	"filewise"
-	"filewise/experiment"
-	"filewise/machine"
+	"filewise/host/machine"
+	"filewise/lab/experiment"
 )
 
 // HostOf returns what is known of a target's machine without asking its server.

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/archive"
-	"filewise/experiment"
-	"filewise/scratch"
-	"filewise/store"
-	"filewise/web"
+	"filewise/host/scratch"
+	"filewise/lab/experiment"
+	"filewise/results/archive"
+	"filewise/results/store"
+	"filewise/watch/web"
 )
 
 // Sockets is the directory, below Filewise's state directory, in which the runs of this

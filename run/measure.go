@@ -8,10 +8,10 @@ import (
 	"strconv"
 
 	"filewise"
-	"filewise/archive"
-	"filewise/experiment"
-	"filewise/report"
-	"filewise/store"
+	"filewise/lab/experiment"
+	"filewise/results/archive"
+	"filewise/results/report"
+	"filewise/results/store"
 )
 
 // measurement is a run that is being measured.

@@ -13,11 +13,11 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"filewise"
-	"filewise/experiment"
-	"filewise/machine"
-	"filewise/notify"
-	"filewise/report"
-	"filewise/store"
+	"filewise/host/machine"
+	"filewise/lab/experiment"
+	"filewise/results/report"
+	"filewise/results/store"
+	"filewise/watch/notify"
 )
 
 // notices tell people of a run. The nil one tells nobody.

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/experiment"
-	"filewise/notify"
-	"filewise/notify/notifytest"
+	"filewise/lab/experiment"
+	"filewise/watch/notify"
+	"filewise/watch/notify/notifytest"
 )
 
 // events are those that a webhook got.

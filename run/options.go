@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/experiment"
-	"filewise/notify"
-	"filewise/report"
-	"filewise/store"
-	"filewise/web"
+	"filewise/lab/experiment"
+	"filewise/results/report"
+	"filewise/results/store"
+	"filewise/watch/notify"
+	"filewise/watch/web"
 )
 
 // Options holds what a run needs beside its plan. Only the engine has to be given, and the login where the plan's

@@ -9,9 +9,9 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"filewise"
-	"filewise/experiment"
+	"filewise/host/machine"
 	"filewise/internal/filesystem"
-	"filewise/machine"
+	"filewise/lab/experiment"
 )
 
 // SpaceNeed is the room that a plan needs on one volume, and what there is.

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"filewise"
-	"filewise/experiment"
-	"filewise/store"
+	"filewise/lab/experiment"
+	"filewise/results/store"
 )
 
 // redesign has the runner measure another design of the run: it is stored before its first pilot. A

@@ -8,10 +8,10 @@ import (
 	"strconv"
 
 	"filewise"
-	"filewise/archive"
-	"filewise/experiment"
-	"filewise/scratch"
-	"filewise/store"
+	"filewise/host/scratch"
+	"filewise/lab/experiment"
+	"filewise/results/archive"
+	"filewise/results/store"
 )
 
 // Run measures a plan, stores every trial, and returns what came of it. When ctx ends,

@@ -12,13 +12,13 @@ import (
 
 	"filewise"
 	"filewise/engine/fake"
-	"filewise/experiment"
-	"filewise/hostlock"
-	"filewise/report"
-	"filewise/store"
-	"filewise/verdict"
-	"filewise/web"
-	"filewise/workload"
+	"filewise/host/hostlock"
+	"filewise/lab/experiment"
+	"filewise/lab/verdict"
+	"filewise/lab/workload"
+	"filewise/results/report"
+	"filewise/results/store"
+	"filewise/watch/web"
 )
 
 // worker is a program without a terminal that carries a plan out on the fake engine.

@@ -2,8 +2,8 @@ package run
 
 import (
 	"filewise"
-	"filewise/machine"
-	"filewise/scratch"
+	"filewise/host/machine"
+	"filewise/host/scratch"
 )
 
 // makeScratch puts a scratch directory in the place of every volume. Servers that are

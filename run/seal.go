@@ -4,10 +4,10 @@ import (
 	"fmt"
 
 	"filewise"
-	"filewise/archive"
-	"filewise/experiment"
+	"filewise/host/scratch"
 	"filewise/internal/seal"
-	"filewise/scratch"
+	"filewise/lab/experiment"
+	"filewise/results/archive"
 )
 
 // A store is a file like any other: somebody else may have written it, or put a run into it. So the

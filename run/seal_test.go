@@ -4,10 +4,10 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/archive"
-	"filewise/experiment"
-	"filewise/store"
-	"filewise/workload"
+	"filewise/lab/experiment"
+	"filewise/lab/workload"
+	"filewise/results/archive"
+	"filewise/results/store"
 )
 
 // Any other address, and another user's state directory, breaks the seal.

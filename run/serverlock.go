@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/experiment"
+	"filewise/lab/experiment"
 )
 
 // serverLock is the measuring lock of an external server. Its connection may be lost, so

@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/archive"
-	"filewise/hostlock"
+	"filewise/host/hostlock"
+	"filewise/host/scratch"
 	"filewise/internal/process"
-	"filewise/scratch"
-	"filewise/store"
-	"filewise/web"
+	"filewise/results/archive"
+	"filewise/results/store"
+	"filewise/watch/web"
 )
 
 // Measured is a run with the process that measures it.

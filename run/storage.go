@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/hostlock"
-	"filewise/plan"
-	"filewise/probe"
-	"filewise/scratch"
-	"filewise/storage"
+	"filewise/host/hostlock"
+	"filewise/host/scratch"
+	"filewise/lab/probe"
+	"filewise/lab/storage"
+	"filewise/run/plan"
 )
 
 // budgetForStorage counts the times as long as measuring the storage a run's budget must be for the run to do it by

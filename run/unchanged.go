@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/archive"
-	"filewise/machine"
-	"filewise/store"
+	"filewise/host/machine"
+	"filewise/results/archive"
+	"filewise/results/store"
 )
 
 // unchanged refuses to go on with a run on another machine, file system or server than its trials were measured on. A

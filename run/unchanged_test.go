@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/store"
+	"filewise/results/store"
 )
 
 // What must be the same in a run is compared; what may change, or an older Filewise did not store, is not.

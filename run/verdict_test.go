@@ -7,12 +7,12 @@ import (
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 
 	"filewise"
-	"filewise/archive"
 	"filewise/engine/fake"
-	"filewise/experiment"
-	"filewise/notify"
-	"filewise/notify/notifytest"
-	"filewise/store"
+	"filewise/lab/experiment"
+	"filewise/results/archive"
+	"filewise/results/store"
+	"filewise/watch/notify"
+	"filewise/watch/notify/notifytest"
 )
 
 // slower is a latency histogram of a layout: of as many ms as it has files.

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/experiment"
 	"filewise/internal/limit"
 	"filewise/internal/maintenance"
+	"filewise/lab/experiment"
 )
 
 // watch says when trials may run: within the maintenance windows, while others

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/experiment"
 	"filewise/internal/limit"
 	"filewise/internal/maintenance"
+	"filewise/lab/experiment"
 )
 
 // virtual is a clock that sleeping moves.

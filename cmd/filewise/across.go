@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise"
-	"filewise/archive"
-	"filewise/plan"
+	"filewise/results/archive"
+	"filewise/run/plan"
 )
 
 // acrossFlags holds what compare takes for several hosts.

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise"
-	"filewise/apply"
-	"filewise/plan"
+	"filewise/own/apply"
+	"filewise/run/plan"
 )
 
 // applyFlags say to which database, and where the scripts go.

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise"
-	"filewise/archive"
-	"filewise/plan"
+	"filewise/own/backup"
+	"filewise/results/archive"
 	"filewise/run"
-	"filewise/tune"
+	"filewise/run/plan"
 )
 
 func (a *app) backupCommand() *cobra.Command {
@@ -22,7 +22,7 @@ func (a *app) backupCommand() *cobra.Command {
 	var output string
 	var g resultFlags
 	var secret filewise.Address
-	var goal tune.Goal
+	var goal backup.Goal
 	var screen int
 	cmd := &cobra.Command{
 		Use:               "backup [RUN]",
@@ -38,7 +38,7 @@ func (a *app) backupCommand() *cobra.Command {
 				if o.Database.Value == "" {
 					return filewise.Errorf(filewise.CodeUsage, "name it: --target URL --database NAME", "backup needs a database of yours")
 				}
-				race := tune.Race{Engines: registry(), Options: o, Screen: screen, Measure: func(made plan.Made, last bool) (run.Outcome, error) {
+				race := backup.Race{Engines: registry(), Options: o, Screen: screen, Measure: func(made plan.Made, last bool) (run.Outcome, error) {
 					if g.quiet = a.json; !last { // what is said in the end is one document
 						return a.runOne(cmd.Context(), made, &resultFlags{quiet: true})
 					}
@@ -77,12 +77,12 @@ func (a *app) backupCommand() *cobra.Command {
 	cmd.Flags().IntVar(&screen, "screen", 0, "for a large database: compare all settings on --part first (on SQL Server without it by "+
 		"backups to NUL), and only the `number` fastest in full; --budget is of each")
 	completeChoices(cmd)
-	completeFlag(cmd, "optimize", tune.Optimizations...)
+	completeFlag(cmd, "optimize", backup.Optimizations...)
 	return cmd
 }
 
 // prove tries the best setting of a run, and writes its script.
-func (a *app) prove(ctx context.Context, o *plan.Options, secret filewise.Address, ref, output string, goal tune.Goal) error {
+func (a *app) prove(ctx context.Context, o *plan.Options, secret filewise.Address, ref, output string, goal backup.Goal) error {
 	r, err := archive.Load(ctx, a.storePath, ref)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (a *app) prove(ctx context.Context, o *plan.Options, secret filewise.Addres
 	if r.Origin != nil {
 		return run.Imported(r)
 	}
-	result, err := tune.Of(r, r.Thrown())
+	result, err := backup.Of(r, r.Thrown())
 	if err != nil {
 		return err
 	}

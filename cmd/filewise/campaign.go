@@ -14,14 +14,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise"
-	"filewise/archive"
-	"filewise/drivers"
 	"filewise/fleet"
+	"filewise/fleet/drivers"
 	"filewise/internal/filesystem"
-	"filewise/plan"
-	"filewise/report/document"
-	"filewise/store"
-	"filewise/study"
+	"filewise/results/archive"
+	"filewise/results/report/document"
+	"filewise/results/store"
+	"filewise/run/plan"
+	"filewise/run/study"
 )
 
 // campaignFlags say what is measured where.

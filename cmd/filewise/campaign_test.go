@@ -19,7 +19,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"filewise/fleet"
-	"filewise/plan"
+	"filewise/run/plan"
 )
 
 // temporal is one with a host, whose orders never end.

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise"
-	"filewise/capture"
-	"filewise/plan"
+	"filewise/own/capture"
+	"filewise/run/plan"
 )
 
 // captured holds what was read, with the study file if that is not written to a file.

@@ -14,10 +14,10 @@ import (
 	"golang.org/x/term"
 
 	"filewise"
+	"filewise/host/scratch"
 	"filewise/internal/filesystem"
-	"filewise/plan"
 	"filewise/run"
-	"filewise/scratch"
+	"filewise/run/plan"
 )
 
 func (a *app) cleanCommand() *cobra.Command {

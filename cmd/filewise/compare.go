@@ -6,11 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"filewise/archive"
-	"filewise/gate"
-	"filewise/plan"
-	"filewise/report/document"
-	"filewise/verdict"
+	"filewise/lab/verdict"
+	"filewise/results/archive"
+	"filewise/results/gate"
+	"filewise/results/report/document"
+	"filewise/run/plan"
 )
 
 func (a *app) compareCommand() *cobra.Command {

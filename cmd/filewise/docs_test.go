@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"filewise/internal/longtest"
-	"filewise/plan"
+	"filewise/run/plan"
 )
 
 // Examples in the README and docs/ are executed, block by block, each page in a

@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise"
-	"filewise/doctor"
-	"filewise/plan"
-	"filewise/preview"
 	"filewise/run"
+	"filewise/run/doctor"
+	"filewise/run/plan"
+	"filewise/run/preview"
 )
 
 // doctorFlags say what else is looked at, and how.

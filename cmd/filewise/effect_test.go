@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"filewise"
-	"filewise/machine"
-	"filewise/plan"
+	"filewise/host/machine"
+	"filewise/lab/workload"
 	"filewise/run"
-	"filewise/workload"
+	"filewise/run/plan"
 )
 
 // opposed are two values for each option that changes what is built or executed.

@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise"
-	"filewise/doctor"
-	"filewise/plan"
-	"filewise/report/document"
+	"filewise/results/report/document"
 	"filewise/run"
+	"filewise/run/doctor"
+	"filewise/run/plan"
 )
 
 func (a *app) enginesCommand() *cobra.Command {

@@ -15,7 +15,7 @@ import (
 	"filewise/fleet"
 	"filewise/internal/help"
 	"filewise/internal/nearest"
-	"filewise/plan"
+	"filewise/run/plan"
 )
 
 // prefix is that of Filewise's variables.

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/notify"
-	"filewise/target"
+	"filewise/host/target"
+	"filewise/watch/notify"
 )
 
 // Exit codes, documented in docs/environment.md and in `filewise --help`.

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise"
-	"filewise/archive"
-	"filewise/plan"
-	"filewise/store"
+	"filewise/results/archive"
+	"filewise/results/store"
+	"filewise/run/plan"
 )
 
 // exportFlags say what of a run is written, and how.

@@ -17,11 +17,11 @@ import (
 	"testing"
 	"time"
 
-	"filewise/plan"
+	"filewise/run/plan"
 )
 
 // byURL are the servers that runs by URL are disturbed on: MySQL, which shares MariaDB's
-// code, by bench/attack alone.
+// code, by proof/attack alone.
 func byURL() map[string]func(*testing.T) *existing {
 	all := map[string]func(*testing.T) *existing{"mariadb": externalMariaDB, "postgres": externalPostgres}
 	if attacked() {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"filewise/plan"
+	"filewise/run/plan"
 )
 
 // optionFlag is the flag of an option: one that is set says so.

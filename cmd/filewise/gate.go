@@ -8,11 +8,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"filewise"
-	"filewise/archive"
-	"filewise/experiment"
-	"filewise/gate"
-	"filewise/plan"
-	"filewise/report"
+	"filewise/lab/experiment"
+	"filewise/results/archive"
+	"filewise/results/gate"
+	"filewise/results/report"
+	"filewise/run/plan"
 )
 
 // resultFlags say what fails a pipeline, where its outcome is written, and what the run is called.

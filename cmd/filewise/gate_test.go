@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"filewise/experiment"
-	"filewise/report"
+	"filewise/lab/experiment"
+	"filewise/results/report"
 )
 
 // JUnit XML says directly behind the headline what the layout to use loses in latency.

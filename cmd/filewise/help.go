@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise/internal/help"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // helpLayout has the flags of run and plan in groups.

@@ -8,7 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"filewise/internal/help"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // No line of any command's help is wider than a page, and every flag of run and plan stands

@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise"
-	"filewise/archive"
-	"filewise/doctor"
 	"filewise/internal/filesystem"
-	"filewise/store"
+	"filewise/results/archive"
+	"filewise/results/store"
+	"filewise/run/doctor"
 )
 
 func (a *app) importCommand() *cobra.Command {

@@ -14,9 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"filewise"
-	"filewise/archive"
-	"filewise/plan"
-	"filewise/store"
+	"filewise/results/archive"
+	"filewise/results/store"
+	"filewise/run/plan"
 )
 
 // bundleFor is a bundle of a run with invented trials, whose text change may alter.

@@ -10,8 +10,8 @@ import (
 
 	"filewise"
 	"filewise/internal/filesystem"
-	"filewise/study"
-	"filewise/workload"
+	"filewise/lab/workload"
+	"filewise/run/study"
 )
 
 func (a *app) initCommand() *cobra.Command {

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise"
-	"filewise/inspect"
-	"filewise/plan"
+	"filewise/own/inspect"
 	"filewise/run"
+	"filewise/run/plan"
 )
 
 // inspectPatience bounds a look with all of its questions.

@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"filewise"
-	"filewise/inspect"
 	"filewise/internal/sqlitedriver"
-	"filewise/plan"
+	"filewise/own/inspect"
 	"filewise/run"
+	"filewise/run/plan"
 )
 
 // Every command that an inspection of any engine can propose is one that plan reads

@@ -14,14 +14,14 @@ import (
 	"github.com/spf13/pflag"
 
 	"filewise"
-	"filewise/archive"
-	"filewise/experiment"
-	"filewise/gate"
 	"filewise/internal/filesystem"
 	"filewise/internal/say"
-	"filewise/plan"
-	"filewise/verdict"
-	"filewise/verdict/tablecsv"
+	"filewise/lab/experiment"
+	"filewise/lab/verdict"
+	"filewise/lab/verdict/tablecsv"
+	"filewise/results/archive"
+	"filewise/results/gate"
+	"filewise/run/plan"
 )
 
 func (a *app) judgeCommand() *cobra.Command {

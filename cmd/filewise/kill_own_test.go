@@ -25,7 +25,7 @@ custom:
 
 // SIGKILL at random moments of what works on a database of the user's: the next start and clean
 // leave nothing on the server, on disk and of processes, the database is the same, what was
-// written is whole, and the command comes to its end. bench/attack kills 8 of each command, as
+// written is whole, and the command comes to its end. proof/attack kills 8 of each command, as
 // root also in containers; without it there is one kill of two.
 func TestKillOwn(t *testing.T) {
 	t.Parallel()

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"filewise/store"
+	"filewise/results/store"
 )
 
 // killing is a series of kills of one kind of run.
@@ -53,7 +53,7 @@ func killSeed(t *testing.T) uint64 {
 // stored is lost, altered or measured again, and the next start of any kind removes the
 // scratch directories and nothing else. Servers end with Filewise, also while they are
 // created, started, reset and stopped, and one of the user's own goes on. Of SQLite
-// bench/attack kills more.
+// proof/attack kills more.
 func TestKillWithServers(t *testing.T) {
 	t.Parallel()
 	needServer(t)

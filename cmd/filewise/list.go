@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise"
-	"filewise/archive"
-	"filewise/plan"
-	"filewise/store"
+	"filewise/results/archive"
+	"filewise/results/store"
+	"filewise/run/plan"
 )
 
 func (a *app) listCommand() *cobra.Command {

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/plan"
+	"filewise/host/target"
 	"filewise/run"
-	"filewise/target"
+	"filewise/run/plan"
 )
 
 // access logs in to the server of a target, or of a plan's origin, by what the options give.

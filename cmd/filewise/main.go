@@ -12,7 +12,7 @@ import (
 	"filewise/internal/filesystem"
 	"filewise/internal/pager"
 	"filewise/internal/progress"
-	"filewise/report/document"
+	"filewise/results/report/document"
 )
 
 func main() {

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"filewise": checkedMain})
 }
 
-// attackVariable is set where bench/attack runs a test.
+// attackVariable is set where proof/attack runs a test.
 const attackVariable = "TEST_FILEWISE_ATTACK"
 
 // everything reports that the long part is wanted too: scripts/test --all, of which nothing is skipped.

@@ -16,9 +16,9 @@ import (
 	"filewise/cmd/filewise/filewisetest"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/innodb/servertest"
-	"filewise/experiment"
 	"filewise/internal/process"
-	"filewise/store"
+	"filewise/lab/experiment"
+	"filewise/results/store"
 )
 
 // serverRuns are the shortest runs with servers: 2 pilots and 6 trials of about a

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/notify"
-	"filewise/plan"
+	"filewise/run/plan"
+	"filewise/watch/notify"
 )
 
 // notifier tells those whom the flags name. Nil means nobody. It keeps their secrets out of what is printed, and

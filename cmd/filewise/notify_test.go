@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"filewise/experiment"
-	"filewise/notify"
-	"filewise/notify/notifytest"
-	"filewise/plan"
-	"filewise/store"
+	"filewise/lab/experiment"
+	"filewise/results/store"
+	"filewise/run/plan"
+	"filewise/watch/notify"
+	"filewise/watch/notify/notifytest"
 )
 
 // home is where a command line runs that has its own store, state and lock.

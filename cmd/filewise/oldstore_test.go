@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"filewise/experiment"
+	"filewise/lab/experiment"
 )
 
 // The store was written by Filewise of 2026-11-22, before the program model was

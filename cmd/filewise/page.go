@@ -8,12 +8,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"filewise"
-	"filewise/archive"
-	"filewise/report"
+	"filewise/host/scratch"
+	"filewise/results/archive"
+	"filewise/results/report"
+	"filewise/results/store"
 	"filewise/run"
-	"filewise/scratch"
-	"filewise/store"
-	"filewise/web"
+	"filewise/watch/web"
 )
 
 // pageFlags say where the live page is: those of run and resume.

@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"filewise/plan"
-	"filewise/preview"
-	"filewise/report/document"
+	"filewise/results/report/document"
+	"filewise/run/plan"
+	"filewise/run/preview"
 )
 
 func (a *app) planCommand() *cobra.Command {

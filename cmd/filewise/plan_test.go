@@ -6,7 +6,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // What plan says without --sql fits on a screen, whatever the scenario.

@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"filewise"
-	"filewise/plan"
-	"filewise/preview"
 	"filewise/run"
+	"filewise/run/plan"
+	"filewise/run/preview"
 )
 
 // powerFlags say where the noise comes from.

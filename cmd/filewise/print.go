@@ -10,7 +10,7 @@ import (
 	"filewise"
 	"filewise/internal/filesystem"
 	"filewise/internal/pager"
-	"filewise/report/document"
+	"filewise/results/report/document"
 )
 
 // lineWriter prints text for people until the first error, and keeps that. Lines are as wide as

@@ -15,8 +15,8 @@ import (
 
 	"filewise"
 	"filewise/cmd/filewise/filewisetest"
-	"filewise/experiment"
-	"filewise/store"
+	"filewise/lab/experiment"
+	"filewise/results/store"
 )
 
 // place is where filewise processes run that are interrupted and killed: a

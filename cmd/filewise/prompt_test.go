@@ -16,10 +16,10 @@ import (
 	"github.com/creack/pty"
 
 	"filewise"
-	"filewise/archive"
-	"filewise/experiment"
-	"filewise/plan"
-	"filewise/store"
+	"filewise/lab/experiment"
+	"filewise/results/archive"
+	"filewise/results/store"
+	"filewise/run/plan"
 )
 
 // Anyone who goes on with a run that was started with --no-password is not asked for one.

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"filewise/report/document"
-	"filewise/store"
+	"filewise/results/report/document"
+	"filewise/results/store"
 )
 
 // evil clears a screen, moves up and writes over what stood there, sets the title, turns

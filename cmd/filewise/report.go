@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"filewise/plan"
-	"filewise/report"
+	"filewise/results/report"
+	"filewise/run/plan"
 )
 
 func (a *app) reportCommand() *cobra.Command {

@@ -8,11 +8,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"filewise/archive"
-	"filewise/display"
 	"filewise/internal/pager"
-	"filewise/report"
-	"filewise/store"
+	"filewise/results/archive"
+	"filewise/results/report"
+	"filewise/results/store"
+	"filewise/watch/display"
 )
 
 // printData writes a result to stdout, as text or JSON.

@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise"
-	"filewise/archive"
-	"filewise/experiment"
 	"filewise/fleet"
-	"filewise/plan"
+	"filewise/lab/experiment"
+	"filewise/results/archive"
 	"filewise/run"
+	"filewise/run/plan"
 )
 
 // resumeFlags holds what a run that goes on is told again.

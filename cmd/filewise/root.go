@@ -12,14 +12,14 @@ import (
 
 	"filewise"
 	"filewise/engine/all"
+	"filewise/host/scratch"
 	"filewise/internal/filesystem"
 	"filewise/internal/help"
 	"filewise/internal/progress"
-	"filewise/plan"
-	"filewise/preview"
-	"filewise/scratch"
-	"filewise/store"
-	"filewise/web"
+	"filewise/results/store"
+	"filewise/run/plan"
+	"filewise/run/preview"
+	"filewise/watch/web"
 )
 
 // app holds what the commands share.

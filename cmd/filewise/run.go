@@ -12,10 +12,10 @@ import (
 
 	"filewise"
 	"filewise/fleet"
-	"filewise/notify"
-	"filewise/plan"
+	"filewise/lab/workload"
 	"filewise/run"
-	"filewise/workload"
+	"filewise/run/plan"
+	"filewise/watch/notify"
 )
 
 func (a *app) runCommand() *cobra.Command {

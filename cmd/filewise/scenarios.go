@@ -6,9 +6,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
-	"filewise/plan"
-	"filewise/report"
-	"filewise/workload"
+	"filewise/lab/workload"
+	"filewise/results/report"
+	"filewise/run/plan"
 )
 
 func (a *app) scenariosCommand() *cobra.Command {

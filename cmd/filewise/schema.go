@@ -12,22 +12,22 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise"
-	"filewise/apply"
-	"filewise/archive"
-	"filewise/capture"
-	"filewise/doctor"
 	"filewise/fleet"
+	"filewise/host/scratch"
 	"filewise/internal/jsonform"
 	"filewise/internal/nearest"
-	"filewise/notify"
-	"filewise/preview"
-	"filewise/report"
+	"filewise/lab/workload"
+	"filewise/own/apply"
+	"filewise/own/backup"
+	"filewise/own/capture"
+	"filewise/results/archive"
+	"filewise/results/report"
+	"filewise/results/store"
 	"filewise/run"
-	"filewise/scratch"
-	"filewise/store"
-	"filewise/study"
-	"filewise/tune"
-	"filewise/workload"
+	"filewise/run/doctor"
+	"filewise/run/preview"
+	"filewise/run/study"
+	"filewise/watch/notify"
 )
 
 type (
@@ -63,7 +63,7 @@ func outputs() map[string][]any {
 	return map[string][]any{
 		"run": {result, studied}, "resume": {result, studied}, "show": {result}, "report": {result}, "judge": {result, archive.Elsewhere{}},
 		"plan": {preview.Preview{}, previews{}, preview.Power{}}, "compare": {archive.Comparison{}, archive.Across{}},
-		"list": {[]store.RunInfo{}}, "import": {imported{}, doctor.Reading{}}, "apply": {apply.Scripts{}}, "backup": {result, tune.Result{}},
+		"list": {[]store.RunInfo{}}, "import": {imported{}, doctor.Reading{}}, "apply": {apply.Scripts{}}, "backup": {result, backup.Result{}},
 		"capture": {captured{}}, "inspect": {inspected{}}, "doctor": {doctor.Diagnosis{}}, "engines": {[]engineInfo{}, engineInfo{}},
 		"scenarios": {[]workload.Scenario{}, workload.Scenario{}}, "clean": {[]scratch.Leftover{}, []run.Leftover{}},
 		"stop": {stopped{}}, "serve": {served{}}, "version": {map[string]string{}},

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"filewise/store"
+	"filewise/results/store"
 )
 
 // exitSchema is the exit code of a program under test whose JSON is not as its schema says.

@@ -25,7 +25,7 @@ import (
 	"filewise"
 	"filewise/cmd/filewise/filewisetest"
 	"filewise/internal/sqlitedriver"
-	"filewise/store"
+	"filewise/results/store"
 )
 
 // exits CODE PROGRAM [ARG …] runs a program that ends with this exit code.

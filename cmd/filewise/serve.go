@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise"
-	"filewise/archive"
 	"filewise/fleet"
+	"filewise/results/archive"
 	"filewise/run"
-	"filewise/web"
+	"filewise/watch/web"
 )
 
 func (a *app) serveCommand() *cobra.Command {

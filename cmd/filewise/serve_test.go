@@ -19,8 +19,8 @@ import (
 	"testing"
 	"time"
 
-	"filewise/store"
-	"filewise/web"
+	"filewise/results/store"
+	"filewise/watch/web"
 )
 
 // freeAddress is an address on the loopback interface that nobody listens on.

@@ -27,8 +27,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"filewise"
-	"filewise/capture"
 	"filewise/engine/innodb/servertest"
+	"filewise/own/capture"
 )
 
 // shape is a database as an application has it, and what that does to it.

@@ -6,9 +6,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise"
-	"filewise/archive"
 	"filewise/internal/say"
-	"filewise/report"
+	"filewise/results/archive"
+	"filewise/results/report"
 )
 
 func (a *app) showCommand() *cobra.Command {

@@ -21,9 +21,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"filewise/host/scratch"
 	"filewise/internal/sqlitedriver"
-	"filewise/scratch"
-	"filewise/store"
+	"filewise/results/store"
 )
 
 // short runs take some seconds: 3 pilots and at least 9 trials.

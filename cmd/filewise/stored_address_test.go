@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"filewise/experiment"
-	"filewise/plan"
-	"filewise/store"
+	"filewise/lab/experiment"
+	"filewise/results/store"
+	"filewise/run/plan"
 )
 
 // listening counts who connects.

@@ -7,8 +7,8 @@ import (
 
 	"filewise"
 	"filewise/cmd/filewise/filewisetest"
-	"filewise/experiment"
-	"filewise/store"
+	"filewise/lab/experiment"
+	"filewise/results/store"
 )
 
 var (

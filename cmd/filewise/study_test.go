@@ -19,11 +19,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"filewise"
-	"filewise/experiment"
-	"filewise/plan"
+	"filewise/lab/experiment"
+	"filewise/lab/workload"
 	"filewise/run"
-	"filewise/study"
-	"filewise/workload"
+	"filewise/run/plan"
+	"filewise/run/study"
 )
 
 // Every flag of run has its key in study files, which sets it. One that cannot be

@@ -13,11 +13,11 @@ import (
 
 	"filewise"
 	"filewise/internal/help"
-	"filewise/plan"
-	"filewise/preview"
+	"filewise/lab/workload"
 	"filewise/run"
-	"filewise/study"
-	"filewise/workload"
+	"filewise/run/plan"
+	"filewise/run/preview"
+	"filewise/run/study"
 )
 
 // runStudy runs the experiments of a study file one after the other. One that

@@ -10,7 +10,7 @@ import (
 
 	"filewise/internal/help"
 	"filewise/internal/pager"
-	"filewise/report/document"
+	"filewise/results/report/document"
 )
 
 // terminal reports whether w is one, and how wide it is.

@@ -17,7 +17,7 @@ import (
 
 	"github.com/creack/pty"
 
-	"filewise/store"
+	"filewise/results/store"
 )
 
 // watched holds what a filewise on a pseudo terminal has shown.

@@ -8,7 +8,7 @@ import (
 	"filewise"
 	"filewise/engine/fake"
 	"filewise/engine/sqlite"
-	"filewise/plan"
+	"filewise/run/plan"
 )
 
 // virtualVariable has runs on SQLite planned as they are and measured in virtual time: for

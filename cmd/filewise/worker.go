@@ -12,12 +12,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"filewise"
-	"filewise/experiment"
 	"filewise/fleet"
-	"filewise/plan"
-	"filewise/report/document"
+	"filewise/lab/experiment"
+	"filewise/results/report/document"
 	"filewise/run"
-	"filewise/study"
+	"filewise/run/plan"
+	"filewise/run/study"
 )
 
 // temporalFlag registers where Temporal is.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // NewVisits makes the workload visits: rows of a number and a page, each a

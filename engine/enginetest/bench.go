@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/drive"
-	"filewise/experiment"
-	"filewise/workload"
+	"filewise/lab/drive"
+	"filewise/lab/experiment"
+	"filewise/lab/workload"
 )
 
 // bench is a server with two volumes in a directory of its own.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // customSetup makes a table that the layout spreads, and one that it does not.

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // Subject is an engine under test.

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/drive"
-	"filewise/experiment"
+	"filewise/lab/drive"
+	"filewise/lab/experiment"
 )
 
 // testLoad has so many connections at the same time work a little, as an

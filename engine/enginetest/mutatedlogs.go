@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/capture"
+	"filewise/own/capture"
 )
 
 // Logged is a statement of a made-up log.

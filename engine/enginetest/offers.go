@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/doctor"
-	"filewise/experiment"
-	"filewise/plan"
+	"filewise/lab/experiment"
+	"filewise/run/doctor"
+	"filewise/run/plan"
 )
 
 // testOffers: what is offered works, and what is not is absent and says why.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // orderParams are those of a small orders: the least of customers and items.

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // fragRows are the rows of each table of scan and backup: two batches.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // probePatience is how long counters may take to move: a server adds some up once a

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"filewise"
-	"filewise/drive"
-	"filewise/workload"
+	"filewise/lab/drive"
+	"filewise/lab/workload"
 )
 
 // testConnectionLost ends the server's side of all connections in the middle of

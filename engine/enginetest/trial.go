@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // testTrial takes one layout through the life of a trial.

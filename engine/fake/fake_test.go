@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 func layout(n int) filewise.Layout {

@@ -10,7 +10,7 @@ import (
 	"filewise/engine/innodb/external"
 	"filewise/engine/innodb/servertest"
 	"filewise/internal/longtest"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // An external server by URL, over TLS, with an account that has the rights which

@@ -17,7 +17,7 @@ import (
 	"filewise/engine/enginetest"
 	"filewise/engine/innodb/servertest"
 	"filewise/engine/internal/sqlrows"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // shop is a database as users have them, with odd names.

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/capture"
-	"filewise/study"
-	"filewise/workload"
+	"filewise/lab/workload"
+	"filewise/own/capture"
+	"filewise/run/study"
 )
 
 // shopServer has schema SHOP with a table and a view, and what its clients have executed.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 const copyFrom = "datapump:dumps/shop%U.dmp?schema=shop"

@@ -11,7 +11,7 @@ import (
 
 	"filewise"
 	"filewise/engine/oracle/internal/usersql"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // bankSetup is a set-up of everything that one may have; a block is an item of its own.
@@ -160,7 +160,7 @@ func TestCustomRights(t *testing.T) {
 // contact: what stood there was SQLite's).
 func exampleProgram(t *testing.T) filewise.Program {
 	t.Helper()
-	text, err := os.ReadFile("../../study/example_custom.yaml")
+	text, err := os.ReadFile("../../run/study/example_custom.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"filewise"
 	"filewise/engine/oracle/internal/datapump"
 	"filewise/engine/oracle/internal/usersql"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // design is what a layout comes to on Oracle: tablespaces, files, tables.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 func smallfile(files int) filewise.Layout {

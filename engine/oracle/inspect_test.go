@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/inspect"
+	"filewise/own/inspect"
 )
 
 // inspectedServer has a tablespace of three datafiles of different sizes, full and

@@ -19,7 +19,7 @@ import (
 	"filewise"
 	managed "filewise/engine/internal/server"
 	"filewise/engine/internal/sqlrows"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // The PL/SQL of the workload is executed by MariaDB in sql_mode=ORACLE: an

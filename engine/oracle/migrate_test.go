@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/apply"
+	"filewise/own/apply"
 )
 
 // migratedServer has tablespace SALES with a table of two indexes, one of them elsewhere, and

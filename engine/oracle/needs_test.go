@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/capture"
 	"filewise/engine/enginetest"
 	"filewise/engine/internal/external"
 	"filewise/engine/oracle/internal/datapump"
-	"filewise/workload"
+	"filewise/lab/workload"
+	"filewise/own/capture"
 )
 
 // strict is a server that grants exactly some rights, and notes which are taken. nil: all.

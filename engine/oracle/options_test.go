@@ -12,7 +12,7 @@ import (
 	"github.com/sijms/go-ora/v2/configurations"
 
 	"filewise"
-	"filewise/target"
+	"filewise/host/target"
 )
 
 func address(t *testing.T, url string) *filewise.Address {

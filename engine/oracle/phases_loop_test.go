@@ -16,7 +16,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/operations"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // The procedures and checks of orders and dml, executed by MariaDB in sql_mode=ORACLE

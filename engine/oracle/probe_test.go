@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // Waits are told apart by who waits, idle ones are left out, and times have the

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // As published, single-row work is what the article had on Oracle, and each of it is said;

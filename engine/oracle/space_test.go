@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // Extents are as the server takes them (Oracle Database Concepts), and from the files in

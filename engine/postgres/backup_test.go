@@ -11,7 +11,7 @@ import (
 
 	"filewise"
 	"filewise/engine/postgres/internal/installed"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // backedUp is a loaded build of the workload backup, or of the same as a dump.

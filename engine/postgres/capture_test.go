@@ -10,10 +10,10 @@ import (
 	"unicode"
 
 	"filewise"
-	"filewise/capture"
 	"filewise/engine/postgres/internal/client"
-	"filewise/study"
-	"filewise/workload"
+	"filewise/lab/workload"
+	"filewise/own/capture"
+	"filewise/run/study"
 )
 
 // theirShop has what users have: odd names, states, persons, keys.

@@ -8,7 +8,7 @@ import (
 
 	"filewise"
 	"filewise/engine/postgres/internal/client"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // A build that is loaded and kept is what the next ones of its layout begin with, its

@@ -17,8 +17,8 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/server"
-	"filewise/scratch"
-	"filewise/workload"
+	"filewise/host/scratch"
+	"filewise/lab/workload"
 )
 
 // A server that is killed in the middle of the work fails the trial with the

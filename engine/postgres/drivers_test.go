@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/drive"
 	"filewise/engine/postgres/internal/client"
+	"filewise/lab/drive"
 )
 
 // driven: two processes work on one build, which one of them has made; the check covers both.

@@ -12,7 +12,7 @@ import (
 	"filewise/engine/postgres/internal/inspection"
 	"filewise/engine/postgres/internal/installed"
 	"filewise/engine/postgres/internal/migrate"
-	"filewise/machine"
+	"filewise/host/machine"
 )
 
 // Engine is PostgreSQL. It implements filewise.Engine, Describer and Arranger.

@@ -10,7 +10,7 @@ import (
 	"filewise"
 	"filewise/engine/postgres/internal/client"
 	"filewise/engine/postgres/internal/inspection"
-	"filewise/inspect"
+	"filewise/own/inspect"
 )
 
 // plantedShop has a table of which one partition holds nearly all, in another

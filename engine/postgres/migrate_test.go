@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/apply"
 	"filewise/engine/postgres/internal/client"
 	"filewise/engine/postgres/internal/installed"
+	"filewise/own/apply"
 )
 
 // movedShop is a database of a user's: foreign keys out, in and to itself, and names that

@@ -8,7 +8,7 @@ import (
 
 	"filewise"
 	"filewise/engine/postgres/internal/client"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // furtherIndex is an index besides the primary key. Its name is its table's with

@@ -11,7 +11,7 @@ import (
 
 	"filewise"
 	"filewise/engine/postgres/internal/installed"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 func smallOrders(t *testing.T, warehouses int) filewise.Workload {

@@ -9,7 +9,7 @@ import (
 	"filewise"
 	"filewise/engine/internal/mark"
 	"filewise/engine/postgres/internal/client"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // theirs are things that a user may put into a database, and what takes them out.

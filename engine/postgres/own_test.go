@@ -12,7 +12,7 @@ import (
 	"filewise"
 	"filewise/engine/internal/mark"
 	"filewise/engine/internal/userbackup"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // ownBackedUp: a database of the user's is backed up while it is written to, restored to a

@@ -16,7 +16,7 @@ import (
 	"filewise"
 	"filewise/engine/internal/userbackup"
 	"filewise/engine/postgres/internal/client"
-	"filewise/machine"
+	"filewise/host/machine"
 )
 
 // ownTool makes the backups of one layout of a database of the user's.

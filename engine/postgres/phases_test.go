@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // Each operation of dml that is interrupted leaves a true ledger, from which it

@@ -6,7 +6,7 @@ import (
 
 	"filewise"
 	"filewise/engine/postgres/internal/installed"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // Of rows that are found without an index, N partitions hold one Nth each, and the

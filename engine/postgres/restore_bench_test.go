@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // BenchmarkRestore compares the restore of a build with psql, which loads the same dump into the

@@ -13,7 +13,7 @@ import (
 	"filewise/engine/internal/customsql"
 	"filewise/engine/postgres/internal/client"
 	"filewise/engine/postgres/internal/dump"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // shopSchema has what a database of a user's has, and odd names.

@@ -11,8 +11,8 @@ import (
 	"filewise"
 	"filewise/docs/example"
 	"filewise/engine/internal/sqlfile"
-	"filewise/experiment"
-	"filewise/verdict"
+	"filewise/lab/experiment"
+	"filewise/lab/verdict"
 )
 
 // The example of docs/adding-a-workload.md is measured by an experiment as it stands

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // Every arm keeps every row, whatever the tables, the keys and the numbers of

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 func ordersOn(t *testing.T, p workload.Params, files, loaders int) (*database, *filewise.Database, filewise.Workload) {

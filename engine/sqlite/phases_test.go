@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 func phased(t *testing.T, w filewise.Workload, err error, files int) *filewise.Database {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // Of rows that are found without an index, N files hold one Nth each, and the report

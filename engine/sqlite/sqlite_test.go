@@ -15,7 +15,7 @@ import (
 	"filewise"
 	"filewise/internal/openfiles"
 	"filewise/internal/sqlitedriver"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 func layout(n int, bytes int64) filewise.Layout {

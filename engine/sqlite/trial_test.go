@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // TestMeasureTrials prints what a trial costs and gives on this machine. It

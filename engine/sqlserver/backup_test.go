@@ -16,7 +16,7 @@ import (
 	"filewise"
 	"filewise/engine/internal/mark"
 	"filewise/engine/sqlserver/internal/serverpath"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // backup makes a backup on a connection of its own.

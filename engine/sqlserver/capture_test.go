@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/capture"
 	"filewise/engine/sqlserver/internal/capturing"
-	"filewise/study"
-	"filewise/workload"
+	"filewise/lab/workload"
+	"filewise/own/capture"
+	"filewise/run/study"
 )
 
 // shop is a database of theirs as a capture sees it: tables with columns, and what its clients do.

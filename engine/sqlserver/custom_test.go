@@ -12,7 +12,7 @@ import (
 	"filewise/engine/enginetest"
 	"filewise/engine/internal/customsql"
 	"filewise/engine/internal/mark"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // customWork is SQL as a user would bring it.

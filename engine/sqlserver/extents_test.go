@@ -8,7 +8,7 @@ import (
 
 	"filewise"
 	"filewise/engine/sqlserver/internal/serverpath"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // TestReach: rows that a layout's files do not see, or do not hold, are warned of, with what

@@ -11,7 +11,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/mark"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // failing answers statements that match with an error, once it is switched on.

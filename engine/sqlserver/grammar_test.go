@@ -18,7 +18,7 @@ import (
 	"filewise"
 	"filewise/engine/internal/sqlfile"
 	"filewise/engine/sqlserver/internal/capturing"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // grammars are the releases of Microsoft's grammar (ScriptDom) to check against:

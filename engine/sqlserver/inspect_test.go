@@ -10,7 +10,7 @@ import (
 
 	"filewise"
 	"filewise/engine/sqlserver/internal/waitclass"
-	"filewise/inspect"
+	"filewise/own/inspect"
 )
 
 // answers are the rows of sections of inspect.sql; of a section that has none the

@@ -12,7 +12,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/mark"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // TestTrial takes layouts through the life of a trial, over the real driver. The

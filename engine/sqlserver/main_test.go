@@ -12,7 +12,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/mark"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // wire is every different statement that a test's server has received.

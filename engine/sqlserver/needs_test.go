@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/capture"
 	"filewise/engine/enginetest"
 	"filewise/engine/internal/mark"
+	"filewise/own/capture"
 )
 
 // ownRows are views that show every login what is its own, and the rest with VIEW SERVER STATE.

@@ -13,7 +13,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/mark"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // ownLab is a server on this host that backs up their database. Their table lines is written to between any

@@ -11,7 +11,7 @@ import (
 	"filewise"
 	"filewise/engine/enginetest"
 	"filewise/engine/internal/mark"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // loadAll loads a workload's tables, each batch twice.

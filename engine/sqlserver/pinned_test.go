@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // TestPinned: what a database would have from model, and measures another thing, is set; the

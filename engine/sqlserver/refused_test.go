@@ -15,7 +15,7 @@ import (
 	"filewise/engine/enginetest"
 	"filewise/engine/internal/mark"
 	"filewise/internal/longtest"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // kinds of statements, as testdata/refusals.txt names them, by how they begin on a line of a batch.

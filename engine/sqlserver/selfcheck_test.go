@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/doctor"
-	"filewise/plan"
+	"filewise/run/doctor"
+	"filewise/run/plan"
 )
 
 // selfCheck has every workload tried on a server elsewhere, and returns what is said and

@@ -14,7 +14,7 @@ import (
 	"filewise"
 	"filewise/engine/internal/script"
 	"filewise/engine/internal/sqlrows"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // varCharMax is a parameter of one byte a letter.

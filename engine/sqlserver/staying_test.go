@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // TestBackupsAreExamined: what Build would refuse of backups is told before anything is built, also where Windows shows

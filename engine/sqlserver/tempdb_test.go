@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 func tempWork(t *testing.T, cycle string) filewise.Workload {

@@ -6,7 +6,7 @@ import (
 
 	"filewise/engine/internal/external"
 	"filewise/engine/internal/operations"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // The names of what Filewise makes in a database, besides those that have a number

@@ -2,7 +2,7 @@
 // few system calls as that takes: what a client takes of the processors, the server that
 // it measures lacks. A transaction of orders takes 0.63 of the client's processor time
 // that connections of package net take on PostgreSQL, 0.55 on MariaDB and 0.56 on MySQL
-// (go run ./bench hotpath; bench/README.md has the figures).
+// (go -C proof run ./bench hotpath; proof/README.md has the figures).
 package exchange
 
 import (
@@ -12,7 +12,7 @@ import (
 )
 
 // Off leaves the connections that Dialing opens as package net makes them: for the
-// measurement of what this package buys, go run ./bench hotpath.
+// measurement of what this package buys, go -C proof run ./bench hotpath.
 var Off atomic.Bool
 
 // Dial opens a connection, as drivers take it in their configuration.

@@ -49,8 +49,8 @@ func TestNarrow(t *testing.T) {
 // Every sign that reports on the terminal use has a word in ASCII.
 func TestPlainHasEverySign(t *testing.T) {
 	text := regexp.MustCompile("(?s)\"(?:[^\"\\\\\n]|\\\\.)*\"|`[^`]*`")
-	for _, dir := range []string{"report", "report/document", "display", "experiment", "internal/say", "cmd/filewise",
-		"inspect", "cause", "verdict"} {
+	for _, dir := range []string{"results/report", "results/report/document", "watch/display", "lab/experiment", "internal/say",
+		"cmd/filewise", "own/inspect", "lab/cause", "lab/verdict"} {
 		files, err := filepath.Glob(filepath.Join("..", "..", dir, "*.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatal(dir, err)

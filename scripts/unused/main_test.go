@@ -20,7 +20,7 @@ func TestAnotherVersionIsSaid(t *testing.T) {
 }
 
 func TestNamesInTemplates(t *testing.T) {
-	names, err := inTemplates("../../report")
+	names, err := inTemplates("../../results/report")
 	if err != nil {
 		t.Fatal(err)
 	}

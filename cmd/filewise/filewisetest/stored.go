@@ -1,6 +1,6 @@
 // Package filewisetest looks from outside at what a filewise process has done: the
 // runs that it stored, the processes that it started and the files that it left. The
-// tests of its commands and bench/attack check the same by it.
+// tests of its commands and proof/attack check the same by it.
 package filewisetest
 
 import (
@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/experiment"
-	"filewise/store"
+	"filewise/lab/experiment"
+	"filewise/results/store"
 )
 
 // Until polls until it is so.

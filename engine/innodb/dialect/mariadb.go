@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/machine"
+	"filewise/host/machine"
 )
 
 // MariaDB is what MariaDB does in its own way.

@@ -10,7 +10,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/server"
-	"filewise/machine"
+	"filewise/host/machine"
 )
 
 // findMariaDB looks for a MariaDB that can be started, in the user's directory or the

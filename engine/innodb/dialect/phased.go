@@ -5,7 +5,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/operations"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // Grows says whether the loaded data grow while they are measured.

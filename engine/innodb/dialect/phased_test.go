@@ -11,7 +11,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/script"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 func TestPositional(t *testing.T) {

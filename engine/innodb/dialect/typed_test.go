@@ -14,7 +14,7 @@ import (
 	"filewise"
 	"filewise/engine/internal/script"
 	"filewise/engine/internal/session"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 func newOrders(t testing.TB, churn bool) filewise.Workload {

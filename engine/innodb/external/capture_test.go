@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/capture"
 	"filewise/engine/enginetest"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/innodb/servertest"
-	"filewise/study"
-	"filewise/workload"
+	"filewise/lab/workload"
+	"filewise/own/capture"
+	"filewise/run/study"
 )
 
 // TestCapture: MariaDB counts statements where performance_schema is on.

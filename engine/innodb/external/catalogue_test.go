@@ -7,7 +7,7 @@ import (
 
 	"filewise"
 	"filewise/engine/innodb/dialect"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // testCatalogue: what MariaDB is asked about its catalogue opens no tables of databases that nobody asked about. The exception is

@@ -11,7 +11,7 @@ import (
 	"filewise"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/innodb/servertest"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 func address(change func(*filewise.Address)) filewise.Address {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/drive"
+	"filewise/lab/drive"
 )
 
 // Two processes work on one build, which one of them has made; the check covers both. What the

@@ -11,7 +11,7 @@ import (
 
 	"filewise"
 	"filewise/engine/innodb/servertest"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // find returns the finding of a check.

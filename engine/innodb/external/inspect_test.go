@@ -11,7 +11,7 @@ import (
 	"filewise"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/innodb/servertest"
-	"filewise/inspect"
+	"filewise/own/inspect"
 )
 
 // testInspect: what is planted is found, with its evidence and what it is worth; of

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // A trial's life on every kind of layout, with an account that has the

@@ -10,7 +10,7 @@ import (
 
 	"filewise"
 	"filewise/engine/innodb/servertest"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // testLoad: whether the server takes files or not, texts arrive as they are, a

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/apply"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/innodb/servertest"
+	"filewise/own/apply"
 )
 
 const (

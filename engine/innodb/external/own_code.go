@@ -15,7 +15,7 @@ import (
 	"filewise"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/internal/dumpfile"
-	"filewise/machine"
+	"filewise/host/machine"
 )
 
 // codeFile and routineFile are the files beside mydumper's that have triggers and events, and routines, which

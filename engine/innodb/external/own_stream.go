@@ -13,7 +13,7 @@ import (
 	"filewise/engine/internal/script"
 	installed "filewise/engine/internal/server"
 	"filewise/engine/internal/userbackup"
-	"filewise/machine"
+	"filewise/host/machine"
 )
 
 // Tools of backups of a user's database: mydumper's threads divide the work; the product's own

@@ -14,7 +14,7 @@ import (
 	"filewise/engine/innodb/servertest"
 	"filewise/engine/internal/mark"
 	"filewise/engine/internal/userbackup"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // part: of a part that table alone is dumped, by either program, and a part that is not there is refused.

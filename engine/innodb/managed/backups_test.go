@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 func isBinlog(path string) bool { return strings.HasPrefix(filepath.Base(path), "fw-bin.") }

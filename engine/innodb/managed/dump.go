@@ -10,7 +10,7 @@ import (
 	"filewise"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/internal/server"
-	"filewise/machine"
+	"filewise/host/machine"
 )
 
 // mydumper dumps tables as rows by several threads, and myloader loads them by

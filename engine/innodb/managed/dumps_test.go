@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 func dump(t *testing.T) filewise.Workload {

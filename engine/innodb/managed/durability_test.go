@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // logRoom checks the room that is kept for the binary log of so many commits.

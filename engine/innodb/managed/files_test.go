@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // Every file's size by the engine's account is its size; use is told only once

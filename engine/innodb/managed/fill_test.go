@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // The default work fills every file of a layout, whatever the key.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // A trial's life on every kind of layout: built, observed, worked on, settled,

@@ -14,9 +14,9 @@ import (
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/innodb/managed"
 	"filewise/engine/innodb/servertest"
+	"filewise/host/scratch"
 	"filewise/internal/longtest"
-	"filewise/scratch"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // sweeping in the environment makes the test binary a Filewise that removes what others left.

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/drive"
-	"filewise/workload"
+	"filewise/lab/drive"
+	"filewise/lab/workload"
 )
 
 // testMeasureTrials prints what a trial at the default size costs and

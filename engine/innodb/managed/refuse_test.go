@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // What a run would refuse, a plan refuses.

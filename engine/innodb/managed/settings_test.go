@@ -15,7 +15,7 @@ import (
 	"filewise"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/innodb/managed"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // The user's settings take effect and are reported; those that the server

@@ -12,7 +12,7 @@ import (
 	"filewise"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/innodb/managed"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // plain is MySQL as users have it: tests share no templates of it.

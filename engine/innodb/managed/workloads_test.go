@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 func phaseLayout(kind filewise.Kind, files int, bytes int64) filewise.Layout {

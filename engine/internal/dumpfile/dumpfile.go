@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/machine"
+	"filewise/host/machine"
 )
 
 // Longest is how many bytes a statement of a script or a log may have, rows of COPY aside: as servers take

@@ -12,7 +12,7 @@ import (
 	"text/template"
 
 	"filewise/engine/internal/sqlfile"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 //go:embed checks.sql

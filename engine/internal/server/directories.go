@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/host/machine"
 	"filewise/internal/filesystem"
-	"filewise/machine"
 )
 
 // MakeDirs makes the directories of a build, for its owner alone. What exists

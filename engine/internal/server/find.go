@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/host/machine"
 	"filewise/internal/userdir"
-	"filewise/machine"
 )
 
 // Binary is a program of a server and where it comes from.

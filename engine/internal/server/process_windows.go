@@ -4,7 +4,7 @@ import (
 	"syscall"
 
 	"filewise"
-	"filewise/machine"
+	"filewise/host/machine"
 )
 
 func attributes(*User) *syscall.SysProcAttr { return nil }

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"filewise/machine"
+	"filewise/host/machine"
 )
 
 // said holds what programs have printed, by sayer.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/machine"
+	"filewise/host/machine"
 )
 
 // Spec says how to start a process.

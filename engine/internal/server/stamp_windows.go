@@ -1,6 +1,6 @@
 package server
 
-import "filewise/machine"
+import "filewise/host/machine"
 
 // stampOf is never asked: there are no managed servers here.
 func stampOf(string) (stamp, error) { return stamp{}, machine.ManagedServers() }

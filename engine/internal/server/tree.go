@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/machine"
+	"filewise/host/machine"
 )
 
 // Tree is the probe of all processes of a server: its main process and those that

@@ -23,8 +23,8 @@ import (
 	"filewise"
 	"filewise/engine/internal/external"
 	"filewise/engine/internal/server"
+	"filewise/host/machine"
 	"filewise/internal/filesystem"
-	"filewise/machine"
 )
 
 // Tool makes the backups of one layout.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/workload"
+	"filewise/lab/workload"
 )
 
 // parted is what is backed up: all, or tablespaces.

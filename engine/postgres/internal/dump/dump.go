@@ -15,7 +15,7 @@ import (
 	"filewise"
 	"filewise/engine/internal/dumpfile"
 	"filewise/engine/postgres/internal/installed"
-	"filewise/machine"
+	"filewise/host/machine"
 )
 
 const programs = "pg_dump"

@@ -15,8 +15,8 @@ import (
 	"filewise"
 	"filewise/engine/internal/server"
 	"filewise/engine/postgres/internal/client"
+	"filewise/host/machine"
 	"filewise/internal/filesystem"
-	"filewise/machine"
 )
 
 // Account is whom the managed server runs as. PostgreSQL refuses root: then it is

@@ -11,7 +11,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/server"
-	"filewise/machine"
+	"filewise/host/machine"
 )
 
 // Binary is the program, with the places where distributions keep it. It is never

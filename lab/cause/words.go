@@ -1,0 +1,268 @@
+package cause
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"filewise/lab/probe"
+)
+
+// words are the sentences about a difference.
+func (in Input) words(c Cause, pairs []pair) []string {
+	unit := Singular(pairs[0].from.Unit)
+	var out []string
+	before := 0.0 // the share of what was said
+	for _, x := range c.Changes[:min(len(c.Changes), mostSaid)] {
+		out = append(out, in.changed(x, unit, before))
+		before += max(x.Share, 0)
+	}
+	if c.Explained == 0 {
+		out = append([]string{in.unexplained(pairs)}, out...)
+	} else if c.Explained < explains {
+		out = append(out, fmt.Sprintf("Nothing measured explains the rest of the %s.", in.gain()))
+	}
+	return append(out, limits(c.Near, in.Layout)...)
+}
+
+func (in Input) gain() string {
+	if in.Effect < 0 {
+		return "loss"
+	}
+	return "gain"
+}
+
+// mostSaid counts the changes are put in words.
+const mostSaid = 3
+
+// changed states how one quantity changed; changes that explain a share of the gain were named before it.
+func (in Input) changed(x Change, unit string, before float64) string {
+	verb := "fell"
+	if x.Fall < 0 {
+		verb = "rose"
+	}
+	by := scaleFor(max(x.From, x.To), x.Unit)
+	s := fmt.Sprintf("%s per %s %s from %s to %s", x.subject(), unit, verb, by.of(x.From), by.of(x.To))
+	if x.Share > 0 {
+		s += fmt.Sprintf(", %s of the %s", percentOf(x.Share), in.gain())
+		if before > 0 && before+x.Share > overlapping {
+			s += " (which overlaps with what is said before)"
+		}
+	}
+	if x.Share < 0 {
+		s += ", which offsets that"
+	}
+	low, high := x.Low, x.High
+	if x.Fall < 0 {
+		low, high = -x.High, -x.Low
+	}
+	if by.of(low) == by.of(high) { // the same in all blocks, as far as it is written
+		return s + "."
+	}
+	return s + fmt.Sprintf(" (it %s by %s … %s, 95 %% interval).", verb, by.of(low), by.of(high))
+}
+
+// The share from which parts overlap, and from which one is more than the whole:
+// less is noise.
+const overlapping = 1.05
+
+// percentOf words a share. One is more than all of the gain when something else
+// took a part of it back.
+func percentOf(share float64) string {
+	switch {
+	case share > overlapping:
+		return "more than all"
+	case share > 0.995:
+		return "all"
+	}
+	return fmt.Sprintf("%.0f %%", 100*share)
+}
+
+func (c Change) subject() string {
+	switch c.Kind {
+	case KindWait:
+		return capital(c.wait())
+	case KindCPU:
+		return "CPU time"
+	case KindProcessorWait:
+		return "The wait for a processor"
+	}
+	return capital(c.Event)
+}
+
+// wait names a wait. Servers give some of their events as a path: its last part is
+// what people call it.
+func (c Change) wait() string {
+	return fmt.Sprintf("%s wait (%s)", c.Class, c.Event[strings.LastIndex(c.Event, "/")+1:])
+}
+
+// unexplained reports that, and what was looked at.
+func (in Input) unexplained(pairs []pair) string {
+	looked := "CPU time and the storage's I/O"
+	if !hasWaits(pairs) {
+		return fmt.Sprintf("Nothing that was measured explains the %s: waits are not measured here, and no change of %s does.", in.gain(), looked)
+	}
+	if !in.Loop {
+		return fmt.Sprintf("The %s is not shared out over waits: connections also rest here, or are held to a rate.", in.gain())
+	}
+	return fmt.Sprintf("Nothing that was measured explains the %s: neither a wait nor %s changed with it enough.", in.gain(), looked)
+}
+
+func hasWaits(pairs []pair) bool {
+	return slices.ContainsFunc(pairs, func(p pair) bool {
+		return slices.ContainsFunc(slices.Concat(p.from.Deltas, p.to.Deltas), wait)
+	})
+}
+
+// limits say what comes next: what the layout is nearest to the limit of.
+func limits(near []Use, layout string) []string {
+	cpu, bound := boundByCPU(near)
+	if bound {
+		return []string{fmt.Sprintf("With %s the processors were %.0f %% busy: CPU-bound, no statement about storage.", layout, cpu.Percent)}
+	}
+	disk, hasDisk := storage(near)
+	_, hasCPU := processorsBusy(near)
+	full := fmt.Sprintf("With %s, %s was at %.0f %% of its limit", layout, disk.Name, disk.Percent)
+	switch others := othersBusy(near); {
+	case others != "" && hasDisk:
+		return []string{full + ".", others}
+	case others != "":
+		return []string{others}
+	case hasDisk && (disk.Percent >= NearLimit || !hasCPU):
+		return []string{full + "."}
+	case hasDisk && cpu.Percent > disk.Percent:
+		return []string{fmt.Sprintf("%s and the processors were %.0f %% busy, so CPU is next.", full, cpu.Percent)}
+	case hasDisk:
+		return []string{fmt.Sprintf("%s and the processors were %.0f %% busy, so the storage is next.", full, cpu.Percent)}
+	case hasCPU:
+		return []string{fmt.Sprintf("With %s the processors were %.0f %% busy; the storage's own limit was not measured.", layout, cpu.Percent)}
+	}
+	return nil
+}
+
+// othersBusy reports that the processors were busy, but not with the trials; empty when they were not.
+func othersBusy(near []Use) string {
+	cpu, bound := boundByCPU(near)
+	mine, known := nearest(near, KindOwnCPU)
+	if bound || !known || cpu.Percent <= probe.BusyLimit {
+		return ""
+	}
+	return fmt.Sprintf("The processors were %.0f %% busy, mostly with other processes of this machine: Filewise and the server took "+
+		"%.0f %%.", cpu.Percent, mine.Percent)
+}
+
+// sharedWords name the bottleneck that layouts share.
+func (in Input) sharedWords(c Cause) []string {
+	cpu, bound := boundByCPU(c.Near)
+	if bound && !waitsMost(c) {
+		return []string{fmt.Sprintf("What all layouts share: the processors were %.0f %% busy. CPU-bound: no statement about storage.",
+			cpu.Percent)}
+	}
+	var out []string
+	if disk, ok := storage(c.Near); ok && disk.Percent >= NearLimit {
+		out = append(out, fmt.Sprintf("What all layouts share: %s was at %.0f %% of its limit.", disk.Name, disk.Percent))
+	}
+	for i, x := range c.Changes {
+		if i == 2 {
+			break
+		}
+		if x.Share > 1 { // more sessions wait than work: those of the background too
+			out = append(out, fmt.Sprintf("What all layouts share: %s took as much time as the connections have, or more.", x.wait()))
+			continue
+		}
+		out = append(out, fmt.Sprintf("What all layouts share: %s took %.0f %% of the connections' time or more.", x.wait(), 100*x.Share))
+	}
+	if len(out) == 0 {
+		out = []string{in.noBottleneck(c.Near)}
+	}
+	if bound {
+		out = append(out, fmt.Sprintf("The processors were %.0f %% busy, with whose work is not known: if it was the server's, this is "+
+			"CPU-bound, no statement about storage.", cpu.Percent))
+	}
+	if others := othersBusy(c.Near); others != "" {
+		out = append(out, others)
+	}
+	return out
+}
+
+// waitsMost tells of connections that wait most of their time, while it is not known
+// whose work keeps the processors busy: then it is hardly theirs.
+func waitsMost(c Cause) bool {
+	_, known := nearest(c.Near, KindOwnCPU)
+	return !known && len(c.Changes) > 0 && c.Changes[0].Share >= explains
+}
+
+// noBottleneck states how near to a limit the nearest of each kind was when nothing was at one.
+func (in Input) noBottleneck(near []Use) string {
+	var parts []string
+	said := make(map[string]bool)
+	for _, u := range near {
+		if said[u.Kind] {
+			continue
+		}
+		said[u.Kind] = true
+		switch u.Kind {
+		case KindCPU:
+			busy := fmt.Sprintf("the processors were %.0f %% busy", u.Percent)
+			if othersBusy(near) != "" {
+				busy += " (mostly with other processes)"
+			}
+			parts = append(parts, busy)
+		case KindStorage:
+			parts = append(parts, fmt.Sprintf("%s was at %.0f %% of its limit", u.Name, u.Percent))
+		case KindDevice:
+			parts = append(parts, fmt.Sprintf("%s was in use %.0f %% of the time", u.Name, u.Percent))
+		}
+	}
+	if len(parts) == 0 {
+		return "What limits all layouts alike was not measured."
+	}
+	return "No limit that all layouts share was measured: " + strings.Join(parts, ", ") + "."
+}
+
+// Singular is one of a unit: "row", "query", "transaction".
+func Singular(unit string) string {
+	if one, ok := strings.CutSuffix(unit, "ies"); ok {
+		return one + "y"
+	}
+	return strings.TrimSuffix(unit, "s")
+}
+
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// scale holds what amounts of one sentence are written in.
+type scale struct {
+	from, factor float64
+	unit         string
+}
+
+// scaleFor suits the largest of the amounts.
+func scaleFor(largest float64, unit string) scale {
+	scales := []scale{{0, 1, ""}}
+	switch unit {
+	case "s":
+		scales = []scale{{1, 1, " s"}, {1e-3, 1e3, " ms"}, {1e-6, 1e6, " µs"}, {0, 1e9, " ns"}}
+	case "B":
+		scales = []scale{{1e9, 1e-9, " GB"}, {1e6, 1e-6, " MB"}, {1e3, 1e-3, " kB"}, {0, 1, " B"}}
+	}
+	i := slices.IndexFunc(scales, func(s scale) bool { return math.Abs(largest) >= s.from })
+	return scales[max(i, 0)] // −1: not a number
+}
+
+func (s scale) of(x float64) string { return digits(x*s.factor) + s.unit }
+
+// digits writes three significant digits, without an exponent.
+func digits(x float64) string {
+	switch a := math.Abs(x); {
+	case a == 0:
+		return "0"
+	case a >= 99.95:
+		return strings.ReplaceAll(fmt.Sprintf("%.0f", x), "-", "−")
+	case a >= 9.995:
+		return strings.ReplaceAll(fmt.Sprintf("%.1f", x), "-", "−")
+	case a >= 0.001:
+		return strings.ReplaceAll(fmt.Sprintf("%.2f", x), "-", "−")
+	}
+	return strings.ReplaceAll(fmt.Sprintf("%.2g", x), "-", "−")
+}

@@ -1,0 +1,228 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"filewise"
+	"filewise/internal/say"
+	"filewise/lab/cause"
+	"filewise/lab/probe"
+	"filewise/lab/workload"
+)
+
+// duration asks whether operations that are timed one by one last long enough.
+func (a asked) duration() finding {
+	const threshold = "a backup, dump or restore takes 2 s, a query 20 ms (warm: all its executions in a trial)"
+	var short []string
+	timed := 0
+	for _, family := range a.plan.Families() {
+		took, unit, ok := a.typicalTime(family)
+		least := workload.LeastOf(unit)
+		if !ok || least == 0 {
+			continue
+		}
+		if timed++; took < least {
+			short = append(short, fmt.Sprintf("%s %s", family, say.Seconds(took)))
+		}
+	}
+	switch {
+	case timed == 0:
+		return open(threshold)
+	case len(short) == 0:
+		return found(true, threshold, "", "all last as long")
+	}
+	return found(false, threshold, a.plan.lengthen(a.shortfall()), "too short to resolve: %s", strings.Join(short, ", "))
+}
+
+// shortfall returns how many times as long the shortest operation would have to last; at least 1.
+func (a asked) shortfall() float64 {
+	more := 1.0
+	for _, family := range a.plan.Families() {
+		if took, unit, ok := a.typicalTime(family); ok {
+			more = max(more, workload.LeastOf(unit)/max(took, 1e-9))
+		}
+	}
+	return more
+}
+
+// typicalTime is the median time of one operation of a family, in seconds, and the unit; if it is
+// repeated from warm caches, of all of them in a trial.
+func (a asked) typicalTime(family string) (seconds float64, unit string, ok bool) {
+	var took []float64
+	for _, t := range a.trials {
+		for _, m := range t.Measures {
+			if m.Family != family || m.Work <= 0 {
+				continue
+			}
+			x := (m.Window[1] - m.Window[0]).Seconds()
+			if !a.plan.warm() {
+				x /= m.Work
+			}
+			took, unit = append(took, x), m.Unit
+		}
+	}
+	if len(took) == 0 {
+		return 0, "", false
+	}
+	return middle(took), unit, true
+}
+
+// warm reports whether queries are repeated from warm caches.
+func (p Plan) warm() bool {
+	return p.Params.Repeat > 0 && (p.Params.Cache == "" || p.Params.Cache == workload.CacheWarm)
+}
+
+// timesGrown states how often files grow in a trial at least if growing is measured.
+const timesGrown = 10
+
+// grows asks whether growing files grow often in the typical trial.
+func (a asked) grows() finding {
+	threshold := fmt.Sprintf("growing files grow %d times a trial", timesGrown)
+	n := a.steps()
+	if math.IsNaN(n) {
+		return finding{open(threshold).Condition, slices.ContainsFunc(a.plan.Layouts, growing)}
+	}
+	return found(n >= timesGrown, threshold, a.plan.moreWork(), "%.0f times", n)
+}
+
+func growing(l filewise.Layout) bool {
+	return l.Data.Allocation == filewise.Growing && l.Data.Growth > 0
+}
+
+// steps returns how often the files of a growing layout grew in its typical trial, of the layout if that was least;
+// not a number if no such trial is there.
+func (a asked) steps() float64 {
+	steps := a.medians(func(l filewise.Layout, t filewise.Trial) (float64, bool) {
+		var grew int64
+		for _, f := range t.Final {
+			i := slices.IndexFunc(t.Files, func(g filewise.File) bool { return g.Path == f.Path })
+			if i >= 0 && f.Role == filewise.RoleData {
+				grew += f.Bytes - t.Files[i].Bytes
+			}
+		}
+		return float64(grew) / float64(max(l.Data.Growth, 1)), growing(l) && len(t.Final) > 0
+	})
+	if len(steps) == 0 {
+		return math.NaN()
+	}
+	return least(steps)
+}
+
+// timesCores counts the connections ask for space at once, for each core, if they contend.
+const timesCores = 2
+
+// contention asks whether there are more connections than cores.
+func (a asked) contention() finding {
+	threshold := fmt.Sprintf("at least %d connections a core", timesCores)
+	cores, n := a.cores(), a.plan.Params.Connections
+	if cores == 0 {
+		return open(threshold)
+	}
+	return found(n >= timesCores*cores, threshold, fmt.Sprintf("--connections %d", timesCores*cores), "%s, %s",
+		say.Count(n, "connection"), say.Count(cores, "core"))
+}
+
+// cores are the server's processors, as counted in the trials or known of the host. 0 means not known.
+func (a asked) cores() int {
+	if n := a.plan.Target.Cores; n > 0 {
+		return n
+	}
+	for _, t := range a.trials {
+		for _, m := range t.Measures {
+			total, ok := probe.ProcessorTime(m.Deltas)
+			if took := (m.Window[1] - m.Window[0]).Seconds(); ok && took > 0 && m.Unit != filewise.UnitTimes {
+				return max(int(math.Round(total/took)), 1)
+			}
+		}
+	}
+	return a.host.Cores
+}
+
+// mostLog is the part of the connections' time from which the log limits the work.
+const mostLog = 0.5
+
+// headroom asks whether neither processors nor log are the limit.
+func (a asked) headroom() finding {
+	threshold := fmt.Sprintf("processors under %d %%, log under %.0f %% of the time", probe.BusyLimit, 100*mostLog)
+	busy := a.medians(func(_ filewise.Layout, t filewise.Trial) (most float64, known bool) {
+		for _, m := range t.Measures {
+			for _, share := range []func(filewise.Measure) (float64, bool){a.machineBusy, a.serverBusy} {
+				if x, ok := share(m); ok {
+					most, known = max(most, x), true
+				}
+			}
+		}
+		return most, known
+	})
+	log := a.logs()
+	if len(busy) == 0 && a.spent == nil {
+		return open(threshold)
+	}
+	most, words := 0.0, fmt.Sprintf("log %.0f %%", 100*log)
+	for _, x := range busy {
+		most = max(most, x)
+	}
+	if len(busy) > 0 {
+		words = fmt.Sprintf("processors %.0f %%, ", most) + words
+	}
+	mend := ""
+	if log >= mostLog {
+		mend = a.plan.lessLog()
+	}
+	return found(most < probe.BusyLimit && log < mostLog, threshold, mend, "%s", words)
+}
+
+// machineBusy returns how busy the machine's processors were, in percent.
+func (asked) machineBusy(m filewise.Measure) (float64, bool) {
+	return probe.Find(m.Deltas, "cpu", probe.BusyShare)
+}
+
+// serverBusy returns how busy a server was that is bound to some of the processors, in percent of these.
+func (a asked) serverBusy(m filewise.Measure) (float64, bool) {
+	user, ok := probe.Find(m.Deltas, filewise.ProbeServer, "user")
+	system, also := probe.Find(m.Deltas, filewise.ProbeServer, "system")
+	took := (m.Window[1] - m.Window[0]).Seconds()
+	n := a.plan.Target.Cores
+	return 100 * (user + system) / (float64(n) * took), ok && also && n > 0 && took > 0
+}
+
+// logs is the log's part of the connections' time, 0 to 1.
+func (a asked) logs() float64 {
+	if a.spent != nil {
+		for _, s := range a.spent.Shares {
+			if s.On == cause.SpentLog {
+				return s.Part
+			}
+		}
+	}
+	return 0
+}
+
+// lessLog is the option with which the log takes less of the time.
+func (p Plan) lessLog() string {
+	switch {
+	case p.has("commit-every") && p.Params.CommitEvery < batched:
+		return fmt.Sprintf("--commit-every %d", batched)
+	case p.Target.Durability == filewise.DurabilityFull && p.AsPublished == nil:
+		return "--durability normal"
+	}
+	return ""
+}
+
+// lengthen is the option with which phases last so many times as long.
+func (p Plan) lengthen(more float64) string {
+	switch {
+	case p.AsPublished != nil:
+		return fmt.Sprintf("--scale %.2g or more", min(more*p.AsPublished.Scale, 1))
+	case p.has("repeat") && p.warm():
+		return fmt.Sprintf("--repeat %.0f or more", math.Ceil(more*float64(p.Params.Repeat)))
+	case !p.has("rows"):
+		return ""
+	}
+	rows := more * float64(max(p.Params.Rows, 1))
+	step := math.Pow(10, max(math.Floor(math.Log10(rows))-1, 0)) // two figures are enough
+	return fmt.Sprintf("--rows %.0f or more", math.Ceil(rows/step)*step)
+}

@@ -1,0 +1,296 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"filewise"
+	"filewise/internal/say"
+	"filewise/lab/cause"
+	"filewise/lab/probe"
+	"filewise/lab/workload"
+)
+
+// asked holds what the plan's conditions of meaning are measured by: what is known of the host before anything is
+// spent, and trials.
+type asked struct {
+	history
+	trials []filewise.Trial // done, of one design; none before the pilots
+	spent  *cause.Relevance // where their connections' time went. Nil means not known
+	host   Host
+}
+
+// Host holds what is known of the server's machine before anything is measured.
+type Host struct {
+	Cores  int   // 0: not known
+	Memory int64 // that the server may use, in bytes. 0 means not known
+}
+
+// finding holds what a condition came to; ok is false if it is not about this plan.
+type finding struct {
+	filewise.Condition
+	ok bool
+}
+
+// Foreseen are the plan's conditions of meaning by what is known before anything is spent.
+func (p Plan) Foreseen(h Host) []filewise.Condition {
+	if p.Target.Memory > 0 {
+		h.Memory = p.Target.Memory
+	}
+	return asked{history: p.read(nil), host: h}.conditions()
+}
+
+// telling are the trials by which conditions and relevance are measured: those of complete
+// blocks, or else the pilots.
+func (s standing) telling() []filewise.Trial {
+	if trials := s.counted(s.lastBlock()); len(trials) > 0 {
+		return trials
+	}
+	return slices.DeleteFunc(slices.Clone(s.trials), func(t filewise.Trial) bool { return t.State != filewise.Done || !t.Cell.Pilot })
+}
+
+// conditions are the plan's conditions of meaning by its trials.
+func (s standing) conditions(r *cause.Relevance) []filewise.Condition {
+	return s.asked(r).conditions()
+}
+
+func (s standing) asked(r *cause.Relevance) asked {
+	return asked{history: s.history, trials: s.telling(), spent: r, host: Host{Memory: s.plan.Target.Memory}}
+}
+
+func (a asked) conditions() []filewise.Condition {
+	sc, err := workload.Lookup(a.plan.Scenario)
+	if err != nil || a.plan.Measure == MeasureLifecycle {
+		return nil
+	}
+	by := map[filewise.ConditionName]func() finding{
+		filewise.CondReach: a.reach, filewise.CondWrites: a.writes, filewise.CondReads: a.reads, filewise.CondDuration: a.duration,
+		filewise.CondGrowth: a.grows, filewise.CondContention: a.contention, filewise.CondHeadroom: a.headroom,
+	}
+	var out []filewise.Condition
+	for _, name := range sc.Conditions() {
+		f := by[name]()
+		if !f.ok {
+			continue
+		}
+		f.Name, f.OK = name, f.OK && !f.Unknown
+		if f.OK {
+			f.Mend = ""
+		}
+		out = append(out, f.Condition)
+	}
+	return out
+}
+
+// found is a condition that holds or does not.
+func found(ok bool, threshold, mend, format string, args ...any) finding {
+	return finding{filewise.Condition{Measured: fmt.Sprintf(format, args...), Threshold: threshold, OK: ok, Mend: mend}, true}
+}
+
+// open is a condition of which nothing is known.
+func open(threshold string) finding {
+	return finding{filewise.Condition{Threshold: threshold, Unknown: true}, true}
+}
+
+// has reports whether the plan's scenario takes an option.
+func (p Plan) has(flag string) bool {
+	sc, err := workload.Lookup(p.Scenario)
+	return err == nil && p.AsPublished == nil && p.Target.Database == "" && slices.Contains(sc.Flags, flag)
+}
+
+// medians are the middle values of something by layout, of the layouts' trials that have it.
+func (a asked) medians(of func(filewise.Layout, filewise.Trial) (float64, bool)) map[string]float64 {
+	out := make(map[string]float64)
+	for _, l := range a.plan.Layouts {
+		var all []float64
+		for _, t := range a.trials {
+			if x, ok := of(l, t); ok && t.Cell.Layout == l.Name {
+				all = append(all, x)
+			}
+		}
+		if len(all) > 0 {
+			out[l.Name] = middle(all)
+		}
+	}
+	return out
+}
+
+// reach asks whether every file of every layout took part in the typical trial.
+func (a asked) reach() finding {
+	const threshold = "every file of every layout takes part"
+	several := func(l filewise.Layout) bool { return max(l.Data.Files, l.Temp.Files) > 1 && alike(l) }
+	idle := a.medians(func(l filewise.Layout, t filewise.Trial) (float64, bool) {
+		n, ok := untouched(l, t)
+		return float64(n), ok && several(l)
+	})
+	if len(idle) == 0 {
+		return finding{open(threshold).Condition, slices.ContainsFunc(a.plan.Layouts, several)}
+	}
+	var names []string
+	for _, l := range a.plan.Layouts {
+		if n := idle[l.Name]; n >= 1 {
+			names = append(names, fmt.Sprintf("%s: %.0f untouched", l.Name, n))
+		}
+	}
+	if len(names) == 0 {
+		return found(true, threshold, "", "all took part")
+	}
+	return found(false, threshold, a.plan.moreWork(), "%s", strings.Join(names, ", "))
+}
+
+// alike reports whether a layout's files are to be used alike.
+func alike(l filewise.Layout) bool {
+	return l.AddedLater != filewise.LaterUntouched && l.AddedLater != filewise.LaterNewData
+}
+
+// untouched returns how many of a trial's files had no part in its work, by what was counted of each of them or by
+// what the engine found used.
+func untouched(l filewise.Layout, t filewise.Trial) (n int, ok bool) {
+	if s, counted := spreadOf(t); counted && l.Temp.Files == 0 {
+		n, ok = s.unused, true
+	}
+	unused := 0
+	for _, f := range t.Final {
+		if role := filewise.RoleData; f.Used == nil || f.Role != role && (l.Temp.Files == 0 || f.Role != filewise.RoleTemp) {
+			continue
+		}
+		if ok = true; *f.Used == 0 {
+			unused++
+		}
+	}
+	return max(n, unused), ok
+}
+
+// moreWork is the option that has a trial do more, as far as the scenario has one.
+func (p Plan) moreWork() string {
+	switch {
+	case p.AsPublished != nil:
+		return "a larger --scale"
+	case p.has("rows"):
+		return "more --rows"
+	case p.Work > 0:
+		return "more --work"
+	case p.has("window"):
+		return "a longer --window"
+	}
+	return ""
+}
+
+// leastPages counts the bytes of data pages a trial writes at least if it is about writing them.
+const leastPages = leastWritten
+
+// writes asks whether data pages are written within the observation.
+func (a asked) writes() finding {
+	const threshold = "data pages are written within the observation"
+	if a.windowed() {
+		return found(false, threshold, "a server of its own (--engine "+a.plan.Target.Engine+")",
+			"only windows are judged: the server cannot be brought to rest")
+	}
+	name := filewise.WrittenData
+	if slices.ContainsFunc(a.plan.Layouts, func(l filewise.Layout) bool { return l.Temp.Files > 0 }) {
+		name = filewise.WrittenTemp
+	}
+	written := a.medians(func(_ filewise.Layout, t filewise.Trial) (sum float64, known bool) {
+		for _, m := range t.Measures {
+			x, ok := probe.Find(m.Deltas, filewise.ProbeWritten, name)
+			sum, known = sum+x, known || ok
+			if m.Rest != nil {
+				x, ok = m.Rest.Written[name]
+				sum, known = sum+x, known || ok
+			}
+		}
+		return sum, known
+	})
+	if len(written) == 0 {
+		return open(threshold)
+	}
+	least := math.Inf(1)
+	for _, x := range written {
+		least = min(least, x)
+	}
+	mend := ""
+	if a.plan.Observe == "" && a.plan.AsPublished == nil {
+		mend = "--observe rest"
+	} else if least < leastPages {
+		mend = a.plan.moreWork()
+	}
+	return found(least >= leastPages, threshold, mend, "%s a trial", say.Size(int64(least)))
+}
+
+// windowed reports whether trials are judged by their windows though the plan wants them from rest to
+// rest.
+func (a asked) windowed() bool {
+	return a.plan.Observe == ObserveRest && a.schedule().OthersWrite > 0 || slices.ContainsFunc(a.trials, func(t filewise.Trial) bool {
+		return slices.ContainsFunc(t.Warnings, func(w filewise.Warning) bool { return w.Code == warnWindow })
+	})
+}
+
+// timesCache counts the times a cache's size data are that do not come from it.
+const timesCache = 4
+
+// reads asks whether the data come from the storage.
+func (a asked) reads() finding {
+	threshold := fmt.Sprintf("data at least %d times what may cache them, or read from storage", timesCache)
+	if c := a.plan.Params.Cache; c != "" && c != workload.CacheWarm {
+		return found(true, threshold, "", "caches are emptied before (--cache %s)", c)
+	}
+	read := a.medians(func(_ filewise.Layout, t filewise.Trial) (float64, bool) { return a.readFromStorage(t) })
+	data, cache, came := a.data(), a.cache(), least(read)
+	if data == 0 || cache == 0 && len(read) == 0 {
+		return open(threshold)
+	}
+	words := say.Size(int64(data)) + " of data"
+	if cache > 0 {
+		words += ", " + say.Size(int64(cache)) + " of memory"
+	}
+	if len(read) > 0 {
+		words += ", " + say.Size(int64(came)) + " read"
+	}
+	ok := cache > 0 && data >= timesCache*cache || len(read) > 0 && came >= hardlyRead(data)
+	return found(ok, threshold, a.plan.outOfMemory(), "%s", words)
+}
+
+// data returns how much the smallest of the layouts holds, in bytes. 0 means not known.
+func (a asked) data() float64 {
+	if len(a.trials) == 0 {
+		return float64(a.plan.Layouts[0].Data.Bytes)
+	}
+	return least(a.medians(func(_ filewise.Layout, t filewise.Trial) (float64, bool) { x := dataBytes(t); return x, x > 0 }))
+}
+
+// cache returns what the server may keep of them in memory, in bytes. 0 means not known.
+func (a asked) cache() float64 {
+	if len(a.trials) == 0 {
+		return float64(a.host.Memory)
+	}
+	return least(a.medians(func(_ filewise.Layout, t filewise.Trial) (float64, bool) { return a.memoryOf(t) }))
+}
+
+// least is the smallest value; 0 if there is none.
+func least(of map[string]float64) float64 {
+	out := math.Inf(1)
+	for _, x := range of {
+		out = min(out, x)
+	}
+	if math.IsInf(out, 1) {
+		return 0
+	}
+	return out
+}
+
+// outOfMemory is the option with which data do not come from memory.
+func (p Plan) outOfMemory() string {
+	switch {
+	case p.has("cache") && p.Target.Mode == filewise.Managed:
+		return "--cache storage-cold"
+	case p.Target.Mode == filewise.Managed && p.Target.Memory == 0:
+		return "--memory of a quarter of the data"
+	case p.has("warehouses"):
+		return "more --warehouses"
+	case p.has("rows"):
+		return "more --rows"
+	}
+	return ""
+}

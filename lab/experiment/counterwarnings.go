@@ -1,0 +1,147 @@
+package experiment
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+
+	"filewise"
+	"filewise/lab/probe"
+)
+
+// From when storage that has slowed down over the run is suspected: throughput of
+// the last third of the blocks against the first, and the time of a write request.
+const (
+	cliffFall = 0.9
+	cliffRise = 1.5
+)
+
+// cliffWarning suspects burst credits of a cloud volume that are spent, or an SSD
+// whose fast cache is full: throughput falls over the run, while a write takes its
+// device longer and longer.
+func (h history) cliffWarning() []filewise.Warning {
+	third := h.lastBlock() / 3
+	if third < 1 {
+		return nil
+	}
+	var speeds, writes []float64 // ln(last third / first third), of each layout
+	for _, l := range h.plan.Layouts {
+		speed := h.change(l.Name, third, func(m filewise.Measure) (float64, bool) { return m.Throughput(), true })
+		write := h.change(l.Name, third, writeTime)
+		if !math.IsNaN(speed) && !math.IsNaN(write) {
+			speeds, writes = append(speeds, speed), append(writes, write)
+		}
+	}
+	if len(speeds) == 0 {
+		return nil
+	}
+	fell, rose := math.Exp(stat.Mean(speeds, nil)), math.Exp(stat.Mean(writes, nil))
+	if fell > cliffFall || rose < cliffRise {
+		return nil
+	}
+	return []filewise.Warning{{
+		Code: "write-cliff",
+		Message: fmt.Sprintf("From the first third of the blocks to the last, throughput fell by %.0f %%, and a write request took its device "+
+			"%.1f times as long: "+
+			"a cloud volume's burst credits may be spent, or an SSD's fast cache full.", 100*(1-fell), rose),
+		Remedy: "The verdict is about the storage as it was over the run. For the storage at its steady speed, run again right away; for the " +
+			"fast one, let it rest before, and run shorter.",
+	}}
+}
+
+// change is ln(last third of the blocks / first) of the mean of something of a
+// layout's first family; not a number where a part of it is not known.
+func (h history) change(layout string, third int, of func(filewise.Measure) (float64, bool)) float64 {
+	mean := func(from, to int) float64 {
+		var all []float64
+		for b := from; b <= to; b++ {
+			t := h.tries[cellKey{b, layout}].done
+			if t == nil || len(t.Measures) == 0 {
+				continue
+			}
+			if x, ok := of(t.Measures[0]); ok && x > 0 {
+				all = append(all, x)
+			}
+		}
+		return stat.Mean(all, nil) // of none: not a number
+	}
+	last := h.lastBlock()
+	return math.Log(mean(last-third+1, last) / mean(1, third))
+}
+
+// writeTime is that of a request of the device that was written to most, in ms.
+func writeTime(m filewise.Measure) (float64, bool) {
+	var most, took float64
+	for _, d := range m.Deltas {
+		device, ok := strings.CutSuffix(d.Name, " writes")
+		if d.Probe != "disk" || !ok || d.Value <= most {
+			continue
+		}
+		if ms, known := probe.Find(m.Deltas, "disk", device+" write time"); known {
+			most, took = d.Value, ms
+		}
+	}
+	return took / most, most > 0
+}
+
+// room is the size that a layout's data files are given in all, in bytes: if no file is ever added, that of the one
+// file there is.
+func room(l filewise.Layout) int64 {
+	if l.AddedLater == filewise.LaterUntouched && l.Data.Files > 0 {
+		return l.Data.Bytes / int64(l.Data.Files)
+	}
+	return l.Data.Bytes
+}
+
+// outgrown warns of data that have outgrown the layout's size, which is then no
+// longer held constant. An engine may keep more in reserve than it uses.
+func (l *life) outgrown() []filewise.Warning {
+	var bytes int64
+	for _, f := range l.trial.Final {
+		switch {
+		case f.Role != filewise.RoleData:
+		case f.Used != nil:
+			bytes += *f.Used
+		default:
+			bytes += f.Bytes
+		}
+	}
+	given := room(l.layout)
+	if bytes <= given+given/100 {
+		return nil
+	}
+	w := filewise.Warning{
+		Code: "outgrown",
+		Message: fmt.Sprintf("The data of %s grew to %d MiB, beyond the %d MiB that layouts have in common.", l.layout.Name, bytes>>20,
+			given>>20),
+		Remedy: "Make --size larger, or --window or --work smaller.",
+	}
+	if given != l.layout.Data.Bytes {
+		w.Message = fmt.Sprintf("The data of %s, to which no file is added, grew to %d MiB, beyond the %d MiB of its one file.",
+			l.layout.Name, bytes>>20, given>>20)
+	}
+	return []filewise.Warning{w}
+}
+
+// retried warns of failures that were tried again: what they cost is part of the
+// trial, and the reader must know that there were any.
+func (l *life) retried(failures map[filewise.Class]int64, when string) {
+	var words []string
+	for _, class := range slices.Sorted(maps.Keys(failures)) {
+		if slices.Contains(l.program.Retry, class) {
+			words = append(words, fmt.Sprintf("%d × %s", failures[class], class))
+		}
+	}
+	if len(words) == 0 {
+		return
+	}
+	l.trial.Warnings = append(l.trial.Warnings, filewise.Warning{
+		Code:    "retried",
+		Message: fmt.Sprintf("Operations of %s failed and were tried again %s: %s.", l.layout.Name, when, strings.Join(words, ", ")),
+		Remedy:  "Every failure is counted in its trial (filewise show); what they cost is in the throughput.",
+	})
+}

@@ -1,0 +1,160 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"filewise"
+	"filewise/internal/say"
+	"filewise/lab/verdict"
+	"filewise/lab/workload"
+)
+
+// JointFrom are the rules from which on each family has an equal share of the error.
+const JointFrom = 3
+
+// shares divides the families, by their places, into those that have a share of the error and those
+// that are estimated alone.
+func (p Plan) shares() (shared, estimated []int) {
+	for f, name := range p.families() {
+		if slices.Contains(p.Estimated, name) {
+			estimated = append(estimated, f)
+		} else {
+			shared = append(shared, f)
+		}
+	}
+	return shared, estimated
+}
+
+// judged returns the results of the families that have a share of the error, if there are any results.
+func (p Plan) judged(results []verdict.Result) []verdict.Result {
+	if len(p.Estimated) == 0 || len(results) == 0 {
+		return results
+	}
+	var out []verdict.Result
+	shared, _ := p.shares()
+	for _, f := range shared {
+		out = append(out, results[f])
+	}
+	return out
+}
+
+// tooShort returns the plan with the families named whose operations the pilots find too short to
+// judge, by the median over all layouts; false if there is none, or it is too late. If all are, all
+// are judged: their condition of meaning is broken, and says so. Rules 1 and 2 share with all.
+func (s standing) tooShort() (Plan, bool) {
+	p := s.plan
+	if _, open := s.nextPilot(); open || s.lastBlock() > 0 || p.JudgedBy() < JointFrom || len(p.Estimated) > 0 || p.AsPublished != nil {
+		return p, false
+	}
+	a := s.asked(nil)
+	for _, family := range p.Families() {
+		took, unit, ok := a.typicalTime(family)
+		if ok && took < workload.LeastOf(unit) {
+			p.Estimated = append(p.Estimated, family)
+		}
+	}
+	return p, len(p.Estimated) > 0 && len(p.Estimated) < len(p.Families())
+}
+
+// estimates returns what is said of a family that is too short to judge.
+func (s standing) estimates(f int, name string) []string {
+	took, unit, _ := s.asked(nil).typicalTime(name)
+	out := []string{fmt.Sprintf("Not judged: %s takes %s, too short to tell layouts apart (at least %s). Estimates only.", name,
+		say.Seconds(took), say.Seconds(workload.LeastOf(unit)))}
+	if look, ok := s.results[f].Last(); ok {
+		for j, e := range look.Estimates {
+			if arm := s.results[f].Arms[j].Name; arm != s.plan.Baseline && !math.IsNaN(e.Effect) {
+				out = append(out, fmt.Sprintf("%s: about %s against %s (%s).", arm, say.Difference(e.Effect), s.plan.Baseline,
+					filewise.Counted(e.N, "trial")))
+			}
+		}
+	}
+	return out
+}
+
+// JudgeFamilies judges families of one experiment so that all their claims hold together with
+// the error alpha. Since rules 3 each has an equal share of it (Bonferroni), so that intervals
+// and bounds hold together as well. By rules 1 and 2 the shares are those of Holm's procedure,
+// whose claims alone do: with 11 of 12 families decided, up to 9 % of experiments had an
+// interval without the truth.
+func JudgeFamilies(rules int, alpha float64, families int, judge func(f int, confidence float64) (verdict.Result, error),
+) ([]verdict.Result, error) {
+	if rules < JointFrom {
+		return Holm(alpha, families, judge)
+	}
+	results := make([]verdict.Result, families)
+	for f := range results {
+		var err error
+		if results[f], err = judge(f, 1-alpha/float64(families)); err != nil {
+			return results, err
+		}
+	}
+	return results, nil
+}
+
+// Holm judges families of one experiment so that all their claims hold together
+// with the error alpha (Holm 1979): of m families each is first judged with α/m;
+// when k of them are decided, the others are judged with α/(m−k), and so on. A
+// family's looks so far count at its new level too: its sequential test at that
+// level is a test of its own (Maurer and Bretz 2013, for group sequential designs).
+func Holm(alpha float64, families int, judge func(f int, confidence float64) (verdict.Result, error)) ([]verdict.Result, error) {
+	results := make([]verdict.Result, families)
+	decided := make([]bool, families)
+	for left := families; left > 0; {
+		level := alpha / float64(left)
+		for f := range results {
+			if decided[f] {
+				continue
+			}
+			var err error
+			if results[f], err = judge(f, 1-level); err != nil {
+				return results, err
+			}
+		}
+		before := left
+		for f := range results {
+			if !decided[f] && claims(results[f]) {
+				decided[f] = true
+				left--
+			}
+		}
+		if left == before {
+			break
+		}
+	}
+	return results, nil
+}
+
+// claims reports whether a family's verdict is one: proven, or every layout resolved.
+func claims(r verdict.Result) bool {
+	look, ok := r.Last()
+	if !ok {
+		return false
+	}
+	switch look.Stop {
+	case verdict.ReasonKeepBaseline, verdict.ReasonRecommend, verdict.ReasonAllResolved:
+		return true
+	}
+	return false
+}
+
+// FamilyDecision holds what a family of operations comes to.
+type FamilyDecision struct {
+	Family string `json:"family,omitempty"` // missing if there is one
+	verdict.DecisionDoc
+}
+
+// Decisions returns what the judgement comes to, one for each family.
+func (j Judgement) Decisions() []FamilyDecision {
+	var out []FamilyDecision
+	for _, f := range j.Families {
+		one := FamilyDecision{f.Name, f.Result.Document()}
+		if len(j.Families) == 1 {
+			one.Family = ""
+		}
+		out = append(out, one)
+	}
+	return out
+}

@@ -1,0 +1,237 @@
+package experiment
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"filewise"
+	"filewise/lab/verdict"
+)
+
+// Judge states what the trials of a plan allow to be said. Trials of a block that is not complete count for time, not
+// for the verdict.
+func (p Plan) Judge(done []filewise.Trial) (Judgement, error) {
+	return p.standing(done).judge()
+}
+
+// Rejudge judges the complete blocks of the plan's trials by the rules (margin,
+// confidence, goal, baseline) of another plan. What to measure was decided by the
+// plan's own rules, so a layout that those dropped is missing from then on.
+func (p Plan) Rejudge(rules Plan, done []filewise.Trial) (Judgement, error) {
+	s := p.standing(done)
+	if s.err != nil {
+		return Judgement{}, fmt.Errorf("judge the trials: %w", s.err)
+	}
+	blocks := s.results[0].Blocks
+	if blocks == 0 {
+		return s.judge()
+	}
+	s.plan = rules
+	if s.results, s.err = s.history.judge(s.schedule, blocks); s.err == nil {
+		s.decision = s.settled()
+	}
+	if s.decision.Ending == GoesOn {
+		s.decision = Decision{Ending: Spent, Why: fmt.Sprintf("all %d stored blocks are judged", blocks)}
+	}
+	return s.judge()
+}
+
+func (s standing) judge() (Judgement, error) {
+	if s.err != nil {
+		return Judgement{}, fmt.Errorf("judge the trials: %w", s.err)
+	}
+	j := Judgement{Schedule: s.schedule, Decision: s.decision, Elapsed: s.elapsed, Sweep: s.sweep()}
+	j.Measuring, j.Stages = timeSpent(slices.Concat(s.left, s.trials))
+	var err error
+	if j.Latencies, err = s.latencies(); err != nil {
+		return Judgement{}, fmt.Errorf("judge the trials: %w", err)
+	}
+	j.Relevance, j.Forecast = s.relevance(), s.forecast()
+	j.Conditions = s.conditions(j.Relevance)
+	for f, name := range s.plan.families() {
+		if slices.Contains(s.plan.Estimated, name) {
+			j.Families = append(j.Families, Family{Name: name, Result: s.results[f], Sentences: s.estimates(f, name), Estimated: true})
+			continue
+		}
+		result, sentences := s.family(f, name, j.Latencies)
+		latency, err := s.layoutLatencies(result, name)
+		if err != nil {
+			return Judgement{}, fmt.Errorf("judge the trials: %w", err)
+		}
+		j.Families = append(j.Families, Family{Name: name, Result: result, Sentences: sentences, Cause: s.cause(name, result), Latency: latency,
+			LatencyLoss: s.latencyLoss(result, latency)})
+	}
+	j.Warnings = s.stillWarnings()
+	for _, w := range s.plan.judged(s.results)[0].Warnings {
+		j.Warnings = append(j.Warnings, filewise.Warning(w))
+	}
+	j.Warnings = append(append(j.Warnings, s.warnings(s.schedule)...), s.noRungWarning(j.Conditions)...)
+	return j, nil
+}
+
+// family is the verdict of a family, bar what its latencies forbid, and its words.
+func (s standing) family(f int, name string, all []Latency) (verdict.Result, []string) {
+	sentences := s.sentences(s.results[f])
+	r, why := s.guarded(s.results[f], name, all)
+	if why != nil {
+		return r, append(why, sentences[1:]...)
+	}
+	sentences[0] += s.barred(r, name, all)
+	return r, sentences
+}
+
+// sentences are the verdict of a family in words, and why there are no more trials.
+func (s standing) sentences(r verdict.Result) []string {
+	if _, ok := r.Last(); ok {
+		block := time.Duration(len(s.live([]verdict.Result{r}, r.Blocks))) * s.schedule.TrialTime
+		return verdict.Sentences(r, verdict.WordsOptions{BlockSeconds: block.Seconds(), Resume: s.resume})
+	}
+	if why := s.plan.tooFewRuns(); why != "" {
+		return []string{why}
+	}
+	if s.decision.Ending != GoesOn {
+		return []string{"No verdict: " + s.decision.Why + "."}
+	}
+	return []string{fmt.Sprintf("No verdict yet: %d of the %d blocks that a verdict needs are complete.", r.Blocks, r.FirstClaim())}
+}
+
+// timeSpent sums the stages of all trials, in the order in which they first
+// appear, and what of it was measured time in blocks.
+func timeSpent(trials []filewise.Trial) (time.Duration, []filewise.Stage) {
+	var measuring time.Duration
+	var stages []filewise.Stage
+	at := make(map[string]int)
+	for _, t := range trials {
+		for _, st := range t.Stages {
+			name := st.Name
+			if t.Cell.Pilot {
+				name = "pilot"
+			} else if t.State == filewise.Failed {
+				name = "failed trials"
+			}
+			if name == filewise.StageMeasure || name == filewise.StageDrain && rested(t) {
+				measuring += st.Took
+			}
+			i, seen := at[name]
+			if !seen {
+				i = len(stages)
+				at[name] = i
+				stages = append(stages, filewise.Stage{Name: name})
+			}
+			stages[i].Took += st.Took
+		}
+	}
+	return measuring, stages
+}
+
+// rested reports whether a measure of the trial is judged from rest to rest, so that its drain
+// is measured time.
+func rested(t filewise.Trial) bool {
+	return slices.ContainsFunc(t.Measures, func(m filewise.Measure) bool { return m.Rest != nil })
+}
+
+// warnings returns what the life of the experiment calls for, each once.
+func (h history) warnings(s Schedule) []filewise.Warning {
+	var out []filewise.Warning
+	if !s.Steady {
+		out = append(out, filewise.Warning{
+			Code:    "not-steady",
+			Message: "A pilot's throughput was still moving in the middle of its window, so the warm-up may be too short.",
+			Remedy:  "Set a longer --warm-up.",
+		})
+	}
+	for i, l := range h.plan.Layouts {
+		if h.withdrawn(i, h.lastBlock()+1) {
+			out = append(out, filewise.Warning{
+				Code:    "withdrawn",
+				Message: fmt.Sprintf("%s could not be measured to the end: %s.", l.Name, h.reason(l.Name)),
+				Remedy:  "Remove the cause and run again; the other layouts' verdict stands without it.",
+			})
+		}
+	}
+	out = append(out, h.trendWarning()...)
+	out = append(out, h.cliffWarning()...)
+	out = append(out, h.spreadWarning()...)
+	out = append(out, h.remoteWarning()...)
+	return append(out, h.trialWarnings()...)
+}
+
+// trialWarnings gathers the warnings of the trials: one of each code, with the
+// number of trials that had it.
+func (h history) trialWarnings() []filewise.Warning {
+	var out []filewise.Warning
+	count := make(map[string]int)
+	for _, t := range h.trials {
+		here := make(map[string]bool) // a trial of several phases counts once
+		for _, w := range t.Warnings {
+			if here[w.Code] || slices.Contains(stillCodes, w.Code) {
+				continue
+			}
+			here[w.Code] = true
+			if count[w.Code]++; count[w.Code] == 1 {
+				out = append(out, w)
+			}
+		}
+	}
+	for i, w := range out {
+		if n := count[w.Code]; n > 1 {
+			said, in := strings.TrimSuffix(w.Message, "."), fmt.Sprintf("in %d of %d trials", n, len(h.trials))
+			if bracket, ok := strings.CutSuffix(said, ")"); ok {
+				said = bracket + "; " + in + ")"
+			} else {
+				said += " (" + in + ")"
+			}
+			out[i].Message = said + "."
+		}
+	}
+	if n := failed(h.trials); n > 0 {
+		out = append(out, filewise.Warning{
+			Code:    "failed-trials",
+			Message: fmt.Sprintf("%d of %d trials failed.", n, len(h.trials)),
+			Remedy:  "See each with its reason: filewise show. Failed trials were repeated at the end of their block.",
+		})
+	}
+	return out
+}
+
+func failed(trials []filewise.Trial) int {
+	n := 0
+	for _, t := range trials {
+		if t.State == filewise.Failed && void(t) == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// again holds what a layout's twin is called after its name.
+const again = " again"
+
+// WithAA is the plan with the baseline twice, the second time under another name: what differs between the two is
+// what this machine makes of nothing. An error wraps nothing but reports which layout is in the way.
+func (p Plan) WithAA() (Plan, error) {
+	base, err := p.layout(p.Baseline)
+	if err != nil {
+		return p, err
+	}
+	twin := base
+	twin.Name += again
+	if _, err := p.layout(twin.Name); err == nil {
+		return p, fmt.Errorf("there is a layout %q already", twin.Name)
+	}
+	p.Layouts = append(slices.Clone(p.Layouts), twin)
+	p.AA = twin.Name
+	return p, nil
+}
+
+// twinOf is the layout that l is built like.
+func (p Plan) twinOf(l filewise.Layout) string {
+	for _, other := range p.Layouts {
+		if other.Name != l.Name && other.Name+again == l.Name {
+			return other.Name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,276 @@
+package experiment
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+
+	"filewise"
+	"filewise/lab/drive"
+	"filewise/lab/verdict"
+)
+
+// Latency holds what the operations of one type took on one layout, over all its trials in blocks: their histograms
+// are added up.
+type Latency struct {
+	Family    string                   `json:"family"`
+	Layout    string                   `json:"layout"`
+	Type      string                   `json:"type,omitempty"` // empty: operations are of one type
+	Count     int64                    `json:"count"`          // of operations in the histograms
+	PerMinute float64                  `json:"per_minute"`     // done within the windows
+	P50       time.Duration            `json:"p50_ns"`
+	P90       time.Duration            `json:"p90_ns"`
+	P99       time.Duration            `json:"p99_ns"`
+	P999      time.Duration            `json:"p999_ns"`
+	Max       time.Duration            `json:"max_ns"`
+	Errors    map[filewise.Class]int64 `json:"errors,omitempty"`
+}
+
+// leastForP99 is the number of operations below which a 99th percentile is the
+// longest one. Of fewer, down to leastForP90, a layout is beyond a limit when its 90th
+// percentile is: if 99 % of all took less, more than a tenth of 20 or more would take
+// longer in less than 1 % of cases (the binomial distribution).
+const (
+	leastForP99 = 100
+	leastForP90 = 20
+)
+
+// exceeds reports whether the 99th percentile is above a limit, as far as the operations are enough to tell.
+func (l Latency) exceeds(limit time.Duration) bool {
+	switch {
+	case l.Count >= leastForP99:
+		return l.P99 > limit
+	case l.Count >= leastForP90:
+		return l.P90 > limit
+	default:
+		return false
+	}
+}
+
+// Latencies are those of every family, layout and type, in the order of the
+// plan's layouts and of the trials' first appearance. A histogram that cannot be
+// read is an error.
+func (p Plan) Latencies(trials []filewise.Trial) ([]Latency, error) {
+	sums := latencySums{at: map[latencyKey]*latencySum{}}
+	for _, t := range trials {
+		if t.Cell.Pilot || t.State != filewise.Done {
+			continue
+		}
+		for _, m := range windowed(t) {
+			if err := sums.measure(t.Cell.Layout, m); err != nil {
+				return nil, fmt.Errorf("%s of %s in block %d: %w", m.Family, t.Cell.Layout, t.Cell.Block, err)
+			}
+		}
+	}
+	var all []Latency
+	for _, l := range p.Layouts {
+		for _, k := range sums.order {
+			if k.layout == l.Name {
+				all = append(all, sums.at[k].latency(k))
+			}
+		}
+	}
+	return all, nil
+}
+
+type latencyKey struct{ family, layout, kind string }
+
+type latencySum struct {
+	hist    *hdr.Histogram
+	work    float64
+	measure time.Duration // of all windows
+	errors  map[filewise.Class]int64
+}
+
+type latencySums struct {
+	at    map[latencyKey]*latencySum
+	order []latencyKey
+}
+
+// measure adds what a measure has: its types, or itself.
+func (s *latencySums) measure(layout string, m filewise.Measure) error {
+	if len(m.Types) == 0 {
+		return s.add(latencyKey{m.Family, layout, ""}, m, filewise.TypeMeasure{Work: m.Work, Hist: m.Hist, Errors: m.Errors})
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Types)) {
+		if err := s.add(latencyKey{m.Family, layout, name}, m, m.Types[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *latencySums) add(k latencyKey, m filewise.Measure, of filewise.TypeMeasure) error {
+	sum := s.at[k]
+	if sum == nil {
+		sum = &latencySum{}
+		s.at[k] = sum
+		s.order = append(s.order, k)
+	}
+	sum.work += of.Work
+	sum.measure += m.Window[1] - m.Window[0]
+	for c, n := range of.Errors {
+		if sum.errors == nil {
+			sum.errors = map[filewise.Class]int64{}
+		}
+		sum.errors[c] += n
+	}
+	if len(of.Hist) == 0 {
+		return nil
+	}
+	h, err := drive.DecodeHist(of.Hist)
+	if err != nil {
+		return err
+	}
+	if sum.hist == nil {
+		sum.hist = h
+		return nil
+	}
+	if dropped := sum.hist.Merge(h); dropped > 0 {
+		return fmt.Errorf("%d latencies are beyond the range of histograms", dropped)
+	}
+	return nil
+}
+
+func (s *latencySum) latency(k latencyKey) Latency {
+	l := Latency{Family: k.family, Layout: k.layout, Type: k.kind, Errors: s.errors}
+	if s.measure > 0 {
+		l.PerMinute = s.work / s.measure.Minutes()
+	}
+	if s.hist == nil || s.hist.TotalCount() == 0 {
+		return l
+	}
+	at := func(q float64) time.Duration { return time.Duration(s.hist.ValueAtQuantile(q)) * time.Microsecond }
+	l.Count = s.hist.TotalCount()
+	l.P50, l.P90, l.P99, l.P999, l.Max = at(50), at(90), at(99), at(99.9), time.Duration(s.hist.Max())*time.Microsecond
+	return l
+}
+
+// LatencyOf is that of all operations of one measure; of none it is zero.
+func LatencyOf(m filewise.Measure) (Latency, error) {
+	sums := latencySums{at: map[latencyKey]*latencySum{}}
+	err := sums.add(latencyKey{}, m, filewise.TypeMeasure{Work: m.Work, Hist: m.Hist})
+	return sums.at[latencyKey{}].latency(latencyKey{}), err
+}
+
+// beyond are, by layout, the worst latencies that exceed the plan's limit.
+func (p Plan) beyond(all []Latency, family string) map[string]Latency {
+	worst := map[string]Latency{}
+	of, _ := filewise.OfLatency(family)
+	for _, l := range all {
+		if l.exceeds(p.P99Limit) && (family == "" || family == FamilyOverall || l.Family == of) && l.P99 > worst[l.Layout].P99 {
+			worst[l.Layout] = l
+		}
+	}
+	return worst
+}
+
+// barred names, to be added to a verdict, the layouts that are beyond the limit if none is recommended anyway.
+func (s standing) barred(r verdict.Result, family string, all []Latency) string {
+	look, ok := r.Last()
+	if !ok || look.Recommended >= 0 || s.plan.P99Limit <= 0 {
+		return ""
+	}
+	over := s.plan.beyond(all, family)
+	if len(over) == 0 {
+		return ""
+	}
+	var names []string
+	for _, l := range s.plan.Layouts {
+		if worst, is := over[l.Name]; is {
+			names = append(names, fmt.Sprintf("%s (%s is %s)", l.Name, worst.what(), short(worst.P99)))
+		}
+	}
+	return fmt.Sprintf(" Beyond the latency limit of %s, and so not to be recommended: %s.", short(s.plan.P99Limit), strings.Join(names, ", "))
+}
+
+// guarded takes the recommendation off a layout whose 99th percentile of any type
+// is above the plan's limit, and says so in sentences to stand first. Another
+// layout is recommended in its place where the layouts within the limit, judged
+// by themselves, allow one.
+func (s standing) guarded(r verdict.Result, family string, all []Latency) (verdict.Result, []string) {
+	look, ok := r.Last()
+	if !ok || look.Recommended < 0 || s.plan.P99Limit <= 0 {
+		return r, nil
+	}
+	over := s.plan.beyond(all, family)
+	name := r.Arms[look.Recommended].Name
+	l, bad := over[name]
+	if !bad {
+		return r, nil
+	}
+	looks := slices.Clone(r.Looks)
+	last := &looks[len(looks)-1]
+	last.Recommended, last.Stop = -1, verdict.ReasonAllResolved
+	r.Looks = looks
+	by := "throughput"
+	if _, figure := filewise.OfLatency(family); figure != "" {
+		by = figure
+	}
+	alone := fmt.Sprintf("it would be %s, but its %s is %s, above the limit of %s.", name, l.what(), short(l.P99), short(s.plan.P99Limit))
+	why := "No recommendation: by " + by + " " + alone
+	if instead := s.within(r.Config.Confidence, family, over); instead != "" {
+		why = "Recommended: " + instead + ", of the layouts within the latency limit. By " + by + " alone " + alone
+		for i, a := range r.Arms {
+			if a.Name == instead {
+				last.Recommended, last.Stop = i, verdict.ReasonRecommend
+			}
+		}
+		if instead == s.plan.Baseline {
+			last.Stop = verdict.ReasonKeepBaseline
+		}
+	}
+	return r, []string{why}
+}
+
+// within is the layout that is proven among those within the limit. Empty means none.
+func (s standing) within(confidence float64, family string, over map[string]Latency) string {
+	h := s.history
+	h.plan.Layouts = nil
+	h.plan.AA = ""
+	for _, l := range s.plan.Layouts {
+		if _, bad := over[l.Name]; !bad && l.Name != s.plan.AA {
+			h.plan.Layouts = append(h.plan.Layouts, l)
+		}
+	}
+	switch len(h.plan.Layouts) {
+	case 0:
+		return ""
+	case 1:
+		return h.plan.Layouts[0].Name
+	}
+	if _, bad := over[h.plan.Baseline]; bad {
+		h.plan.Baseline = h.plan.Layouts[0].Name
+	}
+	table := make(verdict.Table, s.results[0].Blocks)
+	for b := range table {
+		table[b] = h.row(b+1, family)
+	}
+	r, err := h.plan.judgeTable(s.schedule, table, confidence)
+	if err != nil { // what is not complete without the others proves nothing
+		return ""
+	}
+	return r.RecommendedName()
+}
+
+// what it is, in words: "p99 of payment in 100 users".
+func (l Latency) what() string {
+	if l.Type == "" {
+		return "p99 in " + l.Family
+	}
+	return "p99 of " + l.Type + " in " + l.Family
+}
+
+// short is a duration with three digits at most.
+func short(d time.Duration) string {
+	switch {
+	case d >= time.Second:
+		return fmt.Sprintf("%.3g s", d.Seconds())
+	default:
+		return fmt.Sprintf("%.3g ms", float64(d)/float64(time.Millisecond))
+	}
+}

@@ -1,0 +1,344 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+
+	"filewise"
+	"filewise/internal/say"
+	"filewise/lab/drive"
+	"filewise/lab/verdict"
+)
+
+// LayoutLatency holds what the operations of a family took on a layout, over all its trials in complete blocks.
+type LayoutLatency struct {
+	Layout string        `json:"layout"`
+	Count  int64         `json:"count"` // of operations
+	P50    time.Duration `json:"p50_ns"`
+	P99    time.Duration `json:"p99_ns"`
+	P999   time.Duration `json:"p999_ns"`
+	// Change is that of p99 against the baseline, of the trials of the same blocks. Absent means of the baseline, and
+	// if it is not known.
+	Change *LatencyChange `json:"p99_change,omitempty"`
+}
+
+// LatencyChange is a difference on the log scale: above 0 operations take longer. Its limits are those of Student's t
+// over the blocks, at the family's confidence for all layouts together, of one look. Absent means not known.
+type LatencyChange struct {
+	Effect float64  `json:"effect"`
+	Lo     *float64 `json:"lo,omitempty"`
+	Hi     *float64 `json:"hi,omitempty"`
+}
+
+// Interval are its limits, NaN if they are not known.
+func (c *LatencyChange) Interval() (effect, lo, hi float64) {
+	effect, lo, hi = math.NaN(), math.NaN(), math.NaN()
+	if c != nil {
+		effect = c.Effect
+	}
+	if c != nil && c.Lo != nil && c.Hi != nil {
+		lo, hi = *c.Lo, *c.Hi
+	}
+	return effect, lo, hi
+}
+
+// layoutLatencies are those of a family; none if all trials of a layout have fewer operations than a 99th percentile
+// takes, and no change if each of them has.
+func (s standing) layoutLatencies(r verdict.Result, family string) ([]LayoutLatency, error) {
+	table, sums, err := s.history.p99s(r.Blocks, family)
+	if err != nil || len(sums) == 0 {
+		return nil, err
+	}
+	changes, err := TailChanges(r, table)
+	if err != nil {
+		return nil, err
+	}
+	var out []LayoutLatency
+	for i, l := range s.plan.Layouts {
+		h := sums[l.Name]
+		if h == nil {
+			continue
+		}
+		at := func(q float64) time.Duration { return time.Duration(h.ValueAtQuantile(q)) * time.Microsecond }
+		out = append(out, LayoutLatency{Layout: l.Name, Count: h.TotalCount(), P50: at(50), P99: at(99), P999: at(99.9), Change: changes[i]})
+	}
+	return out, nil
+}
+
+// TailChanges returns how p99 differs from the baseline's, block by block, by a table with the inverse of every
+// trial's p99. Nil means of the baseline, and if it is not known.
+func TailChanges(r verdict.Result, table verdict.Table) ([]*LatencyChange, error) {
+	all, err := verdict.Few(r.Config, r.Arms, table)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*LatencyChange, len(all))
+	for i, e := range all {
+		if i == r.Config.Baseline || math.IsNaN(e.Effect) {
+			continue
+		}
+		out[i] = &LatencyChange{Effect: -e.Effect}
+		if e.Known() {
+			lo, hi := -e.Hi, -e.Lo
+			out[i].Lo, out[i].Hi = &lo, &hi
+		}
+	}
+	return out, nil
+}
+
+// lossFrom is the factor from which a longer p99 is said in the verdict's first lines, if no limit is given.
+const lossFrom = 2
+
+// winner is the layout to use or, if none is recommended yet, the one in front that is proven to be faster than the
+// baseline. -1 means there is none.
+func winner(r verdict.Result) int {
+	look, ok := r.Last()
+	switch {
+	case !ok || look.Recommended == r.Config.Baseline:
+		return -1
+	case look.Recommended >= 0:
+		return look.Recommended
+	case look.Leader >= 0 && !look.CarryOver && look.Estimates[look.Leader].Lo > 0:
+		return look.Leader
+	}
+	return -1
+}
+
+// latencyLoss reports that the layout that wins throughput pays for it in latency: by the p99 of all trials, which
+// tables show, or by the change block by block, which one bad trial hardly moves. Beyond a limit that was given it is
+// not recommended in the first place (guarded).
+func (s standing) latencyLoss(r verdict.Result, all []LayoutLatency) string {
+	arm := winner(r)
+	if arm < 0 || s.plan.P99Limit > 0 {
+		return ""
+	}
+	of := func(arm int) int {
+		return slices.IndexFunc(all, func(l LayoutLatency) bool { return l.Layout == r.Arms[arm].Name })
+	}
+	best, base := of(arm), of(r.Config.Baseline)
+	if best < 0 || base < 0 {
+		return ""
+	}
+	return lossWords(all[best], all[base], r.Config.Confidence)
+}
+
+// BlockLoss says the same if nothing is known but the changes block by block.
+func BlockLoss(r verdict.Result, changes []*LatencyChange) string {
+	arm := winner(r)
+	if arm < 0 {
+		return ""
+	}
+	return lossWords(LayoutLatency{Layout: r.Arms[arm].Name, Change: changes[arm]},
+		LayoutLatency{Layout: r.Arms[r.Config.Baseline].Name}, r.Config.Confidence)
+}
+
+// LatencyLoss reports that a layout to use is slow where it matters, by family if there are several. Empty means none
+// is. It stands directly behind the verdict, wherever that is told.
+func (j Judgement) LatencyLoss() string {
+	var out []string
+	for _, f := range j.Families {
+		switch {
+		case f.LatencyLoss == "":
+		case len(j.Families) > 1:
+			out = append(out, say.Sentence(f.Name)+": "+f.LatencyLoss)
+		default:
+			out = append(out, f.LatencyLoss)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// Stalls reports which trials stalled and what that costs, by family if there are several, or how many can stall
+// though none did. Empty: nothing is claimed yet.
+func (j Judgement) Stalls() string {
+	var seen []string
+	none := ""
+	for _, f := range j.Families {
+		switch look, _ := f.Result.Last(); {
+		case len(look.Slow) == 0 && none == "":
+			none = f.Result.Stalls()
+		case len(look.Slow) == 0:
+		case len(j.Families) > 1:
+			seen = append(seen, say.Joined(": ", say.Sentence(f.Name), f.Result.Stalls()))
+		default:
+			seen = append(seen, f.Result.Stalls())
+		}
+	}
+	if len(seen) == 0 {
+		return none
+	}
+	return strings.Join(seen, " ")
+}
+
+// lossWords compare two layouts' p99, that of all trials if it is known. Empty means neither way it is lossFrom times
+// the other's.
+func lossWords(best, base LayoutLatency, confidence float64) string {
+	effect, lo, hi := best.Change.Interval()
+	over := math.Log(float64(best.P99) / float64(base.P99))
+	values := short(best.P99) + ", against " + short(base.P99)
+	interval := ""
+	if say.Known(lo) && !say.Unresolvable(lo, hi) {
+		interval = fmt.Sprintf("%s interval %s … %s", say.Confidence(confidence), say.Ratio(lo), say.Ratio(hi))
+	}
+	switch {
+	case over >= math.Log(lossFrom):
+		byBlock := ""
+		if say.Known(effect) {
+			byBlock = say.Joined(", ", "block by block "+say.Ratio(effect)+" times", interval)
+		}
+		return fmt.Sprintf("But p99 of %s is %s times that of %s: %s%s.", best.Layout, say.Ratio(over), base.Layout, values,
+			say.InBrackets(byBlock))
+	case effect >= math.Log(lossFrom):
+		overAll := ""
+		if say.Known(over) {
+			overAll = "over all trials " + values
+		}
+		return fmt.Sprintf("But p99 of %s is %s times that of %s, block by block%s.", best.Layout, say.Ratio(effect), base.Layout,
+			say.InBrackets(say.Joined("; ", interval, overAll)))
+	}
+	return ""
+}
+
+// p99s is the table of the first blocks with the inverse of every trial's p99 in place of throughput, and all
+// latencies of each layout, if there are enough.
+func (h history) p99s(blocks int, family string) (verdict.Table, map[string]*hdr.Histogram, error) {
+	table, sums := make(verdict.Table, blocks), map[string]*hdr.Histogram{}
+	for b := range table {
+		table[b] = make([]verdict.Cell, len(h.plan.Layouts))
+		for i, l := range h.plan.Layouts {
+			t := h.tries[cellKey{b + 1, l.Name}].done
+			if t == nil {
+				continue
+			}
+			for _, m := range windowed(*t) {
+				if m.Family != family || len(m.Hist) == 0 {
+					continue
+				}
+				one, err := drive.DecodeHist(m.Hist)
+				if err != nil {
+					return nil, nil, fmt.Errorf("%s of %s in block %d: %w", family, l.Name, b+1, err)
+				}
+				if one.TotalCount() >= leastForP99 {
+					p99 := max(time.Duration(one.ValueAtQuantile(99))*time.Microsecond, time.Microsecond)
+					table[b][i] = verdict.Cell{Throughput: 1 / p99.Seconds(), OK: true}
+				}
+				if sums[l.Name] == nil {
+					sums[l.Name] = one
+				} else if dropped := sums[l.Name].Merge(one); dropped > 0 {
+					return nil, nil, fmt.Errorf("%s of %s: %d latencies are beyond the range of histograms", family, l.Name, dropped)
+				}
+			}
+		}
+	}
+	maps.DeleteFunc(sums, func(_ string, h *hdr.Histogram) bool { return h.TotalCount() < leastForP99 })
+	return table, sums, nil
+}
+
+// leastRate is the part of an open loop's rate below which it was not reached.
+const leastRate = 0.95
+
+// fewest are the operations below which a window did not reach the rate. Arrivals
+// are as many as chance has it: three standard deviations of Poisson's are left.
+func fewest(rate float64, m filewise.Measure) float64 {
+	expected := rate * (m.Window[1] - m.Window[0]).Seconds()
+	return leastRate*expected - 3*math.Sqrt(expected)
+}
+
+// byLatency are the figures of a phase's latency as measures: each a time, whose
+// inverse is judged, so that more is better. Latency counts from the intended
+// start; an operation that nobody came to counts with what it had waited.
+func byLatency(phase filewise.Phase, of filewise.Measure) ([]filewise.Measure, error) {
+	if len(phase.ByLatency) == 0 {
+		return nil, nil
+	}
+	h, err := drive.DecodeHist(of.Hist)
+	if err != nil {
+		return nil, err
+	}
+	if h.TotalCount() == 0 {
+		return nil, filewise.Errorf(filewise.CodeTrials, "give a higher rate, or more data so that it takes longer", "%s: no operation was due",
+			of.Family)
+	}
+	var out []filewise.Measure
+	for _, figure := range phase.ByLatency {
+		us := h.Mean()
+		if figure == filewise.P99Latency {
+			us = float64(h.ValueAtQuantile(99))
+		}
+		took := max(time.Duration(us*float64(time.Microsecond)), time.Microsecond)
+		out = append(out, filewise.Measure{
+			Family: filewise.LatencyFamily(of.Family, figure), Unit: filewise.UnitTimes, Connections: of.Connections, Paced: true,
+			Window: [2]time.Duration{0, took}, Work: 1, Hist: of.Hist, Errors: of.Errors,
+		})
+	}
+	return out, nil
+}
+
+// recorded adds a measure to the trial, and what of its latency is judged: of a session
+// when all turns are one measure.
+func (l *life) recorded(phase filewise.Phase, m filewise.Measure) error {
+	if l.turn != nil {
+		l.trial.Measures = append(l.trial.Measures, m)
+		return nil
+	}
+	more, err := byLatency(phase, m)
+	l.trial.Measures = append(append(l.trial.Measures, m), more...)
+	if got := m.Throughput(); err == nil && phase.Rate > 0 && m.Work < fewest(phase.Rate, m) {
+		l.trial.Warnings = append(l.trial.Warnings, filewise.Warning{
+			Code: "rate-not-reached",
+			Message: fmt.Sprintf("%s: %s did %.3g of the %.3g %s a second that arrived, so that its latency grows for as long as a trial takes.",
+				m.Family, l.layout.Name, got, phase.Rate, m.Unit),
+			Remedy: "Set a lower --rate (beside a backup: fewer connections), or compare throughput without one.",
+		})
+	}
+	return err
+}
+
+// longestBeside bounds what runs beside an act; slices of besideSlice keep that small.
+const longestBeside, besideSlice = 24 * time.Hour, time.Second
+
+// beside does an act while the load of another phase runs; without one it does the
+// act alone. What the load gave is recorded by the function that it returns.
+func (l *life) beside(ctx context.Context, phase filewise.Phase, act func() error) (record func() error, err error) {
+	record = func() error { return nil }
+	i := l.program.PhaseOf(phase.Beside)
+	if i < 0 {
+		return record, act()
+	}
+	sessions, err := Connect(ctx, l.db.Connector, i, l.program.Phases[i].Connections)
+	defer func() { err = errors.Join(err, CloseAll(sessions)) }()
+	if err != nil {
+		return record, err
+	}
+	over, gone := make(chan struct{}), make(chan struct{})
+	load, err := l.load(l.program.Phases[i], sessions)
+	if err != nil {
+		return record, err
+	}
+	load.SliceLength, load.Window, load.Until = besideSlice, longestBeside, over
+	var result drive.Result
+	var loadErr error
+	go func() {
+		defer close(gone)
+		result, loadErr = drive.Run(ctx, load)
+	}()
+	err = act()
+	close(over)
+	<-gone
+	m := result.Measure
+	m.Family, m.Unit = filewise.BesideFamily(phase.Beside, phase.Family), l.program.Phases[i].Unit
+	m.Connections, m.Paced = len(sessions), true
+	record = func() error { return l.recorded(l.program.Phases[i], m) }
+	if loadErr != nil {
+		loadErr = fmt.Errorf("%s: %w", m.Family, loadErr)
+	}
+	return record, errors.Join(err, loadErr)
+}

@@ -1,0 +1,166 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"filewise"
+	"filewise/lab/drive"
+	"filewise/lab/probe"
+)
+
+// newLife is a trial of the cell, which has not begun.
+func newLife(r *Runner, c filewise.Cell, s Schedule) *life {
+	l := &life{runner: r, schedule: s, program: r.Plan.Program(r.Workload), begun: r.Clock.Now()}
+	l.trial = filewise.Trial{Cell: c, State: filewise.Done, Started: l.begun.UTC()}
+	l.ledgers = make([]filewise.Ledger, len(l.program.Phases))
+	return l
+}
+
+// life is one trial on its way: build, settle, observe, warm-up and measure,
+// drain, check, drop.
+type life struct {
+	runner   *Runner
+	schedule Schedule
+	trial    filewise.Trial
+	program  filewise.Program
+	layout   filewise.Layout
+	build    *build
+	db       *filewise.Database // of the build
+	ledgers  []filewise.Ledger  // of each phase: everything in it that is committed
+	backups  []filewise.File    // of the last backup
+
+	begun time.Time // with the monotonic clock, which Trial.Started has not: the wall clock may be set
+
+	calibration *filewise.Measure // of the machine, right before
+	empty       time.Duration     // what a drain takes with nothing to write
+	others      float64           // part of what others changed since the drain before
+	edge        *edge             // of the window that a drain follows. Nil means there is none
+	done        func() error      // closes the connections that a drain waits to close. Nil means there are none
+
+	still map[string]drive.Still // by family: what stood still while it was measured
+
+	open map[int][]filewise.Session // by phase: connections that wait for the next turn. Nil means none does
+	turn *turn                      // what a turn of a session does. Nil means the trial is measured in one go
+}
+
+func (l *life) run(ctx context.Context) (err error) {
+	if l.layout, err = l.runner.Plan.layout(l.trial.Cell.Layout); err != nil {
+		return err
+	}
+	if err = l.acquire(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.release(ctx, err)) }()
+	for _, s := range l.steps() {
+		if err = l.stage(ctx, s.name, s.do); err != nil {
+			return err
+		}
+	}
+	l.noteCalibration()
+	l.noteWritten()
+	return nil
+}
+
+// noteWritten adds to every measure what was written in all, for which the files'
+// roles have to be known.
+func (l *life) noteWritten() {
+	files := slices.Concat(l.trial.Files, l.trial.Final)
+	for i := range l.trial.Measures {
+		m := &l.trial.Measures[i]
+		m.Deltas = append(m.Deltas, probe.Written(*m, files, l.embedded())...)
+	}
+}
+
+func (l *life) embedded() bool { return l.runner.Plan.Target.Mode == filewise.Embedded }
+
+// step is a stage of a trial between getting its database and giving it back.
+type step struct {
+	name string
+	do   func(context.Context) error
+}
+
+func (l *life) steps() []step {
+	steps := []step{{filewise.StageSettle, l.settleTwice}, {filewise.StageObserve, l.observe}}
+	if l.runner.Plan.Calibrate && !l.trial.Cell.Pilot {
+		steps = append(steps, step{FamilyCalibration, l.calibrate})
+	}
+	if l.runner.Plan.cycles() {
+		return append(steps, l.cycleSteps()...)
+	}
+	if l.runner.Plan.Measure == MeasureLifecycle {
+		return append(steps, l.lifecycleSteps()...)
+	}
+	return append(steps, l.phaseSteps()...)
+}
+
+// stage runs one step, books its time, and names it in its error.
+func (l *life) stage(ctx context.Context, name string, do func(context.Context) error) error {
+	clock := l.runner.Clock
+	start, measures := clock.Now(), len(l.trial.Measures)
+	l.runner.notify(Event{Kind: EventStage, Cell: l.trial.Cell, Stage: name})
+	err := do(ctx)
+	took := clock.Now().Sub(start)
+	if name == filewise.StageMeasure && len(l.trial.Measures) > measures && l.runner.Plan.driven() {
+		took = l.splitMeasure(took)
+	}
+	l.trial.Stages = append(l.trial.Stages, filewise.Stage{Name: name, Took: took})
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// driven reports whether a trial's measures last the plan's window or do its work, and not each what its phase says.
+func (p Plan) driven() bool {
+	return p.Measure != MeasureLifecycle && (p.Window > 0 || p.Work > 0)
+}
+
+// splitMeasure books what of the drive was not within the window as warm-up
+// (before it) and drain (the tail of the slowest connection), and returns the
+// rest. The tail of fixed work is within its window.
+func (l *life) splitMeasure(took time.Duration) time.Duration {
+	m := l.lastMeasure()
+	window, tail := m.Window[1]-m.Window[0], m.Tail
+	if l.runner.Plan.Window == 0 {
+		tail = 0
+	}
+	l.trial.Stages = append(l.trial.Stages,
+		filewise.Stage{Name: filewise.StageWarmUp, Took: took - window - tail},
+		filewise.Stage{Name: filewise.StageDrain, Took: tail})
+	return window
+}
+
+func (l *life) settle(ctx context.Context) error { return settle(ctx, l.db.Settler) }
+
+// settlePatience bounds the wait for a server to write what is dirty: as much as it may hold, on the slowest storage.
+const settlePatience = time.Hour
+
+func settle(ctx context.Context, s filewise.Settler) error {
+	limited, cancel := context.WithTimeout(ctx, settlePatience)
+	defer cancel()
+	err := s.Settle(limited)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		err = fmt.Errorf("the server's checkpoint has not ended within %v: %w", settlePatience, err)
+	}
+	return err
+}
+
+func (l *life) observe(ctx context.Context) (err error) {
+	l.trial.Files, err = l.db.Observer.Observe(ctx)
+	return err
+}
+
+// probes are those of the database and of the machine.
+func (l *life) probes() *probe.Set {
+	return probe.NewSet(slices.Concat(l.db.Probes, l.runner.Probes)...).Under(l.runner.Ceilings).Embedded(l.embedded())
+}
+
+// measuring tells what of the running trial can be looked at.
+func (l *life) measuring(e Event) {
+	e.Kind, e.Cell, e.Stage = EventStage, l.trial.Cell, filewise.StageMeasure
+	l.runner.notify(e)
+}

@@ -1,0 +1,222 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"filewise"
+	"filewise/lab/drive"
+	"filewise/lab/probe"
+)
+
+// member is one layout of a session on its way: it is built like any trial, takes
+// its turns, is quiet in between, and is checked and dropped at the end.
+type member struct {
+	life   *life
+	turns  [][]filewise.Measure // of each turn those of all phases
+	failed string               // why. Empty means it has not
+}
+
+func newMember(r *Runner, c filewise.Cell, s Schedule) *member {
+	l := newLife(r, c, s)
+	switch l.turn = new(turn); {
+	case c.Pilot:
+		l.turn.length, l.turn.of = r.Plan.PilotWindow, r.Plan.pilotParts()
+	case r.Plan.Work > 0:
+		l.turn.of = s.Rounds
+	default:
+		l.turn.length, l.turn.lead = s.Turn, r.Plan.lead(s)
+	}
+	return &member{life: l}
+}
+
+func (m *member) pilot() bool { return m.life.trial.Cell.Pilot }
+
+// prepare builds the layout, or brings a loaded build back, and observes it. The first
+// session goes on with the builds of the pilots.
+func (m *member) prepare(ctx context.Context) (err error) {
+	l := m.life
+	l.trial.Started = l.runner.Clock.Now().UTC()
+	if l.layout, err = l.runner.Plan.layout(l.trial.Cell.Layout); err != nil {
+		return err
+	}
+	if !l.takeOver() {
+		if err = l.acquire(ctx); err != nil {
+			return err
+		}
+	}
+	for _, s := range l.steps()[:2] {
+		if err = l.stage(ctx, s.name, s.do); err != nil {
+			return err
+		}
+	}
+	if l.runner.Plan.Sessions {
+		l.open = make(map[int][]filewise.Session)
+	}
+	return nil
+}
+
+// warm is the layout's turn of the first round, which is discarded, and as long as
+// the warm-up of a trial in one go.
+func (m *member) warm(ctx context.Context) error {
+	l := m.life
+	if l.schedule.WarmUp == 0 || l.runner.Plan.Window == 0 {
+		return nil
+	}
+	for i, phase := range l.program.Phases {
+		if err := l.stage(ctx, filewise.StageWarmUp, func(ctx context.Context) error {
+			return l.unmeasured(ctx, i, "while it was warmed up", func(load *drive.Load, _ filewise.Phase) { load.Window = l.schedule.WarmUp })
+		}); err != nil {
+			return l.named(phase, err)
+		}
+	}
+	return l.stage(ctx, filewise.StageSettle, l.settle)
+}
+
+// turn measures one turn, and waits until all of it is durable: nothing dirty is
+// left to disturb the others.
+func (m *member) turn(ctx context.Context) error {
+	l := m.life
+	said := len(l.trial.Warnings)
+	start := l.runner.Clock.Now()
+	for more := true; more; more = m.pilot() && m.pilotGoesOn(start) {
+		l.trial.Measures = nil
+		for _, s := range l.turnSteps() {
+			if err := l.stage(ctx, s.name, s.do); err != nil {
+				return fmt.Errorf("turn %d: %w", len(m.turns)+1, err)
+			}
+		}
+		m.turns = append(m.turns, l.trial.Measures)
+		l.turn.part++
+	}
+	l.trial.Measures, l.trial.Warnings = nil, l.trial.Warnings[:said] // said of the whole at the end
+	return nil
+}
+
+// pilotGoesOn reports whether a pilot of fixed work, which does that part by part, has not yet done what forecasts
+// the time of the whole: it ends after a third, or after a time.
+func (m *member) pilotGoesOn(start time.Time) bool {
+	l := m.life
+	return l.runner.Plan.Work > 0 && l.turn.part < l.turn.of/3 && l.runner.Clock.Now().Sub(start) < pilotTime
+}
+
+// turnSteps are those of a turn: every phase once, with what has to follow it. Data are
+// checked at the end of the session; what was restored is verified before it is discarded.
+func (l *life) turnSteps() []step {
+	var steps []step
+	for i, phase := range l.program.Phases {
+		steps = append(steps, l.measuringSteps(i)...)
+		if phase.Act == filewise.ActRestore || phase.Act == filewise.ActBackup && !l.program.Restores() {
+			steps = append(steps, step{filewise.StageCheck, func(ctx context.Context) error { return l.named(phase, l.compare(ctx, i)) }})
+		}
+	}
+	return steps
+}
+
+// conclude makes one measure of the turns, checks the data and gives the build back.
+func (m *member) conclude(ctx context.Context) error {
+	l := m.life
+	if len(m.turns) == 0 {
+		return errors.New("there were no turns")
+	}
+	l.turn = nil // what follows is of the whole
+	if err := l.closeOpen(); err != nil {
+		return err
+	}
+	for k := range m.turns[0] {
+		whole, err := merged(m.turns, k)
+		if err != nil {
+			return err
+		}
+		l.retried(whole.Errors, "while it was measured")
+		l.trial.Warnings = append(l.trial.Warnings, probe.Warnings(whole.Deltas)...)
+		if err := l.recorded(l.phaseOf(whole.Family), whole); err != nil {
+			return err
+		}
+	}
+	if err := l.stage(ctx, filewise.StageCheck, l.checkAll); err != nil {
+		return err
+	}
+	l.noteWritten()
+	l.weigh()
+	if m.pilot() && l.handsOver() && void(l.trial) == "" {
+		return nil
+	}
+	return l.release(ctx, nil)
+}
+
+// phaseOf is the phase of a measure, of a load beside an act the load's.
+func (l *life) phaseOf(family string) filewise.Phase {
+	for _, x := range l.program.Phases {
+		if x.Beside != "" && filewise.BesideFamily(x.Beside, x.Family) == family {
+			family = x.Beside
+		}
+	}
+	return l.program.Phases[max(l.program.PhaseOf(family), 0)]
+}
+
+// checkAll compares the data with what all turns should have left: after the last phase
+// of work, for what was restored is verified turn by turn.
+func (l *life) checkAll(ctx context.Context) error {
+	last := len(l.program.Phases) - 1
+	for last > 0 && l.program.Phases[last].Act == filewise.ActRestore {
+		last--
+	}
+	if l.program.Phases[last].Act == filewise.ActWork || l.program.Restores() {
+		if err := l.runner.Workload.Check(ctx, l.db.Querier, last, l.ledgers[:last+1]); err != nil {
+			return err
+		}
+	}
+	return l.finish(ctx)
+}
+
+// fail ends the layout's part in the session.
+func (m *member) fail(ctx context.Context, err error) {
+	m.failed = joined(err, m.life.release(ctx, err)).Error()
+}
+
+// keep leaves the build of a pilot to the first session.
+func (m *member) keep() {
+	if m.pilot() && m.failed == "" && void(m.life.trial) == "" {
+		m.life.handOver()
+	}
+}
+
+// finished is the layout's trial. Its time is that of its own stages: the others'
+// turns are theirs.
+func (m *member) finished() filewise.Trial {
+	t := m.life.trial
+	if m.failed != "" {
+		t.State, t.Reason = filewise.Failed, m.failed
+	}
+	t.Stages = folded(t.Stages)
+	for _, s := range t.Stages {
+		t.Elapsed += s.Took
+	}
+	return t
+}
+
+// joined is errors.Join that leaves a single error as it is.
+func joined(err, more error) error {
+	if more == nil {
+		return err
+	}
+	return errors.Join(err, more)
+}
+
+// folded sums the stages of one name, in the order in which they first came.
+func folded(stages []filewise.Stage) []filewise.Stage {
+	var out []filewise.Stage
+	for _, s := range stages {
+		i := slices.IndexFunc(out, func(o filewise.Stage) bool { return o.Name == s.Name })
+		if i < 0 {
+			out = append(out, s)
+			continue
+		}
+		out[i].Took += s.Took
+	}
+	return out
+}

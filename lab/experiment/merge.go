@@ -1,0 +1,151 @@
+package experiment
+
+import (
+	"math"
+
+	"filewise"
+	"filewise/lab/drive"
+	"filewise/lab/probe"
+	"filewise/lab/verdict"
+)
+
+// merged is the k-th measure of all turns of a layout, one after the other, their
+// leads left out: work, times, failures and counters are sums, and the slices are
+// those of the turns.
+func merged(turns [][]filewise.Measure, k int) (filewise.Measure, error) {
+	first := turns[0][k]
+	out := filewise.Measure{Family: first.Family, Unit: first.Unit, SliceLength: first.SliceLength, Connections: first.Connections,
+		Paced: first.Paced}
+	var hists [][]byte
+	var types []map[string]filewise.TypeMeasure
+	var each []filewise.Measure
+	if first.Rest != nil {
+		out.Rest = &filewise.Rest{}
+	}
+	for _, turn := range turns {
+		t := turn[k]
+		out.Rest = addRest(out.Rest, t.Rest)
+		each = append(each, t)
+		out.Work, out.Bytes = out.Work+t.Work, out.Bytes+t.Bytes
+		out.Tail, out.Sync = out.Tail+t.Tail, out.Sync+t.Sync
+		out.Window[1] += t.Window[1] - t.Window[0]
+		out.Slices = append(out.Slices, within(t)...)
+		out.Errors = added(out.Errors, t.Errors)
+		hists, types = append(hists, t.Hist), append(types, t.Types)
+	}
+	mean := out.Window[1].Seconds() / float64(len(turns))
+	for _, t := range each {
+		work, took := t.Work, (t.Window[1] - t.Window[0]).Seconds()
+		if math.Abs(took-mean) > 1e-9*mean {
+			work *= mean / took
+		}
+		out.Turns = append(out.Turns, work)
+	}
+	out.Deltas = addedUp(each)
+	var err error
+	if out.Types, err = drive.MergeTypes(types); err != nil {
+		return out, err
+	}
+	out.Hist, err = drive.MergeHists(hists...)
+	return out, err
+}
+
+// within are the slices of the measured part of a turn, of fixed work with the last one,
+// which is shorter.
+func within(m filewise.Measure) []int64 {
+	if m.SliceLength <= 0 {
+		return nil
+	}
+	length := m.Window[1] - m.Window[0]
+	if m.Window[0] == 0 {
+		length += m.SliceLength - 1
+	}
+	out := make([]int64, length/m.SliceLength)
+	if from := int(m.Window[0] / m.SliceLength); from < len(m.Slices) {
+		copy(out, m.Slices[from:])
+	}
+	return out
+}
+
+// addedUp are the sums of the counters' moves, of shares and levels the means. What is absent
+// in one turn is absent: a sum over the others would be too small. A wait that is
+// absent was not waited for.
+func addedUp(turns []filewise.Measure) []filewise.Delta {
+	sums := make(map[filewise.Delta]float64)
+	in := make(map[filewise.Delta]int)
+	var keys []filewise.Delta
+	for _, t := range turns {
+		for _, d := range t.Deltas {
+			value := d.Value
+			d.Value = 0
+			if in[d] == 0 {
+				keys = append(keys, d)
+			}
+			sums[d], in[d] = sums[d]+value, in[d]+1
+		}
+	}
+	var out []filewise.Delta
+	for _, d := range keys {
+		if in[d] < len(turns) && (d.Class == "" || !filewise.OfWaits(d.Probe)) {
+			continue
+		}
+		sum, n := sums[d], in[d] // before the key changes
+		if d.Value = sum; probe.IsMean(d) {
+			d.Value = sum / float64(n)
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// narrows reports whether the blocks that are left are worth measuring though they could not decide anything: an
+// interval is wider than the plan's bounds, and would by the last block be within them, or narrower by a quarter. Few
+// blocks say little of their own spread: with each one more an interval shrinks faster than with the root of their
+// number.
+func (p Plan) narrows(r verdict.Result, look verdict.Look) bool {
+	const worth = 0.75
+	bounds := marginLog(p.Bounds)
+	if look.Stop != verdict.ReasonFutile || bounds == 0 {
+		return false
+	}
+	others := len(p.Layouts) - 1
+	shrink := p.halfWidth(1, r.Config.MaxBlocks, others) / p.halfWidth(1, look.Block, others)
+	for j, e := range look.Estimates {
+		half := (e.Hi - e.Lo) / 2
+		if e.Alive && p.Layouts[j].Name != p.Baseline && !(half <= bounds) && (shrink <= worth || shrink*half <= bounds) {
+			return true
+		}
+	}
+	return false
+}
+
+// narrowing are the rounds of a session, at least as many as given, that with all sessions for which the budget's
+// part of a layout (left, in nanoseconds) has time bring the intervals within a quarter of the plan's bounds by the
+// noise of the pilots, which are too short to show drift. Where none do, or the noise is not known, they are those
+// that bring them about as far as can be: with more rounds more of the time is measured, with more sessions their
+// spread is known better. Most of a session is measured if the budget allows that.
+func (h history) narrowing(least int, s Schedule, c costs, left float64) int {
+	const alike = 1.01 // of two half widths
+	p, noise := h.plan, h.pilotNoise(s.Turn)
+	half := func(rounds int) float64 {
+		n := min(p.MaxBlocks, int(left/float64(c.session(rounds))))
+		if n < p.leastSessions() {
+			return math.Inf(1)
+		}
+		return p.halfWidth(1, n, c.windows*(len(p.Layouts)-1)) / math.Sqrt(float64(rounds))
+	}
+	narrowest, most := math.Inf(1), least
+	for r := c.rounds(least, left, p.leastSessions()); r <= maxRounds; r++ {
+		switch now := half(r); {
+		case math.IsInf(now, 1): // nor do longer sessions leave time for enough of them
+			return most
+		case noise > 0 && noise*now <= marginLog(p.Bounds/4):
+			return r
+		case now <= narrowest:
+			narrowest, most = now, r
+		case now <= alike*narrowest:
+			most = r
+		}
+	}
+	return most
+}

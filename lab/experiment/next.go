@@ -1,0 +1,210 @@
+package experiment
+
+import (
+	"fmt"
+	"time"
+
+	"filewise"
+	"filewise/internal/say"
+	"filewise/lab/verdict"
+)
+
+// Next decides what is measured next. It is a pure function: there is no clock
+// in it (elapsed time is in the trials), and the order of block b follows from
+// the seed, b, and the layouts still in question.
+func (p Plan) Next(done []filewise.Trial) (filewise.Cell, Decision) {
+	s := p.standing(done)
+	return s.next, s.decision
+}
+
+// standing is where an experiment stands after some trials.
+type standing struct {
+	history
+	schedule Schedule
+	results  []verdict.Result // of the complete blocks, by family
+	err      error            // of the judgement
+	next     filewise.Cell
+	decision Decision
+}
+
+func (p Plan) standing(done []filewise.Trial) standing { return p.standingBy(done, nil) }
+
+// standingBy is standing, with what is known of the complete blocks already.
+func (p Plan) standingBy(done []filewise.Trial, m *memo) standing {
+	s := standing{history: p.read(done)}
+	if p.AsPublished != nil {
+		s.schedule = s.publishedSchedule()
+		return s.publishedStanding(m)
+	}
+	s.schedule = s.history.schedule()
+	var open *filewise.Cell
+	s.results, open, s.err = s.replay(s.schedule, m)
+	pilot, more := s.nextPilot()
+	switch why := s.broken(); {
+	case why != "" && len(done) > 0:
+		s.decision = Decision{Ending: Broken, Why: why}
+	case more && p.Budget > 0 && s.elapsed > p.Budget:
+		s.decision = s.spentByPilots()
+	case more && s.hopeless() != "":
+		s.decision = Decision{Ending: Spent, Why: s.hopeless()}
+	case more:
+		s.next = pilot
+	case s.err != nil:
+		s.decision = Decision{Ending: Broken, Why: s.err.Error()}
+	case open != nil:
+		s.next = *open
+	default:
+		block := s.lastBlock() + 1
+		next := p.order(block, s.live(s.plan.judged(s.results), block))
+		if s.decision = s.ending(len(next)); s.decision.Ending == GoesOn {
+			var left bool
+			if s.next, left = s.cell(block, next); !left {
+				s.decision = Decision{Ending: Broken, Why: "no layout is left to measure"}
+			}
+		}
+	}
+	return s
+}
+
+// spentByPilots: a run in which every trial failed has not ended for want of time.
+func (h history) spentByPilots() Decision {
+	why := fmt.Sprintf("the budget of %s is spent by the pilots, which took %s", say.Human(h.plan.Budget),
+		say.Human(h.elapsed.Round(time.Second)))
+	for _, t := range h.trials {
+		if t.State == filewise.Done {
+			return Decision{Ending: Spent, Why: why}
+		}
+	}
+	return Decision{Ending: Broken, Why: why + " and all failed: " + h.reason(h.trials[len(h.trials)-1].Cell.Layout)}
+}
+
+// ending reports whether the complete blocks are enough for every family, or time is up; live is the number of
+// layouts in the next block.
+func (s standing) ending(live int) Decision {
+	if d := s.settled(); d.Ending != GoesOn {
+		return d
+	}
+	return s.spent(live)
+}
+
+// settled states how the judgements of all families have ended, if all have.
+func (s standing) settled() Decision {
+	d := Decision{Ending: Decided}
+	for _, r := range s.plan.judged(s.results) {
+		switch one := s.ended(r); {
+		case one.Ending == GoesOn:
+			return one
+		case d.Why == "" || one.Ending != Decided:
+			d = one
+		}
+	}
+	return d
+}
+
+// ended states how the judgement of one family has ended, if it has.
+func (s standing) ended(r verdict.Result) Decision {
+	look, ok := r.Last()
+	if !ok {
+		return Decision{}
+	}
+	switch look.Stop {
+	case verdict.ReasonKeepBaseline, verdict.ReasonRecommend:
+		return Decision{Ending: Decided, Why: fmt.Sprintf("decided after %d blocks", look.Block)}
+	case verdict.ReasonAllResolved:
+		return Decision{Ending: Decided, Why: fmt.Sprintf("every layout is resolved after %d blocks", look.Block)}
+	case verdict.ReasonFutile:
+		if s.plan.narrows(r, look) {
+			break
+		}
+		return Decision{Ending: Futile,
+			Why: fmt.Sprintf("stopped after %d blocks: the %d planned could not decide it", look.Block, s.schedule.MaxBlocks)}
+	case verdict.ReasonMaxBlocks:
+		return Decision{Ending: Spent, Why: s.schedule.allBlocks()}
+	}
+	return Decision{}
+}
+
+// allBlocks reports that there are no more blocks, and whether the budget or the plan limits them.
+func (s Schedule) allBlocks() string {
+	if s.ByBudget {
+		return fmt.Sprintf("all %d blocks that by the pilots fit into the budget are measured", s.MaxBlocks)
+	}
+	return fmt.Sprintf("all %d planned blocks are measured", s.MaxBlocks)
+}
+
+// spent reports whether the budget allows no further block, or not the blocks that a first look needs.
+func (s standing) spent(live int) Decision {
+	p, blocks := s.plan, s.lastBlock()
+	if most := p.MostTrials(); most > 0 && s.inBlocks()+live > most {
+		return Decision{Ending: Spent, Why: fmt.Sprintf("%d of the full grid's %d trials are measured, as many as a race takes", s.inBlocks(),
+			len(p.Layouts)*p.MaxBlocks)}
+	}
+	needed := max(1, verdict.FirstLook-blocks)
+	next := time.Duration(needed*live) * s.schedule.TrialTime
+	if p.Budget == 0 || s.elapsed+next <= p.Budget+p.Budget/10 {
+		return Decision{}
+	}
+	if blocks >= verdict.FirstLook {
+		why := fmt.Sprintf("the budget of %s is spent after %d blocks", say.Human(p.Budget), blocks)
+		if missing := s.firstClaim() - blocks; missing > 0 { // without intervals there is no verdict
+			why += fmt.Sprintf("; intervals take %d, about %s in all", blocks+missing,
+				about(s.elapsed+time.Duration(missing*live)*s.schedule.TrialTime))
+		}
+		return Decision{Ending: Spent, Why: why}
+	}
+	return Decision{Ending: Spent, Why: fmt.Sprintf("the budget of %s does not suffice: a verdict needs %d blocks, here about %s",
+		say.Human(p.Budget), verdict.FirstLook, say.Human((s.elapsed + next).Round(time.Second)))}
+}
+
+// firstClaim is the block from which every family has intervals.
+func (s standing) firstClaim() int {
+	first := 0
+	for _, r := range s.plan.judged(s.results) {
+		first = max(first, r.FirstClaim())
+	}
+	return first
+}
+
+// MostTrials returns how many trials the race of a user's backups takes in blocks: a third of the full grid, and as
+// many as the last two need for all of theirs. 0: there is no such limit. Intervals hold whenever one stops.
+func (p Plan) MostTrials() int {
+	if p.Goal != verdict.GoalBest || p.Target.Database == "" {
+		return 0
+	}
+	return max(len(p.Layouts)*p.MaxBlocks/3, 2*p.MaxBlocks, verdict.FirstLook*len(p.Layouts))
+}
+
+// JudgedBy are the rules that judge the plan's trials.
+func (p Plan) JudgedBy() int { return max(p.Rules, 1) }
+
+// FirstClaim is the block from which the plan's layouts have intervals.
+func (p Plan) FirstClaim() int {
+	return verdict.Config{Rules: p.JudgedBy(), MaxBlocks: p.MaxBlocks}.FirstClaim(len(p.Layouts))
+}
+
+// judgeTable judges complete blocks of one family by the plan's rules.
+func (p Plan) judgeTable(s Schedule, table verdict.Table, confidence float64) (verdict.Result, error) {
+	cfg, arms := p.judging(s, table, confidence)
+	return verdict.Judge(cfg, arms, table)
+}
+
+// judging returns what a family's table is judged by.
+func (p Plan) judging(s Schedule, table verdict.Table, confidence float64) (verdict.Config, []verdict.Arm) {
+	cfg := verdict.DefaultConfig()
+	cfg.Rules = p.JudgedBy()
+	cfg.Margin = marginLog(p.Margin)
+	cfg.Confidence = confidence
+	cfg.Goal, cfg.Known = p.Goal, p.Boundaries
+	cfg.MaxBlocks, cfg.Extended = max(s.MaxBlocks, len(table)), p.earlier()
+	arms := make([]verdict.Arm, len(p.Layouts))
+	for i, l := range p.Layouts {
+		arms[i] = verdict.Arm{Name: l.Name, Rank: l.Rank}
+		if l.Name == p.AA {
+			arms[i].Twin = p.twinOf(l)
+		}
+		if l.Name == p.Baseline {
+			cfg.Baseline = i
+		}
+	}
+	return cfg, arms
+}

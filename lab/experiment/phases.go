@@ -1,0 +1,206 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"filewise"
+	"filewise/internal/filesystem"
+	"filewise/lab/probe"
+)
+
+// phaseSteps measure the program's phases one after the other, and check the data after
+// each.
+func (l *life) phaseSteps() []step {
+	var steps []step
+	for i, phase := range l.program.Phases {
+		check := func(ctx context.Context) error { return l.named(phase, l.check(ctx, i)) }
+		steps = append(append(steps, l.measuringSteps(i)...), step{filewise.StageCheck, check})
+	}
+	return steps
+}
+
+// measuringSteps measure a phase, from the caches that it asks for, until it is durable.
+func (l *life) measuringSteps(i int) []step {
+	var steps []step
+	phase := l.program.Phases[i]
+	if phase.Cache != filewise.CacheAsIs {
+		steps = append(steps, step{filewise.StageSettle, func(ctx context.Context) error { return l.cool(ctx, phase) }})
+	}
+	steps = append(steps, step{filewise.StageMeasure, func(ctx context.Context) error { return l.named(phase, l.act(ctx, i)) }})
+	if l.drains(phase) {
+		steps = append(steps, step{filewise.StageDrain, l.drain})
+	}
+	return steps
+}
+
+// named names the phase in an error, unless it is the only one.
+func (l *life) named(p filewise.Phase, err error) error {
+	if err == nil || len(l.program.Phases) == 1 {
+		return err
+	}
+	return fmt.Errorf("%s: %w", p.Family, err)
+}
+
+// cool brings the caches to the state that the phase starts from.
+func (l *life) cool(ctx context.Context, p filewise.Phase) error {
+	if c, ok := l.db.Settler.(filewise.Cooler); ok && l.db.Restart == nil && p.Cache == filewise.CacheBufferCold {
+		return c.Cool(ctx)
+	}
+	if l.db.Restart == nil {
+		return filewise.Errorf(filewise.CodePreflight, "use --cache warm here", "%s needs a server that may be restarted: %w", p.Cache,
+			filewise.ErrUnsupported)
+	}
+	if p.Cache == filewise.CacheStorageCold {
+		if l.db.Evict == nil {
+			return filewise.Errorf(filewise.CodePreflight, "use --cache buffer-cold here", "%s needs files that Filewise can see: %w", p.Cache,
+				filewise.ErrUnsupported)
+		}
+		return l.db.Evict.Evict(ctx)
+	}
+	return l.db.Restart.Restart(ctx)
+}
+
+// act does a phase and measures it.
+func (l *life) act(ctx context.Context, i int) error {
+	switch phase := l.program.Phases[i]; phase.Act {
+	case filewise.ActWork:
+		return l.work(ctx, i)
+	case filewise.ActBackup, filewise.ActRestore:
+		return l.backupPhase(ctx, phase)
+	default:
+		return fmt.Errorf("act %q: %w", phase.Act, filewise.ErrUnsupported)
+	}
+}
+
+// FamilyOverall is the geometric mean of the throughputs of all phases.
+const FamilyOverall = "overall"
+
+// OverallMeasure is that mean as a measure of a trial, for reports; false when a
+// phase has none.
+func (p Plan) OverallMeasure(t filewise.Trial) (filewise.Measure, bool) {
+	x, ok := p.overall(t)
+	if !ok {
+		return filewise.Measure{}, false
+	}
+	return filewise.Measure{Family: FamilyOverall, Unit: t.Measures[0].Unit, Work: x, Window: [2]time.Duration{0, time.Second}}, true
+}
+
+// overall is that mean of a trial; false when a phase has none.
+func (p Plan) overall(t filewise.Trial) (float64, bool) {
+	if !p.Overall {
+		return 0, false
+	}
+	sum := 0.0
+	for _, family := range p.Families() {
+		x, ok := t.Throughput(family)
+		if !ok {
+			return 0, false
+		}
+		sum += math.Log(x)
+	}
+	return math.Exp(sum / float64(len(p.Families()))), true
+}
+
+// backupPhase times a backup, or the restore of the backup before it.
+func (l *life) backupPhase(ctx context.Context, phase filewise.Phase) error {
+	if l.db.Backup == nil {
+		return fmt.Errorf("this engine makes no backups: %w", filewise.ErrUnsupported)
+	}
+	probes := l.probes()
+	live := probe.NewLive(probes, 0)
+	defer live.Close()
+	before := live.Edge(ctx)
+	l.measuring(Event{Probes: live, Family: phase.Family, Unit: phase.Unit})
+	stop := probes.Watch(ctx, 0)
+	var took time.Duration
+	record, err := l.beside(ctx, phase, func() (err error) {
+		start := l.runner.Clock.Now()
+		err = l.beating(phase.Family, func() (err error) {
+			if phase.Act == filewise.ActBackup {
+				l.backups, err = l.db.Backup.Backup(ctx)
+				return err
+			}
+			return l.db.Backup.Restore(ctx)
+		})
+		took = l.runner.Clock.Now().Sub(start)
+		if t, ok := l.db.Backup.(filewise.TimedBackuper); ok && err == nil {
+			took = t.Took()
+		}
+		return err
+	})
+	stop()
+	if err != nil {
+		return err
+	}
+	l.trial.Measures = append(l.trial.Measures, filewise.Measure{
+		Family: phase.Family, Unit: phase.Unit, Connections: 1, Window: [2]time.Duration{0, max(took, 1)}, Work: 1,
+		Bytes: float64(phase.OpBytes), Deltas: probes.Delta(before, live.Edge(ctx)),
+	})
+	return record()
+}
+
+// lastMeasure is the last that is not of a latency: those stand behind the measure that
+// they are of. Nil: there is none.
+func (l *life) lastMeasure() *filewise.Measure {
+	for i := len(l.trial.Measures) - 1; i >= 0; i-- {
+		if m := &l.trial.Measures[i]; m.Unit != filewise.UnitTimes {
+			return m
+		}
+	}
+	return nil
+}
+
+// check compares the data with what the phases so far should have left; a restore
+// is verified by the engine. After the last one the files are observed.
+func (l *life) check(ctx context.Context, i int) error {
+	if err := l.compare(ctx, i); err != nil {
+		return err
+	}
+	if i < len(l.program.Phases)-1 {
+		return nil
+	}
+	return l.finish(ctx)
+}
+
+func (l *life) compare(ctx context.Context, i int) error {
+	switch act := l.program.Phases[i].Act; {
+	case act == filewise.ActRestore:
+		if err := l.db.Backup.Verify(ctx); err != nil {
+			return err
+		}
+		return l.db.Backup.Discard(ctx)
+	case act == filewise.ActBackup && !l.program.Restores():
+		return l.db.Backup.Discard(ctx)
+	}
+	return l.runner.Workload.Check(ctx, l.db.Querier, i, l.ledgers[:i+1])
+}
+
+// countExtents states how far a managed server's files are fragmented. An embedded engine's are locked by this
+// process, and those of a server by URL lie where it sees them.
+func (l *life) countExtents() {
+	if l.runner.Plan.Target.Mode != filewise.Managed {
+		return
+	}
+	for i := range l.trial.Final {
+		if n, ok := filesystem.Extents(l.trial.Final[i].Path); ok {
+			l.trial.Final[i].Extents = &n
+		}
+	}
+}
+
+// finish observes the files after all phases, and what the work has made of them.
+func (l *life) finish(ctx context.Context) (err error) {
+	if l.trial.Final, err = l.db.Observer.Observe(ctx); err != nil {
+		return err
+	}
+	l.trial.Final = append(l.trial.Final, l.backups...)
+	l.countExtents()
+	if l.program.Appends() && !l.trial.Cell.Pilot { // which does a part of the work only
+		l.trial.Warnings = append(l.trial.Warnings, filewise.FillWarnings(l.trial.Final)...)
+		l.trial.Warnings = append(l.trial.Warnings, l.outgrown()...)
+	}
+	return nil
+}

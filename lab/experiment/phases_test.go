@@ -1,0 +1,109 @@
+package experiment_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"filewise"
+	"filewise/engine/fake"
+	"filewise/lab/experiment"
+	"filewise/lab/workload"
+)
+
+// phased is a workload of two work phases on loaded data, a backup and its
+// restore; what it checks is what the driver's ledgers say.
+type phased struct {
+	t       *testing.T
+	program filewise.Program
+	checked *[]int
+}
+
+func (w phased) Program() filewise.Program { return w.program }
+
+func (w phased) Check(_ context.Context, _ filewise.Querier, phase int, ledgers []filewise.Ledger) error {
+	*w.checked = append(*w.checked, phase)
+	if p := w.program.Phases[phase]; p.Act == filewise.ActWork && ledgers[phase].Total() != p.Ops {
+		w.t.Errorf("phase %d did %d operations, want %d", phase, ledgers[phase].Total(), p.Ops)
+	}
+	return nil
+}
+
+func (w phased) Data() []filewise.TableData {
+	none := func(int64, filewise.RowWriter) error { return nil }
+	return []filewise.TableData{{Table: "a", Batches: 3, Write: none}, {Table: "b", Batches: 1, Write: none}}
+}
+
+// phasedWorld is a world whose backups are faster with 4 files and whose work is not.
+func phasedWorld(t *testing.T, faults ...fake.Fault) (*world, *[]int) {
+	w := newWorld(t, []int{1, 4}, fake.Config{Noise: 0.003, Seed: 5, Faults: faults,
+		Life: func(l filewise.Layout, family string) time.Duration {
+			if family == workload.FamilyBackup && l.Data.Files == 4 {
+				return 50 * time.Millisecond
+			}
+			return 100 * time.Millisecond
+		}})
+	program := w.runner.Workload.Program()
+	program.ReadOnly = true
+	program.Phases = []filewise.Phase{
+		{Family: "query 1", Unit: "queries", Connections: 1, Ops: 40, Client: true},
+		{Family: "query 2", Unit: "queries", Connections: 2, Ops: 100, Discard: 1},
+		{Family: workload.FamilyBackup, Unit: "backups", Act: filewise.ActBackup, Ops: 1},
+		{Family: workload.FamilyRestore, Unit: "restores", Act: filewise.ActRestore, Ops: 1},
+	}
+	w.plan.Phases, w.plan.Overall = program.Families(), true
+	w.plan.Window, w.plan.PilotWindow, w.plan.Instances = 0, 0, 2
+	checked := new([]int)
+	w.runner.Workload = phased{t, program, checked}
+	return w, checked
+}
+
+func TestPhasesAreJudgedByFamily(t *testing.T) {
+	w, checked := phasedWorld(t)
+	trials, d := w.run(t)
+	j, err := w.plan.Judge(trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(j.Families) != 5 || d.Ending != experiment.Decided {
+		t.Fatalf("%d families, %+v; want two queries, backup, restore and all together, decided", len(j.Families), d)
+	}
+	for _, f := range j.Families {
+		look, ok := f.Result.Last()
+		if !ok {
+			t.Fatalf("%s: no look", f.Name)
+		}
+		planted := f.Name == workload.FamilyBackup || f.Name == experiment.FamilyOverall
+		if better := look.Estimates[1].Lo > 0; better != planted {
+			t.Errorf("%s: 4 files are better: %v; planted: the backup (%v)", f.Name, better, f.Sentences)
+		}
+	}
+	if !slices.Equal((*checked)[:6], []int{0, 1, 2, 0, 1, 2}) {
+		t.Errorf("checked after phases %v; the engine itself verifies a restore", (*checked)[:6])
+	}
+	if w.engine.Builds() != 4 || w.engine.Undropped() != 0 {
+		t.Errorf("%d builds of 2 layouts with 2 instances, %d left: read-only builds are used again", w.engine.Builds(), w.engine.Undropped())
+	}
+	for _, m := range trials[len(trials)-1].Measures[2:] {
+		if took := m.Window[1]; took > 300*time.Millisecond {
+			t.Errorf("%s took %v: what is beside the statement is counted", m.Family, took)
+		}
+	}
+	if last := trials[len(trials)-1]; last.Instance == "" || len(last.Measures) != 4 || len(last.Final) < 2 {
+		t.Errorf("%+v", last)
+	}
+}
+
+func TestLostConnectionWhileLoading(t *testing.T) {
+	for _, class := range []filewise.Class{filewise.ClassConnection, filewise.ClassDeadlock} {
+		w, _ := phasedWorld(t, fake.Fault{Stage: filewise.StageLoad, Times: 2, Err: &filewise.Classed{Class: class, Err: fake.ErrPlanted}})
+		if trials, _ := w.run(t); trials[0].State != filewise.Done {
+			t.Errorf("a batch that failed by %s was not loaded again: %s", class, trials[0].Reason)
+		}
+	}
+	w, _ := phasedWorld(t, fake.Fault{Stage: filewise.StageLoad, Times: 1})
+	if trials, _ := w.run(t); trials[0].State != filewise.Failed {
+		t.Error("a batch that failed for another reason was dropped in silence")
+	}
+}

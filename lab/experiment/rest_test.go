@@ -1,0 +1,126 @@
+package experiment_test
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"filewise"
+	"filewise/engine/fake"
+	"filewise/lab/experiment"
+)
+
+// lazy is an engine whose background writer does all its work after the window: two layouts
+// commit at one rate, and a file of its own spares the second one of them half of the writing.
+func lazy() fake.Config {
+	return fake.Config{Noise: 0.01, Seed: 3,
+		Stages: map[string]time.Duration{filewise.StageSettle: 30 * time.Millisecond, filewise.StageDrain: 30 * time.Millisecond},
+		Drain: func(l filewise.Layout, operations int64) time.Duration {
+			return time.Duration(operations) * time.Millisecond / time.Duration(l.Data.Files)
+		}}
+}
+
+// A window cannot lie: what a layout leaves to be written counts. At 1,000 operations a second a
+// second of work takes a second, and 1 or 0.5 s to write: 2 s against 1.5 s from rest to rest.
+// First contact: SQL Server 2, Oracle 6.
+func TestRestSeesWhatTheWindowLeaves(t *testing.T) {
+	for _, sessions := range []bool{true, false} {
+		for observe, want := range map[string]float64{experiment.ObserveRest: 2 / 1.5, "": 1} {
+			w := newWorld(t, []int{1, 2}, lazy())
+			w.plan.Observe = observe
+			if sessions {
+				w.plan.Cells = 5
+			}
+			trials, _ := w.run(t)
+			j, err := w.plan.Judge(trials)
+			if err != nil {
+				t.Fatal(err)
+			}
+			look, ok := j.First().Result.Last()
+			if !ok {
+				t.Fatalf("sessions %v, observe %q: no estimate", sessions, observe)
+			}
+			e := look.Estimates[1]
+			if math.Abs(e.Effect-math.Log(want)) > 0.02 || (e.Lo > 0) != (want > 1) {
+				t.Errorf("sessions %v, observe %q: effect %.3f (%.3f to %.3f); planted %.3f", sessions, observe, e.Effect, e.Lo, e.Hi, math.Log(want))
+			}
+		}
+	}
+}
+
+// All work counts, before and after the window too, by all time, less what an empty drain takes.
+func TestRestIsAllWorkByAllTime(t *testing.T) {
+	w := newSessions(t, []int{1, 2}, lazy())
+	w.plan.Observe, w.plan.MaxBlocks = experiment.ObserveRest, 3
+	trials, _ := w.run(t)
+	for _, tr := range trials {
+		m := tr.Measures[0]
+		if tr.Cell.Pilot {
+			continue
+		}
+		if m.Rest == nil || m.Rest.Work < m.Work {
+			t.Fatalf("%+v: from rest to rest %+v, within the window %v", tr.Cell, m.Rest, m.Work)
+		}
+		wrote := time.Duration(m.Rest.Work) * time.Millisecond / time.Duration(w.plan.Layouts[0].Rank)
+		if tr.Cell.Layout == w.plan.Layouts[1].Name {
+			wrote = time.Duration(m.Rest.Work) * time.Millisecond / 2
+		}
+		if m.Rest.Empty != 5*30*time.Millisecond || m.Sync-m.Rest.Empty != wrote {
+			t.Errorf("%+v: an empty drain takes %v, the drain %v; planted 150ms and %v more", tr.Cell, m.Rest.Empty, m.Sync, wrote)
+		}
+		if got := m.Throughput(); got != m.Rest.Work/m.Rest.Time.Seconds() || got >= m.WindowRate() {
+			t.Errorf("%+v: %v is judged, %v within the window", tr.Cell, got, m.WindowRate())
+		}
+	}
+}
+
+// A server that cannot be brought to rest is judged by the window, and that is said.
+func TestRestNeedsRest(t *testing.T) {
+	c := lazy()
+	c.Unsettled = filewise.Errorf(filewise.CodePreflight, "grant it", "the account may not ask for a checkpoint: %w", errors.New("denied"))
+	w := newSessions(t, []int{1, 2}, c)
+	w.plan.Observe, w.plan.MaxBlocks = experiment.ObserveRest, 3
+	trials, _ := w.run(t)
+	j, err := w.plan.Judge(trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := false
+	for _, warning := range j.Warnings {
+		said = said || warning.Code == "window-observed" && warning.Remedy == "grant it"
+	}
+	if trials[0].Measures[0].Rest != nil || !said {
+		t.Errorf("observed %+v; warnings %+v", trials[0].Measures[0].Rest, j.Warnings)
+	}
+}
+
+// Where others write more than a tenth, a drain would be about them: pilots see it, and all blocks are
+// judged by their windows, with the condition broken.
+func TestDrainsOfOthersAreNotJudged(t *testing.T) {
+	for others, rests := range map[float64]bool{0.05: true, 0.3: false} {
+		c := lazy()
+		c.Others = others
+		w := newSessions(t, []int{1, 2}, c)
+		w.plan.Observe, w.plan.MaxBlocks, w.plan.Sessions, w.plan.Cells, w.plan.WindowByPilots = experiment.ObserveRest, 3, true, 0, true
+		trials, _ := w.run(t)
+		j, err := w.plan.Judge(trials)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tr := range trials {
+			if got := tr.Measures[0].Rest != nil; got != (rests || tr.Cell.Pilot) {
+				t.Errorf("others %.0f %%: %+v is observed from rest to rest: %v", 100*others, tr.Cell, got)
+			}
+		}
+		i := slices.IndexFunc(j.Conditions, func(c filewise.Condition) bool { return c.Name == filewise.CondWrites })
+		said := slices.ContainsFunc(j.Warnings, func(x filewise.Warning) bool {
+			return x.Code == "window-observed" && strings.Contains(x.Message, "30 %")
+		})
+		if said == rests || !rests && !j.Conditions[i].Broken() {
+			t.Errorf("others %.0f %%: condition %+v, warnings %+v", 100*others, j.Conditions[i], j.Warnings)
+		}
+	}
+}

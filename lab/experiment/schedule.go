@@ -1,0 +1,183 @@
+package experiment
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"filewise"
+	"filewise/lab/verdict"
+	"filewise/lab/verdict/stats"
+)
+
+// warmUpFactor stretches the longest warm-up seen by the pilots
+// (STATISTICS.md: one common discard of 1.25 × the largest MSER-5 cut).
+const warmUpFactor = 1.25
+
+// minWarmUp is discarded even when the pilots look steady from the start.
+const minWarmUp = 100 * time.Millisecond
+
+// budgetShare of what the pilots leave of the budget is planned for, so that
+// trials that take a little longer do not cost the last block.
+const budgetShare = 0.95
+
+// schedule returns what the pilots fix: the warm-up, and how many blocks there are.
+func (h history) schedule() Schedule {
+	p := h.plan
+	s := Schedule{WarmUp: max(p.WarmUp, 0), MaxBlocks: p.MaxBlocks, Steady: true}
+	if p.Observe == ObserveRest {
+		s.OthersWrite = h.othersWrite()
+	}
+	var trials, cut, drained time.Duration
+	pilots, windows := 0, 1
+	for _, l := range p.Layouts {
+		t := h.tries[cellKey{0, l.Name}].done
+		if t == nil || len(t.Measures) == 0 {
+			continue
+		}
+		if p.Window > 0 { // fixed work is measured whole
+			for _, m := range windowed(*t) {
+				c, steady := warmUpCut(m)
+				cut, s.Steady = max(cut, c), s.Steady && steady
+			}
+		}
+		trials += p.trialTime(*t)
+		drained += stageTime(*t, filewise.StageDrain)
+		pilots++
+		windows = max(windows, len(windowed(*t)))
+	}
+	if pilots == 0 {
+		return s
+	}
+	if p.WarmUp < 0 && p.Window > 0 {
+		s.WarmUp = max(minWarmUp, time.Duration(warmUpFactor*float64(cut)))
+		if p.SliceLength > 0 { // so that slices begin and end with the window
+			s.WarmUp = (s.WarmUp + p.SliceLength - 1) / p.SliceLength * p.SliceLength
+		}
+	}
+	if p.Sessions {
+		return h.takeTurns(s)
+	}
+	s.TrialTime = s.WarmUp*time.Duration(windows) + trials/time.Duration(pilots)
+	if p.OnePilot {
+		return s
+	}
+	if p.Cells > 0 { // it comes to rest, and has a lead, once a round
+		s.Turn, s.Rounds = p.Window/time.Duration(p.Cells), p.Cells
+		s.TrialTime += time.Duration(p.Cells) * (p.lead(s) + drained/time.Duration(pilots))
+	}
+	if p.Budget > 0 {
+		left := budgetShare * float64(p.Budget-h.pilotTime()-h.furtherBuilds(p.Instances))
+		n := int(left / float64(time.Duration(pilots)*s.TrialTime))
+		s.MaxBlocks = min(p.MaxBlocks, max(n, verdict.FirstLook))
+		s.ByBudget = s.MaxBlocks < p.MaxBlocks
+	}
+	return s
+}
+
+// trialTime returns how long a trial will take by its layout's pilot, warm-up left out.
+func (p Plan) trialTime(pilot filewise.Trial) time.Duration {
+	again := pilot.Elapsed - onceOnly(pilot)
+	switch {
+	case !p.driven(): // a pilot does all of a trial
+		return again
+	case p.Window > 0:
+		for _, m := range windowed(pilot) {
+			again += p.Window - (m.Window[1] - m.Window[0])
+		}
+		return again
+	}
+	window := pilot.Measures[0].Window[1] - pilot.Measures[0].Window[0]
+	return again - window + time.Duration(float64(window)*float64(p.Work)/float64(p.pilotWork()))
+}
+
+// windowed are the measures of a trial that lasted a window: those of latencies are
+// of the same one.
+func windowed(t filewise.Trial) []filewise.Measure {
+	return slices.DeleteFunc(slices.Clone(t.Measures), func(m filewise.Measure) bool { return m.Unit == filewise.UnitTimes })
+}
+
+// pilotWork is the fixed work of a pilot.
+func (p Plan) pilotWork() int64 {
+	if p.PilotWork > 0 {
+		return p.PilotWork
+	}
+	return p.Work
+}
+
+// onceOnly is the time of a trial that loading its build took: the next trial on
+// it only resets it. What only the first build of a layout takes is never needed
+// again.
+func onceOnly(t filewise.Trial) time.Duration {
+	var d, first time.Duration
+	loaded := false
+	for _, s := range t.Stages {
+		if s.Name == filewise.StageBuild || s.Name == filewise.StageLoad || s.Name == filewise.StageExtend {
+			d += s.Took
+		}
+		if s.Name == filewise.StageCreate {
+			first += s.Took
+		}
+		loaded = loaded || s.Name == filewise.StageLoad
+	}
+	if !loaded || t.Instance == "" { // or it is loaded again for every trial
+		return first
+	}
+	return d + first
+}
+
+// furtherBuilds returns what it takes to load the builds of all layouts, as many of each, that trials take turns on,
+// but for those that the pilots have loaded.
+func (h history) furtherBuilds(instances int) time.Duration {
+	var once time.Duration
+	pilots := 0
+	for _, l := range h.plan.Layouts {
+		if t := h.tries[cellKey{0, l.Name}].done; t != nil && t.Instance != "" {
+			if h.plan.CopiedBuilds { // to copy its files, and to stop and start, is what its snapshot took
+				once += stageTime(*t, filewise.StageLoad)
+			} else {
+				once += onceOnly(*t) - stageTime(*t, filewise.StageCreate)
+			}
+			pilots++
+		}
+	}
+	if pilots == 0 {
+		return 0
+	}
+	return once / time.Duration(pilots) * time.Duration(h.inQuestion()*max(instances-1, 0))
+}
+
+// pilotTime is the wall time of all pilots, failed ones included.
+func (h history) pilotTime() time.Duration {
+	var d time.Duration
+	for _, t := range slices.Concat(h.left, h.trials) {
+		if t.Cell.Pilot {
+			d += t.Elapsed
+		}
+	}
+	return d
+}
+
+// warmUpCut returns how long the trial's throughput took to settle by MSER-5 (White 1997), and whether it had settled
+// by the middle of the window.
+func warmUpCut(m filewise.Measure) (time.Duration, bool) {
+	if m.SliceLength <= 0 {
+		return 0, true
+	}
+	n := min(len(m.Slices), int(m.Window[1]/m.SliceLength))
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = float64(m.Slices[i])
+	}
+	r, err := stats.MSER5(x)
+	if err != nil { // too few slices to tell
+		return 0, true
+	}
+	return time.Duration(r.Truncate) * m.SliceLength, !r.AtEdge
+}
+
+// MarginLog is the margin on the log scale.
+func (p Plan) MarginLog() float64 { return marginLog(p.Margin) }
+
+// marginLog turns a margin in percent into δ on the log scale.
+func marginLog(percent float64) float64 { return math.Log1p(percent / 100) }

@@ -1,0 +1,284 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"filewise"
+	"filewise/internal/say"
+	"filewise/lab/drive"
+)
+
+// The codes of warnings about trials in which something stood still.
+const (
+	// WarnStoodStill: the machine or this process did. The trial is void.
+	WarnStoodStill = "stood-still"
+	// WarnServerStopped: a process of the server was stopped (state T). The trial is void once.
+	WarnServerStopped = "server-stopped"
+	// WarnServerIdle: the server did nothing. The trial counts.
+	WarnServerIdle = "server-idle"
+)
+
+var stillCodes = []string{WarnStoodStill, WarnServerStopped, WarnServerIdle}
+
+// maxVoids states how often a trial is void before the run ends: it is repeated three times.
+const maxVoids = 4
+
+// ProbeStill names the deltas of what stood still, in seconds within the window.
+const (
+	ProbeStill   = "stood still"
+	stillMachine = "machine"
+	stillServer  = "server"
+)
+
+// stood adds what stood still while a family was measured.
+func (l *life) stood(family string, s drive.Still) {
+	if l.still == nil {
+		l.still = make(map[string]drive.Still)
+	}
+	l.still[family] = l.still[family].Plus(s)
+}
+
+// beating does something that is timed as a whole, and notes whether the machine stood still meanwhile.
+func (l *life) beating(family string, do func() error) error {
+	if _, real := l.runner.Clock.(filewise.RealClock); !real {
+		return do()
+	}
+	heart, start := drive.Beat(nil, nil), time.Now()
+	err := do()
+	l.stood(family, heart.Still(start, time.Now()))
+	return err
+}
+
+// weigh makes a trial void in which the machine stood still, or the server was stopped. It looks at clocks
+// only, never at what was measured. History decides which void trials count all the same.
+func (l *life) weigh() {
+	t := &l.trial
+	for i := range t.Measures {
+		m := &t.Measures[i]
+		s, limit := l.still[m.Family], drive.StillLimit(m.Window[1]-m.Window[0])
+		warn := func(code, remedy, format string, args ...any) {
+			t.Warnings = append(t.Warnings, filewise.Warning{Code: code, Message: fmt.Sprintf(format, args...), Remedy: remedy})
+		}
+		note := func(name string, d time.Duration) {
+			m.Deltas = append(m.Deltas, filewise.Delta{Probe: ProbeStill, Name: name, Unit: "s", Value: d.Seconds()})
+		}
+		if s.Machine >= limit {
+			note(stillMachine, s.Machine)
+			warn(WarnStoodStill, "Let nothing suspend, pause or move this machine while it measures.",
+				"This machine, or Filewise, stood still for %s of a window of %s.", length(s.Machine), length(m.Window[1]-m.Window[0]))
+			t.State = filewise.Failed
+			t.Reason = fmt.Sprintf("void: this machine, or Filewise, stood still for %s", length(s.Machine))
+		}
+		if s.Server < limit {
+			continue
+		}
+		note(stillServer, s.Server)
+		if !s.Stopped {
+			warn(WarnServerIdle, "See what the server waited for: its log, its checkpoints, its storage.",
+				"The server did nothing for %s.", length(s.Server))
+			continue
+		}
+		warn(WarnServerStopped, "Let nothing stop the server's processes (SIGSTOP, a frozen cgroup) while it is measured.",
+			"The server did nothing for %s, and a process of it was stopped.", length(s.Server))
+		if t.State == filewise.Done {
+			t.State = filewise.Failed
+			t.Reason = fmt.Sprintf("void: the server did nothing for %s, and a process of it was stopped (state T)", length(s.Server))
+		}
+	}
+}
+
+func length(d time.Duration) string { return say.Human(d.Round(10 * time.Millisecond)) }
+
+// void reports why a trial is void: the code of its warning, or empty.
+func void(t filewise.Trial) string {
+	if t.State != filewise.Failed || !strings.HasPrefix(t.Reason, "void: ") {
+		return ""
+	}
+	for _, code := range stillCodes[:2] {
+		if slices.ContainsFunc(t.Warnings, func(w filewise.Warning) bool { return w.Code == code }) {
+			return code
+		}
+	}
+	return ""
+}
+
+// Void reports that a trial does not count and is repeated, because something stood still in it.
+func Void(t filewise.Trial) bool { return void(t) != "" }
+
+// Counted returns the trials as they are judged: a void trial that counts all the same is done.
+func Counted(trials []filewise.Trial) []filewise.Trial {
+	trials, _ = counted(trials)
+	return trials
+}
+
+// voids are the void trials of a history.
+type voids struct {
+	of    map[string][2]int // by layout: void because of this machine, and all its trials that ended
+	often string            // the layout that has clearly more. Empty means none has
+}
+
+// countVoids counts void trials by layout.
+func countVoids(trials []filewise.Trial) voids {
+	v := voids{of: make(map[string][2]int)}
+	var all [2]int
+	for _, t := range trials {
+		n := v.of[t.Cell.Layout]
+		switch {
+		case void(t) == WarnStoodStill:
+			n[0], all[0] = n[0]+1, all[0]+1
+			fallthrough
+		case t.State == filewise.Done:
+			n[1], all[1] = n[1]+1, all[1]+1
+		}
+		v.of[t.Cell.Layout] = n
+	}
+	for layout, n := range v.of {
+		if chance(n[0], n[1], all[0], all[1]) < clearlyMore && (v.often == "" || layout < v.often) {
+			v.often = layout
+		}
+	}
+	return v
+}
+
+// clearlyMore is the chance below which a layout has clearly more void trials than the others.
+const clearlyMore = 0.05
+
+// chance is that of at least k of all voids in a layout's n of all trials, if no layout has more than
+// another (Fisher's exact test, one-sided).
+func chance(k, n, voids, trials int) float64 {
+	if k == 0 {
+		return 1
+	}
+	logC := func(n, k int) float64 {
+		a, _ := math.Lgamma(float64(n + 1))
+		b, _ := math.Lgamma(float64(k + 1))
+		c, _ := math.Lgamma(float64(n - k + 1))
+		return a - b - c
+	}
+	sum := 0.0
+	for i := k; i <= min(n, voids); i++ {
+		if voids-i <= trials-n {
+			sum += math.Exp(logC(n, i) + logC(trials-n, voids-i) - logC(trials, voids))
+		}
+	}
+	return sum
+}
+
+// counted are the trials with those done that are void and count all the same: all that this machine voided,
+// if one layout has clearly more of them, and a second one of a cell whose server was stopped.
+func counted(trials []filewise.Trial) ([]filewise.Trial, voids) {
+	v := countVoids(trials)
+	out, again := trials, make(map[cellKey]bool)
+	for i, t := range trials {
+		why, k := void(t), cellKey{t.Cell.Block, t.Cell.Layout}
+		count := why == WarnStoodStill && v.often != "" || why == WarnServerStopped && again[k]
+		again[k] = again[k] || why == WarnServerStopped
+		if !count {
+			continue
+		}
+		if &out[0] == &trials[0] {
+			out = slices.Clone(trials)
+		}
+		out[i].State, out[i].Reason = filewise.Done, ""
+	}
+	return out, v
+}
+
+// stillStop is the end of a run whose machine stands still again and again, after its newest trial. Nil means it goes
+// on.
+func (h history) stillStop(t filewise.Trial) error {
+	if k := (cellKey{t.Cell.Block, t.Cell.Layout}); void(t) == "" || h.tries[k].done != nil || h.tries[k].voids < maxVoids {
+		return nil
+	}
+	return filewise.Errorf(filewise.CodeStopped,
+		"see that nothing suspends, pauses or moves this machine (a laptop's lid, a virtual machine's host); then \"filewise resume\" goes on",
+		"the trial of %s was void %s: %s", t.Cell.Layout, filewise.Counted(maxVoids, "time"), strings.TrimPrefix(t.Reason, "void: "))
+}
+
+// StillWarnings splits warnings into the first ones, about what stood still, and the rest.
+func StillWarnings(all []filewise.Warning) (still, rest []filewise.Warning) {
+	i := slices.IndexFunc(all, func(w filewise.Warning) bool { return !slices.Contains(stillCodes, w.Code) })
+	if i < 0 {
+		i = len(all)
+	}
+	return all[:i], all[i:]
+}
+
+// stillWarnings returns what the first lines say of what stood still.
+func (h history) stillWarnings() (out []filewise.Warning) {
+	if w, ok := h.voidWarning(); ok {
+		out = append(out, w)
+	}
+	var longest filewise.Warning
+	var most float64
+	n := 0
+	for _, t := range h.trials {
+		for _, w := range t.Warnings {
+			if w.Code != WarnServerIdle && (w.Code != WarnServerStopped || t.State != filewise.Done) {
+				continue
+			}
+			n++
+			if d := stillServerOf(t); d > most {
+				most, longest = d, w
+				longest.Message = fmt.Sprintf("The server did nothing for %s %s (%s); the trial counts",
+					length(time.Duration(d*float64(time.Second))), placeOf(t.Cell), t.Cell.Layout)
+			}
+			break
+		}
+	}
+	if n == 0 || most == 0 {
+		return out
+	}
+	if n > 1 {
+		longest.Message += fmt.Sprintf(" (in %d of %d trials)", n, len(h.trials))
+	}
+	longest.Message += "."
+	return append(out, longest)
+}
+
+// voidWarning is about the trials that are void, or would be.
+func (h history) voidWarning() (w filewise.Warning, ok bool) {
+	var parts []string
+	all := 0
+	for _, l := range h.plan.Layouts {
+		if n := h.voids.of[l.Name]; n[0] > 0 {
+			all += n[0]
+			parts = append(parts, fmt.Sprintf("%s %d of %d", l.Name, n[0], n[1]))
+		}
+	}
+	if all == 0 {
+		return w, false
+	}
+	where := strings.Join(parts, ", ")
+	if h.voids.often != "" {
+		return filewise.Warning{Code: WarnStoodStill, Message: fmt.Sprintf("This machine stood still clearly more often with %s than "+
+			"with others (trials: %s), so these trials count: the layout may be the cause.", h.voids.often, where),
+			Remedy: "Look at the machine's memory and processors while that layout is measured."}, true
+	}
+	return filewise.Warning{Code: WarnStoodStill, Message: fmt.Sprintf("This machine stood still in %s, which do not count and "+
+		"were repeated: %s.", filewise.Counted(all, "trial"), where),
+		Remedy: "Let nothing suspend, pause or move this machine while it measures."}, true
+}
+
+func placeOf(c filewise.Cell) string {
+	if c.Pilot {
+		return "in the pilot"
+	}
+	return fmt.Sprintf("in block %d", c.Block)
+}
+
+// stillServerOf is the longest time in seconds in which the server of a trial did nothing.
+func stillServerOf(t filewise.Trial) (most float64) {
+	for _, m := range t.Measures {
+		for _, d := range m.Deltas {
+			if d.Probe == ProbeStill && d.Name == stillServer {
+				most = max(most, d.Value)
+			}
+		}
+	}
+	return most
+}

@@ -1,0 +1,113 @@
+package storage
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise/lab/probe"
+)
+
+// Pattern is a way to access files.
+type Pattern string
+
+// The patterns that are measured. Sequential ones have large requests, random ones
+// the engine's page.
+const (
+	SequentialRead  Pattern = "sequential read"
+	SequentialWrite Pattern = "sequential write"
+	RandomRead      Pattern = "random read"
+	RandomWrite     Pattern = "random write"
+)
+
+var patterns = []Pattern{SequentialWrite, SequentialRead, RandomWrite, RandomRead}
+
+// Limit holds what the storage of a volume gives.
+type Limit struct {
+	Volume   string    `json:"volume"`
+	Device   string    `json:"device"` // as in /proc/diskstats. Empty means none of its own
+	Place    string    `json:"place"`  // the file system, by which a limit is found again
+	Page     int64     `json:"page"`   // bytes of a random request
+	Files    int       `json:"files"`  // the largest number of files that was tried
+	Measured time.Time `json:"measured"`
+	Tool     string    `json:"tool"` // "fio-3.33"
+	Figures  []Figure  `json:"figures"`
+}
+
+// Figure holds what one pattern reached.
+type Figure struct {
+	Pattern Pattern `json:"pattern"`
+	Files   int     `json:"files"`
+	// Together with the volumes of this many in all. 0 means alone.
+	Together int     `json:"together,omitempty"`
+	Bytes    float64 `json:"bytes_per_second"`
+	Requests float64 `json:"requests_per_second"`
+}
+
+// best is the most that a pattern reached with any number of files, alone.
+func (l Limit) best(p Pattern) Figure {
+	var out Figure
+	for _, f := range l.Figures {
+		if f.Pattern == p && f.Together == 0 {
+			out.Bytes, out.Requests = math.Max(out.Bytes, f.Bytes), math.Max(out.Requests, f.Requests)
+		}
+	}
+	return out
+}
+
+// Ceiling is the limit as probes use it: requests of the device against random
+// ones, bytes against sequential ones.
+func (l Limit) Ceiling() probe.Ceiling {
+	most := func(a, b Pattern) (bytes, requests float64) {
+		x, y := l.best(a), l.best(b)
+		return math.Max(x.Bytes, y.Bytes), math.Max(x.Requests, y.Requests)
+	}
+	c := probe.Ceiling{Volume: l.Volume, Device: l.Device}
+	c.ReadBytes, c.Reads = most(SequentialRead, RandomRead)
+	c.WriteBytes, c.Writes = most(SequentialWrite, RandomWrite)
+	return c
+}
+
+// String says it in one line, for reports.
+func (l Limit) String() string {
+	rate := func(p Pattern) string { return humanize.Bytes(uint64(l.best(p).Bytes)) + "/s" }
+	requests := func(p Pattern) string { return humanize.Comma(int64(l.best(p).Requests)) }
+	files := "1 file"
+	if l.Files > 1 {
+		files = fmt.Sprintf("1 or %d files", l.Files)
+	}
+	s := fmt.Sprintf("sequential read %s, write %s; random %s read %s, write %s requests/s (the better of %s, %s, %s)",
+		rate(SequentialRead), rate(SequentialWrite), humanize.IBytes(uint64(l.Page)), requests(RandomRead), requests(RandomWrite),
+		files, l.Tool, l.Measured.Format(time.DateOnly))
+	for _, f := range l.Figures {
+		if f.Together > 0 {
+			s += fmt.Sprintf("; %s with all %d volumes at once %s/s", f.Pattern, f.Together, humanize.Bytes(uint64(f.Bytes)))
+		}
+	}
+	return s
+}
+
+var told = regexp.MustCompile(`^sequential read ([0-9.]+ [kMGTPE]?B)/s, write ([0-9.]+ [kMGTPE]?B)/s;`)
+
+// Rates reads what String says of sequential access, in bytes per second. 0 means it says nothing of it.
+func Rates(limit string) (read, written float64) {
+	m := told.FindStringSubmatch(limit)
+	if m == nil {
+		return 0, 0
+	}
+	r, errRead := humanize.ParseBytes(m[1])
+	w, errWritten := humanize.ParseBytes(m[2])
+	if errRead != nil || errWritten != nil {
+		return 0, 0
+	}
+	return float64(r), float64(w)
+}
+
+// complete reports whether all patterns were measured.
+func (l Limit) complete() bool {
+	return !slices.ContainsFunc(patterns, func(p Pattern) bool { return l.best(p).Bytes <= 0 })
+}

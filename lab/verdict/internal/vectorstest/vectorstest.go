@@ -1,0 +1,84 @@
+// Package vectorstest tests against stat-vectors.json: one test for each group of it,
+// those of the method in package verdict, those of classical statistics in lab/verdict/stats.
+package vectorstest
+
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"testing"
+)
+
+// All is the number of groups in the file.
+const All = 29
+
+// Run tests the named groups of the file at path, each of which must be there, and fails if there are not as many
+// others as said.
+func Run(t *testing.T, path string, others int, tests map[string]func(*testing.T, json.RawMessage)) {
+	t.Helper()
+	groups := Read(t, path)
+	if len(groups) != All || len(tests)+others != All {
+		t.Errorf("%d groups, %d of them tested here and %d elsewhere; want %d", len(groups), len(tests), others, All)
+	}
+	for _, name := range slices.Sorted(maps.Keys(tests)) {
+		if groups[name] == nil {
+			t.Errorf("there is no group %q", name)
+			continue
+		}
+		t.Run(name, func(t *testing.T) { tests[name](t, groups[name]) })
+	}
+}
+
+// Read reads the groups of the file at path.
+func Read(t *testing.T, path string) map[string]json.RawMessage {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var groups map[string]json.RawMessage
+	Decode(t, data, &groups)
+	delete(groups, "_readme")
+	return groups
+}
+
+// Decode reads a group.
+func Decode(t *testing.T, data []byte, v any) {
+	t.Helper()
+	if err := json.Unmarshal(data, v); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Near fails unless got is within tol of want, relative or (near 0) absolute.
+func Near(t *testing.T, what string, got, want, tol float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tol*max(1, math.Abs(want))) {
+		t.Errorf("%s = %v, want %v (tolerance %v)", what, got, want, tol)
+	}
+}
+
+// Relative fails unless got is within tol of want, relative to want.
+func Relative(t *testing.T, what string, got, want, tol float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tol*math.Abs(want)) {
+		t.Errorf("%s = %v, want %v (relative tolerance %v)", what, got, want, tol)
+	}
+}
+
+// NearAll fails unless all values are within tol of what is wanted, relative to that.
+func NearAll(t *testing.T, what string, got, want []float64, tol float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s has %d values, want %d", what, len(got), len(want))
+	}
+	for i := range want {
+		if math.Abs(want[i]) < 1e-300 {
+			Near(t, what, got[i], want[i], tol)
+			continue
+		}
+		Relative(t, what, got[i], want[i], tol)
+	}
+}

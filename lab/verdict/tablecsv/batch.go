@@ -1,0 +1,81 @@
+package tablecsv
+
+import (
+	"fmt"
+	"math"
+
+	"filewise/lab/verdict"
+)
+
+const (
+	perhapsByChance = 0.2 // share of orders above which lines without blocks pass for trials
+	batches         = 8   // that lines which may be of one run are put together into, at most
+)
+
+// trials refuses lines of one run, and puts lines that may be of one run together. A file that reports which lines
+// are of one block, or that Filewise exported, is taken at its word unless it is plain.
+func (p *parser) trials(in *Input) error {
+	if in.Design.Rules > 0 {
+		return nil
+	}
+	correlation, chance := resembles(in.Table)
+	switch {
+	case chance < byChance:
+		return failf(0, 0, "its lines are no trials: differences between layouts resemble their neighbours (correlation %.2f), as seconds of "+
+			"one run do. Give one line a run, its mean, of several runs of each layout in turn", correlation)
+	case chance < perhapsByChance && p.at.block < 0:
+		n := (len(in.Table) + batches - 1) / batches
+		in.Notes = append(in.Notes, fmt.Sprintf("Differences between layouts resemble their neighbours (correlation %.2f), as seconds of "+
+			"one run do: %d lines of each layout are judged as one trial. If every line is a run, and layouts ran in turn, a column "+
+			"block settles it.", correlation, n))
+		in.batch(n)
+	}
+	return nil
+}
+
+// batch puts n blocks at a time together.
+func (in *Input) batch(n int) {
+	var names []string
+	var table, tails verdict.Table
+	for b := 0; b < len(in.Table); b += n {
+		end := min(b+n, len(in.Table))
+		names = append(names, in.Blocks[b]+"–"+in.Blocks[end-1])
+		table = append(table, together(in.Table[b:end]))
+		if in.P99 != nil {
+			tails = append(tails, together(in.P99[b:end]))
+		}
+	}
+	in.Blocks, in.Table, in.P99 = names, table, tails
+}
+
+// together returns the geometric means of the cells that there are, on the build that all of them
+// have in common.
+func together(rows verdict.Table) []verdict.Cell {
+	out := make([]verdict.Cell, len(rows[0]))
+	for j := range out {
+		work, probe, n, probes := 0.0, 0.0, 0.0, 0.0
+		for _, row := range rows {
+			c := row[j]
+			if !c.OK {
+				continue
+			}
+			if n == 0 {
+				out[j].Instance = c.Instance
+			} else if out[j].Instance != c.Instance {
+				out[j].Instance = ""
+			}
+			work, n = work+math.Log(c.Throughput), n+1
+			if c.Calibration > 0 {
+				probe, probes = probe+math.Log(c.Calibration), probes+1
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		out[j].OK, out[j].Throughput = true, math.Exp(work/n)
+		if probes == n {
+			out[j].Calibration = math.Exp(probe / n)
+		}
+	}
+	return out
+}

@@ -1,0 +1,270 @@
+package backup
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"filewise"
+	"filewise/internal/say"
+	"filewise/lab/experiment"
+	"filewise/lab/verdict"
+	"filewise/results/archive"
+	"filewise/run"
+)
+
+// Goal holds what settings are chosen by.
+type Goal struct {
+	Optimize string        // one of Optimizations. Empty means ToBackup
+	Within   time.Duration // no restore may take longer. 0 means no limit
+}
+
+// What Goal.Optimize can be.
+const (
+	ToBackup  = "backup"  // the fastest backup
+	ToRestore = "restore" // the fastest restore
+	ToBoth    = "both"    // the least by the geometric mean of both times
+)
+
+// Optimizations are the values of Goal.Optimize.
+var Optimizations = []string{ToBackup, ToRestore, ToBoth}
+
+// Check refuses goals that there are not.
+func (g Goal) Check() error {
+	switch {
+	case g.Optimize != "" && !slices.Contains(Optimizations, g.Optimize):
+		return filewise.Errorf(filewise.CodeUsage, "known: "+strings.Join(Optimizations, ", "), "--optimize %q is unknown", g.Optimize)
+	case g.Within < 0:
+		return filewise.Errorf(filewise.CodeUsage, "give a time, such as 30m", "--restore-within %v: out of range", g.Within)
+	}
+	return nil
+}
+
+// Restores reports whether restores have to be measured for it.
+func (g Goal) Restores() bool { return g.Optimize == ToRestore || g.Optimize == ToBoth || g.Within > 0 }
+
+// Restore holds what a setting's restores were, beside its backups of the same run, each figure the median over them.
+type Restore struct {
+	Layout   string        `json:"layout"`
+	Restores int           `json:"restores"`
+	Backup   time.Duration `json:"backup_ns"`
+	Took     time.Duration `json:"restore_ns"`
+	Slowest  time.Duration `json:"slowest_restore_ns"`
+	Bytes    float64       `json:"bytes"`
+}
+
+// mostRestored bounds the leaders whose restores are measured: each takes room and minutes.
+const mostRestored = 4
+
+// RestorePlan is the race of restores of the leaders: every trial backs up, restores and compares.
+// Leaders are the fastest settings, the one with the fewest bytes, which are least to read, and
+// the fastest one of the most jobs. False: there is one setting alone.
+func (r *Result) RestorePlan() (experiment.Plan, bool, error) {
+	p := r.plan
+	leaders := r.leaders()
+	if len(leaders) < 2 {
+		return p, false, nil
+	}
+	p.Layouts, p.Baseline, p.AA, p.Name = leaders, leaders[0].Name, "", ""
+	p.Overall, p.Goal, p.Command = true, verdict.GoalBest, []string{"backup", fmt.Sprint(r.Run)}
+	return p, true, p.ProveBackups()
+}
+
+// leaders are the layouts whose restores are worth measuring, the fastest backup first.
+func (r *Result) leaders() (out []filewise.Layout) {
+	names := []string{r.Layout}
+	add := func(s Setting) {
+		if !slices.Contains(names, s.Layout) {
+			names = append(names, s.Layout)
+		}
+	}
+	if len(r.Settings) > 0 {
+		add(slices.MinFunc(r.Settings, func(a, b Setting) int { return cmp.Compare(a.Bytes, b.Bytes) }))
+		most := slices.MaxFunc(r.Settings, func(a, b Setting) int { // of equal numbers the first, which is the fastest
+			return cmp.Compare(r.of(a.Layout).Backup.Files, r.of(b.Layout).Backup.Files)
+		})
+		add(most)
+	}
+	for _, s := range r.Settings {
+		if len(names) < mostRestored {
+			add(s)
+		}
+	}
+	for _, name := range names {
+		if l := r.of(name); l.Name != "" {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// of is the run's layout of that name.
+func (r *Result) of(name string) filewise.Layout {
+	if i := slices.IndexFunc(r.plan.Layouts, func(l filewise.Layout) bool { return l.Name == name }); i >= 0 {
+		return r.plan.Layouts[i]
+	}
+	return filewise.Layout{}
+}
+
+// Settle proves the fastest backup, or, if the goal wants restores, measures those of the leaders,
+// each compared with the original, in a stored run, and takes what the goal asks for.
+func (r *Result) Settle(ctx context.Context, o run.Options, g Goal) error {
+	if !g.Restores() {
+		return r.Prove(ctx, o)
+	}
+	p, several, err := r.RestorePlan()
+	if err != nil {
+		return err
+	}
+	if !several {
+		return filewise.Errorf(filewise.CodeUsage, "race two settings at least", "one setting leaves nothing to choose by its restores")
+	}
+	o.Result = func(run.Outcome) error { return nil } // what came of it is in the result
+	out, err := run.Run(ctx, p, o)
+	if err != nil {
+		return err
+	}
+	restored, err := archive.Load(ctx, o.Store, fmt.Sprint(out.Run.ID))
+	if err != nil {
+		return err
+	}
+	return r.Choose(restored, g)
+}
+
+// Late is the error of a result whose every setting misses the limit of its goal, nil otherwise.
+func (r *Result) Late() error {
+	if !r.Missed {
+		return nil
+	}
+	return filewise.Errorf(filewise.CodeGate, "take the script all the same, or give more time",
+		"--restore-within %v: no setting restores within it", r.Within)
+}
+
+// Choose takes the setting that the goal asks for, by a run of RestorePlan.
+func (r *Result) Choose(restored archive.Run, g Goal) error {
+	if err := g.Check(); err != nil {
+		return err
+	}
+	g.Optimize = cmp.Or(g.Optimize, ToBackup)
+	r.RestoreRun, r.Optimize, r.Within = restored.ID, g.Optimize, g.Within
+	if r.Restores = restores(restored.Plan, restored.Trials); len(r.Restores) == 0 {
+		return filewise.Errorf(filewise.CodeTrials, "see what filewise show "+fmt.Sprint(restored.ID)+" says of its trials",
+			"no backup could be restored and compared")
+	}
+	chosen, proven, err := r.chosen(restored, g)
+	if err != nil {
+		return err
+	}
+	bought := r.bought(chosen)
+	r.layout, r.Layout = r.of(chosen.Layout), chosen.Layout
+	r.Verdict = strings.TrimSpace(bought + " " + proven)
+	r.Proof = Proof{chosen.Backup, chosen.Took, int64(chosen.Bytes), ""}
+	return nil
+}
+
+// chosen is the setting, and what the judgement says of it. Within a limit it is the one that is
+// best among those whose slowest restore keeps to it, else the fastest restore.
+func (r *Result) chosen(restored archive.Run, g Goal) (Restore, string, error) {
+	by := map[string]func(Restore) float64{
+		ToBackup:  func(s Restore) float64 { return float64(s.Backup) },
+		ToRestore: func(s Restore) float64 { return float64(s.Took) },
+		ToBoth:    func(s Restore) float64 { return float64(s.Backup) * float64(s.Took) },
+	}
+	least := func(of []Restore, x func(Restore) float64) Restore {
+		return slices.MinFunc(of, func(a, b Restore) int { return cmp.Compare(x(a), x(b)) })
+	}
+	if g.Within > 0 {
+		within := slices.DeleteFunc(slices.Clone(r.Restores), func(s Restore) bool { return s.Slowest > g.Within })
+		if r.Missed = len(within) == 0; r.Missed {
+			return least(r.Restores, by[ToRestore]), "", nil
+		}
+		return least(within, by[g.Optimize]), "", nil
+	}
+	family := experiment.FamilyOverall
+	if phases := restored.Plan.Phases; g.Optimize == ToRestore && len(phases) > 0 {
+		family = phases[len(phases)-1]
+	}
+	j, err := restored.Plan.Judge(restored.Trials)
+	if err != nil {
+		return Restore{}, "", err
+	}
+	for _, f := range j.Families {
+		look, ok := f.Result.Last()
+		if f.Name != family || !ok || look.Leader < 0 {
+			continue
+		}
+		best := look.Recommended
+		if best < 0 {
+			best = look.Leader
+		}
+		name := restored.Plan.Layouts[best].Name
+		if i := slices.IndexFunc(r.Restores, func(s Restore) bool { return s.Layout == name }); i >= 0 {
+			return r.Restores[i], regret(look.Estimates[best].Regret, look.Recommended >= 0, restored.Plan.Confidence), nil
+		}
+	}
+	return least(r.Restores, by[g.Optimize]), regret(noRegret, false, restored.Plan.Confidence), nil
+}
+
+// bought states what the setting gives and takes beside the fastest backup. Empty means it is that one.
+func (r *Result) bought(s Restore) string {
+	i := slices.IndexFunc(r.Restores, func(x Restore) bool { return x.Layout == r.Layout })
+	if i < 0 || s.Layout == r.Layout {
+		return ""
+	}
+	fastest := r.Restores[i]
+	return fmt.Sprintf("Against %s, the fastest backup: restores take %s instead of %s, backups %s instead of %s, and %s instead of %s.",
+		fastest.Layout, say.Human(s.Took), say.Human(fastest.Took), say.Human(s.Backup), say.Human(fastest.Backup),
+		say.Size(int64(s.Bytes)), say.Size(int64(fastest.Bytes)))
+}
+
+// restores are those of the layouts that were measured, the fastest first.
+func restores(p experiment.Plan, trials []filewise.Trial) (out []Restore) {
+	for _, l := range p.Layouts {
+		var backups, times, sizes []float64
+		for _, t := range trials {
+			backup, ok := took(t)
+			if !ok || t.Cell.Layout != l.Name || t.Cell.Pilot || len(t.Measures) < 2 {
+				continue
+			}
+			backups = append(backups, float64(backup))
+			times = append(times, float64(t.Measures[1].Window[1]-t.Measures[1].Window[0]))
+			sizes = append(sizes, float64(size(t)))
+		}
+		if len(times) == 0 {
+			continue
+		}
+		slowest := time.Duration(slices.Max(times))
+		out = append(out, Restore{l.Name, len(times), time.Duration(median(backups)), time.Duration(median(times)), slowest, median(sizes)})
+	}
+	slices.SortStableFunc(out, func(a, b Restore) int { return cmp.Compare(a.Took, b.Took) })
+	return out
+}
+
+// restoreLines are the measured restores in words; none were measured: nil.
+func (r *Result) restoreLines() (out []string) {
+	if len(r.Restores) == 0 {
+		return nil
+	}
+	switch {
+	case r.Missed:
+		out = append(out, fmt.Sprintf("No setting restores within %s: the fastest took up to %s.", say.Human(r.Within),
+			say.Human(r.Restores[0].Slowest)))
+	case r.Within > 0:
+		out = append(out, fmt.Sprintf("Within %s: of the settings that restore in time it is the best by --optimize %s.", say.Human(r.Within),
+			r.Optimize))
+	}
+	wide := len("setting")
+	for _, s := range r.Restores {
+		wide = max(wide, len(s.Layout))
+	}
+	out = append(out, "", fmt.Sprintf("Restores of the leaders, the fastest first (run %d).", r.RestoreRun),
+		fmt.Sprintf("  %-*s  %9s  %9s  %9s  %9s", wide, "setting", "restore", "slowest", "backup", "size"))
+	for _, s := range r.Restores {
+		out = append(out, fmt.Sprintf("  %-*s  %9s  %9s  %9s  %9s", wide, s.Layout, say.Human(s.Took), say.Human(s.Slowest),
+			say.Human(s.Backup), say.Size(int64(s.Bytes))))
+	}
+	return out
+}

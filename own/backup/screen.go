@@ -1,0 +1,82 @@
+package backup
+
+import (
+	"slices"
+
+	"filewise"
+	"filewise/results/archive"
+	"filewise/run"
+	"filewise/run/plan"
+)
+
+// Race are the runs of a search for the fastest backup.
+type Race struct {
+	Engines plan.Engines
+	Options *plan.Options
+	Screen  int // settings that are compared in full, after all were compared at less cost. 0 means all
+	// Measure carries a run out; the last one is the search's.
+	Measure func(made plan.Made, last bool) (run.Outcome, error)
+}
+
+// Made is the plan of all settings, whole backups each.
+func (r Race) Made() (plan.Made, error) {
+	whole := r.Options.Clone()
+	whole.Part = plan.Opt[[]string]{}
+	return r.Engines.Make(whole)
+}
+
+// Run measures what reading alone takes, or screens the settings, and then the backups of that plan.
+func (r Race) Run(made plan.Made) (run.Outcome, error) {
+	cheap, err := r.Options.Cheaper(r.Screen, made.Plan.Target.BackupsThere)
+	if err != nil {
+		return run.Outcome{}, err
+	}
+	first, err := r.Engines.Make(cheap)
+	switch {
+	case err == nil:
+		first.Secret = made.Secret
+		out, err := r.Measure(first, false)
+		if err == nil && r.Screen > 0 {
+			cheap := archive.Run{Run: out.Run, Trials: out.Data.Trials}
+			made.Plan.Layouts, err = Screened(cheap, made.Plan.Layouts, made.Plan.Baseline, r.Screen)
+		}
+		if err != nil {
+			return out, err
+		}
+	case r.Screen > 0: // else one number of jobs is no comparison
+		return run.Outcome{}, err
+	}
+	return r.Measure(made, true)
+}
+
+// Screened are the layouts of a full race after a cheap one, which backed up a part of the database or threw all away:
+// the n that were the fastest there, and the baseline. Where nothing was written, volumes were not compared, and a
+// setting stays with each of its volumes.
+func Screened(cheap archive.Run, layouts []filewise.Layout, baseline string, n int) ([]filewise.Layout, error) {
+	fastest := settings(cheap.Plan, cheap.Trials)
+	if len(fastest) == 0 {
+		return nil, filewise.Errorf(filewise.CodeTrials, "give a longer --budget, or a smaller --part", "run %d, which was to screen the "+
+			"settings, has measured none", cheap.ID)
+	}
+	kept := map[setting]bool{}
+	for _, s := range fastest[:min(n, len(fastest))] {
+		i := slices.IndexFunc(cheap.Plan.Layouts, func(l filewise.Layout) bool { return l.Name == s.Layout })
+		kept[settingOf(cheap.Plan.Layouts[i], cheap.Plan.Params.Discard)] = true
+	}
+	return slices.DeleteFunc(slices.Clone(layouts), func(l filewise.Layout) bool {
+		return l.Name != baseline && !kept[settingOf(l, cheap.Plan.Params.Discard)]
+	}), nil
+}
+
+// setting holds what tells layouts of backups apart.
+type setting struct {
+	files   int
+	options filewise.BackupOptions
+}
+
+func settingOf(l filewise.Layout, anywhere bool) setting {
+	if anywhere {
+		return setting{l.Backup.Files, l.BackupOptions.Without(filewise.OptionVolume)}
+	}
+	return setting{l.Backup.Files, l.BackupOptions}
+}

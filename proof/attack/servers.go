@@ -1,0 +1,228 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+
+	"filewise/cmd/filewise/filewisetest"
+	"filewise/results/store"
+)
+
+// serverRun is a run on an engine's managed server.
+func serverRun(engine string) []string {
+	return []string{"--engine=" + engine, "--files=1,2", "--window=200ms", "--warm-up=50ms", "--size=12MiB", "--connections=2",
+		"--durability=normal"}
+}
+
+// killServers kills runs with managed servers: those end with them.
+func killServers(engine string) func(*place) error {
+	kill := killRuns(12*time.Second, serverRun(engine)...)
+	return func(p *place) error { return errors.Join(kill(p), p.segmentsGone()) }
+}
+
+// noServer is why there is no managed server of an engine.
+func noServer(engine string) func(context.Context, *attack) string {
+	return func(ctx context.Context, a *attack) string {
+		out, _ := exec.CommandContext(ctx, a.filewise, "engines").Output()
+		if !regexp.MustCompile(`(?m)^` + engine + ` .*\binstalled$`).Match(out) {
+			return engine + " is not installed"
+		}
+		return ""
+	}
+}
+
+// hitServers sends signals to the managed servers of a run at a random moment. The run
+// goes on or ends with what is to be done, and comes to its end by resume.
+func hitServers(engine string, signals ...syscall.Signal) func(*place) error {
+	return func(p *place) error {
+		c, err := p.start(nil, runArgs(serverRun(engine)...)...)
+		if err != nil {
+			return err
+		}
+		if err := until(func() (bool, error) {
+			s, err := p.stored()
+			return len(s.trials) > 0 || over(c), err
+		}); err != nil {
+			return err
+		}
+		p.wait(3 * time.Second)
+		for _, s := range signals {
+			if _, err := p.signalServers(s); err != nil {
+				return err
+			}
+			p.wait(2 * time.Second)
+		}
+		return p.recovers(c)
+	}
+}
+
+func over(c *child) bool {
+	select {
+	case <-c.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+func (p *place) wait(most time.Duration) { time.Sleep(time.Duration(p.Int64N(int64(most)))) }
+
+// recovers: a run that was hit goes on, or ends in a way that can be resumed; nothing is
+// left of it. Trials may have failed.
+func (p *place) recovers(c *child) error {
+	code, err := c.exit()
+	if err != nil {
+		return err
+	}
+	if code == 1 || code == -1 || code == 2 {
+		return fmt.Errorf("exit code %d\n%.2000s", code, c.stderr.Bytes())
+	}
+	before, err := p.stored()
+	if err != nil {
+		return err
+	}
+	if code != 0 && !strings.Contains(c.stderr.String(), "→") {
+		return fmt.Errorf("exit code %d, and no word of what to do:\n%.2000s", code, c.stderr.Bytes())
+	}
+	if err := errors.Join(p.clean(), p.kept(before)); err != nil || before.run.ID == 0 {
+		return err
+	}
+	if before.run.State == store.Done {
+		complete, err := filewisetest.AsPlanned(before.run.Plan, before.trials)
+		if err == nil && !complete {
+			err = errors.New("the run is done, and not complete")
+		}
+		return err
+	}
+	if err := p.finish(); err != nil {
+		return fmt.Errorf("after exit code %d, %s: %w\n%.1000s", code, before.run.State, err, c.stderr.Bytes())
+	}
+	return nil
+}
+
+// tests runs tests of a package as tries: what needs a server of its own, or things of a
+// user's on it, is there already.
+func tests(pkg, pattern string) func(*place) error {
+	return func(p *place) error {
+		dir, err := goList(p, "-f", "{{.Dir}}", pkg)
+		if err != nil {
+			return err
+		}
+		binary := filepath.Join(p.attack.dir, strings.ReplaceAll(pkg, "/", "-")+".test")
+		if _, err := os.Stat(binary); err != nil {
+			if out, err := goTool(p, "test", "-c", "-o", binary, pkg).CombinedOutput(); err != nil {
+				return fmt.Errorf("building the tests of %s: %w\n%s", pkg, err, out)
+			}
+		}
+		cmd := exec.CommandContext(p, binary, "-test.run", pattern, "-test.v", "-test.timeout=30m")
+		cmd.Dir, cmd.Env = dir[0], append(os.Environ(), "TEST_FILEWISE_ATTACK=1", // on MySQL, too
+			fmt.Sprintf("TEST_FILEWISE_KILL_SEED=%d", p.Uint64()))
+		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) }
+		cmd.WaitDelay = 30 * time.Second
+		out, err := cmd.CombinedOutput()
+		p.count = max(1, strings.Count(string(out), "--- PASS: ")+strings.Count(string(out), "--- FAIL: "))
+		if err != nil {
+			return fmt.Errorf("%s of %s: %w\n%.6000s", pattern, pkg, err, failing(string(out)))
+		}
+		if strings.Contains(string(out), "--- SKIP: ") || strings.Contains(string(out), "no tests to run") {
+			return fmt.Errorf("%s of %s was not tried:\n%.2000s", pattern, pkg, out)
+		}
+		return nil
+	}
+}
+
+// noTemporal is why there is no Temporal, which takes minutes to build.
+func noTemporal(context.Context, *attack) string {
+	cache, err := os.UserCacheDir()
+	if found, _ := filepath.Glob(filepath.Join(cache, "filewise", "temporal-*", "temporal")); err != nil || len(found) == 0 {
+		return "scripts/get-temporal has not been run"
+	}
+	return ""
+}
+
+// killFleet has proof/fleet kill what a campaign is made of, and prove that nothing is lost or left.
+func killFleet(p *place) error {
+	p.count = min(20, p.most)
+	cmd := goTool(p, "-C", "proof", "run", "./fleet", "-drivers=0", "-blocks=24", "-every=3s", fmt.Sprint("-kills=", p.count),
+		fmt.Sprint("-seed=", p.Uint64()))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("proof/fleet: %w\n%.6000s", err, out)
+	}
+	return nil
+}
+
+// failing is the output from the first failure on.
+func failing(out string) string {
+	if at := strings.Index(out, "--- FAIL"); at > 0 {
+		return out[max(0, at-3000):]
+	}
+	return out
+}
+
+// fuzzed are the fuzz targets of all packages.
+func fuzzed(ctx context.Context) (targets [][2]string, err error) {
+	lines, err := goList(ctx, "-f", `{{$p := .}}{{range .TestGoFiles}}{{$p.ImportPath}}={{$p.Dir}}/{{.}}
+{{end}}{{range .XTestGoFiles}}{{$p.ImportPath}}={{$p.Dir}}/{{.}}
+{{end}}`, "filewise/...")
+	seen := map[string]bool{}
+	for _, line := range lines {
+		pkg, file, _ := strings.Cut(line, "=")
+		text, readErr := os.ReadFile(file)
+		if err = errors.Join(err, readErr); seen[pkg] || !strings.Contains(string(text), "\nfunc Fuzz") {
+			continue
+		}
+		seen[pkg] = true
+		out, listErr := goTool(ctx, "test", "-vet=off", "-list", "^Fuzz", pkg).Output()
+		err = errors.Join(err, listErr)
+		for name := range strings.FieldsSeq(string(out)) {
+			if strings.HasPrefix(name, "Fuzz") {
+				targets = append(targets, [2]string{pkg, name})
+			}
+		}
+	}
+	return targets, err
+}
+
+var executions = regexp.MustCompile(`execs: (\d+)`)
+
+// outOfTime is how go test may end that was fuzzing when its time was over, without an input
+// that fails: https://go.dev/issue/75804.
+var outOfTime = regexp.MustCompile(`(?m)^--- FAIL: \w+ \(.*\)\n    context deadline exceeded\nFAIL$`)
+
+// fuzz runs every fuzz target for an equal part of the time. A try is an execution.
+func fuzz(p *place) error {
+	targets, err := fuzzed(p)
+	if err != nil {
+		return err
+	}
+	p.count = 0
+	for i, t := range targets {
+		each := max(time.Until(p.end)/time.Duration(len(targets)-i), 15*time.Second) // a loaded machine works through its seeds first
+		// What a fuzzer finds is not made smaller: with inputs of kilobytes it would do nothing else.
+		cmd := goTool(p, "test", "-vet=off", "-run=^$", "-fuzz=^"+t[1]+"$", "-fuzztime="+each.Round(time.Second).String(),
+			"-fuzzminimizetime=1x", "-parallel=1", t[0])
+		out, runErr := cmd.CombinedOutput()
+		n := 0
+		if all := executions.FindAllSubmatch(out, -1); all != nil {
+			_, _ = fmt.Sscan(string(all[len(all)-1][1]), &n)
+		}
+		p.count += n
+		switch {
+		case runErr != nil && !outOfTime.Match(out):
+			err = errors.Join(err, fmt.Errorf("%s of %s: %w\n%.3000s", t[1], t[0], runErr, out))
+		case n < 100:
+			err = errors.Join(err, fmt.Errorf("%s of %s: %d executions: its seeds do not work", t[1], t[0], n))
+		}
+	}
+	return err
+}

@@ -1,0 +1,176 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	enums "go.temporal.io/api/enums/v1"
+	"google.golang.org/protobuf/proto"
+
+	"filewise/fleet"
+	"filewise/lab/experiment"
+	"filewise/results/archive"
+	"filewise/results/store"
+)
+
+// prove holds what came home against the plan, and prints the figures.
+func (g *ground) prove(ctx context.Context, want int) error {
+	home := filepath.Join(g.dir, "home", "store.db")
+	runs, err := archive.List(ctx, home)
+	if err != nil {
+		return err
+	}
+	if len(runs) != want {
+		return fmt.Errorf("%d runs came home of %d", len(runs), want)
+	}
+	trials := 0
+	took := map[string][]time.Duration{}
+	for _, info := range runs {
+		r, err := archive.Load(ctx, home, fmt.Sprint(info.ID))
+		if err != nil {
+			return err
+		}
+		trials += len(r.Trials)
+		if !r.Plan.TakesTurns() { // by which trials lie within each other
+			took[r.Plan.Target.Engine] = append(took[r.Plan.Target.Engine], between(r)...)
+		}
+		if r.State != store.Done {
+			return fmt.Errorf("run %d is %s", r.ID, r.State)
+		}
+		if err := asPlanned(r); err != nil {
+			return err
+		}
+	}
+	fmt.Printf("%d trials of %d runs, each where its plan has it, none twice\n", trials, len(runs))
+	for engine, took := range took {
+		alone, err := g.alone(ctx, engine)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%s: %v between two trials in the median; %v of \"filewise run\" alone\n", engine, medianOf(took), alone)
+	}
+	for _, h := range hosts {
+		if err := g.kill(h.name); err != nil { // idle; what is left would be found
+			return err
+		}
+	}
+	left := error(nil) // what is in a namespace ends right after what was killed
+	if err := until(ctx, "what is left stays", func() bool { left = g.left(); return left == nil }); err != nil {
+		return errors.Join(err, left)
+	}
+	fmt.Printf("nothing is left; %s made %d calls by TLS, with a certificate and an API key\n", hosts[len(hosts)-1].name, g.fronted.Load())
+	return g.asked(ctx, func(c fleet.Campaigns) error {
+		orders, err := c.Orders(ctx, "fleet")
+		for _, id := range orders {
+			if err := figures(ctx, c, id); err != nil {
+				return err
+			}
+		}
+		return err
+	})
+}
+
+// figures prints how long an order's history is, and proves that nothing of study or results can be
+// read in it.
+func figures(ctx context.Context, c fleet.Campaigns, id string) error {
+	d, err := c.DescribeWorkflowExecution(ctx, id, "")
+	if err != nil {
+		return err
+	}
+	for h := c.GetWorkflowHistory(ctx, id, "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); h.HasNext(); {
+		e, err := h.Next()
+		if err != nil {
+			return err
+		}
+		text, err := proto.Marshal(e)
+		if err != nil {
+			return err
+		}
+		for _, word := range []string{"scenario", "connections", "storage=", "1 file"} {
+			if bytes.Contains(text, []byte(word)) {
+				return fmt.Errorf("%q can be read in the history of %s", word, id)
+			}
+		}
+	}
+	i := d.GetWorkflowExecutionInfo()
+	fmt.Printf("%s: a history of %d events, %d KiB\n", id, i.GetHistoryLength(), i.GetHistorySizeBytes()>>10)
+	return nil
+}
+
+// between is the time from the end of a trial to the start of the next one.
+func between(r archive.Run) (out []time.Duration) {
+	for i, t := range r.Trials[1:] {
+		before := r.Trials[i]
+		out = append(out, t.Started.Sub(before.Started.Add(before.Elapsed)))
+	}
+	return out
+}
+
+func medianOf(took []time.Duration) time.Duration {
+	slices.Sort(took)
+	return took[len(took)/2].Round(100 * time.Microsecond)
+}
+
+// alone returns what "filewise run" takes between two trials of the first experiment.
+func (g *ground) alone(ctx context.Context, experiment string) (time.Duration, error) {
+	cmd := g.command(ctx, "alone", "run", g.study(), "--only", experiment)
+	cmd.Dir = g.dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return 0, fmt.Errorf("run: %w: %s", err, out)
+	}
+	r, err := archive.Load(ctx, filepath.Join(g.dir, "alone", "store.db"), "last")
+	if err != nil {
+		return 0, err
+	}
+	return medianOf(between(r)), nil
+}
+
+// left tells what is left of workers that are killed: files, and processes.
+func (g *ground) left() error {
+	for _, h := range hosts {
+		if left, err := os.ReadDir(g.volume(h.name)); err != nil || len(left) > 0 {
+			return fmt.Errorf("left on %s: %v, %w", h.name, left, err)
+		}
+	}
+	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, line := range lines {
+		text, _ := os.ReadFile(line) // it may just have ended
+		for _, h := range hosts {
+			if bytes.Contains(text, []byte(g.volume(h.name))) {
+				return fmt.Errorf("left: %s %s", line, bytes.ReplaceAll(text, []byte{0}, []byte{' '}))
+			}
+		}
+	}
+	return err
+}
+
+// asPlanned reports that a run's trials are not those of its plan, to the end.
+func asPlanned(r archive.Run) error {
+	if err := placed(r); err != nil {
+		return err
+	}
+	if _, d := r.Plan.Next(r.Trials); d.Ending == experiment.GoesOn {
+		return fmt.Errorf("run %d is not at its end", r.ID)
+	}
+	return nil
+}
+
+// placed tells the first trial that is not what Plan.Next asks for after those before.
+func placed(r archive.Run) error {
+	for i, t := range r.Trials {
+		want, d := r.Plan.Next(r.Trials[:i])
+		if d.Ending != experiment.GoesOn || !r.Plan.TakesTurns() && t.Cell != want {
+			return fmt.Errorf("trial %d of run %d is %+v, want %+v", i+1, r.ID, t.Cell, want)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,284 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"filewise"
+	"filewise/internal/say"
+	"filewise/proof/planted"
+)
+
+// A small cloud disk: reads and writes of each volume, a second.
+const (
+	diskBytes    = 40_000_000
+	diskRequests = 1000
+)
+
+// neverSync are the cells whose programs leave writing to the kernel, which nobody throttles: their volumes
+// are mounted with -o sync.
+var neverSync = map[string]bool{"temp postgres": true, "temp mariadb": true, "temp mysql": true, "dump postgres": true, "dump sqlite": true}
+
+// volumes are the places of a cell's run.
+type volumes struct {
+	args    []string
+	storage *planted.Storage // nil: the run has the defaults
+	dir     string
+}
+
+// volumes makes the places of a cell's run, and returns what removes them. The log lies on a third volume that
+// nothing throttles, with what the server has for itself if the engine can do that, and so do backups.
+func (o options) volumes(ctx context.Context, c *cell, dir string) (volumes, func() error, error) {
+	if !c.Disk {
+		v := volumes{dir: filepath.Join(dir, "volume")}
+		v.args = []string{"--volume", "here=" + v.dir}
+		return v, func() error { return nil }, os.Mkdir(v.dir, 0o711)
+	}
+	speed := planted.Speed{Bytes: diskBytes, Requests: diskRequests, Reads: true, Sync: neverSync[c.Scenario+" "+c.Engine]}
+	s, err := planted.New(speed, speed, planted.Speed{}) // not in memory, which would be the server's own if that is limited
+	if err != nil {
+		return volumes{}, nil, err
+	}
+	err = s.Limit()
+	if err == nil {
+		err = s.Prove(ctx, func(line string) { fmt.Fprintln(os.Stderr, line) })
+	}
+	if errors.Is(err, planted.ErrUnable) && ctx.Err() == nil { // a busy machine is slower: the table has what was measured
+		c.Control, err = err.Error(), nil
+	}
+	if err != nil {
+		return volumes{}, nil, errors.Join(err, s.Close())
+	}
+	v := volumes{storage: s}
+	add := func(args ...string) { v.args = append(v.args, args...) }
+	for _, d := range s.Slow[:2] {
+		add("--volume", d.Name+"="+d.Dir)
+	}
+	backs := c.Scenario == "backup" || c.Scenario == "dump"
+	if c.Engine != "sqlite" || backs {
+		add("--volume", "log="+s.Slow[2].Dir)
+	}
+	if c.Engine != "sqlite" {
+		add("--log-volume", "log")
+	}
+	switch {
+	case c.Scenario == "temp":
+		add("--files", "1,2")
+	case backs && c.Engine == "sqlite":
+		add("--layout", "files=1,volumes=a,backup-volumes=log", "--layout", "files=2,volumes=a+b,backup-volumes=log")
+	case backs:
+		add("--layout", "files=1,volumes=a,backup-volumes=log,backup-files=1",
+			"--layout", "files=2,volumes=a+b,backup-volumes=log,backup-files=2")
+	default:
+		add("--layout", "files=1,volumes=a", "--layout", "files=2,volumes=a+b")
+	}
+	return v, s.Close, nil
+}
+
+// factor is the throughput of two files on two volumes against one on one, from what bytes and requests by
+// volume take at the planted speeds.
+type factor struct {
+	// After is the factor if the rest of the work's time lies before and after the storage's, and Beside
+	// if the storage is all that it waits for.
+	After, Beside float64
+	// Fio holds what fio found of the same bytes in requests of the same size. 0 means not tried.
+	Fio float64 `json:",omitempty"`
+	// Busy is the part of the first layout's time that its volumes take at the planted speeds.
+	Busy  float64
+	loads [2]load
+}
+
+// limits are the range that follows: if the storage takes less than half of the time, something else may hide all
+// of it.
+func (f factor) limits() (low, high float64) {
+	if f.Busy < limiting {
+		return min(1, f.After) * (1 - tolerance), max(1, f.After) * (1 + tolerance)
+	}
+	return min(f.After, f.Beside) * (1 - tolerance), max(f.After, f.Beside) * (1 + tolerance)
+}
+
+// tolerance is that of the volumes' speeds, as fio has to prove them.
+const tolerance = 0.15
+
+// limiting is the part of the time from which the storage is the limit.
+const limiting = 0.5
+
+// load holds what a layout's work does to the volumes, per unit of work.
+type load struct {
+	seconds float64 // that it took
+	storage float64 // that the busiest volume takes at the planted speed
+	on      map[string]use
+}
+
+// use holds what was done to one volume.
+type use struct{ reads, read, writes, written float64 } // requests, and bytes
+
+// takes returns how long a volume needs for it, in seconds: reads and writes are throttled apart.
+func (u use) takes() float64 {
+	return max(u.reads/diskRequests, u.read/diskBytes, u.writes/diskRequests, u.written/diskBytes)
+}
+
+// expected is the factor of a family by the trials' own counts of its disks; nil if they tell nothing.
+func (v volumes) expected(trials []filewise.Trial, family, first, second string) *factor {
+	if v.storage == nil {
+		return nil
+	}
+	one, two := v.load(trials, family, first), v.load(trials, family, second)
+	if one.storage == 0 || two.storage == 0 {
+		return nil
+	}
+	return &factor{Busy: one.storage / one.seconds, After: one.seconds / max(one.seconds-one.storage+two.storage, two.storage),
+		Beside: one.storage / two.storage, loads: [2]load{one, two}}
+}
+
+// load adds up a layout's trials.
+func (v volumes) load(trials []filewise.Trial, family, layout string) load {
+	l, work := load{on: map[string]use{}}, 0.0
+	for _, t := range trials {
+		for _, m := range t.Measures {
+			if t.State != filewise.Done || t.Cell.Pilot || t.Cell.Layout != layout || family != "" && m.Family != family || m.Throughput() <= 0 {
+				continue
+			}
+			done, counted, deltas := m.Work, (m.Window[1] - m.Window[0]).Seconds(), m.Deltas
+			seconds := counted
+			if m.Rest != nil { // what goes before the window is in its work and time, and is not counted
+				done, seconds, deltas = m.Rest.Work, m.Rest.Time.Seconds(), append(deltas[:len(deltas):len(deltas)], m.Rest.Storage...)
+				counted = min(counted+(m.Sync-m.Rest.Empty).Seconds(), seconds)
+			}
+			work, l.seconds = work+done, l.seconds+seconds
+			for _, d := range v.storage.Slow[:2] {
+				l.on[d.Name] = l.on[d.Name].plus(deltas, filepath.Base(d.Loop), seconds/counted)
+			}
+		}
+	}
+	if work == 0 {
+		return load{}
+	}
+	l.seconds /= work
+	for name, u := range l.on {
+		l.on[name] = use{u.reads / work, u.read / work, u.writes / work, u.written / work}
+		l.storage = max(l.storage, l.on[name].takes())
+	}
+	return l
+}
+
+// plus adds so many times what a device did; requests that were merged are throttled one by one.
+func (u use) plus(deltas []filewise.Delta, device string, times float64) use {
+	for _, d := range deltas {
+		if d.Probe != "disk" {
+			continue
+		}
+		switch d.Name {
+		case device + " reads", device + " reads merged":
+			u.reads += times * d.Value
+		case device + " bytes read":
+			u.read += times * d.Value
+		case device + " writes", device + " writes merged":
+			u.writes += times * d.Value
+		case device + " bytes written":
+			u.written += times * d.Value
+		}
+	}
+	return u
+}
+
+// controlSeconds states how long fio repeats the first layout's load.
+const controlSeconds = 2
+
+// prove has fio do what the layouts did to the volumes: as many bytes on each, in requests of the same size.
+func (v volumes) prove(ctx context.Context, c *cell) error {
+	for i := range c.Families {
+		f := c.Families[i].Expected
+		if f == nil {
+			continue
+		}
+		var took [2]time.Duration
+		for n, l := range f.loads {
+			bytes, way := l.asFio(controlSeconds / f.loads[0].storage)
+			each, err := v.storage.Fio(ctx, way, bytes)
+			if err != nil {
+				return err
+			}
+			for _, t := range each {
+				took[n] = max(took[n], t)
+			}
+		}
+		if took[1] > 0 {
+			f.Fio = float64(took[0]) / float64(took[1])
+		}
+	}
+	return nil
+}
+
+// asFio is so many times the load, of its kind that takes the volumes longer, as fio does it.
+func (l load) asFio(times float64) (map[string]int64, planted.Way) {
+	var sum use
+	for _, u := range l.on {
+		sum = use{sum.reads + u.reads, sum.read + u.read, sum.writes + u.writes, sum.written + u.written}
+	}
+	reads := max(sum.reads/diskRequests, sum.read/diskBytes) > max(sum.writes/diskRequests, sum.written/diskBytes)
+	way, of, size := planted.Way{"--rw=write"}, func(u use) float64 { return u.written }, sum.written/sum.writes
+	if reads {
+		way, of, size = planted.Way{"--rw=read"}, func(u use) float64 { return u.read }, sum.read/sum.reads
+	}
+	block := int64(max(math.Floor(size/4096), 1)) * 4096
+	bytes := map[string]int64{}
+	for name, u := range l.on {
+		bytes[name] = int64(of(u)*times) / block * block
+	}
+	return bytes, append(way, "--direct=1", fmt.Sprint("--bs=", block))
+}
+
+// least is the factor that is sure, tolerance left out.
+func (f factor) least() float64 {
+	if f.Busy < limiting {
+		return 1
+	}
+	return min(f.After, f.Beside)
+}
+
+// leastFound is the factor from which a run has to recommend two files.
+const leastFound = 1.6
+
+// diskRows are the lines of the second disk's table.
+func (c cell) diskRows() []string {
+	var out []string
+	for _, f := range c.Families {
+		name := f.Name
+		if name == "" {
+			name = c.Scenario
+		}
+		row := fmt.Sprintf("| %s | %s | %s |", c.Scenario, c.Engine, name)
+		interval, in := "none yet", false
+		if f.Low != nil && f.High != nil {
+			interval = fmt.Sprintf("%.2f to %.2f", 1+*f.Low/100, 1+*f.High/100)
+		}
+		e, named := f.Expected, "no"
+		if strings.Contains(f.Cause, "storage") || strings.Contains(f.Cause, "volume a") {
+			named = "yes"
+		}
+		if e == nil {
+			out = append(out, row+fmt.Sprintf(" no I/O | | %s | %s %s | %s | |", interval, f.Decision, f.Layout, named))
+			continue
+		}
+		low, high := e.limits()
+		if f.Low != nil && f.High != nil {
+			in = 1+*f.Low/100 <= high && 1+*f.High/100 >= low
+		}
+		found := "✘"
+		if in && (e.least() < leastFound || f.Decision == "use" && strings.HasPrefix(f.Layout, "2 ") && named == "yes") {
+			found = "✔"
+		}
+		out = append(out, row+fmt.Sprintf(" %.2f to %.2f (%s busy) | %.2f | %s | %s %s | %s | %s |", min(e.After, e.Beside),
+			max(e.After, e.Beside), say.Share(e.Busy, 1), e.Fio, interval, f.Decision, f.Layout, named, found))
+	}
+	return out
+}

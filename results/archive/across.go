@@ -1,0 +1,204 @@
+package archive
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"filewise"
+	"filewise/internal/progress"
+	"filewise/internal/say"
+	"filewise/results/store"
+)
+
+// HostRun is a run that speaks for the host that it was measured on, judged, without its trials.
+type HostRun struct {
+	store.Run
+	Ref  string // as it was named: number in the store, or file of the bundle
+	Host string // where it was measured. Empty means this host, which has no name
+
+	trials int
+	judged AcrossHost // but for its name
+}
+
+// NewHostRun judges a run. Its host is empty if that is this one, which has no name.
+func NewHostRun(r Run, ref, host string) (HostRun, error) {
+	d, err := r.Data()
+	if err != nil {
+		return HostRun{}, err
+	}
+	out := HostRun{Run: r.judgedBy(), Ref: ref, Host: host, trials: len(r.Trials)}
+	out.judged = NewAcrossHost("", out.labels(), ref, d)
+	return out, nil
+}
+
+// hostTag names the host in a run's tags, before what a bundle says; campaignTag says for what it was
+// measured, and a host is the same in all campaigns.
+const hostTag, campaignTag = "host=", "campaign="
+
+// name is that of the host.
+func (r HostRun) name() string {
+	for _, tag := range r.Plan.Tags {
+		if name, ok := strings.CutPrefix(tag, hostTag); ok {
+			return name
+		}
+	}
+	switch {
+	case r.Host != "":
+		return r.Host
+	case r.Origin != nil && r.Origin.Host != "":
+		return r.Origin.Host
+	}
+	return "this host"
+}
+
+// labels are the tags that tell hosts apart, in whatever order they were given.
+func (r HostRun) labels() []string {
+	out := slices.DeleteFunc(slices.Clone(r.Plan.Tags), func(tag string) bool {
+		return strings.HasPrefix(tag, hostTag) || strings.HasPrefix(tag, campaignTag)
+	})
+	slices.Sort(out)
+	return out
+}
+
+// HostRuns reads the runs that arguments name, and those of the store that filters choose, in this order.
+func HostRuns(ctx context.Context, path string, args, filters []string, read func(ref string) (HostRun, error)) ([]HostRun, error) {
+	refs := slices.Clone(args)
+	if len(filters) > 0 {
+		stored, err := List(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		chosen, err := Chosen(stored, filters, ListOrders[0])
+		if err != nil {
+			return nil, err
+		}
+		for _, info := range chosen {
+			refs = append(refs, strconv.FormatInt(info.ID, 10))
+		}
+	}
+	out := make([]HostRun, len(refs))
+	step := progress.Begin(ctx, "judging runs", int64(len(refs)), "runs")
+	defer step.End()
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, ref := range refs {
+		group.Go(func() (err error) {
+			if err = ctx.Err(); err == nil {
+				out[i], err = read(ref)
+				step.Add(1)
+			}
+			return err
+		})
+	}
+	return out, group.Wait()
+}
+
+// PoolHosts returns what runs of one experiment on at least two hosts say together. Of several runs with one host and
+// the same tags the newest counts. Runs that differ in what has to be equal are refused with code usage, unless meant
+// names it.
+func PoolHosts(runs []HostRun, confidence float64, meant []string) (Across, error) {
+	var hosts []AcrossHost
+	var left, differ []string
+	newest := newestOf(runs, &left)
+	for i, r := range newest {
+		if i > 0 {
+			ds, err := alike(newest[0], r, meant)
+			if err != nil {
+				return Across{}, err
+			}
+			for _, d := range ds {
+				if !slices.Contains(differ, d) {
+					differ = append(differ, d)
+				}
+			}
+		}
+		host := r.judged
+		host.Name = nameAmong(r, newest)
+		hosts = append(hosts, host)
+	}
+	if len(hosts) < 2 {
+		return Across{}, filewise.Errorf(filewise.CodeUsage, "name runs or bundles of two hosts or more; "+
+			"run --tag host=NAME says where a run was measured", "%s", say.Joined(": ", fmt.Sprintf("%s of %s cannot be pooled",
+			filewise.Counted(len(runs), "run"), filewise.Counted(len(hosts), "host")), strings.TrimSuffix(strings.Join(left, " "), ".")))
+	}
+	a, err := NewAcross(hosts, confidence)
+	a.Left, a.Meant = append(a.Left, left...), append(a.Meant, differ...)
+	return a, err
+}
+
+// newestOf are the newest runs of each host with the same tags, in the order given.
+func newestOf(runs []HostRun, left *[]string) []HostRun {
+	var out []HostRun
+	for _, r := range runs {
+		same := slices.IndexFunc(out, func(o HostRun) bool {
+			return strings.EqualFold(o.name(), r.name()) && slices.Equal(o.labels(), r.labels())
+		})
+		if same < 0 {
+			out = append(out, r)
+			continue
+		}
+		older, again := r, out[same].Started.Equal(r.Started)
+		if out[same].Started.Before(r.Started) || again && out[same].trials < r.trials {
+			older, out[same] = out[same], r
+		}
+		switch newest := out[same]; {
+		case older.Ref == newest.Ref:
+			*left = append(*left, fmt.Sprintf("Run %s is named twice and counts once.", older.Ref))
+		case again:
+			*left = append(*left, fmt.Sprintf("Runs %s and %s are the same and count once.", newest.Ref, older.Ref))
+		default:
+			*left = append(*left, fmt.Sprintf("Run %s does not count: run %s of %s is newer.", older.Ref, newest.Ref, older.name()))
+		}
+	}
+	return out
+}
+
+// nameAmong is the host's name, with its labels where another run has that name too.
+func nameAmong(r HostRun, all []HostRun) string {
+	same := 0
+	for _, o := range all {
+		if strings.EqualFold(o.name(), r.name()) {
+			same++
+		}
+	}
+	if same > 1 && len(r.labels()) > 0 {
+		return r.name() + ", " + strings.Join(r.labels(), ", ")
+	}
+	return r.name()
+}
+
+// alike refuses a run that is not of the first one's experiment, and returns in what
+// they differ as meant.
+func alike(first, r HostRun, meant []string) (differ []string, err error) {
+	if first.Plan.Baseline != r.Plan.Baseline {
+		return nil, filewise.Errorf(filewise.CodeUsage, "leave one of them out", "runs %s and %s have other baselines: %s, and %s",
+			first.Ref, r.Ref, first.Plan.Baseline, r.Plan.Baseline)
+	}
+	remedy := "if that is how the hosts should differ, say so with --meant (" + strings.Join(MeantNames, ", ") +
+		"); else leave one of them out"
+	var why []string
+	for _, d := range planned(first.Plan, r.Plan, nil) {
+		if d.Kind == Refused {
+			if d.What == rulesWord {
+				remedy = fmt.Sprintf("judge all by the same, such as --rules %d", max(first.Plan.JudgedBy(), r.Plan.JudgedBy()))
+			}
+			why = append(why, fmt.Sprintf("%s: %s, and %s", d.What, d.Before, d.After))
+		}
+	}
+	if len(why) == 0 {
+		return nil, nil
+	}
+	for _, d := range planned(first.Plan, r.Plan, meant) {
+		if d.Kind == Refused {
+			return nil, filewise.Errorf(filewise.CodeUsage, remedy, "runs %s and %s are of different things; %s", first.Ref, r.Ref,
+				strings.Join(why, "; "))
+		}
+	}
+	return why, nil
+}

@@ -1,0 +1,276 @@
+package archive
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"filewise"
+	"filewise/internal/say"
+	"filewise/lab/experiment"
+	"filewise/lab/verdict"
+	"filewise/results/gate"
+	"filewise/results/store"
+)
+
+// ComparisonSchema is the version of a comparison's JSON document.
+const ComparisonSchema = "filewise-comparison/1"
+
+// UsualConfidence is that of a comparison's intervals, unless told otherwise.
+const UsualConfidence = 0.95
+
+// Comparison holds what two runs that share layouts tell of what changed between them.
+type Comparison struct {
+	Schema      string          `json:"schema"`
+	Before      int64           `json:"before"` // run
+	After       int64           `json:"after"`
+	BeforeName  string          `json:"before_name,omitempty"` // what the user calls the run
+	AfterName   string          `json:"after_name,omitempty"`
+	Confidence  float64         `json:"confidence"`
+	Differences []Difference    `json:"differences"`
+	Families    []FamilyChanges `json:"families"`
+	Left        []string        `json:"layouts_not_in_both"`
+	// Few reports that runs have too few blocks to claim a change, of which estimates are shown; empty if they have
+	// enough.
+	Few  string         `json:"estimates_only,omitempty"`
+	Gate []gate.Outcome `json:"gate,omitempty"` // what conditions of --fail-if came to
+
+	runs [2]store.Run
+}
+
+type FamilyChanges struct {
+	Family  string   `json:"family,omitempty"`
+	Unit    string   `json:"unit,omitempty"` // of the work: "rows"
+	Layouts []Change `json:"layouts"`
+}
+
+// Change is a change in percent; null is not known.
+type Change struct {
+	Layout       string   `json:"layout"`
+	TrialsBefore int      `json:"trials_before"`
+	TrialsAfter  int      `json:"trials_after"`
+	Before       *float64 `json:"throughput_before"` // typical
+	After        *float64 `json:"throughput_after"`
+	Percent      *float64 `json:"change_percent"`
+	Low          *float64 `json:"change_low"`
+	High         *float64 `json:"change_high"`
+	Resolved     bool     `json:"resolved"`          // the interval excludes no change
+	Relative     *float64 `json:"difference_change"` // of the difference from the baseline
+	RelativeLow  *float64 `json:"difference_low"`
+	RelativeHigh *float64 `json:"difference_high"`
+	P50Before    *int64   `json:"p50_before_ns,omitempty"` // median of latency
+	P50After     *int64   `json:"p50_after_ns,omitempty"`
+	P99Before    *int64   `json:"p99_before_ns,omitempty"` // 99th percentile of latency
+	P99After     *int64   `json:"p99_after_ns,omitempty"`
+	P999Before   *int64   `json:"p999_before_ns,omitempty"`
+	P999After    *int64   `json:"p999_after_ns,omitempty"`
+	P99Percent   *float64 `json:"p99_change_percent,omitempty"`
+	P99Low       *float64 `json:"p99_change_low,omitempty"`
+	P99High      *float64 `json:"p99_change_high,omitempty"`
+	Text         string   `json:"text"` // the same as it is shown
+
+	change, relative, p99 gate.Interval // the same on the log scale
+}
+
+// Compare compares two runs; confidence is that of the intervals (0.95), over all layouts
+// together. Runs that differ in what has to be equal are refused with code usage, unless
+// meant names it (see MeantNames).
+func Compare(before, after Run, confidence float64, meant []string) (Comparison, error) {
+	out := Comparison{Schema: ComparisonSchema, Before: before.ID, After: after.ID, BeforeName: before.Plan.Name, AfterName: after.Plan.Name,
+		Confidence:  confidence,
+		Differences: append([]Difference{}, differences(before.judgedBy(), after.judgedBy(), meant)...), Left: []string{},
+		runs: [2]store.Run{before.Run, after.Run}}
+	if before.ID == after.ID {
+		return out, filewise.Errorf(filewise.CodeUsage, "name two runs", "run %d cannot be compared with itself", before.ID)
+	}
+	var why []string
+	remedy := "if that is what was changed, say so with --meant (" + strings.Join(MeantNames, ", ") + ")"
+	for _, d := range out.Differences {
+		if d.Kind == Refused {
+			why = append(why, fmt.Sprintf("%s: %s, then %s", d.What, d.Before, d.After))
+		}
+		if d.Kind == Refused && d.What == rulesWord {
+			remedy = fmt.Sprintf("judge both by the same, such as --rules %d", max(before.Plan.JudgedBy(), after.Plan.JudgedBy()))
+		}
+		if d.Kind == Refused && d.What == "scenario" {
+			break // all else that is refused follows from it
+		}
+	}
+	if len(why) > 0 {
+		return out, filewise.Errorf(filewise.CodeUsage, remedy, "runs %d and %d are of different things; %s", before.ID, after.ID,
+			strings.Join(why, "; "))
+	}
+	a, err := before.samples()
+	if err != nil {
+		return out, err
+	}
+	b, err := after.samples()
+	if err != nil {
+		return out, err
+	}
+	common := inBoth(a, b)
+	for _, of := range common {
+		level := confidence
+		if of[0].Config.Rules >= experiment.JointFrom { // all intervals hold together
+			level = 1 - (1-confidence)/float64(len(common))
+		}
+		if err := out.family(of[0], of[1], before.Plan.Baseline, level); err != nil {
+			return out, err
+		}
+		out.Families[len(out.Families)-1].Unit = unitOf(after.Trials, of[1].Family)
+	}
+	if len(out.Families) == 0 {
+		return out, filewise.Errorf(filewise.CodeUsage, "compare runs of the same workload",
+			"runs %d and %d have no family of operations in common", before.ID, after.ID)
+	}
+	out.Left = notInBoth(before.Plan, after.Plan)
+	return out, nil
+}
+
+// inBoth pairs the families that two runs have in common.
+func inBoth(before, after []experiment.FamilySample) [][2]experiment.FamilySample {
+	var out [][2]experiment.FamilySample
+	for _, x := range before {
+		for _, y := range after {
+			if x.Family == y.Family {
+				out = append(out, [2]experiment.FamilySample{x, y})
+			}
+		}
+	}
+	return out
+}
+
+// claimFrom returns how many blocks of either run it takes to claim a change. 0 means as many as Compare takes.
+func claimFrom(x, y experiment.FamilySample) int {
+	if x.Config.Rules < experiment.JointFrom || y.Config.Rules < experiment.JointFrom {
+		return 0
+	}
+	return max(x.Config.FirstClaim(len(x.Arms)), y.Config.FirstClaim(len(y.Arms)))
+}
+
+// estimatesOnly takes the limits of changes that rest on fewer trials than it takes to claim one.
+func (c *Comparison) estimatesOnly(changes []verdict.Change, from int) {
+	nan := math.NaN()
+	for i := range changes {
+		k := &changes[i]
+		if min(k.Before, k.After) >= from {
+			continue
+		}
+		k.Lo, k.Hi, k.RelativeLo, k.RelativeHi = nan, nan, nan, nan
+		c.Few = fmt.Sprintf("Estimates only where a run has fewer than %d blocks of a layout: so many it takes to claim a change.", from)
+	}
+}
+
+func (c *Comparison) family(x, y experiment.FamilySample, baseline string, confidence float64) error {
+	changes, err := verdict.Compare(x.Sample, y.Sample, baseline, confidence)
+	if errors.Is(err, verdict.ErrTable) {
+		return filewise.Errorf(filewise.CodeUsage, "compare runs that share layouts, with complete blocks", "runs %d and %d: %w", c.Before,
+			c.After, err)
+	}
+	if err != nil {
+		return err
+	}
+	f := FamilyChanges{Family: x.Family}
+	slower, err := latencies(x, y, confidence)
+	if err != nil {
+		return err
+	}
+	from := claimFrom(x, y)
+	c.estimatesOnly(changes, from)
+	c.estimatesOnly(slower, from)
+	for _, k := range changes {
+		doc := Change{
+			Layout: k.Arm, TrialsBefore: k.Before, TrialsAfter: k.After, Resolved: k.Resolved(),
+			Before: positive(k.Levels[0]), After: positive(k.Levels[1]), Percent: percentOf(k.Effect), Low: percentOf(k.Lo), High: percentOf(k.Hi),
+			Relative: percentOf(k.Relative), RelativeLow: percentOf(k.RelativeLo), RelativeHigh: percentOf(k.RelativeHi),
+			change:   gate.Interval{Effect: k.Effect, Lo: k.Lo, Hi: k.Hi},
+			relative: gate.Interval{Effect: k.Relative, Lo: k.RelativeLo, Hi: k.RelativeHi}, p99: notKnown,
+		}
+		doc.P50Before, doc.P99Before, doc.P999Before = latencyOf(x, k.Arm)
+		doc.P50After, doc.P99After, doc.P999After = latencyOf(y, k.Arm)
+		for _, l := range slower {
+			if l.Arm == k.Arm { // of the inverse
+				doc.p99 = gate.Interval{Effect: -l.Effect, Lo: -l.Hi, Hi: -l.Lo}
+				doc.P99Percent, doc.P99Low, doc.P99High = percentOf(-l.Effect), percentOf(-l.Hi), percentOf(-l.Lo)
+			}
+		}
+		doc.Text = changeWords(doc)
+		f.Layouts = append(f.Layouts, doc)
+	}
+	c.Families = append(c.Families, f)
+	return nil
+}
+
+// latencies are the changes of the inverse of p99; none if it is not known.
+func latencies(x, y experiment.FamilySample, confidence float64) ([]verdict.Change, error) {
+	x.Table, y.Table = x.P99, y.P99
+	changes, err := verdict.Compare(x.Sample, y.Sample, "", confidence)
+	if errors.Is(err, verdict.ErrTable) {
+		return nil, nil
+	}
+	return changes, err
+}
+
+// latencyOf are p50, p99 and p99.9 of a layout over all trials. Nil means not known.
+func latencyOf(s experiment.FamilySample, layout string) (p50, p99, p999 *int64) {
+	for _, l := range s.Latency {
+		if l.Layout == layout {
+			median, tail, last := l.P50.Nanoseconds(), l.P99.Nanoseconds(), l.P999.Nanoseconds()
+			return &median, &tail, &last
+		}
+	}
+	return nil, nil, nil
+}
+
+// unitOf returns what a family's work counts.
+func unitOf(trials []filewise.Trial, family string) string {
+	for _, t := range trials {
+		for _, m := range t.Measures {
+			if m.Family == family {
+				return m.Unit
+			}
+		}
+	}
+	return ""
+}
+
+func positive(x float64) *float64 {
+	if !(x > 0) || math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
+}
+
+func percentOf(effect float64) *float64 {
+	p := verdict.Percent(effect)
+	if math.IsNaN(p) || math.IsInf(p, 0) {
+		return nil
+	}
+	return &p
+}
+
+// notInBoth are the layouts of one run alone.
+func notInBoth(p, q experiment.Plan) []string {
+	a, b := filewise.LayoutNames(p.Layouts), filewise.LayoutNames(q.Layouts)
+	return slices.DeleteFunc(slices.Concat(a, b), func(name string) bool { return slices.Contains(a, name) && slices.Contains(b, name) })
+}
+
+// changeWords is a layout's change in words.
+func changeWords(l Change) string {
+	switch {
+	case l.Percent == nil || l.Low == nil && l.TrialsBefore == 0:
+		return "too few trials to tell"
+	case l.Low == nil:
+		return fmt.Sprintf("%s, an estimate of %d and %d trials: no change is proven", intervalText(l.change), l.TrialsBefore, l.TrialsAfter)
+	}
+	s := fmt.Sprintf("%s, of %d and %d trials", intervalText(l.change), l.TrialsBefore, l.TrialsAfter)
+	if !l.Resolved {
+		s += ": no change is proven"
+	}
+	if l.Relative != nil && l.RelativeLow != nil && !say.Unresolvable(l.relative.Lo, l.relative.Hi) {
+		s += "; its ratio to the baseline " + intervalText(l.relative)
+	}
+	return s
+}

@@ -1,0 +1,252 @@
+package archive
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"filewise"
+	"filewise/lab/experiment"
+	"filewise/results/store"
+)
+
+// Difference is one between two runs, other than what they measured.
+type Difference struct {
+	What   string `json:"what"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+	// Kind is "refused", "warned" (it was hardly meant), or "noted" (it may well be
+	// what was changed, or --meant says so).
+	Kind string `json:"kind"`
+}
+
+// The kinds of difference.
+const (
+	Refused = "refused"
+	Warned  = "warned"
+	Noted   = "noted"
+)
+
+// rulesWord names the rules of judging among differences.
+const rulesWord = "rules that they are judged by"
+
+// MeantNames holds what may be said to be meant: what else makes runs incomparable.
+var MeantNames = []string{"engine", "workload", "size", "kind", "durability", "window", "preload", "observe", "rules", "cores", "memory",
+	"device", "file-system", "volume-size", "version", "settings"}
+
+// collected are differences; what is in meant was changed on purpose.
+type collected struct {
+	meant []string
+	all   []Difference
+}
+
+func (c *collected) add(kind, name, what string, before, after any) {
+	x, y := fmt.Sprint(before), fmt.Sprint(after)
+	if x == y {
+		return
+	}
+	if slices.Contains(c.meant, name) {
+		kind = Noted
+	}
+	c.all = append(c.all, Difference{what, x, y, kind})
+}
+
+// differences of two runs in what is held constant, the worst first. What is in
+// meant was changed on purpose.
+func differences(a, b store.Run, meant []string) []Difference {
+	c := collected{meant: meant, all: planned(a.Plan, b.Plan, meant)}
+	add, p, q := c.add, a.Plan, b.Plan
+	add(Refused, "memory", "memory of the server, in bytes", p.Target.Memory, q.Target.Memory)
+	before, after := differing(p.Target.Settings, q.Target.Settings)
+	add(Refused, "settings", "settings", before, after)
+	refused := map[string]bool{}
+	for _, u := range Unlike(a, b) {
+		add(Refused, u.Meant, u.What, u.Before, u.After)
+		refused[u.What] = true
+	}
+	for _, d := range factDifferences(a.Machine, b.Machine) {
+		kind := Warned
+		if strings.HasSuffix(d.What, ": free") { // it changes with every run
+			kind = Noted
+		}
+		if !refused[d.What] {
+			add(kind, "", d.What, d.Before, d.After)
+		}
+	}
+	add(Noted, "", "volumes", volumeWords(p), volumeWords(q))
+	add(Noted, "", "address", addressWords(p), addressWords(q))
+	add(Noted, "", "version of Filewise", a.Version, b.Version)
+	for _, d := range factDifferences(a.Server, b.Server) {
+		if what := "server: " + d.What; !refused[what] {
+			add(Noted, "", what, d.Before, d.After)
+		}
+	}
+	return worstFirst(c.all)
+}
+
+func worstFirst(all []Difference) []Difference {
+	order := []string{Refused, Warned, Noted}
+	slices.SortStableFunc(all, func(x, y Difference) int { return slices.Index(order, x.Kind) - slices.Index(order, y.Kind) })
+	return all
+}
+
+// planned are the differences of two plans, in which runs of several hosts must be alike, too.
+func planned(p, q experiment.Plan, meant []string) []Difference {
+	c := collected{meant: meant}
+	add := c.add
+	add(Refused, "engine", "engine", p.Target.Engine, q.Target.Engine)
+	add(Refused, "engine", "where the server comes from", p.Target.Mode, q.Target.Mode)
+	add(Refused, "workload", "scenario", p.Scenario, q.Scenario)
+	add(Refused, "workload", "what is measured", measureWords(p), measureWords(q))
+	before, after := differing(p.Params, q.Params)
+	add(Refused, "workload", "parameters of the workload", before, after)
+	add(Refused, "observe", "what is observed", observed(p), observed(q))
+	add(Refused, "rules", rulesWord, p.JudgedBy(), q.JudgedBy())
+	add(Refused, "window", "work of a trial", workWords(p), workWords(q))
+	add(Refused, "size", "size of the data files", sizes(p), sizes(q))
+	add(Refused, "kind", "kind of layout", kinds(p), kinds(q))
+	add(Refused, "cores", "processors of the server", p.Target.Cores, q.Target.Cores)
+	add(Refused, "durability", "durability", p.Target.Durability, q.Target.Durability)
+	add(Refused, "preload", "rows loaded before", p.Preload, q.Preload)
+	add(Warned, "", "calibration", p.Calibrate, q.Calibrate)
+	add(Warned, "", "sessions", p.TakesTurns(), q.TakesTurns())
+	add(Warned, "", "rounds of a session", p.Cells, q.Cells)
+	return worstFirst(c.all)
+}
+
+// observed names what a plan's trials are judged by.
+func observed(p experiment.Plan) string {
+	if p.Observe == experiment.ObserveRest {
+		return "all work from rest to rest"
+	}
+	return "the rate within the window"
+}
+
+// Alike reports whether what the trials of one plan say of noise and time holds for another's.
+func Alike(p, q experiment.Plan) bool {
+	refused := func(d Difference) bool { return d.Kind == Refused && d.What != rulesWord }
+	return p.Target.Memory == q.Target.Memory && !slices.ContainsFunc(planned(p, q, nil), refused)
+}
+
+// differing returns what two documents have that the other has not, by their names: "rows 1000, custom.setup …". What
+// one lacks is said to be not set.
+func differing(a, b any) (before, after string) {
+	x, y := fields(a), fields(b)
+	names := slices.Sorted(maps.Keys(x))
+	for name := range y {
+		if _, ok := x[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	var l, r []string
+	for _, name := range names {
+		if x[name] != y[name] {
+			l, r = append(l, name+" "+cmp.Or(x[name], "not set")), append(r, name+" "+cmp.Or(y[name], "not set"))
+		}
+	}
+	return strings.Join(l, ", "), strings.Join(r, ", ")
+}
+
+// fields are the values of a document by their paths.
+func fields(of any) map[string]string {
+	out := map[string]string{}
+	var walk func(path string, v any)
+	walk = func(path string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for name, x := range v {
+				walk(strings.TrimPrefix(path+"."+name, "."), x)
+			}
+		case []any:
+			if !slices.ContainsFunc(v, func(x any) bool { _, composed := x.(map[string]any); return composed }) {
+				out[path] = strings.Trim(fmt.Sprint(v), "[]")
+				return
+			}
+			for i, x := range v {
+				walk(fmt.Sprintf("%s[%d]", path, i+1), x)
+			}
+		case nil:
+		default:
+			out[path] = fmt.Sprint(v)
+		}
+	}
+	text, err := json.Marshal(of)
+	if err != nil {
+		return map[string]string{"": err.Error()}
+	}
+	var v any
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber() // 1000000 is not 1e+06
+	if err := d.Decode(&v); err != nil {
+		return map[string]string{"": err.Error()}
+	}
+	walk("", v)
+	return out
+}
+
+func measureWords(p experiment.Plan) string {
+	return strings.Join(append([]string{cmp.Or(p.Measure, experiment.MeasureWorkload)}, p.Families()...), " ")
+}
+
+func workWords(p experiment.Plan) string {
+	if p.Window > 0 {
+		return "a window of " + p.Window.String()
+	}
+	return fmt.Sprintf("%d bytes", p.Work)
+}
+
+// sizes and kinds are those of all layouts, each once.
+func sizes(p experiment.Plan) string {
+	return each(p, func(l filewise.Layout) string {
+		return fmt.Sprintf("%d bytes, %s", l.Data.Bytes, l.Data.Allocation)
+	})
+}
+
+func kinds(p experiment.Plan) string {
+	return each(p, func(l filewise.Layout) string { return string(l.Kind) })
+}
+
+func each(p experiment.Plan, word func(filewise.Layout) string) string {
+	var out []string
+	for _, l := range p.Layouts {
+		if s := word(l); !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, "; ")
+}
+
+func volumeWords(p experiment.Plan) string {
+	return strings.Join(filewise.Each(p.Target.Volumes, func(v filewise.Volume) string { return v.Name + "=" + v.Dir }), " ")
+}
+
+func addressWords(p experiment.Plan) string {
+	if p.Target.Address == nil {
+		return ""
+	}
+	return p.Target.Address.String()
+}
+
+// factDifferences are facts that both have, or one alone, with different values.
+func factDifferences(a, b []filewise.Fact) []Difference {
+	const absent = "not known"
+	var out []Difference
+	seen := map[string]bool{}
+	for _, f := range append(slices.Clone(a), b...) {
+		if seen[f.Name] {
+			continue
+		}
+		seen[f.Name] = true
+		x, y := filewise.ValueOf(a, f.Name, absent), filewise.ValueOf(b, f.Name, absent)
+		if unmeasured := strings.HasPrefix(x, "not measured") || strings.HasPrefix(y, "not measured"); x != y && !unmeasured {
+			out = append(out, Difference{What: f.Name, Before: x, After: y})
+		}
+	}
+	return out
+}

@@ -1,0 +1,257 @@
+package archive
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"filewise"
+	"filewise/internal/say"
+	"filewise/lab/experiment"
+	"filewise/lab/verdict"
+	"filewise/lab/verdict/tablecsv"
+	"filewise/results/gate"
+	"filewise/results/report"
+)
+
+// elsewhereSchema is the version of the JSON document of judged numbers from elsewhere.
+const elsewhereSchema = "filewise-judgement/1"
+
+// Foreign are the numbers of one family, and how they are judged.
+type Foreign struct {
+	tablecsv.Input
+	Config verdict.Config
+	// MaybeAll: nothing states how many blocks were planned, and it may have been those that there are.
+	MaybeAll bool
+}
+
+// Elsewhere are numbers that came from elsewhere, judged: those of one family, or of several,
+// of which it has the headline, a sentence of each, and Families.
+type Elsewhere struct {
+	Schema string `json:"schema"`
+	Source string `json:"source"` // the file; "-": standard input
+	Numbers
+	Families []Numbers      `json:"families,omitempty"`
+	Gate     []gate.Outcome `json:"gate,omitempty"` // what conditions of --fail-if came to
+}
+
+// Numbers are those of one family, judged.
+type Numbers struct {
+	Family    string   `json:"family,omitempty"` // of several
+	Headline  string   `json:"headline"`
+	Sentences []string `json:"sentences"`
+	// Decision holds what the verdict comes to; absent if several families are judged, each of which has one.
+	Decision *verdict.DecisionDoc `json:"decision,omitempty"`
+	Blocks   []string             `json:"blocks,omitempty"` // their names, in the order in which they were judged
+	Verdict  verdict.Result       `json:"verdict,omitzero"`
+	Notes    []string             `json:"notes"` // what of the file was not used
+	// InTime are the differences as those of the time that the same work takes, if the file has times.
+	InTime []string `json:"in_time,omitempty"`
+	// Few are the layouts' differences if there are too few blocks for a verdict.
+	Few []verdict.Estimate `json:"few,omitempty"`
+	// P99 is that of the layouts' latency, if the file has it of trials.
+	P99 []TrialsP99 `json:"p99,omitempty"`
+	// Stalls reports which trials stalled and what that costs, or how many can though none did. Absent means not
+	// known yet.
+	Stalls string `json:"stalls,omitempty"`
+	// LatencyLoss reports that a layout to use is slow where it matters. Absent means none is.
+	LatencyLoss string `json:"latency_loss,omitempty"`
+}
+
+// MeasuredLayouts returns how many layouts have a result at all.
+func MeasuredLayouts(t verdict.Table) int {
+	measured := map[int]bool{}
+	for _, row := range t {
+		for layout, cell := range row {
+			if cell.Throughput > 0 {
+				measured[layout] = true
+			}
+		}
+	}
+	return len(measured)
+}
+
+// JudgeElsewhere judges what came from a source: claims about several families hold together with
+// the confidence of their configurations.
+func JudgeElsewhere(source string, all []Foreign) (out Elsewhere, err error) {
+	out.Schema, out.Source = elsewhereSchema, source
+	if len(all) == 1 {
+		out.Numbers, err = numbersOf(all[0])
+		out.Family = ""
+		return out, err
+	}
+	judged, err := experiment.JudgeFamilies(all[0].Config.Rules, 1-all[0].Config.Confidence, len(all), func(f int, confidence float64) (
+		verdict.Result, error,
+	) {
+		all[f].Config.Confidence = confidence
+		return verdict.Judge(all[f].Config, all[f].Arms(), all[f].Table)
+	})
+	if err != nil {
+		return out, err
+	}
+	families := make([]experiment.Family, len(all))
+	for i, r := range judged {
+		all[i].Config = r.Config
+		n, err := numbersOf(all[i])
+		if err != nil {
+			return out, err
+		}
+		out.Families = append(out.Families, n)
+		families[i] = experiment.Family{Name: n.Family, Result: r, Sentences: n.Sentences, LatencyLoss: n.LatencyLoss}
+	}
+	j := experiment.Judgement{Families: families}
+	out.LatencyLoss, out.Stalls = j.LatencyLoss(), j.Stalls()
+	out.Headline, out.Notes = report.Summary(judged[0].Arms[judged[0].Config.Baseline].Name, families), []string{}
+	singly := filewise.Each(out.Families, func(n Numbers) string { return n.Family + ": " + n.Headline })
+	out.Sentences = append([]string{out.Headline}, singly...)
+	return out, nil
+}
+
+// numbersOf judges one family; of fewer blocks than a verdict takes it states what can be said.
+func numbersOf(in Foreign) (out Numbers, err error) {
+	cfg, arms, t := in.Config, in.Arms(), in.Table
+	out.Family, out.Blocks, out.Notes = in.Family, in.Blocks, append([]string{}, in.Notes...)
+	if out.Verdict, err = verdict.Judge(cfg, arms, t); err != nil {
+		return out, err
+	}
+	if len(t) >= verdict.FirstLook {
+		out.Sentences = verdict.Sentences(out.Verdict, verdict.WordsOptions{})
+		decision := out.Verdict.Document()
+		out.Decision, out.Stalls = &decision, out.Verdict.Stalls()
+	} else {
+		if out.Few, err = verdict.Few(cfg, arms, t); err != nil {
+			return out, err
+		}
+		if out.Sentences, err = verdict.FewSentences(cfg, arms, t); err != nil {
+			return out, err
+		}
+		out.Notes = append(out.Notes, "Measure every layout more often, in random order, and give all trials: that shows how far the runs of "+
+			"one layout differ.")
+	}
+	out.Headline = out.Sentences[0]
+	if err := out.tails(in); err != nil {
+		return out, err
+	}
+	if in.Times {
+		out.InTime = out.inTime()
+	}
+	if in.MaybeAll {
+		out.noteIfAll(t)
+	}
+	return out, nil
+}
+
+// noteIfAll notes what could be said if the table's blocks were all that was planned, if they are too few for the
+// intervals of a plan that goes on.
+func (out *Numbers) noteIfAll(t verdict.Table) {
+	cfg := out.Verdict.Config
+	if len(t) < verdict.FirstLook || len(t) >= out.Verdict.FirstClaim() {
+		return
+	}
+	cfg.MaxBlocks = len(t)
+	all, err := verdict.Judge(cfg, out.Verdict.Arms, t)
+	if err != nil || len(t) < all.FirstClaim() { // since rules 3 a shorter plan has estimates only
+		return
+	}
+	out.Notes = append(out.Notes, fmt.Sprintf("If these %d blocks are all that was planned, and nobody looked before the last, "+
+		"--max-blocks %[1]d is right. It says: %s", len(t), strings.Join(verdict.Sentences(all, verdict.WordsOptions{})[1:], " ")))
+}
+
+// inTime are the differences from the baseline in time, layout by layout.
+func (out *Numbers) inTime() []string {
+	estimates := out.Few
+	if look, ok := out.Verdict.Last(); ok {
+		estimates = slices.Clone(look.Estimates)
+		for j := range estimates {
+			estimates[j] = out.Verdict.Shown(look, j)
+		}
+	}
+	var all []string
+	for j, e := range estimates {
+		if words := verdict.InTime(out.Verdict.Arms[j], e); j != out.Verdict.Config.Baseline && words != "" {
+			all = append(all, words)
+		}
+	}
+	return all
+}
+
+// Text is the verdict, and how it formed.
+func (out Elsewhere) Text() string {
+	var w strings.Builder
+	if len(out.Families) == 0 {
+		out.verdictText(&w, say.Joined("\n", out.LatencyLoss, out.Stalls))
+	} else {
+		fmt.Fprintf(&w, "%s\n", say.Joined("\n", out.Headline, out.LatencyLoss, out.Stalls))
+	}
+	said := map[string]bool{}
+	for _, f := range out.Families {
+		fmt.Fprintf(&w, "\n%s (confidence %s)\n", f.Family, say.Confidence(f.Verdict.Config.Confidence))
+		f.verdictText(&w, "") // which was said of all
+	}
+	for _, f := range append([]Numbers{out.Numbers}, out.Families...) {
+		f.remarks(&w, said)
+	}
+	return w.String()
+}
+
+// verdictText is the verdict of one family, with what stands behind its headline.
+func (out Numbers) verdictText(w io.Writer, behind string) {
+	for i, s := range out.Sentences {
+		if i == 1 {
+			fmt.Fprintf(w, "\n")
+		}
+		fmt.Fprintf(w, "%s\n", s)
+		if i == 0 && behind != "" {
+			fmt.Fprintf(w, "%s\n", behind)
+		}
+	}
+	for i, s := range out.InTime {
+		if i == 0 {
+			fmt.Fprintf(w, "\nIn time, as the file has it\n")
+		}
+		fmt.Fprintf(w, "  %s\n", s)
+	}
+	if len(out.Verdict.Looks) > 0 {
+		fmt.Fprintf(w, "\nHow it formed\n")
+	}
+	for _, look := range out.Verdict.Looks {
+		fmt.Fprintf(w, "  after block %2d (%d trials): %s\n", look.Block, look.Trials, lookLine(out.Verdict, look))
+	}
+}
+
+// remarks are notes and warnings, bar what was said before.
+func (out Numbers) remarks(w io.Writer, said map[string]bool) {
+	all := filewise.Each(out.Notes, func(note string) string { return "Note: " + note })
+	for _, x := range out.Verdict.Warnings {
+		all = append(all, fmt.Sprintf("Warning: %s\n  → %s", x.Message, x.Remedy))
+	}
+	for _, text := range all {
+		if !said[text] {
+			fmt.Fprintf(w, "\n%s\n", text)
+		}
+		said[text] = true
+	}
+}
+
+// lookLine is a look in one line: the layouts still in question, and the outcome.
+func lookLine(r verdict.Result, look verdict.Look) string {
+	var parts []string
+	for j, e := range look.Estimates {
+		if j != r.Config.Baseline && e.Alive && e.Known() {
+			parts = append(parts, r.Arms[j].Name+" "+say.Interval(e.Effect, e.Lo, e.Hi))
+		}
+	}
+	outcome := "go on"
+	switch look.Stop {
+	case verdict.ReasonRecommend, verdict.ReasonKeepBaseline:
+		outcome = "proven: " + r.Arms[look.Recommended].Name
+	case verdict.ReasonAllResolved:
+		outcome = "every layout is resolved"
+	case verdict.ReasonFutile:
+		outcome = "the blocks left could hardly decide it"
+	case verdict.ReasonMaxBlocks:
+		outcome = "no blocks left"
+	}
+	return strings.Join(append(parts, outcome), "; ")
+}

@@ -1,0 +1,65 @@
+package archive
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"filewise/internal/say"
+	"filewise/lab/experiment"
+)
+
+// TrialsP99 is the 99th percentile of a layout's latency, as its trials have it. That of all
+// their operations cannot be told from it; it lies between the best and the worst.
+type TrialsP99 struct {
+	Layout string        `json:"layout"`
+	Trials int           `json:"trials"` // that have one
+	Best   time.Duration `json:"best_ns"`
+	Worst  time.Duration `json:"worst_ns"`
+	// Change is that against the baseline, of the trials of the same blocks that have enough operations. Absent means
+	// of the baseline, and if it is not known.
+	Change *experiment.LatencyChange `json:"p99_change,omitempty"`
+}
+
+// tails judges the trials' p99, if the file has them, and states what the layout to use loses by it.
+func (out *Numbers) tails(in Foreign) error {
+	changes, err := experiment.TailChanges(out.Verdict, in.P99)
+	if err != nil {
+		return err
+	}
+	for j, arm := range out.Verdict.Arms {
+		l := TrialsP99{Layout: arm.Name, Change: changes[j]}
+		for _, row := range in.P99 {
+			if row[j].Throughput == 0 {
+				continue
+			}
+			took := duration(1 / row[j].Throughput)
+			if l.Trials++; l.Trials == 1 || took < l.Best {
+				l.Best = took
+			}
+			l.Worst = max(l.Worst, took)
+		}
+		if l.Trials > 0 {
+			out.P99 = append(out.P99, l)
+		}
+	}
+	if in.Design.P99Limit == 0 {
+		out.LatencyLoss = experiment.BlockLoss(out.Verdict, changes)
+		return nil
+	}
+	limit := duration(in.Design.P99Limit)
+	out.Notes = append(out.Notes, fmt.Sprintf("The run had --p99-limit %s: filewise judge RUN, which has all latencies, holds layouts to it.",
+		say.Human(limit)))
+	for _, l := range out.P99 {
+		if l.Layout == out.Verdict.RecommendedName() && l.Worst > limit {
+			out.LatencyLoss = fmt.Sprintf("But p99 of %s is %s in its worst trial, above the run's --p99-limit of %s, which is of all "+
+				"trials together.", l.Layout, say.Human(l.Worst), say.Human(limit))
+		}
+	}
+	return nil
+}
+
+// duration is a time that a file has in seconds, as far as one can be that long or short.
+func duration(seconds float64) time.Duration {
+	return time.Duration(max(1, math.Round(min(seconds, time.Hour.Seconds()*1e5)*float64(time.Second))))
+}

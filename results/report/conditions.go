@@ -1,0 +1,61 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"filewise"
+	"filewise/internal/say"
+	"filewise/results/report/document"
+)
+
+// conditions are the conditions under which the run answers a question about files.
+func (v view) conditions() []document.Block {
+	all := v.Judgement.Conditions
+	if len(all) == 0 {
+		return nil
+	}
+	t := document.Table{Caption: "Conditions of meaning: what was measured, and from when a run answers a question about files"}
+	table := document.Tabulate(t, all,
+		document.Words("holds", func(c filewise.Condition) string { return c.Sign() }),
+		document.Name("condition", func(c filewise.Condition) string { return string(c.Name) }),
+		document.Words("measured", conditionMeasured),
+		document.Words("threshold", func(c filewise.Condition) string { return c.Threshold }),
+		document.Words("would mend it", func(c filewise.Condition) string { return c.Mend }))
+	lines := filewise.Each(all, func(c filewise.Condition) string {
+		return fmt.Sprintf("%s %s: %s; it takes: %s", c.Sign(), c.Name, say.Joined("; ", conditionMeasured(c), c.Mend), c.Threshold)
+	})
+	out := []document.Block{document.OnTerminal(document.List(lines)), onPaper(table)}
+	for _, r := range v.Plan.Rungs {
+		out = append(out, document.Everywhere(document.Text(r.Climbed())))
+	}
+	return out
+}
+
+// conditionMeasured returns what was found of a condition.
+func conditionMeasured(c filewise.Condition) string {
+	if c.Unknown {
+		return "not measured"
+	}
+	return c.Measured
+}
+
+// conditionsInShort lists the conditions by their signs, and says of broken ones what was
+// measured and what would mend it: "reach ✔, reads ✘ (54 MiB of data; more --warehouses)".
+func conditionsInShort(all []filewise.Condition) string {
+	if !slices.ContainsFunc(all, func(c filewise.Condition) bool { return !c.Unknown }) {
+		return ""
+	}
+	var words []string
+	for _, c := range all {
+		word := fmt.Sprintf("%s %s", c.Name, c.Sign())
+		if c.Broken() {
+			word += " (" + say.Joined("; ", c.Measured, c.Mend) + ")"
+		}
+		words = append(words, word)
+	}
+	return "Conditions: " + say.Joined(", ", words...) + "."
+}
+
+// Conditions lists the conditions of meaning of a run so far. Empty means none was measured.
+func Conditions(d Data) string { return conditionsInShort(d.Judgement.Conditions) }

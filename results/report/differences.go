@@ -1,0 +1,182 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"filewise/internal/say"
+	"filewise/lab/experiment"
+	"filewise/results/report/document"
+)
+
+func (v view) differencesTitle() string {
+	if v.several() {
+		return "How much the layouts differ, family by family"
+	}
+	return "How much the layouts differ"
+}
+
+// differences are the layouts against the baseline, with the table of a terminal's answer; none if nothing was
+// measured.
+func (v view) differences() []document.Block {
+	if v.failures() == 0 && !slices.ContainsFunc(v.parts, view.measured) {
+		return nil
+	}
+	return append(v.compared(), v.answerTable())
+}
+
+// compared are the table of all families and those of each, or the one that there is.
+func (v view) compared() []document.Block {
+	if !v.several() {
+		out := []document.Block{v.estimatesFigure(), v.curveFigure()}
+		out = append(append(out, v.stripes()...),
+			document.Only{In: document.Markdown | document.Terminal, Blocks: v.layouts(v.layoutsCaption(), "main")}, v.latencies())
+		out = append(out, document.OnPages(v.moreTable()...), v.failedNote())
+		if f := v.further(); len(f) > 0 {
+			out = append(out, document.OnPages(document.Fold{Summary: "In words, layout by layout", Print: true,
+				Blocks: []document.Block{document.List(f)}}))
+		}
+		return out
+	}
+	out := v.stripes()
+	// Of an article's design that allows no verdict, its own table says all there is.
+	told := v.Plan.AsPublished == nil || v.Judged
+	if told {
+		out = append(out, document.OnTerminal(v.overviewLines()))
+	}
+	out = append(out, document.Only{In: document.Markdown, Blocks: []document.Block{v.overview()}}, v.latencies())
+	out = append(out, document.Only{In: document.Markdown | document.Terminal, Blocks: notes(v.footnotes()...)}, v.failedNote())
+	out = append(out, document.OnPages(document.Note("Each family is judged by itself, at a confidence at which all statements hold "+
+		"together. "+
+		"Of a time, a positive difference is longer.")))
+	for _, f := range v.parts {
+		blocks := f.layouts("The layouts for "+f.Name+", against "+v.Plan.Baseline, "")
+		if s := f.further(); len(s) > 0 {
+			blocks = append(blocks, document.OnPages(document.List(s)))
+		}
+		fold := document.Fold{Summary: f.Name + ": " + f.Headline(), Print: v.inDetail(), Blocks: blocks}
+		if told && v.inDetail() {
+			out = append(out, document.Everywhere(fold))
+		} else {
+			out = append(out, document.Only{In: document.Paper, Blocks: []document.Block{fold}})
+		}
+	}
+	return out
+}
+
+// mostDetailed is up to how many families a terminal and paper show one by one.
+const mostDetailed = 4
+
+func (v view) inDetail() bool { return len(v.parts) <= mostDetailed }
+
+// concurrently begins the names of families that repeat others with several
+// connections.
+const concurrently = "concurrent "
+
+// paired reports whether every family is one of a pair.
+func paired(families []view) bool {
+	has := func(name string) bool {
+		return slices.ContainsFunc(families, func(f view) bool { return f.Name == name })
+	}
+	return !slices.ContainsFunc(families, func(f view) bool {
+		base, second := strings.CutPrefix(f.Name, concurrently)
+		return second && !has(base) || !second && !has(concurrently+f.Name)
+	})
+}
+
+// overviewRow is a family, or with its concurrent twin a pair of them.
+type overviewRow struct {
+	name  string
+	views []view
+}
+
+// overview is the table of all families: a line for each, a column for each layout.
+// What one process and what concurrent connections do stands side by side.
+func (v view) overview() document.Table {
+	groups := []string{""}
+	pairs := paired(v.parts)
+	if pairs {
+		groups = []string{"one process", "concurrent connections"}
+	}
+	var rows []overviewRow
+	for _, f := range v.parts {
+		switch twin := slices.IndexFunc(v.parts, func(t view) bool { return t.Name == concurrently+f.Name }); {
+		case !pairs:
+			rows = append(rows, overviewRow{f.Name, []view{f}})
+		case twin >= 0:
+			rows = append(rows, overviewRow{f.Name, []view{f, v.parts[twin]}})
+		}
+	}
+	columns := []document.Of[overviewRow]{document.Name("family", func(r overviewRow) string { return r.name })}
+	for g, group := range groups {
+		for i, l := range v.Rows {
+			c := document.Cells("against "+v.Plan.Baseline+": "+l.Name, func(r overviewRow) document.Cell {
+				row := r.views[g].Rows[i]
+				return document.Cell{Text: row.differenceText(), Mark: row.markText(), Class: row.markClass(), Small: row.p99Small()}
+			})
+			if l.Baseline {
+				c = document.Cells(l.Name, func(r overviewRow) document.Cell {
+					return document.Cell{Text: r.views[g].baselineText(), Small: r.views[g].Rows[i].p99Small()}
+				}).As("num")
+			}
+			c.Group = group
+			columns = append(columns, c)
+		}
+	}
+	t := document.Table{Caption: "Every family: what " + v.Plan.Baseline + " does, and how the other layouts differ from it", Class: "matrix"}
+	return document.Tabulate(t, rows, columns...)
+}
+
+// overviewLine is a layout in a family.
+type overviewLine struct {
+	family, base string // empty: as above
+	row          row
+}
+
+// overviewLines are the same for a terminal, which is too narrow for a matrix: a line
+// for each family and layout.
+func (v view) overviewLines() document.Table {
+	var lines []overviewLine
+	for _, f := range v.parts {
+		name, base := f.Name, f.baselineText()
+		for _, r := range f.Rows {
+			if !r.Baseline {
+				lines = append(lines, overviewLine{name, base, r})
+				name, base = "", ""
+			}
+		}
+	}
+	columns := []document.Of[overviewLine]{
+		document.Name("family", func(l overviewLine) string { return l.family }),
+		document.Num(v.Plan.Baseline, func(l overviewLine) string { return l.base }).Spare(2),
+		document.Words("layout", func(l overviewLine) string { return l.row.Name }),
+		document.Num("p99", func(l overviewLine) string { return l.row.p99Text() }).Spare(1),
+		document.Words("against "+v.Plan.Baseline, func(l overviewLine) string { return l.row.differenceText() }),
+		document.Cells("mark", func(l overviewLine) document.Cell {
+			return document.Cell{Mark: l.row.markText(), Class: l.row.markClass()}
+		}),
+	}
+	if !slices.ContainsFunc(lines, func(l overviewLine) bool { return l.row.Latency != nil }) {
+		columns = slices.DeleteFunc(columns, func(c document.Of[overviewLine]) bool { return c.Head == "p99" })
+	}
+	return document.Tabulate(document.Table{}, lines, columns...)
+}
+
+// baselineText returns what the baseline's typical trial did.
+func (v view) baselineText() string {
+	if v.Base < 0 {
+		return say.Absent
+	}
+	return v.speedText(v.Rows[v.Base])
+}
+
+// live is the table alone, for a display that shows it while the run goes on.
+func (v view) live() []document.Block {
+	if v.several() {
+		return []document.Block{document.Everywhere(v.overviewLines())}
+	}
+	return append(v.layouts(v.layoutsCaption(), "main"), v.failedNote())
+}
+
+// hasOverall reports whether a run's families have one over all of them.
+func (v view) hasOverall() bool { return v.Name == experiment.FamilyOverall }

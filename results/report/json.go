@@ -1,0 +1,320 @@
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"filewise"
+	"filewise/internal/say"
+	"filewise/lab/cause"
+	"filewise/lab/experiment"
+	"filewise/lab/verdict"
+	"filewise/lab/workload"
+	"filewise/results/gate"
+	"filewise/results/report/chart"
+	"filewise/results/report/document"
+)
+
+// Schema is the version of the JSON document. The number grows when a field is
+// renamed, removed or changes its meaning; new fields alone do not change it.
+const Schema = "filewise-report/1"
+
+// Document is the JSON form of a run. Durations are in nanoseconds where their
+// names end in _ns; effects are on the natural log scale; what is not known is
+// null or missing.
+type Document struct {
+	Schema   string     `json:"schema"`
+	RunID    int64      `json:"run"`
+	Version  string     `json:"version"` // of Filewise
+	State    string     `json:"state"`
+	Started  *time.Time `json:"started"`
+	Ended    *time.Time `json:"ended"`
+	Rejudged bool       `json:"rejudged"` // by other rules than the run's own
+	Headline string     `json:"headline"` // the verdict in a sentence
+	// Decision is that of the first family; Families have their own.
+	Decision  verdict.DecisionDoc `json:"decision"`
+	Layouts   []LayoutDoc         `json:"layouts"`
+	Judgement judgementDoc        `json:"judgement"`
+	Plan      experiment.Plan     `json:"plan"`
+	Scenario  workload.Scenario   `json:"scenario"`
+	Machine   []filewise.Fact     `json:"machine"`
+	Server    []filewise.Fact     `json:"server"`
+	Trials    []trialDoc          `json:"trials"`
+	// Families are the tables of all families, if there are several; Layouts is that over all of them, or of the
+	// first.
+	Families    []FamilyDoc  `json:"families,omitempty"`
+	Published   []comparison `json:"published_beside_measured,omitempty"`
+	AsPublished *asPublished `json:"as_published,omitempty"`
+	// Waits holds what connections waited for, and Spread how evenly files were used, by family; absent if it was not
+	// read.
+	Waits  []waitsDoc     `json:"waits,omitempty"`
+	Spread []spreadDoc    `json:"spread,omitempty"`
+	Gate   []gate.Outcome `json:"gate,omitempty"` // what conditions of --fail-if came to
+	// Tables are all of the report, as people read them, with the values behind the texts.
+	Tables []document.Values `json:"tables"`
+}
+
+// judgementDoc has the first family's verdict beside the rest, and the families if there are several.
+type judgementDoc struct {
+	experiment.Judgement
+	Result    verdict.Result `json:"verdict"`
+	Sentences []string       `json:"sentences"`
+	Cause     *cause.Cause   `json:"cause,omitempty"`
+	// Latency is that of the first family by layout.
+	Latency []experiment.LayoutLatency `json:"latency,omitempty"`
+	// LatencyLoss reports that a layout to use loses in latency. Absent means none does.
+	LatencyLoss string `json:"latency_loss,omitempty"`
+	// Stalls reports which trials stalled and what that costs, or how many can though none did. Absent means not
+	// known yet.
+	Stalls   string              `json:"stalls,omitempty"`
+	Families []experiment.Family `json:"families,omitempty"`
+}
+
+func judgementOf(j experiment.Judgement) judgementDoc {
+	first := j.First()
+	doc := judgementDoc{Judgement: j, Result: first.Result, Sentences: j.Sentences(), Cause: first.Cause, Latency: first.Latency,
+		LatencyLoss: j.LatencyLoss(), Stalls: j.Stalls()}
+	if len(j.Families) > 1 {
+		doc.Families = j.Families
+	}
+	return doc
+}
+
+// waitsDoc are the waits of one family, in seconds per unit of work.
+type waitsDoc struct {
+	Family  string           `json:"family,omitempty"`
+	Layouts []layoutWaitsDoc `json:"layouts"`
+}
+
+type layoutWaitsDoc struct {
+	Layout  string                          `json:"layout"`
+	Classes map[filewise.WaitClass]*float64 `json:"seconds_per_unit"`
+	Share   *float64                        `json:"share_of_connections_time"` // 1 is all
+}
+
+// spreadDoc is the busiest data file's load against the mean one's, of each kind.
+type spreadDoc struct {
+	Family  string            `json:"family,omitempty"`
+	Kinds   []string          `json:"kinds"`
+	Layouts []layoutSpreadDoc `json:"layouts"`
+}
+
+type layoutSpreadDoc struct {
+	Layout  string     `json:"layout"`
+	Files   int        `json:"files"`
+	Balance []*float64 `json:"balance"` // null: one file, or nothing counted
+}
+
+func waitsDocs(v view) []waitsDoc {
+	var out []waitsDoc
+	for _, f := range v.parts {
+		w, ok := f.waited()
+		if !ok {
+			continue
+		}
+		doc := waitsDoc{Family: w.Family}
+		for _, l := range w.Layouts {
+			classes := map[filewise.WaitClass]*float64{}
+			for k, c := range w.Classes {
+				classes[c] = number(l.Class[k]) // null: no trial of the layout told
+			}
+			doc.Layouts = append(doc.Layouts, layoutWaitsDoc{l.Layout, classes, number(l.Share)})
+		}
+		out = append(out, doc)
+	}
+	return out
+}
+
+func spreadDocs(v view) []spreadDoc {
+	var out []spreadDoc
+	for _, part := range v.parts {
+		f, ok := part.fileLoads()
+		if !ok {
+			continue
+		}
+		doc := spreadDoc{Family: f.Family, Kinds: f.Kinds}
+		for _, l := range f.Layouts {
+			x := layoutSpreadDoc{Layout: l.Layout, Files: len(l.Files)}
+			for _, b := range l.Balance {
+				x.Balance = append(x.Balance, number(b))
+			}
+			doc.Layouts = append(doc.Layouts, x)
+		}
+		out = append(out, doc)
+	}
+	return out
+}
+
+// FamilyDoc is the outcome of one family.
+type FamilyDoc struct {
+	Name     string              `json:"name"`
+	Headline string              `json:"headline"`
+	Decision verdict.DecisionDoc `json:"decision"`
+	Layouts  []LayoutDoc         `json:"layouts"`
+}
+
+// LayoutDoc is one row of the table.
+type LayoutDoc struct {
+	Name           string   `json:"name"`
+	Baseline       bool     `json:"baseline"`
+	Recommended    bool     `json:"recommended"`
+	Done           int      `json:"trials_done"`
+	Failed         int      `json:"trials_failed"`
+	Unit           string   `json:"unit,omitempty"`       // of throughput
+	Typical        *float64 `json:"typical"`              // of the typical trial
+	TypicalIs      string   `json:"typical_is"`           // "robust" or, before the first look, "median"
+	BytesPerSecond *float64 `json:"bytes_per_second"`     // payload, of the typical trial
+	Percent        *float64 `json:"difference_percent"`   // against the baseline; of a dropped layout as of its last look
+	PercentLow     *float64 `json:"difference_low"`       // limits of the interval, in percent
+	PercentHigh    *float64 `json:"difference_high"`      //
+	Text           string   `json:"difference"`           // the same as it is shown
+	Mark           string   `json:"mark"`                 // best, within the margin, worse, undecided, …
+	DroppedAt      int      `json:"dropped_at,omitempty"` // block after which it was no longer measured
+	// WrittenPerByte holds what the server wrote for each byte of the work's data, and CheckpointCycles how many
+	// there were in a measured window; of the median trial.
+	WrittenPerByte   *float64 `json:"bytes_written_per_byte,omitempty"`
+	CheckpointCycles *float64 `json:"checkpoint_cycles,omitempty"`
+	// Latency is that of the family's operations. Absent means too few for it.
+	Latency *experiment.LayoutLatency `json:"latency,omitempty"`
+	row     row
+}
+
+// Estimate returns what the last look says of the layout; its numbers are NaN if nothing is known.
+func (l LayoutDoc) Estimate() verdict.Estimate { return l.row.Estimate }
+
+// Timed reports whether what is measured is a time.
+func (l LayoutDoc) Timed() bool { return l.row.Timed }
+
+// Class groups marks for colour.
+func (l LayoutDoc) Class() string { return l.row.markClass() }
+
+// Drawn is the layout as a line of a plot of differences; ok is false if nothing is known.
+func (l LayoutDoc) Drawn(name string) (m chart.Estimate, ok bool) { return estimateOf(l.row, name) }
+
+// trialDoc is a trial without its slices: those are in the export.
+type trialDoc struct {
+	filewise.Trial
+	Measures []measureDoc `json:"measures"`
+}
+
+// measureDoc is a measure in which a number that is none is null: JSON has no NaN.
+type measureDoc struct {
+	filewise.Measure
+	Slices     *struct{}  `json:"slices,omitempty"` // hides the slices
+	Work       *float64   `json:"work"`
+	Bytes      *float64   `json:"bytes"`
+	Throughput *float64   `json:"throughput"` // work per second of the window
+	Deltas     []deltaDoc `json:"deltas,omitempty"`
+}
+
+type deltaDoc struct {
+	filewise.Delta
+	Value *float64 `json:"value"`
+}
+
+// JSON writes the run as one JSON document.
+func JSON(w io.Writer, d Data) error {
+	v := newView(d)
+	doc := Document{
+		Schema: Schema, RunID: d.RunID, Version: d.Version, State: d.State,
+		Started: when(d.Started), Ended: when(d.Ended), Rejudged: d.Rejudged, Headline: v.Headline(), Decision: v.of.Result.Document(),
+		Layouts: layoutDocs(v), Judgement: judgementOf(d.Judgement), Plan: d.Plan, Scenario: d.Scenario,
+		Machine: orEmpty(d.Machine), Server: orEmpty(d.Server), Trials: trialDocs(d.Trials),
+		AsPublished: v.besidePublished(), Waits: waitsDocs(v), Spread: spreadDocs(v), Tables: v.document().Tables(),
+		Published: v.shapes(), Gate: d.Gate,
+	}
+	if v.several() {
+		doc.Families = v.familyDocs()
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(doc); err != nil {
+		return fmt.Errorf("write the result as JSON: %w", err)
+	}
+	return nil
+}
+
+func layoutDocs(v view) []LayoutDoc {
+	out := make([]LayoutDoc, 0, len(v.Rows))
+	best := v.recommended()
+	for _, r := range v.Rows {
+		doc := LayoutDoc{
+			Name: r.Name, Baseline: r.Baseline, Recommended: best != nil && best.Name == r.Name,
+			Done: r.Done, Failed: r.Failed, Typical: number(r.Typical), TypicalIs: "robust",
+			BytesPerSecond: number(r.Bytes), Percent: percentage(r.Estimate.Effect),
+			PercentLow: percentage(r.Estimate.Lo), PercentHigh: percentage(r.Estimate.Hi),
+			Text: r.differenceText(), Mark: r.markText(), DroppedAt: r.Estimate.DroppedAt,
+			WrittenPerByte:   number(reading(byServer).median(v.measuresOf(r.Name, ofWriting))),
+			CheckpointCycles: number(cycles.median(v.measuresOf(r.Name, ofWriting))), Latency: r.Latency, row: r,
+		}
+		if v.Unit != "" {
+			doc.Unit = v.unitRate()
+		}
+		if r.Median {
+			doc.TypicalIs = "median"
+		}
+		out = append(out, doc)
+	}
+	return out
+}
+
+// familyDocs are the outcomes of all families.
+func (v view) familyDocs() []FamilyDoc {
+	var out []FamilyDoc
+	for _, f := range v.parts {
+		out = append(out, FamilyDoc{cmp.Or(f.Name, f.Family), f.Headline(), f.of.Result.Document(), layoutDocs(f)})
+	}
+	return out
+}
+
+func trialDocs(trials []filewise.Trial) []trialDoc {
+	out := make([]trialDoc, 0, len(trials))
+	for _, t := range trials {
+		doc := trialDoc{Trial: t, Measures: []measureDoc{}}
+		for _, m := range t.Measures {
+			x := measureDoc{Measure: m, Work: number(m.Work), Bytes: number(m.Bytes)}
+			if m.Throughput() > 0 {
+				x.Throughput = number(m.Throughput())
+			}
+			for _, d := range m.Deltas {
+				x.Deltas = append(x.Deltas, deltaDoc{d, number(d.Value)})
+			}
+			doc.Measures = append(doc.Measures, x)
+		}
+		out = append(out, doc)
+	}
+	return out
+}
+
+func when(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+// number is x, or nil when x is not known.
+func number(x float64) *float64 {
+	if !say.Known(x) {
+		return nil
+	}
+	return &x
+}
+
+func percentage(effect float64) *float64 {
+	if !say.Known(effect) {
+		return nil
+	}
+	return number(verdict.Percent(effect))
+}
+
+func orEmpty(facts []filewise.Fact) []filewise.Fact {
+	if facts == nil {
+		return []filewise.Fact{}
+	}
+	return facts
+}

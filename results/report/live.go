@@ -1,0 +1,185 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+	"time"
+
+	"filewise"
+	"filewise/internal/say"
+	"filewise/lab/experiment"
+	"filewise/results/report/chart"
+	"filewise/results/report/document"
+)
+
+// Headline is the verdict of a run in one line, over all families.
+func Headline(d Data) string { return newView(d).Headline() }
+
+// Verdict is the headline, and what the layout to use loses in latency: the verdict as it is
+// stored, listed and sent.
+func Verdict(d Data) string { return say.Joined(" ", Headline(d), d.Judgement.LatencyLoss()) }
+
+// Relevance states how much of what was measured so far is about files. Empty means it is not known.
+func Relevance(d Data) string { return newView(d).relevance() }
+
+// Chart is a drawing of a report, as markup in which all texts are escaped.
+type Chart struct {
+	Name    string        `json:"name"`
+	SVG     template.HTML `json:"svg"`
+	Caption string        `json:"caption"`
+}
+
+// Charts are those of a run that goes on, of its first family, as its report will have them;
+// the first has the shapes of the others.
+func Charts(d Data) []Chart {
+	v := newView(d).parts[0]
+	out := []Chart{{SVG: template.HTML(chart.Shapes)}}
+	for _, f := range []document.Figure{v.overTime(), v.levelsFigure(""), v.estimatesFigure()} {
+		for i, drawing := range f.Drawings {
+			c := Chart{Name: drawing.Name, SVG: drawing.SVG}
+			for _, s := range slices.Concat(f.Legend, drawing.Legend) {
+				c.SVG += template.HTML("<span>") + s.Icon + template.HTML(" "+template.HTMLEscapeString(s.Name)+"</span> ")
+			}
+			if i == len(f.Drawings)-1 {
+				c.Caption = f.Caption
+			}
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Table is the table of the layouts alone, for a display that shows it while
+// the run goes on.
+func Table(d Data, opts TerminalOptions) string { return document.Print(opts, newView(d).live()...) }
+
+// Rate writes a throughput with its unit: "20,100 rows/s".
+func Rate(perSecond float64, unit string) string {
+	return say.Sig3(perSecond) + " " + unit + "/s"
+}
+
+// Measured writes what a measure gave: "20,100 rows/s", "recovery 230 ms".
+func Measured(m filewise.Measure) string {
+	if m.Unit == filewise.UnitTimes {
+		return m.Family + " " + say.Human(m.Window[1]-m.Window[0])
+	}
+	return Rate(m.Throughput(), m.Unit)
+}
+
+// shown counts the measures of a trial stand in its line.
+const shown = 2
+
+// Outcome writes what a trial gave, in a line: the mean over all families if the plan has one, else the first two,
+// and how many there are.
+func Outcome(p experiment.Plan, t filewise.Trial) string {
+	if m, ok := p.OverallMeasure(t); ok {
+		return fmt.Sprintf("%s over all %d families", Measured(m), len(t.Measures))
+	}
+	named := len(t.Measures) > 1
+	var parts []string
+	for i, m := range t.Measures {
+		if i == shown && len(t.Measures) > shown+1 {
+			parts = append(parts, fmt.Sprintf("… (%d in all)", len(t.Measures)))
+			break
+		}
+		parts = append(parts, measured(m, named))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// measured names the family if there are several.
+func measured(m filewise.Measure, named bool) string {
+	switch {
+	case !named || m.Unit == filewise.UnitTimes:
+		return Measured(m)
+	case m.Work == 1: // a whole one, such as a backup
+		return m.Family + " " + say.Human(m.Window[1]-m.Window[0])
+	}
+	return m.Family + " " + Measured(m)
+}
+
+// Place is where in the plan a cell lies; an article's own design has runs of a
+// layout, one after the other, instead of blocks.
+func Place(d Data, c filewise.Cell) string {
+	switch a := d.Plan.AsPublished; {
+	case a != nil:
+		return fmt.Sprintf("run %d of %d", c.Block, a.Repeats)
+	case c.Pilot:
+		return "pilot"
+	}
+	return fmt.Sprintf("block %d of at most %d", c.Block, d.Judgement.Schedule.MaxBlocks)
+}
+
+// Left states how much is done and how long it may still take.
+func Left(d Data) string {
+	out := Finished(d)
+	if most := TimeLeft(d); most > 0 {
+		out += fmt.Sprintf("; at most about %s left", say.Human(most.Round(time.Second)))
+	}
+	return out
+}
+
+// Finished states how much is done.
+func Finished(d Data) string {
+	if d.Plan.AsPublished != nil {
+		all, done := runsOfDesign(d)
+		return fmt.Sprintf("%d of %d runs done", done, all)
+	}
+	j := d.Judgement
+	out := say.Count(j.First().Result.Blocks, "block") + " done"
+	if r := j.First().Result; r.Blocks < r.FirstClaim() {
+		out += fmt.Sprintf(", intervals from block %d on", r.FirstClaim())
+	}
+	return out
+}
+
+// TimeLeft returns how long the trials that are not done may take at most. 0 means not known.
+func TimeLeft(d Data) time.Duration {
+	p, j := d.Plan, d.Judgement
+	most, trial := time.Duration(0), j.Schedule.TrialTime
+	switch {
+	case p.AsPublished != nil:
+		all, done := runsOfDesign(d)
+		return time.Duration(all-done) * trial
+	case trial > 0:
+		live := 0
+		for _, alive := range j.First().Result.Live() {
+			if alive {
+				live++
+			}
+		}
+		most = time.Duration(max(0, j.Schedule.MaxBlocks-j.First().Result.Blocks)*live) * trial
+	}
+	if p.Budget > 0 && (most == 0 || most > p.Budget-j.Elapsed) {
+		most = max(0, p.Budget-j.Elapsed)
+	}
+	return most
+}
+
+// runsOfDesign returns how many runs an article's design has, and how many are done.
+func runsOfDesign(d Data) (all, done int) {
+	for _, t := range d.Trials {
+		if t.State == filewise.Done {
+			done++
+		}
+	}
+	return len(d.Plan.Trials()), done
+}
+
+// Recorded is the line of a finished trial.
+func Recorded(d Data, t filewise.Trial) string {
+	out := fmt.Sprintf("%s · %s: ", Place(d, t.Cell), t.Cell.Layout)
+	if t.State == filewise.Failed {
+		return out + "failed: " + t.Reason
+	}
+	out += Outcome(d.Plan, t)
+	if t.Cell.Attempt > 1 {
+		out += fmt.Sprintf(" (attempt %d)", t.Cell.Attempt)
+	}
+	return out
+}
+
+// Families are the outcomes of all families, that over all of them first: at least one.
+func Families(d Data) []FamilyDoc { return newView(d).familyDocs() }

@@ -1,0 +1,181 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"strconv"
+
+	"filewise/internal/say"
+	"filewise/lab/verdict"
+	"filewise/results/report/chart"
+	"filewise/results/report/document"
+)
+
+// looks are the judgements after each block: drawn, and listed.
+func (v view) looks() []document.Block {
+	some := v.someLooks()
+	if len(some) == 0 {
+		n := v.of.Result.Blocks
+		said := fmt.Sprintf("There was no interim analysis: the first is possible after block %d, and %s %s complete.", verdict.FirstLook,
+			say.Count(n, "block"), isAre(n))
+		return []document.Block{document.OnPages(document.Text(said))}
+	}
+	caption := "What was known after each block"
+	if all := len(v.of.Result.Looks); all > len(some) {
+		caption = fmt.Sprintf("What was known after some of the %d blocks looked at", all)
+	}
+	columns := []document.Of[verdict.Look]{
+		document.Name("blocks", func(l verdict.Look) string { return fmt.Sprint(l.Block) }).As("num"),
+		document.Num("trials", func(l verdict.Look) string { return fmt.Sprint(l.Trials) }),
+	}
+	for j, a := range v.of.Result.Arms {
+		columns = append(columns, document.Cells(a.Name, func(l verdict.Look) document.Cell { return v.lookCell(l, j) }).As("nb"))
+	}
+	columns = append(columns,
+		document.Cells("leader", func(l verdict.Look) document.Cell {
+			return document.Cell{Text: v.arm(l.Leader), Small: []string{"tolerance " + atMost(l.Tolerance)}}
+		}).As("nb"),
+		document.Words("outcome", v.outcome).As("words"))
+	return []document.Block{
+		document.Text(fmt.Sprintf("After each block from the third, the difference to %s, from block %d on its interval, and the worst-case "+
+			"loss: no tested layout is faster by more than this. A layout can be "+
+			"recommended as soon as that is within the tolerance: the margin, or a quarter of the gain that is proven.",
+			v.Plan.Baseline, v.of.Result.FirstClaim())),
+		v.lookFigure(), document.Tabulate(document.Table{Caption: caption, Class: "looks"}, some, columns...),
+	}
+}
+
+// mostLooks is up to how many looks are all shown.
+const mostLooks = 60
+
+// someLooks are the looks that are shown: of very many at equal distances, the
+// first and the last among them.
+func (v view) someLooks() []verdict.Look {
+	all := v.of.Result.Looks
+	if len(all) <= mostLooks {
+		return all
+	}
+	out := make([]verdict.Look, 0, mostLooks)
+	for i := range mostLooks {
+		out = append(out, all[i*(len(all)-1)/(mostLooks-1)])
+	}
+	return out
+}
+
+// lookCell returns what one look says about one layout.
+func (v view) lookCell(l verdict.Look, arm int) document.Cell {
+	if arm >= len(l.Estimates) {
+		return document.Cell{}
+	}
+	e := v.of.Result.Shown(l, arm)
+	c := document.Cell{Text: say.Difference(e.Effect)}
+	switch {
+	case arm == v.of.Result.Config.Baseline:
+		c.Text = "baseline"
+	case e.Known() && say.Unresolvable(e.Lo, e.Hi):
+		c.Text = say.NotResolvable
+	case e.Known() && say.Known(e.Effect):
+		c.Small = append(c.Small, say.Limits(e.Effect, e.Lo, e.Hi))
+	}
+	if say.Known(e.Regret) && (e.DroppedAt == 0 || e.DroppedAt >= l.Block) {
+		c.Small = append(c.Small, "loss "+atMost(e.Regret))
+	}
+	if e.DroppedAt > 0 {
+		c.Small = append(c.Small, fmt.Sprintf("dropped after %d", e.DroppedAt))
+	}
+	return c
+}
+
+// atMost writes an upper limit: "≤ 1.6 %", "≤ factor 2.7".
+func atMost(effect float64) string {
+	if !say.Known(effect) || effect <= 0 || say.Unresolvable(0, effect) {
+		return say.Bound(effect)
+	}
+	return "≤ " + say.Bound(effect)
+}
+
+func (v view) arm(i int) string {
+	if i < 0 || i >= len(v.of.Result.Arms) {
+		return say.Absent
+	}
+	return v.of.Result.Arms[i].Name
+}
+
+// outcome returns what followed from a look.
+func (v view) outcome(l verdict.Look) string {
+	switch l.Stop {
+	case verdict.ReasonNone:
+		if l.BlocksNeeded > 0 {
+			return fmt.Sprintf("go on (±%s would need about %d blocks)", v.margin(), l.BlocksNeeded)
+		}
+		return "go on"
+	case verdict.ReasonKeepBaseline:
+		return "proven: keep " + v.Plan.Baseline
+	case verdict.ReasonRecommend:
+		return "proven: use " + v.arm(l.Recommended)
+	case verdict.ReasonAllResolved:
+		return "every layout is resolved"
+	case verdict.ReasonFutile:
+		return "stop: the blocks left could not decide it"
+	case verdict.ReasonMaxBlocks:
+		return "stop: all planned blocks are measured"
+	}
+	return string(l.Stop)
+}
+
+// lookFigure are the estimates and intervals after each block, layout by layout;
+// none of a single look.
+func (v view) lookFigure() document.Figure {
+	result, looks := v.of.Result, v.someLooks()
+	f := document.Figure{ID: "chart-looks", Grid: true}
+	if len(looks) < 2 {
+		return f
+	}
+	e := v.effects(v.factors())
+	for _, l := range looks {
+		for j := range l.Estimates {
+			if s := result.Shown(l, j); shownLook(s) {
+				e.Include(s.Effect, s.Lo, s.Hi)
+			}
+		}
+	}
+	f.Caption = "Estimate and interval against " + v.Plan.Baseline + " after each block, over the number of blocks. " +
+		"Hollow dots: the layout was dropped, and estimate and interval are those of its last block."
+	for j, a := range result.Arms {
+		if j != result.Config.Baseline {
+			if d := v.lookChart(j, looks, e); d != "" {
+				f.Drawings = append(f.Drawings, document.Drawing{Name: a.Name, SVG: d})
+			}
+		}
+	}
+	return f
+}
+
+// shownLook reports whether an estimate has a place on a scale.
+func shownLook(s verdict.Estimate) bool { return say.Known(s.Effect) && !say.Unresolvable(s.Lo, s.Hi) }
+
+// lookChart is one layout's course; hollow dots are those after it was dropped. Empty:
+// no look has a place for it on the scale.
+func (v view) lookChart(arm int, looks []verdict.Look, e chart.Effects) template.HTML {
+	var points []chart.Point
+	drawn := false
+	for _, l := range looks {
+		p := chart.Point{N: l.Block, X: nan, Lo: nan, Hi: nan, Class: "l0"}
+		if arm < len(l.Estimates) {
+			if s := v.of.Result.Shown(l, arm); shownLook(s) {
+				p.X, p.Lo, p.Hi, drawn = s.Effect, s.Lo, s.Hi, true
+				p.Tip = "after block " + strconv.Itoa(l.Block) + ": " + say.Interval(s.Effect, s.Lo, s.Hi)
+				if s.DroppedAt > 0 && s.DroppedAt < l.Block {
+					p.Class = "hollow"
+				}
+			}
+		}
+		points = append(points, p)
+	}
+	if !drawn {
+		return ""
+	}
+	return chart.Curve(points, e, 154, false, "complete blocks",
+		v.of.Result.Arms[arm].Name+": estimate and interval after each block; the table below has "+
+			"the numbers.")
+}

@@ -1,0 +1,263 @@
+package report
+
+import (
+	"iter"
+	"math"
+	"slices"
+	"strconv"
+
+	"filewise"
+	"filewise/internal/say"
+	"filewise/lab/experiment"
+	"filewise/lab/probe"
+	"filewise/lab/verdict"
+	"filewise/lab/verdict/stats"
+	"filewise/results/report/document"
+)
+
+// reading returns what a measure says of something. NaN means nothing.
+type reading func(filewise.Measure) float64
+
+// counterOf reads a counter of a probe.
+func counterOf(of, name string) reading {
+	return func(m filewise.Measure) float64 {
+		if x, ok := probe.Find(m.Deltas, of, name); ok {
+			return x
+		}
+		return nan
+	}
+}
+
+// sumOf adds up the known deltas of a kind.
+func sumOf(kind func(filewise.Delta) bool) reading {
+	return func(m filewise.Measure) float64 {
+		total := 0.0
+		for _, d := range m.Deltas {
+			if kind(d) && say.Known(d.Value) {
+				total += d.Value
+			}
+		}
+		return total
+	}
+}
+
+// perWork is a reading by the unit of work.
+func (r reading) perWork() reading {
+	return func(m filewise.Measure) float64 { return r(m) / m.Work }
+}
+
+// median is that of the measures that say anything.
+func (r reading) median(ms []filewise.Measure) float64 {
+	var xs []float64
+	for _, m := range ms {
+		if x := r(m); say.Known(x) {
+			xs = append(xs, x)
+		}
+	}
+	return median(xs)
+}
+
+// measuresOf are those of a layout's trials in blocks that have a delta of a kind.
+func (v view) measuresOf(layout string, has func(filewise.Delta) bool) []filewise.Measure {
+	var out []filewise.Measure
+	for _, t := range v.Trials {
+		if t.Cell.Layout == layout && t.inBlock() && t.Measure.Work > 0 && slices.ContainsFunc(t.Measure.Deltas, has) {
+			out = append(out, t.Measure)
+		}
+	}
+	return out
+}
+
+// overTrials are the values of a layout's finished trials in blocks: of each the mean
+// over the measures of all its families, by their length.
+func (v view) overTrials(layout string, of reading) []float64 {
+	var xs []float64
+	for t := range v.finished() {
+		sum, length := 0.0, 0.0
+		for _, m := range t.Measures {
+			took := (m.Window[1] - m.Window[0]).Seconds()
+			if x := of(m); say.Known(x) && took > 0 {
+				sum, length = sum+x*took, length+took
+			}
+		}
+		if t.Cell.Layout == layout && length > 0 {
+			xs = append(xs, sum/length)
+		}
+	}
+	return xs
+}
+
+// finished are the finished trials in blocks, with all their families.
+func (v view) finished() iter.Seq[filewise.Trial] {
+	return func(yield func(filewise.Trial) bool) {
+		for _, t := range v.whole.Trials {
+			if !t.Cell.Pilot && t.State == filewise.Done && !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+// counted are the names that tell gives to deltas of finished trials, each once.
+func (v view) counted(tell func(filewise.Delta) string) []string {
+	var out []string
+	for t := range v.finished() {
+		for _, m := range t.Measures {
+			for _, d := range m.Deltas {
+				if name := tell(d); name != "" && !slices.Contains(out, name) {
+					out = append(out, name)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// layoutLine is a line of a table that has a column for each layout.
+type layoutLine struct {
+	names []string // in the columns before those
+	cells []document.Cell
+}
+
+// line has a cell for each layout; ok is false if none of them knows anything.
+func (v view) line(cell func(layout string) (c document.Cell, known bool), names ...string) (l layoutLine, ok bool) {
+	l.names = names
+	for _, r := range v.Rows {
+		c, known := cell(r.Name)
+		l.cells, ok = append(l.cells, c), ok || known
+	}
+	return l, ok
+}
+
+// numberCell is a number in a cell, as write has it.
+func numberCell(x float64, write func(float64) string) (c document.Cell, ok bool) {
+	if !say.Known(x) {
+		return document.Cell{Text: say.Absent, Value: x}, false
+	}
+	return document.Cell{Text: write(x), Value: x}, true
+}
+
+// byLayout is a table with a column for each layout. Of the columns before them, one states what a line is about.
+func (v view) byLayout(caption string, lines []layoutLine, about int, heads ...string) document.Table {
+	var columns []document.Of[layoutLine]
+	for i, head := range heads {
+		c := document.Words(head, func(l layoutLine) string { return l.names[i] })
+		c.Names = i == about
+		columns = append(columns, c)
+	}
+	for i, r := range v.Rows {
+		columns = append(columns, document.Cells(r.Name, func(l layoutLine) document.Cell { return l.cells[i] }).As("num"))
+	}
+	return document.Tabulate(document.Table{Caption: caption}, lines, columns...)
+}
+
+// nan holds what is not known.
+var nan = math.NaN()
+
+// median of the values; NaN when there is none.
+func median(xs []float64) float64 { return quantile(xs, 0.5) }
+
+// quantile interpolates linearly between the order statistics (Hyndman & Fan,
+// type 7); NaN when there is no value.
+func quantile(xs []float64, p float64) float64 {
+	s := slices.Clone(xs)
+	slices.Sort(s)
+	return stats.Quantile(s, p)
+}
+
+// view holds what every format shows of a family of operations, worked out once from the data. That of a run is of
+// its leading family: the one over all, or the first.
+type view struct {
+	Data   // with the measures and published figures of the family alone
+	of     experiment.Family
+	Name   string // of the family, if the run has several
+	Family string // of the measure that is judged. Empty means nothing measured
+	Unit   string // of its work: "rows"
+	Look   verdict.Look
+	Judged bool // there is a look, and Look is the last
+	Base   int  // index of the baseline in Rows
+	Rows   []row
+	Trials []trial
+	Rate   say.Rate // in which the table gives bytes per second
+	parts  []view   // of all families, that over all first: at least one
+	whole  Data     // the run with all its families
+}
+
+// newView is of a run.
+func newView(d Data) view {
+	families := familiesOf(d)
+	parts := make([]view, len(families))
+	for i, f := range families {
+		if len(families) == 1 {
+			parts[i] = viewOf(ofItsConditions(d), f)
+		} else {
+			parts[i] = viewOf(ofFamily(d, f), f)
+			parts[i].Name = f.Name
+		}
+		parts[i].whole, parts[i].parts = d, parts[i:i+1]
+	}
+	v := parts[0]
+	v.parts = parts
+	v.Plan.Confidence = d.Plan.Confidence
+	return v
+}
+
+// several reports whether it is of a run with several families, not of one of them.
+func (v view) several() bool { return len(v.parts) > 1 }
+
+func viewOf(d Data, of experiment.Family) view {
+	v := view{Data: d, of: of}
+	v.Look, v.Judged = of.Result.Last()
+	v.Family, v.Unit = judged(d.Trials)
+	v.Base = slices.IndexFunc(d.Plan.Layouts, func(l filewise.Layout) bool { return l.Name == d.Plan.Baseline })
+	v.Trials = v.trials()
+	fastest := 0.0
+	for _, l := range d.Plan.Layouts {
+		r := v.row(l)
+		v.Rows = append(v.Rows, r)
+		if say.Known(r.Bytes) {
+			fastest = max(fastest, r.Bytes)
+		}
+	}
+	v.flagDownWeighted()
+	v.Rate = say.RateFor(fastest)
+	return v
+}
+
+// judged is the family and unit of the measure that verdicts are about: the
+// first of a trial.
+func judged(trials []filewise.Trial) (family, unit string) {
+	for _, t := range trials {
+		if t.State == filewise.Done && len(t.Measures) > 0 {
+			return t.Measures[0].Family, t.Measures[0].Unit
+		}
+	}
+	return "", ""
+}
+
+// confidence is that of the intervals: "95 %".
+func (v view) confidence() string {
+	if v.Plan.Confidence <= 0 {
+		return say.Absent
+	}
+	return say.Confidence(v.Plan.Confidence)
+}
+
+// margin is the difference that does not matter: "2 %".
+func (v view) margin() string {
+	if v.Plan.Margin <= 0 {
+		return say.Absent
+	}
+	return strconv.FormatFloat(v.Plan.Margin, 'f', -1, 64) + " %"
+}
+
+// unitRate is the unit of throughput: "rows/s".
+func (v view) unitRate() string {
+	switch v.Unit {
+	case "":
+		return "throughput"
+	case filewise.UnitTimes:
+		return "time"
+	}
+	return v.Unit + "/s"
+}

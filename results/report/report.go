@@ -1,0 +1,200 @@
+// Package report renders one run for people and programs: the terminal, Markdown,
+// JSON, and one self-contained HTML file, all from one document. Everything comes
+// from the stored data; the same data gives the same bytes. What was not measured
+// is shown as absent, never as zero.
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"time"
+
+	"filewise"
+	"filewise/internal/say"
+	"filewise/lab/experiment"
+	"filewise/lab/workload"
+	"filewise/results/gate"
+	"filewise/results/report/chart"
+	"filewise/results/report/document"
+)
+
+// Data is one run as it is stored, with its judgement.
+type Data struct {
+	RunID     int64
+	Version   string // of Filewise, when it measured
+	Started   time.Time
+	Ended     time.Time // zero: not ended
+	State     string    // of the run, as the store names it
+	Plan      experiment.Plan
+	Scenario  workload.Scenario
+	Trials    []filewise.Trial // in the order in which they ran
+	Judgement experiment.Judgement
+	Machine   []filewise.Fact
+	Server    []filewise.Fact
+	Rejudged  bool // by other rules than the run's own
+	// Limit is a run of the same backups that were thrown away. Nil means there is none.
+	Limit *Data
+	// Gate holds what conditions of --fail-if came to. None means there are none.
+	Gate []gate.Outcome
+}
+
+// TerminalOptions say what the terminal can do.
+type TerminalOptions = document.TerminalOptions
+
+// Terminal writes the result for a terminal: the verdict, the table, where the
+// time went, the warnings with their remedies, and what shows the report.
+func Terminal(w io.Writer, d Data, opts TerminalOptions) error {
+	return document.WriteTerminal(w, newView(d).document(), opts)
+}
+
+// Markdown writes the run for a ticket or a wiki.
+func Markdown(w io.Writer, d Data) error { return document.WriteMarkdown(w, newView(d).document()) }
+
+// HTML writes the run as one file that needs nothing else.
+func HTML(w io.Writer, d Data) error { return document.WriteHTML(w, newView(d).document()) }
+
+// document is the whole report. Each section is built by one function, in the file of
+// its subject; one that has nothing to say has no blocks, and is left out.
+func (v view) document() document.Document {
+	d := document.Document{
+		Title: fmt.Sprintf("Filewise run %d: %s", v.RunID, document.Headline(v.Headline()).Start()), Generator: "Filewise " + v.Version,
+		About:  []string{fmt.Sprintf("Run %d", v.RunID), v.Plan.Scenario + " on " + v.Plan.Target.Engine, stamp(v.Started)},
+		Footer: []string{"Filewise " + v.Version, fmt.Sprintf("run %d", v.RunID), "started " + stamp(v.Started), "ended " + stamp(v.Ended)},
+		Shapes: template.HTML(chart.Shapes), Terms: tips(),
+		Sections: []document.Section{
+			{ID: "verdict", Blocks: append(append(v.verdict(), v.answerPage()...), v.answer())},
+			{ID: "differences", Name: "Differences", Title: v.differencesTitle(), Print: v.inDetail(),
+				Blocks: v.differences()},
+			{ID: "levels", Name: "Levels", Title: "Throughput and latency of each family", Blocks: v.levels()},
+			{ID: "loads", Name: "Loads", Title: "Throughput by load", Blocks: v.loads()},
+			{ID: "why", Name: "Why", Title: "Why", Blocks: v.why()},
+			{ID: "conditions", Name: "Conditions", Title: "Whether this run answers a question about files", Print: true, Blocks: v.conditions()},
+			{ID: "waits", Name: "Waits", Title: "What the connections waited for", Blocks: v.waits()},
+			{ID: "files", Name: "Files", Title: "How the files share the load", Blocks: v.files()},
+			{ID: "written", Name: "Writes", Title: "What was written", Blocks: v.written()},
+			{ID: "limits", Name: "Limits", Title: "How near the limits", Blocks: v.limits()},
+			{ID: "machine", Name: "Machine", Title: "The machine during the trials", Blocks: v.machine()},
+			{ID: "types", Name: "Latency", Title: "Latency by type of operations", Blocks: v.types()},
+			{ID: "as-published", Name: "As published", Title: "As published, beside the sound verdict", Blocks: v.asPublished()},
+			{ID: "warnings", Name: "Warnings", Title: "Warnings", Print: true, Blocks: v.warnings()},
+			{ID: "published", Name: "Published", Title: "Published beside measured", Blocks: v.published()},
+			{ID: "trials", Name: "Trials", Title: "Every trial" + v.ofWhich(), Blocks: v.everyTrial()},
+			{ID: "looks", Name: "Interim", Title: "The interim analyses" + v.ofWhich(), Blocks: v.looks()},
+			{ID: "time", Name: "Time", Title: "Where the time went", Blocks: v.time()},
+			{ID: "method", Name: "Method", Title: "How this was measured", Print: true, Blocks: v.method()},
+			{ID: "setup", Name: "Set-up", Title: "Set-up", Blocks: v.setup()},
+			{ID: "repeat", Name: "Repeat", Title: "To repeat it", Print: true,
+				Blocks: append(v.repeat(), v.answerRest())},
+			{ID: "words", Name: "Words", Title: "What the words mean", Blocks: words()},
+		},
+	}
+	if v.Plan.Name != "" {
+		d.About[0] += ", " + v.Plan.Name
+	}
+	if v.State != "" {
+		d.About = append(d.About, v.State)
+	}
+	d.Sections = slices.DeleteFunc(d.Sections, func(s document.Section) bool { return len(s.Blocks) == 0 })
+	return d
+}
+
+// ofWhich ends a heading with the family that it is about, if the run has several: " (overall)".
+func (v view) ofWhich() string {
+	if !v.several() {
+		return ""
+	}
+	return " (" + v.Name + ")"
+}
+
+// eachFamily shows blocks for each family that has any, folded away if there are more than two.
+func (v view) eachFamily(blocks func(view) []document.Block) []document.Block {
+	var all []document.Fold
+	for _, f := range v.parts {
+		if b := blocks(f); len(b) > 0 {
+			all = append(all, document.Fold{Summary: f.Name, Print: true, Blocks: b})
+		}
+	}
+	var out []document.Block
+	for _, f := range all {
+		switch {
+		case len(all) > 2:
+			out = append(out, f)
+		case f.Summary != "":
+			out = append(append(out, document.Heading(f.Summary)), f.Blocks...)
+		default:
+			out = append(out, f.Blocks...)
+		}
+	}
+	return out
+}
+
+// notes are sentences about the block before them, one after the other.
+func notes(sentences ...string) []document.Block {
+	var out []document.Block
+	for _, s := range sentences {
+		if s != "" {
+			out = append(out, document.Note(s))
+		}
+	}
+	return out
+}
+
+// onPaper shows blocks in HTML and Markdown, even if those around them are shown on a terminal too.
+func onPaper(blocks ...document.Block) document.Only {
+	return document.Only{In: document.Paper, Blocks: blocks}
+}
+
+// answerPage returns what a page has below the verdict, before all that is folded: one chart, why, the table, and how
+// far the answer goes.
+func (v view) answerPage() []document.Block {
+	out := []document.Block{v.answerFigure()}
+	if causes := v.causes(); len(causes) > 0 && len(causes) <= mostOpen {
+		out = append(append(out, document.Heading("Why")), v.whyOnPaper(causes)...)
+	}
+	if v.several() {
+		out = append(out, v.overview())
+	} else {
+		out = append(out, document.Tabulate(document.Table{Caption: v.layoutsCaption(), Class: "main"}, v.Rows, v.layoutColumns()...))
+	}
+	out = append(out, notes(v.footnotes()...)...)
+	out = append(out, document.Heading("What this says, and what not"), document.List(v.scope()), document.Note(v.glance()))
+	return []document.Block{document.OnPages(out...)}
+}
+
+// scope returns how far the verdict goes.
+func (v view) scope() []string {
+	p := v.Plan
+	where := "this machine and its storage"
+	if p.Target.Mode == filewise.External {
+		where = "this server and its storage"
+	}
+	data := ""
+	if len(p.Layouts) > 0 && p.Layouts[0].Data.Bytes > 0 {
+		data = ", files of " + say.Size(p.Layouts[0].Data.Bytes) + " in all"
+		if slices.ContainsFunc(p.Layouts, func(l filewise.Layout) bool { return l.Data.Bytes != p.Layouts[0].Data.Bytes }) {
+			data = ", files of the sizes that the layouts name"
+		}
+	}
+	connections := ""
+	if n := p.Params.Connections; n > 0 {
+		connections = ", " + say.Count(n, "connection")
+	}
+	out := []string{
+		fmt.Sprintf("It is about %s on %s with durability %s%s%s, on %s: other work, more data or other storage can have another answer.",
+			p.Scenario, p.Target.Engine, p.Target.Durability, connections, data, where),
+		fmt.Sprintf("Of layouts that were not tested it says nothing; differences within ±%s count as none.", v.margin()),
+	}
+	if !v.several() && p.P99Limit == 0 && v.latencyChart() != "" {
+		out = append(out, "Layouts are judged by throughput; latency is shown, and bars a layout only with --p99-limit.")
+	}
+	all := Notices(v.Judgement.Warnings)
+	for _, w := range all[:min(len(all), mostWarnings)] {
+		out = append(out, "Warning: "+w.Message)
+	}
+	if n := len(all) - mostWarnings; n > 0 {
+		out = append(out, say.Count(n, "more warning")+" below.")
+	}
+	return out
+}

@@ -1,0 +1,231 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"filewise"
+	"filewise/internal/say"
+	"filewise/lab/experiment"
+	"filewise/lab/verdict"
+)
+
+// row holds what is said about one layout.
+type row struct {
+	filewise.Layout
+	Baseline bool
+	Timed    bool             // what is measured is a time
+	Done     int              // trials in blocks, pilots left out
+	Failed   int              // the same
+	Estimate verdict.Estimate // its fields are NaN if there is no look
+	Judged   bool             // Estimate comes from a look
+	Typical  float64          // work per second. NaN means not known
+	Median   bool             // Typical is a plain median, for want of a look
+	Bytes    float64          // payload bytes per second of the typical trial. NaN means not known
+	Slowest  float64          // of the trials' throughput
+	Tail     spread           // until the slowest connection's last commit
+	Sync     spread           // from then until everything was durable
+	Window   float64          // median work per second of the windows, if another rate is judged. NaN means not known
+	Calls    calls
+	Latency  *experiment.LayoutLatency // nil: not known
+}
+
+// measured reports whether a verdict or the speed of any layout is known.
+func (v view) measured() bool {
+	return v.Judged || slices.ContainsFunc(v.Rows, func(r row) bool { return say.Known(r.Typical) })
+}
+
+func (v view) row(l filewise.Layout) row {
+	r := row{Layout: l, Baseline: l.Name == v.Plan.Baseline, Timed: v.Timed(), Typical: nan, Bytes: nan, Slowest: nan, Window: nan}
+	r.Estimate, r.Judged = v.estimate(l.Name)
+	if i := slices.IndexFunc(v.of.Latency, func(x experiment.LayoutLatency) bool { return x.Layout == l.Name }); i >= 0 {
+		r.Latency = &v.of.Latency[i]
+	}
+	if r.Timed {
+		r.Estimate = inTime(r.Estimate)
+	}
+	var xs, perWork, windows []float64
+	var tails, syncs []time.Duration
+	var hists [][]byte
+	for _, t := range v.Trials {
+		switch {
+		case t.Cell.Layout != l.Name || t.Cell.Pilot:
+			continue
+		case t.Kind == kindFailed:
+			r.Failed++
+			continue
+		}
+		r.Done++
+		if !say.Known(t.Throughput) {
+			continue
+		}
+		xs = append(xs, t.Throughput)
+		if t.Measure.Bytes > 0 {
+			perWork = append(perWork, t.Measure.Bytes/t.Measure.Work)
+		}
+		if t.Measure.Rest != nil {
+			windows = append(windows, t.Measure.WindowRate())
+		}
+		tails, syncs = append(tails, t.Measure.Tail), append(syncs, t.Measure.Sync)
+		hists = append(hists, t.Measure.Hist)
+	}
+	r.Tail, r.Sync, r.Calls = spreadOf(tails), spreadOf(syncs), callsOf(hists)
+	r.Window = median(windows)
+	r.Typical = r.Estimate.Typical
+	if !r.Judged || !say.Known(r.Typical) || r.Typical <= 0 {
+		r.Typical, r.Median = median(xs), true
+	}
+	r.Bytes = r.Typical * median(perWork)
+	if len(xs) > 0 {
+		r.Slowest = slices.Min(xs)
+	}
+	return r
+}
+
+// inTime turns an estimate of speed into one of time, its inverse: what takes
+// longer is then positive. Regret and mark stay.
+func inTime(e verdict.Estimate) verdict.Estimate {
+	e.Effect, e.RawEffect = -e.Effect, -e.RawEffect
+	e.Lo, e.Hi = -e.Hi, -e.Lo
+	return e
+}
+
+// estimate returns what the last look says about a layout; of a dropped one the difference is that of its own last
+// look, as its interval is.
+func (v view) estimate(layout string) (verdict.Estimate, bool) {
+	arm := slices.IndexFunc(v.of.Result.Arms, func(a verdict.Arm) bool { return a.Name == layout })
+	if !v.Judged || arm < 0 || arm >= len(v.Look.Estimates) {
+		return verdict.Estimate{Effect: nan, SE: nan, Lo: nan, Hi: nan, RawEffect: nan, Regret: nan, Typical: nan}, false
+	}
+	return v.of.Result.Shown(v.Look, arm), true
+}
+
+// trialsText returns how many trials were finished: "6", or "6 of 7" where some failed.
+func (r row) trialsText() string {
+	if r.Failed == 0 {
+		return fmt.Sprint(r.Done)
+	}
+	return fmt.Sprintf("%d of %d", r.Done, r.Done+r.Failed)
+}
+
+// typicalText is the throughput of the typical trial, or its time.
+func (r row) typicalText() string {
+	if r.Timed && r.Typical > 0 {
+		return say.Seconds(1 / r.Typical)
+	}
+	return say.Sig3(r.Typical)
+}
+
+// differenceText is the difference to the baseline with its interval.
+func (r row) differenceText() string {
+	switch {
+	case r.Baseline:
+		return "baseline"
+	case !r.Judged || !say.Known(r.Estimate.Effect):
+		return say.Absent
+	}
+	return say.Interval(r.Estimate.Effect, r.Estimate.Lo, r.Estimate.Hi)
+}
+
+// rawText is the difference of the geometric means, with no trial pulled in.
+func (r row) rawText() string {
+	if r.Baseline {
+		return "baseline"
+	}
+	return say.Difference(r.Estimate.RawEffect)
+}
+
+// regretText is the most that is lost by choosing the layout; "none" when all
+// others are shown to be slower.
+func (r row) regretText() string {
+	if !r.Judged || !say.Known(r.Estimate.Regret) {
+		return say.Absent
+	}
+	return say.Bound(r.Estimate.Regret)
+}
+
+// downWeightedText returns how many trials the robust fit pulled in.
+func (r row) downWeightedText() string {
+	if !r.Judged {
+		return say.Absent
+	}
+	return fmt.Sprint(r.Estimate.DownWeighted)
+}
+
+// markText is the verdict on the layout in a word or two.
+func (r row) markText() string {
+	switch {
+	case !r.Judged && r.Baseline:
+		return "baseline"
+	case !r.Judged && r.Done == 0:
+		return string(verdict.MarkNoData)
+	case !r.Judged || r.Estimate.Mark == "":
+		return "undecided"
+	case r.lost():
+		return "dropped"
+	case r.Estimate.Mark == verdict.MarkWithin:
+		return "within the margin"
+	}
+	return string(r.Estimate.Mark)
+}
+
+// lost reports whether the layout was dropped without an interval of its own: it cannot be the best, which is no
+// question that is open.
+func (r row) lost() bool {
+	return r.Estimate.DroppedAt > 0 && r.Estimate.Mark == verdict.MarkUndecided
+}
+
+// markClass groups the marks for colour: best, good, same, worse, open.
+func (r row) markClass() string {
+	if r.lost() {
+		return "same"
+	}
+	switch r.Estimate.Mark {
+	case verdict.MarkBest:
+		return "best"
+	case verdict.MarkBetter:
+		return "good"
+	case verdict.MarkWithin, verdict.MarkBaseline, verdict.MarkNotBest:
+		return "same"
+	case verdict.MarkWorse:
+		return "worse"
+	}
+	return "open"
+}
+
+// droppedText says after which block the layout was no longer measured.
+func (r row) droppedText() string {
+	if r.Estimate.DroppedAt == 0 {
+		return ""
+	}
+	if r.lost() { // as the mark beside it says
+		return fmt.Sprintf("after block %d", r.Estimate.DroppedAt)
+	}
+	return fmt.Sprintf("dropped after block %d", r.Estimate.DroppedAt)
+}
+
+// p99Text returns what 99 % of the operations stay within.
+func (r row) p99Text() string {
+	if r.Latency == nil {
+		return say.Absent
+	}
+	return say.Human(r.Latency.P99)
+}
+
+// p99Small is that below another number; none if it is not known.
+func (r row) p99Small() []string {
+	if r.Latency == nil {
+		return nil
+	}
+	return []string{"p99 " + r.p99Text()}
+}
+
+// slowestText is the slowest trial against the typical one.
+func (r row) slowestText() string {
+	if !say.Known(r.Slowest) || !(r.Typical > 0) {
+		return say.Absent
+	}
+	return say.Difference(math.Log(r.Slowest / r.Typical))
+}

@@ -1,0 +1,224 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"filewise/internal/say"
+	"filewise/lab/experiment"
+	"filewise/lab/verdict"
+	"filewise/results/report/document"
+)
+
+// Summary is the verdict over several families in plain words.
+func Summary(baseline string, families []experiment.Family) string {
+	said := advice(baseline, families)
+	var failed []string
+	for _, f := range families {
+		if _, _, bad := f.Result.AAFailed(); bad {
+			failed = append(failed, f.Name)
+		}
+	}
+	if len(failed) > 0 {
+		return "Do not rely on this: the A/A check failed (" + strings.Join(failed, ", ") + "). " + said
+	}
+	return said
+}
+
+func advice(baseline string, families []experiment.Family) string {
+	if !slices.ContainsFunc(families, judgedAtAll) {
+		if s := families[0].Sentences; len(s) > 0 {
+			return s[0]
+		}
+		return noVerdictYet(families[0].Result)
+	}
+	overall, singly := outcomesOf(families)
+	hasOverall := slices.ContainsFunc(families, func(f experiment.Family) bool { return f.Name == experiment.FamilyOverall })
+	var parts []string
+	single := len(families)
+	if hasOverall {
+		single--
+	}
+	for _, o := range singly {
+		parts = append(parts, o.words(baseline, single))
+	}
+	switch said := strings.Join(parts, "; "); {
+	case len(singly) == 1 && singly[0].decision == "" && singly[0].layout == "" && (overall == nil || overall.layout == ""):
+		return fmt.Sprintf("Undecided: no layout is proven to be the best for any of the %d families. More blocks (--budget) "+
+			"or a wider --margin would tell.", single)
+	case !hasOverall:
+		return say.Sentence(said) + "."
+	case overall.layout == "" && overall.decision == "":
+		return "Undecided over all families together. Singly: " + said + "."
+	case overall.layout == "":
+		return "No layout is settled over all families together. Singly: " + said + "."
+	default:
+		return fmt.Sprintf("Over all families together: %s. Singly: %s.", adviceOn(overall.layout, baseline), said)
+	}
+}
+
+func judgedAtAll(f experiment.Family) bool {
+	_, judged := f.Result.Last()
+	return judged
+}
+
+// outcome holds what one decision says of some families: layout to use, or to keep; empty if it is open.
+type outcome struct {
+	decision verdict.Decision
+	layout   string
+	families []string
+	bound    float64 // the most that is open in any of them, log scale
+}
+
+// estimated stands for the decision on families that are too short to judge.
+const estimated verdict.Decision = "estimated"
+
+// words says it, if there are so many families.
+func (o outcome) words(baseline string, all int) string {
+	names := familyNames(o.families)
+	if n := len(o.families); n == all && len(names) > 40 {
+		names = fmt.Sprintf("all %d families", n)
+	}
+	switch {
+	case o.layout != "":
+		return adviceOn(o.layout, baseline) + " for " + names
+	case o.decision == estimated:
+		return "only estimates for " + names + ", too short to judge"
+	case o.decision == "":
+		return "undecided for " + names
+	case o.decision == verdict.DecisionMore:
+		return "more files help for " + names + ", the best number is open"
+	case o.decision == verdict.DecisionOpen && say.Unresolvable(0, o.bound):
+		return fmt.Sprintf("keep %s for now for %s, whose trials differ too much to exclude anything", baseline, names)
+	case o.decision == verdict.DecisionOpen && say.Known(o.bound):
+		return fmt.Sprintf("keep %s for now for %s, where up to %s is open", baseline, names, say.Bound(o.bound))
+	}
+	return "no verdict for " + names
+}
+
+// outcomesOf are the outcome over all families, nil if there is none, and those of single families, decided ones first.
+func outcomesOf(families []experiment.Family) (overall *outcome, singly []outcome) {
+	for _, f := range families {
+		a := f.Result.Answer()
+		o := outcome{decision: a.Decision, families: []string{f.Name}, bound: a.Bound}
+		switch {
+		case f.Estimated:
+			o.decision = estimated
+		case f.Result.Config.Rules <= 2: // whose verdicts read as they did
+			o.decision, o.layout = "", f.Result.RecommendedName()
+		case a.Decision == verdict.DecisionUse || a.Decision == verdict.DecisionKeep:
+			o.layout = f.Result.Arms[a.Arm].Name
+		}
+		same := func(x outcome) bool {
+			return x.layout == o.layout && (o.layout != "" || x.decision == o.decision)
+		}
+		switch i := slices.IndexFunc(singly, same); {
+		case f.Name == experiment.FamilyOverall:
+			overall = &o
+		case i < 0:
+			singly = append(singly, o)
+		default:
+			singly[i].families = append(singly[i].families, f.Name)
+			singly[i].bound = max(singly[i].bound, o.bound)
+		}
+	}
+	slices.SortStableFunc(singly, func(x, y outcome) int { return cmp.Compare(x.order(), y.order()) })
+	return overall, singly
+}
+
+// order is 0 for what is decided.
+func (o outcome) order() int {
+	if o.layout == "" {
+		return 1
+	}
+	return 0
+}
+
+func adviceOn(layout, baseline string) string {
+	if layout == baseline {
+		return "keep " + layout
+	}
+	return "use " + layout
+}
+
+// mostWarnings are shown on a screen; the report has all.
+const mostWarnings = 3
+
+// answer returns what a terminal shows at the end of a run, on one screen: the verdict, the table, why, what to be
+// wary of, and where the rest is.
+func (v view) answer() document.Block {
+	out := []document.Block{document.Headline(v.Headline())}
+	for _, s := range []string{v.latencyLoss(), v.Judgement.Stalls(), v.rules()} {
+		if s != "" {
+			out = append(out, document.Line{Text: s})
+		}
+	}
+	return document.OnScreen(out...)
+}
+
+// answerTable is the table of the layouts, or of all families.
+func (v view) answerTable() document.Block {
+	table := document.Tabulate(document.Table{Caption: "The answer"}, v.Rows, v.layoutColumns()...)
+	out := []document.Block{table}
+	if v.several() {
+		out = []document.Block{v.overviewLines()}
+	}
+	for _, s := range v.footnotes() {
+		if s != "" {
+			out = append(out, document.Note(s))
+		}
+	}
+	return document.OnScreen(out...)
+}
+
+// answerRest is why, the first warnings, and where the rest is.
+func (v view) answerRest() document.Block {
+	var out []document.Block
+	if s := v.causeInShort(); s != "" {
+		out = append(out, document.Brief(s))
+	}
+	all := Notices(v.Judgement.Warnings)
+	for _, w := range all[:min(len(all), mostWarnings)] {
+		out = append(out, document.Notice{Message: w.Message})
+	}
+	more := "Report: "
+	if n := len(all) - mostWarnings; n > 0 {
+		more = fmt.Sprintf("%d more in the report: ", n)
+	}
+	rest := say.Joined(" ", v.stopped(), more+v.showCommand()+", or on the terminal: filewise show "+strconv.FormatInt(v.RunID, 10)+".")
+	if v.Rejudged {
+		rest = v.storedVerdict()
+	}
+	return document.OnScreen(append(out, document.Note(rest))...)
+}
+
+// causeInShort is the first thing that changed with the difference, without its interval, of the first family that
+// another layout wins; if nothing did, where the time went.
+func (v view) causeInShort() string {
+	f := v
+	if i := slices.IndexFunc(v.parts, func(f view) bool { r := f.recommended(); return r != nil && !r.Baseline }); v.several() && i >= 0 {
+		f = v.parts[i]
+	}
+	c := f.of.Cause
+	if c == nil || len(c.Sentences) == 0 {
+		return v.relevance()
+	}
+	said := c.Sentences[0]
+	if i := strings.LastIndex(said, " ("); i > 0 && strings.HasSuffix(said, ").") && strings.Contains(said[i:], "interval") {
+		said = said[:i] + "."
+	}
+	return say.Joined(", ", "Why", f.Name) + ": " + said
+}
+
+// latencyLoss reports that the layout to use is slow where it matters, and what bars such ones. Empty means it is
+// not.
+func (v view) latencyLoss() string {
+	words := v.Judgement.LatencyLoss()
+	if words != "" && slices.Contains(v.Scenario.Flags, "p99-limit") {
+		words += " Set --p99-limit to bar layouts that take longer."
+	}
+	return words
+}

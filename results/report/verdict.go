@@ -1,0 +1,281 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"filewise"
+	"filewise/internal/say"
+	"filewise/lab/experiment"
+	"filewise/lab/verdict"
+	"filewise/results/report/document"
+)
+
+// verdict returns what a reader sees first.
+func (v view) verdict() []document.Block {
+	said := func(class string, texts ...string) (out []document.Block) {
+		for _, s := range texts {
+			if s != "" {
+				out = append(out, document.Line{Class: class, Text: s})
+			}
+		}
+		return out
+	}
+	out := []document.Block{
+		document.OnPages(document.Line{Class: "kicker", Text: say.Joined(" · ", "Verdict", v.Scenario.Title)}),
+		document.Everywhere(append([]document.Block{document.Headline(v.Headline())}, said("relevance", v.latencyLoss(),
+			v.Judgement.Stalls(), v.relevance(), v.met())...)...),
+		document.Only{In: document.HTML | document.Terminal, Blocks: said("gain", v.gain())},
+	}
+	if f := v.further(); len(f) > 0 {
+		out = append(out, document.Only{In: document.Markdown, Blocks: []document.Block{document.List(f)}})
+	}
+	return append(out,
+		document.OnTerminal(said("stopped", v.oneInstance())...),
+		document.Everywhere(said("stopped", v.stopped(), v.rules())...))
+}
+
+// relevance says where the connections' time went, and so how much of what was measured is about files. Empty means
+// nothing was read that tells.
+func (v view) relevance() string {
+	if r := v.whole.Judgement.Relevance; r != nil {
+		return r.Sentence
+	}
+	return ""
+}
+
+// met lists the conditions of meaning in a line. Empty means none was measured.
+func (v view) met() string { return conditionsInShort(v.whole.Judgement.Conditions) }
+
+// Headline is the verdict in one sentence, or why there is none, and what limits it.
+func (v view) Headline() string {
+	said, limit := v.decision(), v.whole.Judgement.Limit(v.Plan)
+	part := len(v.whole.Judgement.Families) > 1 && !v.several() // of a run whose own headline has it
+	if limit == "" || part || strings.HasPrefix(said, "No ") {
+		return said
+	}
+	return said + " This is " + limit + "."
+}
+
+// decision is the headline without its limit.
+func (v view) decision() string {
+	if v.several() {
+		return Summary(v.Plan.Baseline, familiesOf(v.whole))
+	}
+	if s := v.of.Sentences; len(s) > 0 {
+		return s[0]
+	}
+	if why := v.Judgement.Decision.Why; why != "" {
+		return "No verdict: " + why + "."
+	}
+	return noVerdictYet(v.of.Result)
+}
+
+func noVerdictYet(r verdict.Result) string {
+	return fmt.Sprintf("No verdict yet: %d of the %d blocks that a verdict needs are complete.", r.Blocks, r.FirstClaim())
+}
+
+// further are the sentences after the headline.
+func (v view) further() []string {
+	if v.several() {
+		var out []string
+		for _, f := range v.parts {
+			if said := f.Headline(); said != v.Headline() { // which is no verdict, of all of them
+				out = append(out, f.Name+": "+said)
+			}
+		}
+		return out
+	}
+	if s := v.of.Sentences; len(s) > 1 {
+		return s[1:]
+	}
+	return nil
+}
+
+// gain is the sentence about the recommended layout; empty when there is none
+// or it is the baseline.
+func (v view) gain() string {
+	r := v.recommended()
+	if r == nil || v.several() {
+		return ""
+	}
+	for _, s := range v.further() {
+		if strings.HasPrefix(s, r.Name+": ") {
+			return s
+		}
+	}
+	return ""
+}
+
+// stopped reports why measuring stopped when it did; empty when the headline does, or when other rules decide than
+// those that stopped it.
+func (v view) stopped() string {
+	if v.Rejudged {
+		return ""
+	}
+	d := v.Judgement.Decision
+	if d.Ending == experiment.GoesOn {
+		s := "The run is not finished"
+		if v.State != "" {
+			s += " (" + v.State + ")"
+		}
+		return s + fmt.Sprintf("; filewise resume %d goes on with the next trial.", v.RunID)
+	}
+	why := d.Why
+	if why == "" {
+		why = string(d.Ending)
+	}
+	if strings.Contains(v.Headline(), why) {
+		return ""
+	}
+	if strings.HasPrefix(why, "stopped ") {
+		return say.Sentence(why) + "."
+	}
+	return "Measuring stopped: " + why + "."
+}
+
+// oneInstance is the verdict's limit where layouts ran on a single build. Empty means there is none.
+func (v view) oneInstance() string {
+	for _, w := range v.of.Result.Warnings {
+		if w.Code == verdict.WarnOneInstance {
+			return w.Message
+		}
+	}
+	return ""
+}
+
+// rules says by which rules a run was judged again, and what that means; empty for a run that is judged by its own.
+func (v view) rules() string {
+	if !v.Rejudged {
+		return ""
+	}
+	return fmt.Sprintf("Judged anew with baseline %s, margin ±%s, confidence %s, goal %s, rules %d. "+
+		"Rules chosen after looking at the trials weaken the confidence "+
+		"stated.", v.Plan.Baseline, v.margin(), v.confidence(), v.Plan.Goal, v.Plan.JudgedBy())
+}
+
+// glance returns how much was measured.
+func (v view) glance() string {
+	done := 0
+	for _, r := range v.Rows {
+		done += r.Done
+	}
+	out := fmt.Sprintf("%s in %s, confidence %s", say.Count(done, "trial"), say.Count(v.of.Result.Blocks, "complete block"), v.confidence())
+	if where := v.where(); len(where) > 0 {
+		out += fmt.Sprintf("; %s in trials, %s of it measuring", v.elapsed(), where[0].share())
+	}
+	return out + "."
+}
+
+// warnings are each a sentence, with a remedy.
+func (v view) warnings() []document.Block {
+	var out []document.Block
+	for _, w := range Notices(v.Judgement.Warnings) {
+		out = append(out, document.Notice{Message: w.Message, Remedy: w.Remedy})
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return []document.Block{document.Everywhere(out...)}
+}
+
+// repeat states how to measure the same again, and how to see this again.
+func (v view) repeat() []document.Block {
+	again := "Report: " + v.showCommand()
+	same := fmt.Sprintf("Seed %d: the same order of trials and the same rows. This report again: %s", v.Plan.Seed, v.showCommand())
+	if v.Rejudged {
+		stored := v.storedVerdict()
+		again, same = stored, fmt.Sprintf("Seed %d: the same order of trials and the same rows. %s", v.Plan.Seed, stored)
+	}
+	ran := fmt.Sprintf("Run %d, started %s, ended %s, Filewise %s.", v.RunID, stamp(v.Started), stamp(v.Ended), v.Version)
+	return []document.Block{
+		document.Only{In: document.Markdown, Blocks: []document.Block{document.Text(ran)}},
+		document.Code(filewise.CommandLine(v.Plan.Command...)), document.Text(same), document.OnTerminal(document.Text(again)),
+	}
+}
+
+// storedVerdict says where the verdict by the run's own rules is.
+func (v view) storedVerdict() string {
+	return fmt.Sprintf("Judged by other rules than the run's own; the stored verdict: filewise show %d", v.RunID)
+}
+
+// showCommand shows this report again.
+func (v view) showCommand() string { return fmt.Sprintf("filewise report %d", v.RunID) }
+
+// Notices are warnings, each as a sentence.
+func Notices(warnings []filewise.Warning) []filewise.Warning {
+	out := slices.Clone(warnings)
+	for i, w := range warnings {
+		out[i].Message, out[i].Remedy = say.Ended(say.Sentence(w.Message)), say.Ended(say.Sentence(w.Remedy))
+	}
+	return out
+}
+
+// mostOpen is of how many families a page reports why at once; of more it is folded.
+const mostOpen = 2
+
+// causes are the sentences of each family; families of which the same is said share them.
+func (v view) causes() []document.Fold {
+	var all []document.Fold
+	for _, f := range v.parts {
+		if f.of.Cause == nil || len(f.of.Cause.Sentences) == 0 {
+			continue
+		}
+		said := document.List(f.of.Cause.Sentences)
+		same := func(g document.Fold) bool { return slices.Equal(g.Blocks[0].(document.List), said) }
+		if i := slices.IndexFunc(all, same); i >= 0 {
+			all[i].Summary += ", " + f.Name
+			continue
+		}
+		all = append(all, document.Fold{Summary: f.Name, Print: true, Blocks: []document.Block{said}})
+	}
+	return all
+}
+
+// why reports why the layouts differ, or do not, by family; of a few families on a terminal too. A page has few of
+// them in its answer.
+func (v view) why() []document.Block {
+	all := v.causes()
+	if len(all) == 0 {
+		return nil
+	}
+	var out []document.Block
+	if len(all) <= mostDetailed {
+		for _, f := range all {
+			said := f.Blocks[0].(document.List)
+			out = append(out, document.OnTerminal(document.Text(say.Joined(", ", "Why", f.Summary)+": "+say.Joined(" ", said...))))
+		}
+	}
+	in := document.Paper
+	if len(all) <= mostOpen {
+		in = document.Markdown
+	}
+	return append(out, document.Only{In: in, Blocks: v.whyOnPaper(all)})
+}
+
+func (v view) whyOnPaper(all []document.Fold) []document.Block {
+	var out []document.Block
+	for _, f := range all {
+		said := f.Blocks[0].(document.List)
+		switch {
+		case len(all) > mostOpen:
+			f.Summary, f.Blocks = say.Joined(": ", f.Summary, said[0]), []document.Block{said[1:]}
+			out = append(out, f)
+		case f.Summary != "":
+			out = append(out, document.Heading(f.Summary), said)
+		default:
+			out = append(out, said)
+		}
+	}
+	return out
+}
+
+// whyNote states what the figures of the sentences are.
+func (v view) whyNote() []document.Block {
+	if len(v.causes()) == 0 {
+		return nil
+	}
+	return notes("Why: changes per unit of work are medians over the blocks; an interval is of the difference within blocks " +
+		"(Student’s t, 95 %, each by itself). Shares of a gain may overlap and need not add up.")
+}

@@ -1,0 +1,177 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"filewise"
+	"filewise/internal/say"
+	"filewise/lab/cause"
+	"filewise/results/report/document"
+)
+
+// writtenKinds are the places, in the order in which they are shown, each with what
+// the report calls it.
+var writtenKinds = [][2]string{
+	{filewise.WrittenData, "data files"}, {filewise.WrittenIndex, "index files"}, {filewise.WrittenLog, "log"},
+	{filewise.WrittenTemp, "temporary files"},
+	{filewise.WrittenBackup, "backup files"}, {filewise.WrittenRest, "other files of the server"},
+	{filewise.WrittenCalls, "all write calls of the server"},
+	{filewise.WrittenDevices, "devices, by anybody"},
+}
+
+// written returns what was written, by family, and how often checkpoints came; none if nothing was counted.
+func (v view) written() []document.Block {
+	blocks := v.eachFamily(view.writtenBlocks)
+	if len(blocks) == 0 {
+		return nil
+	}
+	if s := v.writtenLine(); s != "" {
+		blocks = append(blocks, document.OnTerminal(document.Text(s)))
+	}
+	return append(blocks, document.Note("Medians over the trials, of the measured part: what was made dirty in it and is written later, or "+
+		"was before, is not the same. "+
+		"Files are by the server’s own account. Devices count what anybody wrote to them; "+
+		"write calls leave out what goes by queues of requests (io_uring, libaio)."))
+}
+
+func (v view) writtenBlocks() []document.Block {
+	var lines []layoutLine
+	add := func(name string, cell func(ms []filewise.Measure) (document.Cell, bool)) {
+		l, ok := v.line(func(layout string) (document.Cell, bool) { return cell(v.measuresOf(layout, ofWriting)) }, name)
+		if ok {
+			lines = append(lines, l)
+		}
+	}
+	for _, kind := range writtenKinds {
+		add(kind[1], func(ms []filewise.Measure) (document.Cell, bool) {
+			c, ok := numberCell(ofUnit(kind[0], "B").perWork().median(ms), say.Bytes)
+			if x := ofUnit(kind[0], filewise.UnitPerByte).median(ms); say.Known(x) {
+				c.Small = []string{times(x)}
+			}
+			return c, ok
+		})
+	}
+	add("checkpoint cycles in the window", func(ms []filewise.Measure) (document.Cell, bool) {
+		return numberCell(cycles.median(ms),
+			say.Sig3)
+	})
+	if len(lines) == 0 {
+		return nil
+	}
+	caption := say.Joined(": ", v.Name, "bytes written per "+cause.Singular(v.Unit)+"; below it against the data of the work itself, where "+
+		"those are known")
+	return []document.Block{v.byLayout(say.Sentence(caption), lines, 0, "to")}
+}
+
+// ofWriting tells of counters of what was written, and of checkpoints.
+func ofWriting(d filewise.Delta) bool {
+	return d.Probe == filewise.ProbeWritten || d.Probe == filewise.ProbeCheckpoints
+}
+
+// cycles are the checkpoint cycles of a measured window.
+var cycles = counterOf(filewise.ProbeCheckpoints, filewise.CheckpointCycles)
+
+// ofUnit returns what was written to a place, as an amount or per byte.
+func ofUnit(name, unit string) reading {
+	return func(m filewise.Measure) float64 {
+		for _, d := range m.Deltas {
+			if d.Probe == filewise.ProbeWritten && d.Name == name && d.Unit == unit {
+				return d.Value
+			}
+		}
+		return nan
+	}
+}
+
+// writtenLine is the write amplification in a line: by the server, as its files or
+// its calls say, whichever is more, for each may miss some; or else by the devices.
+// Empty: not known.
+func (v view) writtenLine() string {
+	for _, of := range []struct {
+		words string
+		x     reading
+	}{{"by the engine", byServer}, {"to the devices, by anybody", ofUnit(filewise.WrittenDevices, filewise.UnitPerByte)}} {
+		var parts []string
+		for _, r := range v.Rows {
+			if x := of.x.median(v.measuresOf(r.Name, ofWriting)); say.Known(x) {
+				parts = append(parts, r.Name+" "+times(x))
+			}
+		}
+		if len(parts) > 0 {
+			return fmt.Sprintf("Write amplification%s (written %s): %s.", say.InBrackets(v.Name), of.words, strings.Join(parts, ", "))
+		}
+	}
+	return ""
+}
+
+// byServer returns what the server wrote per byte of data; not known where neither its calls nor its log are: data
+// files alone are written whenever a checkpoint comes.
+func byServer(m filewise.Measure) float64 {
+	files, calls, found := 0.0, nan, false
+	for _, kind := range writtenKinds {
+		x := ofUnit(kind[0], filewise.UnitPerByte)(m)
+		switch {
+		case !say.Known(x) || kind[0] == filewise.WrittenDevices:
+			continue
+		case kind[0] == filewise.WrittenCalls:
+			calls = x
+		default:
+			files, found = files+x, found || kind[0] == filewise.WrittenLog
+		}
+	}
+	switch {
+	case say.Known(calls):
+		return max(files, calls)
+	case found:
+		return files
+	}
+	return nan
+}
+
+// grown says by how much the files of each layout grew in its trials, log files included, where the design compares
+// files that grow; and if none did, that this is no such run.
+func (v view) grown() []string {
+	var out []string
+	for _, l := range v.Plan.Layouts {
+		if l.Data.Allocation != filewise.Growing || len(v.Scenario.Design.Allocations) == 0 {
+			continue
+		}
+		var data, log []float64
+		for _, t := range v.whole.Trials {
+			if t.Cell.Layout != l.Name || t.State != filewise.Done || len(t.Final) == 0 {
+				continue
+			}
+			d, w := growth(t)
+			data, log = append(data, float64(d)), append(log, float64(w))
+		}
+		if len(data) == 0 {
+			continue
+		}
+		words := fmt.Sprintf("%s: data files grew by %s in the typical trial, log files by %s.", l.Name, say.Size(int64(median(data))),
+			say.Size(int64(median(log))))
+		if median(data) == 0 {
+			words += " The rows fitted into the files as the engine makes them, so that this layout tells nothing about growing data files: " +
+				"give a larger --scale."
+		}
+		out = append(out, words)
+	}
+	return out
+}
+
+// growth is by how much data and log files grew while a trial worked, files that came included.
+func growth(t filewise.Trial) (data, log int64) {
+	before := map[string]int64{}
+	for _, f := range t.Files {
+		before[f.Path] = f.Bytes
+	}
+	for _, f := range t.Final {
+		switch more := max(f.Bytes-before[f.Path], 0); f.Role {
+		case filewise.RoleData:
+			data += more
+		case filewise.RoleLog:
+			log += more
+		}
+	}
+	return data, log
+}

@@ -1,0 +1,282 @@
+package store
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"filewise"
+	"filewise/lab/experiment"
+)
+
+// ExportFormat and ExportSchema head every JSON export. The schema's number
+// grows when a field changes its meaning or goes; new fields may come without.
+// EXPORT.md describes every field.
+const (
+	ExportFormat = "filewise-run"
+	ExportSchema = 1
+)
+
+// exported is the whole of a run. Durations are integers in nanoseconds, with
+// names ending in _ns; histograms are base64.
+type exported struct {
+	Format string          `json:"format"`
+	Schema int             `json:"schema"`
+	Run    Run             `json:"run"`
+	Trials []exportedTrial `json:"trials"`
+}
+
+// The exported types differ from the stored ones in that a number that is none
+// is null: JSON has no NaN.
+type exportedTrial struct {
+	filewise.Trial
+	Measures []exportedMeasure `json:"measures"`
+}
+
+type exportedMeasure struct {
+	filewise.Measure
+	Work       *float64        `json:"work"`
+	Bytes      *float64        `json:"bytes"`
+	Throughput *float64        `json:"throughput_per_s"`
+	Deltas     []exportedDelta `json:"deltas,omitempty"`
+}
+
+type exportedDelta struct {
+	filewise.Delta
+	Value *float64 `json:"value"`
+}
+
+// ExportJSON writes a run and its trials with all slices, as EXPORT.md says.
+func ExportJSON(w io.Writer, run Run, trials []filewise.Trial) error {
+	e := exported{Format: ExportFormat, Schema: ExportSchema, Run: run, Trials: make([]exportedTrial, len(trials))}
+	for i, t := range trials {
+		e.Trials[i] = exportTrial(t)
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", " ")
+	return encoder.Encode(e)
+}
+
+func exportTrial(t filewise.Trial) exportedTrial {
+	out := exportedTrial{Trial: t, Measures: make([]exportedMeasure, len(t.Measures))}
+	for i, m := range t.Measures {
+		e := exportedMeasure{Measure: m, Work: finite(m.Work), Bytes: finite(m.Bytes)}
+		if x, ok := throughput(t, m); ok {
+			e.Throughput = finite(x)
+		}
+		for _, d := range m.Deltas {
+			e.Deltas = append(e.Deltas, exportedDelta{d, finite(d.Value)})
+		}
+		out.Measures[i] = e
+	}
+	return out
+}
+
+// throughput is absent for a trial that failed or measured nothing.
+func throughput(t filewise.Trial, m filewise.Measure) (float64, bool) {
+	x := m.Throughput()
+	return x, t.State == filewise.Done && x > 0
+}
+
+func finite(x float64) *float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
+}
+
+// ExportCSV writes a TrialRow for each trial and family, by RFC 4180 (lines end in
+// CRLF).
+func ExportCSV(w io.Writer, run Run, trials []filewise.Trial) error {
+	return writeCSV(w, func(add func(TrialRow) error) error { return trialRows(run, trials, add) })
+}
+
+// ExportCSVCounters writes the counters of all trials as ExportCSV does trials.
+func ExportCSVCounters(w io.Writer, run Run, trials []filewise.Trial) error {
+	return writeCSV(w, func(add func(CounterRow) error) error { return counterRows(run, trials, add) })
+}
+
+// writeCSV writes rows under the names of their columns in Parquet. Moments are RFC 3339
+// in UTC. An empty field is an absent value, never zero.
+func writeCSV[T any](w io.Writer, rows func(add func(T) error) error) error {
+	out := csv.NewWriter(w)
+	out.UseCRLF = true
+	columns := slices.DeleteFunc(reflect.VisibleFields(reflect.TypeFor[T]()), func(f reflect.StructField) bool { return f.Anonymous })
+	line := make([]string, len(columns))
+	for i, c := range columns {
+		line[i], _, _ = strings.Cut(c.Tag.Get("parquet"), ",")
+	}
+	err := out.Write(line)
+	if err == nil {
+		err = rows(func(row T) error {
+			for i, c := range columns {
+				line[i] = csvText(reflect.ValueOf(row).FieldByIndex(c.Index))
+			}
+			return out.Write(line)
+		})
+	}
+	out.Flush()
+	return errors.Join(err, out.Error())
+}
+
+func csvText(v reflect.Value) string {
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return ""
+		}
+		v = v.Elem()
+	}
+	switch x := v.Interface().(type) {
+	case float64:
+		return number(x)
+	case time.Time:
+		return x.Format(time.RFC3339Nano)
+	}
+	if v.Kind() == reflect.String {
+		return unformulated(v.String())
+	}
+	return fmt.Sprint(v)
+}
+
+// unformulated is a text that no spreadsheet takes for a formula: before what begins one
+// stands an apostrophe, which judge takes away again.
+func unformulated(text string) string {
+	if bare := strings.TrimLeft(text, "'"); bare != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(bare)[0]) {
+		return "'" + text
+	}
+	return text
+}
+
+// number is the shortest text that reads back as x; empty for what is no number.
+func number(x float64) string {
+	if finite(x) == nil {
+		return ""
+	}
+	return strconv.FormatFloat(x, 'f', -1, 64)
+}
+
+// JudgedBy is how the verdict uses a trial, and the rules by which its family is judged; the
+// rules are the same in all rows of a family. What could not be judged has none.
+type JudgedBy struct {
+	Judged       *bool    `parquet:"judged,optional"`        // the verdict uses it
+	Order        *int32   `parquet:"order,optional"`         // in which trials ran, where they ran one by one
+	LayoutNumber *int32   `parquet:"layout_number,optional"` // place in the plan, from 1
+	Rank         *int32   `parquet:"rank,optional"`          // orders "fewest files"
+	Twin         *string  `parquet:"twin,dict,optional"`     // the layout that an A/A check measures again
+	Baseline     *string  `parquet:"baseline,dict,optional"`
+	MaxBlocks    *int32   `parquet:"max_blocks,optional"`
+	Margin       *float64 `parquet:"margin_percent,optional"`
+	Confidence   *float64 `parquet:"confidence,optional"`
+	Goal         *string  `parquet:"goal,dict,optional"`
+	Rules        *int32   `parquet:"rules,optional"`
+	P99Limit     *float64 `parquet:"p99_limit_s,optional"` // which judge can only name: it goes by all latencies
+}
+
+// samplesOf are the tables that the run is judged by; none where it cannot be.
+func samplesOf(run Run, trials []filewise.Trial) []experiment.FamilySample {
+	if len(run.Plan.Layouts) < 2 {
+		return nil
+	}
+	samples, err := run.Plan.Samples(trials)
+	if err != nil {
+		return nil // what is exported does not depend on it
+	}
+	return samples
+}
+
+// judgedBy is of a trial's measure. A trial without measures, and one of no family of the
+// verdict's, such as the probe before a trial, goes by the first family.
+func judgedBy(samples []experiment.FamilySample, p experiment.Plan, t filewise.Trial, family string) (by JudgedBy) {
+	if len(samples) == 0 {
+		return by
+	}
+	s, of := samples[0], slices.IndexFunc(samples, func(x experiment.FamilySample) bool { return x.Family == family })
+	if of >= 0 {
+		s = samples[of]
+	}
+	for i, arm := range s.Arms {
+		if arm.Name != t.Cell.Layout {
+			continue
+		}
+		by.LayoutNumber, by.Rank, by.Twin = int32Of(i+1), int32Of(arm.Rank), some(arm.Twin)
+		used := false
+		if b := t.Cell.Block - 1; !t.Cell.Pilot && b >= 0 && b < len(s.Table) && t.State == filewise.Done {
+			used = s.Table[b][i].OK && (of >= 0 || family == experiment.FamilyCalibration)
+			if n := s.Table[b][i].Order; n > 0 {
+				by.Order = int32Of(n)
+			}
+		}
+		by.Judged = &used
+	}
+	confidence := s.Config.Confidence
+	by.Baseline, by.MaxBlocks, by.Rules = some(s.Arms[s.Config.Baseline].Name), int32Of(s.Config.MaxBlocks), int32Of(s.Config.Rules)
+	by.Margin, by.Confidence, by.Goal = &p.Margin, &confidence, some(string(s.Config.Goal))
+	if p.P99Limit > 0 {
+		limit := p.P99Limit.Seconds()
+		by.P99Limit = &limit
+	}
+	return by
+}
+
+func int32Of(n int) *int32 {
+	x := int32(n)
+	return &x
+}
+
+// CounterRow is a row of ExportParquetCounters and ExportCSVCounters: one for each
+// counter of each trial and family, over its measured window.
+type CounterRow struct {
+	Run     int64    `parquet:"run"`
+	Block   int32    `parquet:"block"`
+	Layout  string   `parquet:"layout,dict"`
+	Attempt int32    `parquet:"attempt"`
+	Pilot   bool     `parquet:"pilot"`
+	State   string   `parquet:"state,dict"`
+	Family  string   `parquet:"family,dict"`
+	Probe   string   `parquet:"probe,dict"`
+	Name    string   `parquet:"name,dict"`
+	Unit    string   `parquet:"unit,dict"`
+	Class   *string  `parquet:"class,dict,optional"` // of a wait
+	File    *string  `parquet:"file,dict,optional"`  // of one file
+	Value   *float64 `parquet:"value,optional"`
+}
+
+// ExportParquetCounters writes the counters of all trials as one Parquet file.
+func ExportParquetCounters(w io.Writer, run Run, trials []filewise.Trial) error {
+	return writeParquet(w, run, func(add func(CounterRow) error) error { return counterRows(run, trials, add) })
+}
+
+func counterRows(run Run, trials []filewise.Trial, add func(CounterRow) error) error {
+	for _, t := range trials {
+		row := CounterRow{Run: run.ID, Block: int32(t.Cell.Block), Layout: t.Cell.Layout, Attempt: int32(t.Cell.Attempt), Pilot: t.Cell.Pilot,
+			State: string(t.State)}
+		for _, m := range t.Measures {
+			row.Family = m.Family
+			for _, d := range m.Deltas {
+				row.Probe, row.Name, row.Unit, row.Value = d.Probe, d.Name, d.Unit, finite(d.Value)
+				row.Class, row.File = some(string(d.Class)), some(d.File)
+				if err := add(row); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// some is a text that is absent when it is empty.
+func some(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

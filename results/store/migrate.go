@@ -1,0 +1,159 @@
+package store
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/pressly/goose/v3"
+
+	"filewise"
+	"filewise/internal/filesystem"
+	"filewise/internal/jsonform"
+	"filewise/internal/sqlitedriver"
+	"filewise/lab/experiment"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// found makes a store of an empty or absent file. One transaction on the empty
+// file sets the application id, so that a kill leaves an empty file or ours.
+func found(ctx context.Context, path string) error {
+	if err := filesystem.MkdirPrivate(filepath.Dir(path)); err != nil {
+		return filewise.Errorf(filewise.CodeStore, "make that directory, or "+otherStore, "store %s: %w", path, err)
+	}
+	if err := private(path); err != nil {
+		return wrap(err, path, "create")
+	}
+	db, err := handle(path, "rwc", "_txlock", "exclusive")
+	if err != nil {
+		return wrap(err, path, "create")
+	}
+	defer db.Close()
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return wrap(err, path, "create")
+	}
+	defer func() { _ = tx.Rollback() }() // it is over already when the commit was
+	var id, tables int
+	err = errors.Join(
+		tx.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id),
+		tx.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master").Scan(&tables))
+	if err != nil {
+		return wrap(err, path, "create")
+	}
+	if id == applicationID { // another process was faster
+		return nil
+	}
+	if tables > 0 || id != 0 {
+		return filewise.Errorf(filewise.CodeStore, otherStore, "store %s: another program has just made it its own", path)
+	}
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d", applicationID)); err != nil {
+		return wrap(err, path, "create")
+	}
+	return wrap(tx.Commit(), path, "create")
+}
+
+// private makes the file if there is none, for its user alone; SQLite gives its journals the same rights.
+func private(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(filesystem.MakePrivate(path), f.Close())
+}
+
+// ready brings the schema up to date and checks the file.
+func (s *Store) ready(ctx context.Context, create bool) error {
+	version, err := userVersion(ctx, s.db)
+	if err != nil {
+		return wrap(err, s.path, "open")
+	}
+	// What was looked at is nothing any more where the first read has rolled back the
+	// journal of a found that was killed.
+	var id int64
+	if err := s.db.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id); err != nil {
+		return wrap(err, s.path, "open")
+	}
+	if id == 0 {
+		if err := absent(ctx, s.path, create); err != nil {
+			return err
+		}
+	}
+	if version < schemaVersion {
+		if err := migrate(ctx, s.path); err != nil {
+			return err
+		}
+	}
+	return s.verify(ctx)
+}
+
+// migrate applies what is missing. Its one connection keeps the file locked all
+// the while, so that two processes do not migrate at once; each migration is a
+// transaction.
+func migrate(ctx context.Context, path string) error {
+	db, err := handle(path, "rw")
+	if err != nil {
+		return wrap(err, path, "migrate")
+	}
+	db.SetMaxOpenConns(1)
+	defer db.Close()
+	// Exclusive locking only from within: set before, two processes would both
+	// keep a shared lock and wait for each other.
+	if _, err := db.ExecContext(ctx, "BEGIN EXCLUSIVE; PRAGMA locking_mode = EXCLUSIVE; COMMIT"); err != nil {
+		return wrap(err, path, "migrate")
+	}
+	conn, err := db.Conn(ctx)
+	if err == nil { // the pool's one
+		err = errors.Join(sqlitedriver.LimitLength(conn, longest), conn.Close())
+	}
+	if err != nil {
+		return wrap(err, path, "migrate")
+	}
+	if version, err := userVersion(ctx, db); err != nil || version >= schemaVersion {
+		return wrap(err, path, "migrate")
+	}
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return wrap(err, path, "migrate")
+	}
+	provider, err := goose.NewProvider(goose.DialectSQLite3, db, files,
+		goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
+	if err != nil {
+		return wrap(err, path, "migrate")
+	}
+	_, err = provider.Up(ctx)
+	return wrap(err, path, "migrate")
+}
+
+// schemaTypes are texts of which there are few.
+var schemaTypes = jsonform.Types{
+	reflect.TypeFor[State]():          jsonform.OneOf(Running, Done, Interrupted, Failed),
+	reflect.TypeFor[filewise.State](): jsonform.OneOf(filewise.Done, filewise.Failed),
+	reflect.TypeFor[filewise.Mode]():  jsonform.OneOf(filewise.Embedded, filewise.Managed, filewise.External),
+	reflect.TypeFor[experiment.Ending](): jsonform.OneOf(experiment.Decided, experiment.Futile, experiment.Spent,
+		experiment.Broken),
+}
+
+// ExportJSONSchema writes the JSON Schema (draft 2020-12) of what ExportJSON writes.
+func ExportJSONSchema(w io.Writer) error {
+	root, err := jsonform.Of("A run of Filewise, as filewise export --format json writes it",
+		"Every field is described in results/store/EXPORT.md. Names that end in _ns are nanoseconds.", schemaTypes, reflect.TypeFor[exported]())
+	if err != nil {
+		return err
+	}
+	var format, version any = ExportFormat, ExportSchema
+	root.Properties["format"], root.Properties["schema"] = &jsonschema.Schema{Const: &format}, &jsonschema.Schema{Const: &version}
+	return jsonform.Write(w, root)
+}

@@ -1,0 +1,228 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"filewise"
+	"filewise/internal/jsonsize"
+	"filewise/internal/process"
+	"filewise/internal/sqlitedriver"
+	"filewise/lab/experiment"
+)
+
+// write runs f in a transaction that has the write lock from its start, so that
+// what f has read cannot change before it writes.
+func (s *Store) write(ctx context.Context, doing string, f func(*sql.Conn) error) error {
+	return s.transact(ctx, "BEGIN IMMEDIATE", doing, f)
+}
+
+// read runs f on one state of the store.
+func (s *Store) read(ctx context.Context, doing string, f func(*sql.Conn) error) error {
+	return s.transact(ctx, "BEGIN", doing, f)
+}
+
+// longest is the length in bytes of a column or row beyond which a store is damaged, or
+// another program's: it is not even read.
+const longest = 64 << 20
+
+func (s *Store) transact(ctx context.Context, begin, doing string, f func(*sql.Conn) error) error {
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return wrap(err, s.path, doing)
+	}
+	defer conn.Close()
+	if err := sqlitedriver.LimitLength(conn, longest); err != nil {
+		return wrap(err, s.path, doing)
+	}
+	if _, err := conn.ExecContext(ctx, begin); err != nil {
+		return wrap(err, s.path, doing)
+	}
+	err = f(conn)
+	if err == nil {
+		_, err = conn.ExecContext(ctx, "COMMIT")
+	}
+	if err != nil {
+		// Also after a failed commit; “no transaction is active” is fine then.
+		_, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+		return wrap(err, s.path, doing)
+	}
+	return nil
+}
+
+// timeFormat sorts as text and keeps every nanosecond.
+const timeFormat = "2006-01-02T15:04:05.000000000Z"
+
+func timeText(t time.Time) string { return t.UTC().Format(timeFormat) }
+
+func parseTime(s string) (time.Time, error) { return time.Parse(timeFormat, s) }
+
+// toJSON is for values that are known to have a JSON form, so an error is about
+// a number that is none.
+func toJSON(v any, what string) (string, error) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", what, err)
+	}
+	return string(b), nil
+}
+
+// field is one JSON column and where it is read to.
+type field struct {
+	name string
+	text string
+	to   any
+}
+
+// budget is the memory in bytes that a row may still come to: only damage or another program
+// makes it more. A whole run has no limit, so that what was stored can be read.
+type budget struct{ jsonsize.Limits }
+
+func newBudget() *budget { return &budget{ofRun} }
+
+// take refuses what exceeds it.
+func (b *budget) take(bytes int64) error {
+	if b.Memory -= bytes; b.Memory < 0 {
+		return jsonsize.ErrTooLarge
+	}
+	return nil
+}
+
+// unmarshal decodes a text that another program may have made.
+func (b *budget) unmarshal(text string, to any) error {
+	memory, err := jsonsize.Check([]byte(text), b.Limits)
+	if err == nil {
+		err = b.take(memory)
+	}
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal([]byte(text), to)
+}
+
+// fromJSON reads columns.
+func (b *budget) fromJSON(fields ...field) error {
+	for _, f := range fields {
+		if err := b.unmarshal(f.text, f.to); err != nil {
+			return fmt.Errorf("column %s: %w", f.name, err)
+		}
+	}
+	return nil
+}
+
+// Finish stores how a run ended; Ended defaults to now. A store that was damaged
+// meanwhile is an error.
+func (s *Store) Finish(ctx context.Context, id int64, o Outcome) error {
+	if o.Ended.IsZero() {
+		o.Ended = time.Now()
+	}
+	decisions, err := toJSON(o.Decisions, "decisions")
+	if err != nil {
+		return err
+	}
+	err = s.write(ctx, "store the end of a run", func(conn *sql.Conn) error {
+		res, err := conn.ExecContext(ctx, "UPDATE runs SET state = ?, ended = ?, ending = ?, why = ?, verdict = ?, decisions = ? "+
+			"WHERE id = ?", string(o.State), timeText(o.Ended), string(o.Ending), o.Why, o.Verdict, decisions, id)
+		return affected(ctx, conn, res, err, id)
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.disown(id), s.reread(ctx))
+}
+
+// reread looks at the file as another process would find it: what this one has
+// cached may be there no more.
+func (s *Store) reread(ctx context.Context) error {
+	again, err := OpenExisting(ctx, s.path)
+	if err != nil {
+		return err
+	}
+	return again.Close()
+}
+
+// Resume makes this process the owner of a run that nobody runs, and the run
+// running. A run that its owner still runs is refused with code busy.
+func (s *Store) Resume(ctx context.Context, id int64) (r Run, err error) {
+	self, err := process.Self()
+	if err != nil {
+		return Run{}, filewise.Errorf(filewise.CodeInternal, "", "cannot tell which process this is: %w", err)
+	}
+	if r, err = s.Run(ctx, id); err != nil {
+		return r, err
+	}
+	if err := s.own(id); err != nil {
+		return Run{}, err
+	}
+	err = s.write(ctx, "resume a run", func(conn *sql.Conn) error {
+		if r, err = s.readRun(ctx, conn, id); err != nil {
+			return err
+		}
+		if r.State == Running && r.Owner != self && r.Owner.Status() == process.Alive {
+			return filewise.Errorf(filewise.CodeBusy, "wait until it has ended, or end it", "run %d is being run by %v", id, r.Owner)
+		}
+		text, err := toJSON(owner{self, r.Seal}, "owner")
+		if err != nil {
+			return err
+		}
+		res, err := conn.ExecContext(ctx, "UPDATE runs SET state = 'running', ended = NULL, ending = '', why = '', verdict = '', "+
+			"decisions = 'null', owner = ? WHERE id = ?", text, id)
+		r.State, r.Owner, r.Ended, r.Ending, r.Why, r.Verdict, r.Decisions = Running, self, nil, "", "", "", nil
+		return affected(ctx, conn, res, err, id)
+	})
+	if err != nil {
+		err = errors.Join(err, s.disown(id))
+	}
+	return r, err
+}
+
+// Extend stores the plan of a run that goes on for longer than it was to. A run that is being run
+// is refused with code busy.
+func (s *Store) Extend(ctx context.Context, id int64, p experiment.Plan) error {
+	text, err := toJSON(p, "plan")
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, "extend a run", func(conn *sql.Conn) error {
+		r, err := s.readRun(ctx, conn, id)
+		if err != nil {
+			return err
+		}
+		if r.State == Running && r.Owner.Status() == process.Alive {
+			return filewise.Errorf(filewise.CodeBusy, "wait until it has ended, or end it", "run %d is being run by %v", id, r.Owner)
+		}
+		res, err := conn.ExecContext(ctx, "UPDATE runs SET plan = ? WHERE id = ?", text, id)
+		return affected(ctx, conn, res, err, id)
+	})
+}
+
+// Redesign stores the plan and the server's facts of a run that goes on with another design.
+func (s *Store) Redesign(ctx context.Context, id int64, p experiment.Plan, server []filewise.Fact) error {
+	text, err := toJSON(p, "plan")
+	if err != nil {
+		return err
+	}
+	facts, err := toJSON(server, "facts of the server")
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, "store another design of a run", func(conn *sql.Conn) error {
+		res, err := conn.ExecContext(ctx, "UPDATE runs SET plan = ?, server = ? WHERE id = ?", text, facts, id)
+		return affected(ctx, conn, res, err, id)
+	})
+}
+
+// affected turns "no row" into "no such run".
+func affected(ctx context.Context, conn *sql.Conn, res sql.Result, err error, id int64) error {
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); err != nil || n > 0 {
+		return err
+	}
+	return unknownRun(ctx, conn, id)
+}

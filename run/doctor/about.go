@@ -1,0 +1,89 @@
+package doctor
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise"
+	"filewise/internal/say"
+	"filewise/run/preview"
+)
+
+// Below returns what stands below the table of engines of one. Empty means there is nothing more to say.
+func Below(name string, d filewise.Description, proven string) string {
+	if d.Missing == "" && d.Unproven == "" && d.Licence == "" && d.Note == "" && d.Bytes == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(name + "\n")
+	if d.Bytes > 0 {
+		rows := ""
+		if d.RowBytes > 0 {
+			rows = fmt.Sprintf(", rows of %d bytes", d.RowBytes)
+		}
+		fmt.Fprintf(&b, "  usual experiment: %s of data files%s, %s of trials\n", humanize.IBytes(uint64(d.Bytes)), rows, say.Human(d.Budget))
+	}
+	b.WriteString(Labels(d, proven))
+	if len(d.Schemes) > 0 {
+		fmt.Fprintf(&b, "  by URL: --target %s://USER@HOST/…\n", strings.Join(d.Schemes, ":// or "))
+	}
+	return b.String()
+}
+
+// Labels returns what holds for every result of an engine; proven says on what an unproven one has been tried.
+func Labels(d filewise.Description, proven string) string {
+	var b strings.Builder
+	for _, label := range []struct{ name, text string }{{"missing", d.Missing}, {"unproven", d.Unproven}, {"proven", proven},
+		{"licence", d.Licence}, {"note", d.Note}} {
+		if label.text != "" {
+			fmt.Fprintf(&b, "  %s: %s\n", label.name, label.text)
+		}
+	}
+	return b.String()
+}
+
+// Offered states what an opened engine can and cannot, or why none was opened: offers is nil.
+func Offered(d filewise.Description, offers map[filewise.Capability]string) string {
+	if offers == nil {
+		why := "it is not installed here"
+		if d.Mode == filewise.External {
+			why = "Filewise cannot start a managed server of it"
+		}
+		return "\nWhat it can is not looked at: " + why + ".\n"
+	}
+	var can, cannot strings.Builder
+	for _, c := range filewise.Capabilities {
+		switch why, known := offers[c]; {
+		case !known:
+			fmt.Fprintf(&cannot, "  no   %s: not said\n", c)
+		case why == "yes":
+			fmt.Fprintf(&can, "  yes  %s\n", c)
+		default:
+			fmt.Fprintf(&cannot, "  no   %s: %s\n", c, preview.Indent(why, 7))
+		}
+	}
+	return "\nIt can\n" + can.String() + "\nIt cannot\n" + cannot.String()
+}
+
+// Account states how an existing server is named, unless one is, and what its account needs.
+func Account(d filewise.Description, named bool) string {
+	if len(d.Schemes) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	if !named {
+		b.WriteString("\nAn existing server, by URL\n")
+		for _, scheme := range d.Schemes {
+			fmt.Fprintf(&b, "  --target %s\n", URLForm(d, scheme))
+		}
+		kinds := filewise.Each(d.ExternalKinds, func(k filewise.Kind) string { return string(k) })
+		fmt.Fprintf(&b, "  kinds of layout there: %s\n", strings.Join(kinds, " "))
+	}
+	b.WriteString("\nRights of the account that Filewise needs on an existing server\n")
+	for _, right := range d.Rights {
+		fmt.Fprintf(&b, "  %s\n", preview.Indent(right, 2))
+	}
+	return b.String()
+}

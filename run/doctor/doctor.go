@@ -1,0 +1,202 @@
+// Package doctor looks whether this machine and a server can do an experiment, and states what to do about everything
+// that it finds.
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"filewise"
+	"filewise/lab/experiment"
+	"filewise/run"
+	"filewise/run/plan"
+	"filewise/run/preview"
+)
+
+// Diagnosis holds what was found.
+type Diagnosis struct {
+	Version   string                         `json:"version"` // of Filewise
+	Machine   []filewise.Finding             `json:"machine"`
+	Engine    string                         `json:"engine,omitempty"`
+	Mode      filewise.Mode                  `json:"mode,omitempty"`
+	Server    []filewise.Fact                `json:"server,omitempty"`
+	Findings  []filewise.Finding             `json:"findings,omitempty"`
+	Offers    map[filewise.Capability]string `json:"offers,omitempty"`
+	SelfCheck []filewise.Finding             `json:"self_check,omitempty"`
+	// Record holds what others may be sent of a whole self-check. Nil means none was made.
+	Record *Record `json:"record,omitempty"`
+	// Notifications were sent for a test.
+	Notifications []filewise.Finding `json:"notifications,omitempty"`
+	Failed        int                `json:"failed"`
+	Warnings      int                `json:"warnings"`
+	// Resolves is which differences can be seen here. Nil means that was not measured.
+	Resolves *preview.Power `json:"resolves,omitempty"`
+
+	hosts, users []string // that it does not name
+}
+
+// Patient is the target that is looked at for a plan.
+type Patient struct {
+	Engine filewise.Engine
+	Plan   experiment.Plan
+	Login  run.Login
+	// Options are those that the plan was made of: a self-check plans more for the target.
+	Options *plan.Options
+	// Agree is asked before a self-check writes to an external server. Nil means no self-check is wanted.
+	Agree func() error
+	// Whole limits the self-check, has it go on whatever happens, and records it. Nil means it is the usual one.
+	Whole *Limits
+	Hide  func(string) string // takes secrets out of what is found
+}
+
+// Examine opens the target of the plan and looks whether the plan can be done there. What
+// cannot be opened is a finding, not an error.
+func (d *Diagnosis) Examine(ctx context.Context, p Patient) (err error) {
+	t := p.Plan.Target
+	d.Engine, d.Mode = t.Engine, t.Mode
+	d.addLabels(plan.Describe(p.Engine))
+	env, err := run.Prepare(p.Engine, p.Plan)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, env.Close()) }()
+	if err := env.Look(ctx, p.Login); err != nil {
+		if filewise.CodeOf(err) == filewise.CodeUsage || ctx.Err() != nil {
+			return err
+		}
+		d.Findings = append(d.Findings, failed("open", err))
+		d.anonymous(t, p.Hide)
+		return nil
+	}
+	if d.Server, err = env.Facts(ctx); err != nil {
+		return err
+	}
+	d.Offers = run.Offers(env.Server)
+	d.Findings = append(d.Findings, env.Examine(ctx)...)
+	if d.Mode == filewise.External {
+		d.Findings = leftOver(ctx, env, d.Findings)
+	} else {
+		d.Findings = append(d.Findings, d.started(env)...)
+	}
+	if p.Agree != nil {
+		err = d.selfCheck(ctx, env, p)
+	}
+	d.anonymous(t, p.Hide)
+	return err
+}
+
+// failed is a finding of what could not be done.
+func failed(check string, err error) filewise.Finding {
+	return filewise.Finding{Check: check, Status: filewise.StatusFailed, Detail: err.Error(), Remedy: filewise.RemedyOf(err)}
+}
+
+func (d *Diagnosis) addLabels(about filewise.Description) {
+	for _, l := range []struct{ check, text string }{{"never run against the product", about.Unproven}, {"licence", about.Licence}} {
+		if l.text != "" {
+			d.Findings = append(d.Findings, filewise.Finding{Check: l.check, Status: filewise.StatusNote, Detail: l.text})
+		}
+	}
+}
+
+// selfCheck takes every workload through small trials on the server.
+func (d *Diagnosis) selfCheck(ctx context.Context, env *run.Environment, p Patient) error {
+	if err := p.Agree(); err != nil {
+		return err
+	}
+	say := func(f filewise.Finding) { d.SelfCheck = append(d.SelfCheck, f) }
+	var err error
+	if p.Whole == nil {
+		err = SelfCheck(ctx, p, say)
+	} else {
+		var r Record
+		r, err = SelfCheckAll(ctx, p, *p.Whole, say)
+		d.Record = &r
+	}
+	d.SelfCheck = env.HideIn(d.SelfCheck)
+	return err
+}
+
+// Count counts what did not pass.
+func (d *Diagnosis) Count() {
+	for _, list := range d.lists() {
+		for _, x := range list {
+			switch x.Status {
+			case filewise.StatusFailed:
+				d.Failed++
+			case filewise.StatusWarning:
+				d.Warnings++
+			}
+		}
+	}
+}
+
+// Modes are the ways in which an engine's server comes about.
+func Modes(d filewise.Description) string {
+	if d.Mode == filewise.External || len(d.Schemes) == 0 {
+		return string(d.Mode)
+	}
+	return fmt.Sprintf("%s, %s", d.Mode, filewise.External)
+}
+
+// Kinds are all kinds of layout of an engine, each once.
+func Kinds(d filewise.Description) string {
+	var out []string
+	for _, list := range [][]filewise.Kind{d.Kinds, d.ExternalKinds} {
+		for _, k := range list {
+			if s := string(k); s != "" && !strings.Contains(" "+strings.Join(out, " ")+" ", " "+s+" ") {
+				out = append(out, s)
+			}
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// URLForm returns how an existing server of an engine is named.
+func URLForm(d filewise.Description, scheme string) string {
+	return scheme + "://USER@HOST:" + strconv.Itoa(d.Port) + "/…"
+}
+
+// Text returns what was found for people.
+func (d *Diagnosis) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "filewise doctor, version %s\n\nThis machine\n", d.Version)
+	b.WriteString(preview.Findings(d.Machine))
+	if d.Engine != "" {
+		fmt.Fprintf(&b, "\n%s, %s\n", d.Engine, d.Mode)
+		for _, fact := range d.Server {
+			fmt.Fprintf(&b, "  %s: %s\n", fact.Name, preview.Indent(fact.Value, 4))
+		}
+		fmt.Fprintf(&b, "\nChecks\n")
+		b.WriteString(preview.Findings(d.Findings))
+		for _, c := range filewise.Capabilities {
+			if why, ok := d.Offers[c]; ok && why != "yes" {
+				fmt.Fprintf(&b, "  %-8s %s: %s\n", "cannot", c, preview.Indent(why, 11))
+			}
+		}
+	}
+	switch {
+	case len(d.SelfCheck) > 0:
+		fmt.Fprintf(&b, "\nSelf-check: every workload once, in scratch databases\n")
+		b.WriteString(preview.Findings(d.SelfCheck))
+	case d.Mode == filewise.External:
+		fmt.Fprintf(&b, "\nNothing was written. --self-check tries every workload once, in scratch databases that it drops again.\n")
+	}
+	if d.Record != nil {
+		fmt.Fprintf(&b, "\nWhat others may be sent: the file holds this, and nothing else\n%s", d.Record.JSON())
+	}
+	if len(d.Notifications) > 0 {
+		fmt.Fprintf(&b, "\nNotifications\n")
+		b.WriteString(preview.Findings(d.Notifications))
+	}
+	if d.Resolves != nil {
+		fmt.Fprintf(&b, "\nWhat can be seen here\n")
+		b.WriteString(d.Resolves.Text())
+	} else {
+		fmt.Fprintf(&b, "\nWhich differences can be seen here, and in which time: filewise doctor --resolve measures it.\n")
+	}
+	fmt.Fprintf(&b, "\n%s failed, %d warned.\n", filewise.Counted(d.Failed, "check"), d.Warnings)
+	return b.String()
+}

@@ -1,0 +1,419 @@
+package doctor
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"filewise"
+	"filewise/run"
+	"filewise/run/plan"
+)
+
+// Record holds what others may be sent of a whole self-check: no name, address or value, no throughput and no amount
+// of work.
+type Record struct {
+	Format   int       `json:"format"`
+	Engine   string    `json:"engine"`
+	Version  string    `json:"version"` // of the server, its numbers alone. Empty means it told none
+	Outcomes []Outcome `json:"outcomes"`
+	Refused  []Refused `json:"refused,omitempty"`
+	Counters []string  `json:"counters,omitempty"` // that were seen: "waits: PAGELATCH_UP"
+}
+
+// recordFormat is the number of this form.
+const recordFormat = 1
+
+// Outcome holds what came of a claim of the adapter.
+type Outcome struct {
+	Claim string `json:"claim"`
+	State State  `json:"state"`
+	At    string `json:"at,omitempty"` // the stage in which it failed, or "time". Empty means elsewhere
+	// Took has the class of the longest stage of each name: "< 1 s".
+	Took map[string]string `json:"took,omitempty"`
+}
+
+// State holds what came of a claim.
+type State string
+
+// The states of a claim.
+const (
+	StateProven  State = "proven"
+	StateFailed  State = "failed"
+	StateAbsent  State = "not offered" // by the server, or to the account
+	StateUntried State = "not tried"
+)
+
+var states = []State{StateProven, StateFailed, StateAbsent, StateUntried}
+
+// Refused is a statement that was refused while a claim was tried. Empty means before or after.
+type Refused struct {
+	Claim string `json:"claim,omitempty"`
+	filewise.Refusal
+}
+
+// The claims that all trials prove together.
+const (
+	claimFacts    = "facts are read"
+	claimActivity = "activity of others is read"
+	claimLock     = "the measuring lock is taken, and refused to another"
+	claimMark     = "what is built is found again by its mark, and kept while it is used"
+	claimNothing  = "nothing is left"
+	claimWaits    = "waits are counted"
+	claimFiles    = "I/O of files is counted"
+)
+
+var common = []string{claimFacts, claimActivity, claimLock, claimMark, claimNothing, claimWaits, claimFiles}
+
+// Claims returns what the adapter of an engine claims of a server by URL: what a whole self-check tries there.
+func Claims(e filewise.Engine) []string {
+	about, all := plan.Describe(e), slices.Clone(common)
+	for _, t := range trials(about) {
+		o := plan.New()
+		o.Engine, o.Target = plan.Of(e.Name()), plan.Of(about.Schemes[0]+"://filewise@db.example/x")
+		t.set(o)
+		made, err := plan.Engines{e}.Make(o)
+		if err == nil {
+			_, err = run.Prepare(e, made.Plan)
+		}
+		if !errors.Is(err, filewise.ErrUnsupported) {
+			all = append(all, t.name)
+		}
+	}
+	return all
+}
+
+// The classes of durations, and what stands for the time that a trial may take.
+const stageTime = "time"
+
+var durations = []string{"< 1 s", "< 10 s", "< 60 s", "60 s and more"}
+
+// longer is the class of a duration.
+func longer(took time.Duration) (class int) {
+	for _, limit := range []time.Duration{time.Second, 10 * time.Second, time.Minute} {
+		if took >= limit {
+			class++
+		}
+	}
+	return class
+}
+
+// recorder gathers a record. It is safe for concurrent use.
+type recorder struct {
+	mu       sync.Mutex
+	record   Record
+	now      string // the trial that is tried. Empty means none
+	at       map[string]*Outcome
+	counters map[string]bool
+}
+
+func newRecorder(engine string) *recorder {
+	r := &recorder{record: Record{Format: recordFormat, Engine: engine}, at: map[string]*Outcome{}, counters: map[string]bool{}}
+	for _, claim := range common {
+		r.at[claim] = &Outcome{Claim: claim, State: StateUntried}
+	}
+	return r
+}
+
+// begin begins a trial, and ends the one before.
+func (r *recorder) begin(trial string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.now = trial; trial != "" && r.at[trial] == nil {
+		r.at[trial] = &Outcome{Claim: trial, State: StateUntried, Took: map[string]string{}}
+		r.record.Outcomes = append(r.record.Outcomes, Outcome{Claim: trial})
+	}
+}
+
+// of is the outcome of the trial that is tried.
+func (r *recorder) of(change func(*Outcome)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if o := r.at[r.now]; o != nil {
+		change(o)
+	}
+}
+
+// tried is said of a trial that has ended: what did neither work nor fail is not offered.
+func (r *recorder) tried() {
+	r.of(func(o *Outcome) {
+		if o.State == StateUntried {
+			o.State = StateAbsent
+		}
+	})
+}
+
+// said takes the status of a finding.
+func (r *recorder) said(s filewise.Status) {
+	if s == filewise.StatusFailed {
+		r.of(func(o *Outcome) { o.State = StateFailed })
+	}
+}
+
+// stage takes where the trial fails.
+func (r *recorder) stage(at string) { r.of(func(o *Outcome) { o.At = at }) }
+
+// failedIn takes the stage from the reason of a failed trial, which begins with it.
+func (r *recorder) failedIn(reason string) {
+	if at, _, ok := strings.Cut(reason, ": "); ok && slices.Contains(filewise.Stages, at) {
+		r.stage(at)
+	}
+}
+
+// worked takes a trial that is done.
+func (r *recorder) worked(t filewise.Trial) {
+	r.of(func(o *Outcome) {
+		if o.State != StateFailed {
+			o.State = StateProven
+		}
+		for _, s := range t.Stages {
+			o.Took[s.Name] = durations[max(slices.Index(durations, o.Took[s.Name]), longer(s.Took))]
+		}
+	})
+	for _, m := range t.Measures {
+		for _, d := range m.Deltas {
+			r.counted(d)
+		}
+	}
+}
+
+// counterName is one that a server gives; what has anything else in it may be a name of the owner's.
+var counterName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9 _:&,()*./#-]{0,80}$`)
+
+func (r *recorder) counted(d filewise.Delta) {
+	switch {
+	case filewise.OfWaits(d.Probe):
+		r.claim(claimWaits, StateProven)
+	case d.Probe == filewise.ProbeFiles:
+		r.claim(claimFiles, StateProven)
+	}
+	name := d.Probe + ": " + d.Name
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if counterName.MatchString(name) && !strings.Contains(name, "filewise_") {
+		r.counters[name] = true
+	}
+}
+
+// claim takes what came of a claim that all trials prove together: it fails once for all.
+func (r *recorder) claim(claim string, s State) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if o := r.at[claim]; o.State != StateFailed {
+		o.State = s
+	}
+}
+
+func provenIf(ok bool) State {
+	if ok {
+		return StateProven
+	}
+	return StateFailed
+}
+
+// see takes a refusal.
+func (r *recorder) see(f filewise.Refusal) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	x := Refused{r.now, f}
+	if len(x.Statement) <= mostText && !slices.Contains(r.record.Refused, x) && len(r.record.Refused) < mostRefused {
+		r.record.Refused = append(r.record.Refused, x)
+	}
+}
+
+var numbersOf = regexp.MustCompile(`[0-9]+(?:\.[0-9]+)+`)
+
+// facts takes the server's version from its facts.
+func (r *recorder) facts(all []filewise.Fact, ok bool) {
+	r.claim(claimFacts, provenIf(ok))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, f := range all {
+		if f.Name == "version" {
+			r.record.Version = numbersOf.FindString(f.Value)
+		}
+	}
+}
+
+// closed is the record as far as it is known.
+func (r *recorder) closed() Record {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := r.record
+	out.Outcomes = nil
+	for _, claim := range common {
+		out.Outcomes = append(out.Outcomes, *r.at[claim])
+	}
+	for _, o := range r.record.Outcomes {
+		now := *r.at[o.Claim]
+		now.Took = maps.Clone(now.Took)
+		out.Outcomes = append(out.Outcomes, now)
+	}
+	out.Refused, out.Counters = slices.Clone(out.Refused), slices.Sorted(maps.Keys(r.counters))
+	return out
+}
+
+// JSON is the record's file.
+func (r Record) JSON() string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(r); err != nil {
+		panic(err) // texts and numbers
+	}
+	return b.String()
+}
+
+// The most of a record that is read.
+const (
+	mostRecord   = 1 << 20 // bytes
+	mostOutcomes = 200
+	mostRefused  = 500
+	mostCounters = 5000
+	mostText     = 2000 // bytes of a text
+)
+
+// ReadRecord reads a record that another has sent. The error has code usage, and states what is wrong with it.
+func ReadRecord(in io.Reader) (r Record, err error) {
+	wrong := func(format string, args ...any) (Record, error) {
+		return Record{}, filewise.Errorf(filewise.CodeUsage, "name a file that \"filewise doctor --self-check --all\" has written, whole",
+			format, args...)
+	}
+	b, err := io.ReadAll(io.LimitReader(in, mostRecord+1))
+	if err != nil {
+		return wrong("reading it: %w", err)
+	}
+	if len(b) > mostRecord {
+		return wrong("it has more than 1 MiB")
+	}
+	d := json.NewDecoder(strings.NewReader(string(b)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&r); err != nil {
+		return wrong("it is no self-check of Filewise: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return wrong("something stands behind the self-check")
+	}
+	if r.Format != recordFormat {
+		return wrong("it has format %d, and this Filewise reads %d", r.Format, recordFormat)
+	}
+	if why := r.odd(); why != "" {
+		return wrong("%s", why)
+	}
+	return r, nil
+}
+
+var (
+	plainText = regexp.MustCompile(`^[\x20-\x7e…]*$`)
+	engineIs  = regexp.MustCompile(`^[a-z]{1,20}$`)
+	versionIs = regexp.MustCompile(`^(?:[0-9]{1,9}(?:\.[0-9]{1,9}){1,6})?$`)
+)
+
+// odd is why the record was not written by Filewise. Empty means it may have been.
+func (r Record) odd() string {
+	texts := slices.Clone(r.Counters)
+	seen := map[string]bool{}
+	for _, o := range r.Outcomes {
+		texts = append(texts, o.Claim, o.At)
+		if !slices.Contains(states, o.State) || seen[o.Claim] || len(o.Took) > len(filewise.Stages) {
+			return fmt.Sprintf("claim %.100q has no one outcome", o.Claim)
+		}
+		seen[o.Claim] = true
+		for name, class := range o.Took {
+			texts = append(texts, name)
+			if !slices.Contains(durations, class) {
+				return fmt.Sprintf("%.100q is no class of durations", class)
+			}
+		}
+	}
+	for _, x := range r.Refused {
+		texts = append(texts, x.Claim, x.Statement, x.Code)
+	}
+	for _, t := range texts {
+		if len(t) > mostText || !plainText.MatchString(t) {
+			return fmt.Sprintf("%.100q is no text of a self-check", t)
+		}
+	}
+	switch {
+	case !engineIs.MatchString(r.Engine), !versionIs.MatchString(r.Version):
+		return fmt.Sprintf("%.100q %.100q is no engine and version", r.Engine, r.Version)
+	case len(r.Outcomes) > mostOutcomes, len(r.Refused) > mostRefused, len(r.Counters) > mostCounters:
+		return "it has more outcomes, refusals or counters than a self-check has"
+	}
+	return ""
+}
+
+// of are the claims in a state, of those that the adapter makes.
+func (r Record) of(s State, claims []string) (out []string) {
+	for _, o := range r.Outcomes {
+		if o.State == s && slices.Contains(claims, o.Claim) {
+			out = append(out, o.Claim)
+		}
+	}
+	return out
+}
+
+// Reading holds what a record says of an adapter.
+type Reading struct {
+	Engine  string   `json:"engine"`
+	Version string   `json:"version,omitempty"`
+	Proven  []string `json:"proven"` // on that version
+	Failed  []string `json:"failed,omitempty"`
+	Open    []string `json:"open,omitempty"` // not offered there, not tried, or not known to it
+	// Proof is the line for the table of proofs. Empty means nothing is proven.
+	Proof   string    `json:"proof,omitempty"`
+	Refused []Refused `json:"refused,omitempty"`
+}
+
+// Read reports which claims of an engine's adapter a record proves.
+func (r Record) Read(e filewise.Engine) Reading { return r.read(Claims(e)) }
+
+func (r Record) read(claims []string) Reading {
+	out := Reading{Engine: r.Engine, Version: r.Version, Proven: r.of(StateProven, claims), Failed: r.of(StateFailed, claims),
+		Refused: r.Refused}
+	for _, c := range claims {
+		if !slices.Contains(out.Proven, c) && !slices.Contains(out.Failed, c) {
+			out.Open = append(out.Open, c)
+		}
+	}
+	if r.Version == "" {
+		out.Open, out.Proven = append(out.Open, out.Proven...), nil // nobody knows of what
+	}
+	if len(out.Proven) > 0 {
+		out.Proof = proof{r.Engine, r.Version, out.Proven}.line()
+	}
+	return out
+}
+
+// Text is the reading for people.
+func (r Reading) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Self-check of %s %s: %d of %s proven on that version.\n", r.Engine, r.Version, len(r.Proven),
+		filewise.Counted(len(r.Proven)+len(r.Failed)+len(r.Open), "claim"))
+	for _, list := range []struct {
+		word   string
+		claims []string
+	}{{"proven", r.Proven}, {"failed", r.Failed}, {"open", r.Open}} {
+		for _, c := range list.claims {
+			fmt.Fprintf(&b, "  %-8s %s\n", list.word, c)
+		}
+	}
+	if len(r.Refused) > 0 {
+		fmt.Fprintf(&b, "\nRefused by the server\n")
+	}
+	for _, x := range r.Refused {
+		fmt.Fprintf(&b, "  %-8s %s\n           %s\n", x.Code, x.Claim, x.Statement)
+	}
+	if r.Proof != "" {
+		fmt.Fprintf(&b, "\nThe line for run/doctor/proofs.csv\n%s", r.Proof)
+	}
+	return b.String()
+}

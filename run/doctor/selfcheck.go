@@ -1,0 +1,381 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"filewise"
+	"filewise/lab/experiment"
+	"filewise/run"
+	"filewise/run/plan"
+)
+
+// notOffered begins the notes of what an engine, or a server, cannot do.
+const notOffered = "not offered: "
+
+// paste states what to do about a failure that nobody has foreseen.
+const paste = "paste this report into an issue"
+
+// SelfCheck takes every workload through a small trial on each of a few layouts, planned and
+// measured as any other, and reports how it ended. It leaves nothing.
+func SelfCheck(ctx context.Context, p Patient, report func(filewise.Finding)) error {
+	c := &selfCheck{Patient: p, report: report, record: newRecorder("")}
+	for _, t := range trials(plan.Describe(p.Engine)) {
+		if err := errors.Join(c.try(ctx, t), ctx.Err()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Limits are those of a whole self-check.
+type Limits struct {
+	One   time.Duration // for a trial on its layouts
+	Tries time.Duration // after which no trial begins
+	Whole time.Duration // after which it has ended, whatever the server does
+}
+
+// UsualLimits leave three minutes to clean up.
+var UsualLimits = Limits{2 * time.Minute, 12 * time.Minute, 15 * time.Minute}
+
+// SelfCheckAll is SelfCheck within limits, which goes on whatever happens, removes what a trial has left, and
+// returns what others may be sent of it. The error is why nothing was tried, or that of the context.
+func SelfCheckAll(ctx context.Context, p Patient, l Limits, report func(filewise.Finding)) (Record, error) {
+	c := &selfCheck{Patient: p, record: newRecorder(p.Engine.Name())}
+	var mu sync.Mutex
+	over := false
+	c.report = func(f filewise.Finding) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !over {
+			report(f)
+		}
+	}
+	ended, late := make(chan error, 1), time.NewTimer(l.Whole)
+	defer late.Stop()
+	go func() { ended <- c.all(filewise.SeeRefusals(ctx, c.record.see), l) }()
+	var err error
+	select {
+	case err = <-ended:
+	case <-late.C: // a server that does not answer, which a process that ends lets go of
+		c.record.stage(stageTime)
+		c.say("time", filewise.StatusFailed, fmt.Sprintf("it did not end within %v", l.Whole), c.cleaning())
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	over = true
+	return c.record.closed(), err
+}
+
+func (c *selfCheck) cleaning() string {
+	if c.Plan.Target.Address == nil {
+		return "filewise clean"
+	}
+	return filewise.CommandLine("filewise", "clean", "--target", c.Plan.Target.Address.String())
+}
+
+// all takes each trial in its time, and cleans up.
+func (c *selfCheck) all(ctx context.Context, l Limits) error {
+	start := time.Now()
+	before, err := c.onServer(ctx, nil)
+	if err != nil {
+		return err
+	}
+	for _, t := range trials(plan.Describe(c.Engine)) {
+		limit := min(l.One, l.Tries-time.Since(start))
+		if c.record.begin(t.name); limit <= 0 {
+			c.say(t.name, filewise.StatusNote, fmt.Sprintf("not tried: %v have passed", l.Tries), "")
+			continue
+		}
+		within, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it took longer than %v", limit.Round(time.Second)))
+		err := c.try(within, t)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil && !c.questioned: // another run measures, and nothing was tried
+			return err
+		case err != nil:
+			c.failed(t.name, err)
+		}
+		c.record.tried()
+	}
+	c.record.begin("")
+	_, err = c.onServer(ctx, before)
+	if err != nil {
+		c.failed("cleaned up", err)
+	}
+	return nil
+}
+
+// onServer returns what runs have left on the server. If before is given, it removes all that was not there then.
+func (c *selfCheck) onServer(ctx context.Context, before map[string]filewise.Leftover) (left map[string]filewise.Leftover, err error) {
+	env, err := run.LookAt(ctx, c.Engine, c.Plan.Target, c.Login)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, env.Close()) }()
+	if left, err = leftovers(ctx, env.Server); err != nil || before == nil {
+		return left, err
+	}
+	var removed []string
+	for key, l := range left {
+		if _, old := before[key]; old {
+			continue
+		}
+		if e := env.Server.(filewise.Cleaner).Remove(ctx, l); e != nil {
+			err = errors.Join(err, filewise.Errorf(filewise.CodePreflight, c.cleaning(), "%s stays: %w", key, e))
+			continue
+		}
+		removed = append(removed, key)
+	}
+	if err == nil {
+		c.say("cleaned up", filewise.StatusOK, cmp.Or(strings.Join(removed, ", "), "nothing was left"), "")
+	}
+	return left, err
+}
+
+// window is shorter than that of a run may be: nothing is judged.
+const window = 50 * time.Millisecond
+
+// selfCheck is one that is under way.
+type selfCheck struct {
+	Patient
+	report     func(filewise.Finding)
+	record     *recorder
+	questioned bool
+}
+
+func (c *selfCheck) say(check string, status filewise.Status, detail, remedy string) {
+	c.record.said(status)
+	c.report(filewise.Finding{Check: check, Status: status, Detail: detail, Remedy: remedy})
+}
+
+// failed reports an error.
+func (c *selfCheck) failed(check string, err error) {
+	f := failed(check, err)
+	if f.Remedy == "" {
+		f.Remedy = paste
+	}
+	c.record.said(f.Status)
+	c.report(f)
+}
+
+// try plans a trial on each layout and measures them. What the server cannot do is a note;
+// that another run measures ends the self-check.
+func (c *selfCheck) try(ctx context.Context, t trial) error {
+	o := plan.New()
+	o.TargetOptions, o.Volumes = c.Options.TargetOptions, c.Options.Volumes
+	t.set(o)
+	made, err := plan.Engines{c.Engine}.Make(o)
+	if err == nil {
+		made.Target = c.Plan.Target
+		// Each layout once, one after the other, without pilots.
+		made.AsPublished, made.Sessions, made.Attempts = &experiment.AsPublished{Repeats: 1, Scale: 1}, false, 1
+		made.Window = min(made.Window, window)
+		if err = c.measure(ctx, t.name, made.Plan); err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			c.record.stage(stageTime)
+			err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		}
+	}
+	switch {
+	case errors.Is(err, filewise.ErrUnsupported):
+		c.say(t.name, filewise.StatusNote, notOffered+filewise.Plain(err), filewise.RemedyOf(err))
+	case filewise.CodeOf(err) == filewise.CodeBusy:
+		return err
+	case err != nil:
+		c.failed(t.name, err)
+	}
+	return nil
+}
+
+// measure measures a plan's trials, which are not stored.
+func (c *selfCheck) measure(ctx context.Context, name string, p experiment.Plan) (err error) {
+	env, err := run.SetUp(ctx, c.Engine, p, c.Login, "")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, env.Close()) }()
+	if !c.questioned {
+		c.question(ctx, env.Server)
+	}
+	left, err := leftovers(ctx, env.Server)
+	if err != nil {
+		return err
+	}
+	server, looked := &watched{Server: env.Server}, false
+	env.Server = server
+	done, _, err := env.Unstored(ctx, run.Options{}, func(e experiment.Event) {
+		if e.Stage == filewise.StageMeasure && !looked {
+			looked = true
+			c.whileUsed(ctx, name, server, left)
+		}
+	})
+	for _, t := range done {
+		if !experiment.Void(t) { // it was repeated
+			c.trial(name+" on "+t.Cell.Layout, t)
+		}
+	}
+	looking, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookPatience)
+	defer cancel()
+	now, lost := leftovers(looking, server.Server)
+	for l := range now {
+		if _, before := left[l]; !before {
+			lost = errors.Join(lost, fmt.Errorf("%s is left", l))
+		}
+	}
+	if c.record.claim(claimNothing, provenIf(lost == nil)); lost != nil {
+		c.failed(name+": nothing left", lost)
+	}
+	return err
+}
+
+// lookPatience bounds the look at what a trial has left.
+const lookPatience = 30 * time.Second
+
+// trial reports what came of one: its stages, then each phase.
+func (c *selfCheck) trial(check string, t filewise.Trial) {
+	defer c.stays(check, t.Final)
+	switch {
+	case t.State == filewise.Done:
+	case strings.Contains(t.Reason, filewise.ErrUnsupported.Error()): // which only this server tells
+		c.say(check, filewise.StatusNote, notOffered+t.Reason, t.Remedy)
+		return
+	default:
+		c.record.failedIn(t.Reason)
+		c.say(check, filewise.StatusFailed, t.Reason, paste)
+		return
+	}
+	c.record.worked(t)
+	var parts []string
+	took := map[string]time.Duration{}
+	for _, s := range t.Stages {
+		if _, known := took[s.Name]; !known && s.Name != filewise.StageMeasure {
+			parts = append(parts, s.Name)
+		}
+		took[s.Name] += s.Took
+	}
+	for i, name := range parts {
+		parts[i] = fmt.Sprintf("%s %v", name, took[name].Round(time.Millisecond))
+	}
+	counters, waits := 0, 0
+	for _, m := range t.Measures {
+		if m.Work == 0 {
+			c.record.stage(filewise.StageMeasure)
+			c.say(check, filewise.StatusFailed, fmt.Sprintf("%s: 0 %s in %v, so nothing was tried", m.Family, m.Unit,
+				(m.Window[1]-m.Window[0]).Round(time.Millisecond)), paste)
+			return
+		}
+		parts = append(parts, fmt.Sprintf("%s %.0f %s in %v", m.Family, m.Work, m.Unit, (m.Window[1]-m.Window[0]).Round(time.Millisecond)))
+		for _, d := range m.Deltas {
+			counters++
+			if filewise.OfWaits(d.Probe) {
+				waits++
+			}
+		}
+	}
+	c.say(check, filewise.StatusOK, fmt.Sprintf("%s; %s; %s, %s", filewise.Counted(len(t.Final), "file"), strings.Join(parts, ", "),
+		filewise.Counted(counters, "counter"), filewise.Counted(waits, "wait")), "")
+}
+
+// stays tells which files the owner of the server has to remove.
+func (c *selfCheck) stays(check string, files []filewise.File) {
+	files = slices.DeleteFunc(slices.Clone(files), func(f filewise.File) bool { return !f.Stays })
+	if len(files) > 0 {
+		paths := filewise.Each(files, func(f filewise.File) string { return f.Path })
+		c.say(check+": files stay", filewise.StatusNote, strings.Join(paths, ", "), "remove them on the server's host")
+	}
+}
+
+// question tries what no trial does: what others do, and that two cannot measure at once.
+func (c *selfCheck) question(ctx context.Context, s filewise.Server) {
+	c.questioned = true
+	facts, err := s.Facts(ctx)
+	if c.record.facts(facts, err == nil); err != nil {
+		c.failed("facts", err)
+	}
+	if m, ok := s.(filewise.Monitor); ok {
+		gauges, err := m.Activity(ctx)
+		if err != nil {
+			c.record.claim(claimActivity, StateAbsent)
+			c.say("activity", filewise.StatusNote, err.Error(), filewise.RemedyOf(err))
+		} else {
+			c.record.claim(claimActivity, StateProven)
+			c.say("activity", filewise.StatusOK, filewise.Counted(len(gauges), "gauge"), "")
+		}
+	}
+	if l, ok := s.(filewise.Locker); ok {
+		another, err := l.Lock(ctx, filewise.Holder{Who: "another self-check"})
+		c.record.claim(claimLock, provenIf(filewise.CodeOf(err) == filewise.CodeBusy))
+		if err == nil {
+			c.failed("measuring lock", errors.Join(errors.New("two have taken the lock"), another.Release()))
+		} else if filewise.CodeOf(err) != filewise.CodeBusy {
+			c.failed("measuring lock", err)
+		} else {
+			c.say("measuring lock", filewise.StatusOK, "it is taken, and refused to another", "")
+		}
+	}
+}
+
+// watched keeps what was built last.
+type watched struct {
+	filewise.Server
+	built *filewise.Database
+}
+
+// Build builds it.
+func (w *watched) Build(ctx context.Context, l filewise.Layout, p filewise.Program) (db *filewise.Database, err error) {
+	w.built, err = w.Server.Build(ctx, l, p)
+	return w.built, err
+}
+
+// whileUsed looks whether what a trial works on carries the mark, and cannot be removed;
+// and whether its probes can be read, which a trial goes without if they cannot.
+func (c *selfCheck) whileUsed(ctx context.Context, name string, w *watched, before map[string]filewise.Leftover) {
+	const check = ": found again, and kept while it is used"
+	for _, p := range w.built.Probes {
+		if _, err := p.Read(ctx); err != nil {
+			c.failed(name+": probe "+p.Name(), err)
+		}
+	}
+	s := w.Server
+	now, err := leftovers(ctx, s)
+	found := 0
+	for key, l := range now {
+		if _, old := before[key]; old {
+			continue
+		}
+		found++
+		if l.Kept == "" || s.(filewise.Cleaner).Remove(ctx, l) == nil {
+			err = errors.Join(err, fmt.Errorf("%s may be removed", key))
+		}
+	}
+	if _, ok := s.(filewise.Cleaner); ok && err == nil && found == 0 {
+		err = errors.New("what the trial has built does not carry the mark")
+	}
+	if c.record.claim(claimMark, provenIf(err == nil)); err != nil {
+		c.failed(name+check, err)
+		return
+	}
+	c.say(name+check, filewise.StatusOK, filewise.Counted(found, "object"), "")
+}
+
+// leftovers are by kind and name.
+func leftovers(ctx context.Context, s filewise.Server) (map[string]filewise.Leftover, error) {
+	all := map[string]filewise.Leftover{}
+	cleaner, ok := s.(filewise.Cleaner)
+	if !ok {
+		return all, nil
+	}
+	list, err := cleaner.Leftovers(ctx)
+	for _, l := range list {
+		all[l.Kind+" "+l.Name] = l
+	}
+	return all, err
+}

@@ -1,0 +1,136 @@
+package plan
+
+import (
+	"strconv"
+
+	"filewise"
+	"filewise/internal/limit"
+	"filewise/internal/maintenance"
+	"filewise/internal/nearest"
+	"filewise/lab/experiment"
+	"filewise/lab/verdict"
+)
+
+// JudgeOptions say how trials are judged: also those of judge.
+type JudgeOptions struct {
+	Margin     Opt[float64]
+	Confidence Opt[float64]
+	Goal       Opt[string]
+	Baseline   Opt[string]
+	Rules      Opt[int]
+}
+
+// Table has their rows.
+func (o *JudgeOptions) Table() []Option {
+	return []Option{
+		Row(&o.Margin, "margin", 2, "differences below this `percent` do not matter"),
+		Row(&o.Confidence, "confidence", 95, "confidence of the verdict in `percent`, over all layouts and interim analyses together"),
+		Row(&o.Goal, "goal", string(verdict.GoalRecommend), "`goal` to go on to: until a layout can be recommended (recommend), until one "+
+			"that no other is more than the margin faster than (best), or until every layout is resolved (verdicts)").
+			oneOf(string(verdict.GoalRecommend), string(verdict.GoalBest), string(verdict.GoalVerdicts)),
+		Row(&o.Baseline, "baseline", "", "`layout` that the others are compared with: its name or number of files (default the first of "+
+			"--files)"),
+		Row(&o.Rules, "rules", verdict.NewestRules, "`rules` to judge by: 3, or 2 or 1 as before; a stored run goes by its own").between(1,
+			verdict.NewestRules),
+	}
+}
+
+// Override sets of a stored plan's rules what is given.
+func (o JudgeOptions) Override(p *experiment.Plan) error {
+	if !o.Margin.Given() {
+		o.Margin.Value = p.Margin
+	}
+	if !o.Confidence.Given() {
+		o.Confidence.Value = 100 * p.Confidence
+	}
+	if !o.Goal.Given() {
+		o.Goal.Value = string(p.Goal)
+	}
+	if !o.Rules.Given() {
+		o.Rules.Value = p.JudgedBy()
+	}
+	return o.Apply(p)
+}
+
+// Apply sets how the plan's trials are judged.
+func (o *JudgeOptions) Apply(p *experiment.Plan) (err error) {
+	margin, confidence := o.Margin.Value, o.Confidence.Value
+	if !(margin > 0 && margin <= 100) {
+		return BadValue("margin", margin, "give a percentage above 0 and up to 100, such as 2")
+	}
+	if !(confidence >= 50 && confidence <= 99.99) {
+		return BadValue("confidence", confidence, "give a percentage from 50 to 99.99, such as 95")
+	}
+	if o.Rules.Value < 1 || o.Rules.Value > verdict.NewestRules {
+		return BadValue("rules", o.Rules.Value, "give 1, 2 or 3")
+	}
+	p.Margin, p.Confidence, p.Rules = margin, confidence/100, o.Rules.Value
+	if p.Target.Database != "" && !o.Rules.Given() {
+		p.Rules = verdict.RaceRules
+	}
+	if p.Goal, err = Choice("goal", o.Goal.Value, verdict.GoalRecommend, verdict.GoalBest, verdict.GoalVerdicts); err != nil {
+		return err
+	}
+	return o.setBaseline(p)
+}
+
+func (o *JudgeOptions) setBaseline(p *experiment.Plan) error {
+	wanted := o.Baseline.Value
+	if wanted == "" {
+		if p.Baseline == "" {
+			p.Baseline = p.Layouts[0].Name
+		}
+		return nil
+	}
+	var names []string
+	for _, l := range p.Layouts {
+		if l.Name == p.AA && p.AA != "" {
+			continue // measured to check the baseline, not to be one
+		}
+		if wanted == l.Name || wanted == strconv.Itoa(l.Data.Files) {
+			p.Baseline = l.Name
+			return nil
+		}
+		names = append(names, l.Name)
+	}
+	return nearest.Unknown("--baseline", wanted, names)
+}
+
+// StopOptions say when others come first: those of run, plan and resume.
+type StopOptions struct {
+	AbortIf Opt[[]string]
+	Windows Opt[[]string]
+}
+
+// Table has their rows.
+func (o *StopOptions) Table() []Option {
+	return []Option{
+		Row(&o.AbortIf, "abort-if", nil, "`limit` on what others do on the server of --target or --from, such as active>5 or sessions>100: "+
+			"beyond it the run stops, and resume goes on (repeatable)"),
+		Row(&o.Windows, "maintenance-window", nil, "`hours` of local time in which trials may run, such as 22:00-06:00 or Sat,Sun "+
+			"08:00-20:00: outside them the run waits (repeatable)"),
+	}
+}
+
+func (m *maker) setStops() error { return m.o.StopOptions.Apply(&m.plan) }
+
+// Apply puts into the plan what is given.
+func (o *StopOptions) Apply(p *experiment.Plan) error {
+	if limits := o.AbortIf.Value; len(limits) > 0 {
+		if _, err := limit.ParseAll(limits); err != nil {
+			return err
+		}
+		if p.Target.Mode != filewise.External && p.Origin() == nil {
+			return badUse("abort-if", limits[0], "it watches the server of --target; on "+p.Target.Engine+
+				" of Filewise's own nobody else works: leave it out")
+		}
+		p.AbortIf = limits
+	}
+	if windows := o.Windows.Value; len(windows) > 0 {
+		if _, err := maintenance.ParseAll(windows); err != nil {
+			return err
+		}
+		p.Maintenance = windows
+	}
+	return nil
+}

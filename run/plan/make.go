@@ -1,0 +1,133 @@
+package plan
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"filewise"
+	"filewise/lab/experiment"
+	"filewise/lab/workload"
+)
+
+// Made is a plan with what it does not store.
+type Made struct {
+	experiment.Plan
+	Engine filewise.Engine // of the plan's target
+	// Options are those that it was made of, without what a variable has said that is
+	// for other runs.
+	Options *Options
+	// Secret is the address of an external target, or of the plan's origin, with what the URL holds of secrets.
+	Secret filewise.Address
+	Told   Told
+}
+
+// Make makes the plan that the options describe. Nothing is touched. Options that
+// variables of the environment say and that the plan has no use for are passed
+// over: they may be meant for other runs.
+func (all Engines) Make(o *Options) (Made, error) {
+	o = o.Clone()
+	for {
+		m := &maker{engines: all, o: o.Clone()}
+		err := m.make()
+		var idle unfit
+		if errors.As(err, &idle) && (o.forget(idle.name) || o.forget(idle.or)) {
+			continue
+		}
+		return Made{Plan: m.plan, Engine: m.Engine, Options: m.o, Secret: m.Secret, Told: m.told}, err
+	}
+}
+
+// maker is a plan on its way.
+type maker struct {
+	engines Engines
+	o       *Options
+	sc      workload.Scenario
+	Chosen
+	told Told
+	plan experiment.Plan
+	work filewise.Program // from setParams on
+}
+
+// fixed reports whether the phases say themselves how much is done: no window does.
+func (m *maker) fixed() bool { return m.work.First().Ops > 0 }
+
+func (m *maker) make() (err error) {
+	if m.o.Scenario == "" {
+		m.o.Scenario = DefaultScenario
+	}
+	if m.sc, err = workload.Lookup(m.o.Scenario); err != nil {
+		return err
+	}
+	if err := m.o.ofOthers(m.sc); err != nil {
+		return err
+	}
+	if err := m.published(); err != nil {
+		return err
+	}
+	if err := checkChoices(m.o.Table()); err != nil {
+		return err
+	}
+	o := m.o
+	if m.sc.Window > 0 && !o.Window.Given() {
+		o.Window.Value = m.sc.Window
+	}
+	window := o.Window.Value
+	m.plan = experiment.Plan{
+		Scenario: m.sc.Name, MaxBlocks: o.MaxBlocks.Value, Budget: o.Budget.Value, Attempts: defaultAttempts,
+		SkipFailing: o.Skip.Value, Conditional: true, Window: window, WarmUp: o.WarmUp.Value,
+		PilotWindow: min(max(defaultPilotWindow, m.sc.Window/2), window),
+	}
+	for _, step := range []func() error{
+		m.setTarget, m.publishedHere, m.setUsual, m.setLimits, m.setVolumes, m.setParams, m.setLayouts, m.setPreload, m.setWork, m.setFill,
+		m.setPhases, m.setMeasure, m.setPilot,
+		m.setStops, m.setNotify, m.setStorageLimit, m.setJudging, m.setChecks, m.setSeed, m.setPublished, m.setSessions, m.setObserve,
+		m.setDrivers, m.setLadder, m.setReach,
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	m.plan.Command = o.command(m.plan)
+	return nil
+}
+
+// command is the command line that repeats the plan, seed included.
+func (o *Options) command(p experiment.Plan) []string {
+	out := []string{"filewise", "run", p.Scenario}
+	table := o.Table()
+	slices.SortFunc(table, func(a, b Option) int { return strings.Compare(a.Name, b.Name) })
+	for _, row := range table {
+		said := row.Name == "engine" && p.Target.Mode == filewise.External // by the URL
+		if row.To.Given() && !row.Unrepeated && !said {
+			out = append(out, row.flags()...)
+		}
+	}
+	if p.Target.Mode == filewise.External {
+		out = append(out, o.Again(p.Target)...)
+	}
+	if p.Origin() != nil {
+		out = append(out, o.signIn()...)
+	}
+	for _, v := range p.Target.Volumes { // absolute: from wherever it is repeated
+		if v.Dir != "" || len(p.Target.Volumes) > 1 {
+			out = append(out, "--volume", v.Name+"="+v.Dir)
+		}
+	}
+	return append(out, "--seed", strconv.FormatUint(p.Seed, 10))
+}
+
+// flags say the option's value.
+func (o Option) flags() []string {
+	var out []string
+	_, isSwitch := o.To.Pointer().(*bool)
+	for _, text := range o.To.Texts() {
+		if o.Alone != "" || isSwitch { // whose value stands behind =
+			out = append(out, "--"+o.Name+"="+text)
+			continue
+		}
+		out = append(out, "--"+o.Name, text)
+	}
+	return out
+}

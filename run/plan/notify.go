@@ -1,0 +1,167 @@
+package plan
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"filewise"
+	"filewise/internal/filesystem"
+	"filewise/lab/experiment"
+	"filewise/watch/notify"
+)
+
+// NotifyOptions say who is told of what: those of run, plan and resume.
+type NotifyOptions struct {
+	Notify   Opt[[]string]
+	NotifyOn Opt[string]
+}
+
+// Table has their rows.
+func (o *NotifyOptions) Table() []Option {
+	all := strings.Join(filewise.Each(notify.Events, func(e notify.Event) string { return string(e) }), ",")
+	return []Option{
+		o.NotifyRow(),
+		Row(&o.NotifyOn, "notify-on", all, "`events` to tell of, with commas").unrepeated(),
+	}
+}
+
+// NotifyRow is that of the URLs, for commands that choose no events.
+func (o *NotifyOptions) NotifyRow() Option {
+	return Row(&o.Notify, "notify", nil, "tell this `URL` how the run goes: smtp://, slack://, teams://, ntfy://, or https:// of a webhook; "+
+		"env:NAME or file:PATH hold URLs that nobody should see (repeatable)").unrepeated()
+}
+
+// Told are those who are told how a run goes, and of what.
+type Told struct {
+	Addresses []notify.Address
+	Events    []notify.Event
+	Shown     []string // as stored: without secrets
+}
+
+// setNotify puts into the plan who is told, without secrets.
+func (m *maker) setNotify() (err error) {
+	if m.told, err = m.o.NotifyOptions.Told(); err != nil {
+		return err
+	}
+	m.plan.Notify = m.told.Shown
+	if m.o.NotifyOn.Given() {
+		m.plan.NotifyOn = m.o.NotifyOn.Value
+	}
+	return nil
+}
+
+// Told parses what is given.
+func (o *NotifyOptions) Told() (t Told, err error) {
+	if o.NotifyOn.Value != "" {
+		if t.Events, err = notify.ParseEvents(o.NotifyOn.Value); err != nil {
+			return t, err
+		}
+	}
+	if slices.Equal(o.Notify.Value, []string{"none"}) { // instead of a variable's, or those of the run
+		return t, nil
+	}
+	for _, given := range o.Notify.Value {
+		if err := t.add(given); err != nil {
+			return t, err
+		}
+	}
+	return t, nil
+}
+
+// add are further addresses.
+func (t *Told) add(given string) error {
+	urls, err := notifyURLs(given)
+	if err != nil {
+		return err
+	}
+	for _, u := range urls {
+		a, err := notify.Parse(u)
+		if err != nil {
+			return err
+		}
+		t.Addresses = append(t.Addresses, a)
+		if given == u {
+			t.Shown = append(t.Shown, a.String())
+		}
+	}
+	if !strings.Contains(given, "://") {
+		t.Shown = append(t.Shown, given) // where they are is no secret
+	}
+	return nil
+}
+
+// notifyURLs are those that a value of --notify stands for. In variables and files
+// they are apart by spaces or lines; a line that begins with # is a comment.
+func notifyURLs(given string) ([]string, error) {
+	way, where, _ := strings.Cut(given, ":")
+	var text string
+	switch way {
+	case "env":
+		text = os.Getenv(where)
+	case "file":
+		read, err := secretFile(where)
+		if err != nil {
+			return nil, err
+		}
+		text = read
+	default:
+		return []string{given}, nil
+	}
+	var out []string
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(strings.TrimSpace(line), "#") {
+			out = append(out, strings.Fields(line)...)
+		}
+	}
+	if len(out) == 0 {
+		return nil, filewise.Errorf(filewise.CodeUsage, "put the URL there, or leave --notify out", "--notify %s: there is no URL in it", given)
+	}
+	return out, nil
+}
+
+// mostURLs bounds what is read of a file with URLs, in bytes.
+const mostURLs = 1 << 20
+
+// secretFile reads a file that not everybody can read.
+func secretFile(path string) (string, error) {
+	remedy := "name the file that holds the URLs alone"
+	f, err := filesystem.OpenSecret(path)
+	if err != nil {
+		remedy = filesystem.SecretRemedy(path, err)
+	} else {
+		defer f.Close()
+		var b []byte
+		if b, err = io.ReadAll(io.LimitReader(f, mostURLs+1)); err == nil && len(b) <= mostURLs {
+			return string(b), nil
+		}
+		err = cmp.Or(err, errors.New("it is too large"))
+	}
+	return "", filewise.Errorf(filewise.CodeUsage, remedy, "--notify file:%s: %w", path, err)
+}
+
+// ToldAgain is for a run that goes on: who is told is as it was, unless given again. Only what holds secrets, which
+// are not stored, has to be, and what this host has not stored.
+func (o NotifyOptions) ToldAgain(p experiment.Plan, stored bool) (Told, error) {
+	if !o.NotifyOn.Given() && p.NotifyOn != "" {
+		o.NotifyOn.Value = p.NotifyOn
+	}
+	if len(o.Notify.Value) == 0 {
+		if len(p.Notify) > 0 && !stored {
+			return Told{}, filewise.Errorf(filewise.CodeUsage, "give --notify with the URL, or --notify none to go on without",
+				"the run notifies %s, and this user has not stored it on this host", strings.Join(p.Notify, ", "))
+		}
+		for _, shown := range p.Notify {
+			if strings.Contains(shown, filewise.Secret("x").String()) {
+				return Told{}, filewise.Errorf(filewise.CodeUsage,
+					"give --notify with the same URL, or --notify none to go on without; env:NAME and file:PATH are found again",
+					"the run notifies %s, whose secret is not stored", shown)
+			}
+		}
+		o.Notify.Value = p.Notify
+	}
+	return o.Told()
+}

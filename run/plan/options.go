@@ -1,0 +1,68 @@
+package plan
+
+import (
+	"slices"
+
+	"filewise/lab/workload"
+)
+
+// Options are all that can be said of an experiment. New has the usual ones.
+type Options struct {
+	// Scenario holds what is measured. Empty means the usual one.
+	Scenario string
+	TargetOptions
+	PlaceOptions
+	LayoutOptions
+	WorkOptions
+	ScenarioOptions
+	JudgeOptions
+	CheckOptions
+	StopOptions
+	DriverOptions
+	NotifyOptions
+
+	// Custom is the SQL of scenario custom, which no flag can say. Nil means none.
+	Custom *workload.Custom
+
+	engine string // the usual one, if it is known
+}
+
+// DefaultScenario is measured if none is named.
+const DefaultScenario = "inserts"
+
+// New are options that nobody has said anything of.
+func New() *Options {
+	o := &Options{}
+	o.Table()
+	return o
+}
+
+// New are options that nobody has said anything of, whose usual engine is the first.
+func (all Engines) New() *Options {
+	o := &Options{engine: all[0].Name()}
+	o.Table()
+	return o
+}
+
+// Table has a row for every option, which points into o.
+func (o *Options) Table() []Option {
+	return slices.Concat(o.TargetOptions.Table(o.engine), o.PlaceOptions.Table(), o.LayoutOptions.Table(), o.WorkOptions.Table(),
+		o.ScenarioOptions.Table(), o.JudgeOptions.Table(), o.CheckOptions.Table(), o.StopOptions.Table(),
+		o.DriverOptions.Table(), o.NotifyOptions.Table())
+}
+
+// Clone are the same options, which can be altered without altering these.
+func (o *Options) Clone() *Options {
+	c := *o // no value is altered in place
+	return &c
+}
+
+// forget makes an option that a variable has said what is usual. False means none has.
+func (o *Options) forget(name string) bool {
+	row := Find(o.Table(), name)
+	if row == nil || row.To.Source() != Variable {
+		return false
+	}
+	row.To.Forget()
+	return true
+}

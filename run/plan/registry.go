@@ -1,0 +1,91 @@
+package plan
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"filewise"
+	"filewise/host/target"
+	"filewise/internal/nearest"
+)
+
+// Engines are those that experiments can be planned on, the default first.
+type Engines []filewise.Engine
+
+// Lookup finds an engine by name; the error has CodeUsage and names the nearest
+// known one.
+func (all Engines) Lookup(name string) (filewise.Engine, error) {
+	known := all.Names()
+	if i := slices.Index(known, name); i >= 0 {
+		return all[i], nil
+	}
+	return nil, filewise.Errorf(filewise.CodeUsage, nearest.Remedy(name, known), "engine %q is unknown", name)
+}
+
+// Names are those of the engines.
+func (all Engines) Names() []string { return filewise.Each(all, filewise.Engine.Name) }
+
+// Describe returns what an engine says of itself.
+func Describe(e filewise.Engine) filewise.Description {
+	if d, ok := e.(filewise.Describer); ok {
+		return d.Describe()
+	}
+	return filewise.Description{Kinds: []filewise.Kind{""}}
+}
+
+// Schemes are those of all URLs that name an external server.
+func (all Engines) Schemes() []string {
+	var out []string
+	for _, e := range all {
+		for _, s := range schemes(e) {
+			if !slices.Contains(out, s) {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// schemes are those of one engine.
+func schemes(e filewise.Engine) []string {
+	if s, ok := e.(filewise.Schemer); ok {
+		return s.Schemes()
+	}
+	return Describe(e).Schemes
+}
+
+// ParseTarget finds the engine of a target: NAME:DIR for an embedded engine, of
+// which it returns the directory, and the URL of a server for the others. Where
+// engines share a scheme, the preferred name decides.
+func (all Engines) ParseTarget(text, preferred string) (filewise.Engine, *filewise.Address, string, error) {
+	for _, e := range all {
+		if dir, ok := strings.CutPrefix(text, e.Name()+":"); ok && Describe(e).Mode == filewise.Embedded {
+			dir = strings.TrimPrefix(dir, "//")
+			if drive, slash := strings.CutPrefix(dir, "/"); slash && filepath.VolumeName(drive) != "" { // Windows: /D:/dir
+				dir = drive
+			}
+			if dir == "" {
+				return nil, nil, "", filewise.Errorf(filewise.CodeUsage, "give it as "+e.Name()+":DIR, such as "+e.Name()+":/mnt/data",
+					"--target %s names no directory", text)
+			}
+			return e, nil, dir, nil
+		}
+	}
+	a, err := target.Parse(text, all.Schemes())
+	if err != nil {
+		return nil, nil, "", err
+	}
+	var found filewise.Engine
+	for _, e := range all {
+		if slices.Contains(schemes(e), a.Scheme) && (found == nil || e.Name() == preferred) {
+			found = e
+		}
+	}
+	if c, ok := found.(filewise.OptionChecker); ok {
+		if err := c.CheckOptions(a); err != nil {
+			return nil, nil, "", err
+		}
+	}
+	return found, &a, "", nil
+}

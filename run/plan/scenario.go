@@ -1,0 +1,274 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise"
+	"filewise/lab/experiment"
+	"filewise/lab/workload"
+)
+
+// ScenarioOptions are the parameters of workloads that some scenarios have.
+type ScenarioOptions struct {
+	Rows    Opt[int64]
+	Mode    Opt[string]
+	Connect Opt[string]
+	Index   Opt[string]
+	Cache   Opt[string]
+	Data    Opt[string]
+	Repeat  Opt[int]
+	Batch   Opt[int]
+	Cycle   Opt[string]
+
+	Discard       Opt[bool]
+	Beside        Opt[int]
+	BackupOptions Opt[[]string]
+	DataFiles     Opt[[]int]
+	Database      Opt[string]
+	Part          Opt[[]string]
+
+	AsPublished Opt[bool]
+	Scale       Opt[float64]
+
+	Warehouses Opt[int]
+	Users      Opt[[]int]
+	Think      Opt[float64]
+	Rate       Opt[float64]
+	Churn      Opt[bool]
+	P99Limit   Opt[time.Duration]
+	From       Opt[string]
+	Skip       Opt[bool]
+}
+
+// Table has their rows.
+func (o *ScenarioOptions) Table() []Option {
+	return slices.Concat(o.rowTable(), o.backupTable(), o.orderTable())
+}
+
+func (o *ScenarioOptions) rowTable() []Option {
+	return []Option{
+		Row(&o.Rows, "rows", 0, "dml: rows of each phase; scan, backup, temp: `number` of rows of each table "+
+			"(default what fills --size as far as the scenario does)"),
+		Row(&o.Mode, "mode", "", "dml: `mode` of work: one process that loops on the server (single), concurrent clients (concurrent), or both").
+			oneOf(workload.ModeSingle, workload.ModeConcurrent, workload.ModeBoth),
+		Row(&o.Connect, "connect", "", "dml: `way` to connect: concurrent clients keep their connections (pooled) or open one for each "+
+			"statement (per-statement)").oneOf(workload.ConnectPooled, workload.ConnectPerStatement),
+		Row(&o.Index, "index", "", "dml: `index` of the table: as published, without (none), or one on the key (key; the default where "+
+			"layouts divide the rows by it, as partitions and SQLite's files do)").oneOf(workload.IndexNone, workload.IndexKey),
+		Row(&o.Cache, "cache", "", "scan: `state` of the caches: queries start warm, after a restart of the server (buffer-cold), or with the "+
+			"files evicted from the system's cache too (storage-cold)").
+			oneOf(workload.CacheWarm, string(filewise.CacheBufferCold), string(filewise.CacheStorageCold)),
+		Row(&o.Data, "data", "", "scan: `order` of the rows: loaded in that of their keys (ordered) or as they grow over time (grown)").
+			oneOf(workload.DataOrdered, workload.DataGrown),
+		Row(&o.Repeat, "repeat", 0, "`executions` in a trial: scan, of each warm query; dml, of the select of each row"),
+		Row(&o.Batch, "batch", 0, "scan: warm queries that find rows by an index are executed so many `times` as often as the others"),
+		Row(&o.Cycle, "cycle", "", "temp: `cycle` of a connection: temporary tables are created, filled and dropped (fill), sorted into "+
+			"others too (sort), and joined with them (join)").oneOf(workload.CycleFill, workload.CycleSort, workload.CycleJoin),
+	}
+}
+
+func (o *ScenarioOptions) backupTable() []Option {
+	return []Option{
+		Row(&o.Discard, "discard", false, "backup: what is backed up is thrown away: what the server could do at most"),
+		Row(&o.Beside, "beside", 0, "backup, dump: `connections` that update single rows at a fixed rate meanwhile (4 where no number is "+
+			"given), and what it does to their latency (default none)").alone("4"),
+		Row(&o.BackupOptions, "backup-option", nil, "backup, dump: `name=value[,value…]` of the engine's own parameter, each value with "+
+			"every layout (repeatable; unknown names list what there is)"),
+		Row(&o.DataFiles, "data-files", nil, "backup, dump: `numbers` of data files, each with every number of backup files (default 1)"),
+		Row(&o.Database, "database", "", "backup, dump: `name` of a database of yours on the server of --target: backups of it are measured, "+
+			"which --volume directories of this machine hold"),
+		Row(&o.Part, "part", nil, "dump: with --database, back up this `table` alone, on SQL Server this filegroup, on Oracle this tablespace "+
+			"(repeatable): compares settings on part of a large database; nothing of it is restored"),
+		Row(&o.AsPublished, "as-published", false, "the article's own design, averages and all, with the sound verdict from the same trials "+
+			"beside it"),
+		Row(&o.Scale, "scale", 0, "orders: customers and items by the specification's; else the `size` of --as-published by the original's, "+
+			"1 being that (default one that takes minutes)"),
+	}
+}
+
+func (o *ScenarioOptions) orderTable() []Option {
+	return []Option{
+		Row(&o.Warehouses, "warehouses", 0, "orders: `number` of warehouses").between(1, 10_000),
+		Row(&o.Users, "users", nil, "orders: `numbers` of users to compare the layouts at, such as 8,32,128").between(1, workload.MaxConnections),
+		Row(&o.Think, "think", 0, "orders: `factor` of the specification's keying and think times, 0 being none"),
+		Row(&o.Rate, "rate", 0, "`operations` a second that arrive whether or not the server keeps up (open loop), with latency "+
+			"from the intended start"),
+		Row(&o.Churn, "churn", false, "orders: each transaction also creates, fills and drops a table"),
+		Row(&o.From, "from", "", "custom: the dump `file` of a database (on SQL Server the files of a backup that the server sees, "+
+			"separated by commas; on Oracle datapump:DIRECTORY/FILE.dmp?schema=NAME), or the URL of one that is dumped, "+
+			"which fills each build in the place of a set-up; every trial has it as restored"),
+		Row(&o.Skip, "skip-failing", false, "custom: leave out types of transactions that cannot be executed on the first copy, where each "+
+			"is tried once and rolled back before anything is measured"),
+		Row(&o.P99Limit, "p99-limit", 0, "a layout is not recommended if p99, the latency that 99 % of its operations stay within, is "+
+			"above this `time`"),
+	}
+}
+
+// checkHere refuses keys that the engine does not draw, and on an existing server what would
+// empty caches that serve all of its users.
+func (m *maker) checkHere() error {
+	if m.plan.Params.Key == workload.KeyIdentity && !m.About.Identity {
+		return BadValue("key", workload.KeyIdentity, "use sequential or random: keys that the server draws are for SQL Server alone")
+	}
+	cold := filewise.Cache(m.plan.Params.Cache)
+	switch {
+	case m.Target.Mode != filewise.External || cold != filewise.CacheBufferCold && cold != filewise.CacheStorageCold,
+		cold == filewise.CacheBufferCold && m.About.Cools:
+		return nil
+	case m.About.Cools:
+		return BadValue("cache", string(cold), "use warm or buffer-cold here: nothing empties the storage's own cache for one database")
+	}
+	return BadValue("cache", string(cold), "use warm here: an existing server is not restarted, and its caches serve all of its users")
+}
+
+// apply sets what is given, and refuses values that are none.
+func (o *ScenarioOptions) apply(p *workload.Params) error {
+	if o.Repeat.Given() && o.Cache.Given() && o.Cache.Value != workload.CacheWarm {
+		return badUse("repeat", o.Repeat.Value, "leave it out: with --cache "+o.Cache.Value+
+			" a query is executed once in a trial, for the next time it would not be cold")
+	}
+	if o.Batch.Given() && o.Batch.Value < 1 {
+		return BadValue("batch", o.Batch.Value, "give 1 or more")
+	}
+	if o.Beside.Given() && o.Beside.Value < 1 {
+		return BadValue("beside", o.Beside.Value, "give a number of connections from 1, or leave it out")
+	}
+	put(&p.Rows, &o.Rows)
+	put(&p.Repeat, &o.Repeat)
+	put(&p.Batch, &o.Batch)
+	put(&p.Warehouses, &o.Warehouses)
+	if p.Warehouses > 0 && !o.AsPublished.Value {
+		put(&p.Scale, &o.Scale)
+	}
+	put(&p.Users, &o.Users)
+	put(&p.Think, &o.Think)
+	put(&p.Rate, &o.Rate)
+	put(&p.Beside, &o.Beside)
+	p.Churn, p.Discard, p.Own = o.Churn.Value, o.Discard.Value, o.Database.Value != ""
+	put(&p.Mode, &o.Mode)
+	put(&p.Connect, &o.Connect)
+	put(&p.Index, &o.Index)
+	put(&p.Cache, &o.Cache)
+	put(&p.Cycle, &o.Cycle)
+	put(&p.Data, &o.Data)
+	return nil
+}
+
+// put sets what is given.
+func put[T any](to *T, o *Opt[T]) {
+	if o.Given() {
+		*to = o.Value
+	}
+}
+
+// ofOthers refuses options that the scenario does not have and another one has.
+func (o *Options) ofOthers(sc workload.Scenario) error {
+	table := o.Table()
+	for _, other := range workload.Scenarios() {
+		for _, name := range other.Flags {
+			if row := Find(table, name); !slices.Contains(sc.Flags, name) && row != nil && row.To.Given() {
+				return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("leave it out, or measure filewise run %s", other.Name),
+					"--%s is a flag of scenario %s, not of %s%w", name, other.Name, sc.Name, unfit{name: name})
+			}
+		}
+	}
+	return nil
+}
+
+// setPhases plans the families that a trial measures.
+func (m *maker) setPhases() error {
+	program, err := m.program()
+	if err != nil {
+		return err
+	}
+	m.plan.Phases, m.plan.Overall = program.Families(), m.sc.Overall
+	if m.plan.P99Limit = m.o.P99Limit.Value; m.plan.P99Limit < 0 {
+		return BadValue("p99-limit", m.o.P99Limit.Value, "give a time such as 50ms")
+	}
+	if m.fixed() {
+		m.plan.Window, m.plan.PilotWindow, m.plan.WarmUp, m.plan.SliceLength = 0, 0, 0, sliceLength
+	}
+	// What is not altered could serve all trials; but of a few builds each family's
+	// interval would be several times as wide.
+	if program.ReadOnly && m.o.Instances.Given() {
+		if err := m.checkInstances(); err != nil {
+			return err
+		}
+		m.plan.Instances = m.o.Instances.Value
+	}
+	return nil
+}
+
+// temps makes a layout of every number of temporary files, which have the size;
+// the data have one file.
+func temps(base filewise.Layout, files []int, sc workload.Scenario) []filewise.Layout {
+	out := make([]filewise.Layout, len(files))
+	for i, n := range files {
+		l := base
+		l.Temp = base.Data
+		l.Temp.Files, l.Name, l.Rank = n, sc.NameOf(n), n
+		l.Data.Files, l.Data.Placement = 1, filewise.PlaceOne
+		out[i] = l
+	}
+	return out
+}
+
+// possible leaves out of the scenario's own layouts what the engine cannot do;
+// what the user has asked for is refused instead.
+func (m *maker) possible(arms []arm) ([]arm, error) {
+	program, err := m.program()
+	if err != nil {
+		return nil, err
+	}
+	var can []arm
+	var why error
+	for _, a := range arms {
+		if _, err := m.Engine.Script(InScratch(m.plan.Target), a.Layout, program); err != nil {
+			why = Refused(m.Engine, a.Layout, err)
+			continue
+		}
+		can = append(can, a)
+	}
+	if len(can) < 2 && why != nil {
+		return nil, why
+	}
+	return can, nil
+}
+
+// Values returns what a plan holds of what flags say, by their names; 0 and empty have none.
+func Values(p experiment.Plan) map[string]string {
+	w := p.Params
+	all := map[string]any{
+		"connections": w.Connections, "row-bytes": w.RowBytes, "commit-every": w.CommitEvery, "table": w.Table, "key": w.Key,
+		"rows": w.Rows, "mode": w.Mode, "connect": w.Connect, "index": w.Index, "cache": w.Cache, "data": w.Data,
+		"repeat": w.Repeat, "batch": w.Batch, "cycle": w.Cycle, "warehouses": w.Warehouses, "scale": w.Scale,
+		"window": p.Window, "budget": p.Budget, "max-blocks": p.MaxBlocks,
+	}
+	out := map[string]string{}
+	for name, value := range all {
+		if text := texts(value)[0]; !slices.Contains([]string{"", "0", "0s"}, text) {
+			out[name] = text
+		}
+	}
+	return out
+}
+
+// DefaultsOf are a scenario's own values, as flags.
+func DefaultsOf(sc workload.Scenario) string {
+	all := Values(experiment.Plan{Params: sc.Params})
+	out := []string{fmt.Sprintf("--files %s --size %s --connections %s", joined(sc.Files, ","), SizeText(sc.Bytes), all["connections"])}
+	for _, flag := range sc.Flags {
+		if value := all[flag]; value != "" && (flag != "rows" || sc.Filling == 0) {
+			out = append(out, "--"+flag+" "+value)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// SizeText is a size as flags take it.
+func SizeText(bytes int64) string { return strings.ReplaceAll(humanize.IBytes(uint64(bytes)), " ", "") }

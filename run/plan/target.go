@@ -1,0 +1,284 @@
+package plan
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise"
+	"filewise/host/machine"
+)
+
+// TargetOptions say on what is measured: an engine, or a server by URL.
+type TargetOptions struct {
+	Engine       Opt[string]
+	Target       Opt[string]
+	PasswordFile Opt[string]
+	NoPassword   Opt[bool]
+}
+
+// Table has the rows of all; usual is the engine if none is named, empty: the first.
+func (o *TargetOptions) Table(usual string) []Option {
+	return append([]Option{
+		Row(&o.Engine, "engine", usual, "`engine` to lay databases out on: embedded, or a managed server that Filewise starts (see filewise "+
+			"engines)").
+			insteadOf("target"),
+	}, o.ServerTable()...)
+}
+
+// ServerTable has those of an external server alone.
+func (o *TargetOptions) ServerTable() []Option {
+	return []Option{
+		Row(&o.Target, "target", "", "an existing server, by `URL` such as postgres://USER@HOST/DATABASE; or sqlite:DIR").
+			insteadOf("engine").unrepeated(),
+		Row(&o.PasswordFile, "password-file", "", "`file` whose first line is the password for --target, or the URL of --from; - is standard "+
+			"input (default: the URL, FILEWISE_PASSWORD, or asked for)").unrepeated(),
+		Row(&o.NoPassword, "no-password", false, "the account of --target has no password: do not ask for one").unrepeated(),
+	}
+}
+
+// Chosen holds what the options name.
+type Chosen struct {
+	Engine filewise.Engine
+	About  filewise.Description
+	Target filewise.Target  // its address has no secret
+	Secret filewise.Address // the address with what the URL holds of secrets
+}
+
+// Choose finds engine and mode; nothing is touched.
+func (all Engines) Choose(o *TargetOptions) (Chosen, error) {
+	if o.Target.Value == "" {
+		if err := o.Idle(); err != nil {
+			return Chosen{}, err
+		}
+		if o.Engine.Value == "" && !o.Engine.Given() {
+			return all.byName(all[0].Name())
+		}
+		return all.byName(o.Engine.Value)
+	}
+	preferred := ""
+	if o.Engine.Given() {
+		preferred = o.Engine.Value
+	}
+	e, address, dir, err := all.ParseTarget(o.Target.Value, preferred)
+	if err != nil {
+		return Chosen{}, err
+	}
+	if o.Engine.Given() && o.Engine.Value != e.Name() {
+		if _, err := all.Lookup(o.Engine.Value); err != nil {
+			return Chosen{}, err
+		}
+		return Chosen{}, filewise.Errorf(filewise.CodeUsage, "leave one of them out",
+			"--engine %s and --target contradict each other: its URL is one of %s", o.Engine.Value, e.Name())
+	}
+	c := Chosen{Engine: e, About: Describe(e)}
+	c.Target = filewise.Target{Engine: e.Name(), Mode: c.About.Mode}
+	if dir != "" {
+		c.Target.Volumes = []filewise.Volume{{Name: "here", Dir: dir}}
+		return c, o.Idle()
+	}
+	shown := WithoutSecrets(*address)
+	c.Target.Mode, c.Target.Address, c.Secret = filewise.External, &shown, *address
+	return c, nil
+}
+
+// byName is an engine that Filewise runs itself.
+func (all Engines) byName(name string) (Chosen, error) {
+	e, err := all.Lookup(name)
+	if err != nil {
+		return Chosen{}, err
+	}
+	c := Chosen{Engine: e, About: Describe(e)}
+	switch c.About.Mode {
+	case filewise.External:
+		return Chosen{}, filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("give an existing server: --target %s://USER@HOST/…",
+			c.About.Schemes[0]),
+			"Filewise cannot start a managed server of %s", e.Name())
+	case filewise.Managed:
+		if err := machine.ManagedServers(); err != nil {
+			return Chosen{}, err
+		}
+	}
+	c.Target = filewise.Target{Engine: e.Name(), Mode: c.About.Mode}
+	return c, nil
+}
+
+// WithoutSecrets is an address as it is shown and stored.
+func WithoutSecrets(a filewise.Address) filewise.Address {
+	a.Password, a.Secrets = "", nil
+	return a
+}
+
+// Idle refuses options of an external server if there is none. A variable that is set for other commands is no
+// mistake.
+func (o *TargetOptions) Idle() error {
+	for _, row := range o.ServerTable()[1:] {
+		if s := row.To.Source(); s == Given || s == File {
+			return BadValue(row.Name, row.value(), "it is for a server: give its --target URL, or leave it out")
+		}
+	}
+	return nil
+}
+
+// Again are the flags that repeat the choice of a server, without a secret.
+func (o *TargetOptions) Again(t filewise.Target) []string {
+	return append([]string{"--target", t.Address.String()}, o.signIn()...)
+}
+
+// signIn are the flags that say where the password is.
+func (o *TargetOptions) signIn() (out []string) {
+	path := o.PasswordFile.Value
+	switch {
+	case o.NoPassword.Value:
+		out = append(out, "--no-password")
+	case path != "" && path != "-" && !strings.HasPrefix(path, "/dev/"):
+		if abs, err := filepath.Abs(path); err == nil {
+			path = abs
+		}
+		out = append(out, "--password-file", path)
+	}
+	return out
+}
+
+// PlaceOptions say where files lie, and how the server is set.
+type PlaceOptions struct {
+	ServerBin  Opt[string]
+	Settings   Opt[[]Pair]
+	Durability Opt[string]
+	Memory     Opt[string]
+	Cores      Opt[int]
+	Volumes    Opt[[]Pair]
+	Allow      Opt[[]string]
+}
+
+// Table has their rows.
+func (o *PlaceOptions) Table() []Option {
+	return append([]Option{
+		Row(&o.ServerBin, "server-bin", "", "`directory` of a managed server's binaries, with --database of the programs that make the "+
+			"backups (default: searched)"),
+		o.SetRow("`key=value` setting of a managed server (repeatable)"),
+		Row(&o.Durability, "durability", string(filewise.DurabilityFull), "`level` of durability, what a commit waits for: full, normal or off").
+			oneOf(string(filewise.DurabilityFull), string(filewise.DurabilityNormal), string(filewise.DurabilityOff)),
+		Row(&o.Memory, "memory", "", "`bytes` that a managed server may use, the system's cache of its files included (a cgroup; default: all "+
+			"that there is)"),
+		Row(&o.Cores, "cores", 0, "`number` of processors that a managed server is bound to, of one NUMA node first (Linux; default: all)").
+			between(1, 4096),
+		o.AllowRow(),
+	}, o.VolumeRow("`NAME=DIR` where files may be placed, as the server of --target sees it (repeatable; default here=., or the server's "+
+		"own place)"))
+}
+
+// VolumeRow is the row of the volumes, for commands that use them otherwise.
+func (o *PlaceOptions) VolumeRow(usage string) Option {
+	return Row(&o.Volumes, "volume", nil, usage).unrepeated()
+}
+
+// SetRow is the row of settings.
+func (o *PlaceOptions) SetRow(usage string) Option { return Row(&o.Settings, "set", nil, usage) }
+
+// AllowRow is the row of what the user accepts.
+func (o *PlaceOptions) AllowRow() Option {
+	return Row(&o.Allow, "allow", nil, "accept a `consequence` for the server of --target, for which doctor and plan refuse it (repeatable)")
+}
+
+// setTarget comes first: most of the others depend on the engine.
+func (m *maker) setTarget() (err error) {
+	o := m.o
+	target := o.TargetOptions
+	if m.fromServer() && target.Target.Value == "" { // whose password it is
+		target.PasswordFile, target.NoPassword = Opt[string]{}, Opt[bool]{}
+	}
+	if m.Chosen, err = m.engines.Choose(&target); err != nil {
+		return err
+	}
+	m.plan.Target = m.Target
+	if usual := m.About.Budget; usual > 0 && !o.Budget.Given() {
+		m.plan.Budget = usual
+	}
+	if m.sc.Budget > m.plan.Budget && !o.Budget.Given() {
+		m.plan.Budget = m.sc.Budget
+	}
+	switch bin := o.ServerBin.Value; {
+	case bin != "" && m.Target.Mode == filewise.Embedded:
+		return badUse("server-bin", bin, m.Target.Engine+" runs inside Filewise: leave it out")
+	case bin != "" && m.Target.Mode == filewise.External && o.Database.Value == "":
+		return badUse("server-bin", bin, "the server of --target runs already: leave it out")
+	}
+	if err := m.setDatabase(); err != nil {
+		return err
+	}
+	m.plan.Target.ServerBin = o.ServerBin.Value
+	for _, name := range o.Allow.Value {
+		if m.Target.Mode != filewise.External || !slices.Contains(m.About.Consents, name) {
+			return badUse("allow", name, "leave it out: "+m.Target.Engine+" asks for no such consent here")
+		}
+		m.plan.Target.Allowed = append(m.plan.Target.Allowed, name)
+	}
+	m.plan.Target.Durability = filewise.Durability(o.Durability.Value)
+	return m.setSettings()
+}
+
+// setLimits states what a server that Filewise starts may use.
+func (m *maker) setLimits() (err error) {
+	memory, cores := m.o.Memory.Value, m.o.Cores
+	const managed = "it is for servers that Filewise starts: leave it out"
+	switch {
+	case cores.Given() && m.Target.Mode != filewise.Managed:
+		return badUse("cores", strconv.Itoa(cores.Value), managed)
+	case memory != "" && m.Target.Mode != filewise.Managed:
+		return badUse("memory", memory, managed)
+	}
+	m.plan.Target.Cores = cores.Value
+	if memory == "" {
+		return nil
+	}
+	if m.plan.Target.Memory, err = bytesOf("memory", memory); err == nil && m.plan.Target.Memory < m.About.LeastMemory {
+		err = BadValue("memory", memory, fmt.Sprintf("%s does not work in less than %s", m.Target.Engine,
+			humanize.IBytes(uint64(m.About.LeastMemory))))
+	}
+	return err
+}
+
+func (m *maker) setSettings() error {
+	for _, s := range m.o.Settings.Value {
+		if s.Bare || s.Name == "" {
+			return BadValue("set", fmt.Sprintf("%q", s), "give it as key=value")
+		}
+		if secretSetting(s.Name) {
+			return BadValue("set", s.Name, "settings are stored with the run and shown in reports: a secret does not belong there, "+
+				"and a managed server needs none; leave it out")
+		}
+		if m.plan.Target.Settings == nil {
+			m.plan.Target.Settings = make(map[string]string)
+		}
+		m.plan.Target.Settings[s.Name] = s.Value
+	}
+	return nil
+}
+
+// secretSetting tells of settings whose values are secrets, by how engines name them:
+// report_password, wsrep_sst_auth, primary_conninfo.
+func secretSetting(key string) bool {
+	key = strings.ToLower(strings.ReplaceAll(key, "-", "_"))
+	return slices.ContainsFunc([]string{"password", "passwd", "passphrase", "secret", "_auth", "conninfo"},
+		func(end string) bool { return strings.HasSuffix(key, end) })
+}
+
+// Kinds are those of the engine, the usual one on this target first. Of those that
+// it has on a managed server only, it says itself why they cannot be had here.
+func (c Chosen) Kinds() []filewise.Kind {
+	if c.Target.Mode != filewise.External {
+		return c.About.Kinds
+	}
+	all := slices.Clone(c.About.ExternalKinds)
+	for _, k := range c.About.Kinds {
+		if !slices.Contains(all, k) {
+			all = append(all, k)
+		}
+	}
+	return all
+}

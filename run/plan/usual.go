@@ -1,0 +1,189 @@
+package plan
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"filewise"
+	"filewise/host/machine"
+	"filewise/lab/experiment"
+	"filewise/lab/workload"
+)
+
+// setUsual gives a scenario on a server the engine's usual design of it, if the user says nothing
+// of data, keys or work: one whose conditions of meaning hold.
+func (m *maker) setUsual() error {
+	designs := m.About.Usual
+	if m.plan.Target.Mode == filewise.External {
+		designs = m.About.UsualThere
+	}
+	u, ok := designs[m.sc.Name]
+	if n := u.RowsAFile * int64(m.mostFiles()); n > 0 && !m.o.AsPublished.Value {
+		usual(&m.o.Rows, n)
+	}
+	if !ok || m.plan.Target.Mode == filewise.Embedded || m.designed() {
+		return nil
+	}
+	o := m.o
+	if u.Memory && (o.Memory.Given() || !memoryCanBeLimited()) {
+		return nil
+	}
+	if u.Connections > 0 {
+		usual(&o.Connections, max(u.Connections, perCore*cores(m.plan.Target)))
+	}
+	if u.Memory {
+		o.Memory = Of(mebibytes(m.About.MemoryFor(o.Connections.Value)))
+	}
+	if u.Random {
+		o.Key = Of(workload.KeyRandom)
+	}
+	if u.Apart {
+		o.Sharing = Of(workload.TablePerConnection)
+	}
+	if u.Row > 0 {
+		o.RowBytes = Of(strconv.Itoa(u.Row))
+	}
+	for to, bytes := range map[*Opt[string]]int64{&o.Size: u.Bytes, &o.Preload: u.Preload, &o.Work: u.Work} {
+		if bytes > 0 {
+			*to = Of(mebibytes(bytes))
+		}
+	}
+	if u.CommitEvery > 0 {
+		usual(&o.CommitEvery, u.CommitEvery)
+	}
+	if u.Files != nil && !o.Layouts.Given() {
+		usual(&o.Files, u.Files)
+	}
+	return nil
+}
+
+// mostFiles is the largest number of data files that is compared.
+func (m *maker) mostFiles() int {
+	files := slices.Clone(m.usualFiles())
+	if m.o.Files.Given() {
+		files = slices.Clone(m.o.Files.Value)
+	}
+	if slices.Contains(files, PerCore) {
+		files = append(files, cores(m.plan.Target))
+	}
+	for _, l := range m.o.Layouts.Value {
+		for _, p := range l {
+			if n, err := strconv.Atoi(p.Value); err == nil && p.Name == "files" {
+				files = append(files, n)
+			}
+		}
+	}
+	return slices.Max(append(files, 1))
+}
+
+// usual gives an option that nobody has given a value.
+func usual[T any](o *Opt[T], v T) {
+	if !o.Given() {
+		*o = Of(v)
+	}
+}
+
+// perCore counts the connections a core are usual if they contend for space.
+const perCore = 2
+
+// cores are the processors of a target's machine. 0 means it is not this one.
+func cores(t filewise.Target) int {
+	if t.Mode == filewise.External && (t.Address == nil || !t.Address.Here()) {
+		return 0
+	}
+	return runtime.NumCPU()
+}
+
+// setContention has as many connections as it takes that they contend for space.
+func (m *maker) setContention() {
+	if m.o.Connections.Given() || m.o.AsPublished.Value || !slices.Contains(m.sc.Conditions(), filewise.CondContention) {
+		return
+	}
+	m.plan.Params.Connections = max(m.plan.Params.Connections, perCore*cores(m.plan.Target))
+}
+
+// setReach refuses layouts with files that hold none of the rows.
+func (m *maker) setReach() error {
+	if !m.fixed() || m.o.AsPublished.Value || m.sc.Stripes || m.sc.Temp {
+		return nil
+	}
+	scripts, err := Scripts(m.Engine, m.plan, m.work)
+	if err != nil {
+		scripts = nil // preparing reports why
+	}
+	for i, s := range scripts {
+		for _, w := range s.Warnings {
+			if w.Code == filewise.NotReached {
+				remedy := w.Remedy
+				if _, otherwise, ok := strings.Cut(remedy, "; else "); ok {
+					remedy = otherwise
+				}
+				return filewise.Errorf(filewise.CodeUsage, remedy, "%s cannot be told from fewer files: %s", m.plan.Layouts[i].Name, w.Message)
+			}
+		}
+	}
+	return nil
+}
+
+// designed reports whether the user says something of data, keys or work.
+func (m *maker) designed() bool {
+	o := m.o
+	return o.Size.Given() || o.Preload.Given() || o.Key.Given() || o.RowBytes.Given() || o.Sharing.Given() ||
+		o.Work.Given() || o.Window.Given() || o.WarmUp.Given() || o.Measure.Value != experiment.MeasureWorkload ||
+		o.AddedLater.Given() || o.Allocation.Given() || o.Growth.Given() || o.Kind.Given() || o.AsPublished.Value ||
+		o.layoutsSay("size", "kind", "allocation", "growth", "indexes")
+}
+
+// layoutsSay reports whether a layout in full has one of the keys; numbers of files, volumes and names
+// say nothing of the data.
+func (o *LayoutOptions) layoutsSay(keys ...string) bool {
+	return slices.ContainsFunc(o.Layouts.Value, func(spec LayoutSpec) bool {
+		return slices.ContainsFunc(spec, func(p Pair) bool { return slices.Contains(keys, p.Name) })
+	})
+}
+
+// memoryCanBeLimited reports whether a server's memory can be limited here; asked once, for what is tried is named by
+// the process.
+var memoryCanBeLimited = sync.OnceValue(func() bool {
+	limits, err := machine.LimitMemory(1 << 30)
+	return err == nil && limits.Close() == nil
+})
+
+func mebibytes(n int64) string { return fmt.Sprintf("%dMiB", n>>20) }
+
+// Bounds of what a run's ladder may come to.
+const (
+	mostWritten  = 8 << 30 // bytes of data that a run writes, unless the user states how much there is
+	ladderMemory = 2       // times the least in which a server works: calls of functions take more than rows
+	batchedOnLog = 100     // rows of a transaction from which the log is not all that is measured
+)
+
+// setLadder states what pilots may have the run change: nothing that the user has given.
+func (m *maker) setLadder() error {
+	o, p := m.o, &m.plan
+	if p.AsPublished != nil || p.Measure != experiment.MeasureWorkload || p.Target.Database != "" || p.Params.Custom != nil ||
+		len(p.Drivers) > 0 || o.AddedLater.Given() || m.About.TempAsIs && m.sc.Temp {
+		return nil
+	}
+	l := experiment.Ladder{MostBytes: mostWritten, Connections: !o.Connections.Given() && !o.Users.Given()}
+	takes := func(flag string) bool { return slices.Contains(m.sc.Flags, flag) }
+	if takes("commit-every") && !o.CommitEvery.Given() {
+		l.CommitEvery = batchedOnLog
+	}
+	if p.Target.Mode == filewise.Managed && !o.Memory.Given() && m.About.FileCache && memoryCanBeLimited() {
+		l.Memory, l.PerConnection = ladderMemory*m.About.LeastMemory, m.About.ConnectionMemory
+	}
+	sized := o.Size.Given() || o.layoutsSay("size")
+	switch {
+	case takes("warehouses") && !o.Warehouses.Given() && !sized:
+		l.Data, l.Size = "warehouses", true
+	case takes("rows") && !o.Rows.Given() && !sized && !m.sc.Temp:
+		l.Data, l.Size = "rows", m.sc.Filling > 0
+	}
+	p.Ladder = &l
+	return nil
+}

@@ -1,0 +1,189 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"filewise"
+	"filewise/lab/experiment"
+	"filewise/lab/verdict"
+	"filewise/lab/workload"
+)
+
+// Defaults of a plan. Window and budget are such that `filewise run` with no
+// arguments ends within two minutes on two cores.
+const (
+	defaultWindow      = 1500 * time.Millisecond
+	defaultBudget      = 90 * time.Second
+	defaultPilotWindow = time.Second
+	defaultMaxBlocks   = 20
+	fixedWorkBlocks    = 30 // of sessions whose work is fixed; for more, boundaries would have to be simulated
+	usefulBounds       = 10 // percent, that an answer has which is no verdict
+	defaultAttempts    = 3
+	defaultInstances   = 3
+	sliceLength        = 10 * time.Millisecond
+)
+
+// WorkOptions say what a trial does, and how many there are.
+type WorkOptions struct {
+	Connections  Opt[int]
+	Window       Opt[time.Duration]
+	Work         Opt[string]
+	WarmUp       Opt[time.Duration]
+	RowBytes     Opt[string]
+	CommitEvery  Opt[int]
+	Sharing      Opt[string] // of the table
+	Key          Opt[string]
+	MaxBlocks    Opt[int]
+	Budget       Opt[time.Duration]
+	Seed         Opt[string]
+	Measure      Opt[string]
+	Observe      Opt[string]
+	Preload      Opt[string]
+	Instances    Opt[int]
+	StorageLimit Opt[string]
+}
+
+// The values of StorageLimit.
+const (
+	StorageAuto = "auto"
+	StorageOff  = "off"
+)
+
+// Table has their rows.
+func (o *WorkOptions) Table() []Option {
+	return append(o.trialTable(),
+		Row(&o.MaxBlocks, "max-blocks", defaultMaxBlocks, "measure at most this `number` of blocks (rounds through all layouts; unless given, "+
+			"30 where layouts take turns at fixed work)").
+			between(verdict.FirstLook, maxBlocks),
+		Row(&o.Budget, "budget", defaultBudget, "stop after about this `time` of trials; 0: only --max-blocks limits (managed engines: longer, "+
+			"see filewise engines)"),
+		Row(&o.Seed, "seed", "", "`number` from which data and order follow (default: drawn, and reported)").unrepeated(),
+		Row(&o.Measure, "measure", experiment.MeasureWorkload, "`part` of a database's life that is measured: the workload, or the lifecycle "+
+			"of a database that it has filled (open, shutdown, checkpoint, crash recovery)").
+			oneOf(experiment.MeasureWorkload, experiment.MeasureLifecycle),
+		Row(&o.Observe, "observe", experiment.ObserveRest, "judge work that writes by `all` of it from rest to rest, the drain included "+
+			"(rest), or by the rate within the window (window; as published: always)").
+			oneOf(experiment.ObserveRest, experiment.ObserveWindow),
+		Row(&o.Preload, "preload", "", "load every build with rows of this `size` first, and restore it for every trial (default: built anew, "+
+			"empty)"),
+		Row(&o.Instances, "instances", defaultInstances, "loaded `builds` of each layout, which take turns (with --preload; scan, backup, dump, "+
+			"and where builds can be copied: unless given, every trial has a build of its own)").between(1, maxInstances),
+		Row(&o.StorageLimit, "storage-limit", StorageAuto, "the storage's own `limit`, by fio: the one that is known, or measured first where "+
+			"that takes less than a twentieth of the budget (auto), or none (off)").oneOf(StorageAuto, StorageOff),
+	)
+}
+
+func (o *WorkOptions) trialTable() []Option {
+	return []Option{
+		Row(&o.Connections, "connections", 0, "`number` of connections that work at the same time (default the scenario's)").
+			between(1, workload.MaxConnections),
+		Row(&o.Window, "window", defaultWindow, "measured `time` of a trial").insteadOf("work"),
+		Row(&o.Work, "work", "", "fixed work of a trial in `bytes` of payload, split evenly over the connections, instead of --window").
+			insteadOf("window"),
+		Row(&o.WarmUp, "warm-up", -1, "`time` before the window that is not measured (default: fixed by pilots)").shownAs("0s"),
+		Row(&o.RowBytes, "row-bytes", "", "payload `bytes` of a row (default the scenario's)"),
+		Row(&o.CommitEvery, "commit-every", 0, "`rows` per transaction (default the scenario's)").between(1, workload.MaxCommitEvery),
+		Row(&o.Sharing, "table", "", "`sharing` of the table: one for all connections (shared) or one each (per-connection)").
+			oneOf(workload.TableShared, workload.TablePerConnection),
+		Row(&o.Key, "key", "", "`order` of primary keys: sequential or random, or as the server draws them (identity: on SQL Server)").
+			oneOf(workload.KeySequential, workload.KeyRandom, workload.KeyIdentity),
+	}
+}
+
+// setObserve comes after all that states what a trial measures. The articles' designs observe what the articles did.
+func (m *maker) setObserve() error {
+	program, err := m.program()
+	if err != nil {
+		return err
+	}
+	writes := !program.ReadOnly && slices.ContainsFunc(program.Phases, func(p filewise.Phase) bool {
+		return p.Act == filewise.ActWork && p.Rate == 0 && p.Pause == nil
+	})
+	if m.o.Observe.Value == experiment.ObserveRest && writes && m.plan.AsPublished == nil && m.plan.Measure != experiment.MeasureLifecycle {
+		m.plan.Observe = experiment.ObserveRest
+	}
+	return nil
+}
+
+func (m *maker) setStorageLimit() error {
+	if m.o.StorageLimit.Value == StorageOff {
+		m.plan.StorageLimit = StorageOff
+	}
+	return nil
+}
+
+// program returns what the connections do, as far as it is planned.
+func (m *maker) program() (filewise.Program, error) {
+	w, err := m.sc.New(m.plan.Params, m.plan.Seed)
+	if err != nil {
+		return filewise.Program{}, err
+	}
+	return w.Program(), nil
+}
+
+// DriverOptions say which hosts put the load on a server in place of this one.
+type DriverOptions struct {
+	Drivers  Opt[string]
+	Temporal Opt[string]
+}
+
+// Table has their rows.
+func (o *DriverOptions) Table() []Option {
+	return append([]Option{
+		Row(&o.Drivers, "drivers", "", "`hosts` that share the connections to the server of --target, and start each load at one instant: "+
+			"host1,host2, whose workers are reached through Temporal"),
+	}, o.TemporalTable()...)
+}
+
+// TemporalTable has the row of where Temporal is alone.
+func (o *DriverOptions) TemporalTable() []Option {
+	return []Option{Row(&o.Temporal, "temporal", "", "`HOST:PORT` of Temporal, for --drivers (default: TEMPORAL_ADDRESS, a profile of "+
+		"temporal.toml, or localhost:7233)").unrepeated()}
+}
+
+// setDrivers comes after all that states what a trial does.
+func (m *maker) setDrivers() error {
+	given := m.o.Drivers.Value
+	if given == "" {
+		return nil
+	}
+	hosts := strings.Split(strings.ToLower(given), ",")
+	program, err := m.program()
+	if err != nil {
+		return err
+	}
+	for i, host := range hosts {
+		if host == "" || strings.ContainsAny(host, " \"'`\\\n") || slices.Contains(hosts[:i], host) {
+			return BadValue("drivers", given, "give the name of each host once, as its worker has it: host1,host2")
+		}
+	}
+	refuse := func(remedy, format string, args ...any) error {
+		return filewise.Errorf(filewise.CodeUsage, remedy, "--drivers %s is not possible: %s%w", given, fmt.Sprintf(format, args...),
+			unfit{name: "drivers"})
+	}
+	const leave = "leave --drivers out"
+	switch {
+	case m.Target.Mode != filewise.External || m.plan.Target.Database != "":
+		return refuse("give the URL of an existing server that all drivers reach (--target), or "+leave,
+			"drivers share a server by its URL, and %s here is Filewise's own on this host", m.Target.Engine)
+	case !m.About.Shares:
+		return refuse(leave+": this host drives it alone", "sessions of several hosts cannot yet work on one build of %s", m.Target.Engine)
+	case program.WorksBeside() || program.BacksUp() || program.Churns() || m.plan.Layouts[0].AddedLater != "" ||
+		m.plan.Measure == experiment.MeasureLifecycle:
+		return refuse(leave, "only the load of connections can be shared, and trials of this plan do more")
+	}
+	for _, x := range program.Phases {
+		switch {
+		case x.Rate > 0:
+			return refuse("leave --rate or --drivers out", "any free connection takes the next operation of a rate, and they are on several hosts")
+		case len(hosts) > x.Connections:
+			return refuse("name fewer, or give more --connections", "%s for %s (%s)", filewise.Counted(len(hosts), "driver"),
+				filewise.Counted(x.Connections, "connection"), x.Family)
+		}
+	}
+	m.plan.Drivers = hosts
+	return nil
+}

@@ -1,0 +1,208 @@
+package preview
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise"
+	"filewise/internal/say"
+	"filewise/lab/workload"
+	"filewise/results/report/document"
+	"filewise/run"
+)
+
+// mostLayouts and mostWarnings are listed on a screen.
+const mostLayouts, mostWarnings = 8, 3
+
+// Summary writes what a run would come to, on one screen: Text has all of it.
+func (v Preview) Summary(to io.Writer, opts document.TerminalOptions) error {
+	p, said := v.Plan, &lines{}
+	said.printf("%s\n", v.trialWords())
+	for _, s := range v.Space {
+		said.printf("Space: %s\n", spaceLine(s))
+	}
+	said.printf("Time: %s\n", timeWords(v))
+	if v.Forecast != nil {
+		said.printf("%s\n", v.Forecast.Sentence)
+	}
+	if len(v.Conditions) > 0 {
+		said.printf("%s\n", foreseen(v.Conditions))
+		if p.Ladder != nil && p.Ladder.Words() != "" {
+			said.printf("%s\n", p.Ladder.Words())
+		}
+	}
+	if v.Meaning != nil {
+		said.printf("%s\n", v.Meaning.Sentence(p.AsPublished.Scale))
+	}
+	said.people(p)
+	about := []document.Block{
+		document.Headline(fmt.Sprintf("%s on %s (%s), durability %s, seed %d", p.Scenario, p.Target.Engine, p.Target.Mode, p.Target.Durability,
+			p.Seed)),
+		document.Line{Text: "Nothing is executed; this is what run would do."},
+	}
+	layouts := []document.Block{v.layoutTable()}
+	if n := len(v.Layouts) - mostLayouts; n > 0 {
+		layouts = append(layouts, document.Note(fmt.Sprintf("… and %s", filewise.Counted(n, "layout"))))
+	}
+	var blocks []document.Block
+	for _, l := range strings.Split(strings.Trim(said.String(), "\n"), "\n") {
+		blocks = append(blocks, document.Text(l))
+	}
+	if v.Unseen != "" {
+		blocks = append(blocks, document.Text("The server could not be looked at, so rights, space and settings are not checked: "+v.Unseen))
+	}
+	blocks = append(blocks, v.findingLines()...)
+	opts.Short = true
+	return document.WriteTerminal(to, screens(about, layouts, blocks, v.warningLines()), opts)
+}
+
+// foreseen lists the conditions of meaning in a line, those that pilots measure last.
+func foreseen(all []filewise.Condition) string {
+	var known, later []string
+	for _, c := range all {
+		switch {
+		case c.Unknown:
+			later = append(later, string(c.Name))
+		case c.OK:
+			known = append(known, fmt.Sprintf("%s %s", c.Name, c.Sign()))
+		default:
+			known = append(known, fmt.Sprintf("%s %s (%s)", c.Name, c.Sign(), say.Joined("; ", c.Measured, c.Mend)))
+		}
+	}
+	if len(later) > 0 {
+		later = []string{"pilots measure " + say.Enumerate(later)}
+	}
+	return "Conditions: " + strings.Join(append(known, later...), ", ") + "."
+}
+
+// screens is a document of what a screen is shown, with a gap between parts.
+func screens(parts ...[]document.Block) document.Document {
+	var d document.Document
+	for _, blocks := range parts {
+		d.Sections = append(d.Sections, document.Section{Blocks: []document.Block{document.OnScreen(blocks...)}})
+	}
+	return d
+}
+
+// warningLines are the first warnings, and where the rest is.
+func (v Preview) warningLines() []document.Block {
+	var out []document.Block
+	for _, w := range v.Warnings[:min(len(v.Warnings), mostWarnings)] {
+		out = append(out, document.Notice{Message: w.Message, Remedy: w.Remedy})
+	}
+	rest := "Files, statements and the order of all trials: --sql."
+	if n := len(v.Warnings) - mostWarnings; n > 0 {
+		rest = filewise.Counted(n, "more warning") + ", files, statements and the order of all trials: --sql."
+	}
+	return append(out, document.Note(rest))
+}
+
+// layoutTable has the files of every layout by what is in them.
+func (v Preview) layoutTable() document.Block {
+	return document.Tabulate(document.Table{Caption: "Layouts"}, v.Layouts[:min(len(v.Layouts), mostLayouts)],
+		document.Name("layout", func(l LayoutScript) string { return l.Layout.Name }),
+		document.Words("files", LayoutScript.files).Wrapped())
+}
+
+// files are a layout's in a line: "data 4 × 16 MiB; log 4.9 MiB", "data 4 files of 26 MiB … 48 MiB".
+func (l LayoutScript) files() string {
+	var roles []filewise.Role
+	sizes := map[filewise.Role][]int64{}
+	for _, f := range l.Files {
+		if sizes[f.Role] == nil {
+			roles = append(roles, f.Role)
+		}
+		sizes[f.Role] = append(sizes[f.Role], f.Bytes)
+	}
+	var out []string
+	for _, role := range roles {
+		of := sizes[role]
+		least, most := humanize.IBytes(uint64(slices.Min(of))), humanize.IBytes(uint64(slices.Max(of)))
+		text := fmt.Sprintf("%s %d × %s", role, len(of), most)
+		switch {
+		case least != most:
+			text = fmt.Sprintf("%s %d files of %s … %s", role, len(of), least, most)
+		case len(of) == 1:
+			text = fmt.Sprintf("%s %s", role, most)
+		}
+		if role == filewise.RoleData && l.Layout.Data.Allocation == filewise.Growing {
+			text += ", growing"
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, "; ")
+}
+
+// trialWords returns how many trials there are, and the first and the last of them.
+func (v Preview) trialWords() string {
+	out := orderWords(v.Plan) + "."
+	if n := len(v.Trials); n > 0 {
+		first, last := v.Trials[0], v.Trials[n-1]
+		out += fmt.Sprintf(" At most %s: first %s, last %s.", filewise.Counted(n, "trial"), place(first), place(last))
+	}
+	if sc, err := workload.Lookup(v.Plan.Scenario); err == nil && v.Plan.AsPublished != nil {
+		for _, differs := range sc.On(v.Plan.Target.Engine).LayoutsDiffer(v.Plan.Layouts) {
+			out += " " + differs
+		}
+	}
+	return out
+}
+
+// place is where a trial stands.
+func place(c filewise.Cell) string {
+	if c.Pilot {
+		return c.Layout + " (pilot)"
+	}
+	return fmt.Sprintf("%s (block %d)", c.Layout, c.Block)
+}
+
+// findingLines returns what is wrong with an existing server, and how much is not.
+func (v Preview) findingLines() []document.Block {
+	if len(v.Findings) == 0 {
+		return nil
+	}
+	fine, out := 0, []document.Block{document.Text("")}
+	for _, f := range v.Findings {
+		switch f.Status {
+		case filewise.StatusFailed:
+			out = append(out, document.Text(fmt.Sprintf("Failed: %s: %s → %s", f.Check, f.Detail, f.Remedy)))
+		case filewise.StatusWarning:
+			out = append(out, document.Notice{Message: f.Check + ": " + f.Detail, Remedy: f.Remedy})
+		default:
+			if fine++; f.Check == run.BackupCost {
+				out = append(out, document.Text("Time and bytes: "+f.Detail+"."))
+				if f.Remedy != "" {
+					out = append(out, document.Text("→ "+f.Remedy))
+				}
+			}
+		}
+	}
+	out[0] = document.Text(fmt.Sprintf("Server %s: %d of %s passed.", v.Plan.Target.Address, fine, filewise.Counted(len(v.Findings), "check")))
+	return out
+}
+
+// lines are a text on its way.
+type lines struct{ strings.Builder }
+
+func (w *lines) printf(format string, args ...any) { fmt.Fprintf(w, format, args...) }
+
+// Findings lists findings with what to do about each.
+func Findings(findings []filewise.Finding) string {
+	w := &lines{}
+	for _, f := range findings {
+		w.printf("  %-8s %s: %s\n", f.Status, f.Check, Indent(f.Detail, 11))
+		if f.Remedy != "" {
+			w.printf("           → %s\n", Indent(f.Remedy, 13))
+		}
+	}
+	return w.String()
+}
+
+// Indent puts further lines of a text below its first.
+func Indent(text string, by int) string {
+	return strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n"+strings.Repeat(" ", by))
+}

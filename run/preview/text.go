@@ -1,0 +1,324 @@
+package preview
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise"
+	"filewise/internal/say"
+	"filewise/lab/experiment"
+	"filewise/lab/workload"
+	"filewise/run"
+)
+
+// Text has all of it, a statement that is repeated for other files once.
+func (v Preview) Text() string {
+	w, p := &lines{}, v.Plan
+	w.printf("%s on %s (%s), durability %s, seed %d\nNothing is executed; this is what run would do.\n", p.Scenario, p.Target.Engine,
+		p.Target.Mode, p.Target.Durability, p.Seed)
+	shown := map[string]bool{}
+	for _, l := range v.Layouts {
+		printScript(w, l, shown)
+	}
+	for _, s := range beforeAndAfter(p) {
+		w.printf("\n%s\n", s)
+	}
+	w.printf("\n%s\n", orderWords(p))
+	if p.AsPublished != nil {
+		printRuns(w, p)
+	} else {
+		printTrials(w, v.Trials)
+	}
+	w.printf("\nSpace (%s)\n", spaceWords(p))
+	for _, s := range v.Space {
+		w.printf("  %s\n", spaceLine(s))
+	}
+	w.printf("\nTime: %s\n", timeWords(v))
+	if v.Forecast != nil {
+		w.printf("%s\n", v.Forecast.Sentence)
+	}
+	w.conditions(v.Conditions)
+	if p.Ladder != nil && p.Ladder.Words() != "" {
+		w.printf("%s\n", p.Ladder.Words())
+	}
+	w.others(v)
+	return w.String()
+}
+
+// conditions lists the conditions of meaning.
+func (w *lines) conditions(all []filewise.Condition) {
+	if len(all) == 0 {
+		return
+	}
+	w.printf("\nConditions under which the run is about files; pilots measure those with a question mark\n")
+	for _, c := range all {
+		w.printf("  %s %s: %s", c.Sign(), c.Name, c.Threshold)
+		if c.Measured != "" {
+			w.printf("; here %s", c.Measured)
+		}
+		if c.Broken() && c.Mend != "" {
+			w.printf(" → %s", c.Mend)
+		}
+		w.printf("\n")
+	}
+}
+
+// people says who else is asked or told.
+func (w *lines) people(p experiment.Plan) {
+	if len(p.Maintenance) > 0 {
+		w.printf("Trials run within the maintenance windows only: %s\n", strings.Join(p.Maintenance, ", "))
+	}
+	if len(p.AbortIf) > 0 {
+		w.printf("The run stops if others keep the server busy: %s\n", strings.Join(p.AbortIf, ", "))
+	}
+	if len(p.Notify) > 0 {
+		w.printf("Told how it goes: %s\n", strings.Join(p.Notify, ", "))
+	}
+}
+
+// others says who else is asked or told, and what was found.
+func (w *lines) others(v Preview) {
+	p := v.Plan
+	w.people(p)
+	if v.Unseen != "" {
+		w.printf("\nServer %s\n  could not be looked at, so rights, space and settings are not checked: %s\n", p.Target.Address,
+			Indent(v.Unseen, 2))
+	}
+	if len(v.Findings) > 0 {
+		w.printf("\nServer %s\n", p.Target.Address)
+		w.printf("%s", Findings(v.Findings))
+	}
+	for _, x := range v.Warnings {
+		w.printf("\nWarning: %s\n", x.Message)
+		if x.Remedy != "" {
+			w.printf("  → %s\n", x.Remedy)
+		}
+	}
+}
+
+func spaceLine(s run.SpaceNeed) string {
+	name := s.Volume.Name
+	if s.Volume.Dir != "" {
+		name += " (" + s.Volume.Dir + ")"
+	}
+	free := "what is free is the server's to say"
+	if s.Free != nil {
+		free = humanize.IBytes(uint64(*s.Free)) + " free"
+	}
+	return fmt.Sprintf("%s: at least %s needed, %s", name, humanize.IBytes(uint64(s.Need)), free)
+}
+
+// beforeAndAfter states what trials do besides the statements of their layouts.
+func beforeAndAfter(p experiment.Plan) []string {
+	var out []string
+	sc, err := workload.Lookup(p.Scenario)
+	kept := err == nil && sc.Filling > 0 && !sc.Temp // loaded data that no trial alters
+	switch {
+	case kept && p.Instances == 0:
+		out = append(out, "Builds: one for each trial, loaded by the same statements.")
+	case kept:
+		turns := "."
+		if p.Target.Mode == filewise.Managed {
+			turns = ", each stopped where it is not measured."
+		}
+		out = append(out, fmt.Sprintf("Builds: %d of each layout, loaded once by the same statements; they take turns", p.Instances)+turns)
+	case p.Preload > 0 && p.Instances == 0 && p.Target.Mode == filewise.Managed:
+		out = append(out, fmt.Sprintf("Builds: one of each layout, loaded with %s by the same statements, shut down and kept; every trial has a "+
+			"copy of its own.", humanize.IBytes(uint64(p.Preload))))
+	case p.Preload > 0 && p.Instances == 0:
+		out = append(out, fmt.Sprintf("Builds: one for each trial, loaded with %s by the same statements.", humanize.IBytes(uint64(p.Preload))))
+	case p.Instances == 0 && p.Params.Custom.Restored():
+		out = append(out, fmt.Sprintf("Builds: one for each trial, restored by the server from %s, and taken to the layout.",
+			p.Params.Custom.From))
+	case p.CopiedBuilds:
+		out = append(out, fmt.Sprintf("Builds: %d of each layout, one filled from %s, shut down and copied, the others copies of its files, "+
+			"which count as the same build (give --instances to have each filled); every trial restores its build (kill, copy, start) and "+
+			"stops it at its end.", p.Instances, p.Params.Custom.From))
+	case p.Instances > 0 && p.Params.Custom.Restored():
+		out = append(out, fmt.Sprintf("Builds: %d of each layout, filled once from %s, shut down and copied; every trial restores its build "+
+			"(kill, copy, start) and stops it at its end.", p.Instances, p.Params.Custom.From))
+	case p.Instances > 0:
+		out = append(out, fmt.Sprintf("Builds: %d of each layout, loaded with %s by the same statements, shut down and copied; every trial "+
+			"restores its build (kill, copy, start) and stops it at its end.",
+			p.Instances, humanize.IBytes(uint64(p.Preload))))
+	}
+	switch {
+	case p.Measure == experiment.MeasureLifecycle && p.Target.Mode == filewise.External:
+		out = append(out, "Life cycle: half of the work, then the build goes offline and online again, both timed; the other half, then a "+
+			"checkpoint. Nothing is crashed, so no recovery is timed.")
+	case p.Measure == experiment.MeasureLifecycle:
+		out = append(out, "Life cycle: a third of the work, then shutdown and open are timed; another third, then a checkpoint; the last "+
+			"third, then the server is killed and its recovery timed.")
+	}
+	return append(out, sessionWords(p)...)
+}
+
+// sessionWords say how layouts take turns, or why they do not.
+func sessionWords(p experiment.Plan) []string {
+	if !p.TakesTurns() {
+		if p.OneByOne == "" {
+			return nil
+		}
+		return []string{"Sessions: none, one trial after the other: " + p.OneByOne + "."}
+	}
+	rounds, turn := "", "a turn"
+	if p.Cells > 0 {
+		rounds = fmt.Sprintf(" of %d rounds", p.Cells)
+	}
+	if p.Cells > 0 && p.Window > 0 {
+		turn += " of " + say.Human((p.Window / time.Duration(p.Cells)).Round(time.Millisecond))
+	}
+	out := fmt.Sprintf("Sessions: a block is a session%s, layouts live side by side; each round gives every layout %s, in fresh random "+
+		"order, and waits after each until it is durable and quiet.", rounds, turn)
+	if p.Cells == 0 {
+		out += " Pilots fix how long a turn is, and how many rounds a session has."
+	}
+	first := make([]string, 3)
+	for r := range first {
+		first[r] = strings.Join(p.TurnOrder(1, r+1), " · ")
+	}
+	out += " The turns of block 1 begin: " + strings.Join(first, "; ") + "."
+	if p.Target.Mode == filewise.External {
+		out += " All of them lie on the one server, and share its memory."
+	}
+	return []string{out}
+}
+
+// spaceWords say what the need is of, and what it does not hold.
+func spaceWords(p experiment.Plan) string {
+	out := "one layout is built at a time"
+	if p.TakesTurns() {
+		out = "all layouts are there at once"
+	}
+	if p.Instances > 0 {
+		if out = fmt.Sprintf("%d loaded builds of every layout", p.Instances); p.Target.Mode == filewise.Managed {
+			out += ", and a copy of each"
+		}
+	}
+	if p.Window > 0 {
+		out += "; what a window writes beyond --size comes on top, and the run ends before a volume is full"
+	}
+	return out
+}
+
+func timeWords(v Preview) string {
+	if v.Plan.Window == 0 {
+		if v.Plan.Budget == 0 && v.Plan.AsPublished != nil {
+			return "not known before the first runs: the work of a run is fixed, and the design says how many there are"
+		}
+		if v.Plan.Budget == 0 {
+			return "not known before the pilots: the work of a trial is fixed, and no --budget is set"
+		}
+		return fmt.Sprintf("at most about %s (the budget); how long a trial takes is known after the pilots", say.Human(v.AtMost))
+	}
+	if v.Plan.Budget == 0 {
+		return fmt.Sprintf("%s of measured windows, and what lies between them: no --budget is set", say.Human(v.AtMost.Round(time.Second)))
+	}
+	return fmt.Sprintf("at least %s of measured windows; at most about %s", say.Human(v.AtLeast.Round(time.Second)),
+		say.Human(v.AtMost.Round(time.Second)))
+}
+
+// printScript tells a layout's files, and of its statements those that are not shown yet:
+// the same one for another file, or another layout of its kind, differs in numbers alone.
+func printScript(w *lines, l LayoutScript, shown map[string]bool) {
+	w.printf("\nLayout %s\n", l.Layout.Name)
+	growing := ""
+	if l.Layout.Data.Allocation == filewise.Growing {
+		growing = " at the start, then growing"
+		if l.Layout.Data.Growth > 0 {
+			growing = fmt.Sprintf(" at most at the start, then in steps of %s", humanize.IBytes(uint64(l.Layout.Data.Growth)))
+		}
+	}
+	last := 0 // data file: of a system tablespace, no other one grows
+	for i, f := range l.Files {
+		if f.Role == filewise.RoleData {
+			last = i
+		}
+	}
+	for i, f := range l.Files {
+		size := humanize.IBytes(uint64(f.Bytes))
+		if f.Role == filewise.RoleData && (l.Layout.Kind != filewise.KindSystem || i == last) {
+			size += growing
+		}
+		w.printf("  %-5s %10s  %s\n", f.Role, size, f.Path)
+	}
+	again := 0
+	for _, s := range l.Steps {
+		alike := l.alike(s)
+		if shown[alike] {
+			again++
+			continue
+		}
+		shown[alike] = true
+		w.printf("  [%s, on %s] %s\n", s.Stage, s.On, s.SQL)
+	}
+	if again > 0 {
+		w.printf("  and %s like those above, for these files\n", filewise.Counted(again, "step"))
+	}
+}
+
+var numbers = regexp.MustCompile(`\d+([ ,]+\d+)*`)
+
+// alike returns what a step has in common with that for another file.
+func (l LayoutScript) alike(s filewise.Step) string {
+	text := s.SQL
+	for _, f := range l.Files {
+		if f.Path != "" {
+			text = strings.ReplaceAll(text, f.Path, "FILE")
+		}
+	}
+	return fmt.Sprintf("%s %s %s", l.Layout.Kind, s.Stage, numbers.ReplaceAllString(text, "0"))
+}
+
+// printTrials lists the trials block by block.
+func printTrials(w *lines, cells []filewise.Cell) {
+	block := -1
+	for _, c := range cells {
+		if c.Block != block {
+			block = c.Block
+			if c.Pilot {
+				w.printf("  pilots: ")
+			} else {
+				w.printf("\n  block %2d: ", block)
+			}
+		} else {
+			w.printf(" · ")
+		}
+		w.printf("%s", c.Layout)
+	}
+	w.printf("\n")
+}
+
+// orderWords say in which order trials come.
+func orderWords(p experiment.Plan) string {
+	a := p.AsPublished
+	if a == nil {
+		order := "each in random order"
+		if p.TakesTurns() {
+			order = "each a session with turns in random order"
+		}
+		return fmt.Sprintf("Trials: pilots first, then at most %d blocks, %s; a layout that cannot be the best any more is dropped",
+			p.MaxBlocks, order)
+	}
+	return fmt.Sprintf("Trials, as published at scale %g: each layout is run %s, one layout after the other; nothing is randomised", a.Scale,
+		a.Times())
+}
+
+// printRuns lists the runs of an article's design, layout by layout.
+func printRuns(w *lines, p experiment.Plan) {
+	for _, l := range p.Layouts {
+		w.printf("  %s: %s\n", l.Name, filewise.Counted(p.AsPublished.Repeats, "run"))
+	}
+	sc, err := workload.Lookup(p.Scenario)
+	if err != nil {
+		return
+	}
+	w.printf("\nNot as published\n")
+	for _, s := range sc.On(p.Target.Engine).DiffersHere(p.Layouts, p.AsPublished.Scale, p.Command) {
+		w.printf("  %s\n", s)
+	}
+}

@@ -1,0 +1,175 @@
+package study
+
+import (
+	"regexp"
+	"strings"
+
+	"filewise"
+	"filewise/run/plan"
+)
+
+// valueType holds what a place holds.
+type valueType string
+
+// What places hold.
+const (
+	typeText   valueType = "text"
+	typeWhole  valueType = "whole number"
+	typeNumber valueType = "number"
+	typeSwitch valueType = "true or false"
+	typeTime   valueType = "time"               // such as 500ms, 2s, 10m
+	object     valueType = "mapping"            // of the keys that are listed
+	named      valueType = "mapping by name"    // of any keys
+	items      valueType = "list"               // of items
+	anything   valueType = "anything"           //
+	either     valueType = "one of several"     // by what YAML says it is
+	secret     valueType = "text of a variable" // ${NAME} only
+)
+
+// spec holds what may stand in a place of a study file.
+type spec struct {
+	Type     valueType
+	usage    string
+	how      string         // it is written, if the type does not say it
+	pattern  *regexp.Regexp // of a text. Nil means any
+	choices  []string
+	least    *float64
+	most     *float64
+	usual    string
+	of       *spec    // of items and of named
+	fields   []member // of object
+	required []string
+	either   []*spec
+	blank    bool // a name may be empty
+	raw      bool // its texts are the user's SQL: ${NAME} is not replaced
+}
+
+// member is a key with what it may hold.
+type member struct {
+	name string
+	spec *spec
+}
+
+func (s *spec) names() []string {
+	return filewise.Each(s.fields, func(m member) string { return m.name })
+}
+
+func (s *spec) field(name string) *spec {
+	for _, f := range s.fields {
+		if f.name == name {
+			return f.spec
+		}
+	}
+	return nil
+}
+
+// example states how a value of the type is written.
+func (s *spec) example() string {
+	if s.how != "" {
+		return s.how
+	}
+	switch s.Type {
+	case typeWhole:
+		return "give one such as 8"
+	case typeNumber:
+		return "give one such as 2 or 0.5"
+	case typeSwitch:
+		return "give true or false"
+	case typeTime:
+		return "give a time such as 500ms, 2s or 10m"
+	case object, named:
+		return "give keys with values, one in a line"
+	case items:
+		return "give a list, each item behind a -"
+	}
+	if s.Type == typeText {
+		return "give a text; quote what looks like something else"
+	}
+	return ""
+}
+
+// wants states what the place takes.
+func (s *spec) wants() string {
+	if s.Type == either {
+		return strings.Join(filewise.Each(s.either, (*spec).wants), " or ")
+	}
+	if s.Type == typeSwitch {
+		return string(typeSwitch)
+	}
+	return "a " + string(s.Type)
+}
+
+// Form holds what study files can say besides what all plan.Options say.
+type Form struct {
+	Scenarios []string
+	Engines   []string
+	// Once are options that are said once, for all experiments of a file.
+	Once []plan.Option
+	// Scripts are the texts of files with SQL, by the path in the study. Nil means they are read.
+	Scripts map[string]string
+}
+
+// options are the keys of experiments.
+func (f Form) options() []plan.Option { return plan.New().Table() }
+
+// spec returns what an option's key may hold.
+func (f Form) spec(o plan.Option) *spec {
+	s := specOf(o)
+	s.usage, s.usual = strings.ReplaceAll(o.Usage, "`", ""), o.Default
+	if o.Name == keyEngine {
+		s.choices, s.usual = f.Engines, f.Engines[0]
+	}
+	return s
+}
+
+// The keys that are no flags.
+const (
+	keyName        = "name"
+	keyDescription = "description"
+	keyScenario    = "scenario"
+	keyMatrix      = "matrix"
+	keyExperiments = "experiments"
+	keyPassword    = "password"
+	keyCustom      = "custom"
+	keyDefinitions = "definitions"
+)
+
+// keyEngine is the flag whose value says enough in the name of an experiment.
+const keyEngine = "engine"
+
+// experiment returns what an experiment may say: at the top, for all.
+func (f Form) experiment(top bool) *spec {
+	out := &spec{Type: object, usage: "an experiment: keys as the flags of filewise run"}
+	matrix := &spec{Type: object, usage: "one experiment for each combination of the values that are listed"}
+	add := func(name string, s *spec) { out.fields = append(out.fields, member{name, s}) }
+	add(keyName, &spec{Type: typeText, usage: "what it is called in messages, and for --only"})
+	add(keyDescription, &spec{Type: typeText, usage: "for readers"})
+	scenario := &spec{Type: typeText, usage: "what is measured: see filewise scenarios", choices: f.Scenarios}
+	add(keyScenario, scenario)
+	matrix.fields = append(matrix.fields, member{keyScenario, &spec{Type: items, of: scenario}})
+	for _, o := range f.options() {
+		of := f.spec(o)
+		add(o.Name, of)
+		matrix.fields = append(matrix.fields, member{o.Name, &spec{Type: items, usage: of.usage, of: of}})
+	}
+	if top {
+		for _, o := range f.Once {
+			add(o.Name, f.spec(o))
+		}
+	}
+	add(keyPassword, &spec{Type: secret, usage: "the password for target, from a variable: ${NAME}"})
+	add(keyMatrix, matrix)
+	add(keyCustom, customSpec(f.Engines))
+	return out
+}
+
+// file returns what a study file may say.
+func (f Form) file() *spec {
+	out := f.experiment(true)
+	out.usage = "a study: one experiment, or several that share what stands at the top"
+	several := &spec{Type: items, usage: "several experiments, one after the other; each says what differs from the top"}
+	several.of = f.experiment(false)
+	definitions := &spec{Type: anything, usage: "a place for anchors (&name) that are used elsewhere (*name); not read itself"}
+	out.fields = append(out.fields, member{keyExperiments, several}, member{keyDefinitions, definitions})
+	return out
+}

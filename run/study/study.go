@@ -1,0 +1,249 @@
+package study
+
+import (
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"filewise"
+	"filewise/internal/filesystem"
+	"filewise/internal/nearest"
+	"filewise/lab/workload"
+	"filewise/run/plan"
+)
+
+// maxExperiments bounds what a matrix comes to.
+const maxExperiments = 500
+
+// Study holds what a file says.
+type Study struct {
+	File        string // as it was named
+	Experiments []Experiment
+	// Secrets are all texts of the file and of its variables that nothing may show;
+	// they are there also when Load returns an error.
+	Secrets []filewise.Secret
+	// Scripts are the files with SQL that it names, for Form.Scripts elsewhere.
+	Scripts map[string]string
+
+	once   values
+	source source
+}
+
+// Experiment is one of a study, the shared keys and the matrix in it.
+type Experiment struct {
+	// Name distinguishes it from the others of the file; Base is that without what the matrix says of it.
+	Name, Base string
+	Scenario   string // may be empty: the usual one
+	Place      Place
+	Custom     *workload.Custom // nil: none is given
+	Password   filewise.Secret  // of the target; may be empty
+
+	values values
+}
+
+// values holds what stands behind keys.
+type values map[string]*node
+
+// Key tells where a key of the experiment stands. False means it is not given.
+func (e Experiment) Key(key string) (Place, bool) {
+	n := e.values[key]
+	if n == nil {
+		return Place{}, false
+	}
+	return n.place, true
+}
+
+// Fill gives options what the experiment says, where neither they nor those that
+// exclude them are given.
+func (s Study) Fill(table []plan.Option, e Experiment) error { return s.fill(table, e.values) }
+
+// FillOnce gives options what the file says for all of its experiments.
+func (s Study) FillOnce(table []plan.Option) error { return s.fill(table, s.once) }
+
+func (s Study) fill(table []plan.Option, from values) error {
+	given := map[string]bool{}
+	for _, o := range table {
+		given[o.Name] = o.To.Given()
+	}
+	for _, o := range table {
+		n := from[o.Name]
+		if n == nil || given[o.Name] || given[o.Instead] {
+			continue
+		}
+		if err := put(o, n); err != nil {
+			return s.At(n.place, err)
+		}
+	}
+	return nil
+}
+
+// At says of an error of another layer where in the file its cause stands.
+func (s Study) At(p Place, err error) error { return s.source.at(p, err) }
+
+// Unnamed is the name of an experiment that has none.
+const Unnamed = "experiment"
+
+// Load reads a study file. Errors have CodeUsage, and name file, line and column.
+// getenv looks a variable up, as os.LookupEnv does.
+func Load(path string, f Form, getenv func(string) (string, bool)) (Study, error) {
+	file, err := filesystem.Open(path)
+	if err != nil {
+		return Study{File: path}, filewise.Errorf(filewise.CodeUsage, `give the path of a study file; "filewise init" writes one`,
+			"study file %s: %w", path, err)
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxBytes+1))
+	if err != nil {
+		return Study{File: path}, filewise.Errorf(filewise.CodeUsage, "give the path of a readable file", "study file %s: %w", path, err)
+	}
+	return Parse(path, text, f, getenv)
+}
+
+// Parse reads the text of a study file.
+func Parse(path string, text []byte, f Form, getenv func(string) (string, bool)) (Study, error) {
+	l := &loader{source: newSource(path, text), form: f, table: f.options(), getenv: getenv, dir: filepath.Dir(path),
+		scripts: map[string]string{}}
+	out := Study{File: path, source: l.source}
+	root, err := read(l.source, text)
+	if err == nil {
+		out.once, out.Experiments, err = l.load(root)
+	}
+	out.Secrets, out.Scripts = l.secrets, l.scripts
+	return out, err
+}
+
+// loader makes experiments of nodes.
+type loader struct {
+	source
+	form    Form
+	table   []plan.Option
+	getenv  func(string) (string, bool)
+	dir     string
+	secrets []filewise.Secret
+	scripts map[string]string
+}
+
+func (l *loader) load(root *node) (values, []Experiment, error) {
+	spec := l.form.file()
+	if err := l.expand(root, spec); err != nil {
+		return nil, nil, err
+	}
+	if err := l.check("the study", root, spec); err != nil {
+		return nil, nil, err
+	}
+	once := values{}
+	for _, o := range l.form.Once {
+		once.add(o.Name, root)
+	}
+	shared, err := l.draft(root)
+	if err != nil {
+		return nil, nil, err
+	}
+	drafts := []draft{shared}
+	if list := root.field(keyExperiments); list != nil {
+		drafts = nil
+		for _, n := range list.items {
+			said, err := l.draft(n)
+			if err != nil {
+				return nil, nil, err
+			}
+			drafts = append(drafts, l.over(shared, said))
+		}
+	}
+	var all []Experiment
+	for _, d := range drafts {
+		some, err := l.combine(d)
+		if err != nil {
+			return nil, nil, err
+		}
+		if all = append(all, some...); len(all) > maxExperiments {
+			return nil, nil, l.wrong(d.Place, "make a matrix smaller, or several files", "the file comes to more than %d experiments",
+				maxExperiments)
+		}
+	}
+	tellApart(all)
+	return once, all, nil
+}
+
+// draft is an experiment before its matrix is multiplied out.
+type draft struct {
+	Experiment
+	matrix []dimension
+}
+
+// dimension is a key of a matrix with its values.
+type dimension struct {
+	key    string
+	place  Place
+	values []*node
+}
+
+// add takes a key over, if it is given.
+func (v values) add(key string, from *node) {
+	if n := from.field(key); n != nil {
+		v[key] = n
+	}
+}
+
+// draft reads what stands in one place.
+func (l *loader) draft(n *node) (draft, error) {
+	d := draft{Experiment: Experiment{Place: n.place, values: values{}}}
+	if x := n.field(keyName); x != nil {
+		d.Base = strings.TrimSpace(x.text)
+		if d.Base == "" || len(d.Base) > 80 || strings.ContainsAny(d.Base, "\n\t") {
+			return d, l.wrong(x.place, "give a name of 1 to 80 bytes in one line", "name %q is not possible", x.text)
+		}
+	}
+	d.values.add(keyScenario, n)
+	if x := n.field(keyPassword); x != nil {
+		d.Password = filewise.Secret(x.text)
+	}
+	for _, o := range l.table {
+		d.values.add(o.Name, n)
+	}
+	if x := n.field(keyMatrix); x != nil {
+		for _, f := range x.fields {
+			if _, twice := d.values[f.name]; twice {
+				return d, l.wrong(f.place, "give it in one of the two places", "%s stands beside the matrix and in it", f.name)
+			}
+			d.matrix = append(d.matrix, dimension{f.name, f.place, f.value.items})
+		}
+	}
+	if x := n.field(keyCustom); x != nil {
+		custom, err := l.custom(x)
+		if err != nil {
+			return d, err
+		}
+		d.Custom = custom
+	}
+	return d, nil
+}
+
+// Only are the experiments of these names, whole or without what the matrix says.
+// The error names the nearest known one.
+func (s Study) Only(names []string) ([]Experiment, error) {
+	if len(names) == 0 {
+		return s.Experiments, nil
+	}
+	var known []string
+	for _, e := range s.Experiments {
+		for _, name := range []string{e.Base, e.Name} {
+			if name != "" && !slices.Contains(known, name) {
+				known = append(known, name)
+			}
+		}
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return nil, nearest.Unknown("--only", name, known)
+		}
+	}
+	var out []Experiment
+	for _, e := range s.Experiments {
+		if slices.Contains(names, e.Name) || slices.Contains(names, e.Base) {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}

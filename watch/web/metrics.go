@@ -1,0 +1,217 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"filewise"
+	"filewise/lab/probe"
+	"filewise/results/report"
+)
+
+// The labels of a run, and of a layout of it.
+var (
+	runLabels    = []string{"run", "engine", "scenario"}
+	layoutLabels = append(append([]string(nil), runLabels...), "layout")
+	familyLabels = append(append([]string(nil), layoutLabels...), "family")
+)
+
+// metric is one that can be scraped, a gauge, with the names of its labels.
+type metric struct {
+	name, help string
+	labels     []string
+}
+
+func newMetric(name, help string, labels []string, more ...string) *metric {
+	return &metric{"filewise_" + name, help, append(slices.Clone(labels), more...)}
+}
+
+// The metrics: of the run that is measured, or else of the newest one.
+var (
+	metricBuild     = newMetric("build_info", "Filewise's version; the value is 1.", nil, "version", "goversion")
+	metricState     = newMetric("run_state", "1 for the state of the run: running, paused, done, interrupted or failed.", runLabels, "state")
+	metricStarted   = newMetric("run_start_time_seconds", "When the run started, since the epoch.", runLabels)
+	metricElapsed   = newMetric("run_trial_time_seconds", "Wall time of all finished trials of the run, pilots included.", runLabels)
+	metricBlocks    = newMetric("run_blocks", "Complete blocks.", runLabels)
+	metricMaxBlocks = newMetric("run_blocks_planned", "Blocks at most.", runLabels)
+	metricWarnings  = newMetric("run_warnings", "Warnings about the run.", runLabels)
+	metricTrials    = newMetric("trials", "Trials in blocks, by how they ended.", layoutLabels, "state")
+	metricPlanned   = newMetric("trials_planned", "Trials in blocks at most: fewer when the layout is dropped or it is decided early.",
+		layoutLabels)
+	metricStage    = newMetric("trial_stage", "1 for the stage of the running trial; absent when none runs.", layoutLabels, "stage")
+	metricSeconds  = newMetric("trial_elapsed_seconds", "Time since the running trial began.", layoutLabels)
+	metricNow      = newMetric("trial_throughput", "Throughput of the running trial now, in units per second.", familyLabels, "unit")
+	metricTypical  = newMetric("layout_throughput", "Throughput of the layout's typical trial, in units per second.", familyLabels, "unit")
+	metricEstimate = newMetric("layout_difference_ratio", "Estimated difference of throughput from the baseline: 0.06 is 6 % more.",
+		familyLabels)
+	metricLow     = newMetric("layout_difference_low_ratio", "Lower limit of the difference's interval.", familyLabels)
+	metricHigh    = newMetric("layout_difference_high_ratio", "Upper limit of the difference's interval.", familyLabels)
+	metricWritten = newMetric("layout_write_amplification_ratio",
+		"Bytes that the server wrote for each byte of the work's data, in the layout's typical trial.", familyLabels)
+	metricCycles = newMetric("layout_checkpoint_cycles", "Checkpoint cycles in the measured window of the layout's typical trial.",
+		familyLabels)
+	metricBest = newMetric("layout_recommended", "1 for the layout that the verdict recommends, else 0.", familyLabels)
+
+	metricDecision = newMetric("run_decision", "1 for what the run comes to: use, keep, more, open or none.", runLabels, "family", "decision")
+	metricBound    = newMetric("run_gain_bound_ratio", "The most that any tested layout can gain over the baseline: 0.02 is 2 %.", runLabels,
+		"family")
+
+	metricLatency = newMetric("layout_latency_seconds", "What so many of the layout's operations stay within: those of a type, or all.",
+		familyLabels, "operation", "percentile")
+
+	metricWaiting = newMetric("trial_waiting_sessions", "Sessions that wait at a time, by the class of their waits: the mean of the running "+
+		"trial's window so far.", familyLabels, "class")
+	metricMemory = newMetric("trial_memory_bytes", "Memory of the machine: the mean of the running trial's window so far.", layoutLabels,
+		"kind")
+)
+
+// scrape are the lines of what is scraped.
+type scrape map[*metric][]string
+
+var escaped = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
+
+// gauge adds a value. Labels may be names of the user's: what is not UTF-8 in them is replaced.
+func (s scrape) gauge(m *metric, x float64, labels ...string) {
+	pairs := make([]string, len(m.labels))
+	for i, name := range m.labels {
+		pairs[i] = name + `="` + escaped.Replace(strings.ToValidUTF8(labels[i], "\uFFFD")) + `"`
+	}
+	s[m] = append(s[m], fmt.Sprintf("%s{%s} %s\n", m.name, strings.Join(pairs, ","), strconv.FormatFloat(x, 'g', -1, 64)))
+}
+
+// metrics answers /metrics in Prometheus' text format: https://prometheus.io/docs/instrumenting/exposition_formats/.
+// Nothing is counted between scrapes.
+func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
+	lines := s.scrape(r.Context())
+	var b strings.Builder
+	for _, m := range slices.SortedFunc(maps.Keys(lines), func(a, b *metric) int { return strings.Compare(a.name, b.name) }) {
+		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s gauge\n%s", m.name, m.help, m.name, strings.Join(lines[m], ""))
+	}
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	_, _ = io.WriteString(w, b.String()) // who has gone away cannot be told
+}
+
+// scrape returns what there is to tell at the moment.
+func (s *Server) scrape(ctx context.Context) scrape {
+	out := make(scrape)
+	out.gauge(metricBuild, 1, s.config.Version, runtime.Version())
+	picture := s.current(ctx)
+	out.ofFleet(picture.fleet)
+	status := picture.status
+	p := status.Progress
+	if p == nil {
+		return out
+	}
+	run := []string{strconv.FormatInt(p.Run, 10), p.Engine, p.Scenario}
+	out.ofRun(run, p, status.Now)
+	for _, l := range p.Families[0].Layouts {
+		out.ofLayout(append(run[:3:3], l.Name), p, l)
+	}
+	for _, f := range p.Families {
+		family := append(run[:3:3], f.Name)
+		out.gauge(metricDecision, 1, append(family[:4:4], string(f.Decision.Decision))...)
+		if most := f.Decision.BoundPercent; most != nil {
+			out.gauge(metricBound, *most/100, family...)
+		}
+		for _, l := range f.Layouts {
+			out.ofFamily(append(run[:3:3], l.Name, f.Name), p, l)
+		}
+	}
+	for _, l := range p.Types {
+		out.ofLatency(append(run[:3:3], l.Layout, l.Family, l.Type), l.P50, l.P99, l.P999)
+	}
+	if n := status.Now; n != nil && n.Stage != "" {
+		out.ofTrial(append(run[:3:3], n.Cell.Layout), n)
+		out.ofCounters(append(run[:3:3], n.Cell.Layout), n)
+	}
+	return out
+}
+
+func (s scrape) ofRun(run []string, p *Progress, n *Now) {
+	state := p.State
+	if n != nil && n.Pausing && n.Stage == "" {
+		state = "paused"
+	}
+	s.gauge(metricState, 1, append(run, state)...)
+	s.gauge(metricStarted, float64(p.Started.UnixMilli())/1e3, run...)
+	s.gauge(metricElapsed, p.Elapsed, run...)
+	s.gauge(metricBlocks, float64(p.Blocks), run...)
+	s.gauge(metricMaxBlocks, float64(p.MaxBlocks), run...)
+	s.gauge(metricWarnings, float64(len(p.Warnings)), run...)
+}
+
+func (s scrape) ofLayout(layout []string, p *Progress, l report.LayoutDoc) {
+	s.gauge(metricTrials, float64(l.Done), append(layout, string(filewise.Done))...)
+	s.gauge(metricTrials, float64(l.Failed), append(layout, string(filewise.Failed))...)
+	planned := p.MaxBlocks
+	if l.DroppedAt > 0 {
+		planned = l.DroppedAt
+	}
+	s.gauge(metricPlanned, float64(planned), layout...)
+}
+
+// ofFamily is what was found about a layout; what is not known is absent.
+func (s scrape) ofFamily(family []string, p *Progress, l report.LayoutDoc) {
+	if l.Typical != nil {
+		s.gauge(metricTypical, *l.Typical, append(family, strings.TrimSuffix(l.Unit, "/s"))...)
+	}
+	for d, x := range map[*metric]*float64{metricWritten: l.WrittenPerByte, metricCycles: l.CheckpointCycles} {
+		if x != nil {
+			s.gauge(d, *x, family...)
+		}
+	}
+	if t := l.Latency; t != nil {
+		s.ofLatency(append(family[:len(family):len(family)], "all"), t.P50, t.P99, t.P999)
+	}
+	best := 0.0
+	if l.Recommended {
+		best = 1
+	}
+	s.gauge(metricBest, best, family...)
+	if l.Name == p.Baseline {
+		return
+	}
+	for d, percent := range map[*metric]*float64{metricEstimate: l.Percent, metricLow: l.PercentLow, metricHigh: l.PercentHigh} {
+		if percent != nil {
+			s.gauge(d, *percent/100, family...)
+		}
+	}
+}
+
+func (s scrape) ofLatency(labels []string, p50, p99, p999 time.Duration) {
+	for i, took := range []time.Duration{p50, p99, p999} {
+		s.gauge(metricLatency, took.Seconds(), append(labels[:len(labels):len(labels)], []string{"50", "99", "99.9"}[i])...)
+	}
+}
+
+func (s scrape) ofTrial(layout []string, n *Now) {
+	s.gauge(metricStage, 1, append(layout, n.Stage)...)
+	s.gauge(metricSeconds, n.Seconds, layout...)
+	if n.Throughput != nil {
+		s.gauge(metricNow, *n.Throughput, append(layout, n.Family, n.Unit)...)
+	}
+}
+
+// ofCounters is what the probes of the running trial tell.
+func (s scrape) ofCounters(layout []string, n *Now) {
+	waiting := make(map[filewise.WaitClass]float64)
+	for _, c := range n.Counters {
+		switch {
+		case c.Probe == filewise.ProbeWaits && c.Unit == "s" && c.PerSecond != nil:
+			waiting[c.Class] += *c.PerSecond
+		case c.Probe == probe.ProbeMemory:
+			s.gauge(metricMemory, c.Value, append(layout, c.Name)...)
+		}
+	}
+	for class, x := range waiting {
+		s.gauge(metricWaiting, x, append(layout, n.Family, string(class))...)
+	}
+}

@@ -1,0 +1,140 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"filewise"
+	"filewise/results/store"
+)
+
+// picture holds what is to be shown at one moment; nothing in it changes any more.
+type picture struct {
+	status  Status
+	run     measured // that is being measured. Nil means none, or it cannot be asked
+	list    []byte   // the runs, as JSON
+	listed  time.Time
+	stored  storedKey // the run whose progress was read from the store
+	problem string    // why the store cannot be read. Empty means it can
+	fleet   *knownFleet
+}
+
+// storedKey reports whether a stored run has changed.
+type storedKey struct {
+	id             int64
+	state          store.State
+	trials, failed int
+}
+
+// listEvery states how often the list of runs is read, from a store that a measuring process writes to.
+const listEvery = 5 * time.Second
+
+// current is the newest picture; those who ask at once share one.
+func (s *Server) current(ctx context.Context) picture {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if time.Since(s.taken) >= pictureFor {
+		// Who asked first may go away; the others still want the picture.
+		s.picture = s.take(context.WithoutCancel(ctx), s.picture)
+		s.taken = time.Now()
+	}
+	return s.picture
+}
+
+// take makes the picture that follows one.
+func (s *Server) take(ctx context.Context, before picture) picture {
+	p := before
+	p.fleet = s.fleet.now()
+	status, run := s.ask(ctx, before)
+	changed := (run == nil) != (before.run == nil) || status.Run != before.status.Run
+	if time.Since(p.listed) >= listEvery || changed || run != nil && status.Version != before.status.Version {
+		p.listRuns(ctx, s.config.Archive)
+	}
+	if p.run = run; run != nil {
+		p.status, p.stored = status, storedKey{}
+		return p
+	}
+	p.fromStore(ctx, s.config.Archive)
+	return p
+}
+
+// ask asks who measures: this process, or another one. The Progress that is known
+// already is filled in.
+func (s *Server) ask(ctx context.Context, before picture) (Status, measured) {
+	var all []measured
+	if s.local != nil {
+		all = append(all, local{s.local})
+	}
+	if s.config.Sockets != "" {
+		all = append(all, remotes(s.config.Sockets)...)
+	}
+	for _, run := range all {
+		status, err := run.Status(ctx, before.status.Version)
+		if err == nil && status.Version == before.status.Version {
+			status.Progress = before.status.Progress
+		}
+		if err == nil && status.Progress != nil && status.Now != nil {
+			return status, run
+		}
+	}
+	return Status{}, nil
+}
+
+// listRuns reads the list.
+func (p *picture) listRuns(ctx context.Context, a Archive) {
+	p.listed = time.Now()
+	runs, err := a.Runs(ctx, 0)
+	if p.explain(err) {
+		return
+	}
+	if body, err := json.Marshal(runs); err == nil && !bytes.Equal(body, p.list) {
+		p.list = body
+	}
+}
+
+// fromStore shows the newest stored run, if none can be asked.
+func (p *picture) fromStore(ctx context.Context, a Archive) {
+	var runs []store.RunInfo
+	if json.Unmarshal(p.list, &runs) != nil || len(runs) == 0 {
+		p.status = Status{Store: a.Path()}
+		return
+	}
+	last := runs[len(runs)-1]
+	key := storedKey{last.ID, last.State, last.Trials, last.Failed}
+	if key == p.stored {
+		return
+	}
+	d, err := a.Run(ctx, last.ID)
+	if p.explain(err) {
+		return
+	}
+	progress := ProgressOf(d)
+	p.stored = key
+	p.status = Status{Store: a.Path(), Run: last.ID, Version: newVersion(), Progress: &progress}
+}
+
+// explain keeps why the store cannot be read.
+func (p *picture) explain(err error) (failed bool) {
+	if errors.Is(err, context.Canceled) {
+		return true
+	}
+	p.problem = ""
+	if err != nil {
+		p.problem = explained(err)
+	}
+	return err != nil
+}
+
+// explained is an error with what to do, in a line.
+func explained(err error) string {
+	if remedy := filewise.RemedyOf(err); remedy != "" {
+		return err.Error() + " → " + remedy
+	}
+	return err.Error()
+}
+
+// newVersion is one that no other status has, also of other processes.
+func newVersion() uint64 { return uint64(time.Now().UnixMicro()) }
