@@ -6,12 +6,11 @@ import (
 	"time"
 )
 
-// Capturer is an engine that can tell what the clients of an existing database do.
+// Capturer is an engine that can record what the clients of an existing database do.
 type Capturer interface {
 	// Watch opens a database of the user's, in sessions that cannot write.
 	Watch(ctx context.Context, t Target, database string) (Watcher, error)
-	// ReadLog tells the statements of a server's log that were given to a database, in
-	// their order.
+	// ReadLog passes on the statements of a server's log that were given to a database, in their order.
 	ReadLog(r io.Reader, database string, each func(LoggedStatement)) error
 }
 
@@ -22,21 +21,22 @@ type Watcher interface {
 	// Counted are the statements that the server has counted since it counts, without their values. Where it does not
 	// count, the error states what to do.
 	Counted(context.Context) ([]CountedStatement, error)
-	// Sessions are those of the database: executing something now, and all.
+	// Sessions counts the database's sessions: the ones executing something now, and all.
 	Sessions(context.Context) (active, connected int, err error)
 	// Shape divides a statement of the database from its values, except for constants (as Shape.Keep takes them).
 	// Nothing is executed; the error reports why the server would not take it.
 	Shape(ctx context.Context, text string, constants []string) (Shape, error)
-	// Table is the table of a name, with statistics of its columns; without a name: there is
-	// none. Of a column that withhold names no value is asked for, nor told.
+	// Table returns the table of a name, with statistics of its columns. Without a name there is no table. No value
+	// of a column that withhold names is read or returned.
 	Table(ctx context.Context, name string, withhold func(column string) bool) (TableFacts, error)
 	Close() error
 }
 
-// Accustomed is a Watcher that knows on which settings the database's statements depend.
+// Accustomed is a Watcher that can list the settings on which the database's statements depend.
 type Accustomed interface {
-	// Settings are those by which a managed server takes them as this one does, by name. Those that clients give their
-	// sessions themselves come before the server's (nil: none are known). "autocommit" is there if sessions begin without.
+	// Settings returns the settings that give a managed server this one's behaviour, by name. What clients set in
+	// their sessions themselves comes before the server's settings (nil means none are known). "autocommit" is there
+	// if sessions begin without.
 	Settings(ctx context.Context, sessions map[string]string) (map[string]string, error)
 }
 
@@ -59,10 +59,10 @@ type LoggedStatement struct {
 	Values [][]string
 	// Arguments are the values of its parameters $1, $2, …, as SQL has them. Nil means not known.
 	Arguments []string
-	// Ended is when it ended (if the log tells how long it took), or began. Zero means not known.
+	// Ended is the time of its end (if the log has durations), or of its begin. Zero means not known.
 	Ended   time.Time
-	Seconds float64 // 0: the log does not tell
-	Earlier bool    // its session is older than the log, which does not tell its database
+	Seconds float64 // 0 means the log has none
+	Earlier bool    // its session is older than the log, which does not name its database
 	// Together: the session's next statement was given in one text with it, and is of the same transaction.
 	Together bool
 }
@@ -112,7 +112,7 @@ const (
 	UsePattern Use = "pattern"
 	// UseWords is a text to search for, by words.
 	UseWords Use = "words"
-	// UseSpan is an interval of time, which the statement says as a literal.
+	// UseSpan is an interval of time, which the statement has as a literal.
 	UseSpan Use = "span"
 )
 
@@ -122,9 +122,9 @@ type ValueUse struct {
 	// Part is the column of Table's new row that an expression with the value makes. Empty means none.
 	Part string
 	Use  Use
-	Type ColumnType // where the server tells
+	Type ColumnType // if the server returns it
 	Said string     // its type in the server's words, where a study draws none of that kind
-	// Literal holds what a limit, an offset or a span said. Empty means the server does not tell.
+	// Literal holds the value of a limit, an offset or a span. Empty means the server does not return it.
 	Literal string
 	Text    string // in the statement. Empty means a parameter stands there
 	// Constant is the text of a value that never varied in a log. Empty means it did, or the log has too few.
@@ -149,25 +149,27 @@ const (
 
 // TableFacts are a table's.
 type TableFacts struct {
-	Name  string // as it was asked for
+	Name  string // name in the request
 	Table string // without a schema
 	Bytes int64
 	Rows  float64
 	Key   string // the first column of its primary key. Empty means it has none
 	// Whole reports why it cannot be divided into partitions. Empty means it can.
 	Whole string
-	// Alone is the kind of layouts that hold it whole, beside other tables on other volumes. Empty means none does.
+	// Alone is the kind of layout that holds it whole, next to other tables on other volumes. Empty means no kind
+	// does.
 	Alone   Kind
 	Columns []ColumnFacts
 	Foreign []ForeignKey // of several columns
-	// Rules are those that may turn an INSERT into another statement, each of which a server counts as a further call.
+	// Rules counts the rules that may turn an INSERT into another statement; a server counts each as a further call.
 	Rules int
-	// Create are statements that make a table with rows like these, if no dump fills builds: spread says where the
-	// layout puts it, and tell of which columns frequent values may be told. nil: a dump does.
+	// Create returns statements that make a table with rows like these, if no dump fills builds: spread is the
+	// layout's place for it, and tell reports for which columns frequent values may be used. Nil means a dump makes
+	// the table.
 	Create func(spread string, tell func(ColumnFacts) bool) []string
 }
 
-// ColumnFacts holds what statistics tell of a column. What was withheld, or is not known, is empty.
+// ColumnFacts holds a column's statistics. What was withheld, or is not known, is empty.
 type ColumnFacts struct {
 	Name string
 	Type ColumnType
@@ -183,7 +185,7 @@ type ColumnFacts struct {
 	Shares []float64
 	// Closed: the type has no other values than Common, which its definition names.
 	Closed bool
-	// View: it is a view's, of which the server has no statistics; what is told is of the table behind it.
+	// View: it belongs to a view, of which the server has no statistics; the facts are the underlying table's.
 	View bool
 	// Checked: a CHECK of the table or of the type names it.
 	Checked bool

@@ -16,8 +16,8 @@ const (
 	shellPowerShell
 )
 
-// CommandLine is a command as it is typed: in a form that sh, cmd and PowerShell read alike if there is one, else in
-// that of the shell from which this process was started.
+// CommandLine is a command as a user types it: in a form that sh, cmd and PowerShell read the same way if there is
+// one, else in the form of the shell from which this process was started.
 func CommandLine(args ...string) string {
 	in := shellSh
 	if runtime.GOOS == "windows" {

@@ -5,15 +5,14 @@ import "fmt"
 // CustomSQL is the SQL of a workload that brings its own, so that engines take it in
 // place of their sections. Within it :NAME is a parameter.
 type CustomSQL struct {
-	// Tables are those that the layout spreads; the set-up creates them, and says
-	// by {{spread "NAME"}} where.
+	// Tables lists the tables that the layout spreads. The set-up creates them, and places them by {{spread "NAME"}}.
 	Tables []CustomTable `json:"tables,omitempty"`
 	// Setup is executed once in each build. Its texts are templates, of which the engine states what they may hold.
 	Setup []CustomText `json:"setup,omitempty"`
 	// From is a dump of a database, which fills each build in the place of the set-up. Empty means there is none.
 	From string `json:"from,omitempty"`
-	// Sections are by the names of Phase.Sections, and by those that Querier.Query is
-	// asked for. One of several statements is a transaction.
+	// Sections are keyed by the names of Phase.Sections and the names that Querier.Query gets. A section of several
+	// statements is a transaction.
 	Sections map[string]CustomSection `json:"sections"`
 	// ShardBy is the parameter whose value, modulo their number, is the file of an operation, where files are
 	// databases of their own. Empty means a connection has files of its own.
@@ -32,7 +31,7 @@ type CustomTable struct {
 // CustomSection are statements that belong together.
 type CustomSection struct {
 	Params []string     `json:"params,omitempty"` // the names of what Args gives, in order
-	Drawn  []string     `json:"drawn,omitempty"`  // those of them that are drawn by chance
+	Drawn  []string     `json:"drawn,omitempty"`  // the Args drawn by chance
 	Texts  []CustomText `json:"texts"`
 }
 
@@ -44,5 +43,5 @@ type CustomText struct {
 	Whole bool   `json:"whole,omitempty"` // one statement, semicolons included
 }
 
-// Place says where the text stands, so many lines further down.
+// Place names the text's place, so many lines further down.
 func (t CustomText) Place(lines int) string { return fmt.Sprintf("%s:%d", t.File, t.Line+lines) }

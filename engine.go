@@ -8,7 +8,7 @@ import (
 // Capability is something that a server may or may not offer.
 type Capability string
 
-// Capabilities that the engines of today are asked for.
+// Capabilities that today's engines offer or refuse.
 const (
 	CanPreallocate Capability = "preallocated files"
 	CanGrow        Capability = "growing files"
@@ -75,7 +75,7 @@ type Step struct {
 type Server interface {
 	// Facts are the version and the effective settings, for reports.
 	Facts(context.Context) ([]Fact, error)
-	// Offers says of each capability why it is absent. Nil means it is offered.
+	// Offers returns why a capability is absent, for each. Nil means it is offered.
 	Offers() map[Capability]error
 	// Build creates the layout's files, empty of data, and the program's tables.
 	Build(context.Context, Layout, Program) (*Database, error)
@@ -142,14 +142,14 @@ type Session interface {
 
 // Rehearser is a Session that can try what it would do.
 type Rehearser interface {
-	// Rehearse executes an operation, and rolls it back. Of a session whose context was of Rehearsing it tells as well
-	// that the operation's statements could not be prepared.
+	// Rehearse executes an operation, and rolls it back. If the session's context comes from Rehearsing, it also
+	// reports that the operation's statements could not be prepared.
 	Rehearse(ctx context.Context, i int64) error
 }
 
 type rehearsing struct{}
 
-// Rehearsing is a context in which Connect leaves it to Rehearse to tell which statements cannot be prepared.
+// Rehearsing is a context in which Connect leaves it to Rehearse to report statements that cannot be prepared.
 func Rehearsing(ctx context.Context) context.Context {
 	return context.WithValue(ctx, rehearsing{}, true)
 }
@@ -177,8 +177,7 @@ type Cycler interface {
 	Cycle(context.Context) (offline, online time.Duration, err error)
 }
 
-// Querier runs a named section of the workload's SQL and returns its rows,
-// those of every file one after the other.
+// Querier runs a named section of the workload's SQL and returns its rows, file after file.
 type Querier interface {
 	Query(ctx context.Context, section string) ([][]any, error)
 }
@@ -188,7 +187,7 @@ type Dropper interface {
 	Drop(context.Context) error
 }
 
-// Extender adds the further files of a layout that is AddedLater, and rebuilds the data if the layout says so.
+// Extender adds the further files of a layout that is AddedLater, and rebuilds the data if the layout demands it.
 // Sessions are closed before. Observe then returns all files of the layout.
 type Extender interface {
 	Extend(context.Context) error
@@ -208,8 +207,8 @@ type Resetter interface {
 // NotReached is the code of the warning that files of a layout hold none of the rows.
 const NotReached = "files-not-reached"
 
-// Usual is an engine's design of a scenario, if the user says nothing of data, keys or work. What
-// is zero is the scenario's.
+// Usual is an engine's design of a scenario, if the user sets no data, keys or work. Zero values are replaced by the
+// scenario's.
 type Usual struct {
 	// Memory limits what the server may use to Description.MemoryFor its connections.
 	Memory      bool  `json:"memory,omitempty"`
@@ -219,12 +218,11 @@ type Usual struct {
 	Preload     int64 `json:"preload,omitempty"` // payload that is there before, in bytes
 	Row         int   `json:"row,omitempty"`     // payload of a row, in bytes
 	Work        int64 `json:"work,omitempty"`    // fixed work of a trial, in bytes of payload. 0 means a window
-	// RowsAFile are those of dml for each file of the largest layout, so that each holds some.
+	// RowsAFile sets dml's rows for each file of the largest layout, so that each file holds some.
 	RowsAFile   int64 `json:"rows_a_file,omitempty"`
 	CommitEvery int   `json:"commit_every,omitempty"`
 	Apart       bool  `json:"apart,omitempty"` // each connection has a table of its own
-	// Files are the numbers compared: none of them says more, and further ones take
-	// their share of the budget.
+	// Files are the numbers compared: further ones would add no information, and take their share of the budget.
 	Files []int `json:"files,omitempty"`
 }
 
@@ -233,8 +231,8 @@ type Description struct {
 	Mode  Mode   `json:"mode"`
 	Files string `json:"files"` // what N files are
 	Kinds []Kind `json:"kinds"` // the usual one first
-	// Bytes, RowBytes and Budget are the usual size, payload of a row and duration of an experiment here. 0 means
-	// those of the scenario and of the command.
+	// Bytes, RowBytes and Budget are the usual size, payload of a row and duration of an experiment here. 0 means the
+	// scenario's and the command's value.
 	Bytes    int64         `json:"bytes,omitempty"`
 	RowBytes int           `json:"row_bytes,omitempty"`
 	Budget   time.Duration `json:"budget_ns,omitempty"`
@@ -259,16 +257,18 @@ type Description struct {
 	// CopiedKinds are the kinds of layout whose builds on a managed server are loaded once
 	// (Copier).
 	CopiedKinds []Kind `json:"-"`
-	// CopiedAlone are those of which the same is true if a dump fills the builds and the data files of one lie on one volume.
+	// CopiedAlone are the kinds for which the same is true if a dump fills the builds and the data files of one lie
+	// on one volume.
 	CopiedAlone []Kind `json:"-"`
 
-	// LeastFile is the least size of a data file that all layouts can have. 0 means that of a scenario does.
+	// LeastFile is the least size of a data file that all layouts can have. 0 means the scenario's least size will
+	// do.
 	LeastFile int64 `json:"least_file,omitempty"`
 	Page      int64 `json:"page,omitempty"` // bytes of a page of its files. 0 means 4096
 
-	// BackupKinds are the kinds of layout for scenario backup, the usual one first. None means those of Kinds.
+	// BackupKinds are the kinds of layout for scenario backup, the usual one first. None means Kinds.
 	BackupKinds []Kind `json:"backup_kinds,omitempty"`
-	// TempKinds are the kinds of layout for scenario temp, the usual one first. None means those of Kinds.
+	// TempKinds are the kinds of layout for scenario temp, the usual one first. None means Kinds.
 	TempKinds []Kind `json:"temp_kinds,omitempty"`
 	// TempAsIs: temporary files are the whole server's, and scenario temp measures them as
 	// they are.
@@ -288,7 +288,7 @@ type Description struct {
 	// Scans: reading is measured by scenario scan on every target; else only what writes.
 	Scans bool `json:"-"`
 	// RowKinds are the kinds of layout for scenario dml, whose rows are too few to fill files one after the other.
-	// None means those of Kinds.
+	// None means Kinds.
 	RowKinds []Kind `json:"row_kinds,omitempty"`
 	// Dumps is how --from names a dump that a server by URL reads itself, and that fills the builds there. Empty
 	// means it reads none.
@@ -313,7 +313,7 @@ type Description struct {
 	// Note holds what a verdict on this engine does not say; may be empty.
 	Note string `json:"note,omitempty"`
 
-	// Schemes are those of URLs that name an external server, the usual one first. None means the engine has no
+	// Schemes are the schemes of URLs that name an external server, the usual one first. None means the engine has no
 	// external targets.
 	Schemes []string `json:"schemes,omitempty"`
 	Port    int      `json:"port,omitempty"` // the usual one
@@ -322,19 +322,19 @@ type Description struct {
 	// Rights are the statements that give an account what Filewise needs of an
 	// external server, and no more.
 	Rights []string `json:"rights,omitempty"`
-	// Needs are Rights by what needs them, a row each. None means the engine does not tell.
+	// Needs are Rights by what needs them, a row each. None means the engine has no list.
 	Needs []Need `json:"needs,omitempty"`
 	// Understands are engines whose custom SQL it takes if it is given none of its own.
 	Understands []string `json:"understands,omitempty"`
-	// Consents are those that findings about an external server may ask for.
+	// Consents lists the consents that findings about an external server may ask for.
 	Consents []string `json:"consents,omitempty"`
 	// Unproven states what has not been run against the real product. Empty means all has.
 	Unproven string `json:"unproven,omitempty"`
-	// Licence holds what the vendor's licence says of publishing results; may be empty.
+	// Licence quotes the vendor's licence on publishing results; may be empty.
 	Licence string `json:"licence,omitempty"`
 }
 
-// usualConnections are those that LeastMemory is for.
+// usualConnections is the number of connections that LeastMemory is for.
 const usualConnections = 8
 
 // MemoryFor is the least memory in which the server works with so many connections, in bytes.
@@ -342,8 +342,8 @@ func (d Description) MemoryFor(connections int) int64 {
 	return d.LeastMemory + d.ConnectionMemory*int64(max(connections-usualConnections, 0))
 }
 
-// Arranger is an engine on which numbers of files alone do not tell what helps,
-// so that a comparison has further arms.
+// Arranger is an engine on which numbers of files alone do not show what helps, so that a comparison has further
+// arms.
 type Arranger interface {
 	// Arrange makes the layouts that compare numbers of files: base has all but
 	// the number, the name and the rank. The first is the baseline.

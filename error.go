@@ -24,7 +24,7 @@ const (
 
 // Sentinel errors that layers test for.
 var (
-	// ErrUnsupported: the engine cannot do what was asked.
+	// ErrUnsupported: the engine cannot do it.
 	ErrUnsupported = errors.ErrUnsupported
 	// ErrCheck: the data is not what the operations should have left.
 	ErrCheck = errors.New("the data is not what the operations should have left")
@@ -33,7 +33,7 @@ var (
 	ErrSpace = errors.New("the volume is full")
 	// ErrConnections: the server takes no more connections, whatever the layout.
 	ErrConnections = errors.New("the server takes no more connections")
-	// ErrLayout: what was built is not the layout that was asked for.
+	// ErrLayout: the build differs from the requested layout.
 	ErrLayout = errors.New("the files are not the layout that was asked for")
 )
 
@@ -84,8 +84,7 @@ func RemedyOf(err error) string {
 	return ""
 }
 
-// Plain is an error's text without the sentinel ErrUnsupported, which says no more than
-// the text that wraps it.
+// Plain is an error's text without the sentinel ErrUnsupported, which adds nothing to the text that wraps it.
 func Plain(err error) string {
 	return strings.ReplaceAll(err.Error(), ": "+ErrUnsupported.Error(), "")
 }

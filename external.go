@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// What an external server offers besides Build. A Server implements these if it can; opening it has changed nothing
-// yet.
+// What an external server offers in addition to Build. A Server implements these if it can; opening it has changed
+// nothing yet.
 
 // OptionChecker refuses options of a server's URL that nothing would read, by their
 // names alone: nothing is connected to, and no file looked at.
@@ -14,14 +14,13 @@ type OptionChecker interface {
 	CheckOptions(Address) error
 }
 
-// Examiner looks whether a server can do what is wanted, and what will distort
-// the result. It reads only.
+// Examiner checks whether a server can run the experiment, and what will distort the result. It reads only.
 type Examiner interface {
 	// Examine never fails: what could not be looked at is a finding too.
 	Examine(context.Context, Demand) []Finding
 }
 
-// Demand holds what an experiment wants of a server.
+// Demand holds an experiment's requirements of a server.
 type Demand struct {
 	Layouts []Layout
 	Program Program
@@ -56,17 +55,16 @@ type Finding struct {
 
 // Locker lets one run measure on a server at a time.
 type Locker interface {
-	// Lock takes the server's measuring lock; the error has CodeBusy and says who
-	// holds it.
+	// Lock takes the server's measuring lock; the error has CodeBusy and names its holder.
 	Lock(context.Context, Holder) (Lock, error)
 }
 
-// Holder is who takes the measuring lock of a server.
+// Holder identifies the taker of a server's measuring lock.
 type Holder struct {
 	Who string // for others
-	// Host is the host's measuring lock, which the run holds, among those of all hosts: a session on the server that
-	// says the same, and is of another process, is a dead one's. Empty: none is held, or the host cannot distinguish
-	// it from others'.
+	// Host names the host's measuring lock, which the run holds, among the locks of all hosts: a session on the
+	// server with the same lock but of another process has died. Empty means no lock is held, or the host cannot
+	// distinguish it from others'.
 	Host string
 }
 
@@ -121,9 +119,9 @@ type Leftover struct {
 
 // Sharer is a server on which sessions of several processes may work on one build: drivers.
 type Sharer interface {
-	// Join finds a build that another process has made, by Database.Shared of there. What it
-	// returns besides ends what belongs to it. To the server its sessions are those of that
-	// process, so that they end, at the latest, when that drops the build.
+	// Join finds a build that another process has made, by Database.Shared of there. The other value it returns ends
+	// what belongs to it. To the server its sessions belong to that process, so that they end, at the latest, when
+	// that drops the build.
 	Join(ctx context.Context, l Layout, p Program, shared string) (Connector, func(), error)
 	// Now is the time of the server's clock, which all processes can ask for.
 	Now(context.Context) (time.Time, error)

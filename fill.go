@@ -10,7 +10,7 @@ type Filler interface {
 	FillWork(Target, Layout, Program) (int64, error)
 }
 
-// Sizer is a Filler that knows how much room a program's loaded data take.
+// Sizer is a Filler that can compute the space of a program's loaded data.
 type Sizer interface {
 	// LoadedBytes is the size of data files that the program's loaded data fill up to the last one, in bytes. 0 means
 	// the program loads nothing.
@@ -22,7 +22,7 @@ type Sizer interface {
 // be reached without a little growth.
 const tolerated = 20
 
-// FillWarnings says of a trial's final files which preallocated ones grew (File.Grew).
+// FillWarnings warns of preallocated files among a trial's final files that grew (File.Grew).
 func FillWarnings(final []File) []Warning {
 	var grew, bytes, logGrew int64
 	for _, f := range final {

@@ -14,21 +14,20 @@ type Inspector interface {
 	Inspect(context.Context, Target) (Inspection, error)
 }
 
-// Inspection holds what a target tells of its files. It holds facts alone; package inspect states what they are
-// worth.
+// Inspection holds a target's facts about its files, and facts alone; package inspect states what they are worth.
 type Inspection struct {
 	Server string `json:"server"` // product and version
 	Local  bool   `json:"local"`  // the server runs on this host
-	// Cores are the server's. 0 means it does not tell.
+	// Cores counts the server's cores. 0 means not known.
 	Cores int `json:"cores,omitempty"`
 	// Since is for how long the counters have counted. 0 means not known.
 	Since  time.Duration `json:"since_ns,omitempty"`
 	Groups []FileGroup   `json:"groups"`
-	// Waits are those since Since, or of one look if Sampled; benign ones are left out. A unit is "s", "waits" or
+	// Waits are the waits since Since, or of one look if Sampled; benign ones are left out. A unit is "s", "waits" or
 	// "sessions".
 	Waits   []Counter `json:"waits,omitempty"`
 	Sampled bool      `json:"sampled,omitempty"`
-	// Figures are the numbers with the names below that the server tells.
+	// Figures are the numbers with the names below that the server returns.
 	Figures  map[string]float64 `json:"figures,omitempty"`
 	Settings map[string]string  `json:"settings,omitempty"`
 	// Places are where further files may be put.
@@ -47,7 +46,7 @@ const (
 	FigureTempTables = "temporary tables"                // made since, in memory or not
 	FigureTempDisk   = "temporary tables on disk"        // of them
 	FigureTimed      = "timed checkpoints"               // that came when their time had come
-	FigureRequested  = "requested checkpoints"           // that came because the log was full, or somebody asked
+	FigureRequested  = "requested checkpoints"           // that came because the log was full, or by request
 	FigureLogBytes   = "log bytes"                       // B, written since
 	FigureLogWaits   = "waits for room in the log"       // number
 	FigureFreeWaits  = "waits for a free page"           // number
@@ -111,28 +110,28 @@ type FileGroup struct {
 	// the server counts them by table.
 	Inserted float64 `json:"rows_inserted,omitempty"`
 	Changed  float64 `json:"rows_changed,omitempty"`
-	// Fragments are virtual log files of SQL Server. 0 means the engine has none, or does not tell.
+	// Fragments counts virtual log files of SQL Server. 0 means the engine has none, or does not report them.
 	Fragments int `json:"fragments,omitempty"`
 	// GrowsAll: when one file is full, all grow.
 	GrowsAll bool `json:"grows_all,omitempty"`
-	// Whole reports why its table cannot be divided, where the server tells.
+	// Whole reports why its table cannot be divided, if the server returns that.
 	Whole string `json:"whole,omitempty"`
 }
 
 // FileInspect is one file of a group.
 type FileInspect struct {
-	Path  string `json:"path"` // or the name of the object, where the server tells no path
+	Path  string `json:"path"` // or the object's name if the server has no path
 	Bytes int64  `json:"bytes"`
 	Free  *int64 `json:"free,omitempty"` // B within the file. Absent means not known
 	// Growth is by how much it grows. Nil means not known.
 	Growth *Growth `json:"growth,omitempty"`
-	// Volume is where it lies: a mount, a tablespace, a disk group; Device the storage below, if it can be told.
-	// Empty: not known.
+	// Volume is where it lies: a mount, a tablespace, a disk group; Device the storage below, if known. Empty means
+	// not known.
 	Volume string `json:"volume,omitempty"`
 	Device string `json:"device,omitempty"`
 	// Dir is the directory on the server's host that it lies in. Empty means not known.
 	Dir string `json:"dir,omitempty"`
-	// IO is since Inspection.Since, by the names of ProbeFiles' counters. Absent means the server does not tell.
+	// IO is since Inspection.Since, by the names of ProbeFiles' counters. Absent means the server does not return it.
 	IO map[string]float64 `json:"io,omitempty"`
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// unlayered are folders that nothing else imports: they may import whatever they want.
+// unlayered are folders that nothing else imports: they may import anything.
 var unlayered = []string{"proof", "scripts"}
 
 // TestEveryPackageHasItsLayer: a package that no rule of the linter names could import
@@ -58,8 +58,8 @@ var named = map[string]*regexp.Regexp{
 	"own/inspect": regexp.MustCompile(`Engine [!=]= |switch [a-z.]*\.Engine {|"(sqlite|mariadb|mysql|postgres|sqlserver|oracle)"`),
 }
 
-// TestNoNamesAcrossLayers: engines ask a program's declarations and name no workload; what is
-// said of an inspection asks the engine's description and names none.
+// TestNoNamesAcrossLayers: engines look at a program's declarations and name no workload; the findings of an
+// inspection come from the engine's description and name no engine.
 func TestNoNamesAcrossLayers(t *testing.T) {
 	for folder, names := range named {
 		err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
@@ -78,7 +78,7 @@ func TestNoNamesAcrossLayers(t *testing.T) {
 	}
 }
 
-// folders are those of the root that have packages in them.
+// folders are the folders of the root that have packages in them.
 func folders(t *testing.T) []string {
 	t.Helper()
 	sources, err := filepath.Glob("*/*.go")
@@ -95,7 +95,7 @@ func folders(t *testing.T) []string {
 	return slices.Compact(all)
 }
 
-// undescribed are folders beside the layers: helpers, and what measures and makes them.
+// undescribed are folders outside the layers: helpers, and what measures and makes them.
 var undescribed = []string{"docs", "scripts"}
 
 // TestDesignNamesEveryLayer: the layers of docs/design.md are the folders that are there.

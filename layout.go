@@ -17,7 +17,7 @@ const (
 	Growing      Allocation = "growing"
 )
 
-// Placement says on which volumes the files of a spread lie.
+// Placement names the volumes on which the files of a spread lie.
 type Placement string
 
 // The placements of a spread.
@@ -51,8 +51,8 @@ type Spread struct {
 	Allocation Allocation `json:"allocation,omitempty"`
 	Growth     int64      `json:"growth,omitempty"` // bytes by which a growing file grows
 	Placement  Placement  `json:"placement,omitempty"`
-	// Volumes are the volumes of this layout's own, in order. Empty means those of the target that are kept for
-	// nothing else.
+	// Volumes are the volumes of this layout alone, in order. Empty means the target's volumes that have no other
+	// use.
 	Volumes VolumeNames `json:"volumes,omitempty"`
 }
 
@@ -97,7 +97,7 @@ type Layout struct {
 	Kind Kind   `json:"kind"`
 	Data Spread `json:"data"`
 	// SizedBy is the size of data by which a server's log and memory are set, so that layouts of several sizes have
-	// them alike. 0 means Data.Bytes.
+	// the same. 0 means Data.Bytes.
 	SizedBy int64 `json:"sized_by,omitempty"`
 	// Backup is how backups are spread: Files stripes over the volumes of its own placement; not varied if Files is
 	// 0.
@@ -107,8 +107,8 @@ type Layout struct {
 	Discard bool `json:"discard,omitempty"`
 	// BackupOptions are the engine's own parameters of its backups.
 	BackupOptions BackupOptions `json:"backup_options,omitempty"`
-	// Temp is how the files of temporary tables are spread: Files places over the volumes of the data, beside data of
-	// one file; not varied if Files is 0.
+	// Temp spreads the files of temporary tables: Files places over the volumes of the data, with data of one file;
+	// not varied if Files is 0.
 	Temp Spread `json:"temp,omitzero"`
 	// AddedLater: the database is built and loaded as one file of Bytes/Files, then the further files are added.
 	// Empty means all files are there from the start.
@@ -208,7 +208,7 @@ func Each[T, U any](all []T, one func(T) U) []U {
 	return out
 }
 
-// Those are the ones of all that are wanted, in a list of their own.
+// Those returns the wanted elements, in a list of their own.
 func Those[T any](all []T, wanted func(T) bool) (out []T) {
 	for _, v := range all {
 		if wanted(v) {
@@ -218,7 +218,7 @@ func Those[T any](all []T, wanted func(T) bool) (out []T) {
 	return out
 }
 
-// LayoutNames are those of layouts.
+// LayoutNames returns the layouts' names.
 func LayoutNames(all []Layout) []string { return Each(all, func(l Layout) string { return l.Name }) }
 
 // Role states what a file is for.
@@ -245,8 +245,8 @@ type File struct {
 	Role   Role   `json:"role"`
 	Volume string `json:"volume"`
 	Path   string `json:"path"`
-	// Object holds what the file holds, such as a partition, where the engine itself numbers its files, so that a
-	// plan cannot know their paths; else empty.
+	// Object names the file's object, such as a partition, if the engine itself numbers its files, so that a plan
+	// cannot know their paths; else empty.
 	Object string `json:"object,omitempty"`
 	Bytes  int64  `json:"bytes"` // size in bytes by the file system
 	// Allocated holds what the storage really holds of the file; absent when unknown.
@@ -260,7 +260,7 @@ type File struct {
 	// Grew is by how many bytes a preallocated file has outgrown the size that it
 	// was given.
 	Grew int64 `json:"grew,omitempty"`
-	// Stays: nothing that Filewise may do removes it. It is told right after the trial.
+	// Stays: nothing that Filewise may do removes it. It is reported right after the trial.
 	Stays bool `json:"-"`
 }
 

@@ -2,12 +2,10 @@ package filewise
 
 import "fmt"
 
-// Verify compares a build's data files with those that were asked for: as many,
-// the same paths (or objects, where the engine numbers its files) on the same
-// volumes, and sizes within the allocation's rule.
-// A preallocated file has exactly its size, held by the storage; a growing one
-// starts with no more than its size. Once the files have been worked on, both
-// may be larger. The error wraps ErrLayout.
+// Verify compares a build's data files with the requested ones: as many, the same paths (or objects, if the engine
+// numbers its files) on the same volumes, and sizes within the allocation's rule. A preallocated file has exactly its
+// size, held by the storage; a growing one starts with no more than its size. Once the files have been worked on,
+// both may be larger. The error wraps ErrLayout.
 func (l Layout) Verify(asked, found []File, worked bool) error {
 	byPath, byObject := map[string]File{}, map[string]File{}
 	n := 0

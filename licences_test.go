@@ -15,8 +15,8 @@ import (
 var permissive = regexp.MustCompile(`(?i)permission is hereby granted, free of charge|redistribution and use in source and binary forms|` +
 	`permission to use, copy, modify, and(/or)? distribute this software|apache license,?\s+version 2\.0`)
 
-// weakCopyleft are those under the Mozilla Public License, which holds for their own
-// files alone: they are used as they are.
+// weakCopyleft lists modules under the Mozilla Public License, which holds for their own files alone: they are used
+// as they are.
 var weakCopyleft = []string{"github.com/go-sql-driver/mysql", "github.com/hashicorp/go-uuid"}
 
 // TestLicences: whatever is linked into a binary that is released has a licence that

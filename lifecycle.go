@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Lifecycle times what happens to a database's server besides work, for engines
-// whose server Filewise may stop, kill and start. Sessions end with the server.
+// Lifecycle times a server's events other than work, for engines whose server Filewise may stop, kill and start.
+// Sessions end with the server.
 type Lifecycle interface {
 	// Checkpoint writes everything dirty to the data files and reports how long
 	// that took.
@@ -20,8 +20,8 @@ type Lifecycle interface {
 	Open(context.Context) (time.Duration, error)
 }
 
-// Timed says where the time of a Resetter's or Restarter's last call went, for
-// parts that are reported apart: "stop", "copy", "start".
+// Timed splits the time of a Resetter's or Restarter's last call into parts that are reported apart: "stop", "copy",
+// "start".
 type Timed interface {
 	Took() []Stage
 }

@@ -44,8 +44,8 @@ type Migration struct {
 	Back    []MigrationStep `json:"back"`
 	// Space is the room that the steps need on each volume, in bytes, by volume name.
 	Space map[string]int64 `json:"space"`
-	// Effects say what it does to backups, replicas and the log; Stays what does not
-	// move by itself, each with the way that moves it.
+	// Effects describe its consequences for backups, replicas and the log. Stays lists what does not move by itself,
+	// each with the way that moves it.
 	Effects []string `json:"effects"`
 	Stays   []string `json:"stays,omitempty"`
 }

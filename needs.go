@@ -11,10 +11,11 @@ type Need struct {
 	Grant string `json:"grant"` // the statement that gives it to account filewise
 	// Commands do not work without it; "run NAME" is scenario NAME alone.
 	Commands []string `json:"commands,omitempty"`
-	// Parts are further commands that send what takes it. They work without it, but for what Without says.
+	// Parts are further commands that send data which needs them. They work without it, apart from what Without
+	// names.
 	Parts    []string `json:"parts,omitempty"`
 	Without  string   `json:"without,omitempty"`
-	Versions string   `json:"versions,omitempty"` // that know it. Empty means all
+	Versions string   `json:"versions,omitempty"` // that have it. Empty means all
 }
 
 // Grants are the statements that give an account what is needed, once each.

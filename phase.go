@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Act says who does a phase.
+// Act names a phase's worker.
 type Act string
 
 // The acts of phases.
@@ -58,8 +58,8 @@ type Phase struct {
 	Client bool `json:"client,omitempty"`
 	// PerStatement: each of the client's statements has a connection of its own.
 	PerStatement bool `json:"per_statement,omitempty"`
-	// Types are the names of the types of operations if there are several, and Sections, in the same order, those of
-	// their SQL, in place of Section. Args is a TypedArgs then.
+	// Types are the names of the types of operations if there are several. Sections, in the same order, are their
+	// SQL, in place of Section. Args is a TypedArgs then.
 	Types    []string `json:"types,omitempty"`
 	Sections []string `json:"sections,omitempty"`
 	// Churns: before each operation a session creates a table, fills and drops it.
@@ -88,8 +88,8 @@ type TypedArgs interface {
 	TypeOf(worker int, i int64) int
 }
 
-// Redrawn are Args whose values that are drawn by chance can be drawn again, if those of an operation made a key that
-// is there already.
+// Redrawn are Args whose values drawn by chance can be drawn again if an operation's values made a key that exists
+// already.
 type Redrawn interface {
 	// ArgsAgain appends the arguments of the operation's further attempt, from 1.
 	ArgsAgain(dst []any, worker int, i int64, attempt int) []any
@@ -127,7 +127,7 @@ func OfLatency(family string) (of, figure string) {
 	return family, ""
 }
 
-// BesideFamily is the family of the load that runs beside a phase of work.
+// BesideFamily is the family of a load that runs concurrently with a phase of work.
 func BesideFamily(load, act string) string { return load + " beside " + act }
 
 // Families are the families by which the program is judged, in order.
@@ -181,8 +181,8 @@ type TableData struct {
 
 // Loadable is a workload whose builds are loaded before their first trial.
 type Loadable interface {
-	// Data are the tables. The batches of each are loaded in their order, those of tables
-	// of one size in turns: batch 0 of each, then batch 1 of each.
+	// Data are the tables. The batches of each are loaded in their order. Tables of one size take turns: batch 0 of
+	// each, then batch 1 of each.
 	Data() []TableData
 }
 

@@ -52,13 +52,13 @@ type Delta struct {
 	File  string    `json:"file,omitempty"`  // see Counter
 }
 
-// The names of probes that every engine uses alike.
+// The names of probes that all engines use in one way.
 const (
 	// ProbeWaits are the server's waits: of each event the time, in "s" added up over
 	// all sessions, and the number, in "waits". Benign ones are left out.
 	ProbeWaits = "waits"
-	// ProbeBackground are waits of the server's own processes and threads, for which
-	// no session waits: those of writing behind, of checkpoints. They are like ProbeWaits.
+	// ProbeBackground are waits of the server's own processes and threads, for which no session waits: for writing
+	// behind, for checkpoints. They are like ProbeWaits.
 	ProbeBackground = "background waits"
 	// ProbeFiles is the I/O of single files.
 	ProbeFiles = "files"
@@ -94,8 +94,8 @@ const (
 	ProbeCheckpoints = "checkpoints"
 )
 
-// The counters of ProbeWritten. Files are what the engine has counted of its own;
-// devices also write what others do, and each page as often as it is mirrored.
+// The counters of ProbeWritten. Files are what the engine has counted of its own; devices also write others' data,
+// and each page as often as it is mirrored.
 const (
 	WrittenDevices   = "devices"
 	WrittenData      = "data files"
@@ -117,7 +117,7 @@ const StorageShare = ": share of limit"
 // it is zero.
 func OfWaits(probe string) bool { return probe == ProbeWaits || probe == ProbeBackground }
 
-// The counters of ProbeFiles; what a server does not tell is absent.
+// The counters of ProbeFiles; a counter that a server does not return is absent.
 const (
 	FileReads     = "reads"         // requests
 	FileBytesRead = "bytes read"    // B

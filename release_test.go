@@ -13,8 +13,8 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// Homebrew's and winget's manifests name each archive of a release with its hash; one that is
-// missing is said, and nothing is written.
+// Homebrew's and winget's manifests name each archive of a release with its hash; a missing one is reported, and
+// nothing is written.
 func TestManifests(t *testing.T) {
 	dir, sums, hashes := t.TempDir(), "", map[string]string{}
 	for _, system := range []string{"linux-amd64.tar.gz", "linux-arm64.tar.gz", "darwin-amd64.tar.gz", "darwin-arm64.tar.gz",

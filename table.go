@@ -13,8 +13,8 @@ type Table struct {
 	// Key are the columns of its unique key, or none; Indexes are its others.
 	Key     []string `json:"key,omitempty"`
 	Indexes []Index  `json:"indexes,omitempty"`
-	// Rows are those that it is loaded with or gets, RowBytes the payload of one on average. 0 means as many as the
-	// work brings.
+	// Rows are the rows that it is loaded with or gets, RowBytes the payload of one on average. 0 means as many as
+	// the work brings.
 	Rows     int64 `json:"rows,omitempty"`
 	RowBytes int64 `json:"row_bytes,omitempty"`
 	// PerConnection: each connection has a table of its own.
@@ -25,8 +25,7 @@ type Table struct {
 	Loaded bool `json:"loaded,omitempty"`
 	// Grown: it was loaded in an order that has nothing to do with its keys.
 	Grown bool `json:"grown,omitempty"`
-	// IndexedFirst: its indexes are there when it is loaded, so that their pages lie
-	// between those of the rows.
+	// IndexedFirst: its indexes exist when it is loaded, so that their pages lie between the rows' pages.
 	IndexedFirst bool `json:"indexed_first,omitempty"`
 	// Temporary: each operation makes it, fills it and drops it.
 	Temporary bool `json:"temporary,omitempty"`
@@ -37,15 +36,15 @@ type Table struct {
 	Replicated bool `json:"replicated,omitempty"`
 }
 
-// Index is an index besides that of the key.
+// Index is an index in addition to the key's.
 type Index struct {
 	Name    string   `json:"name"` // unique in its table
 	Columns []string `json:"columns"`
 	Unique  bool     `json:"unique,omitempty"`
 }
 
-// Sharding reports that the rows of a program's tables are of values 1 to Values, and that those of one value belong
-// together: files are of whole values.
+// Sharding: the rows of a program's tables are of values 1 to Values, and the rows of one value belong together:
+// files are of whole values.
 type Sharding struct {
 	Of     string `json:"of"`     // what a value stands for: "warehouse"
 	Option string `json:"option"` // the option that states how many there are: "--warehouses"

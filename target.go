@@ -1,6 +1,6 @@
 package filewise
 
-// Mode says where the server of a target comes from.
+// Mode is the origin of a target's server.
 type Mode string
 
 // The modes of a target.
@@ -90,7 +90,7 @@ func (t Target) Cache(wanted int64) int64 {
 	return min(wanted, t.Memory/4)
 }
 
-// Fact is one line of what a report says about a server or a machine.
+// Fact is one line in a report about a server or a machine.
 type Fact struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`

@@ -29,7 +29,7 @@ type Trial struct {
 	Instance string        `json:"instance,omitempty"` // empty: built again for this trial
 	State    State         `json:"state"`
 	Reason   string        `json:"reason,omitempty"` // why it failed
-	Remedy   string        `json:"-"`                // what to do about it, told right after the trial
+	Remedy   string        `json:"-"`                // what to do about it, shown right after the trial
 	Started  time.Time     `json:"started"`
 	Elapsed  time.Duration `json:"elapsed_ns"` // wall time from build to drop; in a session its part of that
 	Measures []Measure     `json:"measures"`
@@ -63,9 +63,8 @@ type Measure struct {
 	// Types are the parts of the operations' types, by name, if there are several. Absent means there is one.
 	Types  map[string]TypeMeasure `json:"types,omitempty"`
 	Deltas []Delta                `json:"deltas,omitempty"`
-	// Turns are those of a session in which layouts took turns, which make up the window:
-	// the work that each did, or, where they differ in length, would have done in one of
-	// their mean length. Absent: it was measured in one go.
+	// Turns are the turns of a session in which layouts took turns, which make up the window: the work of each, or,
+	// if they differ in length, scaled to their mean length. Absent means it was measured in one go.
 	Turns []float64 `json:"turns,omitempty"`
 	// Rest is the observation if the measure writes: all work by all time, from rest to
 	// rest. If nil, the observation is the work per second of the window.
@@ -85,8 +84,8 @@ type Rest struct {
 	// Written holds the bytes that were written from the window's end until everything was
 	// durable, by the counters of ProbeWritten. If nil, nothing was counted then.
 	Written map[string]float64 `json:"written,omitempty"`
-	// Others is the part of what was changed on the server in that time that others changed, in a
-	// session the most of a turn; 0 if nobody did, or it is not known.
+	// Others is the part of what was changed on the server in that time that others changed, in a session the most of
+	// a turn. 0 means no others did, or it is not known.
 	Others float64 `json:"others,omitempty"`
 	// Storage holds what the disks did in that time, as probe "disk" counts it. Nil means not counted.
 	Storage []Delta `json:"storage,omitempty"`
@@ -112,8 +111,8 @@ type TypeMeasure struct {
 	Errors map[Class]int64 `json:"errors,omitempty"` // of their failures, like Measure.Errors
 }
 
-// Throughput returns what is judged: the work per second from rest to rest if the measure
-// has it, else that of the window. It is 0 if nothing was done.
+// Throughput returns the judged value: the work per second from rest to rest if the measure has it, else the
+// window's. It is 0 if nothing was done.
 func (m Measure) Throughput() float64 {
 	if m.Rest == nil {
 		return m.WindowRate()
@@ -164,7 +163,7 @@ const (
 	StageBuild    = "build"
 	StageLoad     = "load"
 	StageRehearse = "rehearse"  // of custom SQL, once: each type of transactions is executed and rolled back
-	StageExtend   = "add files" // those of Layout.AddedLater
+	StageExtend   = "add files" // the files of Layout.AddedLater
 	StageReset    = "reset"
 	StageObserve  = "observe"
 	StageSettle   = "settle"
@@ -181,7 +180,7 @@ const (
 var Stages = []string{StageCreate, StageBuild, StageLoad, StageRehearse, StageExtend, StageReset, StageObserve, StageSettle, StageWarmUp,
 	StageWork, StageMeasure, StageDrain, StageCheck, StageStop, StageDrop}
 
-// Warning is something a reader must know about a result, with what to do.
+// Warning informs a reader about a limit of a result, with what to do.
 type Warning struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`

@@ -32,7 +32,7 @@ type Program struct {
 	ReadOnly bool `json:"read_only,omitempty"`
 	// Params is a struct of the workload's: its fields fill the SQL templates.
 	Params any `json:"params,omitempty"`
-	// Tables are those that the workload works on, the one that says most of it first.
+	// Tables are the tables that the workload works on, the most informative one first.
 	Tables []Table `json:"tables,omitempty"`
 	// Sharding is by what the tables' rows belong together. Nil means each row is by itself.
 	Sharding *Sharding `json:"sharding,omitempty"`
@@ -65,7 +65,7 @@ func (p Program) First() Phase {
 	return p.Phases[0]
 }
 
-// Connections are those of the phase that has the most.
+// Connections returns the number of the phase that has the most.
 func (p Program) Connections() int {
 	most := 0
 	for _, x := range p.Phases {
@@ -141,7 +141,7 @@ func (l Ledger) Plus(more Ledger) Ledger {
 	return sum
 }
 
-// AsLoaded is the phase before the first: the data are those of the load alone.
+// AsLoaded is the phase before the first: the data are as loaded.
 const AsLoaded = -1
 
 // Workload holds what is done to the database.

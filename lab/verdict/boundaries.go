@@ -22,10 +22,9 @@ const (
 	simulationSeed    = 1
 )
 
-// Boundaries are the critical values of one design, one per look from block 3:
-// standard errors that an estimate may be away from the truth; by rules 2 as normal
-// scores, of which each contrast's own critical value is that of the same probability.
-// They hold simultaneously over arms and looks.
+// Boundaries are the critical values of one design, one per look from block 3: standard errors that an estimate may
+// be away from the truth. By rules 2 they are normal scores, and each contrast's own critical value has the same
+// probability. They hold simultaneously over arms and looks.
 type Boundaries struct {
 	TwoSided []float64 `json:"two_sided"` // c₂, against the baseline; infinite before the first claim
 	OneSided []float64 `json:"one_sided"` // c₁, against the best
@@ -38,7 +37,7 @@ type Boundaries struct {
 // and the first claim.
 func (b Boundaries) at(n int) (two, one float64) { return at(n, b.TwoSided, b.OneSided) }
 
-// ownAt returns those of pairs that go by their own spread.
+// ownAt returns the boundaries of pairs that go by their own spread.
 func (b Boundaries) ownAt(n int) (two, one float64) { return at(n, b.OwnTwoSided, b.OwnOneSided) }
 
 func at(n int, twoSided, oneSided []float64) (two, one float64) {

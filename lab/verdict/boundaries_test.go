@@ -12,8 +12,8 @@ import (
 	"filewise/lab/verdict/internal/boundary"
 )
 
-// TestTablesAreComplete: every design that is to be in the code is there,
-// with a boundary per look; those of rules 1 never rise.
+// TestTablesAreComplete: every design that is to be in the code is there, with a boundary per look; by rules 1
+// boundaries never rise.
 func TestTablesAreComplete(t *testing.T) {
 	for rules, arms := range map[int]int{1: 8, 2: 12} {
 		for k := 2; k <= arms; k++ {
@@ -40,8 +40,8 @@ func TestTablesAreComplete(t *testing.T) {
 	}
 }
 
-// The settings of backups that filewise backup races by default are in the table, so that
-// nobody waits for a simulation; more arms want more.
+// The settings of backups that filewise backup races by default are in the table, so that no user waits for a
+// simulation; more arms need more.
 func TestBoundariesOfBackups(t *testing.T) {
 	fewer, _ := printed(2, 12, 20)
 	for arms := 13; arms <= 32; arms++ {
@@ -131,7 +131,7 @@ func TestExtended(t *testing.T) {
 	}
 }
 
-// Boundaries that were stored are those that would be computed, and are taken in their place.
+// Boundaries that were stored equal the computed ones, and are taken in their place.
 func TestStoredBoundaries(t *testing.T) {
 	for _, arms := range []int{2, 5} {
 		cfg := DefaultConfig()

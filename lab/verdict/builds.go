@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// CopyOf names a build whose files are a copy of another's, which a number tells from other copies.
+// CopyOf names a build whose files are a copy of another's; a number distinguishes it from other copies.
 func CopyOf(build string, number int) string { return fmt.Sprintf("%s, copy %d", build, number) }
 
 var copyNumber = regexp.MustCompile(`, copy \d+$`)

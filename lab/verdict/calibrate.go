@@ -9,8 +9,7 @@ const calibrateFrom = 4
 // the probe measures.
 const maxSlope = 1.5
 
-// calibration adjusts log throughput for what a probe right before each trial
-// says about the state of the machine.
+// calibration adjusts log throughput for the state of the machine by a probe right before each trial.
 type calibration struct {
 	slope  float64   // NaN = not applied
 	scale  float64   // of variances: the degree of freedom that the slope took
@@ -18,9 +17,8 @@ type calibration struct {
 	arm    []float64 // the probe's own arm effects
 }
 
-// calibrate returns g with adjusted values when every trial has a probe. The
-// slope is that of clipped residuals of throughput on residuals of the probe,
-// both within blocks and arms, so that neither layouts nor slow runs bend it;
+// calibrate returns g with adjusted values when every trial has a probe. The slope comes from clipped residuals of
+// throughput on residuals of the probe, both within blocks and arms, so that neither layouts nor slow runs bend it;
 // it is clipped to [0, 1.5].
 func calibrate(t Table, g grid) (grid, calibration) {
 	none := calibration{slope: math.NaN(), scale: 1}
@@ -44,7 +42,7 @@ func calibrate(t Table, g grid) (grid, calibration) {
 		cells++
 	})
 	if c.square < rounding {
-		return g, none // a probe that never varies says nothing
+		return g, none // a probe that never varies gives no information
 	}
 	c.slope = max(0, min(maxSlope, product/c.square))
 	adjusted := g

@@ -32,8 +32,7 @@ func TestCalibration(t *testing.T) {
 	}
 }
 
-// TestUselessProbe: a probe that says nothing, or the same always, adjusts
-// next to nothing, or nothing.
+// TestUselessProbe: a probe without information, or of one value always, adjusts next to nothing, or nothing.
 func TestUselessProbe(t *testing.T) {
 	table := quiet(10, 3)
 	for b := range table {

@@ -13,9 +13,9 @@ import (
 // chance for a verdict to be withheld.
 const carryLevel = 0.01
 
-// carryLevel3 is that of rules 3. Their chained order shares out evenly what goes before, so that
-// the test need not see all of it; it is more often wrong than it says where neighbouring trials
-// are alike (drift and autocorrelation: in up to 2.7 % of experiments at a level of 0.25 %).
+// carryLevel3 is the level of rules 3. Their chained order shares out evenly what goes before, so that the test need
+// not see all of it. A stricter level serves, since the test errs more often than it reports if neighbouring trials
+// resemble each other (drift and autocorrelation: in up to 2.7 % of experiments at a level of 0.25 %).
 const carryLevel3 = 0.001
 
 // carriesOver tests whether what is measured depends on which arm ran just before it: trials
@@ -72,8 +72,8 @@ func (s *scene) carriesOver2() bool {
 	return distuv.F{D1: d1, D2: d2}.Survival(f) < carryLevel
 }
 
-// carry holds what is known of how far measurements depend on what went before them: the normal equations of a
-// regression on the arm before, beside the effects of blocks and arms, or of the rounds and arms of each session.
+// carry estimates how far measurements depend on what went before them: the normal equations of a regression on the
+// arm before, with the effects of blocks and arms, or of the rounds and arms of each session.
 type carry struct {
 	products *mat.SymDense // of the columns of the arms before, without those effects
 	with     []float64     // their products with the residuals
@@ -96,8 +96,8 @@ func (c *carry) add(x carry) {
 	c.square, c.df = c.square+x.square, c.df+x.df
 }
 
-// level returns how likely differences between what went before, as large as these, are by chance (a partial F test);
-// 1 if nothing tells.
+// level returns the probability by chance of differences as large as these between what went before (a partial F
+// test); 1 if the data cannot show any.
 func (c *carry) level() float64 {
 	var eigen mat.EigenSym
 	if c.df == 0 || c.square < rounding || !eigen.Factorize(c.products, true) {
@@ -124,7 +124,7 @@ func (c *carry) level() float64 {
 	return distuv.F{D1: d1, D2: d2}.Survival(explained / d1 / ((c.square - explained) / d2))
 }
 
-// carryOfTrials is that of trials in the order in which they ran, by scores of each arm.
+// carryOfTrials estimates it from trials in the order in which they ran, by scores of each arm.
 func (s *scene) carryOfTrials() carry {
 	c, cells := newCarry(s.width), s.inOrder()
 	solver, ok := newSolver(s.grid)
@@ -160,8 +160,8 @@ func (s *solver) remove(y [][]float64, f func(b, j int, r float64)) {
 	each(s.g, func(b, j int) { f(b, j, y[b][j]-block[b]-arm[j]) })
 }
 
-// carryOfSession is that of the turns of one session: those of a row, in rounds of which all turns
-// and what went before them are known.
+// carryOfSession estimates it from the turns of one session: a row's turns, in rounds of which all turns and what
+// went before them are known.
 func carryOfSession(row []Cell) carry {
 	c := newCarry(len(row))
 	var y [][]float64

@@ -18,9 +18,8 @@ type Change struct {
 	SE     float64 `json:"se"`
 	Lo     float64 `json:"lo"` // simultaneous over all arms
 	Hi     float64 `json:"hi"`
-	// Relative is how the arm's difference from the baseline changed: what the two
-	// experiments' machines did to all layouts alike is not in it. Unknown (NaN) for
-	// the baseline.
+	// Relative is the change of the arm's difference from the baseline: what the two experiments' machines did to all
+	// layouts equally is not in it. Unknown (NaN) for the baseline.
 	Relative   float64 `json:"relative_effect"`
 	RelativeLo float64 `json:"relative_lo"`
 	RelativeHi float64 `json:"relative_hi"`
@@ -37,16 +36,14 @@ type Sample struct {
 	Table Table
 }
 
-// Compare compares two experiments arm by arm, for the arms that both have; base is
-// the name of the baseline. The intervals hold with the confidence for all arms
-// together (Bonferroni), the relative ones for themselves likewise.
+// Compare compares two experiments arm by arm, for the arms that both have; base is the name of the baseline. The
+// intervals hold with the confidence for all arms together (Bonferroni), the relative ones for themselves likewise.
 //
-// Trials of two experiments share no blocks, so this is Welch's test on the robust
-// fit's pseudo-values of the logarithms. Neighbouring blocks are alike on a machine
-// that drifts: the sample's size is taken to be n(1−r)/(1+r), r the lag-1
-// autocorrelation where that is above 0 (the effective size of an AR(1) series), at
-// least 2. What happened to the machine between the experiments is in the change,
-// and no statistics can tell it from what was meant to change.
+// Trials of two experiments share no blocks, so this is Welch's test on the robust fit's pseudo-values of the
+// logarithms. Neighbouring blocks resemble each other on a machine that drifts: the sample's size is taken to be
+// n(1−r)/(1+r), r the lag-1 autocorrelation if that is above 0 (the effective size of an AR(1) series), at least 2.
+// What happened to the machine between the experiments is in the change, and no statistics can separate it from what
+// was meant to change.
 //
 // Errors wrap ErrTable or ErrConfig: no common arm with three trials in both.
 func Compare(before, after Sample, base string, confidence float64) ([]Change, error) {

@@ -21,8 +21,8 @@ func sampleOf(random *rand.Rand, blocks int, effects []float64, noise, drift flo
 	return s
 }
 
-// The intervals hold the planted changes of all arms together, with and without
-// drift; and those of the differences from the baseline too.
+// The intervals hold the planted changes of all arms together, with and without drift; and so do the intervals of the
+// differences from the baseline.
 func TestCompareHolds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a simulation")

@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// FirstLook is the block after which the first look is taken, and the fewest that a
-// plan may have: with fewer the boundaries are too wide to be of use. Rules 2 only drop
-// layouts then; Result.FirstClaim says from when on there are intervals.
+// FirstLook is the block after which the first look is taken, and the fewest that a plan may have: with fewer the
+// boundaries are too wide to be of use. Rules 2 only drop layouts then; Result.FirstClaim is the first block with
+// intervals.
 const FirstLook = 3
 
-// NewestRules are judged by unless others are asked for.
+// NewestRules apply unless others are chosen.
 const NewestRules = 3
 
 // RaceRules judge races of backup settings: those drop settings from block 3 on, long before the
@@ -25,7 +25,7 @@ var (
 	ErrTable  = errors.New("verdict: invalid table")
 )
 
-// Goal says when there is enough.
+// Goal is the aim at which there are enough blocks.
 type Goal string
 
 // Goals: until an arm can be recommended, until it is one that no other is more than the

@@ -40,19 +40,17 @@ func (c contrast) critical(score float64) float64 {
 	return t
 }
 
-// quantiles remembers Student's: scores are those of a table and degrees of freedom
-// whole numbers, so that there are few, and each takes longer than the fit of a look.
+// quantiles remembers Student's: scores come from a table and degrees of freedom are whole numbers, so that there are
+// few, and each takes longer than the fit of a look.
 var quantiles sync.Map // {df, score} → t
 
 // maxScore is the normal score beyond which 1 less the probability is rounding.
 const maxScore = 7
 
-// below and above are how far the truth may lie below and above the estimate. Where
-// differences are skewed, the mean of few of them errs more to the side of the short
-// tail; there the limit is that of Hall's monotone transformation of t (1992), nowhere
-// nearer than that of t itself. Of few differences Hall's limit runs away: it is nowhere
-// farther than the farthest of them, which costs less than 1 % in false alarms
-// (proof/README.md, "Rules 2").
+// below and above bound how far the truth may lie below and above the estimate. If differences are skewed, the mean
+// of few of them errs more to the side of the short tail. There the limit comes from Hall's monotone transformation
+// of t (1992), nowhere nearer than t's own limit. Of few differences Hall's limit runs away: it is nowhere farther
+// than the farthest of them, which costs less than 1 % in false alarms (proof/README.md, "Rules 2").
 func (c contrast) below(score float64) float64 { return c.reach(score, c.skew, c.farthest[0]) }
 func (c contrast) above(score float64) float64 { return c.reach(score, -c.skew, c.farthest[1]) }
 
@@ -85,7 +83,7 @@ func (f *twoWay) contrastBy(i, j int, prior float64) contrast {
 		if !f.mask[b][i] || !f.mask[b][j] {
 			continue
 		}
-		// Welford's update: differences are small beside their level.
+		// Welford's update: differences are small relative to their level.
 		n++
 		d := f.pseudo[b][i] - f.pseudo[b][j]
 		delta := d - mean

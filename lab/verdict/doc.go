@@ -1,14 +1,11 @@
-// Package verdict says what a table of trials allows to be said about
-// layouts: which is faster, by how much at least and at most, which one to
-// use, and when to stop measuring.
+// Package verdict judges layouts by a table of trials: which is faster, by how much at least and at most, which one
+// to use, and when to stop measuring.
 //
-// The method: blocks of trials in random order; a robust two-way fit (blocks
-// and arms) of log throughput; repeated confidence intervals that hold
-// simultaneously over all arms and over a look after every block from the
-// third; a margin below which differences do not matter. An arm is a layout.
-// All effects are on the natural log scale; [Percent] translates.
+// The method: blocks of trials in random order; a robust two-way fit (blocks and arms) of log throughput; repeated
+// confidence intervals that hold simultaneously over all arms and over a look after every block from the third; a
+// margin below which differences do not matter. An arm is a layout. All effects are on the natural log scale;
+// [Percent] translates.
 //
-// The package is pure: no clock, no I/O, and no randomness but the seeded
-// simulation of boundaries that are not in its tables. It imports nothing of
-// Filewise and can be used alone. Classical methods are in lab/verdict/stats.
+// The package is pure: no clock, no I/O, and no randomness but the seeded simulation of boundaries that are not in
+// its tables. It imports nothing of Filewise and can be used alone. Classical methods are in lab/verdict/stats.
 package verdict

@@ -8,11 +8,10 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Few is what can be said of fewer blocks than a verdict takes: of every arm the mean of
-// its log ratios to the baseline, and from two common blocks on limits by Student's t with
-// as many degrees of freedom as ratios but one, at the confidence for all arms together
-// (Bonferroni). They hold for one look, at all blocks. Ratios that are equal to the last
-// digit say nothing of the spread: the limits are unknown then, as of a single one.
+// Few judges fewer blocks than a verdict takes: of every arm the mean of its log ratios to the baseline, and from two
+// common blocks on limits by Student's t with as many degrees of freedom as ratios but one, at the confidence for all
+// arms together (Bonferroni). They hold for one look, at all blocks. Ratios that are equal to the last digit give no
+// information on the spread: the limits are unknown then, as of a single one.
 //
 // Errors wrap ErrConfig or ErrTable.
 func Few(cfg Config, arms []Arm, t Table) ([]Estimate, error) {
@@ -118,8 +117,7 @@ func FewSentences(cfg Config, arms []Arm, t Table) ([]string, error) {
 	return out, nil
 }
 
-// InTime are an arm's differences from the baseline as those of the time that the same work takes. Empty means not
-// known.
+// InTime returns an arm's differences from the baseline in the time that the same work takes. Empty means not known.
 func InTime(arm Arm, e Estimate) string {
 	if math.IsNaN(e.Effect) {
 		return ""

@@ -18,7 +18,7 @@ func fewTable(rows ...[]float64) Table {
 	return t
 }
 
-// One run says nothing about the spread, two runs little; equal ones do not pass for exact.
+// One run gives no information about the spread, two runs little; equal ones do not pass for exact.
 func TestFew(t *testing.T) {
 	cfg, arms := DefaultConfig(), []Arm{{Name: "1 file", Rank: 1}, {Name: "8 files", Rank: 8}}
 	one, err := Few(cfg, arms, fewTable([]float64{100, 110}))

@@ -54,7 +54,7 @@ func fitTwoWay(g grid, floorShare float64) (fit twoWay, ok bool) {
 	return f, true
 }
 
-// fitLeastSquares is where both fits begin; ok is false when no residual degree of freedom is left.
+// fitLeastSquares returns the start of both fits; ok is false when no residual degree of freedom is left.
 func fitLeastSquares(g grid, clipAt float64) (f twoWay, s *solver, ok bool) {
 	s, ok = newSolver(g)
 	if !ok || s.df < 1 {
@@ -66,8 +66,8 @@ func fitLeastSquares(g grid, clipAt float64) (f twoWay, s *solver, ok bool) {
 	return f, s, true
 }
 
-// fitHuber fits g by Huber's proposal 2: σ is that of the clipped residuals themselves. It
-// serves a table of few cells better than their median does, which strays there.
+// fitHuber fits g by Huber's proposal 2: σ comes from the clipped residuals themselves. It serves a table of few
+// cells better than their median does, which strays there.
 func fitHuber(g grid) (fit twoWay, ok bool) {
 	f, solver, ok := fitLeastSquares(g, huberAt)
 	if !ok {

@@ -2,8 +2,8 @@ package verdict
 
 import "math"
 
-// limits are those of an arm that hold so far. Those of all looks hold together, so the
-// tightest of them do (rules 3).
+// limits are an arm's limits that hold so far. The limits of all looks hold together, so the tightest of them do
+// (rules 3).
 type limits struct{ lo, hi, regret float64 }
 
 var unlimited = limits{math.Inf(-1), math.Inf(1), math.Inf(1)}

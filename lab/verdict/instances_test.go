@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// named gives each cell the instance that name says.
+// named gives each cell the instance that name returns.
 func named(t Table, name func(b, j int) string) Table {
 	for b := range t {
 		for j := range t[b] {

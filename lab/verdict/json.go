@@ -18,8 +18,8 @@ func (l Look) MarshalJSON() ([]byte, error) { return marshal(l) }
 // UnmarshalJSON reads null and absent numbers as NaN.
 func (l *Look) UnmarshalJSON(data []byte) error { return unmarshal(data, l) }
 
-// nullable is a type like that of a struct, with pointers in the place of its numbers, which
-// stand behind the rest.
+// nullable returns a type like a given struct, with pointers in the place of its numbers, which stand behind the
+// rest.
 func nullable(of reflect.Type) reflect.Type {
 	var fields, numbers []reflect.StructField
 	for _, f := range reflect.VisibleFields(of) {

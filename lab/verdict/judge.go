@@ -8,11 +8,10 @@ const (
 	futilityFrom = 6
 )
 
-// Judge replays every look from block 3 to the last, or to the one at which
-// the experiment is decided. It uses what the sequential design would have
-// run: trials of an arm after it was dropped, blocks after the decision and
-// blocks beyond cfg.MaxBlocks are ignored, and a warning says so. A stop for
-// futility is not binding: if there are more blocks, the replay goes on.
+// Judge replays every look from block 3 to the last, or to the one at which the experiment is decided. It uses what
+// the sequential design would have run: trials of an arm after it was dropped, blocks after the decision and blocks
+// beyond cfg.MaxBlocks are ignored, with a warning. A stop for futility is not binding: if there are more blocks, the
+// replay goes on.
 //
 // Errors wrap ErrConfig or ErrTable.
 func Judge(cfg Config, arms []Arm, t Table) (Result, error) {

@@ -14,7 +14,7 @@ import (
 // keep 5 % in the worlds of proof/truth.
 const (
 	likeLevel   = 0.05 // of the test that an arm is as noisy as the median one, to either side
-	likePriorDF = 8    // weight of the pooled variance between alike arms
+	likePriorDF = 8    // weight of the pooled variance between equally noisy arms
 	trimEvery   = 10   // for so many trials of an arm a residual is left out of that test
 	skewWeight  = 2    // of the sample's skewness in Hall's transformation
 	skewLimit   = 1.5  // standard errors of a normal sample's skewness
@@ -22,16 +22,15 @@ const (
 	likeRounds  = 3    // of finding the pool and judging all arms by it
 )
 
-// noise reports which arms of a look are alike in noise, and what they share.
+// noise holds which arms of a look are equally noisy, and their common noise.
 type noise struct {
 	alike []bool
-	pool  twoWay // fit of the alike arms alone; no alike arm: unused
+	pool  twoWay // fit of the equally noisy arms alone; unused if there are none
 }
 
-// judgeNoise finds the running arms that are alike, around the fit of those found so
-// far: noisy ones blur the blocks' effects, and so what the others' noise is. A pool of
-// fewer than three arms is none, and so is one in a design in which the arms are too
-// few to tell which one is odd.
+// judgeNoise finds the running arms of equal noise, around the fit of the ones found so far: noisy ones blur the
+// blocks' effects, and so the others' noise. A pool of fewer than three arms is none, and so is one in a design in
+// which the arms are too few to show which one is odd.
 func (s *scene) judgeNoise(running []bool) noise {
 	g := s.grid
 	none := noise{alike: make([]bool, g.width)}
@@ -60,8 +59,7 @@ func (s *scene) judgeNoise(running []bool) noise {
 	}
 }
 
-// alike finds the arms of which the mean square is that of the median arm, by an F
-// quantile to either side.
+// alike finds the arms whose mean square equals the median arm's, by an F quantile to either side.
 func (f *twoWay) alike(g grid, running, members []bool) []bool {
 	odd := f.outliers(g, running)
 	squares, present := make([]float64, g.width), []float64{}
@@ -190,9 +188,9 @@ func count(set []bool) int {
 	return n
 }
 
-// contrast of arms i and j by rules 2. Of alike arms it is that of their fit, the
-// pair's own spread steadied by the pooled one. Any other pair goes by its own spread
-// alone, never below that of the alike arms, and by the skewness of its differences.
+// contrast of arms i and j by rules 2. For arms of equal noise it comes from their fit, with the pair's own spread
+// steadied by the pooled one. Any other pair goes by its own spread alone, never below the spread of the arms of
+// equal noise, and by the skewness of its differences.
 func (x *noise) contrast(g grid, i, j int) contrast {
 	if x.alike[i] && x.alike[j] {
 		if c := x.pool.contrastBy(i, j, x.pool.priorDF(i, j)); finite(c.variance) {
@@ -206,8 +204,8 @@ func (x *noise) contrast(g grid, i, j int) contrast {
 	return c
 }
 
-// priorDF returns how many degrees of freedom the pooled variance may weigh: no more than it has beside the pair's
-// own.
+// priorDF returns the most degrees of freedom that the pooled variance may weigh: no more than it has in addition to
+// the pair's own.
 func (f *twoWay) priorDF(i, j int) float64 {
 	common := 0
 	for b := range f.mask {

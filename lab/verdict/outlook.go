@@ -42,8 +42,8 @@ func (s *scene) atLast() outlook {
 	return outlook{shrink: math.Sqrt(float64(s.n) / float64(s.cfg.MaxBlocks))}
 }
 
-// half is half the width that the interval of arm j will have. The skewness of few
-// differences is no forecast of that of many.
+// half is half the width that the interval of arm j will have. The skewness of few differences does not forecast the
+// skewness of many.
 func (o outlook) half(s *scene, j int, e Estimate) float64 {
 	c, _, _, _ := s.difference(j, s.cfg.Baseline)
 	two, _ := s.boundsOf(c, s.cfg.MaxBlocks)

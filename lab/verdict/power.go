@@ -35,16 +35,16 @@ func BlocksToSee(sd float64, arms int, confidence float64, effects []float64) ([
 	return out, nil
 }
 
-// chanceSkew over the number of blocks is the skewness that a pair's few differences have by
-// chance to the side on which it widens the interval, in the mean, as Hall's transformation
-// takes it: that of a normal sample has the variance 6/n.
+// chanceSkew over the number of blocks is the skewness that a pair's few differences have by chance to the side on
+// which it widens the interval, in the mean, as Hall's transformation takes it: the skewness of a normal sample has
+// the variance 6/n.
 const chanceSkew = skewWeight * 0.4 * 2.45 / 3
 
 // printedBlocks is up to where boundaries are in the code.
 const printedBlocks = 30
 
-// Noise is the standard deviation of one trial within its block, on the log scale,
-// by the robust fit of all blocks; false when there are too few trials to tell.
+// Noise is the standard deviation of one trial within its block, on the log scale, by the robust fit of all blocks;
+// false when there are too few trials to estimate it.
 func (r Result) Noise() (sd float64, ok bool) {
 	for i := len(r.Looks) - 1; i >= 0; i-- {
 		if v := r.Looks[i].PooledVar; finite(v) {

@@ -8,8 +8,8 @@ const (
 	finestGrid = 1e-4 // of the smallest value: finer steps matter to no interval
 )
 
-// grain is the step between values that can be told apart: of the values themselves, and of
-// their inverses, for tables that were times. 0: there is none that matters.
+// grain is the step between distinguishable values: of the values themselves, and of their inverses, for tables that
+// were times. 0 means there is none that matters.
 type grain struct{ value, inverse float64 }
 
 // grainOf finds the steps of all trials in g. Numbers that vary freely have no common divisor.

@@ -28,8 +28,8 @@ func counted(t *testing.T, rng *rand.Rand, operations, effect, sd float64, block
 	return r
 }
 
-// Windows that end within an operation count whole ones: 6 to 24 of them tell layouts apart by no
-// less than one operation. Intervals hold the true effect in at least 95 % of experiments.
+// Windows that end within an operation count whole ones: 6 to 24 of them distinguish layouts by no less than one
+// operation. Intervals hold the true effect in at least 95 % of experiments.
 func TestFewOperations(t *testing.T) {
 	const experiments = 250
 	least := experiments * (0.95 - 2*math.Sqrt(0.95*0.05/experiments))
@@ -78,7 +78,7 @@ func TestUnvaryingIsNoCertainty(t *testing.T) {
 	}
 }
 
-// Values that vary freely have no grain, counts have that of one, and seconds that of a second.
+// Values that vary freely have no grain, counts a grain of one, and seconds a grain of a second.
 func TestGrain(t *testing.T) {
 	for _, c := range []struct {
 		values []float64

@@ -39,8 +39,8 @@ func TestOneNoisyLayout(t *testing.T) {
 	}
 }
 
-// Two noisy layouts of five blur the blocks' effects, and are told from the three quiet
-// ones all the same; of equal ones most are found to be.
+// Two noisy layouts of five blur the blocks' effects, and are still separated from the three quiet ones; most equal
+// ones are found to be equal.
 func TestAlikeAreFound(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 1))
 	alike := func(noisy float64) []bool {
@@ -113,8 +113,8 @@ func TestStallIsNamed(t *testing.T) {
 	}
 }
 
-// What ran before slows the next: with the order of trials it is seen, and no verdict
-// is given; without it, or without the effect, nothing is said.
+// What ran before slows the next: with the order of trials it is seen, and no verdict is given; without it, or
+// without the effect, nothing is reported.
 func TestCarryOverIsSeen(t *testing.T) {
 	make := func(leaves float64, known bool) Result {
 		random := rand.New(rand.NewPCG(5, 1))

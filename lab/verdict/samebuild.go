@@ -7,12 +7,10 @@ import "math"
 // freedom a wider limit would let builds that differ pass for such that do not.
 const trustPool = 1.5
 
-// perBuild judges a pair by the means over its builds where builds are reused: trials
-// on one build share its luck, so that they are one observation. Blocks in which one
-// of the arms used the same build again are one group; m groups have m−1 degrees of
-// freedom, to which those of other arms are added when these are alike. A single
-// build leaves c as it is: the verdict is then for this build only, and a warning
-// says so. A build that both arms share is nobody's luck.
+// perBuild judges a pair by the means over its builds if builds are reused: trials on one build share its luck, so
+// that they are one observation. Blocks in which one of the arms used the same build again are one group. m groups
+// have m−1 degrees of freedom, to which other arms' are added when all have equal noise. A single build leaves c as
+// it is: the verdict is then for this build only, with a warning. A build that both arms share favours neither.
 func (s *scene) perBuild(c contrast, i, j int) contrast {
 	if !s.builds.reused[i] && !s.builds.reused[j] {
 		return c
@@ -30,7 +28,7 @@ func (s *scene) perBuild(c contrast, i, j int) contrast {
 		}
 	}
 	own.variance = max(own.variance, c.variance)
-	if c.own { // reused builds tell no more than as many new ones would
+	if c.own { // reused builds give no more information than as many new ones would
 		own.df, own.skew, own.farthest = min(own.df, c.df), c.skew, c.farthest
 	}
 	return own
@@ -93,8 +91,7 @@ func (s *scene) groupMeans(i, j int) []float64 {
 	return means
 }
 
-// otherBuilds is the mean square between the builds of the arms beside i and j, as
-// the variance of one trial.
+// otherBuilds is the mean square between the builds of the arms other than i and j, as the variance of one trial.
 func (s *scene) otherBuilds(i, j int) (square, df float64) {
 	if s.own == nil {
 		s.own = make([]spreadOfBuilds, len(s.arms))

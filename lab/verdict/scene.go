@@ -17,9 +17,9 @@ type scene struct {
 	spread between
 	probe  calibration
 	trials []int            // per arm
-	own    []spreadOfBuilds // per arm; nil until it is asked for
+	own    []spreadOfBuilds // per arm; nil until it is computed
 	grain  grain            // from rules 3 on
-	pairs  [][]pair         // [i][j]; nil until one of i is asked for
+	pairs  [][]pair         // [i][j]; nil until one of i is computed
 	linked [2][][]int       // scratch of groupMeans, per build
 }
 
@@ -54,8 +54,8 @@ func (r *replay) scene(n int) *scene {
 	return s
 }
 
-// tested is false for an arm of which nothing can be said and that has no
-// trial in the latest block: verdicts do not wait for it, nor include it.
+// tested is false for an arm without an estimate and without a trial in the latest block: verdicts do not wait for
+// it, nor include it.
 func (s *scene) tested(j int) bool {
 	return s.trials[j] >= FirstLook || s.mask[s.n-1][j]
 }
@@ -186,8 +186,7 @@ func (s *scene) resolved(lo, hi float64) bool {
 	return lo > 0 || hi < 0 || (lo >= -s.cfg.Margin && hi <= s.cfg.Margin)
 }
 
-// regret bounds how much better than arm j any candidate is. It is NaN when
-// there is a tested candidate of which that cannot be said.
+// regret bounds how much better than arm j any candidate is. It is NaN when a tested candidate has no such bound.
 func (s *scene) regret(j int) float64 {
 	if !s.fitted || s.trials[j] == 0 {
 		return math.NaN()

@@ -25,7 +25,7 @@ type Slow struct {
 	Cost float64 `json:"cost"`
 }
 
-// slow finds the stalled trials of each arm, those of dropped arms included.
+// slow finds the stalled trials of each arm, dropped arms included.
 func (s *scene) slow() []Slow {
 	if !s.fitted {
 		return nil

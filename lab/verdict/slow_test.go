@@ -15,7 +15,7 @@ func stalling(arms, blocks int, by float64, at ...int) (all []Arm, t Table) {
 		all = append(all, Arm{Name: fmt.Sprintf("%d files", j+1), Rank: j + 1})
 	}
 	for range blocks {
-		drift := 0.05 * rng.NormFloat64() // the machine's, which is nobody's stall
+		drift := 0.05 * rng.NormFloat64() // the machine's, which is no layout's stall
 		var row []Cell
 		for range arms {
 			row = append(row, Cell{Throughput: 1000 * math.Exp(drift+0.01*rng.NormFloat64()), OK: true})
@@ -28,7 +28,7 @@ func stalling(arms, blocks int, by float64, at ...int) (all []Arm, t Table) {
 	return all, t
 }
 
-// Stalls are said with what they cost in total work, and how often they can occur unseen.
+// Stalls are reported with their cost in total work, and with how often they can occur unseen.
 func TestStallsAreSaid(t *testing.T) {
 	for _, arms := range []int{2, 3, 5} {
 		layouts, table := stalling(arms, 20, 0.4, 2, 11)

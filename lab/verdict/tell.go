@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// lastBoundaries are those of a plan of so many blocks; beyond 30 the last one hardly moves, and
-// that of 30 stands for it.
+// lastBoundaries returns the boundaries of a plan of so many blocks; beyond 30 the last one hardly moves, and the
+// last one of 30 stands for it.
 func lastBoundaries(arms, blocks int, confidence float64) (c contrast, two, one float64, err error) {
 	at := max(min(blocks, printedBlocks), rulesOf(NewestRules).First(arms))
 	b, err := BoundariesFor(NewestRules, arms, at, confidence)
@@ -36,14 +36,14 @@ func HalfWidth(sd float64, arms, blocks int, confidence float64) (float64, error
 	return (c.below(two) + c.above(two)) / 2 * sd * math.Sqrt(2/float64(blocks)), nil
 }
 
-// BlocksToTell is how many blocks have to be planned so that with a chance of 80 % no arm can be
-// more than the margin (log scale) better than the baseline, if nothing differs: the smallest n with
+// BlocksToTell returns the number of blocks to plan so that with a chance of 80 % no arm can be more than the margin
+// (log scale) better than the baseline, if nothing differs: the smallest n with
 //
 //	n ≥ 2·s²·(c₁(n) + z)² / δ²
 //
-// where s is the standard deviation of one trial within its block, c₁ the one-sided boundary of
-// the last look, and z the normal quantile of the chance's root of as many comparisons as there are.
-// 0: more than can be planned. Errors wrap ErrConfig.
+// where s is the standard deviation of one trial within its block, c₁ the one-sided boundary of the last look, and z
+// the normal quantile of the chance's root of as many comparisons as there are. 0 means more than can be planned.
+// Errors wrap ErrConfig.
 func BlocksToTell(sd float64, arms int, confidence, margin float64) (int, error) {
 	z := distuv.UnitNormal.Quantile(math.Pow(Power, 1/float64(arms-1)))
 	first := rulesOf(NewestRules).First(arms)

@@ -21,8 +21,8 @@ type Cell struct {
 	// Calibration holds what a short fixed probe right before the trial gave, in any unit of speed that is the same
 	// for all cells; 0 = not collected. When every trial has one, throughput is adjusted for it.
 	Calibration float64 `json:"calibration,omitempty"`
-	// Order numbers trials in the order in which they ran, from 1; 0 = not known. With
-	// that of all trials it is tested whether what ran before changes the next.
+	// Order numbers trials in the order in which they ran, from 1; 0 = not known. If every trial has one, carry-over
+	// is tested.
 	Order int `json:"order,omitempty"`
 	// Turns holds what a trial of a session is made of, as many of each arm. With them it is tested whether what ran
 	// before changes the next turn. Nil means they are not known.
@@ -31,7 +31,7 @@ type Cell struct {
 	OK bool `json:"ok"`
 }
 
-// Turns are those of a layout in a session, one after the other.
+// Turns are a layout's turns in a session, one after the other.
 type Turns struct {
 	Work  []float64 `json:"work"`  // in any unit that is the same for all; not above 0: not known
 	After []int     `json:"after"` // the arm, from 1, whose turn went before each. 0 means not known
@@ -58,7 +58,7 @@ const (
 // Mark is the verdict on one arm against the baseline, in a word or two.
 type Mark string
 
-// Marks. "Worse" and "better" are said only when the interval says so.
+// Marks. "Worse" and "better" appear only if the interval proves it.
 const (
 	MarkBaseline  Mark = "baseline"
 	MarkBest      Mark = "best"          // the recommended arm
@@ -72,7 +72,7 @@ const (
 	MarkAAFails   Mark = "A/A fails" // one, and a difference is claimed if there is none
 )
 
-// Estimate holds what one look says about one arm. Effects are on the log scale against the baseline (whose own are 0
+// Estimate holds one look's estimates for one arm. Effects are on the log scale against the baseline (whose own are 0
 // by definition). What is not known is NaN, and null in JSON.
 type Estimate struct {
 	N int `json:"n"` // trials used
@@ -114,15 +114,15 @@ type Look struct {
 	// BlocksNeeded forecasts about how many blocks in total would resolve a
 	// difference of the margin; 0 = not forecast.
 	BlocksNeeded int `json:"blocks_needed,omitempty"`
-	// CalibrationSlope is how much of a change in the probe shows in the
-	// throughput, on log scales; unknown when nothing was adjusted.
+	// CalibrationSlope is the share of a change in the probe that shows in the throughput, on log scales; unknown
+	// when nothing was adjusted.
 	CalibrationSlope float64 `json:"calibration_slope"`
 	// LargestDifference is the X of "no difference larger than X", log scale.
 	LargestDifference float64 `json:"largest_difference"`
 	// CarryOver: what ran before a trial changes it, so that no verdict is given.
 	CarryOver bool `json:"carry_over,omitempty"`
-	// Changed: limits of an earlier look and of this one exclude each other (rules 3), so that an
-	// effect has changed meanwhile, and no verdict is given.
+	// Changed: limits of an earlier look and of this one exclude each other (rules 3), so that an effect has changed
+	// during the run, and no verdict is given.
 	Changed bool `json:"changed,omitempty"`
 	// Stalls are single trials that carry an effect.
 	Stalls []Stall `json:"stalls,omitempty"`
@@ -130,7 +130,7 @@ type Look struct {
 	Slow []Slow `json:"slow,omitempty"`
 }
 
-// Warning is something the reader of a verdict has to know, and what to do.
+// Warning informs the reader of a verdict about a limit of it, with what to do.
 type Warning struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -163,8 +163,9 @@ func (r Result) RecommendedName() string {
 	return ""
 }
 
-// Shown returns what to show of an arm at a look. It is the look's estimate, but of a dropped arm the effects are
-// those of the look at which it was dropped, to which the frozen interval belongs. The arm must be one of the look's.
+// Shown returns the estimate to show of an arm at a look. It is the look's estimate, but of a dropped arm the effects
+// come from the look at which it was dropped, to which the frozen interval belongs. The arm must be one of the
+// look's.
 func (r Result) Shown(look Look, arm int) Estimate {
 	e := look.Estimates[arm]
 	if e.DroppedAt == 0 || e.DroppedAt >= look.Block {

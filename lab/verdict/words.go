@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// WordsOptions holds what the phrases need beside the result.
+// WordsOptions holds the inputs of the phrases apart from the result.
 type WordsOptions struct {
 	BlockSeconds float64 // mean duration of a block; 0 = unknown
 	// Resume is the command that takes a run to so many blocks in all, or empty if there is none. Nil means it is not
@@ -35,7 +35,7 @@ func Sentences(r Result, opts WordsOptions) []string {
 	return s
 }
 
-// Headline says in one line what to do. When the A/A check failed, that comes first.
+// Headline returns in one line what to do. When the A/A check failed, that comes first.
 func Headline(r Result, opts WordsOptions) string {
 	arm, _, failed := r.AAFailed()
 	if failed && r.Config.Rules > 2 {
@@ -93,8 +93,8 @@ func (r Result) keepBound(look Look) float64 {
 	return bound
 }
 
-// bestKnown phrases a recommendation that others may beat by more than the margin: what
-// it gains at least, and which it is not told apart from.
+// bestKnown phrases a recommendation that others may beat by more than the margin: what it gains at least, and from
+// which layouts it is not distinguished.
 func (r Result) bestKnown(look Look) string {
 	best, rival := look.Estimates[look.Recommended], r.rivals(look, look.Recommended)
 	name, base := r.Arms[look.Recommended].Name, r.Arms[r.Config.Baseline].Name
@@ -158,7 +158,7 @@ func above(largest float64) string {
 	return size
 }
 
-// tooSoon is said before the first intervals.
+// tooSoon is the headline before the first intervals.
 func (r Result) tooSoon(blocks int, opts WordsOptions) string {
 	first := r.FirstClaim()
 	if r.Config.Rules > 2 {
@@ -172,7 +172,7 @@ func (r Result) tooSoon(blocks int, opts WordsOptions) string {
 	return said
 }
 
-// undecided always states how much there can be to gain, and how much more it would take to know.
+// undecided always states the most that there can be to gain, and the further effort that would settle it.
 func undecided(r Result, look Look, opts WordsOptions) string {
 	if !finite(look.LargestDifference) && look.Block < r.FirstClaim() {
 		return r.tooSoon(look.Block, opts)
@@ -212,8 +212,8 @@ func undecided(r Result, look Look, opts WordsOptions) string {
 // wouldTell is how to go on, in words that hold for every workload, and for numbers from elsewhere.
 const wouldTell = "More blocks (--budget), longer trials or a wider --margin would tell."
 
-// mostToGain returns how much faster than the baseline a layout may be at most, and of which layouts that is said: of
-// all, or of those in question, for others are proven to be worse, were dropped, or failed.
+// mostToGain returns the most by which a layout may be faster than the baseline, and the layouts for which that
+// holds: all, or the ones in question, for others are proven to be worse, were dropped, or failed.
 func (r Result) mostToGain(look Look) (most float64, who string) {
 	most = math.NaN()
 	var names []string
@@ -340,7 +340,7 @@ func ArmSentence(r Result, arm int) string {
 // no difference too are numbers without a meaning.
 const unresolvableFrom = 100
 
-// tellsNothing is the factor above which the most that there may be to gain is nobody's guide.
+// tellsNothing is the factor above which the most that there may be to gain guides no decision.
 const tellsNothing = 10
 
 func unresolvable(e Estimate) bool {

@@ -63,7 +63,7 @@ func (e Estimate) unvarying() bool {
 	return finite(e.Effect) && !e.Known() && e.N >= FirstLook && e.SE*e.SE < rounding
 }
 
-// tooEarly is said before the first intervals.
+// tooEarly is the headline before the first intervals.
 func (r Result) tooEarly(first, blocks int, opts WordsOptions) string {
 	said := fmt.Sprintf("Too early to say: %d of the %s that an interval needs %s complete.", blocks, plural(first, "block"),
 		map[bool]string{true: "is", false: "are"}[blocks == 1])

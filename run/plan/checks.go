@@ -4,7 +4,7 @@ import (
 	"filewise"
 )
 
-// CheckOptions are those by which a run tests and steadies itself.
+// CheckOptions are the options by which a run tests and steadies itself.
 type CheckOptions struct {
 	AA        Opt[bool]
 	Calibrate Opt[bool]

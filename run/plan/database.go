@@ -12,7 +12,7 @@ import (
 	"filewise/lab/verdict"
 )
 
-// ownBudget is that of backups of a user's database, each of which may take minutes.
+// ownBudget is for backups of a user's database, each of which may take minutes.
 const ownBudget = time.Hour
 
 // OfDatabase are the rows that backups of a user's database have a use for.
@@ -110,9 +110,8 @@ func (m *maker) ownOptions() ([]string, error) {
 	return all, nil
 }
 
-// fitLoaded sizes files that an engine fills one after the other so that loaded
-// data, which transactions work on for the length of a window, reach the last one:
-// unless the user says otherwise.
+// fitLoaded sizes files that an engine fills one after the other so that loaded data, which transactions work on for
+// the length of a window, reach the last one. The user's value comes first.
 func (m *maker) fitLoaded(l *filewise.Layout) error {
 	sizer, ok := m.Engine.(filewise.Sizer)
 	if !ok || m.work.Appends() || m.fixed() || l.Kind != filewise.KindSystem || m.o.Size.Given() {
@@ -129,9 +128,8 @@ func (m *maker) fitLoaded(l *filewise.Layout) error {
 	return err
 }
 
-// setFill sizes the work for engines that fill file after file: unless the user
-// says otherwise, a trial has the fixed work that reaches every layout's last
-// file. A window would end before, and N files be measured as one.
+// setFill sizes the work for engines that fill file after file. Unless the user sets it, a trial has the fixed work
+// that reaches every layout's last file. A window would end before, and N files be measured as one.
 func (m *maker) setFill() error {
 	if !m.work.Appends() || m.o.Work.Given() || m.o.Window.Given() {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"filewise/lab/verdict"
 )
 
-// JudgeOptions say how trials are judged: also those of judge.
+// JudgeOptions set how trials are judged; judge has them, too.
 type JudgeOptions struct {
 	Margin     Opt[float64]
 	Confidence Opt[float64]
@@ -96,7 +96,7 @@ func (o *JudgeOptions) setBaseline(p *experiment.Plan) error {
 	return nearest.Unknown("--baseline", wanted, names)
 }
 
-// StopOptions say when others come first: those of run, plan and resume.
+// StopOptions set when others come first, in run, plan and resume.
 type StopOptions struct {
 	AbortIf Opt[[]string]
 	Windows Opt[[]string]

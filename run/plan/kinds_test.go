@@ -43,8 +43,8 @@ func script(t *testing.T, p plan.Made, l filewise.Layout) (filewise.Script, erro
 	return p.Engine.Script(plan.InScratch(p.Target), l, p.Program(w))
 }
 
-// Partitions are compared with one of them, which costs what partitions cost without being further
-// files, and it is said what they are.
+// Partitions are compared with one of them, which costs what partitions cost without being further files; the plan
+// explains them.
 func TestOnePartition(t *testing.T) {
 	for _, engine := range []string{"mariadb", "mysql"} {
 		p := made(t, engine, func(o *plan.Options) {
@@ -79,8 +79,8 @@ func TestCustomSpace(t *testing.T) {
 	}
 }
 
-// No scale is too small for the article's numbers of files; where the engine cannot do them, other
-// numbers are run, and that is said.
+// No scale is too small for the article's numbers of files. If the engine cannot do them, other numbers are run, and
+// the plan reports it.
 func TestPublishedNumbersStay(t *testing.T) {
 	engines := plan.Engines(all.Engines())
 	o := engines.New()
@@ -154,7 +154,7 @@ func TestBigfileAsPublished(t *testing.T) {
 	}
 }
 
-// Files that grow begin as small as they can, those of InnoDB's system tablespace too.
+// Files that grow begin as small as they can, including InnoDB's system tablespace.
 func TestGrowingBeginsSmall(t *testing.T) {
 	for _, engine := range []string{"mariadb", "mysql"} {
 		p := made(t, engine, func(o *plan.Options) { o.Scenario, o.AsPublished = "dml", plan.Of(true) })

@@ -13,8 +13,8 @@ import (
 	"filewise/lab/experiment"
 )
 
-// nameArms names the layouts that have no name: by their number of files, and by
-// whatever tells them apart besides.
+// nameArms names the layouts that have no name: by their number of files, and by any other traits in which they
+// differ.
 func nameArms(arms []arm) {
 	traits := filewise.Each(arms, traitsOf)
 	for i := range arms {
@@ -32,8 +32,7 @@ func nameArms(arms []arm) {
 	}
 }
 
-// traitsOf are in words what may tell a layout from another one, besides its
-// number of files.
+// traitsOf returns in words what may distinguish a layout from another one, in addition to its number of files.
 func traitsOf(a arm) []string {
 	growth, log, index := "", "", ""
 	if a.growthGiven {

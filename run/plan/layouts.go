@@ -108,7 +108,7 @@ func (m *maker) tempAsIs(l filewise.Layout) error {
 	return err
 }
 
-// arm is a layout on its way, with what the user has said of it.
+// arm is a layout on its way, with the user's settings for it.
 type arm struct {
 	filewise.Layout
 	allocationGiven, growthGiven, sizeGiven bool
@@ -194,7 +194,7 @@ func (m *maker) usualFiles() []int {
 	return files
 }
 
-// countCores are the server's own: of this machine, or what a server elsewhere says.
+// countCores returns the cores of the server: this machine's, or the number from a server elsewhere.
 func (m *maker) countCores() (int, error) {
 	if n := cores(m.plan.Target); n > 0 {
 		return n, nil

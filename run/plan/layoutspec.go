@@ -257,10 +257,9 @@ func (m *maker) totalBytes() (int64, error) {
 	return m.sc.Bytes, nil
 }
 
-// indexDivided gives the table of dml an index on its key where some layout divides
-// the rows by that, unless the user says otherwise: without one a statement reads all
-// rows that its key's file has, so that N files would be N times as fast whatever
-// files are worth.
+// indexDivided gives the table of dml an index on its key if some layout divides the rows by that, unless the user
+// decides it. Without one a statement reads all rows that its key's file has, so that N files would be N times as
+// fast whatever files are worth.
 func (m *maker) indexDivided(arms []arm) {
 	divides := func(a arm) bool { return a.Kind == filewise.KindPartitions || a.Kind == filewise.KindShards }
 	if m.plan.Params.Index == "" || m.o.AsPublished.Value || m.o.Index.Given() || !slices.ContainsFunc(arms, divides) {

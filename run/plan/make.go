@@ -15,8 +15,7 @@ import (
 type Made struct {
 	experiment.Plan
 	Engine filewise.Engine // of the plan's target
-	// Options are those that it was made of, without what a variable has said that is
-	// for other runs.
+	// Options made the plan, without a variable's values that are for other runs.
 	Options *Options
 	// Secret is the address of an external target, or of the plan's origin, with what the URL holds of secrets.
 	Secret filewise.Address

@@ -17,8 +17,8 @@ import (
 	"filewise/run/plan"
 )
 
-// A plan is made of a struct alone. What a variable of the environment says and the plan
-// has no use for is passed over, and is not in the command that repeats it.
+// A plan is made of a struct alone. A variable's value for which the plan has no use is passed over, and is not in
+// the command that repeats it.
 func TestMake(t *testing.T) {
 	engines := plan.Engines(all.Engines())
 	o := engines.New()
@@ -122,8 +122,8 @@ func TestMakeRefuses(t *testing.T) {
 	}
 }
 
-// On an existing server no cache is emptied but a build's own part of the buffer pool, if the engine can; a plan says
-// so, and not its first trial.
+// On an existing server no cache is emptied except a build's own part of the buffer pool, if the engine can. The plan
+// states that, before the first trial.
 func TestCacheOfExistingServer(t *testing.T) {
 	engines := plan.Engines(all.Engines())
 	for url, cools := range map[string]bool{"sqlserver://ada@db": true, "oracle://ada@db/pdb": true, "postgres://ada@db/d": false,
@@ -149,7 +149,7 @@ func TestCacheOfExistingServer(t *testing.T) {
 	}
 }
 
-// MariaDB takes SQL that is given for MySQL, and nobody else does.
+// MariaDB takes SQL that is given for MySQL; no other engine does.
 func TestSQLOfAnotherEngine(t *testing.T) {
 	engines := plan.Engines(all.Engines())
 	for engine, takes := range map[string]bool{"mariadb": true, "postgres": false} {
@@ -188,8 +188,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// A dump fills builds on a server by URL where its engine reads one, named as it says; elsewhere
-// it is refused.
+// A dump fills builds on a server by URL if its engine reads one, named by the engine's rules; elsewhere it is
+// refused.
 func TestFromOnAServer(t *testing.T) {
 	engines := plan.Engines(all.Engines())
 	const dump = "datapump:DUMPS/shop.dmp?schema=SHOP"
@@ -230,8 +230,8 @@ func TestLifecycleByURL(t *testing.T) {
 	}
 }
 
-// The life cycle is that of any database that a scenario loads: of order processing after some work, of
-// a read-only one as it is loaded. Fixed work of transactions is for that alone.
+// The life cycle works with any database that a scenario loads: of order processing after some work, of a read-only
+// one as it is loaded. Fixed work of transactions is for the life cycle alone.
 func TestLifecycleOfScenarios(t *testing.T) {
 	engines := plan.Engines(all.Engines())
 	for _, c := range []struct {
@@ -254,8 +254,8 @@ func TestLifecycleOfScenarios(t *testing.T) {
 	}
 }
 
-// Files of several sizes at one number are layouts of one run, whose servers are alike; files that have
-// no size of their own are refused.
+// Files of several sizes at one number are layouts of one run, whose servers are the same; files that have no size of
+// their own are refused.
 func TestLayoutsOfSeveralSizes(t *testing.T) {
 	engines := plan.Engines(all.Engines())
 	make := func(engine string, specs ...string) (plan.Made, error) {

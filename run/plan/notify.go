@@ -14,7 +14,7 @@ import (
 	"filewise/watch/notify"
 )
 
-// NotifyOptions say who is told of what: those of run, plan and resume.
+// NotifyOptions name the receivers and events of notifications, in run, plan and resume.
 type NotifyOptions struct {
 	Notify   Opt[[]string]
 	NotifyOn Opt[string]
@@ -29,20 +29,20 @@ func (o *NotifyOptions) Table() []Option {
 	}
 }
 
-// NotifyRow is that of the URLs, for commands that choose no events.
+// NotifyRow is the option of the URLs, for commands that choose no events.
 func (o *NotifyOptions) NotifyRow() Option {
 	return Row(&o.Notify, "notify", nil, "tell this `URL` how the run goes: smtp://, slack://, teams://, ntfy://, or https:// of a webhook; "+
 		"env:NAME or file:PATH hold URLs that nobody should see (repeatable)").unrepeated()
 }
 
-// Told are those who are told how a run goes, and of what.
+// Told holds the receivers of a run's notifications, and their events.
 type Told struct {
 	Addresses []notify.Address
 	Events    []notify.Event
 	Shown     []string // as stored: without secrets
 }
 
-// setNotify puts into the plan who is told, without secrets.
+// setNotify puts the receivers into the plan, without secrets.
 func (m *maker) setNotify() (err error) {
 	if m.told, err = m.o.NotifyOptions.Told(); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (o *NotifyOptions) Told() (t Told, err error) {
 			return t, err
 		}
 	}
-	if slices.Equal(o.Notify.Value, []string{"none"}) { // instead of a variable's, or those of the run
+	if slices.Equal(o.Notify.Value, []string{"none"}) { // instead of a variable's or the run's
 		return t, nil
 	}
 	for _, given := range o.Notify.Value {
@@ -94,8 +94,8 @@ func (t *Told) add(given string) error {
 	return nil
 }
 
-// notifyURLs are those that a value of --notify stands for. In variables and files
-// they are apart by spaces or lines; a line that begins with # is a comment.
+// notifyURLs returns the URLs that a value of --notify stands for. In variables and files they are apart by spaces or
+// lines; a line that begins with # is a comment.
 func notifyURLs(given string) ([]string, error) {
 	way, where, _ := strings.Cut(given, ":")
 	var text string
@@ -143,8 +143,8 @@ func secretFile(path string) (string, error) {
 	return "", filewise.Errorf(filewise.CodeUsage, remedy, "--notify file:%s: %w", path, err)
 }
 
-// ToldAgain is for a run that goes on: who is told is as it was, unless given again. Only what holds secrets, which
-// are not stored, has to be, and what this host has not stored.
+// ToldAgain is for a run that goes on: its receivers stay, unless given again. Only secrets, which are not stored,
+// must be given again, and what this host has not stored.
 func (o NotifyOptions) ToldAgain(p experiment.Plan, stored bool) (Told, error) {
 	if !o.NotifyOn.Given() && p.NotifyOn != "" {
 		o.NotifyOn.Value = p.NotifyOn

@@ -13,12 +13,12 @@ import (
 	"filewise/internal/nearest"
 )
 
-// Source says where an option's value is from.
+// Source is an option's origin.
 type Source int
 
 // The sources, the weakest first: each goes before those above it.
 const (
-	Usual    Source = iota // nobody has said anything
+	Usual    Source = iota // not set by anyone
 	File                   // a study file
 	Variable               // a variable of the environment, which may be meant for other runs
 	Given                  // a flag, or anyone who fills the struct
@@ -34,7 +34,7 @@ type Opt[T any] struct {
 // Of is a value that is given.
 func Of[T any](v T) Opt[T] { return Opt[T]{Value: v, From: Given} }
 
-// Given reports whether anybody has said the value.
+// Given reports whether anyone has set the value.
 func (o *Opt[T]) Given() bool { return o.From != Usual }
 
 // Holder is an *Opt of whatever type.
@@ -82,7 +82,7 @@ type Option struct {
 	// Instead is the option that this one excludes: of two that exclude each other the
 	// stronger source goes first.
 	Instead string
-	// Unrepeated: the command that repeats a plan does not say it, or says it by itself.
+	// Unrepeated: the command that repeats a plan leaves it out, or adds it by itself.
 	Unrepeated bool
 }
 
@@ -235,8 +235,8 @@ func (o Option) value() any {
 	return strings.Join(o.To.Texts(), ",")
 }
 
-// unfit is the error of an option that what is asked for has no use for. Given by a
-// variable of the environment it is no mistake: that may be for other runs.
+// unfit is the error of an option for which the request has no use. From a variable of the environment it is no
+// mistake: that may be for other runs.
 type unfit struct{ name, or string } // or: what it does not go with. Empty means nothing
 
 func (unfit) Error() string { return "" }

@@ -6,7 +6,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// Options are all that can be said of an experiment. New has the usual ones.
+// Options holds all settings of an experiment. New has the usual ones.
 type Options struct {
 	// Scenario holds what is measured. Empty means the usual one.
 	Scenario string
@@ -30,14 +30,14 @@ type Options struct {
 // DefaultScenario is measured if none is named.
 const DefaultScenario = "inserts"
 
-// New are options that nobody has said anything of.
+// New returns options of which none is set.
 func New() *Options {
 	o := &Options{}
 	o.Table()
 	return o
 }
 
-// New are options that nobody has said anything of, whose usual engine is the first.
+// New returns options of which none is set; their usual engine is the first.
 func (all Engines) New() *Options {
 	o := &Options{engine: all[0].Name()}
 	o.Table()
@@ -57,7 +57,7 @@ func (o *Options) Clone() *Options {
 	return &c
 }
 
-// forget makes an option that a variable has said what is usual. False means none has.
+// forget resets an option that a variable has set to its usual value. False means no variable has.
 func (o *Options) forget(name string) bool {
 	row := Find(o.Table(), name)
 	if row == nil || row.To.Source() != Variable {

@@ -10,7 +10,7 @@ import (
 	"filewise/internal/nearest"
 )
 
-// Engines are those that experiments can be planned on, the default first.
+// Engines lists the engines that experiments can be planned on, the default first.
 type Engines []filewise.Engine
 
 // Lookup finds an engine by name; the error has CodeUsage and names the nearest
@@ -23,10 +23,10 @@ func (all Engines) Lookup(name string) (filewise.Engine, error) {
 	return nil, filewise.Errorf(filewise.CodeUsage, nearest.Remedy(name, known), "engine %q is unknown", name)
 }
 
-// Names are those of the engines.
+// Names returns the engines' names.
 func (all Engines) Names() []string { return filewise.Each(all, filewise.Engine.Name) }
 
-// Describe returns what an engine says of itself.
+// Describe returns an engine's description of itself.
 func Describe(e filewise.Engine) filewise.Description {
 	if d, ok := e.(filewise.Describer); ok {
 		return d.Describe()
@@ -34,7 +34,7 @@ func Describe(e filewise.Engine) filewise.Description {
 	return filewise.Description{Kinds: []filewise.Kind{""}}
 }
 
-// Schemes are those of all URLs that name an external server.
+// Schemes returns the schemes of all URLs that name an external server.
 func (all Engines) Schemes() []string {
 	var out []string
 	for _, e := range all {
@@ -47,7 +47,7 @@ func (all Engines) Schemes() []string {
 	return out
 }
 
-// schemes are those of one engine.
+// schemes returns one engine's.
 func schemes(e filewise.Engine) []string {
 	if s, ok := e.(filewise.Schemer); ok {
 		return s.Schemes()

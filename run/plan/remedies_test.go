@@ -24,7 +24,7 @@ var given = []map[string]string{
 // flagged is a flag in a remedy, with the word before it and its value.
 var flagged = regexp.MustCompile(`(?:(more|fewer|larger|smaller|leave) )?--([a-z][a-z0-9-]*)(?: ([a-z0-9][A-Za-z0-9.-]*))?`)
 
-// Remedies never lead to a refusal: anyone who does what an error or a warning says, has a plan.
+// Remedies never lead to a refusal: following an error's or a warning's advice gives a plan.
 func TestRemediesArePlanned(t *testing.T) {
 	engines := plan.Engines(slices.DeleteFunc(all.Engines(), func(e filewise.Engine) bool { // others look for their programs
 		return e.Name() != "oracle" && e.Name() != "sqlserver"
@@ -78,7 +78,7 @@ func planned(t *testing.T, engines plan.Engines, o *plan.Options) ([]filewise.Wa
 	return s.Warnings, err
 }
 
-// remedies returns what the error, or each warning, says to do.
+// remedies returns the advice of the error, or of each warning.
 func remedies(t *testing.T, engines plan.Engines, o *plan.Options) (out []string) {
 	t.Helper()
 	warnings, err := planned(t, engines, o)
@@ -93,7 +93,7 @@ func remedies(t *testing.T, engines plan.Engines, o *plan.Options) (out []string
 	return out
 }
 
-// follow does what a remedy says. False means it names no value.
+// follow applies a remedy. False means it names no value.
 func follow(t *testing.T, o *plan.Options, m []string) bool {
 	t.Helper()
 	word, name, value := m[1], m[2], m[3]

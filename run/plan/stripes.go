@@ -8,10 +8,9 @@ import (
 	"filewise"
 )
 
-// stripes makes a layout of every number of backup files, with every number of data
-// files and every value of the backup's options. The data have one file unless told
-// otherwise, where processes copy whole files as many as the most processes, and where the
-// engine backs up file by file as many as the backup.
+// stripes makes a layout of every number of backup files, with every number of data files and every value of the
+// backup's options. By default the data have one file; if processes copy whole files, as many as the most processes;
+// and if the engine backs up file by file, as many as the backup.
 func (m *maker) stripes(base filewise.Layout, files []int) ([]filewise.Layout, error) {
 	if err := m.checkDataFiles(); err != nil {
 		return nil, err

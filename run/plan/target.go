@@ -30,7 +30,7 @@ func (o *TargetOptions) Table(usual string) []Option {
 	}, o.ServerTable()...)
 }
 
-// ServerTable has those of an external server alone.
+// ServerTable has the options of an external server alone.
 func (o *TargetOptions) ServerTable() []Option {
 	return []Option{
 		Row(&o.Target, "target", "", "an existing server, by `URL` such as postgres://USER@HOST/DATABASE; or sqlite:DIR").
@@ -129,7 +129,7 @@ func (o *TargetOptions) Again(t filewise.Target) []string {
 	return append([]string{"--target", t.Address.String()}, o.signIn()...)
 }
 
-// signIn are the flags that say where the password is.
+// signIn lists the flags that lead to the password.
 func (o *TargetOptions) signIn() (out []string) {
 	path := o.PasswordFile.Value
 	switch {
@@ -260,16 +260,16 @@ func (m *maker) setSettings() error {
 	return nil
 }
 
-// secretSetting tells of settings whose values are secrets, by how engines name them:
-// report_password, wsrep_sst_auth, primary_conninfo.
+// secretSetting matches settings whose values are secrets, by how engines name them: report_password, wsrep_sst_auth,
+// primary_conninfo.
 func secretSetting(key string) bool {
 	key = strings.ToLower(strings.ReplaceAll(key, "-", "_"))
 	return slices.ContainsFunc([]string{"password", "passwd", "passphrase", "secret", "_auth", "conninfo"},
 		func(end string) bool { return strings.HasSuffix(key, end) })
 }
 
-// Kinds are those of the engine, the usual one on this target first. Of those that
-// it has on a managed server only, it says itself why they cannot be had here.
+// Kinds returns the engine's kinds, the usual one on this target first. For kinds that it has on a managed server
+// only, it returns itself why this target cannot have them.
 func (c Chosen) Kinds() []filewise.Kind {
 	if c.Target.Mode != filewise.External {
 		return c.About.Kinds

@@ -14,8 +14,8 @@ import (
 	"filewise/lab/workload"
 )
 
-// setUsual gives a scenario on a server the engine's usual design of it, if the user says nothing
-// of data, keys or work: one whose conditions of meaning hold.
+// setUsual gives a scenario on a server the engine's usual design of it, if the user sets no data, keys or work: one
+// whose conditions of meaning hold.
 func (m *maker) setUsual() error {
 	designs := m.About.Usual
 	if m.plan.Target.Mode == filewise.External {
@@ -80,7 +80,7 @@ func (m *maker) mostFiles() int {
 	return slices.Max(append(files, 1))
 }
 
-// usual gives an option that nobody has given a value.
+// usual gives an unset option a value.
 func usual[T any](o *Opt[T], v T) {
 	if !o.Given() {
 		*o = Of(v)
@@ -129,7 +129,7 @@ func (m *maker) setReach() error {
 	return nil
 }
 
-// designed reports whether the user says something of data, keys or work.
+// designed reports whether the user sets data, keys or work.
 func (m *maker) designed() bool {
 	o := m.o
 	return o.Size.Given() || o.Preload.Given() || o.Key.Given() || o.RowBytes.Given() || o.Sharing.Given() ||

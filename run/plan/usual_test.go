@@ -12,8 +12,8 @@ import (
 	"filewise/run/plan"
 )
 
-// By URL the designs are about files where the findings of the first readings said that they were not.
-// First contact: SQL Server 3, 4, 11; Oracle 7.
+// By URL the designs are about files in the cases in which the first readings found that they were not. First
+// contact: SQL Server 3, 4, 11; Oracle 7.
 func TestUsualThere(t *testing.T) {
 	engines := plan.Engines(all.Engines())
 	make := func(scenario, target string, change func(*plan.Options)) (plan.Made, error) {

@@ -74,7 +74,7 @@ func oneEach(t filewise.Target) error {
 	return nil
 }
 
-// windowsPath begins with a drive or a share; case tells nothing there.
+// windowsPath begins with a drive or a share; its case is insignificant.
 var windowsPath = regexp.MustCompile(`^(?:[A-Za-z]:[\\/]|\\\\)`)
 
 // placeOf is a volume's directory in one spelling: of this machine with links

@@ -26,7 +26,7 @@ const (
 	sliceLength        = 10 * time.Millisecond
 )
 
-// WorkOptions say what a trial does, and how many there are.
+// WorkOptions set the work of a trial, and the number of trials.
 type WorkOptions struct {
 	Connections  Opt[int]
 	Window       Opt[time.Duration]
@@ -138,7 +138,7 @@ func (o *DriverOptions) Table() []Option {
 	}, o.TemporalTable()...)
 }
 
-// TemporalTable has the row of where Temporal is alone.
+// TemporalTable has only the row with Temporal's address.
 func (o *DriverOptions) TemporalTable() []Option {
 	return []Option{Row(&o.Temporal, "temporal", "", "`HOST:PORT` of Temporal, for --drivers (default: TEMPORAL_ADDRESS, a profile of "+
 		"temporal.toml, or localhost:7233)").unrepeated()}

@@ -2,11 +2,10 @@ package stats
 
 import "math"
 
-// MixtureMultiplier is the half width, in standard errors, of a confidence
-// sequence of k−1 contrasts with a control after n blocks: valid at every n
-// without a maximum, and wider for it. It mixes t-likelihood ratios over a
-// normal prior of relative variance g, Bonferroni over contrasts. +Inf while
-// nothing can be said yet, NaN for arguments out of range.
+// MixtureMultiplier is the half width, in standard errors, of a confidence sequence of k−1 contrasts with a control
+// after n blocks: valid at every n without a maximum, and wider for it. It mixes t-likelihood ratios over a normal
+// prior of relative variance g, Bonferroni over contrasts. +Inf while there is no information yet, NaN for arguments
+// out of range.
 func MixtureMultiplier(n, k int, alpha, g float64) float64 {
 	if n < 2 || k < 2 || !(alpha > 0 && alpha < 1) || !(g > 0) {
 		return math.NaN()

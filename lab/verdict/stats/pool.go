@@ -28,10 +28,9 @@ type Pooled struct {
 // a ten-thousandth of a percent.
 const negligible = 1e-6
 
-// Pool is a random-effects meta-analysis of at least two effects: τ² by restricted maximum
-// likelihood; the mean's interval by Hartung and Knapp, never narrower than by the plain
-// standard error (Knapp and Hartung 2003; metafor calls it "adhoc"); the prediction interval
-// is that of next.
+// Pool is a random-effects meta-analysis of at least two effects: τ² by restricted maximum likelihood; the mean's
+// interval by Hartung and Knapp, never narrower than by the plain standard error (Knapp and Hartung 2003; metafor
+// calls it "adhoc"); the prediction interval is next's.
 func Pool(effects []Effect, confidence float64) (Pooled, error) {
 	y, v := make([]float64, len(effects)), make([]float64, len(effects))
 	for i, e := range effects {
@@ -84,11 +83,10 @@ func weigh(y, v []float64, tau2 float64) weighted {
 	return f
 }
 
-// next is the prediction interval. With few experiments τ is hardly known, and an interval
-// that takes its estimate for the truth holds 86 to 92 % in place of 95 (TestPoolCovers); so
-// it is averaged over what τ may be, as Nagashima, Noma and Furukawa (2019) do. Two pivots,
-// the spread by χ² and given τ² the mean by a normal distribution, make that a mixture of
-// normal distributions, which wants no simulation.
+// next is the prediction interval. With few experiments τ is hardly determined, and an interval that takes its
+// estimate for the truth holds 86 to 92 % in place of 95 (TestPoolCovers); so it is averaged over what τ may be, as
+// Nagashima, Noma and Furukawa (2019) do. Two pivots, the spread by χ² and given τ² the mean by a normal
+// distribution, make that a mixture of normal distributions, which needs no simulation.
 func next(y, v []float64, confidence float64) Interval {
 	const parts = 200
 	spread := distuv.ChiSquared{K: float64(len(y) - 1)}
@@ -170,7 +168,7 @@ func reml(y, v []float64) float64 {
 	return tau2
 }
 
-// typicalVariance is that of one estimate's error (Higgins and Thompson 2002).
+// typicalVariance is the variance of one estimate's error (Higgins and Thompson 2002).
 func typicalVariance(v []float64) float64 {
 	f := weigh(v, v, 0)
 	return float64(len(v)-1) * f.sum / (f.sum*f.sum - f.square)

@@ -78,8 +78,8 @@ func TestPoolIsThatOfMetafor(t *testing.T) {
 	}
 }
 
-// The interval of the mean and that of the next experiment hold what they promise, with
-// few experiments and many, alike and not.
+// The interval of the mean and the interval of the next experiment hold what they promise, with few experiments and
+// many, equal and not.
 func TestPoolCovers(t *testing.T) {
 	const worlds = 300
 	r := rand.New(rand.NewPCG(19, 6))

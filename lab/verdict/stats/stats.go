@@ -1,11 +1,10 @@
-// Package stats holds classical statistics: warm-up, trends and scaling of trials,
-// and the tests that articles use. Further ones, by which the sequential method of
-// package verdict was calibrated, are in its test files, held against its vectors.
+// Package stats holds classical statistics: warm-up, trends and scaling of trials, and the tests that articles use.
+// Further ones, by which the sequential method of package verdict was calibrated, are in its test files, held against
+// its vectors.
 //
-// Throughputs are positive numbers in any unit; analyses are on their natural
-// logarithm where a name says Log. Every
-// function returns an error wrapping ErrInput for input it cannot use, among
-// them NaN and infinities, and none panics.
+// Throughputs are positive numbers in any unit; analyses are on their natural logarithm if a name contains Log. Every
+// function returns an error wrapping ErrInput for input it cannot use, among them NaN and infinities, and none
+// panics.
 package stats
 
 import (
@@ -25,7 +24,7 @@ func inputError(format string, args ...any) error {
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// checkSample wants at least n finite values.
+// checkSample requires at least n finite values.
 func checkSample(x []float64, n int) error {
 	if len(x) < n {
 		return inputError("%d values, at least %d are needed", len(x), n)

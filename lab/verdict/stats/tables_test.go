@@ -2,7 +2,7 @@ package stats
 
 import "fmt"
 
-// checkTable wants a complete table of finite values.
+// checkTable requires a complete table of finite values.
 func checkTable(x [][]float64, blocks, arms int) error {
 	if len(x) < blocks || len(x[0]) < arms {
 		return inputError("a table of at least %d blocks and %d arms is needed", blocks, arms)

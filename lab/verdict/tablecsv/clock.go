@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// A column "time" is a duration of each trial, or a clock: seconds since the run, or since 1970,
-// began, as sysbench and pgbench print them beside the rate. The inverse of a clock is no speed.
+// A column "time" is a duration of each trial, or a clock: seconds since the run, or since 1970, began, as sysbench
+// and pgbench print them next to the rate. The inverse of a clock is no speed.
 
 // stamp is one line's time, as it stands in the file.
 type stamp struct {

@@ -55,7 +55,7 @@ func (p *parser) wholes(fields []string, to map[int]*int) (err error) {
 	return nil
 }
 
-// rules reads what a line says of the design.
+// rules reads a line's design.
 func (p *parser) rules(fields []string) error {
 	text := func(column int) string { return p.at.field(fields, p.at.design[column]) }
 	d := Design{Baseline: text(ofBaseline), Goal: verdict.Goal(text(ofGoal))}
@@ -78,7 +78,7 @@ func (p *parser) rules(fields []string) error {
 	return nil
 }
 
-// planned reads what a line says of its layout, also one that is judged by no trial.
+// planned reads a line's facts about its layout, also one that is judged by no trial.
 func (p *parser) planned(fields []string) error {
 	arm := designedArm{Arm: verdict.Arm{Name: p.at.field(fields, p.at.layout), Twin: p.at.field(fields, p.at.design[ofTwin])}}
 	err := p.wholes(fields, map[int]*int{ofNumber: &arm.number, ofRank: &arm.Rank})
@@ -113,7 +113,7 @@ func (p *parser) whole(fields []string, i int, what string) (int, error) {
 	return n, nil
 }
 
-// asPlanned puts the layouts into the order of the plan, if the file has that of all.
+// asPlanned puts the layouts into the order of the plan, if the file has the order of all.
 func (p *parser) asPlanned(in *Input) {
 	in.Design = p.design
 	if len(p.arms) < len(p.names) {

@@ -8,8 +8,8 @@ import (
 	"filewise/lab/verdict"
 )
 
-// Arms are the layouts as they are judged: ranked by the number that their names begin with, if all do. "X again"
-// beside X is an A/A check, as run --aa names it.
+// Arms are the layouts as they are judged: ranked by the number that their names begin with, if all do. "X again" in
+// addition to X is an A/A check, as run --aa names it.
 func (in Input) Arms() []verdict.Arm {
 	if in.arms != nil {
 		return in.arms

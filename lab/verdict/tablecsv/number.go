@@ -8,10 +8,10 @@ import (
 	"unicode"
 )
 
-// Numbers are read as computers write them: a point before the fraction. "1.033" is a thousand
-// and 33 in German and 1 and a bit in English, and nothing in the number tells which. It is
-// refused if the file may come from a spreadsheet (semicolons, tabs), or if its column has whole
-// numbers beside it, unless the column shows elsewhere that its point is a fraction's.
+// Numbers are read as computers write them: a point before the fraction. "1.033" is a thousand and 33 in German and 1
+// and a bit in English, and the number alone cannot show which. It is refused if the file may come from a spreadsheet
+// (semicolons, tabs), or if its column also has whole numbers, unless the column shows elsewhere that its point is a
+// fraction's.
 
 // groupings are the characters that stand between thousands and never before a fraction.
 const groupings = " '’\u00a0\u2007\u2009\u202f"

@@ -7,22 +7,21 @@ import (
 	"filewise/lab/verdict"
 )
 
-// The lines of one run (sysbench --report-interval, pgbench -P) are no trials: a second resembles
-// the one before it, and a run as a whole may be fast or slow. What they share shows in the
-// differences between layouts within blocks: they resemble their neighbours. A machine that drifts
-// does not do that, for it is all layouts' alike.
+// The lines of one run (sysbench --report-interval, pgbench -P) are no trials: a second resembles the one before it,
+// and a run as a whole may be fast or slow. What they share shows in the differences between layouts within blocks:
+// they resemble their neighbours. A drifting machine does not cause that, for it affects all layouts equally.
 
 const (
 	fewestBlocks  = 6    // that neighbours are compared in
 	lags          = 3    // each weighs half of the one before
-	shuffles      = 4999 // of the blocks, by which chance is told
+	shuffles      = 4999 // of the blocks, to estimate chance
 	byChance      = 0.01
 	shuffleSeed   = 7
 	tooFewToShift = 1e-12 // sum of squares on the log scale
 )
 
-// resembles returns the correlation of neighbouring differences within blocks, and the share of
-// orders of the blocks with neighbours as much alike. NaN and 1 if there are too few blocks.
+// resembles returns the correlation of neighbouring differences within blocks, and the share of orders of the blocks
+// whose neighbours are as similar. NaN and 1 if there are too few blocks.
 func resembles(t verdict.Table) (correlation, chance float64) {
 	rest := residuals(t)
 	if len(rest) < fewestBlocks {

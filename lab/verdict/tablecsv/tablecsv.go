@@ -36,12 +36,12 @@ type Input struct {
 	Notes  []string      // what was left out, in sentences
 	Times  bool          // it has times, of which Table has the inverse
 	Design Design        // the rules that it names, as files that Filewise exported do
-	arms   []verdict.Arm // of layouts that it says more of than their names
+	arms   []verdict.Arm // of layouts of which it has more than names
 	others []string      // families that it is not of
 }
 
-// Error holds what is wrong with a file, and where. Line and column count from 1; column is that of the first byte of
-// the field. 0: the file as a whole.
+// Error holds a fault of a file, and its place. Line and column count from 1; column points to the first byte of the
+// field. 0 means the file as a whole.
 type Error struct {
 	Line, Column int
 	What         string
@@ -58,7 +58,7 @@ func failf(line, column int, format string, args ...any) error {
 	return &Error{line, column, fmt.Sprintf(format, args...)}
 }
 
-// bounded is a reader of so many bytes in all and until the next line is asked for.
+// bounded is a reader of so many bytes in all and until the next line is read.
 type bounded struct {
 	io.Reader
 	all, line int
@@ -76,7 +76,7 @@ func (b *bounded) Read(to []byte) (int, error) {
 	return n, err
 }
 
-// separator is the one that the first line has, outside of quotes.
+// separator returns the first line's separator, outside of quotes.
 func separator(r *bufio.Reader) rune {
 	head, _ := r.Peek(r.Size()) // what there is; short files are shorter
 	quoted := false
@@ -119,9 +119,9 @@ type parser struct {
 	cells           map[[2]int]cell
 	wanted          string
 	first           bool               // the family is the first that there is
-	probes          map[[2]int]float64 // of lines whose family is that of calibrations
+	probes          map[[2]int]float64 // of lines of the family of calibrations
 	pilots, outside int
-	others          []string // families that are not wanted
+	others          []string // families that are not judged
 	design          Design
 	designed        bool
 	arms            map[string]designedArm

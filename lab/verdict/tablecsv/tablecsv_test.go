@@ -80,8 +80,8 @@ func TestProbesInLinesOfTheirOwn(t *testing.T) {
 	}
 }
 
-// What a file says of its design is taken: layouts in the order of the plan, trials that
-// the verdict does not use left out, and of several families the one that is wanted.
+// A file's design is taken: layouts in the order of the plan, trials that the verdict does not use left out, and of
+// several families the chosen one.
 func TestDesignInTheFile(t *testing.T) {
 	text := "block,layout,family,throughput,judged,order,layout_number,rank,twin,baseline,max_blocks,margin_percent,confidence,goal,rules\n" +
 		"0,c,,,false,,3,9,a,a,20,2,0.95,verdicts,2\n" +

@@ -12,31 +12,31 @@ import (
 // FirstLook is the number of blocks at the first look.
 const FirstLook = 3
 
-// Rules holds what the critical values depend on beside the design.
+// Rules are the design-independent inputs of the critical values.
 type Rules struct {
 	PriorDF float64 // ν₀ of the moderated contrast variance
 	Pooled  int     // layouts of a design from which a variance is pooled; with fewer, ν₀ is 0
-	Earned  bool    // no more of ν₀ than the table has beside the contrast's own
+	Earned  bool    // no more of ν₀ than the table has in addition to the contrast's own
 	Rho     float64 // of the error spending of two-sided values
-	RhoOne  float64 // of that of the one-sided values
+	RhoOne  float64 // Rho of the one-sided values
 	// First is the first look with a two-sided value, by the number of layouts; a
 	// design that ends before has it at its last.
 	First  func(k int) int
 	Scores bool // as normal scores of the same probability under Student's t, and such of pairs on their own
-	// Share of the error that two-sided values may use when all is normal and alike.
+	// Share of the error that two-sided values may use when all is normal and equally noisy.
 	Share float64
-	// ShareOne is that of the one-sided values if Kept is set; else they may use all of it.
+	// ShareOne is the share for one-sided values if Kept is set; else they may use all of it.
 	ShareOne float64
-	// Kept is the share of the error that a plan leaves for extensions of the experiment. Such
-	// rules have their values by integration (Integrate), and none before First; 0: by simulation.
+	// Kept is the share of the error that a plan leaves for extensions of the experiment. Such rules have their
+	// values by integration (Integrate), and none before First. If 0, values come from simulation.
 	Kept float64
 	// Safety is a factor that covers the difference between the least-squares fit
 	// simulated here and the robust one used on data.
 	Safety float64
 }
 
-// Rules1 are those of STATISTICS.md ("Fit" and "Boundaries"), Rules2 and Rules3 their successors: docs/statistics.md
-// reports why. By rules 3 two-sided limits and one-sided bounds hold together: each have half of the error.
+// Rules1 are the rules of STATISTICS.md ("Fit" and "Boundaries"), Rules2 and Rules3 their successors, justified in
+// docs/statistics.md. By rules 3 two-sided limits and one-sided bounds hold together: each have half of the error.
 var (
 	Rules1 = Rules{PriorDF: 4, Rho: 1.5, RhoOne: 1.5, First: func(int) int { return FirstLook }, Share: 1, Safety: 1.01}
 	Rules2 = Rules{PriorDF: 8, Pooled: 4, Earned: true, Rho: 1.5, RhoOne: 1, First: firstOf2, Scores: true, Share: 0.5, Safety: 1}
@@ -44,10 +44,9 @@ var (
 		Share: 0.5, ShareOne: 0.5, Kept: 0.25, Safety: 1}
 )
 
-// firstOf2: a layout whose trials are fast or slow by a toss is all the one or all the
-// other in one of 32 experiments after 6 blocks and in one of 64 after 7. With 4 or 5
-// layouts the former leaves enough of the error to the others; with more there are too
-// many of them, and with fewer nothing tells what noise is usual.
+// firstOf2: a layout whose trials are fast or slow by a toss is all the one or all the other in one of 32 experiments
+// after 6 blocks and in one of 64 after 7. With 4 or 5 layouts the former leaves enough of the error to the others.
+// With more there are too many of them, and with fewer the usual noise cannot be estimated.
 func firstOf2(k int) int {
 	if k == 4 || k == 5 {
 		return 6

@@ -61,9 +61,8 @@ func (r Rules) Integrate(k int, stages []Stage, alpha float64) Table {
 	return t
 }
 
-// integrated is the share of the error that goes into the integration: scores of Student's t
-// depend less on those of the block before than a walk's, so that simulated experiments cross a
-// little more often.
+// integrated is the share of the error that goes into the integration: scores of Student's t depend less on the block
+// before than a walk's, so that simulated experiments cross a little more often.
 const integrated = 0.87
 
 // asScore turns the score of a contrast whose variance is moderated by the pooled one into that by
@@ -79,8 +78,8 @@ func (r Rules) asScore(c float64, n, k int) float64 {
 	return -distuv.UnitNormal.Quantile(distuv.StudentsT{Sigma: 1, Nu: prior + own}.CDF(has))
 }
 
-// dunnett is the error that each of m comparisons with a common arm may have for that of all
-// together to be alpha: those correlate by a half.
+// dunnett returns the error for each of m comparisons with a common arm so that the error of all together is alpha:
+// the comparisons correlate by a half.
 func dunnett(alpha float64, m, sides int) float64 {
 	lo, hi := alpha/float64(m), alpha
 	for range 30 {

@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// What integrated boundaries let through, in simulated experiments in which all is normal and
-// nothing differs, is what was to be spent, or a little less; also of an extended experiment.
+// Integrated boundaries let through what was to be spent, or a little less, in simulated experiments in which all is
+// normal and nothing differs; also in an extended experiment.
 func TestIntegratedBoundaries(t *testing.T) {
 	const sims, alpha = 20000, 0.05
 	for _, k := range []int{2, 3, 5, 12} {

@@ -1,8 +1,6 @@
-// Command genboundaries writes the tables of boundaries for the usual designs
-// (95 %, 2–12 arms, 3–30 blocks; rules 2 also for 13–32 arms, the settings of backups,
-// in 20 blocks), so that nobody waits for a simulation.
-// A million simulated experiments per number of arms take some minutes on two
-// cores, and about 500 MB.
+// Command genboundaries writes the tables of boundaries for the usual designs (95 %, 2–12 arms, 3–30 blocks; rules 2
+// also for 13–32 arms, the settings of backups, in 20 blocks), so that no user waits for a simulation. A million
+// simulated experiments per number of arms take some minutes on two cores, and about 500 MB.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package vectorstest tests against stat-vectors.json: one test for each group of it,
-// those of the method in package verdict, those of classical statistics in lab/verdict/stats.
+// Package vectorstest tests against stat-vectors.json: one test for each group of it. The groups of the method are
+// tested in package verdict, classical statistics in lab/verdict/stats.
 package vectorstest
 
 import (
@@ -14,8 +14,8 @@ import (
 // All is the number of groups in the file.
 const All = 29
 
-// Run tests the named groups of the file at path, each of which must be there, and fails if there are not as many
-// others as said.
+// Run tests the named groups of the file at path, each of which must be there, and fails if the number of other
+// groups is not others.
 func Run(t *testing.T, path string, others int, tests map[string]func(*testing.T, json.RawMessage)) {
 	t.Helper()
 	groups := Read(t, path)
@@ -68,7 +68,7 @@ func Relative(t *testing.T, what string, got, want, tol float64) {
 	}
 }
 
-// NearAll fails unless all values are within tol of what is wanted, relative to that.
+// NearAll fails unless all values are within tol of the expected ones, relative to them.
 func NearAll(t *testing.T, what string, got, want []float64, tol float64) {
 	t.Helper()
 	if len(got) != len(want) {
