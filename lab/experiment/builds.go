@@ -17,7 +17,7 @@ import (
 // build is one physical placement of a layout. A loaded one serves several
 // trials: it is reset for each, and at rest in between.
 type build struct {
-	name    string // unique in the run; empty: for one trial only
+	name    string // unique in the run. Empty means for one trial only
 	db      *filewise.Database
 	loaded  filewise.Ledger
 	done    []filewise.Ledger // of each phase, by a pilot that has left it
@@ -42,8 +42,8 @@ func lastSerial(done []filewise.Trial) int {
 	return last
 }
 
-// acquired gets the trial's database: built again, loaded if the plan says so, or a loaded build in its state after
-// loading.
+// acquired gets the trial's database: built again, loaded if the plan demands it, or a loaded build in its state
+// after loading.
 func (l *life) acquired(ctx context.Context) error {
 	if l.build = l.runner.builtAs(l.instanceKey()); l.build == nil {
 		if err := l.newBuild(ctx); err != nil {
@@ -85,8 +85,8 @@ func (l *life) acquire(ctx context.Context) error {
 	return l.acquire(ctx)
 }
 
-// splitReset books the parts of a reset apart, where the engine tells: stop and
-// start of a server are not the copy.
+// splitReset books the parts of a reset apart, if the engine reports them: stop and start of a server are not the
+// copy.
 func (l *life) splitReset() {
 	timed, ok := l.db.Reset.(filewise.Timed)
 	if !ok || l.program.ReadOnly {
@@ -211,8 +211,8 @@ func (l *life) extend(ctx context.Context) error {
 	return err
 }
 
-// keep takes the snapshot that a loaded build is reset to, names the build, and has the next ones of the layout begin as
-// copies of it, if the plan says so and the engine can.
+// keep takes the snapshot that a loaded build is reset to, names the build, and has the next ones of the layout begin
+// as copies of it, if the plan demands it and the engine can.
 func (l *life) keep(ctx context.Context) error {
 	if err := l.db.Reset.Snapshot(ctx); err != nil {
 		return err

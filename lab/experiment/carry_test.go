@@ -94,9 +94,9 @@ func (c carried) shares(t *testing.T, experiments int) (alarms, withheld float64
 	return alarms / n, withheld / n
 }
 
-// The layouts are alike, each leaves up to 3 % to what runs next: that is claimed as a difference
-// in at most 5 % of experiments, or no verdict is given; and without it a verdict is withheld in
-// at most 2 %. With FILEWISE_CARRY as many experiments a cell print the whole table.
+// The layouts are equal, each leaves up to 3 % to what runs next: that is claimed as a difference in at most 5 % of
+// experiments, or no verdict is given; and without it a verdict is withheld in at most 2 %. With FILEWISE_CARRY as
+// many experiments a cell print the whole table.
 func TestCarryOverIsNoEffect(t *testing.T) {
 	layouts, rounds, blocks, noises := []int{2, 3, 5}, []int{0, 4}, []int{7}, []float64{0.01}
 	const experiments = 120

@@ -12,8 +12,8 @@ import (
 	"filewise/lab/workload"
 )
 
-// cause returns what changed with a family's difference: that of the layout to use, or of the one that differs most.
-// Where no layout differs for sure, it is what limits all of them. Nil: too little was measured.
+// cause returns what changed with a family's difference: the difference of the layout to use, or of the one that
+// differs most. If no layout differs for sure, it returns what limits all of them. Nil means too little was measured.
 func (s standing) cause(family string, r verdict.Result) *cause.Cause {
 	look, ok := r.Last()
 	if !ok {
@@ -68,8 +68,8 @@ func explained(r verdict.Result, look verdict.Look) int {
 	return best
 }
 
-// relevance returns how much of what was measured in complete blocks, or else by the pilots, is about the layouts'
-// files. Nil: nothing was read that tells.
+// relevance returns the share of what was measured in complete blocks, or else by the pilots, that is about the
+// layouts' files. Nil means that nothing was read that could show it.
 func (s standing) relevance() *cause.Relevance {
 	trials := s.telling()
 	about, divided := s.plan.differsIn()
@@ -113,8 +113,8 @@ const (
 	wideRows = 4000
 )
 
-// toTell is the option that would have a run tell more of files, by what takes the
-// time, as far as the scenario has one; cycle is how long a checkpoint's takes.
+// toTell returns the option by which a run would measure more of files, by what takes the time, as far as the
+// scenario has one; cycle is the duration of a checkpoint's cycle.
 func (p Plan) toTell(most string, cycle time.Duration) string {
 	sc, err := workload.Lookup(p.Scenario)
 	if err != nil || p.AsPublished != nil || p.Target.Database != "" { // whose data are given

@@ -42,8 +42,8 @@ func (p Plan) Foreseen(h Host) []filewise.Condition {
 	return asked{history: p.read(nil), host: h}.conditions()
 }
 
-// telling are the trials by which conditions and relevance are measured: those of complete
-// blocks, or else the pilots.
+// telling returns the trials by which conditions and relevance are measured: the complete blocks' trials, or else the
+// pilots.
 func (s standing) telling() []filewise.Trial {
 	if trials := s.counted(s.lastBlock()); len(trials) > 0 {
 		return trials
@@ -140,7 +140,7 @@ func (a asked) reach() finding {
 	return found(false, threshold, a.plan.moreWork(), "%s", strings.Join(names, ", "))
 }
 
-// alike reports whether a layout's files are to be used alike.
+// alike reports whether a layout's files should have equal loads.
 func alike(l filewise.Layout) bool {
 	return l.AddedLater != filewise.LaterUntouched && l.AddedLater != filewise.LaterNewData
 }
@@ -219,8 +219,7 @@ func (a asked) writes() finding {
 	return found(least >= leastPages, threshold, mend, "%s a trial", say.Size(int64(least)))
 }
 
-// windowed reports whether trials are judged by their windows though the plan wants them from rest to
-// rest.
+// windowed reports whether trials are judged by their windows though the plan demands from rest to rest.
 func (a asked) windowed() bool {
 	return a.plan.Observe == ObserveRest && a.schedule().OthersWrite > 0 || slices.ContainsFunc(a.trials, func(t filewise.Trial) bool {
 		return slices.ContainsFunc(t.Warnings, func(w filewise.Warning) bool { return w.Code == warnWindow })

@@ -62,7 +62,7 @@ func opened(sessions []filewise.Session) int {
 	return n
 }
 
-// refused says at which limit a connection failed.
+// refused names the limit at which a connection failed.
 func refused(had, want int, err error) error {
 	remedy := filewise.RemedyOf(err)
 	switch {
@@ -125,7 +125,7 @@ func GoOn(sessions []filewise.Session, done filewise.Ledger) []filewise.Session 
 const mostKept = 64
 
 // keepsOpen reports whether connections wait for the next turn: they are few, and on a server of the layout's own,
-// where they take nobody else's place.
+// where they take no other client's place.
 func (l *life) keepsOpen() bool {
 	if l.open == nil {
 		return false
@@ -158,8 +158,8 @@ func (l *life) closeOpen() error {
 	return errors.Join(errs...)
 }
 
-// otherDescriptors holds what Filewise has open besides the workload's connections: the store, probes, control
-// connections, the web page.
+// otherDescriptors counts Filewise's open descriptors apart from the workload's connections: the store, probes,
+// control connections, the web page.
 const otherDescriptors = 128
 
 // FitsOpenFiles raises this process's limit of open files as far as it may, and
@@ -167,7 +167,7 @@ const otherDescriptors = 128
 func FitsOpenFiles(connections int) error {
 	limit, known := openfiles.Raise()
 	need := uint64(connections + otherDescriptors)
-	if !known || need <= limit { // what is not known, the connections will tell
+	if !known || need <= limit { // if the limit is not known, the connections will show it
 		return nil
 	}
 	return filewise.Errorf(filewise.CodePreflight, fmt.Sprintf("raise it (ulimit -n %d), or use --connections %d", need,
@@ -180,7 +180,8 @@ type Drivers interface {
 	// Drive returns what all have done as one result, whose deltas are about the drivers. The error wraps ErrVoid if
 	// a driver has failed, and not the server.
 	Drive(context.Context, Share) (drive.Result, error)
-	// Await is called before each trial. It waits for a driver that is gone, and says so; its error ends the run.
+	// Await is called before each trial. It waits for a driver that is gone, and reports that; its error ends the
+	// run.
 	Await(ctx context.Context, waits func(why string)) error
 }
 
@@ -195,7 +196,7 @@ type Share struct {
 	Build   string // filewise.Database.Shared
 	Phase   int
 	Done    filewise.Ledger // of the phase, before
-	Discard bool            // the operations that come before measured ones are wanted
+	Discard bool            // the operations that come before measured ones are needed
 	Chunk   int64           // filewise.Database.Chunk
 	drive.Load
 }

@@ -130,7 +130,7 @@ func deadlocks(times int) fake.Config {
 		Err: &filewise.Classed{Class: filewise.ClassDeadlock, Err: errors.New("Deadlock found")}}}}
 }
 
-// Deadlocks are tried again if the workload says so; the trial counts them, and reports that there were any.
+// Deadlocks are tried again if the workload allows it; the trial counts them, and reports that there were any.
 func TestDeadlocksAreTriedAgainAndSaid(t *testing.T) {
 	w := newWorld(t, []int{1, 4}, deadlocks(7))
 	w.plan.MaxBlocks = 3

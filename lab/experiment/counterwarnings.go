@@ -73,7 +73,7 @@ func (h history) change(layout string, third int, of func(filewise.Measure) (flo
 	return math.Log(mean(last-third+1, last) / mean(1, third))
 }
 
-// writeTime is that of a request of the device that was written to most, in ms.
+// writeTime returns the time of a request of the device that was written to most, in ms.
 func writeTime(m filewise.Measure) (float64, bool) {
 	var most, took float64
 	for _, d := range m.Deltas {
@@ -88,8 +88,8 @@ func writeTime(m filewise.Measure) (float64, bool) {
 	return took / most, most > 0
 }
 
-// room is the size that a layout's data files are given in all, in bytes: if no file is ever added, that of the one
-// file there is.
+// room returns the size that a layout's data files are given in all, in bytes: if no file is ever added, the size of
+// the one file there is.
 func room(l filewise.Layout) int64 {
 	if l.AddedLater == filewise.LaterUntouched && l.Data.Files > 0 {
 		return l.Data.Bytes / int64(l.Data.Files)
@@ -127,8 +127,8 @@ func (l *life) outgrown() []filewise.Warning {
 	return []filewise.Warning{w}
 }
 
-// retried warns of failures that were tried again: what they cost is part of the
-// trial, and the reader must know that there were any.
+// retried warns of failures that were tried again: their cost is part of the trial, and the reader must learn of
+// them.
 func (l *life) retried(failures map[filewise.Class]int64, when string) {
 	var words []string
 	for _, class := range slices.Sorted(maps.Keys(failures)) {

@@ -8,7 +8,7 @@ import (
 	"filewise"
 )
 
-// Storage that slows down is suspected, when its device says so too.
+// Storage that slows down is suspected, when its device shows it too.
 func TestCliffWarning(t *testing.T) {
 	for name, x := range map[string]struct {
 		fall, rise float64 // from one block to the next

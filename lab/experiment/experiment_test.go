@@ -741,8 +741,8 @@ func TestLifecycleOfDatabases(t *testing.T) {
 	}
 }
 
-// A trial that fails because its volume has just gone is no failure of the layout: the
-// run ends by what the guard says, and the trial is measured when it goes on.
+// A trial that fails because its volume has just gone is no failure of the layout: the run ends with the guard's
+// error, and the trial is measured when it goes on.
 func TestHostFaultIsNoFailedTrial(t *testing.T) {
 	for _, sessions := range []bool{false, true} {
 		w := newWorld(t, []int{1, 2}, fake.Config{Faults: []fake.Fault{{Layout: "2 files", Stage: filewise.StageMeasure, After: 100}}})
@@ -788,8 +788,7 @@ func TestOnePilot(t *testing.T) {
 	}
 }
 
-// A race of backups among settings that are alike ends after a third of the full grid; what it has
-// found is one of the best.
+// A race of backups among equal settings ends after a third of the full grid; its finding is one of the best.
 func TestRaceEndsAfterAThirdOfTheGrid(t *testing.T) {
 	truth := map[int]float64{1: 1000, 2: 1000, 3: 1000, 4: 1000, 5: 1000, 6: 1000, 7: 500, 8: 500}
 	w := newWorld(t, []int{1, 2, 3, 4, 5, 6, 7, 8}, fake.Config{Noise: 0.02, Seed: 3, Throughput: byFiles(truth)})

@@ -20,9 +20,8 @@ type Extension struct {
 // extendedFrom are the rules from which on experiments can be extended.
 const extendedFrom = 3
 
-// Extend is the plan with a larger budget for all of the run, its pilots included, after some
-// trials. What was spent of the error stays spent; turns and rounds of sessions are those of the
-// first budget. Errors have code usage.
+// Extend is the plan with a larger budget for all of the run, its pilots included, after some trials. What was spent
+// of the error stays spent; turns and rounds of sessions stay as the first budget set them. Errors have code usage.
 func (p Plan) Extend(budget time.Duration, done []filewise.Trial) (Plan, error) {
 	s := p.standing(done)
 	refuse := func(remedy, format string, args ...any) (Plan, error) {

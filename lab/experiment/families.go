@@ -40,9 +40,9 @@ func (p Plan) judged(results []verdict.Result) []verdict.Result {
 	return out
 }
 
-// tooShort returns the plan with the families named whose operations the pilots find too short to
-// judge, by the median over all layouts; false if there is none, or it is too late. If all are, all
-// are judged: their condition of meaning is broken, and says so. Rules 1 and 2 share with all.
+// tooShort returns the plan with the families named whose operations the pilots find too short to judge, by the
+// median over all layouts; false if there is none, or it is too late. If all are, all are judged: their condition of
+// meaning is broken, and reports it. Rules 1 and 2 share with all.
 func (s standing) tooShort() (Plan, bool) {
 	p := s.plan
 	if _, open := s.nextPilot(); open || s.lastBlock() > 0 || p.JudgedBy() < JointFrom || len(p.Estimated) > 0 || p.AsPublished != nil {
@@ -58,7 +58,7 @@ func (s standing) tooShort() (Plan, bool) {
 	return p, len(p.Estimated) > 0 && len(p.Estimated) < len(p.Families())
 }
 
-// estimates returns what is said of a family that is too short to judge.
+// estimates returns the report's lines on a family that is too short to judge.
 func (s standing) estimates(f int, name string) []string {
 	took, unit, _ := s.asked(nil).typicalTime(name)
 	out := []string{fmt.Sprintf("Not judged: %s takes %s, too short to tell layouts apart (at least %s). Estimates only.", name,
@@ -74,11 +74,10 @@ func (s standing) estimates(f int, name string) []string {
 	return out
 }
 
-// JudgeFamilies judges families of one experiment so that all their claims hold together with
-// the error alpha. Since rules 3 each has an equal share of it (Bonferroni), so that intervals
-// and bounds hold together as well. By rules 1 and 2 the shares are those of Holm's procedure,
-// whose claims alone do: with 11 of 12 families decided, up to 9 % of experiments had an
-// interval without the truth.
+// JudgeFamilies judges families of one experiment so that all their claims hold together with the error alpha. Since
+// rules 3 each has an equal share of it (Bonferroni), so that intervals and bounds hold together as well. By rules 1
+// and 2 the shares come from Holm's procedure, by which claims alone hold together: with 11 of 12 families decided,
+// up to 9 % of experiments had an interval without the truth.
 func JudgeFamilies(rules int, alpha float64, families int, judge func(f int, confidence float64) (verdict.Result, error),
 ) ([]verdict.Result, error) {
 	if rules < JointFrom {

@@ -21,8 +21,8 @@ func planted(need []float64, levels map[int][]float64) func(int, float64) (verdi
 	}
 }
 
-// The families' p-values are those of the vectors' example of Holm: with 5 % two of
-// five are significant (adjusted 0.0155 and 0.048).
+// The families' p-values come from the vectors' example of Holm: with 5 % two of five are significant (adjusted
+// 0.0155 and 0.048).
 func TestHolmIsHolm(t *testing.T) {
 	p := []float64{0.012, 0.049, 0.0031, 0.21, 0.031}
 	levels := map[int][]float64{}

@@ -15,7 +15,7 @@ import (
 	"filewise/lab/verdict/stats"
 )
 
-// Forecast holds what a plan's budget can tell, by the noise of its trials; or from when on there is one.
+// Forecast holds what a plan's budget can resolve, by the noise of its trials; or from when on there is one.
 type Forecast struct {
 	// From is the block from which on there is a forecast, if it is not reached; then nothing but
 	// the sentence is known. 0: it is reached.
@@ -29,8 +29,8 @@ type Forecast struct {
 	Least   float64       `json:"percent_least"`
 	Most    float64       `json:"percent_most"`
 	Time    time.Duration `json:"time_ns"`
-	// Blocks and MarginTime are what it takes to the margin with a chance of 80 %; 0 blocks: more
-	// than can be planned.
+	// Blocks and MarginTime are needed to resolve the margin with a chance of 80 %. 0 blocks means more than can be
+	// planned.
 	Blocks     int           `json:"blocks_to_margin"`
 	MarginTime time.Duration `json:"time_to_margin_ns"`
 	Sentence   string        `json:"sentence"`
@@ -48,7 +48,7 @@ const (
 // ForecastFrom is the block from which on there is a forecast for so many layouts.
 func ForecastFrom(layouts int) int { return verdict.ForecastFrom(layouts) }
 
-// FamilyConfidence is that of each family, with which all of them hold together.
+// FamilyConfidence is the confidence of each family with which all of them hold together.
 func (p Plan) FamilyConfidence() float64 {
 	return 1 - (1-p.Confidence)/float64(max(len(p.families())-len(p.Estimated), 1))
 }
@@ -100,7 +100,7 @@ func (p Plan) ForecastBy(noise float64, df int, source string, s Schedule, spent
 	return f, true
 }
 
-// halfWidth is that of Student's interval for the difference of two layouts after n blocks, with
+// halfWidth returns half the width of Student's interval for the difference of two layouts after n blocks, with
 // Bonferroni's correction over comparisons, on the log scale: for designs that are compared with each other.
 func (p Plan) halfWidth(noise float64, n, comparisons int) float64 {
 	return stats.TQuantile(1-(1-p.Confidence)/float64(2*comparisons), float64(n-1)) * noise * math.Sqrt(2/float64(n))
@@ -126,7 +126,7 @@ func (f Forecast) words(margin float64) string {
 		humanize.Comma(int64(f.Blocks)))
 }
 
-// about is a time as one says it of what is to come.
+// about rounds a time to come as people speak of it.
 func about(d time.Duration) string {
 	switch {
 	case d >= 2*time.Hour:
@@ -137,8 +137,8 @@ func about(d time.Duration) string {
 	return fmt.Sprintf("%.0f s", d.Seconds())
 }
 
-// forecast is nil before the pilots are done, and if nothing tells the noise. Of several families
-// it is that of the noisiest.
+// forecast is nil before the pilots are done, and if the noise is not known. Of several families it takes the
+// noisiest.
 func (s standing) forecast() *Forecast {
 	if !s.plan.Sessions || s.schedule.Rounds == 0 || len(s.results) == 0 {
 		return nil
@@ -192,8 +192,8 @@ func (h history) pilotNoise(measured time.Duration) float64 {
 	return math.Sqrt(sum / float64(n))
 }
 
-// hopeless reports that a verdict needs more than the budget, as soon as the first pilot tells. Empty means it does
-// not, or nothing tells yet. The others may take less, so that it has to be far beyond.
+// hopeless reports that a verdict needs more than the budget, as soon as the first pilot shows it. Empty means it
+// does not, or nothing shows it yet. The others may take less, so that it has to be far beyond.
 func (s standing) hopeless() string {
 	const beyond = 1.5
 	p := s.plan

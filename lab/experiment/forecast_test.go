@@ -185,7 +185,7 @@ func TestPilotsFixTurns(t *testing.T) {
 	}
 }
 
-// Steps beside each other are booked by their parts, so that trials add up to the run's time.
+// Concurrent steps are booked by their parts, so that trials add up to the run's time.
 func TestStepsSideBySideAddUp(t *testing.T) {
 	w := newSessions(t, []int{1, 2, 4}, fake.Config{Noise: 0.01, Seed: 4,
 		Stages: map[string]time.Duration{filewise.StageBuild: time.Second, filewise.StageCheck: time.Second}})

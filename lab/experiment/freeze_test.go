@@ -65,8 +65,8 @@ func TestFreezesAreSeen(t *testing.T) {
 	}
 }
 
-// Turns change what is asked: a hot page is written once a turn, and what each file costs is paid
-// each turn. Pilots choose turns so long that twice the length changes no effect by more than a fifth.
+// Turns change the question: a hot page is written once a turn, and what each file costs is paid each turn. Pilots
+// choose turns so long that twice the length changes no effect by more than a fifth.
 func TestTwiceTheTurnChangesNoEffectMuch(t *testing.T) {
 	t.Parallel()
 	perOperation := func(l filewise.Layout, operations int64) time.Duration {

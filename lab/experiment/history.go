@@ -79,7 +79,7 @@ func (h *history) ofDesign(trials []filewise.Trial) []filewise.Trial {
 	return here
 }
 
-// open reports whether a cell wants a trial: it is neither done nor given up.
+// open reports whether a cell needs a trial: it is neither done nor given up.
 func (h history) open(block, layout int) bool {
 	x := h.tries[cellKey{block, h.plan.Layouts[layout].Name}]
 	return x.done == nil && x.n < h.plan.Attempts+x.voids
@@ -128,7 +128,8 @@ func (h history) withdrawn(layout, b int) bool {
 
 func notBuilt(reason string) bool { return strings.HasPrefix(reason, filewise.StageBuild+": ") }
 
-// unbuilt is why no layout's build can be filled from the user's dump: the first try of each says the same. Or it is empty.
+// unbuilt returns why no layout's build can be filled from the user's dump, if the first try of each failed for one
+// reason. Else it is empty.
 func (h history) unbuilt() string {
 	why := h.reason(h.plan.Baseline)
 	if !h.plan.Params.Custom.Restored() || !notBuilt(why) || h.plan.OnePilot {

@@ -10,8 +10,8 @@ import (
 	"filewise/lab/verdict"
 )
 
-// Judge states what the trials of a plan allow to be said. Trials of a block that is not complete count for time, not
-// for the verdict.
+// Judge judges the layouts by the trials of a plan. Trials of a block that is not complete count for time, not for
+// the verdict.
 func (p Plan) Judge(done []filewise.Trial) (Judgement, error) {
 	return p.standing(done).judge()
 }
@@ -209,8 +209,8 @@ func failed(trials []filewise.Trial) int {
 // again holds what a layout's twin is called after its name.
 const again = " again"
 
-// WithAA is the plan with the baseline twice, the second time under another name: what differs between the two is
-// what this machine makes of nothing. An error wraps nothing but reports which layout is in the way.
+// WithAA is the plan with the baseline twice, the second time under another name: the difference between the two is
+// pure noise of this machine. An error wraps nothing but reports which layout is in the way.
 func (p Plan) WithAA() (Plan, error) {
 	base, err := p.layout(p.Baseline)
 	if err != nil {

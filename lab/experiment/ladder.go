@@ -32,10 +32,10 @@ type Ladder struct {
 // Rung is a design that a run has left for another one.
 type Rung struct {
 	Left Design `json:"left"`
-	// Conditions are those that its pilots found.
+	// Conditions are the broken conditions that its pilots found.
 	Conditions []filewise.Condition `json:"conditions,omitempty"`
-	// Options are those of the next design that differ, as on the command line. None means it is the one before this,
-	// for the reason Why.
+	// Options are the next design's options that differ, as on the command line. None means it is the one before
+	// this, for the reason Why.
 	Options []string `json:"options,omitempty"`
 	Why     string   `json:"why,omitempty"`
 }
@@ -72,7 +72,7 @@ const FreeShare = 10
 const (
 	mostRungs   = 3
 	rungsShare  = 12  // builds of a rung take this part of the budget at most
-	climbShare  = 3   // and all pilots that, before it is said that no design holds
+	climbShare  = 3   // and all pilots that, before the run reports that no design holds
 	mostGrowth  = 64  // times as much data on a rung
 	leastGrowth = 1.5 // from which it is worth a rung
 	dataWritten = 8   // times that a run writes the data of each layout
@@ -88,7 +88,7 @@ func (p Plan) rungOf(c filewise.Cell) int {
 	return c.Position / len(p.Layouts)
 }
 
-// position is the place in the order of a block, of a pilot behind those of the rungs before.
+// position is the place in the order of a block. A pilot's place is behind the pilots of the rungs before.
 func (p Plan) position(block, at int) int {
 	if block == 0 {
 		return len(p.Rungs)*len(p.Layouts) + at

@@ -39,7 +39,7 @@ const (
 	leastForP90 = 20
 )
 
-// exceeds reports whether the 99th percentile is above a limit, as far as the operations are enough to tell.
+// exceeds reports whether the 99th percentile is above a limit, as far as there are enough operations to decide.
 func (l Latency) exceeds(limit time.Duration) bool {
 	switch {
 	case l.Count >= leastForP99:
@@ -51,9 +51,8 @@ func (l Latency) exceeds(limit time.Duration) bool {
 	}
 }
 
-// Latencies are those of every family, layout and type, in the order of the
-// plan's layouts and of the trials' first appearance. A histogram that cannot be
-// read is an error.
+// Latencies returns the latencies of every family, layout and type, in the order of the plan's layouts and of the
+// trials' first appearance. A histogram that cannot be read is an error.
 func (p Plan) Latencies(trials []filewise.Trial) ([]Latency, error) {
 	sums := latencySums{at: map[latencyKey]*latencySum{}}
 	for _, t := range trials {
@@ -150,7 +149,7 @@ func (s *latencySum) latency(k latencyKey) Latency {
 	return l
 }
 
-// LatencyOf is that of all operations of one measure; of none it is zero.
+// LatencyOf returns the latency of all operations of one measure; zero if it has none.
 func LatencyOf(m filewise.Measure) (Latency, error) {
 	sums := latencySums{at: map[latencyKey]*latencySum{}}
 	err := sums.add(latencyKey{}, m, filewise.TypeMeasure{Work: m.Work, Hist: m.Hist})
@@ -188,10 +187,9 @@ func (s standing) barred(r verdict.Result, family string, all []Latency) string 
 	return fmt.Sprintf(" Beyond the latency limit of %s, and so not to be recommended: %s.", short(s.plan.P99Limit), strings.Join(names, ", "))
 }
 
-// guarded takes the recommendation off a layout whose 99th percentile of any type
-// is above the plan's limit, and says so in sentences to stand first. Another
-// layout is recommended in its place where the layouts within the limit, judged
-// by themselves, allow one.
+// guarded takes the recommendation off a layout whose 99th percentile of any type is above the plan's limit, and
+// reports that in sentences to stand first. Another layout is recommended in its place if the layouts within the
+// limit, judged by themselves, allow one.
 func (s standing) guarded(r verdict.Result, family string, all []Latency) (verdict.Result, []string) {
 	look, ok := r.Last()
 	if !ok || look.Recommended < 0 || s.plan.P99Limit <= 0 {

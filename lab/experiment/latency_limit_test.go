@@ -7,7 +7,7 @@ import (
 	"filewise/lab/verdict"
 )
 
-// Of a rare type the 90th percentile tells, and a handful of operations nothing.
+// Of a rare type the 90th percentile decides, and a handful of operations decides nothing.
 func TestExceeds(t *testing.T) {
 	const ms = time.Millisecond
 	for _, c := range []struct {

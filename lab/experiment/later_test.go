@@ -57,7 +57,7 @@ func TestFilesAreAddedToTheLoadedBuild(t *testing.T) {
 	}
 }
 
-// Where a build cannot be reset, every trial builds, loads and extends again, as stages of its own, and says so.
+// If a build cannot be reset, every trial builds, loads and extends again, as stages of its own, and reports it.
 func TestLoadedAnewWithoutReset(t *testing.T) {
 	w := laterWorld(t, fake.Config{Seed: 1, NoReset: true})
 	trials, _ := w.run(t)

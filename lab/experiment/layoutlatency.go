@@ -25,12 +25,12 @@ type LayoutLatency struct {
 	P50    time.Duration `json:"p50_ns"`
 	P99    time.Duration `json:"p99_ns"`
 	P999   time.Duration `json:"p999_ns"`
-	// Change is that of p99 against the baseline, of the trials of the same blocks. Absent means of the baseline, and
-	// if it is not known.
+	// Change is the change of p99 against the baseline, by the trials of the same blocks. Absent for the baseline,
+	// and if it is not known.
 	Change *LatencyChange `json:"p99_change,omitempty"`
 }
 
-// LatencyChange is a difference on the log scale: above 0 operations take longer. Its limits are those of Student's t
+// LatencyChange is a difference on the log scale: above 0 operations take longer. Its limits are Student's t limits
 // over the blocks, at the family's confidence for all layouts together, of one look. Absent means not known.
 type LatencyChange struct {
 	Effect float64  `json:"effect"`
@@ -50,8 +50,8 @@ func (c *LatencyChange) Interval() (effect, lo, hi float64) {
 	return effect, lo, hi
 }
 
-// layoutLatencies are those of a family; none if all trials of a layout have fewer operations than a 99th percentile
-// takes, and no change if each of them has.
+// layoutLatencies returns a family's latencies; none if all trials of a layout have fewer operations than a 99th
+// percentile takes, and no change if each of them has.
 func (s standing) layoutLatencies(r verdict.Result, family string) ([]LayoutLatency, error) {
 	table, sums, err := s.history.p99s(r.Blocks, family)
 	if err != nil || len(sums) == 0 {
@@ -94,7 +94,7 @@ func TailChanges(r verdict.Result, table verdict.Table) ([]*LatencyChange, error
 	return out, nil
 }
 
-// lossFrom is the factor from which a longer p99 is said in the verdict's first lines, if no limit is given.
+// lossFrom is the factor from which a longer p99 appears in the verdict's first lines, if no limit is given.
 const lossFrom = 2
 
 // winner is the layout to use or, if none is recommended yet, the one in front that is proven to be faster than the
@@ -130,7 +130,7 @@ func (s standing) latencyLoss(r verdict.Result, all []LayoutLatency) string {
 	return lossWords(all[best], all[base], r.Config.Confidence)
 }
 
-// BlockLoss says the same if nothing is known but the changes block by block.
+// BlockLoss returns the same sentence if nothing is known except the changes block by block.
 func BlockLoss(r verdict.Result, changes []*LatencyChange) string {
 	arm := winner(r)
 	if arm < 0 {
@@ -141,7 +141,7 @@ func BlockLoss(r verdict.Result, changes []*LatencyChange) string {
 }
 
 // LatencyLoss reports that a layout to use is slow where it matters, by family if there are several. Empty means none
-// is. It stands directly behind the verdict, wherever that is told.
+// is. It stands directly behind the verdict, wherever that is shown.
 func (j Judgement) LatencyLoss() string {
 	var out []string
 	for _, f := range j.Families {
@@ -178,8 +178,8 @@ func (j Judgement) Stalls() string {
 	return strings.Join(seen, " ")
 }
 
-// lossWords compare two layouts' p99, that of all trials if it is known. Empty means neither way it is lossFrom times
-// the other's.
+// lossWords compares two layouts' p99, over all trials if it is known. Empty means neither is lossFrom times the
+// other.
 func lossWords(best, base LayoutLatency, confidence float64) string {
 	effect, lo, hi := best.Change.Interval()
 	over := math.Log(float64(best.P99) / float64(base.P99))
@@ -252,9 +252,8 @@ func fewest(rate float64, m filewise.Measure) float64 {
 	return leastRate*expected - 3*math.Sqrt(expected)
 }
 
-// byLatency are the figures of a phase's latency as measures: each a time, whose
-// inverse is judged, so that more is better. Latency counts from the intended
-// start; an operation that nobody came to counts with what it had waited.
+// byLatency returns a phase's latencies as measures: each a time, whose inverse is judged, so that more is better.
+// Latency counts from the intended start; an operation that was never begun counts with its wait.
 func byLatency(phase filewise.Phase, of filewise.Measure) ([]filewise.Measure, error) {
 	if len(phase.ByLatency) == 0 {
 		return nil, nil
@@ -302,11 +301,11 @@ func (l *life) recorded(phase filewise.Phase, m filewise.Measure) error {
 	return err
 }
 
-// longestBeside bounds what runs beside an act; slices of besideSlice keep that small.
+// longestBeside bounds the load that runs during an act; slices of besideSlice keep that small.
 const longestBeside, besideSlice = 24 * time.Hour, time.Second
 
-// beside does an act while the load of another phase runs; without one it does the
-// act alone. What the load gave is recorded by the function that it returns.
+// beside does an act while the load of another phase runs; without a load it does the act alone. The function that it
+// returns records the load's work.
 func (l *life) beside(ctx context.Context, phase filewise.Phase, act func() error) (record func() error, err error) {
 	record = func() error { return nil }
 	i := l.program.PhaseOf(phase.Beside)

@@ -23,8 +23,8 @@ func TestLatencyLossOfFamilies(t *testing.T) {
 	}
 }
 
-// A layout that wins throughput and takes twice as long is recommended with that in the
-// verdict's first lines; p99 and its change are those that were planted.
+// A layout that wins throughput and takes twice as long is recommended with that in the verdict's first lines; p99
+// and its change equal the planted ones.
 func TestLatencyLoss(t *testing.T) {
 	p := sweepPlan(10)
 	faster := func(files, _ int) float64 { return 100 * (1 + float64(files)/10) }
@@ -58,7 +58,7 @@ func TestLatencyLoss(t *testing.T) {
 			math.Abs(last.P99.Seconds()*1000/float64(c.p99(4))-1) > 0.01 || f.Latency[0].Change != nil {
 			t.Errorf("%+v, want a change of %v", last, want)
 		}
-		p.P99Limit = time.Second // who sets one is told by it alone
+		p.P99Limit = time.Second // a user who sets a limit sees its result alone
 		if j, err := p.Judge(trials); err != nil || j.First().LatencyLoss != "" {
 			t.Errorf("with a limit: %q, %v", j.First().LatencyLoss, err)
 		}
@@ -77,7 +77,8 @@ func TestLatencyLoss(t *testing.T) {
 			t.Errorf("of few operations: %+v, %v", j.First().Latency, err)
 		}
 	}
-	// One slow trial of eight moves the p99 of all trials, and hardly that block by block: either one is said.
+	// One slow trial of eight moves the p99 of all trials, and hardly the changes block by block: either one is
+	// reported.
 	for _, c := range []struct {
 		slow          string
 		base, several int64

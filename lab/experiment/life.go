@@ -114,7 +114,7 @@ func (l *life) stage(ctx context.Context, name string, do func(context.Context) 
 	return nil
 }
 
-// driven reports whether a trial's measures last the plan's window or do its work, and not each what its phase says.
+// driven reports whether a trial's measures last the plan's window or do its work, and are not set by each phase.
 func (p Plan) driven() bool {
 	return p.Measure != MeasureLifecycle && (p.Window > 0 || p.Work > 0)
 }
@@ -154,12 +154,12 @@ func (l *life) observe(ctx context.Context) (err error) {
 	return err
 }
 
-// probes are those of the database and of the machine.
+// probes returns the probes of the database and of the machine.
 func (l *life) probes() *probe.Set {
 	return probe.NewSet(slices.Concat(l.db.Probes, l.runner.Probes)...).Under(l.runner.Ceilings).Embedded(l.embedded())
 }
 
-// measuring tells what of the running trial can be looked at.
+// measuring reports a measurement's progress, timed by the time that is also read without a window.
 func (l *life) measuring(e Event) {
 	e.Kind, e.Cell, e.Stage = EventStage, l.trial.Cell, filewise.StageMeasure
 	l.runner.notify(e)

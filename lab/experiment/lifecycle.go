@@ -25,7 +25,7 @@ var lifecycleFamilies = []string{FamilyShutdown, FamilyOpen, FamilyCheckpoint, F
 // offline and comes back. What is not crashed has no recovery to time.
 var cycleFamilies = []string{FamilyShutdown, FamilyOpen, FamilyCheckpoint}
 
-// cycles reports whether the life cycle is that of databases on a server by URL.
+// cycles reports whether the life cycle runs on databases on a server by URL.
 func (p Plan) cycles() bool {
 	return p.Measure == MeasureLifecycle && p.Target.Mode == filewise.External
 }
@@ -61,7 +61,7 @@ func (l *life) cycled(ctx context.Context) error {
 	return nil
 }
 
-// checkpointed times writing what is dirty, less what the settler does besides.
+// checkpointed times writing what is dirty, less the settler's other work.
 func (l *life) checkpointed(ctx context.Context) error {
 	start := l.runner.Clock.Now()
 	if err := l.beating(FamilyCheckpoint, func() error { return l.db.Settler.Settle(ctx) }); err != nil {

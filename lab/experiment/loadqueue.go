@@ -60,7 +60,7 @@ func (t *queuedTable) before(u *queuedTable) bool {
 	return t.left() > u.left()
 }
 
-// left are the bytes of the batches that nobody has begun with.
+// left returns the bytes of the batches that no loader has begun.
 func (t *queuedTable) left() float64 {
 	d := t.data
 	return float64(d.Rows) * float64(d.RowBytes) * float64(d.Batches-t.next) / float64(d.Batches)
@@ -106,9 +106,8 @@ func Load(ctx context.Context, bulk filewise.BulkLoader, tables []filewise.Table
 	return bulk.Finish(ctx)
 }
 
-// loadBatch loads a batch once, also when its connection is lost, or when it was the
-// victim of a deadlock, as with one that is still rolled back: the engine knows which
-// batches it has.
+// loadBatch loads a batch once, also when its connection is lost, or when it was the victim of a deadlock, as with
+// one that is still rolled back: the engine records which batches it has.
 func loadBatch(ctx context.Context, bulk filewise.BulkLoader, t filewise.TableData, batch int64) error {
 	for attempt := 1; ; attempt++ {
 		err := bulk.LoadBatch(ctx, t, batch)

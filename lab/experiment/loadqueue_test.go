@@ -13,7 +13,7 @@ func sized(name string, batches, rows int64) filewise.TableData {
 	return filewise.TableData{Table: name, Batches: batches, Rows: rows, RowBytes: 10}
 }
 
-// taken are the next batches that loaders get who do not end meanwhile.
+// taken returns the next batches of loaders that do not finish any in between.
 func taken(q *loadQueue, loaders int) (names []string, tables []*queuedTable) {
 	for range loaders {
 		t, batch := q.next()

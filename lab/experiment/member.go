@@ -16,7 +16,7 @@ import (
 // its turns, is quiet in between, and is checked and dropped at the end.
 type member struct {
 	life   *life
-	turns  [][]filewise.Measure // of each turn those of all phases
+	turns  [][]filewise.Measure // per turn, the measures of all phases
 	failed string               // why. Empty means it has not
 }
 
@@ -92,7 +92,7 @@ func (m *member) turn(ctx context.Context) error {
 		m.turns = append(m.turns, l.trial.Measures)
 		l.turn.part++
 	}
-	l.trial.Measures, l.trial.Warnings = nil, l.trial.Warnings[:said] // said of the whole at the end
+	l.trial.Measures, l.trial.Warnings = nil, l.trial.Warnings[:said] // they belong to the whole, at the end
 	return nil
 }
 
@@ -103,8 +103,8 @@ func (m *member) pilotGoesOn(start time.Time) bool {
 	return l.runner.Plan.Work > 0 && l.turn.part < l.turn.of/3 && l.runner.Clock.Now().Sub(start) < pilotTime
 }
 
-// turnSteps are those of a turn: every phase once, with what has to follow it. Data are
-// checked at the end of the session; what was restored is verified before it is discarded.
+// turnSteps are a turn's steps: every phase once, with what has to follow it. Data are checked at the end of the
+// session; what was restored is verified before it is discarded.
 func (l *life) turnSteps() []step {
 	var steps []step
 	for i, phase := range l.program.Phases {
@@ -148,7 +148,7 @@ func (m *member) conclude(ctx context.Context) error {
 	return l.release(ctx, nil)
 }
 
-// phaseOf is the phase of a measure, of a load beside an act the load's.
+// phaseOf returns a measure's phase; for a load during an act, the load's phase.
 func (l *life) phaseOf(family string) filewise.Phase {
 	for _, x := range l.program.Phases {
 		if x.Beside != "" && filewise.BesideFamily(x.Beside, x.Family) == family {
@@ -185,8 +185,7 @@ func (m *member) keep() {
 	}
 }
 
-// finished is the layout's trial. Its time is that of its own stages: the others'
-// turns are theirs.
+// finished returns the layout's trial. Its time is the time of its own stages: the others' turns are not included.
 func (m *member) finished() filewise.Trial {
 	t := m.life.trial
 	if m.failed != "" {

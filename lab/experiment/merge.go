@@ -9,9 +9,8 @@ import (
 	"filewise/lab/verdict"
 )
 
-// merged is the k-th measure of all turns of a layout, one after the other, their
-// leads left out: work, times, failures and counters are sums, and the slices are
-// those of the turns.
+// merged is the k-th measure of all turns of a layout, one after the other, their leads left out: work, times,
+// failures and counters are sums, and the slices are the turns' slices.
 func merged(turns [][]filewise.Measure, k int) (filewise.Measure, error) {
 	first := turns[0][k]
 	out := filewise.Measure{Family: first.Family, Unit: first.Unit, SliceLength: first.SliceLength, Connections: first.Connections,
@@ -119,11 +118,11 @@ func (p Plan) narrows(r verdict.Result, look verdict.Look) bool {
 	return false
 }
 
-// narrowing are the rounds of a session, at least as many as given, that with all sessions for which the budget's
-// part of a layout (left, in nanoseconds) has time bring the intervals within a quarter of the plan's bounds by the
-// noise of the pilots, which are too short to show drift. Where none do, or the noise is not known, they are those
-// that bring them about as far as can be: with more rounds more of the time is measured, with more sessions their
-// spread is known better. Most of a session is measured if the budget allows that.
+// narrowing returns the rounds of a session, at least as many as given. With all sessions for which the budget's part
+// of a layout (left, in nanoseconds) has time, they bring the intervals within a quarter of the plan's bounds by the
+// noise of the pilots, which are too short to show drift. If none do, or the noise is not known, they come about as
+// near as possible: with more rounds more of the time is measured, with more sessions their spread is estimated
+// better. Most of a session is measured if the budget allows that.
 func (h history) narrowing(least int, s Schedule, c costs, left float64) int {
 	const alike = 1.01 // of two half widths
 	p, noise := h.plan, h.pilotNoise(s.Turn)

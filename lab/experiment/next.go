@@ -66,7 +66,7 @@ func (p Plan) standingBy(done []filewise.Trial, m *memo) standing {
 	return s
 }
 
-// spentByPilots: a run in which every trial failed has not ended for want of time.
+// spentByPilots: if every trial failed, failures ended the run, not the budget.
 func (h history) spentByPilots() Decision {
 	why := fmt.Sprintf("the budget of %s is spent by the pilots, which took %s", say.Human(h.plan.Budget),
 		say.Human(h.elapsed.Round(time.Second)))

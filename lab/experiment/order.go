@@ -11,10 +11,9 @@ import (
 // the layout that ended the one before, so that layouts follow themselves as often as others.
 const chainedFrom = 3
 
-// order is the order of block b over the live layouts: what follows from the seed, b,
-// and the layouts. Plans of rules 1 have a fresh random order in each block, those of
-// rules 2 cycles of a Williams design. Since then blocks are chained (see chained).
-// The pilots end with the layout that begins the first block.
+// order is the order of block b over the live layouts: it follows from the seed, b, and the layouts. Plans of rules 1
+// have a fresh random order in each block, plans of rules 2 have cycles of a Williams design. Since rules 3 blocks
+// are chained (see chained). The pilots end with the layout that begins the first block.
 func (p Plan) order(b int, live []int) []int {
 	out := slices.Clone(live)
 	switch {
@@ -50,7 +49,7 @@ func upTo(n int) []int {
 
 // turnOrder is the random order of n layouts in a round of a session, from 1; round 0 is the warm-up. It follows from
 // the seed, the block, the attempt and the round. Rounds are balanced by a Williams design, since rules 3 chained:
-// what a layout leaves behind reaches all layouts alike, itself included. Each session begins again.
+// what a layout leaves behind reaches all layouts equally, itself included. Each session begins again.
 func (p Plan) turnOrder(c filewise.Cell, round, n int) []int {
 	const perBlock, perAttempt = 1 << 40, 1 << 32
 	stream := func(design int) uint64 {
@@ -86,7 +85,7 @@ func (h history) orderOf(t *filewise.Trial) int {
 
 // williams is row at, from 0, of designs of Williams (1949) one after the other over n layouts: n rows each, 2n for
 // odd n, in which each layout has each place, and follows each other one within a row, equally often. Which layout is
-// which, and which row comes when, is drawn again for each design, of which stream tells the number.
+// which, and which row comes when, is drawn again for each design; stream returns its random stream's number.
 func williams(seed uint64, stream func(design int) uint64, at, n int) []int {
 	rows := n + n%2*n
 	r := rand.New(rand.NewPCG(seed, stream(at/rows)))
@@ -133,9 +132,9 @@ func chained(seed uint64, stream func(design int) uint64, at, n int) []int {
 	return circuit(rand.New(rand.NewPCG(seed, ^stream(at/rows))), rows, first, n)[at%rows]
 }
 
-// circuit are the rows of Williams designs over n layouts as a circuit: each begins with the
-// layout that ended the one before, the first, which begins with the layout first, with that of
-// the last. For an even number of layouts it takes two designs, of which not any two have one.
+// circuit returns the rows of Williams designs over n layouts as a circuit: each begins with the layout that ended
+// the one before. The first begins with the layout first, which the last row ends with. For an even number of layouts
+// it takes two designs, of which not any two have one.
 func circuit(r *rand.Rand, rows, first, n int) [][]int {
 	for {
 		from := make([][][]int, n) // rows by the layout that they begin with

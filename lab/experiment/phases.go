@@ -178,8 +178,8 @@ func (l *life) compare(ctx context.Context, i int) error {
 	return l.runner.Workload.Check(ctx, l.db.Querier, i, l.ledgers[:i+1])
 }
 
-// countExtents states how far a managed server's files are fragmented. An embedded engine's are locked by this
-// process, and those of a server by URL lie where it sees them.
+// countExtents counts the fragments of a managed server's files. An embedded engine's files are locked by this
+// process, and a server by URL has its files in its own file system.
 func (l *life) countExtents() {
 	if l.runner.Plan.Target.Mode != filewise.Managed {
 		return

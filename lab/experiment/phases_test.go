@@ -12,8 +12,8 @@ import (
 	"filewise/lab/workload"
 )
 
-// phased is a workload of two work phases on loaded data, a backup and its
-// restore; what it checks is what the driver's ledgers say.
+// phased is a workload of two work phases on loaded data, a backup and its restore; it checks against the driver's
+// ledgers.
 type phased struct {
 	t       *testing.T
 	program filewise.Program

@@ -31,8 +31,8 @@ type Plan struct {
 	// Sessions makes a block a session: all layouts are live at once and take turns, whose
 	// length and number are fixed by pilots (Schedule). Else trials come one after the other.
 	Sessions bool `json:"sessions,omitempty"`
-	// Cells is the number of rounds of a session, with turns of Window/Cells; 0: by pilots. Plans of earlier versions
-	// have sessions if it is not 0.
+	// Cells is the number of rounds of a session, with turns of Window/Cells. If 0, pilots decide. Plans of earlier
+	// versions have sessions if it is not 0.
 	Cells int `json:"cells,omitempty"`
 	// WindowByPilots: pilots may lengthen the measured time of a trial in a session, of which
 	// Window is the least, so that most of the time is measured.
@@ -49,8 +49,8 @@ type Plan struct {
 	// OnePilot: nothing is left for pilots to fix, and the baseline's alone forecasts the time.
 	OnePilot bool `json:"one_pilot,omitempty"`
 
-	// Phases are the families that the workload measures one after the other; those of Families if there are none.
-	// Overall adds the geometric mean over them as a family.
+	// Phases are the families that the workload measures one after the other; Families if there are none. Overall
+	// adds the geometric mean over them as a family.
 	Phases  []string `json:"phases,omitempty"`
 	Overall bool     `json:"overall,omitempty"`
 	// Estimated are the families that the pilots found too short to judge. They are shown as
@@ -90,13 +90,13 @@ type Plan struct {
 	Work        int64         `json:"work_bytes"` // fixed work of a trial, split over the connections. 0 means time window
 	WarmUp      time.Duration `json:"warm_up_ns"` // negative: fixed by the pilot
 	PilotWindow time.Duration `json:"pilot_window_ns"`
-	PilotWork   int64         `json:"pilot_work_bytes,omitempty"` // fixed work of a pilot. 0 means that of a trial
+	PilotWork   int64         `json:"pilot_work_bytes,omitempty"` // fixed work of a pilot. 0 means a trial's
 	SliceLength time.Duration `json:"slice_length_ns"`
 
 	Margin     float64 `json:"margin_percent"`
 	Confidence float64 `json:"confidence"` // 0.95
-	// Rules are those of package verdict that judge. 0 means 1, as of runs that were stored when there were no
-	// others.
+	// Rules is the version of package verdict's rules that judges. 0 means 1, as in runs that were stored when there
+	// were no others.
 	Rules     int          `json:"rules,omitempty"`
 	Goal      verdict.Goal `json:"goal"`
 	MaxBlocks int          `json:"max_blocks"`
@@ -106,8 +106,8 @@ type Plan struct {
 	Budget time.Duration `json:"budget_ns"`
 	// Extended holds what the plan was before its run was extended, oldest first.
 	Extended []Extension `json:"extended,omitempty"`
-	// Boundaries are those of the run's design if it has so many blocks that they take long to
-	// compute, and of designs before it was extended; none in shorter runs.
+	// Boundaries hold the run's design if it has so many blocks that they take long to compute, and the designs
+	// before it was extended; none in shorter runs.
 	Boundaries []verdict.Design `json:"boundaries,omitempty"`
 	// P99Limit bars a layout from being recommended whose 99th percentile of latency, of any type of operations, is
 	// above it over all trials. 0 means there is no limit.
@@ -125,12 +125,12 @@ type Plan struct {
 	// Drivers are the hosts that put the load on the server, in this order. None means this one.
 	Drivers []string `json:"drivers,omitempty"`
 
-	// Notify are those who are told how the run goes, without secrets, and NotifyOn of what, as given. Empty means
-	// nobody, of everything.
+	// Notify lists the receivers of the run's notifications, without secrets, and NotifyOn the events, as given.
+	// Empty means no receivers, and all events.
 	Notify   []string `json:"notify,omitempty"`
 	NotifyOn string   `json:"notify_on,omitempty"`
 
-	// StorageLimit reports whether the storage's own limit is wanted: empty or "auto", or "off".
+	// StorageLimit sets whether the storage's own limit is measured: empty or "auto", or "off".
 	StorageLimit string `json:"storage_limit,omitempty"`
 
 	Command []string `json:"command"` // repeats the experiment, seed included
@@ -173,8 +173,8 @@ type Schedule struct {
 	MaxBlocks int           `json:"max_blocks"`    // N_max of the verdict
 	ByBudget  bool          `json:"by_budget"`     // the budget allows fewer blocks than the plan
 	Steady    bool          `json:"steady"`        // no pilot was still moving at its middle
-	// Turn is the measured time of a turn of a session, of each phase that lasts a window, and Rounds is how many
-	// turns each layout has. 0 means trials are measured in one go.
+	// Turn is the measured time of a turn of a session, of each phase that lasts a window, and Rounds counts each
+	// layout's turns. 0 means trials are measured in one go.
 	Turn   time.Duration `json:"turn_ns,omitempty"`
 	Rounds int           `json:"rounds,omitempty"`
 	// OthersWrite is the part of what pilots saw changed on the server that others changed, if it
@@ -182,7 +182,7 @@ type Schedule struct {
 	OthersWrite float64 `json:"others_write,omitempty"`
 }
 
-// Judgement holds what the trials of a plan allow to be said.
+// Judgement holds the judgement of a plan's trials.
 type Judgement struct {
 	Schedule  Schedule           `json:"schedule"`
 	Decision  Decision           `json:"decision"`
@@ -190,16 +190,16 @@ type Judgement struct {
 	Elapsed   time.Duration      `json:"elapsed_ns"`   // wall time of all trials
 	Measuring time.Duration      `json:"measuring_ns"` // of it within measured windows
 	Stages    []filewise.Stage   `json:"stages"`       // where the time of all trials went
-	// Forecast holds what the budget can tell. Absent means it is not known yet, or not of sessions.
+	// Forecast holds what the budget can resolve. Absent means it is not known yet, or the plan has no sessions.
 	Forecast *Forecast `json:"forecast,omitempty"`
-	// Relevance is how much of what was measured is about files, of the pilots until a block is complete. Absent
-	// means nothing was read that tells.
+	// Relevance is the share of what was measured that is about files, by the pilots until a block is complete.
+	// Absent means nothing was read that shows it.
 	Relevance *cause.Relevance `json:"relevance,omitempty"`
 	// Conditions are the conditions of meaning, by the same trials.
 	Conditions []filewise.Condition `json:"conditions,omitempty"`
 	// Families are the judgements of all families: at least one, unless nothing was judged.
 	Families []Family `json:"families"`
-	// Latencies are those of operations of several types, or if they are limited.
+	// Latencies are for operations of several types, or if they are limited.
 	Latencies []Latency `json:"latencies,omitempty"`
 	// Sweep is the curve over load levels. Absent means there is one level.
 	Sweep *Sweep `json:"sweep,omitempty"`
@@ -211,18 +211,17 @@ type Family struct {
 	Result    verdict.Result `json:"verdict"`
 	Estimated bool           `json:"estimated,omitempty"` // too short to judge: the result claims nothing
 	Sentences []string       `json:"sentences"`           // the verdict in words
-	// Cause holds what changed with the difference, or what limits the layouts alike. Absent means too little was
-	// measured to say.
+	// Cause holds what changed with the difference, or what limits all layouts. Absent means too little was measured
+	// to find it.
 	Cause *cause.Cause `json:"cause,omitempty"`
-	// Latency is that of its operations by layout. None means they have none, or too few.
+	// Latency holds its operations' latency by layout. None means they have none, or too few.
 	Latency []LayoutLatency `json:"latency,omitempty"`
 	// LatencyLoss reports that the recommended layout loses in latency. Empty means it does not.
 	LatencyLoss string `json:"latency_loss,omitempty"`
 }
 
-// Limit ends a verdict that is hardly about files: "for this workload, which hardly uses data
-// files". It is empty if the verdict is about files, nothing was read that tells, or the plan is
-// of before there were conditions.
+// Limit ends a verdict that is hardly about files: "for this workload, which hardly uses data files". It is empty if
+// the verdict is about files, nothing was read that shows it, or the plan is of before there were conditions.
 func (j Judgement) Limit(p Plan) string {
 	if !p.Conditional || j.Relevance == nil || j.Relevance.Tells() {
 		return ""
@@ -232,7 +231,7 @@ func (j Judgement) Limit(p Plan) string {
 	return "for this workload, which hardly uses " + about
 }
 
-// First is the judgement of the first family; that of none if nothing was judged.
+// First is the judgement of the first family; if nothing was judged, an empty one.
 func (j Judgement) First() Family {
 	if len(j.Families) == 0 {
 		return Family{}

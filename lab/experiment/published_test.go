@@ -144,7 +144,7 @@ func TestShortPhasesAreListedOnce(t *testing.T) {
 	if got := lasts(); !got.Broken() || !strings.Contains(got.Mend, "--repeat") {
 		t.Errorf("%+v", got)
 	}
-	// A cold query and a whole backup need more than a warm query, and it is said how much.
+	// A cold query and a whole backup need more than a warm query, and the plan reports how much.
 	w.plan.Params.Rows = 1000
 	for _, c := range []struct {
 		cache, unit, mend string

@@ -78,7 +78,7 @@ func (p Plan) Meaning(h Host) *Meaning {
 // maxSeconds keeps a time within its type: some 290 years.
 const maxSeconds = 9e9
 
-// Sentence says it, and what to do.
+// Sentence phrases it, with what to do.
 func (m Meaning) Sentence(present float64) string {
 	cost := fmt.Sprintf("it moves %s in all, some %s at 100 MB/s", say.Size(int64(min(m.Bytes, 1<<62))), say.Human(m.Took.Round(time.Second)))
 	switch {

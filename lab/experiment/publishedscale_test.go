@@ -8,8 +8,8 @@ import (
 	"filewise/lab/workload"
 )
 
-// From some scale on an article's design is about files: data beyond the memory, a backup of two
-// seconds, a run that no log holds back; and more than the original's size is said to be that.
+// From some scale on an article's design is about files: data beyond the memory, a backup of two seconds, a run that
+// no log holds back; and a size above the original's is reported as such.
 func TestScaleThatHolds(t *testing.T) {
 	for _, c := range []struct {
 		scenario string

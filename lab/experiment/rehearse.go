@@ -98,7 +98,7 @@ func (l *life) rehearsed(ctx context.Context) error {
 	return nil
 }
 
-// rehearse tells which types fail.
+// rehearse returns the types that fail.
 func (l *life) rehearse(ctx context.Context) (failing []failure, err error) {
 	phase := l.program.Phases[0]
 	typed, ok := phase.Args.(filewise.TypedArgs)

@@ -23,7 +23,7 @@ func (l *life) rests(p filewise.Phase) bool {
 	return l.unsettled() == nil
 }
 
-// mostOthers is the part of others from which a drain says more of them than of the layout.
+// mostOthers is the part of others from which a drain measures them more than the layout.
 const mostOthers = 0.1
 
 // othersWrite returns how much others changed while pilots worked, if it is too much for drains to be judged; else 0.
@@ -59,10 +59,9 @@ func (l *life) unsettled() error {
 // drains reports whether a drain follows the phase.
 func (l *life) drains(p filewise.Phase) bool { return p.Act == filewise.ActWork && !l.program.ReadOnly }
 
-// settleTwice brings the database to rest, then times how long that takes with nothing to
-// write: the time that every drain of the build has in common. A first reading may still find
-// pages that the server wrote meanwhile, so the shorter of two counts. It is measured on each
-// build, not once a layout by its pilot, so that its noise is within the intervals.
+// settleTwice brings the database to rest, then times how long that takes with nothing to write: the time that every
+// drain of the build has in common. During a first reading the server may still write pages, so the shorter of two
+// counts. It is measured on each build, not once a layout by its pilot, so that its noise is within the intervals.
 func (l *life) settleTwice(ctx context.Context) error {
 	if _, err := l.settled(ctx); err != nil {
 		return err

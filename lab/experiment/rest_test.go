@@ -77,7 +77,7 @@ func TestRestIsAllWorkByAllTime(t *testing.T) {
 	}
 }
 
-// A server that cannot be brought to rest is judged by the window, and that is said.
+// A server that cannot be brought to rest is judged by the window, and the report states it.
 func TestRestNeedsRest(t *testing.T) {
 	c := lazy()
 	c.Unsettled = filewise.Errorf(filewise.CodePreflight, "grant it", "the account may not ask for a checkpoint: %w", errors.New("denied"))

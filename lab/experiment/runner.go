@@ -27,18 +27,17 @@ type Runner struct {
 	NoLatencies bool
 	// Record stores a finished trial; when it fails, the run ends.
 	Record func(context.Context, filewise.Trial) error
-	// Guard is asked every half second of real time while a trial runs; its error
-	// ends the trial, which is not recorded, and the run; one that wraps ErrPostponed
-	// ends the trial only. May be nil.
+	// Guard is called every half second of real time while a trial runs. Its error ends the run and the trial, which
+	// is not recorded; an error that wraps ErrPostponed ends the trial only. May be nil.
 	Guard func() error
 	// Await is called before each trial with how long that will take by the pilots
 	// (0: not known yet). It may wait; its error ends the run. May be nil.
 	Await func(ctx context.Context, expected time.Duration) error
-	// Unchanged is asked before each further block; its error, that of what must be the same in a run and is not, ends
-	// the run. May be nil.
+	// Unchanged is called before each further block. Its error, about something that must stay the same in a run and
+	// did not, ends the run. May be nil.
 	Unchanged func(context.Context) error
-	// Ended is asked after each trial that is done, before it is recorded; its error is
-	// taken as Guard's. May be nil.
+	// Ended is called after each trial that is done, before it is recorded; its error is taken as Guard's. May be
+	// nil.
 	Ended func(context.Context) error
 	// Calibrate is the plan's short fixed probe of the machine: its speed, in any unit
 	// that is the same for all trials. Nil: such plans cannot be run.
@@ -49,8 +48,8 @@ type Runner struct {
 	Notify func(Event)
 	// Fix stores the plan with what the pilots fixed of it, before block 1. If nil, it is not stored.
 	Fix func(context.Context, Plan) error
-	// Redesign has what the runner measures be that of another design, which the plan's ladder leads to. False means
-	// it cannot be had, and the plan stays. Nil: no ladder is climbed.
+	// Redesign makes the runner measure another design, which the plan's ladder leads to. False means it cannot be
+	// had, and the plan stays. Nil means no ladder is climbed.
 	Redesign func(context.Context, Plan) (bool, error)
 	// Left hears of databases that could not be dropped after the last trial. Nil: that is an error of the run.
 	Left func(error)
@@ -69,8 +68,8 @@ type Runner struct {
 	copied    map[string]string          // names of builds of which others are copies, by layout
 }
 
-// locks are held while a layout is built, while the builds that stay are looked at or
-// changed, and while somebody is told of an event.
+// locks are held while a layout is built, while the builds that stay are looked at or changed, and while an event is
+// delivered.
 type locks struct{ building, builds, telling sync.Mutex }
 
 // EventKind states what an event is about.
@@ -81,7 +80,7 @@ const (
 	EventStage    EventKind = "stage"    // a trial entered a stage of its life
 	EventRecorded EventKind = "recorded" // a trial is stored; Judgement is up to date
 	EventDesign   EventKind = "design"   // the run goes on with another design: Plan, for the reason Why
-	EventWaiting  EventKind = "waiting"  // no trial may start before Until; zero: until somebody says so
+	EventWaiting  EventKind = "waiting"  // no trial may start before Until. Zero means until it is released
 )
 
 // Event is something that happened in a run.
@@ -100,7 +99,7 @@ type Event struct {
 	Plan      *Plan
 }
 
-// Waits says for what the next trial waits, and until when.
+// Waits names what the next trial waits for, and until when.
 func (e Event) Waits() string {
 	if e.Until.IsZero() {
 		return e.Why
@@ -128,9 +127,8 @@ func (r *Runner) ready(ctx context.Context, at standing, block *int) ([]filewise
 	return cells, r.unchanged(ctx, block, cells[0].Block)
 }
 
-// Run measures what the plan still wants after the trials that are done, and
-// returns all trials and why it ended. When ctx ends, the running trial is
-// ended cleanly and not recorded, and Run returns the context's error.
+// Run measures what the plan still needs after the trials that are done, and returns all trials and why it ended.
+// When ctx ends, the running trial is ended cleanly and not recorded, and Run returns the context's error.
 func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.Trial, _ Decision, err error) {
 	if r.Plan.Target.Mode == filewise.Managed || r.Plan.Target.Mode == filewise.External {
 		if err := FitsOpenFiles(r.Plan.Program(r.Workload).Connections()); err != nil {
@@ -230,7 +228,7 @@ func (r *Runner) fixShort(ctx context.Context, at standing) (bool, error) {
 	return true, nil
 }
 
-// tell notifies of a recorded trial.
+// tell sends the event of a recorded trial.
 func (r *Runner) tell(at standing, t filewise.Trial) error {
 	if r.Notify == nil && at.err == nil {
 		return nil
@@ -245,7 +243,7 @@ func (r *Runner) tell(at standing, t filewise.Trial) error {
 // longDesign is from how many blocks on boundaries are stored with the run.
 const longDesign = 60
 
-// keepBoundaries stores those of a long run as soon as its pilots have fixed how many blocks there are.
+// keepBoundaries stores the boundaries of a long run as soon as its pilots have fixed the number of blocks.
 func (r *Runner) keepBoundaries(ctx context.Context, at standing) error {
 	if _, open := at.nextPilot(); open || at.schedule.MaxBlocks < longDesign || r.Fix == nil || r.Plan.JudgedBy() < extendedFrom {
 		return nil
@@ -265,7 +263,7 @@ func (r *Runner) keepBoundaries(ctx context.Context, at standing) error {
 	return nil
 }
 
-// climb goes on with another design if the pilots want one and it can be had.
+// climb goes on with another design if the pilots demand one and it can be had.
 func (r *Runner) climb(ctx context.Context, at standing) (bool, error) {
 	if r.Redesign == nil {
 		return false, nil
@@ -292,7 +290,7 @@ func (r *Runner) climb(ctx context.Context, at standing) (bool, error) {
 	return true, nil
 }
 
-// measure takes the cells' trials: one in one go, or those of a session together.
+// measure takes the cells' trials: one in one go, or a session's together.
 func (r *Runner) measure(ctx context.Context, cells []filewise.Cell, s Schedule) ([]filewise.Trial, error) {
 	if r.Plan.TakesTurns() && (r.Plan.Sessions || !cells[0].Pilot) {
 		return r.session(ctx, cells, s)
@@ -360,9 +358,8 @@ func (r *Runner) fatal(ctx, guarded context.Context, l *life, err error) error {
 	return r.hostFault()
 }
 
-// mistaken tells a mistake in SQL that the user has brought; its set-up is the same
-// in every build, as are statements without chance, so that what these violate they would
-// violate again.
+// mistaken recognizes a mistake in SQL that the user has brought. Its set-up is the same in every build, as are
+// statements without chance, so that what these violate they would violate again.
 func (l *life) mistaken(err error) bool {
 	var unvaried *filewise.Unvaried
 	class := filewise.ClassOf(err)

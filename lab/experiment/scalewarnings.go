@@ -114,7 +114,7 @@ func (h history) readFromStorage(t filewise.Trial) (most float64, ok bool) {
 const leastWritten = 1 << 20
 
 // beforeCheckpoint reports that trials were over before a checkpoint came round. Empty means they were not. Cycle is
-// how long one takes. 0 means not known.
+// the duration of one. 0 means not known.
 func (h history) beforeCheckpoint(trials []filewise.Trial) (why string, cycle time.Duration) {
 	least := 1.0
 	for _, l := range h.plan.Layouts {

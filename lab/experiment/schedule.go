@@ -91,8 +91,7 @@ func (p Plan) trialTime(pilot filewise.Trial) time.Duration {
 	return again - window + time.Duration(float64(window)*float64(p.Work)/float64(p.pilotWork()))
 }
 
-// windowed are the measures of a trial that lasted a window: those of latencies are
-// of the same one.
+// windowed returns the measures of a trial that lasted a window; measures of latency share it.
 func windowed(t filewise.Trial) []filewise.Measure {
 	return slices.DeleteFunc(slices.Clone(t.Measures), func(m filewise.Measure) bool { return m.Unit == filewise.UnitTimes })
 }
@@ -133,7 +132,7 @@ func (h history) furtherBuilds(instances int) time.Duration {
 	pilots := 0
 	for _, l := range h.plan.Layouts {
 		if t := h.tries[cellKey{0, l.Name}].done; t != nil && t.Instance != "" {
-			if h.plan.CopiedBuilds { // to copy its files, and to stop and start, is what its snapshot took
+			if h.plan.CopiedBuilds { // to copy its files, and to stop and start, takes as long as its snapshot took
 				once += stageTime(*t, filewise.StageLoad)
 			} else {
 				once += onceOnly(*t) - stageTime(*t, filewise.StageCreate)
@@ -170,7 +169,7 @@ func warmUpCut(m filewise.Measure) (time.Duration, bool) {
 		x[i] = float64(m.Slices[i])
 	}
 	r, err := stats.MSER5(x)
-	if err != nil { // too few slices to tell
+	if err != nil { // too few slices to judge
 		return 0, true
 	}
 	return time.Duration(r.Truncate) * m.SliceLength, !r.AtEdge

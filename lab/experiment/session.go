@@ -54,8 +54,8 @@ func (p Plan) CheckCells(program filewise.Program) error {
 	return nil
 }
 
-// session are the trials to be measured together: those of the next one's block
-// that are open and have been tried as often.
+// session returns the cells to measure together with the next one: the open cells of its block that have been tried
+// as often.
 func (s standing) session() []filewise.Cell {
 	next := s.next
 	if !s.plan.TakesTurns() || next.Pilot && (!s.plan.Sessions || s.schedule.TrialTime == 0) {
@@ -126,8 +126,8 @@ func (s *session) run(ctx context.Context) error {
 	return s.together(ctx, (*member).conclude)
 }
 
-// together does a step of all layouts, as many at a time as the runner says: nothing is
-// measured meanwhile. Each is booked its part of the time that it took in all.
+// together does a step of all layouts, as many at a time as the runner allows, while nothing is measured. Each is
+// booked its part of the time that it took in all.
 func (s *session) together(ctx context.Context, step func(*member, context.Context) error) error {
 	clock := s.runner.Clock
 	start, before := clock.Now(), make([]int, len(s.members))

@@ -12,14 +12,14 @@ import (
 	"filewise"
 )
 
-// From when a spread is uneven: its files did the work of less than so many, each
-// used alike, of four; and how much of it must be known, or chance makes it uneven.
+// From when a spread is uneven: its files did the work of less than so many evenly used ones, of four; and the share
+// of it that must be known, or chance makes it uneven.
 const (
 	evenEnough = 0.75
 	leastLoad  = 100 // rows or requests of the mean file
 )
 
-// spreadWarning says of layouts with several files whether the spread happened.
+// spreadWarning reports, for layouts with several files, whether the spread happened.
 func (h history) spreadWarning() []filewise.Warning {
 	var found []string
 	for _, l := range h.plan.Layouts {
@@ -52,14 +52,14 @@ func (h history) spreadWarning() []filewise.Warning {
 
 // spread is how a trial's load lay on its data files.
 type spread struct {
-	// even counts the files that are used alike share a load as these do, against the number of these: (Σx)² /
-	// (n·Σx²).
+	// even is the number of evenly used files that would share a load as these do, against the number of these: (Σx)²
+	// / (n·Σx²).
 	even   float64
 	unused int
 }
 
-// loadKinds holds what may be counted by file, that which says most first: rows are the work itself; requests include
-// what caches do with it.
+// loadKinds lists what may be counted by file, the most informative first: rows are the work itself; requests include
+// the effect of caches.
 var loadKinds = [][]string{
 	{filewise.FileRows}, {filewise.FileReads, filewise.FileWrites},
 }
@@ -160,7 +160,7 @@ func (r *Runner) await(ctx context.Context, s Schedule, trials int) error {
 	return r.Await(ctx, time.Duration(trials)*s.TrialTime)
 }
 
-// guardInterval states how often the guard is asked.
+// guardInterval is the time between calls of the guard.
 const guardInterval = 500 * time.Millisecond
 
 // guard returns a context that ends with the guard's error.

@@ -85,8 +85,8 @@ func TestSpreadWarningOfPaths(t *testing.T) {
 
 func first(p Plan, trials []filewise.Trial) standing { return p.standing(trials) }
 
-// What is uneven on purpose, or was said by the engine, is not said again; and
-// tables are not compared with each other.
+// What is uneven on purpose, or was reported by the engine, is not reported again; and tables are not compared with
+// each other.
 func TestSpreadWarningKeepsQuiet(t *testing.T) {
 	p, trials := loaded(filewise.FileRows, 1000, 1000, 0, 0)
 	p.Layouts[0].AddedLater = filewise.LaterNewData

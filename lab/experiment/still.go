@@ -42,7 +42,7 @@ func (l *life) stood(family string, s drive.Still) {
 	l.still[family] = l.still[family].Plus(s)
 }
 
-// beating does something that is timed as a whole, and notes whether the machine stood still meanwhile.
+// beating does something that is timed as a whole, and notes whether the machine stood still during it.
 func (l *life) beating(family string, do func() error) error {
 	if _, real := l.runner.Clock.(filewise.RealClock); !real {
 		return do()
@@ -147,7 +147,7 @@ func countVoids(trials []filewise.Trial) voids {
 // clearlyMore is the chance below which a layout has clearly more void trials than the others.
 const clearlyMore = 0.05
 
-// chance is that of at least k of all voids in a layout's n of all trials, if no layout has more than
+// chance returns the probability of at least k of all voids in a layout's n of all trials, if no layout has more than
 // another (Fisher's exact test, one-sided).
 func chance(k, n, voids, trials int) float64 {
 	if k == 0 {

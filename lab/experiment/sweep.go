@@ -181,7 +181,7 @@ func (s *Sweep) words(levels []int, confidence float64) []string {
 	return words
 }
 
-// measured are the trials' latencies for the judgement: those of a workload with types of operations, or if they are
+// latencies are the trials' latencies for the judgement, for a workload with types of operations, or if they are
 // limited.
 func (s standing) latencies() ([]Latency, error) {
 	typed := slices.ContainsFunc(s.trials, func(t filewise.Trial) bool {

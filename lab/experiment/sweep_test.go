@@ -121,8 +121,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// A layout whose 99th percentile is beyond the limit is not recommended, however
-// fast it is: the best of the others is, and the reason is said.
+// A layout whose 99th percentile is beyond the limit is not recommended, however fast it is: the best of the others
+// is, and the reason is reported.
 func TestP99Limit(t *testing.T) {
 	p := sweepPlan(10)
 	faster := func(files, _ int) float64 { return 100 * (1 + float64(files)/10) }
@@ -153,7 +153,7 @@ func TestP99Limit(t *testing.T) {
 	}
 }
 
-// Latencies are those of all trials in blocks together, by type.
+// Latencies cover all trials in blocks together, by type.
 func TestLatencies(t *testing.T) {
 	p := sweepPlan(10)
 	trials := trialsOf(t, p, 4, func(int, int) float64 { return 120 }, func(files int) int64 { return int64(10 * files) })

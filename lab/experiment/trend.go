@@ -27,7 +27,7 @@ func (h history) trendWarning() []filewise.Warning {
 		}
 	}
 	trends, _, err := stats.Trends(growth, trendError)
-	if err != nil { // too few trials to tell
+	if err != nil { // too few trials to judge
 		return nil
 	}
 	var found []string

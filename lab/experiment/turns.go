@@ -34,7 +34,7 @@ const (
 	usualSessions = 6
 	// usualRounds are the fewest if there is time: turns cancel what changes between them.
 	usualRounds  = 4
-	fewestRounds = 2 // where bounds are asked for: more sessions may tell more
+	fewestRounds = 2 // if bounds are set: more sessions may resolve more
 	maxRounds    = 200
 	// pilotTime bounds the pilot of a trial of fixed work, which does a part after the
 	// other of so many at most.
@@ -44,7 +44,7 @@ const (
 
 // turn holds what a turn of a session does: its part of fixed work, or as much as fits.
 type turn struct {
-	length, lead time.Duration // measured, and before it; 0: as long as the phases' work takes
+	length, lead time.Duration // measured, and before it. 0 means as long as the phases' work takes
 	part, of     int           // of fixed work
 }
 
@@ -60,7 +60,7 @@ func (t *turn) partOf(ops []int64, multiple int64) []int64 {
 	return filewise.Each(ops, func(n int64) int64 { return at(n, t.part+1) - at(n, t.part) })
 }
 
-// transactions are those of each connection in fixed work; at least one.
+// transactions counts each connection's transactions in fixed work; at least one.
 func (p Plan) transactions() int64 {
 	return max(p.Work/max(int64(p.Params.RowBytes)*int64(p.Params.Connections)*int64(p.Params.CommitEvery), 1), 1)
 }
@@ -168,8 +168,8 @@ func (h history) takeTurns(s Schedule) Schedule {
 	return s
 }
 
-// leastSessions are those that a budget has time for whatever their length: as many as an interval
-// needs, and one more, for trials take longer than pilots say.
+// leastSessions is the number that a budget has time for whatever their length: as many as an interval needs, and one
+// more, for trials take longer than pilots predict.
 func (p Plan) leastSessions() int {
 	return min(max(usualSessions, p.FirstClaim()+1), max(p.MaxBlocks, 1))
 }
@@ -250,7 +250,7 @@ func correlationTime(m filewise.Measure) time.Duration {
 	return time.Duration(sum * float64(m.SliceLength))
 }
 
-// steadySlices are those of a measure's window after its warm-up.
+// steadySlices returns the slices of a measure's window after its warm-up.
 func steadySlices(m filewise.Measure) []int64 {
 	if m.SliceLength <= 0 {
 		return nil

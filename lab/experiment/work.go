@@ -146,7 +146,7 @@ func (p Plan) Load(program filewise.Program, phase filewise.Phase, chunk int64) 
 	return load, nil
 }
 
-// shape gives the load the measured work: the phase's, or that of the plan.
+// shape gives the load the measured work: the phase's, or the plan's.
 func (l *life) shape(load *drive.Load, phase filewise.Phase) {
 	p, pilot := l.runner.Plan, l.trial.Cell.Pilot
 	switch {
