@@ -8,8 +8,8 @@ import (
 	"filewise"
 )
 
-// askPatience bounds every question to a server by URL that only reads: a server that takes the connection and says
-// nothing, or sends rows without end, would hold the command for ever. Tests shorten it.
+// askPatience bounds every question to a server by URL that only reads: a server that takes the connection and never
+// answers, or sends rows without end, would hold the command for ever. Tests shorten it.
 var askPatience = 30 * time.Second
 
 // lateness holds what a question may take to end after its time, before it is left behind. Tests shorten it.
@@ -18,8 +18,8 @@ var lateness = 5 * time.Second
 // dropPatience bounds the drop of what a killed run has left, which may hold a lot of data.
 const dropPatience = 10 * time.Minute
 
-// ask asks a server by URL a question within askPatience; others are asked without a limit. A driver that does not
-// give up in time is left behind, and leave, unless it is nil, ends what it returns late.
+// ask sends a server by URL a question within askPatience; others have no limit. A driver that does not give up in
+// time is left behind, and leave, unless it is nil, ends what it returns late.
 func ask[T any](ctx context.Context, t filewise.Target, question string, do func(context.Context) (T, error), leave func(T)) (T, error) {
 	if t.Mode != filewise.External {
 		return do(ctx)
@@ -65,7 +65,7 @@ func ask[T any](ctx context.Context, t filewise.Target, question string, do func
 	return a.of, a.err
 }
 
-// Facts are those of the opened server.
+// Facts are the opened server's facts.
 func (env *Environment) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	return ask(ctx, env.Target, "version and settings", env.Server.Facts, nil)
 }

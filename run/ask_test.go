@@ -11,7 +11,7 @@ import (
 	"filewise/engine/all"
 )
 
-// A server that takes the connection and says nothing holds no command, whatever its engine, and is named.
+// A server that takes the connection and never answers holds no command, whatever its engine, and is named.
 func TestSilentServer(t *testing.T) {
 	before := askPatience
 	askPatience = 100 * time.Millisecond

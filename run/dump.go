@@ -18,7 +18,7 @@ import (
 // that is yet to be taken is checked then.
 func (env *Environment) checkDump(ctx context.Context) error {
 	program := env.Plan.Program(env.Workload)
-	if !program.Restored() || env.Target.Mode == filewise.External { // whose server says so when it is looked at
+	if !program.Restored() || env.Target.Mode == filewise.External { // whose server reports it when it is looked at
 		return nil
 	}
 	r, ok := env.Engine.(filewise.Restorer)
@@ -32,8 +32,8 @@ func (env *Environment) checkDump(ctx context.Context) error {
 	return r.CheckDump(ctx, env.Target, env.Plan.Layouts, program)
 }
 
-// openOrigin signs in to the server of which the plan wants a dump. It is opened, which only
-// reads, where limits say how much others may do there.
+// openOrigin signs in to the server from which the plan needs a dump. It is opened, which only reads, if limits
+// restrict how much others may do there.
 func (env *Environment) openOrigin(ctx context.Context, login Login) error {
 	if env.Plan.Origin() == nil {
 		return nil
@@ -102,7 +102,7 @@ func (env *Environment) dump(ctx context.Context, w *watch, path string) (err er
 	defer func() { err = errors.Join(err, f.Close()) }()
 	to := &yielding{ctx: ctx, watch: w, to: f}
 	err = env.Engine.(filewise.Restorer).Dump(ctx, *env.origin, to)
-	if to.err != nil { // the program only knows that it could not write
+	if to.err != nil { // the program's error is only that it could not write
 		return to.err
 	}
 	if err != nil {

@@ -26,12 +26,12 @@ type Environment struct {
 	limits   []storage.Limit    // of the volumes, as far as known
 	facts    []filewise.Fact    // of the storage
 	origin   *filewise.Target   // the database of which a dump is taken, with its secrets. Nil means there is none
-	others   filewise.Server    // that one's server, for its monitor. Nil means nobody minds
+	others   filewise.Server    // that one's server, for its monitor. Nil means no limits on others
 	lock     *hostlock.Lock
-	locked   *serverLock // of an external server. Nil means nobody else works there
+	locked   *serverLock // of an external server. Nil means no other user works there
 	undo     []func() error
 	opened   int                 // of undo, before the server and the limit of its memory
-	started  func(pid int) error // hears of each process of a server, its memory unlimited. Nil means nobody
+	started  func(pid int) error // gets each process of a server, its memory unlimited; may be nil
 }
 
 // Login gives the address of an external server with its secrets.
@@ -58,8 +58,8 @@ func Prepare(e filewise.Engine, p experiment.Plan) (*Environment, error) {
 }
 
 // SetUp makes everything ready for the plan's first trial, or refuses it and leaves nothing. The host's measuring
-// lock is taken first, an external server's before anything is built there. Who asks is told that the run is stored
-// in that file. Empty means nowhere.
+// lock is taken first, an external server's before anything is built there. Other processes that inquire learn that
+// the run is stored in that file. Empty means nowhere.
 func SetUp(ctx context.Context, e filewise.Engine, p experiment.Plan, login Login, store string) (*Environment, error) {
 	env, err := Prepare(e, p)
 	if err != nil {
@@ -99,8 +99,8 @@ func LookAt(ctx context.Context, e filewise.Engine, t filewise.Target, login Log
 	return env, nil
 }
 
-// Look opens the target to look at it, without a lock: an external server is only read,
-// any other one is opened on scratch directories. Close is wanted after an error, too.
+// Look opens the target to look at it, without a lock: an external server is only read, any other one is opened on
+// scratch directories. Close is needed after an error, too.
 func (env *Environment) Look(ctx context.Context, login Login) error {
 	if env.Target.Mode == filewise.External {
 		return env.connect(ctx, login)
@@ -111,7 +111,7 @@ func (env *Environment) Look(ctx context.Context, login Login) error {
 	return env.open(ctx)
 }
 
-// label tells others what is measured.
+// label names for others what is measured.
 func (env *Environment) label() string { return env.Plan.Scenario + " on " + env.Target.Engine }
 
 // lockHost takes the host's measuring lock.

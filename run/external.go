@@ -63,7 +63,7 @@ func (env *Environment) unreachable(ctx context.Context, err error) error {
 		"%s cannot be opened: %w", env.Target.Address, err)
 }
 
-// WhoAmI tells others who holds a server's lock.
+// WhoAmI identifies for others the holder of a server's lock.
 func WhoAmI() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -95,8 +95,8 @@ func (env *Environment) knowGauges(ctx context.Context, server filewise.Server, 
 	return limit.Known(limits, gauges)
 }
 
-// Inspect looks at an existing server, or at an embedded engine's files, and adds what
-// this machine tells of them. Nothing is written.
+// Inspect looks at an existing server, or at an embedded engine's files, and adds this machine's facts about them.
+// Nothing is written.
 func Inspect(ctx context.Context, e filewise.Engine, t filewise.Target) (filewise.Inspection, error) {
 	inspector, ok := e.(filewise.Inspector)
 	if !ok {
@@ -110,8 +110,8 @@ func Inspect(ctx context.Context, e filewise.Engine, t filewise.Target) (filewis
 	return i, err
 }
 
-// addMachine tells what the server itself does not, where it runs on this host: the
-// cores, and the devices below the files.
+// addMachine adds what the server itself does not return, if it runs on this host: the cores, and the devices below
+// the files.
 func addMachine(i *filewise.Inspection) {
 	if !i.Local {
 		return

@@ -38,7 +38,7 @@ func (m *measurement) begin(ctx context.Context, run store.Run) (store.Run, erro
 	return m.store.Run(ctx, run.ID)
 }
 
-// scriptFacts are those of all layouts, each once.
+// scriptFacts are the facts of all layouts, each once.
 func scriptFacts(scripts []filewise.Script) []filewise.Fact {
 	var out []filewise.Fact
 	for _, s := range scripts {
@@ -59,7 +59,7 @@ func (env *Environment) Warnings() []filewise.Warning {
 		labelWarnings(t, plan.Describe(env.Engine)))
 }
 
-// ScriptWarnings are those of all layouts, each code and message once.
+// ScriptWarnings are the warnings of all layouts, each code and message once.
 func (env *Environment) ScriptWarnings() []filewise.Warning {
 	var out []filewise.Warning
 	for _, s := range env.Scripts {
@@ -72,8 +72,7 @@ func (env *Environment) ScriptWarnings() []filewise.Warning {
 	return out
 }
 
-// probes are those of this machine. Where the server is another one they say nothing
-// about it, and are named for that.
+// probes are this machine's probes. If the server is another machine they do not measure it, and are named for that.
 func probes(t filewise.Target) []filewise.Probe {
 	if t.Mode != filewise.External {
 		return probe.System(t.Volumes)
@@ -96,7 +95,7 @@ type clientProbe struct{ filewise.Probe }
 // Name reports that it is not the server's.
 func (p clientProbe) Name() string { return clientPrefix + p.Probe.Name() }
 
-// clientWarnings are those about processors, of a client that is not the server.
+// clientWarnings are warnings about processors, of a client that is not the server.
 func clientWarnings(t filewise.Trial) []filewise.Warning {
 	var out []filewise.Warning
 	for _, m := range t.Measures {

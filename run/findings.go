@@ -44,7 +44,7 @@ func accept(findings []filewise.Finding, allowed []string) []filewise.Finding {
 	return findings
 }
 
-// Secrets are those of the opened server's address.
+// Secrets are the secrets in the opened server's address.
 func (env *Environment) Secrets() []filewise.Secret {
 	if env.Target.Address == nil {
 		return nil
@@ -121,7 +121,7 @@ func labelWarnings(t filewise.Target, about filewise.Description) []filewise.War
 	return out
 }
 
-// Offers says of each capability of an opened server "yes", or why it cannot be had.
+// Offers returns for each capability of an opened server "yes", or why it cannot be had.
 func Offers(s filewise.Server) map[filewise.Capability]string {
 	out := make(map[filewise.Capability]string)
 	for c, why := range s.Offers() {

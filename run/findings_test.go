@@ -7,7 +7,7 @@ import (
 	"filewise"
 )
 
-// What a user has accepted is a warning, which the report has too; what nobody has, a refusal that states how to
+// What a user has accepted is a warning, which the report has too; what no user has, a refusal that states how to
 // accept it; and what cannot be accepted stays refused.
 func TestAccept(t *testing.T) {
 	target := filewise.Target{Engine: "x", Address: &filewise.Address{}}

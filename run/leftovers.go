@@ -19,7 +19,7 @@ type Leftover struct {
 // removable reports whether it may go, and is there still.
 func (l Leftover) removable() bool { return l.Kept == "" && !l.Removed }
 
-// Words say what was found and what became of it, or would.
+// Words describe the finding and what became of it, or would.
 func (l Leftover) Words(dry bool) string {
 	what := l.Kind + " " + l.Name
 	switch {
@@ -61,9 +61,8 @@ func (env *Environment) Leftovers(ctx context.Context) ([]Leftover, error) {
 	return all, nil
 }
 
-// RemoveLeftovers removes what agree, which is asked with how many there are, lets go,
-// and looks again until nothing changes: a tablespace can go only after the databases in
-// it. What cannot be removed is said of it in all.
+// RemoveLeftovers removes what agree, which gets the number of leftovers, lets go, and looks again until nothing
+// changes: a tablespace can go only after the databases in it. The result names what cannot be removed.
 func (env *Environment) RemoveLeftovers(ctx context.Context, all []Leftover, agree func(n int) error) error {
 	cleaner := env.Server.(filewise.Cleaner) // which has found them
 	for {
@@ -112,8 +111,7 @@ func (env *Environment) removeOnce(ctx context.Context, cleaner filewise.Cleaner
 	return changed, nil
 }
 
-// remove removes it. What cannot be removed is said of it; the error is that of the
-// context.
+// remove removes it. If it cannot be removed, l gets the reason; the error is the context's.
 func (l *Leftover) remove(ctx context.Context, cleaner filewise.Cleaner) error {
 	limited, cancel := context.WithTimeout(ctx, dropPatience)
 	defer cancel()

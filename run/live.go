@@ -15,12 +15,11 @@ import (
 	"filewise/watch/web"
 )
 
-// Sockets is the directory, below Filewise's state directory, in which the runs of this
-// user can be asked.
+// Sockets is the directory, below Filewise's state directory, of the sockets on which this user's runs answer.
 func Sockets(state string) string { return filepath.Join(state, "live") }
 
-// live is a run as it can be looked at: by its observer, by the live page of this process,
-// and through a socket by that of "filewise serve".
+// live is a run as others see it: its observer, the live page of this process, and through a socket the page of
+// "filewise serve".
 type live struct {
 	*web.Monitor
 	hide     func(string) string
@@ -45,7 +44,7 @@ func (m *measurement) live(run store.Run, done []filewise.Trial, stop func()) (*
 	return l, nil
 }
 
-// hear tells all who look of an event, without secrets.
+// hear sends an event to all observers, without secrets.
 func (l *live) hear(e experiment.Event) {
 	if e.Trial != nil {
 		t := *e.Trial

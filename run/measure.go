@@ -22,8 +22,7 @@ type measurement struct {
 	told  *notices
 }
 
-// measure takes the trials that a run, new or resumed, still wants, and stores them and
-// how it ended.
+// measure takes the trials that a run, new or resumed, still needs, and stores them and how it ended.
 func (m *measurement) measure(ctx context.Context, run store.Run, done []filewise.Trial) (Outcome, error) {
 	crew, leave, err := m.drivers(ctx, run.Plan, m.env.Server)
 	if err != nil {
@@ -81,8 +80,8 @@ func (env *Environment) runner(w *watch) *experiment.Runner {
 	}
 }
 
-// recorder stores trials, without secrets in the reasons of failures, and tells the watch
-// and people of them.
+// recorder stores trials, without secrets in the reasons of failures, and passes them to the watch and to
+// notifications.
 func (m *measurement) recorder(id int64, w *watch) func(context.Context, filewise.Trial) error {
 	to := m.store.Recorder(id)
 	return func(ctx context.Context, t filewise.Trial) error {
@@ -97,7 +96,7 @@ func (m *measurement) recorder(id int64, w *watch) func(context.Context, filewis
 	}
 }
 
-// left tells of what a run has left behind that is over. Its results are stored.
+// left reports the leftovers of a run that is over. Its results are stored.
 func (o Options) left(err error) {
 	if o.Warn != nil {
 		o.Warn(o.hide(err.Error()) + ": run “filewise clean” once the cause is gone")

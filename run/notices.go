@@ -20,7 +20,7 @@ import (
 	"filewise/watch/notify"
 )
 
-// notices tell people of a run. The nil one tells nobody.
+// notices sends a run's notifications. The nil one sends none.
 type notices struct {
 	Options
 	plan  experiment.Plan
@@ -37,7 +37,7 @@ func announce(ctx context.Context, p experiment.Plan, o Options) (*notices, erro
 	if o.Notify == nil {
 		return nil, nil
 	}
-	// What is refused anyhow is told to anyone who has asked for it, and nobody else.
+	// A refusal that needs no set-up is sent only to receivers who have chosen that event.
 	env, err := Prepare(o.Engine, p)
 	if err == nil {
 		err = env.Preflight()
@@ -71,8 +71,7 @@ func (n *notices) guard(ask func() error) func() error {
 	}
 }
 
-// await states what is to be said before the run waits for what else it waits for: nothing is sent while a trial is
-// measured.
+// await sends what is due before the run waits for anything else: nothing is sent while a trial is measured.
 func (n *notices) await(wait func(context.Context, time.Duration) error) func(context.Context, time.Duration) error {
 	if n == nil {
 		return wait
@@ -115,16 +114,16 @@ func (n *notices) recorded(t filewise.Trial) {
 		t.Cell.Layout, where, t.Cell.Attempt, t.Reason)
 }
 
-// attention queues what somebody should look at.
+// attention queues a message that needs a person's attention.
 func (n *notices) attention(format string, args ...any) {
 	n.Notify.Queue(n.message(notify.Attention, "needs attention", fmt.Sprintf(format, args...)))
 }
 
-// nearlyFull is the space in bytes, beside what a layout needs, of which less is told.
+// nearlyFull is the free space in bytes, in addition to a layout's needs, below which a message is sent.
 const nearlyFull = 4 * Reserve
 
-// watchSpace tells once of each volume that is nearly full: between trials there has
-// to be room for a layout, and within one the run ends before the last is taken.
+// watchSpace reports once each volume that is nearly full: between trials there has to be room for a layout, and
+// within one the run ends before the last is taken.
 func (n *notices) watchSpace(between bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -214,8 +213,8 @@ func (n *notices) attach(m *notify.Message, d report.Data) {
 	m.Details, m.Report, m.ReportName = text.String(), html.Bytes(), fmt.Sprintf("filewise-%d.html", d.RunID)
 }
 
-// close tells of the end, when nothing is measured any more. A run that did not come
-// to its end ended with err. What cannot be told is a warning.
+// close sends the end, when nothing is measured any more. A run that did not come to its end ended with err. A
+// message that cannot be sent is a warning.
 func (n *notices) close(ctx context.Context, err error) {
 	if n == nil {
 		return

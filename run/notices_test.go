@@ -15,7 +15,7 @@ import (
 	"filewise/watch/notify/notifytest"
 )
 
-// events are those that a webhook got.
+// events are the events that a webhook got.
 func events(t *testing.T, h *notifytest.Hook) (out []notify.Message) {
 	t.Helper()
 	for _, body := range h.Bodies() {
@@ -28,8 +28,8 @@ func events(t *testing.T, h *notifytest.Hook) (out []notify.Message) {
 	return out
 }
 
-// A layout that is given up, and a volume that is nearly full, are told once, when no
-// trial is measured; a message that cannot be sent is a warning.
+// A layout that is given up, and a volume that is nearly full, are reported once, when no trial is measured; a
+// message that cannot be sent is a warning.
 func TestNotifyAttention(t *testing.T) {
 	h := notifytest.NewHook(t, 200, 200, 400)
 	var said bytes.Buffer

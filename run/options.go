@@ -13,7 +13,7 @@ import (
 	"filewise/watch/web"
 )
 
-// Options holds what a run needs beside its plan. Only the engine has to be given, and the login where the plan's
+// Options holds a run's inputs in addition to its plan. Only the engine has to be given, and the login if the plan's
 // target is an external server.
 type Options struct {
 	Engine  filewise.Engine
@@ -25,23 +25,21 @@ type Options struct {
 	Budget time.Duration
 	// AbortIf and Maintenance stand in for the plan's, for this time only.
 	AbortIf, Maintenance []string
-	// Hide takes secrets out of what is stored, told and handed to the observer. May be nil.
+	// Hide takes secrets out of what is stored, sent and handed to the observer. May be nil.
 	Hide func(string) string
-	// Notify tells people how the run goes. Nil means nobody. Warn hears of what could not be told, a line at a time.
-	// May be nil.
+	// Notify sends the run's notifications. Nil means none. Warn gets what could not be sent, a line at a time. May
+	// be nil.
 	Notify *notify.Notifier
 	Warn   func(string)
-	// Observe is asked for an observer once the run is stored, before its next trial. The
-	// data are those so far; by the monitor the run can be paused and stopped. May be nil.
+	// Observe returns an observer once the run is stored, before its next trial. The data end there; by the monitor
+	// the run can be paused and stopped. May be nil.
 	Observe func(report.Data, *web.Monitor) Observer
-	// Before is asked before each trial, before all else; it may wait, and its error ends the
-	// run. May be nil.
+	// Before is called before each trial, before all else; it may wait, and its error ends the run. May be nil.
 	Before func(context.Context) error
-	// Drivers reaches those of a plan, and is nil if such plans cannot be run. What it returns besides lets go of
-	// them.
+	// Drivers reaches a plan's drivers, and is nil if such plans cannot be run. The function that it returns lets go
+	// of them.
 	Drivers func(context.Context, experiment.Plan, filewise.Server) (experiment.Drivers, func(), error)
-	// Result hears of what came of the run, before its environment is closed. Its error is
-	// that of the run. May be nil.
+	// Result gets the run's outcome, before its environment is closed. Its error is the run's. May be nil.
 	Result func(Outcome) error
 }
 
@@ -93,7 +91,7 @@ func (o Options) before(then func(context.Context, time.Duration) error) func(co
 	}
 }
 
-// drivers are those of the plan. Nil means this process puts the load on the server.
+// drivers are the plan's drivers. Nil means this process puts the load on the server.
 func (o Options) drivers(ctx context.Context, p experiment.Plan, s filewise.Server) (experiment.Drivers, func(), error) {
 	switch {
 	case len(p.Drivers) == 0:

@@ -21,9 +21,8 @@ type SpaceNeed struct {
 	Free   *int64          `json:"free_bytes,omitempty"` // absent: see the findings of the server
 }
 
-// needs are those of the largest layout, because only one is built at a time; of all,
-// where they take turns; or of all builds and their copies, where loaded builds lie side
-// by side.
+// needs are the largest layout's needs, because only one is built at a time; all layouts', if they take turns; or the
+// needs of all builds and their copies, if loaded builds lie side by side.
 func (env *Environment) needs() []SpaceNeed {
 	p := env.Plan
 	var out []SpaceNeed
@@ -51,8 +50,8 @@ func (env *Environment) needs() []SpaceNeed {
 	return out
 }
 
-// Space returns what the plan needs on each volume, with what is free, which only an external server itself knows of
-// its volumes.
+// Space returns the plan's need on each volume, with the free space, which for an external server's volumes only that
+// server can return.
 func (env *Environment) Space() ([]SpaceNeed, error) {
 	needs := env.needs()
 	if len(env.Plan.Target.VolumesHere()) == 0 {

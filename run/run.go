@@ -32,7 +32,7 @@ func Run(ctx context.Context, p experiment.Plan, o Options) (out Outcome, err er
 	})
 }
 
-// within tells people of a plan's run, and has it measured in an environment that is set up.
+// within notifies people of a plan's run, and has it measured in an environment that is set up.
 func (o Options) within(ctx context.Context, p experiment.Plan, measure func(*measurement) (Outcome, error)) (out Outcome, err error) {
 	told, err := announce(ctx, p, o)
 	if err != nil {

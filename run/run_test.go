@@ -100,7 +100,7 @@ func TestRunAndResume(t *testing.T) {
 	if err != nil || d.Ending != experiment.GoesOn || r.ID != out.Run.ID {
 		t.Fatalf("run %d: %v, %v", r.ID, d, err)
 	}
-	again, most := w.options, 0 // blocks, as who looks is told from the start
+	again, most := w.options, 0 // blocks: an observer sees the run from the start
 	again.Observe = func(d report.Data, _ *web.Monitor) Observer { most = d.Judgement.Schedule.MaxBlocks; return nobody{} }
 	out, err = Resume(t.Context(), r, again)
 	if err != nil || most == 0 || out.Run.State != store.Done || out.Run.Verdict == "" || out.Over != "" {
@@ -174,7 +174,8 @@ func (s *otherServer) Facts(context.Context) ([]filewise.Fact, error) {
 	return []filewise.Fact{{Name: "version", Value: s.of.version}}, nil
 }
 
-// A server that is another one from a block on ends the run before that block, by name; it goes on once that is what it was.
+// A server that is another one from a block on ends the run before that block, by name; the run goes on once the
+// server is the same as before.
 func TestChangedInMidRun(t *testing.T) {
 	w := newWorker(t)
 	server := &other{w.options.Engine, "17.1"}

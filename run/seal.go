@@ -10,9 +10,9 @@ import (
 	"filewise/results/archive"
 )
 
-// A store is a file like any other: somebody else may have written it, or put a run into it. So the
-// addresses of a run that this user measures on this host are sealed, and only those are connected
-// to again unless the user names them.
+// A store is a file like any other: another user may have written it, or put a run into it. So the addresses of a run
+// that this user measures on this host are sealed, and only sealed ones are connected to again unless the user names
+// them.
 
 // Imported refuses to connect to whatever an imported run names.
 func Imported(r archive.Run) error {

@@ -86,8 +86,8 @@ func (w *watch) isHeld(ctx context.Context) error {
 	return err
 }
 
-// watchLock ends a trial whose lock was lost, since another run may measure beside
-// it. Where the server is gone the trial fails by itself, and is recorded.
+// watchLock ends a trial whose lock was lost, since another run may measure at the same time. If the server is gone
+// the trial fails by itself, and is recorded.
 func (w *watch) watchLock() error {
 	w.mu.Lock()
 	due := w.held != nil && w.clock.Now().Sub(w.looked) >= lookEvery

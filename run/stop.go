@@ -22,7 +22,7 @@ import (
 type Measured struct {
 	Run   int64 // 0: it is not stored yet, or in another store
 	Owner process.Identity
-	// Prove is nil if the process of that number measures that run, as the kernel tells.
+	// Prove is nil if the process of that number measures that run, by the kernel's account.
 	Prove func(pid int) error
 }
 
@@ -78,7 +78,7 @@ func Measuring(ctx context.Context, path, ref string) (Measured, error) {
 	}
 	switch {
 	case len(running) == 0 && (!held || holder.PID <= 0) && len(elsewhere) > 0:
-		return elsewhere[0], nil // which nobody can stop from here, as is said of it
+		return elsewhere[0], nil // which cannot be stopped from here, as its error states
 	case held && holder.PID <= 0: // a number that the kernel has no word for here
 		return Measured{}, filewise.Errorf(filewise.CodeBusy, "stop it there", "what is measured on this host is measured in another container")
 	case len(running) > 1:
@@ -106,7 +106,7 @@ func in(h hostlock.Holder) string {
 	return ", in " + filewise.Printable(h.Store)
 }
 
-// Holding returns what the process of that number measures, whoever's it is.
+// Holding returns what the process of that number measures, under any user.
 func Holding(ctx context.Context, pid int) (Measured, error) {
 	holder, held, err := hostlock.Current(ctx)
 	if err != nil {
@@ -132,8 +132,8 @@ func whole(path string) string {
 	return full
 }
 
-// running are the runs of the store that are being measured; elsewhere are those by processes
-// that cannot be seen from here.
+// running are the runs of the store that are being measured; elsewhere are runs of processes that cannot be seen from
+// here.
 func running(ctx context.Context, path string) (here, elsewhere []Measured, err error) {
 	infos, err := archive.List(ctx, path)
 	if err != nil {

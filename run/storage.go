@@ -25,7 +25,7 @@ func (env *Environment) ceilings() []probe.Ceiling {
 	return filewise.Each(env.limits, storage.Limit.Ceiling)
 }
 
-// demand returns what the plan wants of the storage, on the scratch directories.
+// demand returns the plan's demand of the storage, on the scratch directories.
 func (env *Environment) demand() storage.Demand {
 	d := storage.Demand{Volumes: env.Target.Volumes, Page: plan.Describe(env.Engine).Page}
 	for _, l := range env.Plan.Layouts {
@@ -61,7 +61,7 @@ func (env *Environment) knowStorage(ctx context.Context) error {
 	return env.measureStorage(ctx, cache, demand)
 }
 
-// measureStorage asks fio, and remembers what it says.
+// measureStorage runs fio, and remembers its result.
 func (env *Environment) measureStorage(ctx context.Context, cache storage.Cache, demand storage.Demand) error {
 	limits, absent, err := storage.Measure(ctx, demand)
 	if err != nil {
@@ -125,9 +125,8 @@ func (env *Environment) MeasureStorage(ctx context.Context) (_ []filewise.Findin
 	return out, err
 }
 
-// The calibration is synced writes of this size, one after the other over a file
-// that is there already, for this long: short beside a trial, long enough for some
-// dozens of them on a disk.
+// The calibration is synced writes of this size, one after the other over a file that is there already, for this
+// long: short next to a trial, long enough for some dozens of them on a disk.
 const (
 	calibrationBytes = 16 << 10
 	calibrationFile  = 64 // writes long

@@ -29,8 +29,8 @@ func slower(t *testing.T, l filewise.Layout) []byte {
 	return text
 }
 
-// What the layout to use loses in latency stands behind the verdict wherever that is told at the
-// end of a run: in the store, in the list and in what webhooks get.
+// What the layout to use loses in latency stands behind the verdict wherever that appears at the end of a run: in the
+// store, in the list and in webhooks' messages.
 func TestTheStoredVerdictSaysWhatLatencyLoses(t *testing.T) {
 	w, h := newWorker(t), notifytest.NewHook(t)
 	w.plan.MaxBlocks = 10

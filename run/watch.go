@@ -13,13 +13,13 @@ import (
 	"filewise/lab/experiment"
 )
 
-// watch says when trials may run: within the maintenance windows, while others
-// keep the server no busier than the limits, and while there is space.
+// watch decides when trials may run: within the maintenance windows, while others keep the server no busier than the
+// limits, and while there is space.
 type watch struct {
 	clock   filewise.Clock
 	windows maintenance.Windows
 	limits  []limit.Limit
-	monitor filewise.Monitor            // nil: nobody else works there
+	monitor filewise.Monitor            // nil means no other user works there
 	renew   func(context.Context) error // takes the server's lock again. Nil means there is none
 	held    func(context.Context) error // asks whether it is held. Nil means there is none
 	space   func() error                // nil: not watched
@@ -35,7 +35,7 @@ type watch struct {
 	lost   int       // how often in a row a trial was ended by its loss
 }
 
-// newWatch watches as the plan's limits and windows say, and as the environment wants it.
+// newWatch watches by the plan's limits and windows, and by the environment's needs.
 func newWatch(env *Environment, p experiment.Plan, clock filewise.Clock, notify func(experiment.Event)) (*watch, error) {
 	limits, err := limit.ParseAll(p.AbortIf)
 	if err != nil {
@@ -97,7 +97,7 @@ func (w *watch) await(ctx context.Context, expected time.Duration) error {
 	return w.within(ctx, 0)
 }
 
-// guard is asked while a trial runs.
+// guard is called while a trial runs.
 func (w *watch) guard() error {
 	if w.space != nil {
 		if err := w.space(); err != nil {

@@ -36,8 +36,7 @@ func newWatched(t *testing.T, now string, windows ...string) (*watch, *virtual, 
 	return &watch{clock: clock, windows: ws, notify: func(e experiment.Event) { *events = append(*events, e) }}, clock, events
 }
 
-// No trial starts outside a window, or that would not end within it; each wait is
-// told once.
+// No trial starts outside a window, or that would not end within it; each wait is reported once.
 func TestAwaitWindow(t *testing.T) {
 	for _, c := range []struct {
 		now      string
@@ -100,7 +99,7 @@ func TestGuardWindow(t *testing.T) {
 	}
 }
 
-// busy answers with what it is told to.
+// busy returns planted answers.
 type busy struct {
 	gauges []filewise.Gauge
 	err    error
@@ -123,7 +122,7 @@ func TestGuardLimits(t *testing.T) {
 	if err := w.await(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
-	for range 4 { // the guard is asked every half second, the server every second
+	for range 4 { // the guard runs every half second, the server is read every second
 		clock.now = clock.now.Add(500 * time.Millisecond)
 		if err := w.guard(); err != nil {
 			t.Fatal(err)
@@ -149,8 +148,8 @@ func TestGuardLimits(t *testing.T) {
 	}
 }
 
-// After a failed trial the server's lock is taken again, with some patience for a server that restarts; somebody
-// else's is respected at once.
+// After a failed trial the server's lock is taken again, with some patience for a server that restarts; another
+// user's is respected at once.
 func TestReachAfterFailure(t *testing.T) {
 	for _, c := range []struct {
 		name  string

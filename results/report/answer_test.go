@@ -30,8 +30,8 @@ func TestNoTableOfNothing(t *testing.T) {
 	}
 }
 
-// What a terminal shows at the end of a run of five layouts fits on a screen of 80 × 24,
-// however long its sentences are, and says where the rest is.
+// What a terminal shows at the end of a run of five layouts fits on a screen of 80 × 24, however long its sentences
+// are, and points to the rest.
 func TestTheAnswerFitsOnAScreen(t *testing.T) {
 	d := stored(t)
 	f := &d.Judgement.Families[0]
@@ -71,8 +71,8 @@ func TestTheAnswerFitsOnAScreen(t *testing.T) {
 	}
 }
 
-// A layout that wins throughput and loses p99, beyond a limit or twofold, says so in the first
-// lines: the trials are planted, all else is judged.
+// A layout that wins throughput and loses p99, beyond a limit or twofold, has that in the first lines: the trials are
+// planted, all else is judged.
 func TestLostLatencyStandsFirst(t *testing.T) {
 	for _, c := range []struct {
 		limit time.Duration

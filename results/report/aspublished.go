@@ -13,7 +13,7 @@ import (
 	"filewise/results/report/document"
 )
 
-// asPublished is the article's kind of result beside the sound verdict.
+// asPublished is the article's kind of result next to the sound verdict.
 type asPublished struct {
 	Scale   string      `json:"scale"`
 	Words   string      `json:"design"`  // the article's
@@ -108,7 +108,7 @@ func (v view) asPublished() []document.Block {
 	return append(out, document.OnTerminal(append([]document.Block{document.Tabulate(document.Table{}, all, columns...)}, said...)...))
 }
 
-// runsColumns are those of the article's kind of table.
+// runsColumns are the columns of the article's kind of table.
 func (v view) runsColumns() []document.Of[runsRow] {
 	head := "average time"
 	if v.windowed() {
@@ -149,8 +149,8 @@ func weakerWords(a experiment.AsPublished) string {
 		"and no interval covers that."
 }
 
-// besides says where the article's way and the sound verdict part: families for
-// which the verdict is another, and those for which there is none.
+// besides reports where the article's way and the sound verdict part: families for which the verdict is another, and
+// families without one.
 func besides(a experiment.AsPublished, differ, open []string, families int) string {
 	switch {
 	case a.Repeats < verdict.FirstLook:
@@ -244,7 +244,8 @@ const workTimed = 1000
 // windowed reports whether the design fixes the time of a run, not its work.
 func (v view) windowed() bool { return v.Scenario.Design != nil && v.Scenario.Design.Window > 0 }
 
-// took are the measured times of a layout's finished runs, in order; if the time is fixed, those of so much work.
+// took returns the measured times of a layout's finished runs, in order; if the time is fixed, the times of so much
+// work.
 func (v view) took(layout string) []time.Duration {
 	var out []time.Duration
 	for _, t := range v.Trials {

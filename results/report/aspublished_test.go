@@ -23,8 +23,8 @@ func designed(t *testing.T, scenario string, files []int, a experiment.AsPublish
 	return d
 }
 
-// The averages name a best layout where the sound verdict names none, and the
-// report says so, and that the sound one is weaker here.
+// The averages name a best layout and the sound verdict names none. The report states that, and that the sound one is
+// weaker here.
 func TestAsPublishedBesideTheSoundVerdict(t *testing.T) {
 	d := designed(t, "inserts", []int{1, 2, 4, 8, 16}, experiment.AsPublished{Repeats: 5, Scale: 2.5e-5}, 0.05)
 	if len(d.Trials) != 25 || d.Trials[4].Cell.Layout != "1 file" || d.Trials[5].Cell.Layout != "2 files" {

@@ -23,7 +23,7 @@ func show(t *testing.T, b *browsertest.Tab, d report.Data, width int64, scheme s
 	browsertest.Run(t, b, chromedp.Navigate(htmlFile(t, d)))
 }
 
-// unfold opens all that is folded away, as somebody does who wants to see it all.
+// unfold opens all that is folded away, as a reader does to see it all.
 func unfold(t *testing.T, b *browsertest.Tab) {
 	t.Helper()
 	browsertest.Run(t, b, chromedp.Evaluate[bool]("document.querySelectorAll('details').forEach(d => d.open = true), true"))

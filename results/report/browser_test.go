@@ -111,8 +111,7 @@ func TestHTMLInABrowser(t *testing.T) {
 // cutOff lists tables that one would have to scroll sideways.
 const cutOff = `[...document.querySelectorAll(".scroll")].filter(s => s.scrollWidth > s.clientWidth + 1).map(s => s.ariaLabel)`
 
-// TestHTMLUnderJenkinsPolicy: what Jenkins serves it with drops its style, and charts are
-// what they were.
+// TestHTMLUnderJenkinsPolicy: Jenkins's headers drop the page's style, and charts stay as they were.
 func TestHTMLUnderJenkinsPolicy(t *testing.T) {
 	page := render(t, report.HTML, stored(t))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -40,8 +40,8 @@ func conditionMeasured(c filewise.Condition) string {
 	return c.Measured
 }
 
-// conditionsInShort lists the conditions by their signs, and says of broken ones what was
-// measured and what would mend it: "reach ✔, reads ✘ (54 MiB of data; more --warehouses)".
+// conditionsInShort lists the conditions by their signs, and for broken ones what was measured and what would mend
+// it: "reach ✔, reads ✘ (54 MiB of data; more --warehouses)".
 func conditionsInShort(all []filewise.Condition) string {
 	if !slices.ContainsFunc(all, func(c filewise.Condition) bool { return !c.Unknown }) {
 		return ""

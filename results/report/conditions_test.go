@@ -10,8 +10,8 @@ import (
 	"filewise/lab/experiment"
 )
 
-// Every format lists the conditions with what was measured, and a verdict that is hardly about
-// files says so in its headline.
+// Every format lists the conditions with what was measured, and a verdict that is hardly about files has that in its
+// headline.
 func TestConditionsInEveryFormat(t *testing.T) {
 	d := stored(t)
 	d.Plan.Conditional = true

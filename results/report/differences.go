@@ -25,7 +25,7 @@ func (v view) differences() []document.Block {
 	return append(v.compared(), v.answerTable())
 }
 
-// compared are the table of all families and those of each, or the one that there is.
+// compared returns the table of all families and each family's table, or the only one.
 func (v view) compared() []document.Block {
 	if !v.several() {
 		out := []document.Block{v.estimatesFigure(), v.curveFigure()}
@@ -39,7 +39,7 @@ func (v view) compared() []document.Block {
 		return out
 	}
 	out := v.stripes()
-	// Of an article's design that allows no verdict, its own table says all there is.
+	// If an article's design allows no verdict, its own table is the whole result.
 	told := v.Plan.AsPublished == nil || v.Judged
 	if told {
 		out = append(out, document.OnTerminal(v.overviewLines()))

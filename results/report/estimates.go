@@ -11,8 +11,8 @@ import (
 	"filewise/results/report/document"
 )
 
-// estimateOf is a layout's line; ok is false if nothing is known of it. What is not resolvable has no place on the
-// scale: it says so in words.
+// estimateOf is a layout's line; ok is false if nothing is known of it. An effect that is not resolvable has no place
+// on the scale: words state that.
 func estimateOf(r row, name string) (m chart.Estimate, ok bool) {
 	if !r.Judged || !say.Known(r.Estimate.Effect) {
 		return chart.Estimate{}, false
@@ -93,7 +93,7 @@ func (v view) pointsOf() []chart.Point {
 	return out
 }
 
-// curveHeight is that of a curve over the number of files.
+// curveHeight is the height of a curve over the number of files.
 const curveHeight = 202
 
 // curveFigure is the curve of a run with one family over at least three numbers of files. Empty means there is none.

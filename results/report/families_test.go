@@ -95,8 +95,7 @@ func TestHeadlinesOfFamilies(t *testing.T) {
 	}
 }
 
-// Figures stand beside the family that they are about; those about another engine
-// stay words.
+// Figures stand next to the family that they are about; figures about another engine stay words.
 func TestFiguresBesideTheirFamilies(t *testing.T) {
 	for name, wants := range map[string][]string{
 		"dml": {
@@ -231,8 +230,7 @@ func TestOutcomeOfATrial(t *testing.T) {
 	}
 }
 
-// What a family's operations take stands beside its throughput on a screen, and that one
-// loses p99 stands above.
+// The latency of a family's operations stands next to its throughput on a screen, and a loss in p99 stands above.
 func TestLatencyOfFamiliesOnAScreen(t *testing.T) {
 	d := families(t)["dml"]
 	d.Judgement.Families = slices.Clone(d.Judgement.Families)

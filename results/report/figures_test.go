@@ -8,8 +8,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// What the article says of so many users stands beside the family of so many users, with and
-// without churn.
+// The article's figures for so many users stand next to the family of so many users, with and without churn.
 func TestFiguresOfUsers(t *testing.T) {
 	sc, err := workload.Lookup("orders")
 	if err != nil {

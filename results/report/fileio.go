@@ -36,7 +36,7 @@ var ofReading = []string{filewise.FileBytesRead, filewise.FileReads, filewise.Fi
 
 // inserting reports whether nothing but inserts ran.
 func inserting(family string) bool {
-	return strings.TrimSuffix(strings.TrimPrefix(family, concurrently), "s") == "insert" // that of dml is in the singular
+	return strings.TrimSuffix(strings.TrimPrefix(family, concurrently), "s") == "insert" // the column of dml is in the singular
 }
 
 // fileLoads are how the I/O of one family was spread over the files.
@@ -152,8 +152,8 @@ func (v view) fileLoads() (out fileLoads, ok bool) {
 	return out, len(out.Kinds) > 0
 }
 
-// filesOf are the parts of one layout's files, of all kinds. Files have other paths in
-// each trial: they are told apart by their role and their place among those of it.
+// filesOf are the parts of one layout's files, of all kinds. Files have other paths in each trial: they are
+// identified by their role and their place among the trial's files.
 func (v view) filesOf(layout string) layoutFiles {
 	l := layoutFiles{Layout: layout}
 	shares := map[string][][]float64{} // of a file, of each kind, by trial

@@ -84,7 +84,7 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// hashes are those in the policy.
+// hashes finds the policy's hashes.
 var hashes = regexp.MustCompile(`sha256-(?:[A-Za-z0-9+/=]|&#43;)*`)
 
 // withoutLibraries is a page without the embedded scripts, the style, and the
@@ -123,7 +123,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// partial runs are those that a report meets beside the finished one.
+// partial returns unfinished runs as a report meets them, in addition to the finished one.
 func partial(t *testing.T) map[string]report.Data {
 	full := stored(t)
 	config := full.Judgement.First().Result.Config

@@ -34,7 +34,7 @@ type Document struct {
 	Ended    *time.Time `json:"ended"`
 	Rejudged bool       `json:"rejudged"` // by other rules than the run's own
 	Headline string     `json:"headline"` // the verdict in a sentence
-	// Decision is that of the first family; Families have their own.
+	// Decision is the first family's; Families have their own.
 	Decision  verdict.DecisionDoc `json:"decision"`
 	Layouts   []LayoutDoc         `json:"layouts"`
 	Judgement judgementDoc        `json:"judgement"`
@@ -57,13 +57,13 @@ type Document struct {
 	Tables []document.Values `json:"tables"`
 }
 
-// judgementDoc has the first family's verdict beside the rest, and the families if there are several.
+// judgementDoc has the first family's verdict and the rest, and the families if there are several.
 type judgementDoc struct {
 	experiment.Judgement
 	Result    verdict.Result `json:"verdict"`
 	Sentences []string       `json:"sentences"`
 	Cause     *cause.Cause   `json:"cause,omitempty"`
-	// Latency is that of the first family by layout.
+	// Latency is the first family's, by layout.
 	Latency []experiment.LayoutLatency `json:"latency,omitempty"`
 	// LatencyLoss reports that a layout to use loses in latency. Absent means none does.
 	LatencyLoss string `json:"latency_loss,omitempty"`
@@ -119,7 +119,7 @@ func waitsDocs(v view) []waitsDoc {
 		for _, l := range w.Layouts {
 			classes := map[filewise.WaitClass]*float64{}
 			for k, c := range w.Classes {
-				classes[c] = number(l.Class[k]) // null: no trial of the layout told
+				classes[c] = number(l.Class[k]) // null: no trial of the layout has it
 			}
 			doc.Layouts = append(doc.Layouts, layoutWaitsDoc{l.Layout, classes, number(l.Share)})
 		}
@@ -177,12 +177,12 @@ type LayoutDoc struct {
 	// there were in a measured window; of the median trial.
 	WrittenPerByte   *float64 `json:"bytes_written_per_byte,omitempty"`
 	CheckpointCycles *float64 `json:"checkpoint_cycles,omitempty"`
-	// Latency is that of the family's operations. Absent means too few for it.
+	// Latency is the latency of the family's operations. Absent means too few operations for it.
 	Latency *experiment.LayoutLatency `json:"latency,omitempty"`
 	row     row
 }
 
-// Estimate returns what the last look says of the layout; its numbers are NaN if nothing is known.
+// Estimate returns the last look's estimate of the layout; its numbers are NaN if nothing is known.
 func (l LayoutDoc) Estimate() verdict.Estimate { return l.row.Estimate }
 
 // Timed reports whether what is measured is a time.

@@ -10,8 +10,8 @@ import (
 	"filewise/results/report/document"
 )
 
-// layoutColumns are those of the table of the layouts, in all formats, and of the
-// JSON report's table: this is the place for a new one.
+// layoutColumns are the columns of the table of layouts, in all formats, and of the JSON report's table: add a new
+// one here.
 func (v view) layoutColumns() []document.Of[row] {
 	name := document.Name("layout", func(r row) string { return r.Name })
 	trials := document.Num("trials", row.trialsText).Raw("", func(r row) float64 { return float64(r.Done) }).Spare(2).
@@ -48,8 +48,7 @@ func (v view) moreTable() []document.Block {
 
 func (v view) layoutsCaption() string { return "The layouts, against " + v.Plan.Baseline }
 
-// latencyColumn has the time that 99 % of a layout's operations stay within; pages have
-// that of half of them below it.
+// latencyColumn has the time that 99 % of a layout's operations stay within; pages have the median below it.
 func latencyColumn() document.Of[row] {
 	return document.Cells("p99", func(r row) document.Cell {
 		if r.Latency == nil {
@@ -115,8 +114,8 @@ func (v view) failedNote() document.Block {
 	return document.OnTerminal()
 }
 
-// footnotes say what the table's numbers are, if that is not plain. Of a run with several families most of them are
-// the families' own.
+// footnotes explain the table's numbers, if they are not plain. Of a run with several families most of them are the
+// families' own.
 func (v view) footnotes() []string {
 	if v.several() {
 		return []string{v.retriedText()}

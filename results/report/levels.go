@@ -135,7 +135,7 @@ func (v view) latencyChart() template.HTML {
 		"Latency of operations by layout: p50, p99 and p99.9, on a logarithmic scale; the numbers stand at the lines.")
 }
 
-// latencies are those of the chart as a table, if there are no charts.
+// latencies is the chart as a table, if there are no charts.
 func (v view) latencies() document.Block {
 	var lines []overviewLine
 	for _, f := range v.parts {

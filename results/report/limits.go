@@ -15,7 +15,7 @@ import (
 	"filewise/results/report/document"
 )
 
-// meter is how much of a resource was in use on one layout.
+// meter holds the use of a resource on one layout.
 type meter struct {
 	of, layout  string
 	percent     float64 // median over the trials
@@ -84,8 +84,9 @@ func (v view) meters(name string) []meter {
 
 const processors = "processors busy"
 
-// resource is of what a share in percent is. Empty means of nothing that has a limit. A device that always has a
-// request may still take more at a time: where fio found no limit, its use says least.
+// resource names the resource that a share in percent refers to. Empty means it refers to nothing that has a limit. A
+// device that always has a request may still take more at a time: if fio found no limit, its use is the least
+// informative.
 func resource(d filewise.Delta) string {
 	if d.Unit != "%" {
 		return ""

@@ -31,8 +31,8 @@ type Chart struct {
 	Caption string        `json:"caption"`
 }
 
-// Charts are those of a run that goes on, of its first family, as its report will have them;
-// the first has the shapes of the others.
+// Charts are the charts of a run that goes on, of its first family, as its report will have them; the first has the
+// shapes of the others.
 func Charts(d Data) []Chart {
 	v := newView(d).parts[0]
 	out := []Chart{{SVG: template.HTML(chart.Shapes)}}

@@ -112,7 +112,7 @@ func (v view) loadSeries(s *experiment.Sweep) []chart.Series {
 	return out
 }
 
-// layoutLegend says by which shape and colour each layout is drawn.
+// layoutLegend shows by which shape and colour each layout is drawn.
 func (v view) layoutLegend() []document.Swatch {
 	var out []document.Swatch
 	for i, r := range v.Rows {

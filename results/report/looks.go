@@ -62,7 +62,7 @@ func (v view) someLooks() []verdict.Look {
 	return out
 }
 
-// lookCell returns what one look says about one layout.
+// lookCell returns one look's result for one layout.
 func (v view) lookCell(l verdict.Look, arm int) document.Cell {
 	if arm >= len(l.Estimates) {
 		return document.Cell{}
@@ -154,8 +154,8 @@ func (v view) lookFigure() document.Figure {
 // shownLook reports whether an estimate has a place on a scale.
 func shownLook(s verdict.Estimate) bool { return say.Known(s.Effect) && !say.Unresolvable(s.Lo, s.Hi) }
 
-// lookChart is one layout's course; hollow dots are those after it was dropped. Empty:
-// no look has a place for it on the scale.
+// lookChart is one layout's course; hollow dots are looks after it was dropped. Empty means no look has a place for
+// it on the scale.
 func (v view) lookChart(arm int, looks []verdict.Look, e chart.Effects) template.HTML {
 	var points []chart.Point
 	drawn := false

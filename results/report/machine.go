@@ -62,8 +62,8 @@ func ofDevice(name string) []ofMachine {
 	}
 }
 
-// machine returns what the machine did during the measured windows, over all families of a trial; what a platform
-// does not tell has no line.
+// machine returns what the machine did during the measured windows, over all families of a trial; a value that a
+// platform does not have gets no line.
 func (v view) machine() []document.Block {
 	all := slices.Clone(machineAlways)
 	for _, device := range v.counted(deviceOf) {
@@ -88,7 +88,7 @@ func (v view) machine() []document.Block {
 	}
 }
 
-// deviceOf names the device that wrote. Empty means the delta tells of none.
+// deviceOf names the device that wrote. Empty means the delta is of no device.
 func deviceOf(d filewise.Delta) string {
 	if name, ok := strings.CutSuffix(d.Name, " bytes written"); ok && d.Probe == "disk" {
 		return name
@@ -96,8 +96,8 @@ func deviceOf(d filewise.Delta) string {
 	return ""
 }
 
-// counters are those of the probes, the median over the trials of each layout, by probe,
-// name and unit. Waits and the I/O of single files are not among them.
+// counters are the probes' counters, the median over the trials of each layout, by probe, name and unit. Waits and
+// the I/O of single files are not among them.
 func (v view) counters() []layoutLine {
 	const sep = "\x00"
 	var keys []string

@@ -80,7 +80,7 @@ func (v view) publishedMethod() []string {
 	return append(out, v.checkWords()...)
 }
 
-// checkWords say what the run did to test and steady itself.
+// checkWords list how the run tested and steadied itself.
 func (v view) checkWords() []string {
 	var out []string
 	switch n := len(v.parts); {
@@ -136,7 +136,7 @@ func (v view) trialWords() string {
 	return s
 }
 
-// blockWords say how the layouts of a block come one after the other.
+// blockWords explain how the layouts of a block come one after the other.
 func (v view) blockWords() string {
 	const why = "Slow changes of the machine so reach all layouts alike."
 	p := v.Plan
@@ -217,8 +217,8 @@ var (
 	plainly = strings.NewReplacer("*", "", "`", "")
 )
 
-// general are the words of a report that the whole of Filewise has; the page of words has
-// those of reports alone under a heading of their own.
+// general are the words of a report that the whole of Filewise has; the page of words has reports' own words under a
+// heading of their own.
 var general = []string{"engine", "layout", "trial", "pilot", "block", "session", "turn", "A/A", "noise", "forecast", "family", "window",
 	"slice", "tail", "sync", "baseline", "margin", "worst-case loss", "tolerance", "interim analysis", "write amplification", "throughput",
 	"rate within the window", "p50, p99, p99.9", "durability"}

@@ -22,8 +22,8 @@ const maxOpenMillis = 2000
 // laid out and painted, in milliseconds.
 const shown = `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now()))))`
 
-// TestOpening measures how long a browser takes to show a report of 5,000 trials, beside
-// an empty page; a first round, in which the browser itself warms up, does not count.
+// TestOpening measures how long a browser takes to show a report of 5,000 trials, compared with an empty page; a
+// first round, in which the browser itself warms up, does not count.
 func TestOpening(t *testing.T) {
 	d, err := bulkRun(5000)
 	if err != nil {

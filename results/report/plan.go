@@ -63,7 +63,7 @@ func (v view) designText() string {
 	return fmt.Sprintf("as published, at scale %g: %s of each layout, one layout after the other", a.Scale, say.Count(a.Repeats, "run"))
 }
 
-// rounds are those of a session. 0 means not known yet.
+// rounds counts a session's rounds. 0 means not known yet.
 func (v view) rounds() int { return max(v.Plan.Cells, v.Judgement.Schedule.Rounds) }
 
 func (v view) workText() string {

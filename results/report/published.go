@@ -23,11 +23,11 @@ const (
 	ofAnother   agreement = "said of another engine"
 )
 
-// comparison puts one published figure beside what was measured, as it is shown.
+// comparison puts one published figure next to what was measured, as it is shown.
 type comparison struct {
 	Family    string    `json:"family,omitempty"` // of which it speaks, if the run has several
 	Statement string    `json:"statement"`        // "8 files against 1 file"
-	Published string    `json:"published"`        // the figure, with the words that stand beside it
+	Published string    `json:"published"`        // the figure, with the words that stand next to it
 	Measured  string    `json:"measured"`
 	Time      string    `json:"in_time,omitempty"` // both as differences of the time, where the article gives times
 	Sign      agreement `json:"direction"`         // the same one?
@@ -35,7 +35,7 @@ type comparison struct {
 	put       bool      // together from two intervals: neither layout is the baseline
 }
 
-// published puts the scenario's figures beside the verdict.
+// published puts the scenario's figures next to the verdict.
 func (v view) published() []document.Block {
 	shape := v.shapes()
 	if len(shape) == 0 {
@@ -76,7 +76,7 @@ func (v view) shapes() []comparison {
 	return out
 }
 
-// shape compares those of one.
+// shape compares the shapes of one figure.
 func (v view) shape() []comparison {
 	out := make([]comparison, 0, len(v.Scenario.Published))
 	for _, f := range v.Scenario.Published {

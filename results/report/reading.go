@@ -15,7 +15,7 @@ import (
 	"filewise/results/report/document"
 )
 
-// reading returns what a measure says of something. NaN means nothing.
+// reading extracts a number from a measure, or NaN.
 type reading func(filewise.Measure) float64
 
 // counterOf reads a counter of a probe.
@@ -46,7 +46,7 @@ func (r reading) perWork() reading {
 	return func(m filewise.Measure) float64 { return r(m) / m.Work }
 }
 
-// median is that of the measures that say anything.
+// median is the median over the measures that have the number.
 func (r reading) median(ms []filewise.Measure) float64 {
 	var xs []float64
 	for _, m := range ms {
@@ -57,7 +57,7 @@ func (r reading) median(ms []filewise.Measure) float64 {
 	return median(xs)
 }
 
-// measuresOf are those of a layout's trials in blocks that have a delta of a kind.
+// measuresOf returns the measures of a layout's trials in blocks that have a delta of a kind.
 func (v view) measuresOf(layout string, has func(filewise.Delta) bool) []filewise.Measure {
 	var out []filewise.Measure
 	for _, t := range v.Trials {
@@ -98,7 +98,7 @@ func (v view) finished() iter.Seq[filewise.Trial] {
 	}
 }
 
-// counted are the names that tell gives to deltas of finished trials, each once.
+// counted returns the names that tell gives to deltas of finished trials, each once.
 func (v view) counted(tell func(filewise.Delta) string) []string {
 	var out []string
 	for t := range v.finished() {
@@ -119,7 +119,7 @@ type layoutLine struct {
 	cells []document.Cell
 }
 
-// line has a cell for each layout; ok is false if none of them knows anything.
+// line has a cell for each layout; ok is false if no layout has a value.
 func (v view) line(cell func(layout string) (c document.Cell, known bool), names ...string) (l layoutLine, ok bool) {
 	l.names = names
 	for _, r := range v.Rows {
@@ -235,7 +235,7 @@ func judged(trials []filewise.Trial) (family, unit string) {
 	return "", ""
 }
 
-// confidence is that of the intervals: "95 %".
+// confidence is the intervals' confidence: "95 %".
 func (v view) confidence() string {
 	if v.Plan.Confidence <= 0 {
 		return say.Absent

@@ -10,8 +10,8 @@ import (
 	"filewise/results/report"
 )
 
-// TestARunJudgedByOtherRules: nothing is said about resuming, nor that the
-// rules stopped the measuring; the stored verdict is named.
+// TestARunJudgedByOtherRules: the report does not mention resuming, nor that the rules stopped the measuring; the
+// stored verdict is named.
 func TestARunJudgedByOtherRules(t *testing.T) {
 	decided, open := stored(t), stored(t)
 	open.Judgement.Decision = experiment.Decision{}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Every format says at its head how much of what was measured is about files.
+// Every format states at its head the share of the measurement that is about files.
 func TestRelevanceHeadsEveryFormat(t *testing.T) {
 	d, err := richRun()
 	if err != nil {
@@ -16,7 +16,7 @@ func TestRelevanceHeadsEveryFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, write := range formats {
-		if name == "short.txt" { // its one line of cause says more
+		if name == "short.txt" { // its one line of cause has more
 			continue
 		}
 		got := html.UnescapeString(string(render(t, write, d)))

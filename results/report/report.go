@@ -40,7 +40,7 @@ type Data struct {
 	Gate []gate.Outcome
 }
 
-// TerminalOptions say what the terminal can do.
+// TerminalOptions holds the terminal's abilities.
 type TerminalOptions = document.TerminalOptions
 
 // Terminal writes the result for a terminal: the verdict, the table, where the

@@ -9,8 +9,7 @@ import (
 	"filewise/results/report"
 )
 
-// richRun is the gentle run on a server that tells of its waits and of its files, and
-// on storage whose limit is known.
+// richRun is the gentle run on a server that reports its waits and its files, and on storage whose limit is known.
 func richRun() (report.Data, error) {
 	d, err := gentle().data()
 	if err != nil {
@@ -26,7 +25,7 @@ func richRun() (report.Data, error) {
 			t.Warnings = append(t.Warnings, filewise.Warning{Code: "noisy-neighbour", Message: "other virtual machines took 7 % of the processors",
 				Remedy: "measure at a quieter time"})
 		}
-		if i > 20 { // somebody paused the run
+		if i > 20 { // the run was paused
 			t.Started = t.Started.Add(time.Minute)
 		}
 	}
@@ -86,8 +85,8 @@ func richDeltas(t filewise.Trial, m filewise.Measure) []filewise.Delta {
 	return out
 }
 
-// bulkRun is the rich run going on for so many trials, with a look after every block.
-// Its judgement is that of the short one.
+// bulkRun is the rich run going on for so many trials, with a look after every block. Its judgement is the short
+// run's.
 func bulkRun(trials int) (report.Data, error) {
 	d, err := richRun()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"filewise/lab/verdict"
 )
 
-// row holds what is said about one layout.
+// row holds one layout's results.
 type row struct {
 	filewise.Layout
 	Baseline bool
@@ -22,7 +22,7 @@ type row struct {
 	Estimate verdict.Estimate // its fields are NaN if there is no look
 	Judged   bool             // Estimate comes from a look
 	Typical  float64          // work per second. NaN means not known
-	Median   bool             // Typical is a plain median, for want of a look
+	Median   bool             // Typical is a plain median, for lack of a look
 	Bytes    float64          // payload bytes per second of the typical trial. NaN means not known
 	Slowest  float64          // of the trials' throughput
 	Tail     spread           // until the slowest connection's last commit
@@ -92,8 +92,8 @@ func inTime(e verdict.Estimate) verdict.Estimate {
 	return e
 }
 
-// estimate returns what the last look says about a layout; of a dropped one the difference is that of its own last
-// look, as its interval is.
+// estimate returns the last look's estimate of a layout; the difference of a dropped one comes from its own last
+// look, as its interval does.
 func (v view) estimate(layout string) (verdict.Estimate, bool) {
 	arm := slices.IndexFunc(v.of.Result.Arms, func(a verdict.Arm) bool { return a.Name == layout })
 	if !v.Judged || arm < 0 || arm >= len(v.Look.Estimates) {
@@ -195,12 +195,12 @@ func (r row) markClass() string {
 	return "open"
 }
 
-// droppedText says after which block the layout was no longer measured.
+// droppedText names the block after which the layout was no longer measured.
 func (r row) droppedText() string {
 	if r.Estimate.DroppedAt == 0 {
 		return ""
 	}
-	if r.lost() { // as the mark beside it says
+	if r.lost() { // as its mark states
 		return fmt.Sprintf("after block %d", r.Estimate.DroppedAt)
 	}
 	return fmt.Sprintf("dropped after block %d", r.Estimate.DroppedAt)

@@ -59,8 +59,8 @@ func samplePlan() experiment.Plan {
 	return p
 }
 
-// run measures the plan in the world: every trial is what Plan.Next asks for.
-// It ends when the plan does, or after the world's blocks.
+// run measures the plan in the world: every trial comes from Plan.Next. It ends when the plan does, or after the
+// world's blocks.
 func (w sampleWorld) run(p experiment.Plan) []filewise.Trial {
 	var trials []filewise.Trial
 	at := sampleStart

@@ -31,8 +31,8 @@ func section(t *testing.T, page []byte, id string) string {
 	return string(m)
 }
 
-// A server that tells of its waits, its files and its storage has them shown,
-// each as a drawing with a text and as a table.
+// A server that reports its waits, its files and its storage has them shown, each as a drawing with a text and as a
+// table.
 func TestWaitsFilesAndLimits(t *testing.T) {
 	page := render(t, report.HTML, rich(t))
 	for id, wants := range map[string][]string{
@@ -49,7 +49,7 @@ func TestWaitsFilesAndLimits(t *testing.T) {
 				t.Errorf("%s: no %q", id, want)
 			}
 		}
-		if strings.Contains(got, "log buffer full") || strings.Contains(got, ">0 waits ·") { // there was none; nobody counted them
+		if strings.Contains(got, "log buffer full") || strings.Contains(got, ">0 waits ·") { // there was none; nothing counted them
 			t.Errorf("%s: an event that nobody waited for, or a number that nobody knows", id)
 		}
 		if !regexp.MustCompile(`<svg class="fluid" height="[0-9.]+" role="img" aria-label="[^"]{30,}"`).MatchString(got) {
@@ -104,7 +104,7 @@ func TestWrittenAndMachine(t *testing.T) {
 		if !bytes.Contains(page, []byte(`href="#in-`+id+`"`)) {
 			t.Errorf("nothing leads to %s", id)
 		}
-		for _, never := range []string{"NaN", "Inf", "taken by other virtual machines", "time of a flush"} { // not told there
+		for _, never := range []string{"NaN", "Inf", "taken by other virtual machines", "time of a flush"} { // not read there
 			if strings.Contains(got, never) {
 				t.Errorf("%s: %q", id, never)
 			}
@@ -120,7 +120,7 @@ func TestWrittenAndMachine(t *testing.T) {
 		"Write amplification (written by the engine): 1 file 6.50 ×") {
 		t.Errorf("the terminal does not say what was written:\n%s", text)
 	}
-	for i := range d.Trials { // a server that tells of its data files alone
+	for i := range d.Trials { // a server that reports its data files alone
 		for k := range d.Trials[i].Measures {
 			m := &d.Trials[i].Measures[k]
 			m.Deltas = slices.DeleteFunc(m.Deltas, func(d filewise.Delta) bool {

@@ -78,7 +78,7 @@ func sizeOf(files []filewise.File) (sum int64) {
 	return sum
 }
 
-// extents are those of the data files after the work; −1: not known.
+// extents counts the extents of the data files after the work. −1 means not known.
 func (s spreadLayout) extents() int {
 	n := -1
 	for _, f := range s.final {
@@ -89,7 +89,7 @@ func (s spreadLayout) extents() int {
 	return n
 }
 
-// usedColumns say what layouts took of the storage, and in how many pieces, if that is known.
+// usedColumns show the space that layouts took of the storage, and in how many pieces, if that is known.
 func usedColumns(layouts []spreadLayout) (out []document.Of[spreadLayout]) {
 	if slices.ContainsFunc(layouts, func(s spreadLayout) bool { return s.most > 0 }) {
 		out = append(out, document.Num("most space", func(s spreadLayout) string {
@@ -141,7 +141,7 @@ func (r fileRow) file() filewise.File {
 	return *r.final
 }
 
-// fileTable puts a layout's files after building beside those after the work.
+// fileTable puts a layout's files after building next to the files after the work.
 func (s spreadLayout) fileTable() document.Table {
 	var rows []fileRow
 	place := map[string]int{}
@@ -175,7 +175,7 @@ func (s spreadLayout) fileTable() document.Table {
 		document.Num("after the work", func(r fileRow) string { return afterWork(r.final) }))
 }
 
-// afterWork is a file's size then, and what of it is used, where the engine tells.
+// afterWork is a file's size then, and the used part of it, if the engine returns that.
 func afterWork(f *filewise.File) string {
 	switch {
 	case f == nil:

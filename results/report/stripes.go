@@ -20,8 +20,8 @@ type stripePoint struct {
 	discard              bool
 }
 
-// stripes are backup and restore over the number of files, each beside what reading
-// and throwing the backup away reaches. None for other scenarios.
+// stripes are backup and restore over the number of files, each compared with reading and throwing the backup away.
+// None for other scenarios.
 func (v view) stripes() []document.Block {
 	if !v.Scenario.Stripes || v.Family == "" {
 		return nil
@@ -60,8 +60,8 @@ func (v view) stripes() []document.Block {
 	return []document.Block{document.Heading(title), f}
 }
 
-// stripePoints are the layouts that have a speed; intervals are those of the
-// differences to the baseline, about the baseline's typical trial.
+// stripePoints are the layouts that have a speed; intervals belong to the differences to the baseline, about the
+// baseline's typical trial.
 func (v view) stripePoints() []stripePoint {
 	var out []stripePoint
 	base := math.NaN()
@@ -83,7 +83,7 @@ func (v view) stripePoints() []stripePoint {
 	return out
 }
 
-// limitPoints are those of the run whose backups were thrown away, in this run's unit.
+// limitPoints are the points of the run whose backups were thrown away, in this run's unit.
 func (v view) limitPoints() []stripePoint {
 	if v.Limit == nil {
 		return nil
@@ -138,8 +138,7 @@ func (v view) speedWords(r row) string {
 	return s
 }
 
-// stripeChart draws one direction. Placements on several volumes are dots beside the
-// line of those on one.
+// stripeChart draws one direction. Placements on several volumes are dots apart from the line of placements on one.
 func (v view) stripeChart(points []stripePoint) template.HTML {
 	axes := chart.Axes{Up: "speed, " + v.unitRate(), Over: "number of " + over(v.Scenario), Number: chart.Brief}
 	if v.inBytes() {

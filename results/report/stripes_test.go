@@ -10,8 +10,8 @@ import (
 	"filewise/results/report"
 )
 
-// Backups that were thrown away, in a run of their own, are the limit beside which
-// those that were kept are drawn, and restores are not.
+// Backups that were thrown away, in a run of their own, are drawn as the limit of the stored ones, and restores are
+// not.
 func TestBackupsBesideTheLimitOfReading(t *testing.T) {
 	kept := families(t)["backup"]
 	limit, err := phased{Scenario: "backup", Engine: "postgres", Files: []int{1, 4}, Noise: 0.01, Took: time.Second, Blocks: 6,

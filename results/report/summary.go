@@ -65,7 +65,7 @@ func judgedAtAll(f experiment.Family) bool {
 	return judged
 }
 
-// outcome holds what one decision says of some families: layout to use, or to keep; empty if it is open.
+// outcome holds one decision about some families: layout to use, or to keep; empty if it is open.
 type outcome struct {
 	decision verdict.Decision
 	layout   string
@@ -76,7 +76,7 @@ type outcome struct {
 // estimated stands for the decision on families that are too short to judge.
 const estimated verdict.Decision = "estimated"
 
-// words says it, if there are so many families.
+// words phrases it, if there are so many families.
 func (o outcome) words(baseline string, all int) string {
 	names := familyNames(o.families)
 	if n := len(o.families); n == all && len(names) > 40 {
@@ -99,7 +99,8 @@ func (o outcome) words(baseline string, all int) string {
 	return "no verdict for " + names
 }
 
-// outcomesOf are the outcome over all families, nil if there is none, and those of single families, decided ones first.
+// outcomesOf returns the outcome over all families, nil if there is none, and the outcomes of single families,
+// decided ones first.
 func outcomesOf(families []experiment.Family) (overall *outcome, singly []outcome) {
 	for _, f := range families {
 		a := f.Result.Answer()
@@ -148,7 +149,7 @@ func adviceOn(layout, baseline string) string {
 const mostWarnings = 3
 
 // answer returns what a terminal shows at the end of a run, on one screen: the verdict, the table, why, what to be
-// wary of, and where the rest is.
+// wary of, and the way to the rest.
 func (v view) answer() document.Block {
 	out := []document.Block{document.Headline(v.Headline())}
 	for _, s := range []string{v.latencyLoss(), v.Judgement.Stalls(), v.rules()} {

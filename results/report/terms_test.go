@@ -11,7 +11,7 @@ import (
 	"filewise/lab/verdict"
 )
 
-// plain are heads of columns and stages that say themselves what they are, or what the text beside them says.
+// plain are heads of columns and stages that need no definition, or whose text next to them is one.
 var plain = []string{
 	"holds", "measured", "threshold", "would mend it",
 	"a minute", "after the work", "after", "against the baseline", "against the layout’s typical trial", "before", "best on",
@@ -27,8 +27,8 @@ var plain = []string{
 	"warming up", "checking the data", "dropping layouts", "pilots", "reset", "work", "stop",
 }
 
-// TestTermsAreThoseOfTheDocumentation: what stands alone on a page, as heads of columns, marks,
-// classes of waits and stages do, is said in a tip, and all that is said stands in docs/terminology.md.
+// TestTermsAreThoseOfTheDocumentation: what stands alone on a page, as heads of columns, marks, classes of waits and
+// stages do, is explained in a tip, and all tips are in docs/terminology.md.
 func TestTermsAreThoseOfTheDocumentation(t *testing.T) {
 	known, said := map[string]bool{}, tips()
 	for _, f := range terms() {
@@ -78,7 +78,7 @@ func quotedIn(t *testing.T, expr string, files ...string) []string {
 	return all
 }
 
-// heads are those of the columns of reports, without what they are said of: "mean (95 % …)".
+// heads returns the heads of reports' columns, without what follows them: "mean (95 % …)".
 func heads(t *testing.T) []string {
 	t.Helper()
 	var files []string

@@ -14,9 +14,8 @@ import (
 	"filewise/results/report/document"
 )
 
-// timeline are all trials in the order in which they ran, a lane for each layout:
-// drift is what moves them together. Empty: fewer than two trials with a
-// throughput.
+// timeline shows all trials in the order in which they ran, a lane for each layout: drift moves them together. Empty
+// means fewer than two trials with a throughput.
 func (v view) timeline() template.HTML {
 	trials := slices.DeleteFunc(slices.Clone(v.Trials), func(t trial) bool { return t.Started.IsZero() })
 	if len(trials) < 2 || !slices.ContainsFunc(trials, func(t trial) bool { return say.Known(t.Deviation) }) {
@@ -133,7 +132,7 @@ func eventsOf(trials []trial) []chart.Event {
 	return out
 }
 
-// checkpointed tells of a delta that reports that there was a checkpoint.
+// checkpointed reports whether a delta shows that there was a checkpoint.
 func checkpointed(d filewise.Delta) bool {
 	return d.Unit == "checkpoints" && d.Value > 0 || d.Probe == filewise.ProbeCheckpoints && d.Value >= 1
 }
@@ -171,8 +170,8 @@ var stageWords = map[string]string{
 	filewise.StageDrop: "dropping layouts", "pilot": "pilots",
 }
 
-// where says where the wall time of the trials went: measuring first, then the
-// rest, largest first. It is empty when nothing was timed.
+// where splits the wall time of the trials: measuring first, then the rest, largest first. It is empty when nothing
+// was timed.
 func (v view) where() []spent {
 	whole := v.Judgement.Elapsed
 	sum := time.Duration(0)

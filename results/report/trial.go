@@ -32,7 +32,7 @@ type trial struct {
 	Deviation  float64          // ln of throughput against the layout's typical. NaN means none
 }
 
-// inBlock tells of a finished trial that is no pilot.
+// inBlock reports whether it is a finished trial and no pilot.
 func (t trial) inBlock() bool { return t.State == filewise.Done && !t.Cell.Pilot }
 
 func (v view) trials() []trial {
@@ -59,10 +59,9 @@ func (v view) trials() []trial {
 	return out
 }
 
-// flagDownWeighted works out each trial's deviation from the typical trial of
-// its layout, and which trials the robust fit pulled in. The verdict gives
-// their number per layout; they are those with the largest residuals after the
-// blocks' common changes are taken out.
+// flagDownWeighted works out each trial's deviation from the typical trial of its layout, and which trials the robust
+// fit pulled in. The verdict gives their number per layout; they have the largest residuals after the blocks' common
+// changes are taken out.
 func (v view) flagDownWeighted() {
 	for _, r := range v.Rows {
 		for i := range v.Trials {
@@ -167,8 +166,8 @@ func Failures(failures map[filewise.Class]int64) string {
 	return strings.Join(words, ", ")
 }
 
-// retriedText says of each layout how many operations failed and were tried again, over all measures of its trials.
-// Empty means none did.
+// retriedText counts for each layout the operations that failed and were tried again, over all measures of its
+// trials. Empty means none did.
 func (v view) retriedText() string {
 	sums := map[string]map[filewise.Class]int64{}
 	for _, t := range v.whole.Trials {

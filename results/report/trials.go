@@ -27,7 +27,7 @@ func (v view) everyTrial() []document.Block {
 	return append(out, v.counterTable()...)
 }
 
-// trialColumns are those of the list of trials.
+// trialColumns are the columns of the list of trials.
 func (v view) trialColumns() []document.Of[trial] {
 	return []document.Of[trial]{
 		document.Name("no.", func(t trial) string { return fmt.Sprint(t.Number) }).As("num"),
@@ -82,7 +82,7 @@ func (v view) afterwards() []document.Block {
 	return []document.Block{document.Heading("After the window, and single calls"), table}
 }
 
-// windowText is the rate within the windows; empty if that is what is judged.
+// windowText is the rate within the windows; empty if the verdict judges by that.
 func (v view) windowText(r row) string {
 	if !say.Known(r.Window) {
 		return ""

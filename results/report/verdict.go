@@ -36,8 +36,8 @@ func (v view) verdict() []document.Block {
 		document.Everywhere(said("stopped", v.stopped(), v.rules())...))
 }
 
-// relevance says where the connections' time went, and so how much of what was measured is about files. Empty means
-// nothing was read that tells.
+// relevance splits the connections' time, and so gives the share of the measurement that is about files. Empty means
+// nothing was read that shows it.
 func (v view) relevance() string {
 	if r := v.whole.Judgement.Relevance; r != nil {
 		return r.Sentence
@@ -145,7 +145,8 @@ func (v view) oneInstance() string {
 	return ""
 }
 
-// rules says by which rules a run was judged again, and what that means; empty for a run that is judged by its own.
+// rules names the rules by which a run was judged again, and what that means; empty for a run that is judged by its
+// own.
 func (v view) rules() string {
 	if !v.Rejudged {
 		return ""
@@ -195,7 +196,7 @@ func (v view) repeat() []document.Block {
 	}
 }
 
-// storedVerdict says where the verdict by the run's own rules is.
+// storedVerdict points to the verdict by the run's own rules.
 func (v view) storedVerdict() string {
 	return fmt.Sprintf("Judged by other rules than the run's own; the stored verdict: filewise show %d", v.RunID)
 }
@@ -215,7 +216,7 @@ func Notices(warnings []filewise.Warning) []filewise.Warning {
 // mostOpen is of how many families a page reports why at once; of more it is folded.
 const mostOpen = 2
 
-// causes are the sentences of each family; families of which the same is said share them.
+// causes are the sentences of each family; families with the same sentences share them.
 func (v view) causes() []document.Fold {
 	var all []document.Fold
 	for _, f := range v.parts {

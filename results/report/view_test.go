@@ -91,8 +91,8 @@ func TestPublishedBesideMeasured(t *testing.T) {
 	}
 }
 
-// A figure on two arrays stands beside a run on two volumes, and beside no other run of 8
-// files; of 64 files it is published that they stand apart, not in which direction.
+// A figure on two arrays stands next to a run on two volumes, and next to no other run of 8 files; for 64 files it is
+// published that they stand apart, not in which direction.
 func TestFiguresOfTwoArrays(t *testing.T) {
 	sc, err := workload.Lookup("inserts")
 	if err != nil {
@@ -175,7 +175,7 @@ func TestACounterThatIsNoNumberIsNoValue(t *testing.T) {
 	t.Errorf("no utilisation of 40 in %+v", v.counters())
 }
 
-// The busiest file is compared with those of which the same is counted, and a log is no data file.
+// The busiest file is compared with files of which the same is counted, and a log is no data file.
 func TestBalanceCountsWhatItSays(t *testing.T) {
 	counted := func(name string, file string, value float64) filewise.Delta {
 		return filewise.Delta{Probe: filewise.ProbeFiles, Name: name, File: file, Value: value}

@@ -290,7 +290,7 @@ func shareOf(x float64) string {
 // cell is an event's time per unit of work, its number, and its share of the time.
 func (c waitCell) cell() document.Cell {
 	var rest []string
-	if say.Known(c.Waits) && (c.Waits > 0 || c.Seconds == 0) { // a sample tells times alone
+	if say.Known(c.Waits) && (c.Waits > 0 || c.Seconds == 0) { // a sample has times alone
 		rest = append(rest, say.Sig3(c.Waits)+" waits")
 	}
 	if say.Known(c.Share) {

@@ -24,7 +24,7 @@ type course struct {
 	chart.Course
 }
 
-// courses are those of the layouts that have slices.
+// courses are the courses of the layouts that have slices.
 func (v view) courses() []course {
 	var out []course
 	for _, r := range v.Rows {
@@ -42,8 +42,7 @@ func (v view) courses() []course {
 	return out
 }
 
-// courseOf puts trials of one slice length over each other; the length and the
-// window are those of the first.
+// courseOf puts trials of one slice length over each other; the length and the window are the first one's.
 func courseOf(layout, unit string, ms []filewise.Measure) course {
 	length, longest := ms[0].SliceLength, 0
 	var same []filewise.Measure

@@ -64,7 +64,7 @@ func (v view) writtenBlocks() []document.Block {
 	return []document.Block{v.byLayout(say.Sentence(caption), lines, 0, "to")}
 }
 
-// ofWriting tells of counters of what was written, and of checkpoints.
+// ofWriting reports whether a counter is about what was written, or about checkpoints.
 func ofWriting(d filewise.Delta) bool {
 	return d.Probe == filewise.ProbeWritten || d.Probe == filewise.ProbeCheckpoints
 }
@@ -129,7 +129,7 @@ func byServer(m filewise.Measure) float64 {
 	return nan
 }
 
-// grown says by how much the files of each layout grew in its trials, log files included, where the design compares
+// grown reports how much the files of each layout grew in its trials, log files included, if the design compares
 // files that grow; and if none did, that this is no such run.
 func (v view) grown() []string {
 	var out []string

@@ -33,7 +33,7 @@ const (
 	runName      = "run.json"
 )
 
-// Manifest holds what a bundle says of itself.
+// Manifest holds a bundle's description of itself.
 type Manifest struct {
 	Format   string    `json:"format"`
 	Schema   int       `json:"schema"`

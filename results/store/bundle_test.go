@@ -42,7 +42,7 @@ func bundleRun() (Run, []filewise.Trial) {
 	return run, trials
 }
 
-// What is carried to another store is what it was, and says where it comes from.
+// What is carried to another store stays as it was, and names its origin.
 func TestImport(t *testing.T) {
 	run, trials := bundleRun()
 	m, gotRun, got, err := ReadBundle(bytes.NewReader(bundled(t, run, trials...)))
@@ -76,8 +76,8 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// Twice is told, not doubled; a run that has gone on gets what it lacks; one that is
-// still measured is not running here.
+// A second import is reported, not doubled; a run that has gone on gets what it lacks; one that is still measured is
+// not running here.
 func TestImportAgain(t *testing.T) {
 	run, trials := bundleRun()
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "other.db"))

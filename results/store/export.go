@@ -54,7 +54,7 @@ type exportedDelta struct {
 	Value *float64 `json:"value"`
 }
 
-// ExportJSON writes a run and its trials with all slices, as EXPORT.md says.
+// ExportJSON writes a run and its trials with all slices, in the format of EXPORT.md.
 func ExportJSON(w io.Writer, run Run, trials []filewise.Trial) error {
 	e := exported{Format: ExportFormat, Schema: ExportSchema, Run: run, Trials: make([]exportedTrial, len(trials))}
 	for i, t := range trials {

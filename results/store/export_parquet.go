@@ -140,8 +140,7 @@ func ExportParquetSlices(w io.Writer, run Run, trials []filewise.Trial) error {
 // rowsAtOnce are handed to the writer together.
 const rowsAtOnce = 1024
 
-// writeParquet compresses by Snappy, which every reader knows, and says in the file's
-// metadata what it is of.
+// writeParquet compresses by Snappy, which every reader supports, and names the contents in the file's metadata.
 func writeParquet[T any](w io.Writer, run Run, rows func(add func(T) error) error) error {
 	out := parquet.NewGenericWriter[T](w, parquet.Compression(&parquet.Snappy),
 		parquet.KeyValueMetadata("filewise.format", ExportFormat), parquet.KeyValueMetadata("filewise.schema", strconv.Itoa(ExportSchema)),

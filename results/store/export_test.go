@@ -48,7 +48,7 @@ func TestExportJSONHoldsEverything(t *testing.T) {
 	}
 }
 
-// JSON knows no NaN, and a failed trial has no throughput.
+// JSON has no NaN, and a failed trial has no throughput.
 func TestExportJSONAbsent(t *testing.T) {
 	odd, failed := sampleTrial(1), sampleTrial(2)
 	odd.Measures[0].Work, odd.Measures[0].Deltas[0].Value = math.NaN(), math.Inf(1)

@@ -77,7 +77,7 @@ func checkKilled(t *testing.T, path string, run int64, stored int) {
 	}
 	trials, err := s.Trials(t.Context(), run)
 	must(t, err)
-	// The kill may have come after the commit and before it was said.
+	// The kill may have come after the commit and before its report.
 	if len(trials) != stored && len(trials) != stored+1 {
 		t.Errorf("%d trials of %d", len(trials), stored)
 	}
@@ -284,8 +284,8 @@ func TestRecordAfterCtrlC(t *testing.T) {
 	}
 }
 
-// A store that another process keeps locked for longer than a statement waits costs no
-// trial; one that is damaged in mid-run is told when the run ends.
+// A store that another process keeps locked for longer than a statement waits costs no trial; one that is damaged in
+// mid-run is reported when the run ends.
 func TestLockedAndDamagedInMidRun(t *testing.T) {
 	s := openNew(t)
 	id := newRun(t, s)

@@ -11,7 +11,7 @@ import (
 	"filewise"
 )
 
-// Origin is where an imported run comes from. Anyone who measured it, and on what, is what the run says itself.
+// Origin is an imported run's origin. By whom it was measured, and on what, the run itself has.
 type Origin struct {
 	ID       int64     `json:"id"`             // of the run in its own store
 	Version  string    `json:"version"`        // of the Filewise that exported it
@@ -54,7 +54,7 @@ func number64(x *float64) float64 {
 func (s *Store) Import(ctx context.Context, m Manifest, run Run, trials []filewise.Trial) (id int64, added int, err error) {
 	origin := Origin{ID: run.ID, Version: m.Version, Host: m.Host, User: m.User, Exported: m.Exported, Imported: time.Now().UTC(),
 		SHA256: m.SHA256}
-	if run.State == Running { // nobody here will ever end it
+	if run.State == Running { // it cannot be ended here any more
 		run.State = Interrupted
 	}
 	err = s.write(ctx, "import a run", func(conn *sql.Conn) error {
@@ -147,7 +147,7 @@ func insertTrials(ctx context.Context, conn *sql.Conn, run int64, trials []filew
 	return nil
 }
 
-// String says it in a line.
+// String returns it in a line.
 func (o Origin) String() string {
 	return fmt.Sprintf("run %d of %s, exported %s, imported %s", o.ID, o.Where(),
 		o.Exported.Local().Format("2006-01-02 15:04"), o.Imported.Local().Format("2006-01-02 15:04"))

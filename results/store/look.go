@@ -17,7 +17,7 @@ import (
 // applicationID marks our files in SQLite's header ("FWIS").
 const applicationID = 0x46574953
 
-// schemaVersion is that of the last migration.
+// schemaVersion is the last migration's.
 const schemaVersion = 8
 
 // kind holds what lies at a store's path.
@@ -51,9 +51,8 @@ func look(ctx context.Context, path string) (kind, error) {
 	return isStore, checkHeader(ctx, path)
 }
 
-// checkHeader reads the file itself: SQLite would roll back another program's
-// journal, and reads nothing of a file that a killed writer was making longer.
-// The fields are those of https://www.sqlite.org/fileformat.html, section 1.3.
+// checkHeader reads the file itself: SQLite would roll back another program's journal, and reads nothing of a file
+// that a killed writer was making longer. The fields are from https://www.sqlite.org/fileformat.html, section 1.3.
 func checkHeader(ctx context.Context, path string) error {
 	f, err := os.Open(path)
 	if err != nil {

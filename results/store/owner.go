@@ -16,10 +16,9 @@ import (
 	"filewise/internal/process"
 )
 
-// A run that is being measured has a file beside the store, STORE.run-ID, which its
-// owner holds locked. The kernel says so, whatever has become of process numbers,
-// boots and clocks, in a container or on a clone. The file of a run that was killed
-// goes when the run is resumed, or when the next one begins.
+// A run that is being measured has a file next to the store, STORE.run-ID, which its owner holds locked. The kernel
+// proves that, whatever has become of process numbers, boots and clocks, in a container or on a clone. The file of a
+// run that was killed goes when the run is resumed, or when the next one begins.
 
 func (s *Store) ownerFile(id int64) string { return s.path + ".run-" + strconv.FormatInt(id, 10) }
 
@@ -37,7 +36,7 @@ func (s *Store) own(id int64) error {
 		return wrap(err, s.path, "own a run")
 	}
 	err = filesystem.LockPatiently(f)
-	if err == nil && !isAt(f, f.Name()) { // who had it has removed it meanwhile
+	if err == nil && !isAt(f, f.Name()) { // its previous owner has just removed it
 		return errors.Join(f.Close(), s.own(id))
 	}
 	switch {
@@ -87,7 +86,7 @@ func (s *Store) disownAll() {
 	}
 }
 
-// life reports whether somebody runs a run that is stored as running.
+// life reports whether any process runs a run that is stored as running.
 func (s *Store) life(id int64, owner process.Identity) process.Status {
 	f, err := filesystem.OpenItself(s.ownerFile(id))
 	if err != nil {
@@ -129,8 +128,7 @@ func RunBy(path string, id int64, pid int) error {
 	return nil
 }
 
-// derived is the state as it reads: a run that nobody runs any more was
-// interrupted.
+// derived is the state as it reads: a run that no process runs any more was interrupted.
 func (s *Store) derived(id int64, stored State, owner process.Identity) State {
 	if stored == Running && s.life(id, owner) == process.Dead {
 		return Interrupted

@@ -55,7 +55,7 @@ func database(t *testing.T, b []byte, statements ...string) []byte {
 	return b
 }
 
-// A store that is moved away, replaced or overwritten while a run goes on is told as that, with what can be done.
+// A store that is moved away, replaced or overwritten while a run goes on is reported as that, with what can be done.
 func TestStoreChangesUnderARun(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(path string) error
@@ -83,8 +83,8 @@ func TestStoreChangesUnderARun(t *testing.T) {
 	}
 }
 
-// What is no store of this version is refused by both ways to open one, with
-// the path and a remedy, and is left as it is with nothing beside it.
+// A file that is no store of this version is refused by both ways to open one, with the path and a remedy, and is
+// left as it is with nothing next to it.
 func TestRefusedFiles(t *testing.T) {
 	ours := sampleStore(t)
 	garbled := bytes.Clone(ours)
@@ -156,8 +156,8 @@ func TestRefusedPaths(t *testing.T) {
 	}
 }
 
-// A kill while a store is founded leaves its journal, by which SQLite makes the file
-// empty again: it does not become a database that is nobody's.
+// A kill while a store is founded leaves its journal, by which SQLite makes the file empty again: it does not become
+// a database that no program recognizes.
 func TestKilledWhileFounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "killed.db")
 	must(t, found(t.Context(), path))

@@ -220,8 +220,7 @@ const (
 	Failed      State = "failed"
 )
 
-// Run is one execution of an experiment, with all that a report needs beside
-// its trials.
+// Run is one execution of an experiment, with all that a report needs in addition to its trials.
 type Run struct {
 	ID      int64            `json:"id"`
 	Started time.Time        `json:"started"`
@@ -232,7 +231,7 @@ type Run struct {
 	Plan    experiment.Plan  `json:"plan"`
 	Machine []filewise.Fact  `json:"machine"`
 	Server  []filewise.Fact  `json:"server"`
-	// Warnings are those of the preflight; trials have their own.
+	// Warnings are the preflight's; trials have their own.
 	Warnings []filewise.Warning `json:"warnings"`
 	Ending   experiment.Ending  `json:"ending,omitempty"`
 	Why      string             `json:"why,omitempty"`     // it ended, in a sentence

@@ -1,8 +1,7 @@
 // Package store keeps runs, trials and their raw samples in one SQLite file.
 //
-// A trial is stored in one transaction that is on the storage when AddTrial
-// returns. The journal is SQLite's rollback journal with synchronous=EXTRA: one
-// file, nothing beside it at rest, readable from a read-only medium. A commit
+// A trial is stored in one transaction that is on the storage when AddTrial returns. The journal is SQLite's rollback
+// journal with synchronous=EXTRA: one file, nothing next to it at rest, readable from a read-only medium. A commit
 // costs about a millisecond on a fast SSD, once per trial.
 package store
 
@@ -38,9 +37,9 @@ type Store struct {
 	owned map[int64]*os.File // of the runs that this process runs
 }
 
-// DefaultPath is where the store is when no path is given: $FILEWISE_STORE, else $XDG_DATA_HOME/filewise/filewise.db,
-// else ~/.local/share/filewise/filewise.db, on Windows %LOCALAPPDATA%\filewise\filewise.db. The error has code usage
-// and reports which variable to set.
+// DefaultPath is the store's path when none is given: $FILEWISE_STORE, else $XDG_DATA_HOME/filewise/filewise.db, else
+// ~/.local/share/filewise/filewise.db, on Windows %LOCALAPPDATA%\filewise\filewise.db. The error has code usage and
+// reports which variable to set.
 func DefaultPath() (string, error) {
 	if path := os.Getenv("FILEWISE_STORE"); path != "" {
 		return filepath.Abs(path)
@@ -156,9 +155,8 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// A process that closes a file loses all its locks on it, also those of its
-// other descriptors (fcntl(2)). So nothing but SQLite, which knows that, touches
-// a file while this process has it open as a store.
+// A process that closes a file loses all its locks on it, also locks on its other descriptors (fcntl(2)). So nothing
+// except SQLite, which handles that, touches a file while this process has it open as a store.
 var (
 	opening sync.Mutex // held while a store is looked at, opened or closed
 	opened  []*Store

@@ -276,7 +276,7 @@ func TestOwnerByItsLock(t *testing.T) {
 	}
 }
 
-// A run that nobody runs is given a longer plan; one that is being run is not.
+// A run that no process runs is given a longer plan; one that is being run is not.
 func TestExtend(t *testing.T) {
 	s := openNew(t)
 	id := newRun(t, s)

@@ -71,7 +71,7 @@ func toJSON(v any, what string) (string, error) {
 	return string(b), nil
 }
 
-// field is one JSON column and where it is read to.
+// field is one JSON column and its destination.
 type field struct {
 	name string
 	text string
@@ -114,8 +114,7 @@ func (b *budget) fromJSON(fields ...field) error {
 	return nil
 }
 
-// Finish stores how a run ended; Ended defaults to now. A store that was damaged
-// meanwhile is an error.
+// Finish stores how a run ended; Ended defaults to now. A store that was damaged during the run is an error.
 func (s *Store) Finish(ctx context.Context, id int64, o Outcome) error {
 	if o.Ended.IsZero() {
 		o.Ended = time.Now()
@@ -145,8 +144,8 @@ func (s *Store) reread(ctx context.Context) error {
 	return again.Close()
 }
 
-// Resume makes this process the owner of a run that nobody runs, and the run
-// running. A run that its owner still runs is refused with code busy.
+// Resume makes this process the owner of a run that no process runs, and the run running. A run that its owner still
+// runs is refused with code busy.
 func (s *Store) Resume(ctx context.Context, id int64) (r Run, err error) {
 	self, err := process.Self()
 	if err != nil {

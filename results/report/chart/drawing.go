@@ -81,7 +81,7 @@ func (d *Drawing) Marker(i int, class string, x, y float64, tip string) {
 	d.tag("use", fmt.Sprintf("l%d %s", colour, class), tip, fmt.Sprintf(`href="#mk%d" x="%s" y="%s"`, shape, portion(x), px(y)))
 }
 
-// Symbol is one of the shapes that tell kinds of trials and events.
+// Symbol is one of the shapes that distinguish kinds of trials and events.
 func (d *Drawing) Symbol(id string, x, y float64, tip string) {
 	d.tag("use", id, tip, fmt.Sprintf(`href="#%s" x="%s" y="%s"`, id, portion(x), px(y)))
 }
@@ -106,11 +106,10 @@ func (d *Drawing) TextAt(class, anchor string, x, y float64, s string) {
 // narrow is the width of the narrowest drawing, in pixels.
 const narrow = 280
 
-// longestName is how much of a name is written; its tip and the table have it all.
+// longestName is the length at which a name is cut; its tip and the table have it all.
 const longestName = 40
 
-// headLines is 1 where a name and what is said about it fit on a line of the
-// narrowest drawing, else 2.
+// headLines is 1 if a name and its label fit on a line of the narrowest drawing, else 2.
 func headLines(name, label string) int {
 	const letter, smaller = 7.4, 6.4
 	if letter*float64(min(utf8.RuneCountInString(name), longestName))+smaller*float64(utf8.RuneCountInString(label))+12 > narrow {
@@ -119,11 +118,10 @@ func headLines(name, label string) int {
 	return 1
 }
 
-// headHeight is that of a head, with the gap above it.
+// headHeight is the height of a head, with the gap above it.
 func headHeight(name, label string) float64 { return 14 + 16*float64(headLines(name, label)) }
 
-// head writes a name at the left and what is said about it at the right, or below;
-// y is where its last line stands.
+// head writes a name at the left and its label at the right, or below; y is the height of its last line.
 func (d *Drawing) head(y float64, name, label string) {
 	if r := []rune(name); len(r) > longestName {
 		name = string(r[:longestName-1]) + "…"
@@ -137,7 +135,7 @@ func (d *Drawing) head(y float64, name, label string) {
 	d.TextAt("said", "end", 100, y, label)
 }
 
-// HTML is the whole drawing; label is what a screen reader says for it.
+// HTML is the whole drawing; label is its text for screen readers.
 func (d *Drawing) HTML(label string) template.HTML {
 	return template.HTML(fmt.Sprintf(`<svg class="fluid" height="%s" role="img" aria-label="%s" width="100%%" overflow="visible" `+
 		`fill="%s" font-family="system-ui, sans-serif" font-size="13">`+"\n", px(d.Height), template.HTMLEscapeString(label), "currentColor") +

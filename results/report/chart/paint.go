@@ -11,7 +11,7 @@ import (
 // Charts are painted by attributes, not by a style sheet: Jenkins, and anyone who else serves reports under a strict
 // policy, drops that. Each colour is seen on white and on black; what is grey is the text's own colour, thinned.
 
-// colours are those of marks and of layouts: best, l3.
+// colours are the colours of marks and of layouts: best, l3.
 var colours = map[string]string{
 	"best": "#1f77d4", "good": "#0d8a72", "same": "#6e7c8f", "worse": "#c8590a", "open": "#8f67c2", "event": "#b07000",
 	"l0": "#1f77d4", "l1": "#c8590a", "l2": "#0d8a72", "l3": "#8f67c2", "l4": "#94700f", "l5": "#cc4488", "l6": "#15869f", "l7": "#6e7c8f",
@@ -79,7 +79,7 @@ func paint(element, classes string) string {
 	return out.String()
 }
 
-// Swatch is a shape of the page's definitions as a small picture beside its name.
+// Swatch is a shape of the page's definitions as a small picture next to its name.
 func Swatch(class, shape string) template.HTML {
 	return template.HTML(fmt.Sprintf(`<svg width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true">`+
 		`<use class="%s"%s href="#%s"/></svg>`,

@@ -15,8 +15,8 @@ type Point struct {
 	Tip       string
 }
 
-// Curve draws effects over a number: where it is joined by lines one that doubles in
-// equal steps, else one that grows by one; over names it.
+// Curve draws effects over a number: if joined by lines, over one that doubles in equal steps, else over one that
+// grows by one; over names it.
 func Curve(points []Point, e Effects, height float64, joined bool, over, label string) template.HTML {
 	d := Drawing{Height: height + 32}
 	bottom := height - 10
@@ -53,7 +53,7 @@ func Curve(points []Point, e Effects, height float64, joined bool, over, label s
 // Series are points that are joined by a line, with the shape and colour of a layout.
 type Series struct {
 	Look   int
-	Class  string                  // beside that of its colour
+	Class  string                  // in addition to its colour's class
 	Points []Point                 // by their numbers
 	Fit    func(n float64) float64 // a dashed line. Nil means none
 }
@@ -93,8 +93,8 @@ func Lines(all []Series, height float64, axes Axes, label string) template.HTML 
 	return d.HTML(label)
 }
 
-// series draws one; side keeps the intervals over one number beside each other.
-// Where points have the same number, the line goes on from the first.
+// series draws one; side keeps the intervals over one number next to each other. If points have the same number, the
+// line goes on from the first.
 func (d *Drawing) series(s Series, x, y Scale, side float64) {
 	colour, _ := Look(s.Look)
 	class, dashed := fmt.Sprintf("l%d", colour), ""

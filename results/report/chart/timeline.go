@@ -207,7 +207,7 @@ type Moment struct {
 	Tip   string
 }
 
-// Moments draws values over time, from nothing upwards; those of one look are joined.
+// Moments draws values over time, from nothing upwards; values of one look are joined.
 func Moments(all []Moment, axes Axes, label string) template.HTML {
 	const top, bottom = 34, 174
 	d := Drawing{Height: bottom + 40}

@@ -1,6 +1,5 @@
-// Package document is a report as every format shows it: sections of texts,
-// tables and charts, built once and written as HTML, as Markdown or for a
-// terminal. It knows nothing of what it is about.
+// Package document is a report as every format shows it: sections of texts, tables and charts, built once and written
+// as HTML, as Markdown or for a terminal. It does not depend on the report's subject.
 package document
 
 import (
@@ -18,7 +17,7 @@ const (
 	Markdown
 	Terminal
 	Screen                   // what fits on the screen of a terminal, after a run
-	Paper  = HTML | Markdown // where a block is shown unless Only says otherwise
+	Paper  = HTML | Markdown // blocks are shown on these, unless in an Only
 	All    = Paper | Terminal | Screen
 )
 
@@ -49,7 +48,7 @@ type Block interface{ kind() string }
 // Headline is the main heading: its first sentence in large letters.
 type Headline string
 
-// Heading is one below that of a section.
+// Heading is one level below a section's heading.
 type Heading string
 
 // Text is a paragraph. A terminal indents its lines after the first.
@@ -73,8 +72,8 @@ type Notice struct{ Message, Remedy string }
 // Code holds what is typed.
 type Code string
 
-// Figure is one drawing, or several small ones. It is shown in HTML alone, so that
-// a table beside it has the numbers.
+// Figure is one drawing, or several small ones. It is shown in HTML alone, so that the table next to it has the
+// numbers.
 type Figure struct {
 	ID, Caption string
 	Legend      []Swatch

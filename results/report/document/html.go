@@ -69,8 +69,7 @@ func harmless(r rune) rune {
 	return r
 }
 
-// raised makes headings below those of sections ones of sections: the first section has
-// the page's own.
+// raised makes headings below a section's into section headings: the first section has the page's own.
 var raised = strings.NewReplacer("<h3>", "<h2>", "</h3>", "</h2>")
 
 // hashSource allows an inline style of exactly this text (CSP level 2).

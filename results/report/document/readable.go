@@ -10,7 +10,7 @@ import (
 // CSV and study files are others', and whatever is written may hold one.
 type Readable struct {
 	To     io.Writer
-	Before func(text []byte) // hears of what is about to be written. Nil means nobody does
+	Before func(text []byte) // called with what is about to be written; may be nil
 	half   []byte            // of a letter, whose rest comes with the next write
 }
 

@@ -16,9 +16,9 @@ type Table struct {
 
 // Column is a column of a table.
 type Column struct {
-	Group  string // a head over this column and those beside it that have the same
+	Group  string // a head over this column and its neighbours that have the same
 	Head   string
-	Unit   string // of the values, for programs. Empty means they have none, or Head says it
+	Unit   string // of the values, for programs. Empty means they have none, or Head has it
 	Class  string // num (to the right), nb (one line), words, path
 	Names  bool   // it states what the row is about
 	In     Formats
@@ -32,11 +32,11 @@ type Row struct {
 	Cells []Cell
 }
 
-// Cell holds what a row says in a column.
+// Cell holds a row's content in a column.
 type Cell struct {
 	Text  string
 	Mark  string   // a word that stands out, in the colour of Class
-	Class string   // as that of a row
+	Class string   // as a row's
 	Row   bool     // Class is of the whole row
 	Small []string // below the text
 	Bar   float64  // a bar, in percent of the width. 0 means none
@@ -167,7 +167,7 @@ func (t Table) Spans() []span {
 	return out
 }
 
-// line is all that a cell says.
+// line is all of a cell's text.
 func (c Cell) line() string {
 	out := c.Text
 	for _, s := range append([]string{c.Mark}, c.Small...) {

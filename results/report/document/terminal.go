@@ -9,7 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// TerminalOptions say what the terminal can do.
+// TerminalOptions holds the terminal's abilities.
 type TerminalOptions struct {
 	Color bool
 	Width int  // columns. 0 means unknown, 80 are assumed
@@ -215,9 +215,8 @@ func Steers(r rune) bool {
 	return r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x200e && r <= 0x200f || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
 
-// table writes a head and a line for each row. On narrow terminals the longest
-// columns that may be wrapped are, then those that tell least are left out, then names
-// are cut; at last every column is wrapped.
+// table writes a head and a line for each row. On narrow terminals the longest columns that may be wrapped are, then
+// the least informative ones are left out, then names are cut; at last every column is wrapped.
 func (p *page) table(t Table) {
 	if len(t.Rows) == 0 {
 		return
