@@ -8,18 +8,17 @@ import (
 
 // Input holds what a cause is looked for in.
 type Input struct {
-	Trials []filewise.Trial // those of complete blocks; others are left out
+	Trials []filewise.Trial // trials of complete blocks; others are left out
 	Family string           // empty: the one there is
 	// Connections work on the family at the same time.
 	Connections int
 	// Loop is false when connections also rest, or are held to a rate: their time is
 	// not all work then, and nothing has a share of the gain.
 	Loop bool
-	// Baseline and Layout name two layouts that differ; an empty Layout asks what
-	// limits all of them alike.
+	// Baseline and Layout name two layouts that differ; with an empty Layout the cause is what limits all of them.
 	Baseline, Layout string
-	Layouts          []string // all that are asked about
-	// Effect is ln(throughput of Layout / that of Baseline).
+	Layouts          []string // all that are compared
+	// Effect is ln(throughput of Layout / throughput of Baseline).
 	Effect float64
 }
 
@@ -27,8 +26,7 @@ type Input struct {
 type Cause struct {
 	Layout  string `json:"layout,omitempty"` // empty: it is about all layouts
 	Against string `json:"against,omitempty"`
-	// Changes are those that are large enough to explain something, largest share
-	// of the gain first.
+	// Changes are large enough to explain something, largest share of the gain first.
 	Changes []Change `json:"changes,omitempty"`
 	// Explained is the largest change's share of the gain. 0 means nothing explains it.
 	Explained float64 `json:"explained,omitempty"`
@@ -69,7 +67,7 @@ type Change struct {
 // sure reports whether the interval excludes no change.
 func (c Change) sure() bool { return c.Low > 0 || c.High < 0 }
 
-// Use is how much of something was in use, in percent of its limit.
+// Use holds how far something was used, in percent of its limit.
 type Use struct {
 	Kind    string  `json:"kind"`
 	Name    string  `json:"name"`
@@ -85,8 +83,7 @@ const (
 	leastPairs = 3    // blocks, for an interval
 )
 
-// NearLimit is the share of what storage can give, in percent, from which it is said
-// to be what limits.
+// NearLimit is the share of what storage can give, in percent, from which it counts as the limit.
 const NearLimit = 80
 
 // Explain looks for the cause; ok is false when there is too little to look at.
@@ -158,7 +155,7 @@ func measure(t filewise.Trial, family string) (filewise.Measure, bool) {
 	return filewise.Measure{}, false
 }
 
-// time is that of all connections per unit of work, in s; from rest to rest if that is judged.
+// time is the time of all connections per unit of work, in s; from rest to rest if that is judged.
 func (in Input) time(m filewise.Measure) float64 {
 	if rested(m) {
 		return float64(max(in.Connections, 1)) * m.Rest.Time.Seconds() / m.Rest.Work

@@ -22,7 +22,7 @@ type world struct {
 	slower              []float64 // of the blocks: how many times as long a row takes
 }
 
-// trials of six blocks, whose rows differ by up to a percent if nothing else is said.
+// trials of six blocks, whose rows differ by up to a percent unless set otherwise.
 func (w world) trials() []filewise.Trial {
 	const connections, window = 4, 10 * time.Second
 	var out []filewise.Trial
@@ -266,8 +266,7 @@ func withDelta(in Input, d filewise.Delta) Input {
 	return in
 }
 
-// Where others keep the processors busy, the trials are not CPU-bound by themselves,
-// and what they wait for is told.
+// If others keep the processors busy, the trials are not CPU-bound by themselves, and their waits are reported.
 func TestABusyMachineIsNotCPUBound(t *testing.T) {
 	a, b := world{layout: "1 file", row: 1e-3, busy: 97, disk: 92}, world{layout: "4 files", row: 1e-3, busy: 96, disk: 94}
 	own := filewise.Delta{Probe: "cpu", Name: "own share", Unit: "%", Value: 12}
@@ -329,8 +328,8 @@ func TestSharesThatOverlap(t *testing.T) {
 	}
 }
 
-// What is judged from rest to rest is explained by all of it: of two layouts that commit alike
-// within the window, the one whose pages are written sooner is faster by that.
+// What is judged from rest to rest is explained by all of it: of two layouts that commit equally within the window,
+// the one whose pages are written sooner is faster by that.
 func TestADrainThatFellIsTheCause(t *testing.T) {
 	const second = float64(time.Second)
 	of := func(layout string) world {
@@ -355,7 +354,7 @@ func TestADrainThatFellIsTheCause(t *testing.T) {
 	if !slices.ContainsFunc(c.Changes, func(x Change) bool { return x.Kind == KindIO && x.From > 1.9*x.To }) {
 		t.Errorf("what the disk wrote in the drain is left out: %+v", c.Changes)
 	}
-	for i := range in.Trials { // the log's drain says nothing of data files
+	for i := range in.Trials { // the log's drain is not about data files
 		in.Trials[i].Measures[0].Rest.Written = map[string]float64{filewise.WrittenLog: 1e6}
 	}
 	if c := explained(t, in, "2 files"); c.Explained > 0 {

@@ -12,7 +12,7 @@ import (
 	"filewise/lab/verdict/stats"
 )
 
-// changes are those that explain something, and the I/O and context switches that changed.
+// changes returns the ones that explain something, and the I/O and context switches that changed.
 func changes(in Input, pairs []pair) []Change {
 	slow := in.slower(pairs)
 	whole := quantity{unit: "s", of: func(m filewise.Measure) (float64, bool) { return in.time(m) * m.Work, true }}.change(pairs, slow)
@@ -39,12 +39,11 @@ func changes(in Input, pairs []pair) []Change {
 	return withOffsets(out)
 }
 
-// followed are the factors of the shares of waits for locks, and of all else. Who waits
-// for a lock waits for what its holder does: where the time spent otherwise changed as
-// the whole did, waits for locks followed it, and their part belongs to what the holders
-// waited for. With n connections behind one lock both change alike, T = n × S (the
-// asymptote of a closed queue, Lazowska et al., Quantitative System Performance, 1984,
-// ch. 5); where locks themselves are the cause, S does not change.
+// followed returns the factors of the shares of waits for locks, and of all else. A connection that waits for a lock
+// waits for its holder's work: if the time spent otherwise changed as the whole did, waits for locks followed it, and
+// their part belongs to what the holders waited for. With n connections behind one lock both change in one
+// proportion, T = n × S (the asymptote of a closed queue, Lazowska et al., Quantitative System Performance, 1984, ch.
+// 5); if locks themselves are the cause, S does not change.
 func (in Input) followed(pairs []pair, slow []float64, whole Change) (locks, others float64) {
 	held := quantity{unit: "s", of: func(m filewise.Measure) (float64, bool) {
 		return in.time(m)*m.Work - sum(m.Deltas, func(d filewise.Delta) bool { return wait(d) && spentOn[d.Class] == SpentLocks }), true
@@ -68,13 +67,13 @@ func (c Change) surely() float64 {
 	return min(c.High, 0) / max(c.From, c.To)
 }
 
-// forHolders tells a wait for what another connection holds.
+// forHolders reports whether it is a wait for what another connection holds.
 func (q quantity) forHolders() bool {
 	return q.kind == KindWait && spentOn[q.class] == SpentLocks
 }
 
-// withOffsets leaves out what goes against the gain, but if a cause is more than all of it: then one wait has taken
-// the place of another, and both are to be told, before the I/O.
+// withOffsets leaves out what goes against the gain, unless a cause is more than all of it: then one wait has taken
+// the place of another, and both are to be reported, before the I/O.
 func withOffsets(all []Change) []Change {
 	if len(all) > 0 && all[0].Share > overlapping {
 		slices.SortStableFunc(all, func(a, b Change) int { return cmp.Compare(rank(a), rank(b)) })
@@ -232,9 +231,9 @@ func (in Input) slower(pairs []pair) []float64 {
 	return from
 }
 
-// change compares the quantity per unit of work within blocks. A block in which all
-// took longer has longer waits as well: falls of time are averaged as shares of the
-// slower layout's, and told at its median, as a verdict compares by ratios.
+// change compares the quantity per unit of work within blocks. A block in which all took longer has longer waits as
+// well: falls of time are averaged as shares of the slower layout's, and reported at its median, as a verdict
+// compares by ratios.
 func (q quantity) change(pairs []pair, slow []float64) Change {
 	if q.unit != "s" { // an amount, whatever time it took
 		slow = slices.Repeat([]float64{1}, len(pairs))

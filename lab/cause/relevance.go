@@ -36,7 +36,7 @@ type Relevance struct {
 	Shares []Spent `json:"shares"` // largest first; together 1
 	// Files is the part that the layouts' files can change.
 	Files float64 `json:"files"`
-	// Sentence has the shares, what follows from them, and what would tell more.
+	// Sentence has the shares, what follows from them, and what would measure more.
 	Sentence string `json:"sentence"`
 }
 
@@ -46,18 +46,17 @@ type Spent struct {
 	Part float64 `json:"part"` // 1 is all
 }
 
-// Where the files' part is less, a run says hardly anything of them; from the other
-// on, it is about them.
+// If the files' part is below the first, a run is hardly about them; from the other on, it is about them.
 const (
 	leastTold = 0.1
 	wellTold  = dominates
 )
 
-// Where adds up the time of the trials' connections over all families. What no wait was seen for is the processors'
-// as far as computing explains it, with the wait for a processor; if the kernel does not count that, it is as at a
-// server of utilisation u that is shared, 1/(1−u) of computing (M/G/1, processor sharing). The rest was not measured.
-// The parts of what is divided, such as "data files", are those that layouts can change. ok is false where neither a
-// wait nor the processors were read.
+// Where adds up the time of the trials' connections over all families. Time without a wait is the processors' as far
+// as computing explains it, with the wait for a processor; if the kernel does not count that, it is as at a server of
+// utilisation u that is shared, 1/(1−u) of computing (M/G/1, processor sharing). The rest was not measured. The parts
+// of what is divided, such as "data files", are the parts that layouts can change. ok is false if neither a wait nor
+// the processors were read.
 func Where(trials []filewise.Trial, divided ...string) (r Relevance, ok bool) {
 	spent := make(map[string]float64)
 	all := 0.0
@@ -95,7 +94,7 @@ func spend(spent map[string]float64, m filewise.Measure) float64 {
 		return 0
 	}
 	time := float64(m.Connections) * (m.Window[1] - m.Window[0]).Seconds()
-	if m.Paced || m.Connections == 0 { // they also rest, or nobody has counted them
+	if m.Paced || m.Connections == 0 { // they also rest, or were not counted
 		time = waited + computed
 	}
 	rest := max(time-waited, 0)
@@ -142,15 +141,14 @@ func (r Relevance) Most() string {
 	return r.Shares[0].On
 }
 
-// Tells reports whether the run says something of files.
+// Tells reports whether the run has a result about files.
 func (r Relevance) Tells() bool { return r.Files >= leastTold }
 
 // leastSaid is the part of the time below which what it went on is not named.
 const leastSaid = 0.005
 
-// Words are the sentence: about is what the layouts differ in, such as "data files";
-// why are further reasons for which the run tells little of it, and remedy is the
-// option that would have it tell more (both may be empty).
+// Words are the sentence: about is what the layouts differ in, such as "data files"; why are further reasons for
+// which the run shows little of it, and remedy is the option that would make it show more (both may be empty).
 func (r Relevance) Words(about string, why []string, remedy string) string {
 	var parts []string
 	for _, s := range r.Shares {

@@ -57,7 +57,7 @@ func TestWhere(t *testing.T) {
 	}
 }
 
-// Of connections that also rest, the time is what they waited and computed.
+// Of connections that also rest, the time is their waits and computing.
 func TestWhereOfPacedWork(t *testing.T) {
 	trial := spentBy(1, 20, map[filewise.WaitClass]float64{filewise.WaitDataRead: 1})
 	trial.Measures[0].Paced = true

@@ -9,8 +9,8 @@ import (
 	"filewise/lab/probe"
 )
 
-// shared names what limits all layouts alike: the processors, the storage, or a
-// wait that takes much of the connections' time in each.
+// shared names what limits all layouts: the processors, the storage, or a wait that takes much of the connections'
+// time in each.
 func shared(in Input) (Cause, bool) {
 	c := Cause{}
 	var all []filewise.Measure
@@ -26,8 +26,8 @@ func shared(in Input) (Cause, bool) {
 	return c, true
 }
 
-// commonWaits are the classes of waits that take much of the connections' time in
-// every layout: Share is that of the layout in which it is least.
+// commonWaits are the classes of waits that take much of the connections' time in every layout: Share is the share in
+// the layout in which it is least.
 func (in Input) commonWaits() []Change {
 	least := make(map[filewise.WaitClass]float64)
 	has := make(map[filewise.WaitClass]int)
@@ -91,9 +91,8 @@ func (in Input) mostOf(class filewise.WaitClass) string {
 	return best
 }
 
-// uses say how near resources were to their limits, nearest first. A device that
-// is always busy may still take more requests at a time: where the storage's own
-// limit is known, it says more.
+// uses returns how near resources were to their limits, nearest first. A device that is always busy may still take
+// more requests at a time: if the storage's own limit is known, that is the better measure.
 func uses(measures []filewise.Measure) []Use {
 	var out []Use
 	known := make(map[string][]float64)
@@ -140,8 +139,8 @@ func processorsBusy(all []Use) (Use, bool) {
 	return nearest(all, KindCPU)
 }
 
-// boundByCPU reports whether the processors limit the trials. Busy with what others do, they do so as well, but that
-// is a matter of the moment, not of the layouts: what the trials themselves wait for is told then.
+// boundByCPU reports whether the processors limit the trials. Busy with others' work, they do so as well, but that is
+// a matter of the moment, not of the layouts: the trials' own waits are reported then.
 func boundByCPU(all []Use) (Use, bool) {
 	cpu, ok := processorsBusy(all)
 	if mine, known := nearest(all, KindOwnCPU); known && mine.Percent < cpu.Percent/2 {

@@ -13,7 +13,7 @@ import (
 func (in Input) words(c Cause, pairs []pair) []string {
 	unit := Singular(pairs[0].from.Unit)
 	var out []string
-	before := 0.0 // the share of what was said
+	before := 0.0 // the share of what came before
 	for _, x := range c.Changes[:min(len(c.Changes), mostSaid)] {
 		out = append(out, in.changed(x, unit, before))
 		before += max(x.Share, 0)
@@ -91,8 +91,7 @@ func (c Change) subject() string {
 	return capital(c.Event)
 }
 
-// wait names a wait. Servers give some of their events as a path: its last part is
-// what people call it.
+// wait names a wait. Some servers name events by a path: its last part is the usual name.
 func (c Change) wait() string {
 	return fmt.Sprintf("%s wait (%s)", c.Class, c.Event[strings.LastIndex(c.Event, "/")+1:])
 }
@@ -115,7 +114,7 @@ func hasWaits(pairs []pair) bool {
 	})
 }
 
-// limits say what comes next: what the layout is nearest to the limit of.
+// limits names what comes next: the limit that the layout is nearest to.
 func limits(near []Use, layout string) []string {
 	cpu, bound := boundByCPU(near)
 	if bound {
@@ -167,7 +166,7 @@ func (in Input) sharedWords(c Cause) []string {
 		if i == 2 {
 			break
 		}
-		if x.Share > 1 { // more sessions wait than work: those of the background too
+		if x.Share > 1 { // more sessions wait than work: the background's too
 			out = append(out, fmt.Sprintf("What all layouts share: %s took as much time as the connections have, or more.", x.wait()))
 			continue
 		}
@@ -186,8 +185,8 @@ func (in Input) sharedWords(c Cause) []string {
 	return out
 }
 
-// waitsMost tells of connections that wait most of their time, while it is not known
-// whose work keeps the processors busy: then it is hardly theirs.
+// waitsMost reports whether connections wait most of their time, while it is not known whose work keeps the
+// processors busy: then it is hardly theirs.
 func waitsMost(c Cause) bool {
 	_, known := nearest(c.Near, KindOwnCPU)
 	return !known && len(c.Changes) > 0 && c.Changes[0].Share >= explains

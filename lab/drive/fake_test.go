@@ -9,7 +9,7 @@ import (
 	"filewise"
 )
 
-// virtual is a clock that only moves when it is told to.
+// virtual is a clock that only moves when a test moves it.
 type virtual struct {
 	mu  sync.Mutex
 	now time.Time

@@ -79,7 +79,7 @@ func encodeHist(usual []*hdr.Histogram, long *longCalls) ([]byte, error) {
 	return b, nil
 }
 
-// forget gives histograms back that nobody wants to see.
+// forget gives histograms back that have no reader.
 func forget(hists []*hdr.Histogram) {
 	for _, h := range hists {
 		if h != nil {

@@ -56,7 +56,7 @@ func (l *Live) Started() (at time.Time, ok bool) {
 	return r.start, true
 }
 
-// Stage is a trial's stage, told more exactly while the run is in it. l may be nil.
+// Stage is a trial's stage, more exactly while the run is in it. l may be nil.
 func (l *Live) Stage(stage string) string {
 	if l == nil || stage != filewise.StageMeasure {
 		return stage
@@ -79,9 +79,8 @@ func (l *Live) Operations() int64 {
 // liveSpan is the time over which the current throughput is taken.
 const liveSpan = time.Second
 
-// Throughput is the number of operations per second between this reading and
-// the latest one that is at least a second old, or else the start. now is the
-// time of the run's clock. 0 when nothing can be said yet.
+// Throughput is the number of operations per second between this reading and the latest one that is at least a second
+// old, or else the start. now is the time of the run's clock. 0 while there is no such reading.
 func (l *Live) Throughput(now time.Time) float64 {
 	start, ok := l.Started()
 	if !ok {

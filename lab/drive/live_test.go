@@ -58,7 +58,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// The throughput of a run knows nothing of the run before it.
+// The throughput of a run does not include the run before it.
 func TestLiveOfNextRun(t *testing.T) {
 	clock, live := newVirtual(), &Live{}
 	for _, each := range []time.Duration{ms, 10 * ms} {
@@ -83,8 +83,7 @@ func TestLiveOfNextRun(t *testing.T) {
 	}
 }
 
-// A display that reads all the time disturbs nobody (run with -race), and one
-// Live serves run after run.
+// A display that reads all the time disturbs no worker (run with -race), and one Live serves run after run.
 func TestLiveWhileRunning(t *testing.T) {
 	live := &Live{}
 	stop, stopped := make(chan struct{}), make(chan struct{})

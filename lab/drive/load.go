@@ -30,9 +30,8 @@ type Load struct {
 	Rate     float64
 	Arrivals Arrivals // empty: Poisson
 
-	// Until ends the window when it is closed, if that is before its own end: every
-	// worker finishes its call. Arrivals that nobody has come to by then count with
-	// what they had waited. Nil: nothing does.
+	// Until ends the window when it is closed, if that is before its own end: every worker finishes its call.
+	// Arrivals that no worker has taken by then count with their wait so far. Nil means nothing ends it early.
 	Until <-chan struct{}
 
 	SliceLength time.Duration // 0: DefaultSliceLength
@@ -58,12 +57,10 @@ type Load struct {
 	// Calls are of one operation each. Nil: it never does.
 	Pause func(worker int, i int64) time.Duration
 
-	// Edge is called once at each edge of the window, for probes to be read. The
-	// first worker that finishes a call at or after an edge calls it, between two
-	// of its own calls, while the others go on; so the reading is late by at most
-	// that call, and Result.Edges says by how much. Fixed work and a window
-	// without warm-up have their start edge before the first call, fixed work has
-	// its end edge after the last. A run that ends early has no end edge.
+	// Edge is called once at each edge of the window, for probes to be read. The first worker that finishes a call at
+	// or after an edge calls it, between two of its own calls, while the others go on; so the reading is late by at
+	// most that call, and Result.Edges holds by how much. Fixed work and a window without warm-up have their start
+	// edge before the first call, fixed work has its end edge after the last. A run that ends early has no end edge.
 	Edge func(context.Context, Edge)
 
 	// NoLatencies leaves the histograms out of the result: for simulations of many
@@ -72,13 +69,13 @@ type Load struct {
 
 	Live *Live // may be read while Run works. Nil means none
 
-	// Stopped reports that a process of the server is stopped (state T). It is asked while no call
-	// ends. Nil if that cannot be seen.
+	// Stopped reports that a process of the server is stopped (state T). It is called while no call ends. Nil if that
+	// cannot be seen.
 	Stopped func() bool
 
-	// First is the number of the first session's worker, where other processes have
-	// those before it, and Start when all of them begin, from which times count;
-	// zero: at once. A start that leaves less than half of the window is none, and ErrLate.
+	// First is the number of the first session's worker, if other processes have the ones before it. Start is the
+	// moment at which all of them begin, from which times count. Zero means at once. A start that leaves less than
+	// half of the window is none, and ErrLate.
 	First int
 	Start time.Time
 }
@@ -102,9 +99,9 @@ func (e Edge) String() string {
 // Result holds what a run did. It is true also when Run returns an error.
 type Result struct {
 	Ledger filewise.Ledger // committed operations of each worker
-	// Measure has Window, Work, Tail, SliceLength, Slices, Hist, Errors and Types; the caller
-	// knows Family, Unit and Bytes, and measures Sync. Hist holds every call that
-	// overlaps the window, so that a stall across an edge is not lost.
+	// Measure has Window, Work, Tail, SliceLength, Slices, Hist, Errors and Types; the caller adds Family, Unit and
+	// Bytes, and measures Sync. Hist holds every call that overlaps the window, so that a stall across an edge is not
+	// lost.
 	Measure filewise.Measure
 	// Started is the common start of the workers, from which durations count; they began Late after it.
 	Started time.Time

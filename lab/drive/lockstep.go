@@ -16,7 +16,7 @@ const Together = 5 * time.Millisecond
 var ErrLate = errors.New("the start has missed its instant")
 
 // wakeEarly states how long before its start a run is awake and reads the clock again and again, for timers come a
-// millisecond late. A clock that stands still meanwhile wants naps.
+// millisecond late. A clock that stands still during that needs naps.
 const wakeEarly, nap = 2 * time.Millisecond, 50 * time.Microsecond
 
 // awaitStart waits for the load's Start, from which all times then count. What is late of its warm-up
@@ -57,10 +57,10 @@ func lateBy(late time.Duration) error {
 		"%w by %v, which leaves less than half of the window", ErrLate, late.Round(time.Millisecond))
 }
 
-// Merge is the result of one load that several processes have put on a server, each by
-// the workers that come after those of the one before. The window is what all of them have worked in: it
-// opens when the last has begun. Latencies and failures are those of each part's own window.
-// The error wraps ErrLate if that leaves less than half of it.
+// Merge returns the result of one load that several processes have put on a server, each by the workers that come
+// after the process before. The window is the time in which all of them have worked: it opens when the last has
+// begun. Latencies and failures are of each part's own window. The error wraps ErrLate if that leaves less than half
+// of it.
 func Merge(parts []Result, fixed bool) (Result, error) {
 	var out Result
 	var hists, services [][]byte
@@ -104,7 +104,7 @@ func Merge(parts []Result, fixed bool) (Result, error) {
 	return out, nil
 }
 
-// opening returns when the window of all parts opens, and when it would have if nobody had been late.
+// opening returns when the window of all parts opens, and when it would have if no part had been late.
 func opening(parts []Result, fixed bool) (opens, from time.Duration, err error) {
 	var late, to time.Duration
 	for i, p := range parts {

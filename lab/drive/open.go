@@ -37,7 +37,7 @@ func (w *worker) waitFor(due time.Duration) bool {
 				w.ended = max(w.ended, now) // an idle end is a part of the window
 				return false
 			}
-			now = max(r.now(), now) // probes were read meanwhile
+			now = max(r.now(), now) // probes were read in between
 		}
 		if now >= due {
 			return true
@@ -102,7 +102,7 @@ func (t *tally) missed(r *run, due time.Duration) {
 	t.record(&r.long, r.to-due)
 }
 
-// missRest counts the arrivals that nobody has taken.
+// missRest counts the arrivals that no worker has taken.
 func (r *run) missRest() {
 	cut := time.Duration(r.cut.Load())
 	if r.arrivals == nil || r.stop.Load() && cut == 0 {

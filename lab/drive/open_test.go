@@ -97,8 +97,8 @@ func TestOpenLoopOmitsNothing(t *testing.T) {
 	}
 }
 
-// Fixed work at a rate: each worker does its own share, at times that no other one's slowness
-// delays, and the whole takes as long as the rate says.
+// Fixed work at a rate: each worker does its own share, at times that no other one's slowness delays, and the whole
+// takes as long as the rate demands.
 func TestOpenLoopOfFixedWork(t *testing.T) {
 	v := newVirtual()
 	quick := doFunc(func(_ context.Context, _, n int64) (int64, error) { return n, nil })
@@ -157,8 +157,7 @@ func TestOpenLoopRetries(t *testing.T) {
 	}
 }
 
-// A run that waits for an arrival in an hour ends at once when it is told to, or
-// when another worker has failed.
+// A run that waits for an arrival in an hour ends at once when it is stopped, or when another worker has failed.
 func TestOpenLoopEndsAtOnce(t *testing.T) {
 	idle := Load{Sessions: []filewise.Session{&counting{}, &counting{}}, Chunk: 1, Window: 24 * time.Hour, Rate: 1e-4}
 	within10s(t, func() {

@@ -99,7 +99,7 @@ func (r *run) windowAndTail() (window [2]time.Duration, tail time.Duration) {
 	return [2]time.Duration{min(r.from, ended), min(r.to, ended)}, max(last-r.to, 0)
 }
 
-// String says in a line what the run did, for logs.
+// String returns in a line what the run did, for logs.
 func (res Result) String() string {
 	return fmt.Sprintf("%d operations by %d workers, %.0f of them in a window of %v",
 		res.Ledger.Total(), len(res.Ledger), res.Measure.Work, res.Measure.Window[1]-res.Measure.Window[0])

@@ -21,7 +21,7 @@ const (
 	maxTries = 500
 )
 
-// retry holds what a worker knows of the failures since its last progress.
+// retry counts a worker's failures since its last progress.
 type retry struct {
 	tries int
 	rng   *rand.Rand // nil until it is needed
@@ -44,7 +44,7 @@ func (w *worker) again(err error, progress bool, kind int) bool {
 		w.fail(fmt.Errorf("tried %d times in a row: %w", maxTries, err))
 		return false
 	}
-	if class == filewise.ClassDuplicate { // nobody is in the way
+	if class == filewise.ClassDuplicate { // no other session is in the way
 		return true
 	}
 	pause := min(w.pause(), w.r.to-w.r.now())

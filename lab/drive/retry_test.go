@@ -92,7 +92,7 @@ func TestDuplicates(t *testing.T) {
 	}
 }
 
-// What is not to be tried again ends the run, is counted, and says its class.
+// A failure that is not to be tried again ends the run, is counted, and names its class.
 func TestOtherFailuresAreNotTriedAgain(t *testing.T) {
 	v := newVirtual()
 	lost := &filewise.Classed{Class: filewise.ClassConnection, Err: errors.New("server has gone away")}

@@ -114,8 +114,8 @@ func newRun(ctx context.Context, l Load) *run {
 	return r
 }
 
-// work starts all workers at once and waits for the last. Its error is that of
-// an Edge function called outside of any worker.
+// work starts all workers at once and waits for the last. Its error comes from an Edge function called outside of any
+// worker.
 func (r *run) work() error {
 	var wg sync.WaitGroup
 	for _, w := range r.workers {

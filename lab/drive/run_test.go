@@ -163,8 +163,7 @@ func BenchmarkLoop(b *testing.B) {
 	}
 }
 
-// BenchmarkTrial is what a run costs beside its operations: workers, slices,
-// histograms.
+// BenchmarkTrial measures a run's cost apart from its operations: workers, slices, histograms.
 func BenchmarkTrial(b *testing.B) {
 	b.ReportAllocs()
 	all := sessions(16, func(int) filewise.Session {

@@ -78,8 +78,8 @@ func within(start, end time.Duration, n int64, from, to time.Duration) float64 {
 	return float64(n) * float64(overlap) / float64(end-start)
 }
 
-// crossing is the state of one edge: who comes first claims it, and nobody waits
-// for its probes but the reading of the next edge.
+// crossing is the state of one edge: the first worker to come claims it, and only the reading of the next edge waits
+// for its probes.
 type crossing struct {
 	claimed atomic.Bool
 	at      time.Duration

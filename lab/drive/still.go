@@ -13,7 +13,7 @@ type Still struct {
 	Machine time.Duration `json:"machine_ns,omitempty"`
 	// Server is the longest time within the window in which this process ran and no call ended.
 	Server time.Duration `json:"server_ns,omitempty"`
-	// Stopped reports that a process of the server was seen stopped (state T) meanwhile.
+	// Stopped reports that a process of the server was seen stopped (state T) in that time.
 	Stopped bool `json:"stopped,omitempty"`
 }
 
@@ -30,8 +30,8 @@ const (
 	stealEvery = 10 // beats between two looks at the time that other virtual machines took
 )
 
-// StillLimit returns how long something may stand still in a window before that tells: a second, or a
-// twentieth of the window, but never less than the 200 ms that busy processors explain.
+// StillLimit returns how long something may stand still in a window before that counts: a second, or a twentieth of
+// the window, but never less than the 200 ms that busy processors explain.
 func StillLimit(window time.Duration) time.Duration {
 	return max(leastStill, min(time.Second, window/20))
 }
@@ -96,7 +96,7 @@ func newHeart(read func() clocks, total func() int64, stopped func() bool) *Hear
 	return h
 }
 
-// beat compares the clocks with those of the last beat.
+// beat compares the clocks with their last beat.
 func (h *Heart) beat() {
 	now := h.read()
 	slept := now.suspended - h.last.suspended

@@ -30,8 +30,7 @@ func typed(v *virtual) Load {
 	}
 }
 
-// Each type has its own work, latencies and failures; together they are those of
-// the measure.
+// Each type has its own work, latencies and failures; together they make up the measure's.
 func TestTypes(t *testing.T) {
 	v := newVirtual()
 	l := typed(v)

@@ -36,7 +36,7 @@ func TestUntil(t *testing.T) {
 	}
 }
 
-// haltedKey is of what tells a session that its run was halted.
+// haltedKey is the context key that marks a session's run as halted.
 type haltedKey struct{}
 
 // What is ended before it has begun has done nothing.

@@ -67,8 +67,7 @@ func TestWindowAccounting(t *testing.T) {
 	}
 }
 
-// Reading probes at the start edge takes time of its worker, and that time is
-// nobody's latency.
+// Reading probes at the start edge takes time of its worker, and no latency includes that time.
 func TestEdgeTimeIsNoLatency(t *testing.T) {
 	clock := newVirtual()
 	res, err := Run(t.Context(), Load{Sessions: []filewise.Session{clock.each(ms)}, Clock: clock, Chunk: 1,

@@ -11,9 +11,8 @@ import (
 	"filewise"
 )
 
-// worker drives one session. Only its own goroutine writes to it; done alone is
-// read by others meanwhile. The padding keeps the counters of two workers out of
-// one cache line (and of the pair of lines that processors fetch together).
+// worker drives one session. Only its own goroutine writes to it; others read done alone while it runs. The padding
+// keeps the counters of two workers out of one cache line (and of the pair of lines that processors fetch together).
 type worker struct {
 	_       [128]byte
 	done    atomic.Int64 // operations committed
@@ -115,7 +114,7 @@ func (w *worker) loop() {
 			if now >= r.to {
 				return
 			}
-			now = max(r.now(), now) // probes were read meanwhile
+			now = max(r.now(), now) // probes were read in between
 		}
 		prev = now
 	}
@@ -133,8 +132,7 @@ func (w *worker) account(start, end time.Duration, n, committed int64, err error
 		w.done.Store(w.done.Load() + committed)
 		w.commit = end
 	}
-	// A failure that committed nothing has no latency: that of its operation ends
-	// when it has succeeded.
+	// A failure that committed nothing has no latency: its operation's latency ends when it has succeeded.
 	timed, since, work := end > w.r.from && start < w.r.to, start, 0.0
 	if timed {
 		work = within(start, end, committed, w.r.from, w.r.to)

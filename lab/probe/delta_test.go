@@ -37,8 +37,8 @@ func TestDeltas(t *testing.T) {
 	}
 }
 
-// Counters of one name are told apart by file, and a wait's time from its number;
-// an event that had never been waited for began at zero.
+// Counters of one name are distinguished by file, and a wait's time from its number; an event that had never been
+// waited for began at zero.
 func TestDeltasOfFilesAndWaits(t *testing.T) {
 	file := func(path string, v float64) filewise.Counter {
 		return filewise.Counter{Name: filewise.FileReads, Unit: "requests", Value: v, File: path}

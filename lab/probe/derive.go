@@ -9,9 +9,8 @@ import (
 	"filewise"
 )
 
-// Names of the derived deltas of probe "cpu", in percent of all processors' time
-// over the window. Busy is what was neither idle nor waiting for I/O: time stolen
-// by the hypervisor is not to be had either, so it counts as busy.
+// Names of the derived deltas of probe "cpu", in percent of all processors' time over the window. Busy is all that
+// was neither idle nor waiting for I/O: time stolen by the hypervisor is not to be had either, so it counts as busy.
 const (
 	UserShare   = "user share" // nice included
 	SystemShare = "system share"
@@ -29,10 +28,10 @@ const (
 	StallShare  = " stalled share" // of a line of /proc/pressure, in percent of the window
 )
 
-// unitQueue is that of MeanQueue.
+// unitQueue is the unit of MeanQueue.
 const unitQueue = "requests at a time"
 
-// IsMean tells of a delta that is a mean or a share over the window, not a sum.
+// IsMean reports whether a delta is a mean or a share over the window, not a sum.
 func IsMean(d filewise.Delta) bool {
 	return d.Unit == "%" || d.Unit == unitQueue || d.Unit == filewise.UnitPerByte || d.Probe == ProbeMemory ||
 		strings.HasPrefix(d.Probe, filewise.ProbeDriver)
@@ -50,8 +49,7 @@ func derive(deltas []filewise.Delta, elapsed time.Duration) []filewise.Delta {
 	return append(deltas, utilisation(deltas, elapsed)...)
 }
 
-// stalls are the parts of the window in which some, or all, tasks stood still for
-// want of something.
+// stalls are the parts of the window in which some, or all, tasks stood still for lack of something.
 func stalls(deltas []filewise.Delta, elapsed time.Duration) []filewise.Delta {
 	var out []filewise.Delta
 	for _, d := range deltas {
@@ -159,7 +157,7 @@ type Absence struct {
 	Reason string `json:"reason"`
 }
 
-// key tells the counters of a probe apart. An event of a wait has a time and a number.
+// key identifies a counter of a probe. An event of a wait has a time and a number.
 type key struct{ name, file, wait string }
 
 func keyOf(c filewise.Counter) key {

@@ -1,4 +1,3 @@
-// Package probe reads cumulative counters of the operating system and is the
-// only place where deltas are computed, those of engines' probes included. What
-// cannot be read is absent, never zero.
+// Package probe reads cumulative counters of the operating system and is the only place where deltas are computed,
+// also for engines' probes. What cannot be read is absent, never zero.
 package probe

@@ -8,10 +8,9 @@ import (
 	"filewise"
 )
 
-// Live reads a set at the edges of a window and lets a display look at the
-// counters in between. Looks cost the measured server something, so they are rare
-// and short of the window's end; nobody looking costs nothing. It is safe for
-// concurrent use.
+// Live reads a set at the edges of a window and lets a display look at the counters in between. Looks cost the
+// measured server something, so they are rare and short of the window's end; without a viewer there is no cost. It is
+// safe for concurrent use.
 type Live struct {
 	set    *Set
 	window time.Duration // planned. 0 means not known
@@ -60,7 +59,7 @@ func (l *Live) Close() {
 // Deltas returns how far the counters have moved since the window's start, and when that was by the latest look; this
 // call looks when it is time to. ok is false when there was none.
 func (l *Live) Deltas(ctx context.Context) (deltas []filewise.Delta, since time.Duration, ok bool) {
-	if !l.mu.TryLock() { // somebody is reading; the next call will know
+	if !l.mu.TryLock() { // another call is reading; the next one has the result
 		return nil, 0, false
 	}
 	defer l.mu.Unlock()

@@ -8,10 +8,10 @@ import (
 	"filewise"
 )
 
-// counting is a probe whose counter is how often it was read.
+// counting is a probe whose counter counts its reads.
 type counting struct {
 	reads   int
-	reading chan struct{} // closed to let a read go on; nil: at once
+	reading chan struct{} // closed to let a read go on. Nil means at once
 }
 
 func (*counting) Name() string { return "counting" }
@@ -58,7 +58,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// Near the planned end nobody looks: the end's own reading must not wait.
+// Near the planned end there are no looks: the end's own reading must not wait.
 func TestLiveKeepsClearOfTheEnd(t *testing.T) {
 	c := &counting{}
 	l := NewLive(NewSet(c), lookClear/2)

@@ -32,7 +32,7 @@ type memory struct {
 	limit float64 // of the container. 0 means none
 
 	mu      sync.Mutex
-	names   []string           // that the system tells; none before the first Read
+	names   []string           // that the system has; none before the first Read
 	sums    map[string]float64 // B·s
 	seconds float64
 }

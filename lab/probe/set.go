@@ -8,7 +8,7 @@ import (
 	"filewise"
 )
 
-// Set is all probes of a trial: those of the operating system and the engine's.
+// Set is all probes of a trial: the operating system's and the engine's.
 type Set struct {
 	probes   []filewise.Probe
 	ceilings []Ceiling
@@ -99,7 +99,7 @@ type Window struct {
 	Ends []time.Time
 }
 
-// offWindow is from when counters are said to be of another time than the window.
+// offWindow is the share from which counters are marked as of another time than the window.
 const offWindow = 0.03
 
 // Within is Delta, for a window: if a probe was read so late, at either edge, that the sessions worked noticeably
@@ -121,9 +121,8 @@ func (s *Set) Within(a, b Snapshot, w Window) []filewise.Delta {
 	return deltas
 }
 
-// factor is the window against the time that the sessions worked, on average,
-// between two readings; 1 where they hardly differ, or so much that a factor says
-// nothing.
+// factor is the window against the time that the sessions worked, on average, between two readings; 1 if they hardly
+// differ, or so much that a factor means nothing.
 func (w Window) factor(a, b time.Time) float64 {
 	if a.Before(w.From) {
 		a = w.From

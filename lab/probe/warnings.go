@@ -14,8 +14,8 @@ const (
 	WarnOthers    = "busy-machine"
 )
 
-// BusyLimit is the share of the processors' time, in percent, above which a result
-// says nothing of storage (docs/reading-a-report.md).
+// BusyLimit is the share of the processors' time, in percent, above which a result is not about storage
+// (docs/reading-a-report.md).
 const BusyLimit = 85
 
 // The limits of warnings, in percent of the processors' time.
@@ -72,16 +72,14 @@ type Ceiling struct {
 	Reads, Writes         float64 // requests
 }
 
-// Under has the set tell, from the devices' counters, how near each volume's
-// storage was to its limit.
+// Under adds to the set's results, from the devices' counters, how near each volume's storage was to its limit.
 func (s *Set) Under(ceilings []Ceiling) *Set {
 	s.ceilings = ceilings
 	return s
 }
 
-// nearness are the shares of the limits: that of reads and that of writes added
-// up, each by bytes or by requests, whichever is nearer. Devices that merge
-// requests, or caches behind them, can take more than fio reached.
+// nearness are the shares of the limits: the shares of reads and of writes added up, each by bytes or by requests,
+// whichever is nearer. Devices that merge requests, or caches behind them, can take more than fio reached.
 func (s *Set) nearness(deltas []filewise.Delta, elapsed time.Duration) []filewise.Delta {
 	var out []filewise.Delta
 	for _, c := range s.ceilings {

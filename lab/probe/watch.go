@@ -9,23 +9,22 @@ import (
 	"filewise"
 )
 
-// The pace of samples: at most one part in a hundred of one core. What a look takes
-// by the clock is more where the work takes all processors, most of that being the
-// wait for one: so its cost is told by the quickest of the last looks. Waking this
-// process and the server, and what that does to their caches, takes more than the
-// look itself: bench sampling finds three times, on one side and the other.
+// The pace of samples: at most one part in a hundred of one core. A look takes more by the clock if the work takes
+// all processors, most of that being the wait for one: so the quickest of the last looks gives its cost. Waking this
+// process and the server, and what that does to their caches, takes more than the look itself: bench sampling finds
+// three times, on one side and the other.
 const (
 	sampleEvery   = 100 * time.Millisecond // in long windows: their looks are many anyway
 	sampleFastest = 20 * time.Millisecond
 	sampleRarest  = time.Second
 	sampleShare   = 100 // a look takes at most one part in so many of the time, up to sampleRarest
-	sampleWaking  = 4   // times what a look takes by the clock is what it costs
-	sampleLooks   = 50  // are wanted in a window
+	sampleWaking  = 4   // times a look's time by the clock is its cost
+	sampleLooks   = 50  // are needed in a window
 	sampleCosts   = 8   // the last looks whose quickest states what one costs
 	sampleSure    = 3   // looks after which that is known
 )
 
-// pace says when to look again.
+// pace decides when to look again.
 type pace struct {
 	window time.Duration // 0: not known
 	last   []time.Duration

@@ -77,8 +77,8 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// What the system tells becomes means over the looks; what it does not tell is absent, and so is all if nobody
-// looked.
+// What the system has becomes means over the looks; what it does not have is absent, and so is all if there were no
+// looks.
 func TestMemory(t *testing.T) {
 	const gib = 1 << 30
 	readings := []map[string]float64{{MemoryTotal: 8 * gib, MemoryDirty: 0}, {MemoryTotal: 8 * gib, MemoryDirty: 100},

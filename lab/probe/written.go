@@ -8,8 +8,8 @@ import (
 )
 
 // Written are the deltas of filewise.ProbeWritten that follow from a measure's others: what was written to the
-// engine's own files by their role, if the engine has not said that itself; what the server's processes wrote by
-// calls; and all of it per byte of the work's data. Files are those observed before and after.
+// engine's own files by their role, if the engine has not counted that itself; what the server's processes wrote by
+// calls; and all of it per byte of the work's data. Files are the files observed before and after.
 func Written(m filewise.Measure, files []filewise.File, embedded bool) []filewise.Delta {
 	var out []filewise.Delta
 	said := func(name string) bool {
@@ -65,8 +65,8 @@ func writtenName(r filewise.Role) string {
 	return filewise.WrittenRest
 }
 
-// roleOf is the role of a file. One that came and went in between, as logs do, has
-// that of its neighbours, if they are all logs.
+// roleOf is the role of a file. One that came and went in between, as logs do, has its neighbours' role, if they are
+// all logs.
 func roleOf(name string, files []filewise.File) filewise.Role {
 	logs, others := 0, 0
 	for _, f := range files {

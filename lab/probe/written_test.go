@@ -8,8 +8,8 @@ import (
 	"filewise"
 )
 
-// What was written is told apart by the role of files, what the engine says itself
-// goes before, and per byte of the work's data it is an amplification.
+// What was written is split by the role of files, the engine's own counts go before, and per byte of the work's data
+// it is an amplification.
 func TestWritten(t *testing.T) {
 	file := func(path string, bytes float64) filewise.Delta {
 		return filewise.Delta{Probe: filewise.ProbeFiles, Name: filewise.FileBytes, Unit: "B", File: path, Value: bytes}

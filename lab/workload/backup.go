@@ -13,8 +13,7 @@ const (
 	FamilyRestore = "restore"
 )
 
-// NewDump makes the workload of scenario dump: like that of backup, by the engine's
-// program for logical dumps.
+// NewDump makes the workload of scenario dump: like scenario backup's, by the engine's program for logical dumps.
 func NewDump(p Params, seed uint64) (filewise.Workload, error) {
 	if p.Own {
 		return own{"dump", FamilyDump, p}, nil

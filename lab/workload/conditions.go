@@ -2,7 +2,7 @@ package workload
 
 import "filewise"
 
-// meaning holds what a run of each scenario has to meet to be about files, beside headroom,
+// meaning lists the conditions that a run of each scenario has to meet to be about files, in addition to headroom,
 // which all of them need.
 var meaning = map[string][]filewise.ConditionName{
 	FamilyInserts: {filewise.CondReach, filewise.CondWrites, filewise.CondGrowth, filewise.CondContention},

@@ -12,7 +12,7 @@ import (
 	"filewise"
 )
 
-// Custom is a workload of the user's own SQL, as a study file says it.
+// Custom is a workload of the user's own SQL, from a study file.
 type Custom struct {
 	Tables  []filewise.CustomTable `json:"tables,omitempty"`
 	ShardBy string                 `json:"shard_by,omitempty"`
@@ -26,7 +26,7 @@ type Custom struct {
 	Think        Think             `json:"think,omitzero"`
 }
 
-// Script is SQL, by engine where they differ; "" is that of all others.
+// Script is SQL, by engine if they differ; "" is the SQL of all others.
 type Script map[string][]filewise.CustomText
 
 // Transaction is one type of operation: its statements are a transaction.
@@ -57,9 +57,8 @@ const (
 	maxTypes = 50
 )
 
-// For is the workload with the SQL of one engine alone, else that of others which it
-// understands. Where a script has none for it, and none for all, the error names it and
-// wraps ErrUnsupported.
+// For is the workload with the SQL of one engine alone, else the SQL of others which it understands. If a script has
+// none for it, and none for all, the error names it and wraps ErrUnsupported.
 func (c Custom) For(engine string, understands ...string) (Custom, error) {
 	pick := func(what string, s Script) (Script, error) {
 		if len(s) == 0 {
@@ -310,8 +309,7 @@ func (c CustomCheck) compare(rows [][]any, want string) error {
 	return nil
 }
 
-// plain is a value as database/sql knows them: of what a driver has its own type
-// for, what stands for it.
+// plain is a value of a type of database/sql; a driver's own type is replaced by its equivalent.
 func plain(v any) any {
 	switch x := v.(type) {
 	case int32:

@@ -339,7 +339,7 @@ func (z zipf) draw(d *dice) int64 {
 
 func (z zipf) density(x float64) float64 { return math.Exp(-z.theta * math.Log(x)) }
 
-// integral is that of the density: (x^(1−θ) − 1)/(1−θ), or ln x for θ = 1.
+// integral is the integral of the density: (x^(1−θ) − 1)/(1−θ), or ln x for θ = 1.
 func (z zipf) integral(x float64) float64 {
 	l := math.Log(x)
 	return l * ratio(math.Expm1, (1-z.theta)*l)

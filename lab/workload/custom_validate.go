@@ -87,10 +87,9 @@ func sameNumber(a, b string) bool {
 	return err == nil && err2 == nil && x == y
 }
 
-// The load that runs beside a backup: connections that update single rows of frag4
-// by their keys, at a fixed rate, so that it is the same on every layout. What they
-// change is val5, which no check and no index has: what is backed up can be verified
-// whatever the moment that it was taken at. It runs alone first, for alone.
+// The load that runs during a backup: connections that update single rows of frag4 by their keys, at a fixed rate, so
+// that it is the same on every layout. They change val5, which no check and no index has: what is backed up can be
+// verified whatever the moment that it was taken at. It runs alone first, for alone.
 const (
 	FamilyForeground = "foreground"
 	// besideRate is of each connection, in updates a second: far below what any

@@ -16,8 +16,8 @@ import (
 //	random_int   = x, after an update P − 1 − x
 //	random_float = (x mod 2^20) / 2^20           exact in binary floating point
 //
-// Operation i of connection w of a phase with C connections is on row i × C + w + 1;
-// those of selects, which may be more than the rows, on (i × C + w) mod rows + 1.
+// Operation i of connection w of a phase with C connections is on row i × C + w + 1; operations of selects, which may
+// be more than the rows, on (i × C + w) mod rows + 1.
 const floatSteps = 1 << 20
 
 // The operations of dml, which are its sections too.
@@ -110,7 +110,7 @@ type dmlArgs struct {
 	rows        int64
 }
 
-// rows are those of one process, or of the concurrent part.
+// rows counts the rows of one process, or of the concurrent part.
 func (w *dml) rows(client bool) int64 {
 	if client {
 		return cmp.Or(w.params.Concurrent, w.params.Rows)

@@ -189,7 +189,7 @@ func (f *fragments) check(ctx context.Context, q filewise.Querier) error {
 	return nil
 }
 
-// enoughRows reports whether the tables can have so many, which --rows says, or --size.
+// enoughRows reports whether the tables can have so many rows, which --rows sets, or --size.
 func enoughRows(rows int64) error {
 	if rows >= fragBatchRows && rows <= maxDMLRows {
 		return nil

@@ -6,9 +6,9 @@ import (
 	"filewise"
 )
 
-// The workload orders is derived from the TPC-C specification, revision 5.11, and
-// not comparable with published results. The clauses below are of that text. What an
-// engine's orders.sql has, the last three with the others' in engine/internal/orders:
+// The workload orders is derived from the TPC-C specification, revision 5.11, and not comparable with published
+// results. The clauses below are of that text. What an engine's orders.sql has, the last three with the others' in
+// engine/internal/orders:
 //
 //	tables        the nine tables with their keys: warehouse, district, customer, history, new_order,
 //	              orders, order_line, item, stock (columns: ordersData), and what transactions call
@@ -24,9 +24,8 @@ import (
 //	              added up): rows, the sum of all whole-number columns (NULL is 0), and the sum of
 //	              the lengths of all text columns; item counts once
 //
-// Amounts are whole cents, taxes and discounts ten-thousandths, moments seconds:
-// integers in every engine, so that sums are exact. Arguments are integers and
-// text; lists are text, separated by commas, which engines take apart:
+// Amounts are whole cents, taxes and discounts ten-thousandths, moments seconds: integers in every engine, so that
+// sums are exact. Arguments are integers and text; lists are text, separated by commas, which engines take apart:
 //
 //	new-order     w, d, c, at, items, supplying warehouses, quantities → order's number, total; an item
 //	              that does not exist ends it: it rolls back and returns −1, 0 (2.4.2.3)
@@ -35,14 +34,12 @@ import (
 //	delivery      w, carrier, at → orders delivered, of all ten districts in one transaction (2.7)
 //	stock-level   w, d, threshold → number of items
 //
-// With .Churn a further section churn takes a number that is unique in the build:
-// it creates a table of one column, char(1000) not null, named after the number,
-// inserts a row and drops the table. Sessions call it before each transaction,
-// outside of it, for DDL commits on some engines.
+// With .Churn a further section churn takes a number that is unique in the build: it creates a table of one column,
+// char(1000) not null, named after the number, inserts a row and drops the table. Sessions call it before each
+// transaction, outside of it, for DDL commits on some engines.
 //
-// An operation that rolls back as the specification wants is completed, and
-// counts as such in ledgers and measures; it is a type of its own there, so that
-// new-orders per minute are those committed.
+// An operation that rolls back as the specification demands is completed, and counts as such in ledgers and measures;
+// it is a type of its own there, so that new-orders per minute are committed ones.
 const (
 	kindNewOrder = iota
 	kindPayment

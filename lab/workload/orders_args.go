@@ -9,10 +9,9 @@ import (
 	"filewise"
 )
 
-// orderArgs are the transactions of a phase. Operation i of a worker is a card of
-// its hand of 100, shuffled for each hand: 45 new-orders, 43 payments, and 4 of
-// each of the others (5.2.4.2 wants new-orders at the rest, and at least that of
-// the others).
+// orderArgs are the transactions of a phase. Operation i of a worker is a card of its hand of 100, shuffled for each
+// hand: 45 new-orders, 43 payments, and 4 of each of the others (5.2.4.2 sets least shares for the others, and
+// new-orders make up the rest).
 type orderArgs struct {
 	w     *orders
 	phase int
@@ -21,7 +20,7 @@ type orderArgs struct {
 // transaction holds what an operation asks for.
 type transaction struct {
 	kind            int
-	w, d, c         int64 // c 0: the customer is asked for by name
+	w, d, c         int64 // c 0: the customer is chosen by name
 	custW, custD    int64
 	name            int64 // −1: none
 	amount, carrier int64

@@ -19,7 +19,7 @@ const (
 	saltOrder     = 6 << 40
 )
 
-// dice are those of a stream: two numbers, and a third within it.
+// dice are a stream's dice: two numbers, and a third within it.
 func (w *orders) dice(stream, a, b uint64) dice {
 	var d dice
 	d.Seed(mix(w.seed^mix(stream)), mix(mix(a)+b))
@@ -56,7 +56,7 @@ func (d *dice) exponential() float64 { return -math.Log1p(-d.fraction()) }
 
 // chance are the constants of non-uniform numbers (2.1.6).
 type chance struct {
-	nameLoad, nameRun  int64 // C of last names, when they are loaded and when they are asked for
+	nameLoad, nameRun  int64 // C of last names, when they are loaded and when they are looked up
 	customer, item     int64 // C of customers and items
 	customerA, itemA   int64 // A: 1023 and 8191 at scale 1
 	names              int64 // last names of the customers that have each their own

@@ -30,8 +30,8 @@ func (w *orders) checkAsLoaded(ctx context.Context, q filewise.Querier) error {
 	return checkConditions(ctx, q)
 }
 
-// Check compares totals with those of the transactions of all phases so far,
-// exactly, and counts violations of the consistency conditions.
+// Check compares totals with the totals of the transactions of all phases so far, exactly, and counts violations of
+// the consistency conditions.
 func (w *orders) Check(ctx context.Context, q filewise.Querier, phase int, ledgers []filewise.Ledger) error {
 	if phase == filewise.AsLoaded {
 		return w.checkAsLoaded(ctx, q)
@@ -82,7 +82,7 @@ func (t *orderTotals) add(o orderTotals) {
 	}
 }
 
-// checkTotals compares totals with those of what was loaded and committed.
+// checkTotals compares totals with what was loaded and committed.
 func (w *orders) checkTotals(ctx context.Context, q filewise.Querier, ledgers []filewise.Ledger) error {
 	rows, err := answer{section: "totals", names: totalNames[:]}.ask(ctx, q)
 	if err != nil {
@@ -108,7 +108,7 @@ func (w *orders) checkTotals(ctx context.Context, q filewise.Querier, ledgers []
 	return nil
 }
 
-// totals are those of what was loaded and of the ledgers' transactions.
+// totals adds up what was loaded and the ledgers' transactions.
 func (w *orders) totals(ctx context.Context, ledgers []filewise.Ledger) (orderTotals, error) {
 	n := w.warehouses * districts * w.customers
 	paid := n * loadedAmount
@@ -130,7 +130,7 @@ func (w *orders) totals(ctx context.Context, ledgers []filewise.Ledger) (orderTo
 	return all, eg.Wait()
 }
 
-// totalsOf are those of a worker's transactions.
+// totalsOf adds up a worker's transactions.
 func (w *orders) totalsOf(ctx context.Context, args orderArgs, worker int, ops int64) (orderTotals, error) {
 	var sum orderTotals
 	var t transaction
@@ -173,7 +173,7 @@ func (s *tableSum) Text(v []byte) { s.lengths += int64(len(v)); s.columns++ }
 func (s *tableSum) Null()         { s.columns++ }
 func (s *tableSum) EndRow() error { s.rows++; return nil }
 
-// checkLoaded compares every table's checksum with that of the generated rows.
+// checkLoaded compares every table's checksum with the generated rows' checksum.
 func (w *orders) checkLoaded(ctx context.Context, q filewise.Querier) error {
 	result, err := answer{section: "loaded", names: []string{"table", "rows", "numbers", "lengths"}, sums: 2, read: signed}.ask(ctx, q)
 	if err != nil {

@@ -7,9 +7,8 @@ import (
 	"filewise"
 )
 
-// The tables of orders, by their numbers from 1. Batches of all but item are of
-// one warehouse each: batch b of warehouse b / (Batches / Warehouses) + 1, so that
-// engines that divide the data by warehouse know where it goes.
+// The tables of orders, by their numbers from 1. Batches of all but item are of one warehouse each: batch b of
+// warehouse b / (Batches / Warehouses) + 1, so that engines that divide the data by warehouse can place it.
 var orderTables = []string{"warehouse", "district", "customer", "history", "new_order", "orders", "order_line", "item", "stock"}
 
 // tableItem is the one table that is of no warehouse.
@@ -68,7 +67,7 @@ func (w *orders) tables() []filewise.Table {
 // Data are the nine tables with their initial population (4.3.3).
 func (w *orders) Data() []filewise.TableData { return w.population(w.loadedLines()) }
 
-// meanLines are those of an order on average, of 5 to 15.
+// meanLines are the lines of an order on average, of 5 to 15.
 const meanLines = 10
 
 func (w *orders) population(lines int64) []filewise.TableData {

@@ -49,8 +49,8 @@ func TestOrdersArguments(t *testing.T) {
 	}
 }
 
-// The mix is exact in every hand of 100, what the specification leaves to chance
-// comes as often as it says, and lines come in the order of their stocks.
+// The mix is exact in every hand of 100, what the specification leaves to chance comes as often as it demands, and
+// lines come in the order of their stocks.
 func TestOrdersMix(t *testing.T) {
 	w := newTestOrders(t, nil)
 	a := orderArgs{w, 0}
@@ -159,8 +159,7 @@ func (r *rowSum) EndRow() error {
 	return nil
 }
 
-// Batches follow from the seed and their number alone, have all columns, and make
-// as many rows as the table says.
+// Batches follow from the seed and their number alone, have all columns, and make the table's number of rows.
 func TestOrdersData(t *testing.T) {
 	w, again := newTestOrders(t, nil), newTestOrders(t, nil)
 	backwards := again.Data()
@@ -314,7 +313,7 @@ func BenchmarkOrdersArgs(b *testing.B) {
 	}
 }
 
-// The scenario's defaults make a workload, and its figures say what was published.
+// The scenario's defaults make a workload, and its figures are the published ones.
 func TestOrdersScenario(t *testing.T) {
 	s := ordersScenario()
 	w, err := s.New(s.Params, 1)

@@ -27,8 +27,8 @@ func (w own) Program() filewise.Program {
 // Check has nothing to compare with: what was restored is compared by the engine's Backuper.
 func (own) Check(context.Context, filewise.Querier, int, []filewise.Ledger) error { return nil }
 
-// dumpBudget is longer than that of other scenarios: rows are restored at a fraction
-// of the speed of files, with their indexes.
+// dumpBudget is longer than other scenarios' budgets: rows are restored at a fraction of the speed of files, with
+// their indexes.
 const dumpBudget = 8 * time.Minute
 
 // dumpScenario returns what backups are on servers whose users dump rows, not files.

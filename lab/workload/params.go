@@ -41,14 +41,14 @@ type Params struct {
 	// Proof: with Own, what is backed up is restored and compared
 	Proof bool `json:"proof,omitempty"`
 
-	Beside int `json:"beside,omitempty"` // backup, dump: connections that work meanwhile. 0 means none
+	Beside int `json:"beside,omitempty"` // backup, dump: connections that work at the same time. 0 means none
 
 	Cycle string `json:"cycle,omitempty"` // temp: CycleFill, CycleSort or CycleJoin
 
 	Warehouses int     `json:"warehouses,omitempty"` // orders: number of warehouses
-	Scale      float64 `json:"scale,omitempty"`      // orders: customers and items by those of the specification, 0 < Scale ≤ 1
+	Scale      float64 `json:"scale,omitempty"`      // orders: customers and items as a share of the specification's, 0 < Scale ≤ 1
 	Users      []int   `json:"users,omitempty"`      // orders: load levels, each a phase. None means Connections
-	Think      float64 `json:"think,omitempty"`      // orders: keying and think times by those of the specification. 0 means none
+	Think      float64 `json:"think,omitempty"`      // orders: keying and think times as a share of the specification's. 0 means none
 	Rate       float64 `json:"rate,omitempty"`       // inserts, orders, dml, scan, custom: operations a second, open loop. 0 means closed loop
 	Churn      bool    `json:"churn,omitempty"`      // orders: each transaction also creates, fills and drops a table
 
@@ -75,7 +75,7 @@ const (
 	TablePerConnection = "per-connection"
 	KeySequential      = "sequential"
 	KeyRandom          = "random"
-	KeyIdentity        = "identity" // drawn by the server; the row has its number beside it
+	KeyIdentity        = "identity" // drawn by the server; the row has its number in another column
 )
 
 // Loading are the programs of all workloads that load tables, whose names and columns are the

@@ -18,8 +18,8 @@ const (
 	scanColdQueries = 8
 )
 
-// indexed are the queries that find their rows by an index. One of them takes less
-// than a millisecond when warm, and says nothing unless it is executed often.
+// indexed are the queries that find their rows by an index. One of them takes less than a millisecond when warm, and
+// has to be executed often to be measured.
 var indexed = []int{1, 2, 3, 6, 9, 10, 11}
 
 // NewScan makes the workload of scenario scan: the article's queries on four
@@ -83,8 +83,7 @@ func (w *scan) Program() filewise.Program {
 // queryFamily names a query's family.
 func queryFamily(k int) string { return fmt.Sprintf("query %d", k) }
 
-// scanParams are the article's literals: those of keys scaled by the number of rows,
-// those of values as published.
+// scanParams are the article's literals: keys are scaled by the number of rows, values are as published.
 type scanParams struct {
 	Rows, Values                   int64
 	Data                           string
@@ -101,7 +100,7 @@ func (w *scan) Check(ctx context.Context, q filewise.Querier, phase int, _ []fil
 	return w.checkLoaded(ctx, q, phase)
 }
 
-// noArgs are those of statements without arguments.
+// noArgs are for statements without arguments.
 type noArgs struct{}
 
 func (noArgs) Args(dst []any, _ int, _ int64) []any { return dst }

@@ -6,7 +6,7 @@ import (
 	"filewise"
 )
 
-// Source is where an experiment was published.
+// Source is an experiment's publication.
 type Source struct {
 	Author string `json:"author"`
 	Title  string `json:"title"`
@@ -40,7 +40,7 @@ type Figure struct {
 	// LeastUsers and MostUsers bound the load levels that it speaks of. 0 means no bound.
 	LeastUsers int `json:"least_users,omitempty"`
 	MostUsers  int `json:"most_users,omitempty"`
-	// Engine is the only one that it speaks of, if the article says different things about different engines. Empty
+	// Engine is the only one that it speaks of, if the article has different results for different engines. Empty
 	// means the article had one.
 	Engine string `json:"engine,omitempty"`
 }
@@ -59,12 +59,11 @@ type Scenario struct {
 	Params    Params   `json:"params"`
 	Best      int      `json:"best"` // the article's best number of files. 0 means none
 	Published []Figure `json:"published"`
-	// Also are published statements that no pair of layouts can be put beside.
+	// Also are published statements that no pair of layouts can be compared with.
 	Also  []string `json:"also,omitempty"`
 	Timed bool     `json:"timed,omitempty"` // the article gives times, not throughput
 	Notes []string `json:"notes"`           // how the original was measured, and what differs here
-	// Flags are those of the command line that this scenario understands besides the
-	// ones that all do.
+	// Flags are the flags of the command line that this scenario understands in addition to the ones that all do.
 	Flags []string `json:"flags"`
 	// Budget is the usual duration of an experiment. 0 means the command's.
 	Budget time.Duration `json:"budget_ns,omitempty"`

@@ -41,8 +41,8 @@ func backupScenario() Scenario {
 
 const backupFile = "backup file"
 
-// backupFigures are the percentages of time that the article printed, beside its
-// rounded minutes, and what its readers report.
+// backupFigures are the percentages of time that the article printed, next to its rounded minutes, and what its
+// readers report.
 func backupFigures() []Figure {
 	places := []struct{ variant, words string }{
 		{VariantOneVolume, "one volume"}, {VariantVolumes, "one volume each, 4 at most"}, {VariantDiscard, "NUL"},

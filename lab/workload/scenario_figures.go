@@ -92,7 +92,7 @@ func (s Scenario) NumberOf(l filewise.Layout) int {
 	return l.Data.Files
 }
 
-// NumbersOf are those numbers of layouts, each once.
+// NumbersOf returns the layouts' numbers, each once.
 func (s Scenario) NumbersOf(layouts []filewise.Layout) (all []int) {
 	for _, l := range layouts {
 		if n := s.NumberOf(l); !slices.Contains(all, n) {
@@ -190,7 +190,7 @@ func (s Scenario) DiffersHere(layouts []filewise.Layout, scale float64, command 
 var besideDesign = []string{"--durability", "--key", "--table", "--commit-every", "--row-bytes", "--kind", "--memory", "--set", "--think",
 	"--beside", "--backup-option"}
 
-// givenOf are those of a run's command line, each with its value.
+// givenOf returns the flags of a run's command line, each with its value.
 func givenOf(command []string) []string {
 	var out []string
 	for i, word := range command {
@@ -221,7 +221,7 @@ func (d Design) sizes(scale float64, bytes int64) string {
 	return strings.Join(parts, ", ")
 }
 
-// sizesHere are those of a scenario with the design's parameters at a scale.
+// sizesHere are a scenario's sizes with the design's parameters at a scale.
 func (s Scenario) sizesHere(scale float64, layouts []filewise.Layout) string {
 	if p := s.Params; p.Warehouses > 0 {
 		return fmt.Sprintf("%d warehouses with %.3g of the specification's customers and items", p.Warehouses, p.Scale)

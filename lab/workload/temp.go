@@ -83,7 +83,7 @@ type tempParams struct {
 	Cycle                                      string
 }
 
-// tempArgs are the number of an operation among those of all connections, from 1.
+// tempArgs number an operation among the operations of all connections, from 1.
 type tempArgs struct{ connections int64 }
 
 func (t tempArgs) Args(dst []any, worker int, i int64) []any {

@@ -14,8 +14,7 @@ type sums [][]any
 
 func (s sums) Query(context.Context, string) ([][]any, error) { return s, nil }
 
-// The check knows the sum of every cycle, and sees one too many, one too few and a
-// wrong row.
+// The check computes the sum of every cycle, and sees one too many, one too few and a wrong row.
 func TestTempCheck(t *testing.T) {
 	made, err := NewTemp(Params{Connections: 2, Rows: 50, RowBytes: 10, Cycle: CycleJoin}, 7)
 	if err != nil {
@@ -72,7 +71,7 @@ func TestTempParams(t *testing.T) {
 	}
 }
 
-// Who gave --size is not told of --rows alone.
+// An error for --size does not mention --rows alone.
 func TestTooFewRowsOfTables(t *testing.T) {
 	for _, scenario := range []func(Params, uint64) (filewise.Workload, error){NewScan, NewBackup} {
 		_, err := scenario(Params{Rows: 436, Cache: CacheWarm, Data: DataOrdered, Repeat: 1}, 1)

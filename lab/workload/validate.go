@@ -112,7 +112,7 @@ func phaseOf(phase, n int, ledgers []filewise.Ledger) error {
 }
 
 // answer holds what a section returns: rows with a whole number of each name. The columns from sums on are sums over
-// rows, whose number stands before them if there is a column for it: those of no rows are NULL, and 0 here.
+// rows, whose number stands before them if there is a column for it: sums of no rows are NULL, and 0 here.
 type answer struct {
 	section string
 	names   []string

@@ -37,11 +37,11 @@ func NewHostRun(r Run, ref, host string) (HostRun, error) {
 	return out, nil
 }
 
-// hostTag names the host in a run's tags, before what a bundle says; campaignTag says for what it was
+// hostTag names the host in a run's tags, before the bundle's name; campaignTag names the campaign for which it was
 // measured, and a host is the same in all campaigns.
 const hostTag, campaignTag = "host=", "campaign="
 
-// name is that of the host.
+// name is the host's name.
 func (r HostRun) name() string {
 	for _, tag := range r.Plan.Tags {
 		if name, ok := strings.CutPrefix(tag, hostTag); ok {
@@ -57,7 +57,7 @@ func (r HostRun) name() string {
 	return "this host"
 }
 
-// labels are the tags that tell hosts apart, in whatever order they were given.
+// labels are the tags that distinguish hosts, in whatever order they were given.
 func (r HostRun) labels() []string {
 	out := slices.DeleteFunc(slices.Clone(r.Plan.Tags), func(tag string) bool {
 		return strings.HasPrefix(tag, hostTag) || strings.HasPrefix(tag, campaignTag)
@@ -66,7 +66,7 @@ func (r HostRun) labels() []string {
 	return out
 }
 
-// HostRuns reads the runs that arguments name, and those of the store that filters choose, in this order.
+// HostRuns reads the runs that arguments name, and the store's runs that filters choose, in this order.
 func HostRuns(ctx context.Context, path string, args, filters []string, read func(ref string) (HostRun, error)) ([]HostRun, error) {
 	refs := slices.Clone(args)
 	if len(filters) > 0 {
@@ -173,8 +173,7 @@ func nameAmong(r HostRun, all []HostRun) string {
 	return r.name()
 }
 
-// alike refuses a run that is not of the first one's experiment, and returns in what
-// they differ as meant.
+// alike refuses a run that is not of the first one's experiment, and returns the differences that are meant.
 func alike(first, r HostRun, meant []string) (differ []string, err error) {
 	if first.Plan.Baseline != r.Plan.Baseline {
 		return nil, filewise.Errorf(filewise.CodeUsage, "leave one of them out", "runs %s and %s have other baselines: %s, and %s",

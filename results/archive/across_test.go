@@ -35,8 +35,8 @@ func TestAHostIsTheSameInAllCampaigns(t *testing.T) {
 	}
 }
 
-// Few hosts may tell nothing of a further one: limits beyond a factor of 100 are numbers without
-// a meaning, and draw no scale.
+// Few hosts may give no prediction for a further one: limits beyond a factor of 100 are numbers without a meaning,
+// and draw no scale.
 func TestNothingIsKnownOfTheNextHost(t *testing.T) {
 	percent := 323428.5
 	p := AcrossPooled{NextLow: &percent, NextHigh: &percent, of: stats.Pooled{Next: stats.Interval{Lo: -8.1, Hi: 8.1}}}

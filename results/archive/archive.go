@@ -24,7 +24,7 @@ type Run struct {
 	rules  int  // to judge by, see ByRules. 0 means the run's own
 }
 
-// ByRules is the run judged by other rules than its own; 0: by its own.
+// ByRules is the run judged by other rules than its own. 0 means its own.
 func (r Run) ByRules(rules int) Run {
 	r.rules = rules
 	return r
@@ -124,7 +124,7 @@ func (r Run) Data() (report.Data, error) {
 	return d, err
 }
 
-// Data is a run with what its trials were judged to be, as reports want it.
+// Data is a run with its trials' judgement, as reports need it.
 func Data(run store.Run, trials []filewise.Trial, j experiment.Judgement) (report.Data, error) {
 	sc, err := workload.Lookup(run.Plan.Scenario)
 	if err != nil {
@@ -159,7 +159,7 @@ func numbered(j experiment.Judgement, run int64) {
 	}
 }
 
-// ListOrders are those in which runs can be listed.
+// ListOrders are the orders in which runs can be listed.
 var ListOrders = []string{"number", "newest", "name", "scenario", "engine"}
 
 // Chosen are the runs for which all filters (KEY=VALUE) hold, in an order of ListOrders.

@@ -18,10 +18,10 @@ import (
 // ComparisonSchema is the version of a comparison's JSON document.
 const ComparisonSchema = "filewise-comparison/1"
 
-// UsualConfidence is that of a comparison's intervals, unless told otherwise.
+// UsualConfidence is the confidence of a comparison's intervals, unless set otherwise.
 const UsualConfidence = 0.95
 
-// Comparison holds what two runs that share layouts tell of what changed between them.
+// Comparison holds what changed between two runs that share layouts.
 type Comparison struct {
 	Schema      string          `json:"schema"`
 	Before      int64           `json:"before"` // run
@@ -74,9 +74,8 @@ type Change struct {
 	change, relative, p99 gate.Interval // the same on the log scale
 }
 
-// Compare compares two runs; confidence is that of the intervals (0.95), over all layouts
-// together. Runs that differ in what has to be equal are refused with code usage, unless
-// meant names it (see MeantNames).
+// Compare compares two runs; confidence is the intervals' confidence (0.95), over all layouts together. Runs that
+// differ in what has to be equal are refused with code usage, unless meant names it (see MeantNames).
 func Compare(before, after Run, confidence float64, meant []string) (Comparison, error) {
 	out := Comparison{Schema: ComparisonSchema, Before: before.ID, After: after.ID, BeforeName: before.Plan.Name, AfterName: after.Plan.Name,
 		Confidence:  confidence,

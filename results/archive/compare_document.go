@@ -152,7 +152,7 @@ func (c Comparison) title(what string, f FamilyChanges) string {
 	return c.of(f, what+" before and after")
 }
 
-// of is said of a family, which is named if there are several.
+// of adds a family's name to a sentence, if there are several.
 func (c Comparison) of(f FamilyChanges, what string) string {
 	if len(c.Families) == 1 {
 		return what
@@ -206,7 +206,8 @@ func (c Comparison) throughput(id string, f FamilyChanges) document.Section {
 	return document.Section{ID: id, Name: title, Title: title, Blocks: blocks}
 }
 
-// partly says of which layouts throughput is not what the runs' reports say: those that were dropped, or failed in some blocks.
+// partly names the layouts whose throughput differs from the runs' reports: dropped ones, and ones that failed in
+// some blocks.
 func (f FamilyChanges) partly() string {
 	var before, after int
 	for _, l := range f.Layouts {
@@ -273,7 +274,7 @@ func bar(name string, length float64, label, class string) chart.Bar {
 		Parts: []chart.Segment{{Length: length, Classes: []string{"c-" + class}, Tip: name + ": " + label}}}
 }
 
-// beside returns what the runs differ in otherwise, and what conditions came to.
+// beside returns the runs' other differences, and what conditions came to.
 func (c Comparison) beside() []document.Block {
 	var out []document.Block
 	switch n := len(c.Left); {
@@ -297,7 +298,7 @@ func (c Comparison) beside() []document.Block {
 	return out
 }
 
-// arrow returns what was, and what is: "18,300 → 19,200"; one unit is said once.
+// arrow returns what was, and what is: "18,300 → 19,200"; one unit appears once.
 func arrow(before, after string) string {
 	value, unit, ok := strings.Cut(before, " ")
 	if _, same, _ := strings.Cut(after, " "); ok && unit == same {

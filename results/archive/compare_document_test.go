@@ -86,7 +86,7 @@ func TestNoEmptyContents(t *testing.T) {
 	}
 }
 
-// A layout that was dropped has another throughput here than in its run's report: it is said.
+// A layout that was dropped has another throughput here than in its run's report: the comparison states that.
 func TestLayoutsNotInAllBlocks(t *testing.T) {
 	f := FamilyChanges{Layouts: []Change{{Layout: "1 file", TrialsBefore: 6, TrialsAfter: 6},
 		{Layout: "2 files", TrialsBefore: 6, TrialsAfter: 3},

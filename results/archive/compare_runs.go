@@ -25,7 +25,7 @@ func (c Comparison) subject() string {
 	return before + ", then " + after
 }
 
-// when says in a line when and where either was measured.
+// when returns in a line when and where either was measured.
 func (c Comparison) when() string {
 	var parts []string
 	for i, r := range c.runs {
@@ -75,7 +75,7 @@ func (c Comparison) table() document.Table {
 		document.Words("after", func(p pair) string { return p.after }).As("words"))
 }
 
-// facts are those of a run, its machine's and its server's.
+// facts are a run's facts, its machine's and its server's.
 func facts(r store.Run) []filewise.Fact {
 	out := []filewise.Fact{{Name: "run", Value: fmt.Sprint(r.ID) + say.InBrackets(r.Plan.Name)}, {Name: "measured", Value: about(r)},
 		{Name: "started", Value: r.Started.Format(time.DateTime + " -07:00")}, {Name: "Filewise", Value: r.Version}}

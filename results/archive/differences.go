@@ -19,8 +19,8 @@ type Difference struct {
 	What   string `json:"what"`
 	Before string `json:"before"`
 	After  string `json:"after"`
-	// Kind is "refused", "warned" (it was hardly meant), or "noted" (it may well be
-	// what was changed, or --meant says so).
+	// Kind is "refused", "warned" (it was hardly meant), or "noted" (it may well be what was changed, or --meant
+	// names it).
 	Kind string `json:"kind"`
 }
 
@@ -34,7 +34,7 @@ const (
 // rulesWord names the rules of judging among differences.
 const rulesWord = "rules that they are judged by"
 
-// MeantNames holds what may be said to be meant: what else makes runs incomparable.
+// MeantNames lists the values of --meant: differences that else make runs incomparable.
 var MeantNames = []string{"engine", "workload", "size", "kind", "durability", "window", "preload", "observe", "rules", "cores", "memory",
 	"device", "file-system", "volume-size", "version", "settings"}
 
@@ -94,7 +94,7 @@ func worstFirst(all []Difference) []Difference {
 	return all
 }
 
-// planned are the differences of two plans, in which runs of several hosts must be alike, too.
+// planned are the differences of two plans, in which runs of several hosts must agree, too.
 func planned(p, q experiment.Plan, meant []string) []Difference {
 	c := collected{meant: meant}
 	add := c.add
@@ -133,7 +133,7 @@ func Alike(p, q experiment.Plan) bool {
 }
 
 // differing returns what two documents have that the other has not, by their names: "rows 1000, custom.setup …". What
-// one lacks is said to be not set.
+// one lacks appears as not set.
 func differing(a, b any) (before, after string) {
 	x, y := fields(a), fields(b)
 	names := slices.Sorted(maps.Keys(x))
@@ -200,7 +200,7 @@ func workWords(p experiment.Plan) string {
 	return fmt.Sprintf("%d bytes", p.Work)
 }
 
-// sizes and kinds are those of all layouts, each once.
+// sizes and kinds are from all layouts, each once.
 func sizes(p experiment.Plan) string {
 	return each(p, func(l filewise.Layout) string {
 		return fmt.Sprintf("%d bytes, %s", l.Data.Bytes, l.Data.Allocation)

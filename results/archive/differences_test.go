@@ -36,7 +36,7 @@ func TestDiffering(t *testing.T) {
 	}
 }
 
-// Of runs of two scenarios that alone is said: what is measured, and by what parameters, follows.
+// For runs of two scenarios that difference alone is reported: what is measured, and by what parameters, follows.
 func TestComparedScenarios(t *testing.T) {
 	run := func(id int64, scenario string, connections int) Run {
 		var r Run
@@ -49,7 +49,7 @@ func TestComparedScenarios(t *testing.T) {
 	}
 }
 
-// What is free on a volume is another with every run: it is told, and not warned of.
+// The free space on a volume differs with every run: it is shown, and not warned of.
 func TestFreeSpaceIsNoWarning(t *testing.T) {
 	fact := func(name, value string) store.Run {
 		return store.Run{Machine: []filewise.Fact{{Name: name, Value: value}}}

@@ -26,8 +26,8 @@ type Foreign struct {
 	MaybeAll bool
 }
 
-// Elsewhere are numbers that came from elsewhere, judged: those of one family, or of several,
-// of which it has the headline, a sentence of each, and Families.
+// Elsewhere are numbers that came from elsewhere, judged: of one family, or of several, of which it has the headline,
+// a sentence of each, and Families.
 type Elsewhere struct {
 	Schema string `json:"schema"`
 	Source string `json:"source"` // the file; "-": standard input
@@ -36,7 +36,7 @@ type Elsewhere struct {
 	Gate     []gate.Outcome `json:"gate,omitempty"` // what conditions of --fail-if came to
 }
 
-// Numbers are those of one family, judged.
+// Numbers are one family's numbers, judged.
 type Numbers struct {
 	Family    string   `json:"family,omitempty"` // of several
 	Headline  string   `json:"headline"`
@@ -46,11 +46,11 @@ type Numbers struct {
 	Blocks   []string             `json:"blocks,omitempty"` // their names, in the order in which they were judged
 	Verdict  verdict.Result       `json:"verdict,omitzero"`
 	Notes    []string             `json:"notes"` // what of the file was not used
-	// InTime are the differences as those of the time that the same work takes, if the file has times.
+	// InTime are the differences in the time that the same work takes, if the file has times.
 	InTime []string `json:"in_time,omitempty"`
 	// Few are the layouts' differences if there are too few blocks for a verdict.
 	Few []verdict.Estimate `json:"few,omitempty"`
-	// P99 is that of the layouts' latency, if the file has it of trials.
+	// P99 is the p99 of the layouts' latency, if the file has it per trial.
 	P99 []TrialsP99 `json:"p99,omitempty"`
 	// Stalls reports which trials stalled and what that costs, or how many can though none did. Absent means not
 	// known yet.
@@ -108,7 +108,7 @@ func JudgeElsewhere(source string, all []Foreign) (out Elsewhere, err error) {
 	return out, nil
 }
 
-// numbersOf judges one family; of fewer blocks than a verdict takes it states what can be said.
+// numbersOf judges one family; of fewer blocks than a verdict takes it reports estimates.
 func numbersOf(in Foreign) (out Numbers, err error) {
 	cfg, arms, t := in.Config, in.Arms(), in.Table
 	out.Family, out.Blocks, out.Notes = in.Family, in.Blocks, append([]string{}, in.Notes...)
@@ -142,8 +142,8 @@ func numbersOf(in Foreign) (out Numbers, err error) {
 	return out, nil
 }
 
-// noteIfAll notes what could be said if the table's blocks were all that was planned, if they are too few for the
-// intervals of a plan that goes on.
+// noteIfAll notes the result that would hold if the table's blocks were all that was planned, if they are too few for
+// the intervals of a plan that goes on.
 func (out *Numbers) noteIfAll(t verdict.Table) {
 	cfg := out.Verdict.Config
 	if len(t) < verdict.FirstLook || len(t) >= out.Verdict.FirstClaim() {
@@ -187,7 +187,7 @@ func (out Elsewhere) Text() string {
 	said := map[string]bool{}
 	for _, f := range out.Families {
 		fmt.Fprintf(&w, "\n%s (confidence %s)\n", f.Family, say.Confidence(f.Verdict.Config.Confidence))
-		f.verdictText(&w, "") // which was said of all
+		f.verdictText(&w, "") // which was about all
 	}
 	for _, f := range append([]Numbers{out.Numbers}, out.Families...) {
 		f.remarks(&w, said)
@@ -220,7 +220,7 @@ func (out Numbers) verdictText(w io.Writer, behind string) {
 	}
 }
 
-// remarks are notes and warnings, bar what was said before.
+// remarks are notes and warnings, except repetitions.
 func (out Numbers) remarks(w io.Writer, said map[string]bool) {
 	all := filewise.Each(out.Notes, func(note string) string { return "Note: " + note })
 	for _, x := range out.Verdict.Warnings {

@@ -47,8 +47,8 @@ func tailed(t *testing.T, limit string, families ...string) Elsewhere {
 	return out
 }
 
-// The p99 of trials is judged as that of a run is: block by block against the baseline, said behind the headline if
-// it is twofold, and by its worst trial where a gate asks for itself.
+// The p99 of trials is judged as a run's is: block by block against the baseline, behind the headline if it is
+// twofold, and by its worst trial if a gate names p99 itself.
 func TestP99Elsewhere(t *testing.T) {
 	out := tailed(t, "", "")
 	const loss = "But p99 of 8 files is 3.18 times that of 1 file, block by block (9"
@@ -83,7 +83,7 @@ func TestP99Elsewhere(t *testing.T) {
 	}
 }
 
-// What a file's --p99-limit forbids is said of the layout that it would recommend.
+// What a file's --p99-limit forbids is reported about the layout that it would recommend.
 func TestP99LimitElsewhere(t *testing.T) {
 	for limit, want := range map[string]string{
 		"0.0359": "But p99 of 8 files is 36 ms in its worst trial, above the run's --p99-limit of 35.9 ms, which is of all trials " +
@@ -100,7 +100,7 @@ func TestP99LimitElsewhere(t *testing.T) {
 	}
 }
 
-// A look whose interval says nothing any more is not told in percent of billions.
+// A look whose interval means nothing any more is not shown in percent of billions.
 func TestLookLine(t *testing.T) {
 	r := verdict.Result{Arms: []verdict.Arm{{Name: "1 file"}, {Name: "2 files"}, {Name: "4 files"}}}
 	look := verdict.Look{Stop: verdict.ReasonMaxBlocks, Estimates: []verdict.Estimate{{}, {Effect: 0.1, Lo: -12, Hi: 12, Alive: true},

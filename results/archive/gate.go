@@ -63,8 +63,8 @@ func (out Elsewhere) Subjects() (all []gate.Subject) {
 	return all
 }
 
-// subjects are those of one family: p99 itself is that of the worst trial, for that of all
-// operations cannot be told from their trials', but is not above it.
+// subjects are one family's subjects: p99 itself is the worst trial's, for the p99 of all operations cannot be
+// computed from their trials', but is not above it.
 func (out Numbers) subjects(family string) []gate.Subject {
 	latency := filewise.Each(out.P99, func(l TrialsP99) experiment.LayoutLatency {
 		return experiment.LayoutLatency{Layout: l.Layout, P99: l.Worst, Change: l.Change}
@@ -80,7 +80,7 @@ func (out Numbers) subjects(family string) []gate.Subject {
 	return all
 }
 
-// subjectsOf are those of one family: every layout, the baseline against itself.
+// subjectsOf are one family's subjects: every layout, the baseline against itself.
 func subjectsOf(family string, r verdict.Result, latency []experiment.LayoutLatency) []gate.Subject {
 	var out []gate.Subject
 	look, judged := r.Last()
@@ -123,7 +123,7 @@ func (c Comparison) Subjects() []gate.Subject {
 	return out
 }
 
-// Layouts are those that both runs have.
+// Layouts are the layouts that both runs have.
 func (c Comparison) Layouts() []string {
 	out := []string{}
 	for _, f := range c.Families {

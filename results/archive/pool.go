@@ -140,7 +140,7 @@ func NewAcross(hosts []AcrossHost, confidence float64) (Across, error) {
 	return a, nil
 }
 
-// layoutsOf are those of a host's family. None means it has none of this name.
+// layoutsOf are the layouts of a host's family. None means it has none of this name.
 func layoutsOf(all []report.FamilyDoc, family string) []report.LayoutDoc {
 	for _, f := range all {
 		if f.Name == family {
@@ -194,8 +194,7 @@ func having(effects []AcrossEffect, label string) []AcrossEffect {
 	return slices.DeleteFunc(slices.Clone(effects), func(e AcrossEffect) bool { return !slices.Contains(e.tags, label) })
 }
 
-// labels are those by which hosts are pooled: of a key that two values or more have with
-// hosts enough.
+// labels are the tags by which hosts are pooled: of a key that two values or more have with hosts enough.
 func labels(effects []AcrossEffect) []string {
 	hosts, values := map[string]int{}, map[string][]string{}
 	var keys []string
@@ -238,8 +237,8 @@ func pooled(label string, effects []AcrossEffect, confidence float64) (*AcrossPo
 		percentOf(p.Next.Lo), percentOf(p.Next.Hi), percentOf(p.Tau), p.I2, p}, nil
 }
 
-// words say what was found of a layout: "best on 31 of 40 hosts, worse than 1 file on 3, all
-// with storage=network; on average …".
+// words phrase a layout's result: "best on 31 of 40 hosts, worse than 1 file on 3, all with storage=network; on
+// average …".
 func (a Across) words(l AcrossLayout) string {
 	n := len(l.Effects)
 	if n == 0 {

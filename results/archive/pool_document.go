@@ -12,8 +12,8 @@ import (
 	"filewise/results/report/document"
 )
 
-// A forest plot draws up to so many hosts one by one, and beside the answer no more than leave
-// it on the first screen.
+// A forest plot draws up to so many hosts one by one, and next to the answer no more than leave it on the first
+// screen.
 const mostDrawn, mostBeside = 60, 12
 
 func (a Across) document() document.Document {
@@ -102,7 +102,7 @@ func (f AcrossFamily) leading() int {
 	return first
 }
 
-// table is that of a family's layouts.
+// table is the table of a family's layouts.
 func (a Across) table(f AcrossFamily) document.Table {
 	level := say.Confidence(a.Confidence)
 	of := func(text func(AcrossPooled) string) func(AcrossLayout) string {

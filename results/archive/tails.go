@@ -9,8 +9,8 @@ import (
 	"filewise/lab/experiment"
 )
 
-// TrialsP99 is the 99th percentile of a layout's latency, as its trials have it. That of all
-// their operations cannot be told from it; it lies between the best and the worst.
+// TrialsP99 is the 99th percentile of a layout's latency, as its trials have it. The percentile of all their
+// operations cannot be computed from it; it lies between the best and the worst.
 type TrialsP99 struct {
 	Layout string        `json:"layout"`
 	Trials int           `json:"trials"` // that have one

@@ -28,8 +28,8 @@ var ofMachine = []struct{ part, meant string }{
 
 const volumeSize = ": size"
 
-// Unlike compares the machines and servers of two runs. What only one of them knows, as an older Filewise did
-// not store it, is not compared.
+// Unlike compares the machines and servers of two runs. What only one of them has, as an older Filewise did not store
+// it, is not compared.
 func Unlike(before, after store.Run) []Unlikeness {
 	out := unlike(before.Machine, after.Machine, func(f filewise.Fact) string {
 		for _, of := range ofMachine {

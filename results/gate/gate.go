@@ -1,6 +1,5 @@
-// Package gate decides whether a result lets a pipeline go on: conditions such as
-// "loss > 5 %" on differences that were measured, and the outcome as JUnit XML. It knows
-// nothing of where they come from.
+// Package gate decides whether a result lets a pipeline go on: conditions such as "loss > 5 %" on differences that
+// were measured, and the outcome as JUnit XML. It does not depend on their origin.
 package gate
 
 import (
@@ -162,7 +161,7 @@ func (c Condition) judge(family string, subjects []Subject) Outcome {
 		}
 		failed := m.decides > m.limit || c.Possible && math.IsNaN(m.decides)
 		how := m.decides
-		if math.IsNaN(how) { // whatever is known says more
+		if math.IsNaN(how) { // any known value is more informative
 			how = math.Inf(-1)
 		}
 		if out.Text == "" || failed && !out.Failed || failed == out.Failed && how > worst {
@@ -198,7 +197,7 @@ func (c Condition) of(s Subject) measured {
 	}
 	m := measured{value: percent(i.Effect), limit: c.Percent, text: words(s, what, i)}
 	least, most := percent(i.Lo), percent(i.Hi)
-	if c.Metric == Loss { // what is lost is what throughput falls by
+	if c.Metric == Loss { // loss is the fall of throughput
 		m.value, least, most = -m.value, -most, -least
 	}
 	m.decides = least
@@ -222,7 +221,7 @@ func words(s Subject, what string, i Interval) string {
 
 func percent(effect float64) float64 { return 100 * math.Expm1(effect) }
 
-// Line is an outcome as it is said below a result.
+// Line is an outcome as it stands below a result.
 func (o Outcome) Line() string {
 	word := "passed"
 	if o.Failed {

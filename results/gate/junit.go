@@ -16,14 +16,14 @@ type Suite struct {
 	Started  time.Time // zero: not known
 	Took     time.Duration
 	Headline string   // the verdict in one sentence
-	Said     []string // all that it says
+	Said     []string // all of its texts
 	// Properties holds what it comes to as data, by name: "filewise.decision", and of several families
 	// "filewise.decision.insert".
 	Properties [][2]string
 	Outcomes   []Outcome
 }
 
-// The elements of JUnit XML that its readers (GitLab, Jenkins, GitHub's actions) know.
+// The elements of JUnit XML that its readers (GitLab, Jenkins, GitHub's actions) read.
 type (
 	xmlSuites struct {
 		XMLName  xml.Name   `xml:"testsuites"`
@@ -111,7 +111,7 @@ func JUnit(w io.Writer, suites []Suite) error {
 	return err
 }
 
-// Error is that of outcomes that fail a pipeline. Nil means none does.
+// Error returns the error of outcomes that fail a pipeline. Nil means none does.
 func Error(all []Outcome) error {
 	failed := Failed(all)
 	if len(failed) == 0 {
