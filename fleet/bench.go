@@ -30,21 +30,21 @@ type Site struct {
 	Offer
 	// Make plans an order's experiment as "run" on this host would.
 	Make func(Order) (plan.Made, error)
-	// Options are those of the run of a plan.
+	// Options are the options of a plan's run.
 	Options func(plan.Made) run.Options
 	// Engine and Login are how a driver opens a target: with this host's own password.
 	Engine func(string) (filewise.Engine, error)
 	Login  func(filewise.Target) run.Login
-	// Hide takes secrets out of what Temporal is told.
+	// Hide takes secrets out of what Temporal gets.
 	Hide func(string) string
-	// Say tells anyone who has started the worker.
+	// Say reports to the user who has started the worker.
 	Say func(string)
 }
 
-// Temporal finds within heartbeatWithin that a worker is dead. A run waits for idleFor for its
-// next trial to be asked for: then it gives the host back, and when it is it goes on as after
-// any interrupt. Trials go on unasked until Share is over: Temporal takes some 10 ms of processor
-// whenever it is asked, and so bears many hosts however short their trials are.
+// Temporal finds within heartbeatWithin that a worker is dead. A run waits for idleFor for the request of its next
+// trial: then it gives the host back, and after a later request it goes on as after any interrupt. Trials go on
+// without a request until Share is over: Temporal takes some 10 ms of processor for each request, and so bears many
+// hosts however short their trials are.
 const (
 	Share = 5 * time.Second
 
@@ -58,9 +58,9 @@ const (
 // Request holds what a workflow asks of a host.
 type Request struct {
 	Order Order `json:"order"`
-	After int   `json:"after,omitempty"` // trials that it knows of, or will when this is its turn
+	After int   `json:"after,omitempty"` // trials that it has counted, or will have when this is its turn
 	Ahead bool  `json:"ahead,omitempty"` // the trial before is being measured
-	Open  bool  `json:"open,omitempty"`  // no trial is asked for yet
+	Open  bool  `json:"open,omitempty"`  // no trial is requested yet
 	Part  int   `json:"part,omitempty"`  // of the bundle
 }
 
@@ -82,9 +82,9 @@ type bench struct {
 	}
 }
 
-// Next measures until more trials are stored than the workflow knows of and its share is over, and
-// returns how the run stands. What is stored already is not measured again, so that it may be asked
-// twice. Asked to open the run it returns when that waits for its first trial to be asked for.
+// Next measures until more trials are stored than the workflow has counted and its share is over, and returns how the
+// run stands. What is stored already is not measured again, so that a repeated request does no harm. A request to
+// open the run returns when that waits for the request of its first trial.
 func (b *bench) Next(ctx context.Context, r Request) (Standing, error) {
 	m, err := b.begin(r.Order)
 	if err != nil {
@@ -117,10 +117,10 @@ func (b *bench) Next(ctx context.Context, r Request) (Standing, error) {
 	}
 }
 
-// unheard tells of a request whose heartbeats Temporal has not heard: nobody has asked to end it, and
-// the trial goes on.
+// unheard reports whether a request's heartbeats did not reach Temporal: the end was not requested, and the trial
+// goes on.
 func unheard(cause error) bool {
-	var unknown *serviceerror.NotFound // it was given up meanwhile, and is asked again
+	var unknown *serviceerror.NotFound // it was given up in between, and is requested again
 	return away(cause) || errors.As(cause, &unknown)
 }
 
@@ -194,8 +194,8 @@ func (b *bench) passed(o Order) {
 	delete(b.faulty, o.id())
 }
 
-// mayPass tells of a server that does not answer, as one that is being started, and of storage
-// that is full or fails.
+// mayPass reports whether an error comes from a server that does not answer, as one that is being started, or from
+// storage that is full or fails.
 func mayPass(err error) bool {
 	var network *net.OpError
 	return errors.As(err, &network) || slices.ContainsFunc([]error{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO}, func(fault error) bool {
@@ -203,7 +203,7 @@ func mayPass(err error) bool {
 	})
 }
 
-// later is an error after which the same is asked again.
+// later is an error after which the same request comes again.
 func (b *bench) later(err error) error {
 	return temporal.NewApplicationErrorWithOptions(b.site.Hide(err.Error()), string(filewise.CodeOf(err)),
 		temporal.ApplicationErrorOptions{Category: temporal.ApplicationErrorCategoryBenign}) // as it goes: no worker's log speaks of it
@@ -223,7 +223,7 @@ func (b *bench) refused(err error) error {
 	}
 }
 
-// measuring is a run of package run, held before each trial until that is asked for.
+// measuring is a run of package run, held before each trial until that is requested.
 type measuring struct {
 	name   string
 	host   string
@@ -232,7 +232,7 @@ type measuring struct {
 	done   chan struct{}
 	idle   time.Duration
 
-	data report.Data // so far; told by one at a time
+	data report.Data // so far; one writer at a time
 
 	mu      sync.Mutex
 	at      Standing
@@ -338,7 +338,7 @@ func (m *measuring) Notify(e experiment.Event) {
 		doing := report.Place(m.data, e.Cell) + ", " + e.Cell.Layout + ": " + e.Stage
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		m.at.Doing = doing // of which a heartbeat tells
+		m.at.Doing = doing // which a heartbeat reports
 	case experiment.EventRecorded:
 		m.data.Trials, m.data.Judgement = append(m.data.Trials, *e.Trial), e.Judgement
 		layouts, verdict := estimates(m.data), report.Verdict(m.data)
@@ -360,7 +360,7 @@ func (s *Standing) count(trials []filewise.Trial) {
 	}
 }
 
-// estimates are those of the first family, which is that over all if there are several.
+// estimates are the estimates of the first family, which covers all if there are several.
 func estimates(d report.Data) (out []web.Estimate) {
 	for _, l := range report.Families(d)[0].Layouts {
 		if !l.Baseline {
@@ -449,7 +449,7 @@ func (b *bench) find(ctx context.Context, o Order) (archive.Run, error) {
 	return archive.Load(ctx, path, ref)
 }
 
-// partBytes is how much of a bundle one answer has; Temporal takes 2 MiB, in base64.
+// partBytes is the size of a bundle's part in one answer; Temporal takes 2 MiB, in base64.
 const partBytes = 512 << 10
 
 // Export is a part of the bundle of an order's run.

@@ -31,7 +31,7 @@ import (
 	"filewise/results/store"
 )
 
-// Campaigns are those of a Temporal.
+// Campaigns are the campaigns of a Temporal server.
 type Campaigns struct {
 	client.Client
 	how    worker.WorkflowReplayerOptions // what goes there is converted
@@ -41,7 +41,7 @@ type Campaigns struct {
 // Present is a host that has worked for campaigns.
 type Present struct {
 	Offer
-	Working bool   `json:"working"`          // a worker has asked for work in the last minutes, and has not said that it ends
+	Working bool   `json:"working"`          // a worker has polled for work in the last minutes, and has not announced its end
 	Unread  string `json:"unread,omitempty"` // why its offer cannot be read
 }
 
@@ -139,15 +139,15 @@ type Study struct {
 	File        string
 	Text        []byte
 	Experiments []string
-	Seeded      []string            // experiments that have a seed; that of others follows from their names
+	Seeded      []string            // experiments that have a seed; the others' seeds follow from their names
 	Engines     map[string]string   // by experiment, what its host has to have; of an existing server nothing
 	Volumes     map[string][]string // by experiment, names of those that its layouts are on
 	Scripts     map[string]string   // texts of files with SQL, by the path in the study
-	// Secrets are texts that Temporal must not be told.
+	// Secrets are texts that Temporal must not get.
 	Secrets []filewise.Secret
 }
 
-// secret refuses what Temporal must not be told.
+// secret refuses what Temporal must not get.
 func (s Study) secret() error {
 	all := slices.AppendSeq([]string{string(s.Text)}, maps.Values(s.Scripts))
 	for _, secret := range s.Secrets {
@@ -214,7 +214,7 @@ func (s Study) anyOf(campaign string, known []string, hosts []Present) func(stri
 	first, _ := strconv.Atoi(seedOf(campaign, ""))
 	return func(experiment string) ([]string, error) {
 		engine := s.Engines[experiment]
-		turn[engine]++ // also for those that are known, so that the others remain where they are
+		turn[engine]++ // also for experiments that are known, so that the others remain where they are
 		for _, id := range known {
 			if host, ok := strings.CutPrefix(id, Order{Campaign: campaign, Experiment: experiment}.id()); ok {
 				return []string{host}, nil
@@ -238,8 +238,8 @@ func (s Study) anyOf(campaign string, known []string, hosts []Present) func(stri
 	}
 }
 
-// begin starts an order. False means it was started before. A Temporal that has much to do, or is away, is asked
-// again.
+// begin starts an order. False means it was started before. A request to a Temporal that has much to do, or is away,
+// is repeated.
 func (c Campaigns) begin(ctx context.Context, o Order, again enums.WorkflowIdReusePolicy) (begun bool, err error) {
 	for tries := 0; ; tries++ {
 		_, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: o.id(), TaskQueue: queue,
@@ -334,7 +334,7 @@ func (c Campaigns) Tell(ctx context.Context, orders []string, word string) (n in
 	return n + int(heard.Load()), err
 }
 
-// again begins those of the orders again that have ended without having been measured.
+// again restarts the orders that have ended without having been measured.
 func (c Campaigns) again(ctx context.Context, all []State) (n int, err error) {
 	all = slices.DeleteFunc(slices.Clone(all), func(s State) bool { return !s.Ended() || s.Condition != Failed && s.Condition != Lost })
 	if len(all) == 0 {
@@ -366,8 +366,8 @@ type Fetched struct {
 	Added int   `json:"trials_added"` // 0: all of it was here
 }
 
-// Fetch takes the bundles of orders into the store: each once, however often it is asked. What
-// cannot be had of one keeps nothing of the others back.
+// Fetch takes the bundles of orders into the store: each once, however often it is called. A bundle that cannot be
+// had does not keep the others back.
 func (c Campaigns) Fetch(ctx context.Context, orders []string, into *store.Store) (out []Fetched, err error) {
 	all, err := c.States(ctx, orders)
 	if err != nil {
@@ -392,7 +392,7 @@ func (c Campaigns) fetched(ctx context.Context, s State, into *store.Store) (f F
 		if again || !errors.Is(err, errDamaged) && !errors.As(err, &other) {
 			break
 		}
-		if f.State, err = c.state(ctx, s.id()); err != nil { // or more has come meanwhile
+		if f.State, err = c.state(ctx, s.id()); err != nil { // or more has come since
 			break
 		}
 	}
@@ -429,14 +429,13 @@ func (c Campaigns) fetch(ctx context.Context, s State, into *store.Store) (id in
 	return into.Import(ctx, m, run, trials)
 }
 
-// Wait returns when all of these orders have ended, and tells of each that has. Temporal may be
-// away meanwhile.
+// Wait returns when all of these orders have ended, and reports each that has. Temporal may be away in between.
 func (c Campaigns) Wait(ctx context.Context, orders []string, told func(State)) error {
 	for _, id := range orders {
 		for {
 			var end State
 			err := c.GetWorkflow(ctx, id, "").Get(ctx, &end)
-			var cut *temporal.WorkflowExecutionError // by somebody on Temporal
+			var cut *temporal.WorkflowExecutionError // by a user of Temporal
 			if errors.As(err, &cut) {
 				end, err = c.state(ctx, id)
 			}

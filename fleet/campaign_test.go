@@ -70,7 +70,7 @@ func TestLabelsThatAreThereAreNamed(t *testing.T) {
 	}
 }
 
-// Two machines by one name are told of each other; one that was restarted is not.
+// Two machines of one name are reported to each other; one that was restarted is not.
 func TestAnotherMachineByTheSameName(t *testing.T) {
 	asked := func(identity string, ago time.Duration) *taskqueue.PollerInfo {
 		return &taskqueue.PollerInfo{Identity: identity, LastAccessTime: timestamppb.New(time.Now().Add(-ago))}
@@ -89,8 +89,8 @@ func TestAnotherMachineByTheSameName(t *testing.T) {
 	}
 }
 
-// two is a Temporal with a campaign that can be read and one that cannot, and with two hosts, the worker of one of which has
-// said that it ends.
+// two is a Temporal with a campaign that can be read and one that cannot, and with two hosts, the worker of one of
+// which has announced its end.
 type two struct {
 	workflowservice.UnimplementedWorkflowServiceServer
 	t     *testing.T
@@ -148,7 +148,8 @@ func (s *two) GetWorkflowExecutionHistory(_ context.Context, r *workflowservice.
 			WorkflowExecutionCompletedEventAttributes: &historypb.WorkflowExecutionCompletedEventAttributes{Result: p}}}}}}, err
 }
 
-// A campaign of which nothing can be read keeps nothing of the others back, and a worker that has said that it ends is gone at once.
+// A campaign of which nothing can be read does not keep the others back, and a worker that has announced its end is
+// gone at once.
 func TestListWithoutTheKey(t *testing.T) {
 	t.Setenv(KeyVariable, base64.StdEncoding.EncodeToString(make([]byte, 32)))
 	var o client.Options
@@ -227,7 +228,7 @@ func TestStartIsAskedAgain(t *testing.T) {
 	}
 }
 
-// ended is a Temporal whose only order somebody has ended; its host has a worker.
+// ended is a Temporal whose only order a user has ended; its host has a worker.
 type ended struct {
 	workflowservice.UnimplementedWorkflowServiceServer
 	began atomic.Pointer[workflowservice.StartWorkflowExecutionRequest]
@@ -316,7 +317,7 @@ func TestCampaignThatFails(t *testing.T) {
 	}
 }
 
-// Any host is one that works and has the engine, and the volumes by name if one has them; the experiments of a
+// Any host means one that works and has the engine, and the volumes by name if one has them. The experiments of a
 // campaign take turns, and remain where they are when it is given again before all of it is known.
 func TestAnyHost(t *testing.T) {
 	hosts := []Present{
@@ -374,7 +375,8 @@ func TestTemporalAwayEndsNoTrial(t *testing.T) {
 	}
 }
 
-// A driver goes on if Temporal has not heard of it once, and ends if it is told to, or is not heard any more.
+// A driver goes on if one heartbeat did not reach Temporal, and ends if it is stopped, or if no heartbeat arrives any
+// more.
 func TestDriverBeats(t *testing.T) {
 	away := serviceerror.NewUnavailable("away")
 	for _, c := range []struct {

@@ -20,8 +20,8 @@ import (
 	"filewise/run"
 )
 
-// A driver that has died is found within driverWithin, and one that nobody has started within
-// driverAway. A crew that is told to stop waits for its drivers no longer than stopDrivers.
+// A driver that has died is found within driverWithin, and one that was never started within driverAway. A crew that
+// is stopped waits for its drivers no longer than stopDrivers.
 const (
 	driverWithin = 5 * time.Second
 	driverBeat   = time.Second
@@ -56,8 +56,8 @@ func Drivers(address, version string) func(context.Context, experiment.Plan, fil
 	}
 }
 
-// withOthers names the other hosts that could be drivers if one is not there; that it died a moment ago Temporal does
-// not know.
+// withOthers names the other hosts that could be drivers if one is not there; Temporal has not yet noticed a death a
+// moment ago.
 func withOthers(err error, hosts []Present, named []string) error {
 	hosts = slices.DeleteFunc(hosts, func(p Present) bool { return !p.Working || slices.Contains(named, p.Host) })
 	if len(hosts) == 0 {
@@ -84,7 +84,7 @@ func (c Campaigns) drive(ctx context.Context, host string, o drivers.Order) (a d
 
 var errNoWorker = errors.New("no worker is there")
 
-// asked is why a driver could not be asked, in words.
+// asked is why a request did not reach a driver, in words.
 func asked(err error) error {
 	var late *temporal.TimeoutError
 	switch {
@@ -131,7 +131,7 @@ func (s Site) driver() *drivers.Driver {
 		}}
 }
 
-// Drive does what a crew asks for, beating meanwhile.
+// Drive carries out a crew's request, with heartbeats.
 func (b *bench) Drive(ctx context.Context, o drivers.Order) (drivers.Answer, error) {
 	b.mu.Lock()
 	busy := b.open != nil && !b.open.over()
@@ -146,8 +146,8 @@ func (b *bench) Drive(ctx context.Context, o drivers.Order) (drivers.Answer, err
 	return b.driver.Do(ctx, o), nil
 }
 
-// beat tells Temporal that the driver lives until that is over, and ends what it does once that is
-// asked for, or nobody has heard of it for driverWithin. The SDK's own heartbeats are sent 4 s apart.
+// beat reports to Temporal that the driver lives until that is over, and ends its work once that is requested, or no
+// heartbeat has arrived for driverWithin. The SDK's own heartbeats are sent 4 s apart.
 func beat(ctx context.Context, end func(), tell func(context.Context) error) {
 	each, heard := time.NewTicker(driverBeat), time.Now()
 	defer each.Stop()

@@ -119,8 +119,8 @@ func result(t *testing.T, env *testsuite.TestWorkflowEnvironment) (s State) {
 	return s
 }
 
-// A campaign's trials are those that "run" would have made with the seed, each once: also where
-// the worker dies between two of them, and is asked again for what it has done. They come home.
+// A campaign's trials are the trials that "run" would have made with the seed, each once: also if the worker dies
+// between two of them, and gets the request for what it has done again. They come home.
 func TestExperimentIsThatOfRun(t *testing.T) {
 	at := site(t)
 	b := &bench{site: at, idle: time.Minute}
@@ -280,7 +280,7 @@ func TestWhatGoesWrongIsSaid(t *testing.T) {
 	}
 	env = environment(t, b)
 	env.RegisterActivityWithOptions(func(context.Context, Request) (Standing, error) {
-		return Standing{}, temporal.NewTimeoutError(enums.TIMEOUT_TYPE_SCHEDULE_TO_START, nil) // as Temporal says it
+		return Standing{}, temporal.NewTimeoutError(enums.TIMEOUT_TYPE_SCHEDULE_TO_START, nil) // as Temporal reports it
 	}, activity.RegisterOptions{Name: "Next", DisableAlreadyRegisteredCheck: true})
 	env.ExecuteWorkflow(Experiment, State{Order: order("inserts"), Standing: Standing{Run: 3, Trials: 5}})
 	if s := result(t, env); s.Condition != Lost || s.Standing.Trials != 5 || !strings.Contains(s.Error, "not answered for 1h") {
@@ -363,7 +363,7 @@ func TestHostIsLostForGood(t *testing.T) {
 	env := environment(t, b)
 	env.RegisterActivityWithOptions(func(ctx context.Context, r Request) (Standing, error) {
 		if r.After >= 7 {
-			return Standing{}, temporal.NewTimeoutError(enums.TIMEOUT_TYPE_SCHEDULE_TO_START, nil) // as Temporal says it
+			return Standing{}, temporal.NewTimeoutError(enums.TIMEOUT_TYPE_SCHEDULE_TO_START, nil) // as Temporal reports it
 		}
 		return b.Next(ctx, r)
 	}, activity.RegisterOptions{Name: "Next", DisableAlreadyRegisteredCheck: true})
@@ -388,7 +388,7 @@ func TestHostIsLostForGood(t *testing.T) {
 	}
 }
 
-// What a host does is told while it works, and that its worker is not there.
+// A host's state is reported while it works, and also that its worker is not there.
 func TestWhatAHostDoes(t *testing.T) {
 	m := &measuring{at: Standing{Trials: 5}}
 	m.Notify(experiment.Event{Kind: experiment.EventStage, Cell: filewise.Cell{Layout: "2 files", Pilot: true}, Stage: "measure"})
@@ -417,7 +417,7 @@ func TestWhatAHostDoes(t *testing.T) {
 	}
 }
 
-// A run whose next trial nobody asks for gives the host back.
+// A run whose next trial is not requested gives the host back.
 func TestNobodyAsks(t *testing.T) {
 	b := &bench{site: site(t), idle: 50 * time.Millisecond}
 	m, err := b.begin(order("inserts"))
@@ -489,7 +489,8 @@ func TestNoWorkerAnswers(t *testing.T) {
 	}
 }
 
-// A worker says in words of its own that Temporal is away, once, and that it is there again; what else goes wrong in one line.
+// A worker reports in words of its own that Temporal is away, once, and that it is there again; anything else that
+// goes wrong in one line.
 func TestWorkerSaysWhatTemporalLogs(t *testing.T) {
 	said := make(chan string, 10)
 	back := make(chan error)
@@ -560,8 +561,8 @@ func TestDriverThroughTemporal(t *testing.T) {
 	}
 }
 
-// Layouts that take turns have their trials stored together: the host is asked for the next ones
-// nevertheless, however far the answers are behind.
+// Layouts that take turns have their trials stored together: the host still gets requests for the next ones, however
+// far the answers are behind.
 func TestTrialsThatComeTogether(t *testing.T) {
 	at := site(t)
 	usual := at.Make

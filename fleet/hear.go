@@ -13,8 +13,8 @@ import (
 	"filewise"
 )
 
-// listener says in this house's words what Temporal's SDK logs: each once, until Temporal has been
-// away and answers again. It implements slog.Handler.
+// listener rewrites in this house's words what Temporal's SDK logs: each once, until Temporal has been away and
+// answers again. It implements slog.Handler.
 type listener struct {
 	say  func(string)
 	back func(context.Context) error // nil once Temporal answers
@@ -27,14 +27,14 @@ type listener struct {
 // Enabled implements slog.Handler.
 func (l *listener) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
 
-// WithAttrs implements slog.Handler. What tells one of a worker's tasks from another is not said.
+// WithAttrs implements slog.Handler. The attributes that distinguish a worker's tasks are dropped.
 func (l *listener) WithAttrs([]slog.Attr) slog.Handler { return l }
 
 // WithGroup implements slog.Handler.
 func (l *listener) WithGroup(string) slog.Handler { return l }
 
-// What the SDK says when it cannot ask for work, which it tries again for ever, and of work of
-// which the answer cannot be given: the workflow is asked again.
+// The SDK's messages when it cannot poll for work, which it tries again for ever, and for work whose answer cannot be
+// given: the workflow gets a new request.
 const (
 	logPoll = "Failed to poll for task."
 	logTask = "Failed to process workflow task."

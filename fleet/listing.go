@@ -93,7 +93,7 @@ type Forgotten struct {
 	Forgotten []string `json:"forgotten"`
 }
 
-// Words say what the host is, in a line.
+// Words describe the host in a line.
 func (p Present) Words() string {
 	if p.Unread != "" {
 		return fmt.Sprintf("host %s: what it offers cannot be read: %s", p.Host, p.Unread)
@@ -122,7 +122,7 @@ type Started struct {
 	Hosts    []Present `json:"hosts"`
 }
 
-// Told is a campaign whose orders were told something.
+// Told is a campaign whose orders got a signal.
 type Told struct {
 	Campaign string `json:"campaign"`
 	Told     int    `json:"told"` // orders that had not ended, or begin again

@@ -1,12 +1,10 @@
-// Package fleet measures one study on many hosts, on Temporal. A worker on each host measures
-// by package run, into its own store; a workflow for each experiment and host asks it for one
-// trial after the other, and survives whatever dies in between. The experiment's results come
-// home as a bundle.
+// Package fleet measures one study on many hosts, on Temporal. A worker on each host measures by package run, into
+// its own store; a workflow for each experiment and host asks it for one trial after the other, and survives whatever
+// dies in between. The experiment's results come home as a bundle.
 //
-// What a workflow remembers is in its history, which others may read: orders name no secret,
-// and errors are masked by the worker. A workflow is replayed from its history by whatever
-// worker is there, also a newer one: a change of its steps wants workflow.GetVersion, and
-// TestHistoryIsReplayed has a history of each version.
+// What a workflow remembers is in its history, which others may read: orders name no secret, and errors are masked by
+// the worker. A workflow is replayed from its history by whatever worker is there, also a newer one: a change of its
+// steps needs workflow.GetVersion, and TestHistoryIsReplayed has a history of each version.
 package fleet
 
 import (
@@ -34,10 +32,10 @@ type Order struct {
 // Name is the name of the order's run in the store of its host.
 func (o Order) Name() string { return o.Campaign + ": " + o.Experiment }
 
-// id is that of the order's workflow.
+// id is the id of the order's workflow.
 func (o Order) id() string { return idOf(o.Campaign) + o.Experiment + "@" + o.Host }
 
-// named returns what the id of a workflow tells of its order.
+// named returns the parts of an order that its workflow's id holds.
 func named(id string) (o Order) {
 	o.Campaign, o.Experiment, _ = strings.Cut(strings.TrimPrefix(id, campaignPrefix), "/")
 	if at := strings.LastIndexByte(o.Experiment, '@'); at >= 0 {
@@ -106,7 +104,7 @@ const (
 	Unread  = "cannot be read without its key"
 )
 
-// State holds what a workflow knows of its order.
+// State holds a workflow's knowledge of its order.
 type State struct {
 	Order
 	Standing  Standing  `json:"standing"`
@@ -142,7 +140,7 @@ type Offer struct {
 	Cores   int               `json:"cores"`
 	Engines []string          `json:"engines"`
 	Volumes map[string]string `json:"volumes"` // directories by name
-	// Left is the worker, by its name on Temporal, that has ended and said so. Empty means none has.
+	// Left is the worker, by its name on Temporal, that has announced its end. Empty means none has.
 	Left string `json:"left,omitempty"`
 }
 
@@ -159,8 +157,7 @@ func (o Offer) Has(labels []string) bool {
 	return true
 }
 
-// The queues on Temporal: that of all workers, who decide what comes next, and that of a
-// host, which measures.
+// The queues on Temporal: one of all workers, who decide what comes next, and one of each host, which measures.
 const queue = "filewise"
 
 func queueOf(host string) string { return queue + "/" + host }

@@ -14,8 +14,8 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// answerWithin states how long a worker may take to say how an order stands: those that have died are not known to
-// Temporal for minutes, which it would wait for.
+// answerWithin states how long a worker may take to report how an order stands: Temporal takes minutes to notice dead
+// ones, and would wait for them.
 const answerWithin = 10 * time.Second
 
 // ask asks a workflow, by any worker; if none answers it is replayed here, from its history.
@@ -65,7 +65,7 @@ func replayed(h *historypb.History, how worker.WorkflowReplayerOptions) (e *prog
 	if e != nil || len(h.GetEvents()) == 0 {
 		return e, err
 	}
-	e = new(progress) // nobody has begun with it
+	e = new(progress) // no worker has begun with it
 	begun := h.GetEvents()[0].GetWorkflowExecutionStartedEventAttributes()
 	if err := how.DataConverter.FromPayloads(begun.GetInput(), &e.State); err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ var quotedValue = regexp.MustCompile(`but found "(.*)" instead`)
 
 const fileVariable = "TEMPORAL_CONFIG_FILE"
 
-// settings are those of TEMPORAL_… in the environment, and of temporal.toml.
+// settings are the values of TEMPORAL_… in the environment, and of temporal.toml.
 func settings() (o client.Options, err error) {
 	// What the library passes over would leave TLS out unnoticed.
 	for _, name := range []string{"TEMPORAL_TLS", "TEMPORAL_TLS_DISABLE_HOST_VERIFICATION"} {
@@ -66,7 +66,7 @@ func exposed(p envconfig.ClientConfigProfile) error {
 		if err != nil {
 			return filewise.Errorf(filewise.CodeUsage, filesystem.SecretRemedy(file, err), "settings of Temporal: %w", err)
 		}
-		_ = f.Close() // of which only the mode was asked
+		_ = f.Close() // of which only the mode was checked
 	}
 	return nil
 }

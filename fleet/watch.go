@@ -18,7 +18,7 @@ import (
 	"filewise/watch/web"
 )
 
-// States say how orders stand.
+// States returns how orders stand.
 func (c Campaigns) States(ctx context.Context, orders []string) (out []State, err error) {
 	out = make([]State, len(orders))
 	c.silent.Store(false) // a worker may have come
@@ -29,7 +29,7 @@ func (c Campaigns) States(ctx context.Context, orders []string) (out []State, er
 	return out, err
 }
 
-// Readable say how orders stand, also those of which nothing can be read without their key.
+// Readable returns how orders stand, also orders of which nothing can be read without their key.
 func (c Campaigns) Readable(ctx context.Context, orders []string) ([]State, error) {
 	out := make([]State, len(orders))
 	c.silent.Store(false)
@@ -43,7 +43,7 @@ func (c Campaigns) Readable(ctx context.Context, orders []string) ([]State, erro
 	return out, err
 }
 
-// state returns what the workflow says, or has said in the end, and what its host has told since.
+// state returns the workflow's answer, or its last one, and its host's reports since.
 func (c Campaigns) state(ctx context.Context, id string) (s State, err error) {
 	d, err := c.DescribeWorkflowExecution(ctx, id, "")
 	switch status := d.GetWorkflowExecutionInfo().GetStatus(); {
@@ -71,7 +71,7 @@ func (c Campaigns) state(ctx context.Context, id string) (s State, err error) {
 	return s, err
 }
 
-// cut is an order whose workflow somebody has ended on Temporal.
+// cut is an order whose workflow a user has ended on Temporal.
 func (c Campaigns) cut(ctx context.Context, id string, status enums.WorkflowExecutionStatus) (s State, err error) {
 	e, err := c.replay(ctx, id)
 	if e == nil {
@@ -83,7 +83,7 @@ func (c Campaigns) cut(ctx context.Context, id string, status enums.WorkflowExec
 	return s, nil
 }
 
-// hear is what the host has told of what it is doing now, or why it does nothing.
+// hear takes the host's report of what it is doing now, or why it does nothing.
 func (s *State) hear(how worker.WorkflowReplayerOptions, a *workflowpb.PendingActivityInfo) {
 	var now Standing
 	var busy *temporal.ApplicationError
@@ -98,7 +98,7 @@ func (s *State) hear(how worker.WorkflowReplayerOptions, a *workflowpb.PendingAc
 	}
 }
 
-// Words say how an order stands: "running on db1: 12 trials; 4 files: +6 % …".
+// Words describe how an order stands: "running on db1: 12 trials; 4 files: +6 % …".
 func (s State) Words() string {
 	condition := s.Condition
 	switch goes := condition == Running || condition == Waiting; { // until what it measures has ended
@@ -125,8 +125,7 @@ func (s State) Watched() web.Order {
 		Trials: s.Standing.Trials, Beside: s.Standing.Beside, Verdict: s.Standing.Verdict, Error: s.Error, Layouts: s.Standing.Layouts}
 }
 
-// Watch is web.Config.Fleet: what all campaigns do. Temporal may come later. Orders that have
-// ended are asked for once.
+// Watch is web.Config.Fleet: what all campaigns do. Temporal may come later. Orders that have ended are read once.
 func Watch(address string) func(context.Context) (web.Fleet, error) {
 	var c Campaigns
 	over := map[string]State{}

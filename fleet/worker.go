@@ -28,9 +28,9 @@ import (
 	"filewise/results/store"
 )
 
-// Dial connects to Temporal at HOST:PORT; empty: where the environment says. Namespace, TLS
-// and API key are those of TEMPORAL_… in the environment, or of a profile of temporal.toml. What
-// goes wrong in the background is said, where anybody wants to hear it.
+// Dial connects to Temporal at HOST:PORT. If that is empty, the environment gives the address. Namespace, TLS and API
+// key come from TEMPORAL_… in the environment, or from a profile of temporal.toml. Errors in the background go to
+// say, unless it is nil.
 func Dial(ctx context.Context, address string, say func(string)) (out Campaigns, err error) {
 	o, err := settings()
 	if err != nil {
@@ -80,7 +80,7 @@ func reachable(err error) string {
 
 const identityPrefix = "filewise@"
 
-// identity is by what Temporal tells this machine's workers from others. Empty means it has no name.
+// identity distinguishes this machine's workers from others on Temporal. Empty means it has no name.
 func identity() string {
 	if name, err := os.Hostname(); err == nil {
 		return identityPrefix + name
@@ -98,7 +98,7 @@ func elsewhere(pollers []*taskqueue.PollerInfo, me string) string {
 	return ""
 }
 
-// resolve tells why an address leads nowhere, of which gRPC reports that it has no children.
+// resolve returns why an address leads nowhere, of which gRPC reports that it has no children.
 func resolve(ctx context.Context, address string) error {
 	if strings.Contains(address, "/") { // of a resolver of gRPC's
 		return nil
@@ -110,8 +110,8 @@ func resolve(ctx context.Context, address string) error {
 	return err
 }
 
-// Work offers the site's host to campaigns until the context ends. A run that is open then is ended cleanly; anyone
-// who is asked next on this host goes on with it.
+// Work offers the site's host to campaigns until the context ends. A run that is open then is ended cleanly; the next
+// worker with a request on this host goes on with it.
 func Work(ctx context.Context, c Campaigns, site Site) error {
 	if err := (Order{Campaign: "c", Host: site.Host}).check(); err != nil {
 		return err
@@ -185,7 +185,7 @@ const (
 	hostPrefix     = "filewise-host/" // of ids
 )
 
-// offer tells campaigns what the host has.
+// offer announces to campaigns what the host has.
 func offer(ctx context.Context, c client.Client, o Offer) error {
 	_, err := c.SignalWithStartWorkflow(ctx, hostPrefix+o.Host, signalOffer, o, client.StartWorkflowOptions{
 		TaskQueue: queue, Memo: map[string]any{memoOffer: o}, WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
@@ -196,8 +196,8 @@ func offer(ctx context.Context, c client.Client, o Offer) error {
 	return nil
 }
 
-// goodbye tells campaigns that the host's worker ends, for Temporal takes it for alive for two minutes. The host's workflow
-// is asked to remember it while a worker, this one, is there to do so; a Temporal that is away is not waited for.
+// goodbye announces to campaigns that the host's worker ends, for Temporal takes it for alive for two minutes. The
+// host's workflow stores it while a worker, this one, is there to do so; a Temporal that is away is not waited for.
 func goodbye(c Campaigns, o Offer) {
 	ctx, cancel := context.WithTimeout(context.Background(), goodbyeWithin)
 	defer cancel()

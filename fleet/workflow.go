@@ -11,7 +11,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// What a workflow is asked and told.
+// A workflow's queries and signals.
 const (
 	queryState = "state"
 	queryPart  = "part"
@@ -20,8 +20,8 @@ const (
 	wordPause, wordResume, wordStop = "pause", "resume", "stop"
 )
 
-// mostSteps are those after which a workflow begins a new history at the latest: Temporal suggests
-// it after 4,096 events, of which a step has some 7, or 4 MiB.
+// mostSteps is the number after which a workflow begins a new history at the latest: Temporal suggests it after 4,096
+// events, of which a step has some 7, or 4 MiB.
 const mostSteps = 1000
 
 // progress is a workflow on its way.
@@ -31,20 +31,20 @@ type progress struct {
 	told  workflow.ReceiveChannel
 	began int // steps of the histories before
 
-	// Of changeAhead, when the workflow began. From 1 on the host is asked for a trial while it
-	// measures the one before, so that it never waits, and what it has comes home on the way.
-	// From 2 on the host is asked first to open the run, which a pause takes back while the host
-	// measures something else, and a new history begins with what has come home.
+	// Of changeAhead, when the workflow began. From 1 on the host gets the request for a trial while it measures the
+	// one before, so that it never waits, and what it has comes home on the way. From 2 on the host's first request
+	// is to open the run, which a pause takes back while the host measures something else, and a new history begins
+	// with what has come home.
 	version workflow.Version
 	ahead   *asking // nil: nothing is
-	kept    int     // trials when the bundle was asked for last
+	kept    int     // trials at the bundle's last request
 	brought bool    // something came home in the history before
 }
 
 const changeAhead = "ahead"
 
-// Experiment has one order measured, trial after trial, and returns how it ended. What comes
-// next is decided by Plan.Next where it is measured.
+// Experiment has one order measured, trial after trial, and returns how it ended. What comes next is decided by
+// Plan.Next where it is measured.
 func Experiment(ctx workflow.Context, s State) (State, error) { return start(ctx, s).run(ctx) }
 
 func start(ctx workflow.Context, s State) *progress {
@@ -182,7 +182,7 @@ func (e *progress) lose() {
 	e.Error += "what it has is in its own store"
 }
 
-// asking holds what the host was asked, and has not answered yet.
+// asking holds a request to the host without an answer yet.
 type asking struct {
 	answer workflow.Future
 	cancel workflow.CancelFunc
@@ -199,7 +199,7 @@ func (e *progress) begin(ctx workflow.Context, what string, r Request) *asking {
 	return &asking{workflow.ExecuteActivity(ctx, what, r), cancel, r}
 }
 
-// await waits for the answer, and listens meanwhile.
+// await waits for the answer, and listens at the same time.
 func (e *progress) await(ctx workflow.Context, a *asking, to any) error {
 	defer a.cancel()
 	for !a.answer.IsReady() {
@@ -220,7 +220,7 @@ func (e *progress) ask(ctx workflow.Context, what string, to any, r Request) err
 	return e.await(ctx, e.begin(ctx, what, r), to)
 }
 
-// recall takes back what was asked ahead, and returns when the host has let go of it.
+// recall takes back the request made ahead, and returns when the host has let go of it.
 func (e *progress) recall(ctx workflow.Context) {
 	if a := e.ahead; a != nil {
 		e.ahead = nil
@@ -229,7 +229,7 @@ func (e *progress) recall(ctx workflow.Context) {
 	}
 }
 
-// drain hears what was said so far.
+// drain receives the signals sent so far.
 func (e *progress) drain() {
 	for e.told.Len() > 0 {
 		e.hear(e.told)
@@ -251,12 +251,12 @@ func (e *progress) hear(c workflow.ReceiveChannel) {
 	}
 }
 
-// pause gives the host back until somebody says otherwise.
+// pause gives the host back until a signal ends it.
 func (e *progress) pause(ctx workflow.Context) {
 	e.Condition = Paused
 	e.recall(ctx)
 	if err := e.ask(ctx, "Close", nil, Request{Order: e.Order}); err != nil {
-		e.Error = cause(err) // it ends by itself if nobody asks for the next trial
+		e.Error = cause(err) // it ends by itself if the next trial is not requested
 	}
 	for e.Pausing && !e.Stopping {
 		workflow.NewSelector(ctx).AddReceive(e.told, func(c workflow.ReceiveChannel, _ bool) { e.hear(c) }).Select(ctx)
@@ -267,8 +267,8 @@ func (e *progress) pause(ctx workflow.Context) {
 // mostParts is how large a bundle may be that a history takes.
 const mostParts = 40
 
-// home takes the bundle into the workflow's history, where it can be fetched also when the
-// host is gone. To stop once more ends the wait for it.
+// home takes the bundle into the workflow's history, where it can be fetched also when the host is gone. To stop once
+// more ends the wait for it.
 func (e *progress) home(ctx workflow.Context) {
 	e.Ending = true
 	defer func() { e.Ending = false }()
@@ -277,7 +277,7 @@ func (e *progress) home(ctx workflow.Context) {
 		return // nothing was begun
 	}
 	stopping := e.Stopping
-	e.Stopping = false // which would cancel what is asked now
+	e.Stopping = false // which would cancel the present request
 	defer func() { e.Stopping = stopping }()
 	switch fits, err := e.export(ctx, mostParts); {
 	case err != nil:
@@ -336,7 +336,7 @@ func gone(err error) bool {
 	return errors.As(err, &t) && t.TimeoutType() == enums.TIMEOUT_TYPE_SCHEDULE_TO_START
 }
 
-// cause returns what the worker said, without the names of Temporal's layers.
+// cause returns the worker's error, without the names of Temporal's layers.
 func cause(err error) string {
 	var app *temporal.ApplicationError
 	switch {

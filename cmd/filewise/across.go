@@ -67,7 +67,7 @@ func (a *app) compareAcross(ctx context.Context, args []string, f *acrossFlags, 
 	return a.writeAs(f.output, format, all, all.Write)
 }
 
-// kind is the format: what is asked for, what the file is called, or text.
+// kind is the format: the chosen one, else by the file's name, or text.
 func (f *acrossFlags) kind(a *app) (string, error) {
 	known := map[string]string{".md": "markdown", ".html": "html", ".json": "json"}
 	switch {

@@ -39,7 +39,7 @@ func (a *app) backupCommand() *cobra.Command {
 					return filewise.Errorf(filewise.CodeUsage, "name it: --target URL --database NAME", "backup needs a database of yours")
 				}
 				race := backup.Race{Engines: registry(), Options: o, Screen: screen, Measure: func(made plan.Made, last bool) (run.Outcome, error) {
-					if g.quiet = a.json; !last { // what is said in the end is one document
+					if g.quiet = a.json; !last { // the output at the end is one document
 						return a.runOne(cmd.Context(), made, &resultFlags{quiet: true})
 					}
 					return a.runOne(cmd.Context(), made, &g)
@@ -48,7 +48,7 @@ func (a *app) backupCommand() *cobra.Command {
 				if err == nil {
 					err = g.about(&made.Plan)
 				}
-				if err == nil { // a password is asked for once
+				if err == nil { // the password prompt appears once
 					made.Secret, err = a.login(cmd.Context(), made.Target, made.Secret, &o.TargetOptions)
 				}
 				if err != nil {

@@ -24,7 +24,7 @@ import (
 	"filewise/run/study"
 )
 
-// campaignFlags say what is measured where.
+// campaignFlags choose what is measured, and where.
 type campaignFlags struct {
 	temporal, name string
 	labels, only   []string
@@ -111,7 +111,7 @@ func (a *app) campaign(ctx context.Context, c fleet.Campaigns, file string, f *c
 	return err
 }
 
-// hosts are those that are chosen.
+// hosts are the chosen hosts.
 func (f *campaignFlags) hosts(ctx context.Context, c fleet.Campaigns) ([]fleet.Present, error) {
 	for _, label := range f.labels {
 		if pair := plan.ParsePair(label); pair.Bare || pair.Name == "" {
@@ -168,10 +168,10 @@ func (a *app) studyOf(file string, only []string) (out fleet.Study, err error) {
 			out.Seeded = append(out.Seeded, e.Name)
 		}
 	}
-	if err != nil || bytes.Contains(text, []byte("${")) { // whose values only workers know
+	if err != nil || bytes.Contains(text, []byte("${")) { // whose values only workers have
 		return out, err
 	}
-	// What no host could plan is said before any is asked.
+	// A plan that no host could make is refused before any gets it.
 	_, err = s.Plan(registry(), registry().New(), only, func(plan.Made) error { return nil })
 	if filewise.CodeOf(err) != filewise.CodeUsage {
 		err = nil

@@ -118,7 +118,8 @@ func TestWorkerInCapitals(t *testing.T) {
 	}
 }
 
-// A campaign whose command is ended by a signal goes on, which is said; a host is forgotten when its worker is gone.
+// A campaign whose command is ended by a signal goes on, and the command reports it; a host is forgotten when its
+// worker is gone.
 func TestCampaignGoesOn(t *testing.T) {
 	t.Setenv("FILEWISE_STATE", t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())

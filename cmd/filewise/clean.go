@@ -141,7 +141,7 @@ func (a *app) confirm(question string) error {
 	return filewise.Errorf(filewise.CodeUsage, "answer y, or add --yes, to go on", "not agreed to; nothing was done")
 }
 
-// printCleaned tells what became of everything; what failed is the error.
+// printCleaned reports what became of everything; what failed is the error.
 func (a *app) printCleaned(all []run.Leftover, dry bool) error {
 	err := a.print(all, func(w *lineWriter) {
 		for _, c := range all {

@@ -28,7 +28,7 @@ type line struct {
 type pair struct {
 	client *net.TCPConn
 	server net.Conn
-	mu     sync.Mutex // held where the line is dead without a word
+	mu     sync.Mutex // set while the line is dead and silent
 }
 
 func startLine(t *testing.T, socket string) *line {
@@ -165,8 +165,8 @@ func TestCutLine(t *testing.T) {
 	}
 }
 
-// killedWhileItWaits: a run that has built nothing and is killed behind a line that has gone
-// dead without a word locks nobody of its host out.
+// killedWhileItWaits: a run that has built nothing and is killed behind a line that has gone dead silently blocks no
+// other run on its host.
 func (f *existing) killedWhileItWaits(t *testing.T, p *place, way *line, holder string) {
 	t.Helper()
 	now := time.Now()

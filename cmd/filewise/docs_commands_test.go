@@ -18,8 +18,8 @@ import (
 
 var updateDocs = flag.Bool("update-docs", false, "write docs/commands.md anew")
 
-// docs/commands.md is what the code says of every command. After a change of a
-// command or a flag: go test ./cmd/filewise -run TestCommandsPage -update-docs
+// docs/commands.md is generated from every command in the code. After a change of a command or a flag: go test
+// ./cmd/filewise -run TestCommandsPage -update-docs
 func TestCommandsPage(t *testing.T) {
 	page := filepath.Join("..", "..", "docs", "commands.md")
 	want := commandsPage(new(app).command())
@@ -118,8 +118,7 @@ func groupsOf(c *cobra.Command) (all []flagGroup) {
 	return all
 }
 
-// documented are all commands but those of a shell's completion, which cobra
-// itself describes.
+// documented are all commands except those of a shell's completion, which cobra itself describes.
 func documented(root *cobra.Command) []*cobra.Command {
 	var all []*cobra.Command
 	for _, c := range root.Commands() {

@@ -93,7 +93,7 @@ func asFilewise(text string) string {
 	return ownNames.ReplaceAllString(bareRun.ReplaceAllString(text, "filewise run"), "filewise")
 }
 
-// seconds lets runs of inserts take seconds, if they do not say how long.
+// seconds lets runs of inserts take seconds, if they set no duration.
 const seconds = `
 filewise() {
   case "$1 ${2-}" in

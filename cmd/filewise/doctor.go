@@ -15,7 +15,7 @@ import (
 	"filewise/run/preview"
 )
 
-// doctorFlags say what else is looked at, and how.
+// doctorFlags choose further checks, and how they run.
 type doctorFlags struct {
 	selfCheck, all, yes, anonymous, resolve, storage bool
 	output                                           string // of all

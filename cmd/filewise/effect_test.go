@@ -34,9 +34,9 @@ var opposed = [][2]string{
 	{"--warehouses=1", "--warehouses=2"}, {"--batch=1", "--batch=7"}, {"--repeat=2", "--repeat=3"},
 }
 
-// An option that changes nothing is refused: else two equal layouts would be compared,
-// or the user would believe what was not done. What a server is told is in the scripts,
-// what clients do is in the program and the parameters of their sessions.
+// An option that changes nothing is refused: else two equal layouts would be compared, or the user would rely on what
+// was not done. A server's settings are in the scripts, clients' work is in the program and the parameters of their
+// sessions.
 func TestWhatAnOptionSaysIsDone(t *testing.T) {
 	var engines plan.Engines
 	for _, e := range registry() {
@@ -115,7 +115,7 @@ func doneBy(t *testing.T, engines plan.Engines, scenario string, args ...string)
 	return fmt.Sprintf("%s\n%+v", text, made.Params), nil
 }
 
-// described is an engine that does not look for its programs each time it is asked.
+// described is an engine that does not look for its programs at each call.
 type described struct {
 	filewise.Engine
 	said filewise.Description
@@ -123,7 +123,7 @@ type described struct {
 
 func (d described) Describe() filewise.Description { return d.said }
 
-// What an engine has for usual is what its options say.
+// An engine's usual design is expressible by its options.
 func TestUsualDesignsAreOptions(t *testing.T) {
 	engines, n := registry(), 0
 	limits, noLimits := machine.LimitMemory(1 << 30)

@@ -46,10 +46,10 @@ func (a *app) enginesCommand() *cobra.Command {
 type engineInfo struct {
 	Name string `json:"name"`
 	filewise.Description
-	Proven string          `json:"proven,omitempty"` // where the adapter is unproven: versions on which it is not
+	Proven string          `json:"proven,omitempty"` // versions on which the adapter is not unproven
 	Target string          `json:"target,omitempty"` // of an opened server, without secrets
 	Facts  []filewise.Fact `json:"facts,omitempty"`  // of an opened server
-	// Offers says of each capability "yes", or why not.
+	// Offers holds for each capability "yes", or why not.
 	Offers map[filewise.Capability]string `json:"offers,omitempty"`
 }
 
@@ -143,8 +143,8 @@ func printEngines(w *lineWriter, infos []engineInfo, width int) {
 	w.printf("\nWhat one can do, and why not: filewise engines --engine NAME, or --target URL.\n")
 }
 
-// namedInfo returns what there is to know of an engine by its name. Its rights must be known before there is an
-// account, so that no server is needed for them.
+// namedInfo returns the facts of an engine by its name. Its rights must be known before there is an account, so that
+// no server is needed for them.
 func (a *app) namedInfo(cmd *cobra.Command, f *plan.TargetOptions) (engineInfo, error) {
 	if err := f.Idle(); err != nil {
 		return engineInfo{}, err

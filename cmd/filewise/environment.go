@@ -18,7 +18,7 @@ import (
 	"filewise/run/plan"
 )
 
-// prefix is that of Filewise's variables.
+// prefix is the prefix of Filewise's variables.
 const prefix = "FILEWISE_"
 
 // bareVariables have no flag.
@@ -50,8 +50,7 @@ func fromEnvironment(fs *pflag.FlagSet) (set []string, err error) {
 	return set, err
 }
 
-// named says variables in place of the flags that they have set: nobody typed
-// those.
+// named puts variables in place of the flags that they have set: the user did not type those.
 func (a *app) named(message, remedy string) (string, string) {
 	for _, flag := range a.variables {
 		name := variable(flag)

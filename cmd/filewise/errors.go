@@ -29,7 +29,7 @@ const (
 	exitInterrupted = 130
 )
 
-// exitCodes are those of the codes of errors; what has none is an error of Filewise.
+// exitCodes are the exit codes of errors' codes; an error without one is an error of Filewise.
 var exitCodes = map[filewise.Code]int{
 	filewise.CodeUsage: exitUsage, filewise.CodePreflight: exitPreflight, filewise.CodeBusy: exitBusy, filewise.CodeStore: exitStore,
 	filewise.CodeTrials: exitTrials, filewise.CodeNotFound: exitNotFound, filewise.CodeStopped: exitStopped,
@@ -50,19 +50,19 @@ func exitCode(err error) int {
 	return exitInternal
 }
 
-// codeInterrupted is that of an error which says itself what a signal has left.
+// codeInterrupted is the code of an error which reports itself what a signal has left.
 const codeInterrupted filewise.Code = "interrupted"
 
-// interrupted holds what is said after Ctrl-C.
+// interrupted holds the text after Ctrl-C.
 var interrupted = filewise.Errorf(codeInterrupted, "\"filewise resume\" goes on with a run that was measuring",
 	"interrupted; whatever is finished is stored")
 
-// measures tells the commands whose runs can go on.
+// measures reports whether a command's runs can go on.
 func measures(command string) bool {
 	return slices.Contains([]string{"run", "resume", "backup"}, command)
 }
 
-// reportError says on stderr what went wrong and what to do, as JSON with --json.
+// reportError writes to stderr what went wrong and what to do, as JSON with --json.
 func (a *app) reportError(err error, args []string) {
 	code := exitCode(err)
 	if code == exitInterrupted && filewise.CodeOf(err) != codeInterrupted {
@@ -84,9 +84,8 @@ func (a *app) reportError(err error, args []string) {
 	}
 }
 
-// masked hides every secret that this process knows, and whatever may be one in
-// URLs of the command line and the environment: a URL that was given for another
-// flag is shown in the error about that.
+// masked hides every secret of this process, and whatever may be one in URLs of the command line and the environment:
+// a URL that was given for another flag is shown in the error about that.
 func (a *app) masked(text string) string {
 	secrets := append(slices.Clone(a.secrets), filewise.Secret(os.Getenv("FILEWISE_PASSWORD")))
 	for _, arg := range a.args {

@@ -14,7 +14,7 @@ import (
 	"filewise/run/plan"
 )
 
-// exportFlags say what of a run is written, and how.
+// exportFlags choose what of a run is written, and how.
 type exportFlags struct {
 	format, rows, output, bundle string
 	schema                       bool
@@ -91,7 +91,7 @@ func (f *exportFlags) check(cmd *cobra.Command, json bool, args []string) (err e
 func (f *exportFlags) write(w io.Writer, s archive.Run) error {
 	switch {
 	case f.format == bundleFormat:
-		host, _ := os.Hostname() // where there is no name, it has none
+		host, _ := os.Hostname() // without a name, it has none
 		by := store.Manifest{Version: versionString(), Exported: time.Now(), Host: host}
 		if me, err := user.Current(); err == nil {
 			by.User = me.Username

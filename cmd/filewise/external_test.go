@@ -32,7 +32,7 @@ func byURL() map[string]func(*testing.T) *existing {
 
 func attacked() bool { return os.Getenv(attackVariable) != "" }
 
-// moreRuns are the attack's between two dumps: with those of the test 100 on three servers.
+// moreRuns are the attack's between two dumps: with the test's own, 100 on three servers.
 func moreRuns() int {
 	if attacked() {
 		return 33
@@ -58,8 +58,8 @@ type existing struct {
 // accountPassword has what URLs, shells and SQL take for something else.
 const accountPassword = `Zx9/Can@ary#%41`
 
-// On a server of somebody else's: run, self-check, a second run, a kill and clean
-// leave all that is the user's as it was, and the password nowhere.
+// On another owner's server: run, self-check, a second run, a kill and clean leave all that is the user's as it was,
+// and the password nowhere.
 func TestExternalServer(t *testing.T) {
 	t.Parallel()
 	for name, start := range byURL() {
@@ -121,8 +121,8 @@ func (f *existing) captures(p *place) {
 	p.run(2, "capture", "--target", "sqlite:"+dir, "--database", "x")
 }
 
-// backsUp finds a setting for backups of a database of theirs, restores and compares one, and
-// writes the script; it can be told again from the stored run.
+// backsUp finds a setting for backups of a database of theirs, restores and compares one, and writes the script; the
+// stored run can print it again.
 func (f *existing) backsUp(t *testing.T, p *place) {
 	if f.own == "" {
 		return
@@ -203,8 +203,8 @@ func (f *existing) apply(t *testing.T, p *place) {
 	p.show(p.run(0, append(args, "--table=kept", "--json")...))
 }
 
-// killAndClean kills a run while its database is there. Nobody else can run beside
-// it, from another host neither; what it leaves is removed by clean alone.
+// killAndClean kills a run while its database is there. No other run can start during it, from another host neither;
+// what it leaves is removed by clean alone.
 func (f *existing) killAndClean(t *testing.T, p *place) {
 	c := p.start("filewise", f.args("run", externalRun("60s")...)...)
 	if err := until(time.Minute, func() (bool, error) { return f.holdsWithDatabase(c) }); err != nil {
@@ -225,11 +225,11 @@ func (f *existing) killAndClean(t *testing.T, p *place) {
 	if out, err := f.sql(listDatabases); err != nil || !strings.Contains(out, "filewise_") {
 		t.Fatalf("the kill left nothing: %q, %v", out, err)
 	}
-	p.run(2, f.args("clean")...) // nobody to ask
+	p.run(2, f.args("clean")...) // no terminal for a question
 	dry := p.run(0, f.args("clean", "--dry-run")...)
 	p.show(dry)
 	var said bytes.Buffer
-	if err := until(time.Minute, func() (bool, error) { // the server may still know the dead sessions
+	if err := until(time.Minute, func() (bool, error) { // the server may still list the dead sessions
 		c := p.run(0, f.args("clean", "--yes")...)
 		said.Write(c.stdout.Bytes())
 		return strings.Contains(c.stdout.String(), "Nothing was left behind"), nil
@@ -259,7 +259,7 @@ func (f *existing) holdsWithDatabase(c *child) (bool, error) {
 	return false, errors.Join(err, c.Process.Signal(syscall.SIGCONT))
 }
 
-// show keeps what a command has said, where noPassword looks.
+// show keeps a command's output, where noPassword looks.
 func (p *place) show(c *child) {
 	p.t.Helper()
 	f, err := os.OpenFile(filepath.Join(filepath.Dir(p.store), "said"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -313,13 +313,13 @@ func externalMySQL(t *testing.T) *existing {
 	own := startOwnMySQL(t)
 	f := &existing{daemon: own.daemon, target: "mysql://filewise@/?host=" + filepath.Join(own.dir, "own.sock"), sql: own.sql,
 		working: workingInnoDB}
-	// A server asks for no public key if it knows its own end to be a socket, as that of a line is.
+	// A server asks for no public key if its own end is a socket, as a line's end is.
 	f.populate(t, own, "WITH mysql_native_password BY '"+accountPassword+"'", "SELECT * FROM mysql.user ORDER BY Host, User; "+
 		fmt.Sprintf(flushed, "performance_schema"))
 	return f
 }
 
-// flushed tells of a schema's table whether the server's statistics were cleared since its start.
+// flushed reports for a schema's table whether the server's statistics were cleared since its start.
 const flushed = "SELECT COUNT(DISTINCT VARIABLE_VALUE) FROM %s.global_status WHERE VARIABLE_NAME LIKE 'Uptime%%'"
 
 // populate makes things of a user's, the account, and the dump of all.
@@ -346,7 +346,7 @@ func (f *existing) populate(t *testing.T, own *ownServer, identified, accounts s
 
 const workingInnoDB = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'filewise' AND COMMAND <> 'Sleep'"
 
-// sql is that of an existing server.
+// sql runs statements on the existing server.
 func (o *ownServer) sql(s string) (string, error) {
 	if s == listDatabases {
 		s = "SHOW DATABASES LIKE 'filewise\\_%'"

@@ -12,7 +12,7 @@ import (
 	"filewise/run/plan"
 )
 
-// optionFlag is the flag of an option: one that is set says so.
+// optionFlag is the flag of an option; setting it marks the option as given.
 type optionFlag struct {
 	pflag.Value
 	row plan.Option
@@ -51,8 +51,8 @@ func registerOptions(fs *pflag.FlagSet, table ...plan.Option) {
 	}
 }
 
-// filled refuses flags without a value: of a script whose variable is empty, say, which wants anything but what is
-// done without the flag.
+// filled refuses flags without a value: of a script whose variable is empty, say, which must not do what is done
+// without the flag.
 func filled(fs *pflag.FlagSet) (err error) {
 	fs.Visit(func(fl *pflag.Flag) {
 		value, row := fl.Value, rowOf(fl)
@@ -62,7 +62,7 @@ func filled(fs *pflag.FlagSet) (err error) {
 		list, isList := value.(pflag.SliceValue)
 		empty := isList && (len(list.GetSlice()) == 0 || slices.Contains(list.GetSlice(), "")) ||
 			value.Type() == "string" && value.String() == ""
-		if empty && (row == nil || row.Choices == nil) { // else it is told what there is
+		if empty && (row == nil || row.Choices == nil) { // else the error lists the choices
 			err = cmp.Or(err, plan.BadValue(fl.Name, `""`, "give a value, or leave the flag out"))
 		}
 	})

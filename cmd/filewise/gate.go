@@ -15,7 +15,7 @@ import (
 	"filewise/run/plan"
 )
 
-// resultFlags say what fails a pipeline, where its outcome is written, and what the run is called.
+// resultFlags set what fails a pipeline, where its outcome is written, and the run's name.
 type resultFlags struct {
 	failIf     []string
 	junit      string
@@ -102,7 +102,7 @@ func (f *resultFlags) end(a *app) error {
 	return gate.Error(f.failed)
 }
 
-// gateText says below a result what its conditions came to.
+// gateText writes below a result what its conditions came to.
 func gateText(w *lineWriter, all []gate.Outcome) {
 	for i, o := range all {
 		if i == 0 {
@@ -112,7 +112,7 @@ func gateText(w *lineWriter, all []gate.Outcome) {
 	}
 }
 
-// layoutNames are those that conditions can be about.
+// layoutNames are the names that conditions can be about.
 func layoutNames(layouts []filewise.Layout, aa string) []string {
 	return slices.DeleteFunc(filewise.LayoutNames(layouts), func(name string) bool { return name == aa })
 }

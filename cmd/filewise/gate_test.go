@@ -11,7 +11,7 @@ import (
 	"filewise/results/report"
 )
 
-// JUnit XML says directly behind the headline what the layout to use loses in latency.
+// JUnit XML has directly behind the headline what the layout to use loses in latency.
 func TestJUnitSaysWhatLatencyLoses(t *testing.T) {
 	d := report.Data{RunID: 3, Judgement: experiment.Judgement{Families: []experiment.Family{{Name: "inserts",
 		Sentences: []string{"Recommended: 8 files.", "8 files: +50 %."}, LatencyLoss: "But p99 is long."}}}}

@@ -47,7 +47,7 @@ func (a *app) usage(c *cobra.Command) error {
 //go:embed help/*.txt
 var texts embed.FS
 
-// describe says of a command and those below it what they are for, with examples, if there is a file of that.
+// describe gives a command and its subcommands their purpose and examples, if there is a file with them.
 func describe(c *cobra.Command) {
 	if text, err := texts.ReadFile("help/" + strings.ReplaceAll(c.CommandPath(), " ", "-") + ".txt"); err == nil {
 		c.Long, c.Example, _ = strings.Cut(strings.TrimSuffix(string(text), "\n"), "\n\nExamples:\n")

@@ -65,8 +65,8 @@ func bundleFor(t testing.TB, change func(any)) []byte {
 	return changed
 }
 
-// A run is carried to another store, looked at there like any other, told when it comes
-// twice, and goes on nowhere but where it was measured.
+// A run is carried to another store, looked at there like any other, reported when it comes twice, and goes on
+// nowhere but where it was measured.
 func TestImportCommand(t *testing.T) {
 	h := newHome(t)
 	file := filepath.Join(h.dir, "run.tar.gz")
@@ -184,8 +184,8 @@ func leaves(v any, path string, f func(path string, set func(any))) {
 	}
 }
 
-// A run that was carried to another store gives the report that it gives where it was
-// measured, but for its number and where it comes from.
+// A run that was carried to another store gives the same report as at its origin, except for its number and its
+// origin.
 func TestImportedReport(t *testing.T) {
 	h := newHome(t)
 	own, other := filepath.Join(h.dir, "own.html"), filepath.Join(h.dir, "other.html")

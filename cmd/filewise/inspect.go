@@ -37,7 +37,7 @@ func (a *app) inspectCommand() *cobra.Command {
 	return cmd
 }
 
-// inspected holds what the command tells.
+// inspected holds the command's result.
 type inspected struct {
 	Version string `json:"version"` // of Filewise
 	Engine  string `json:"engine"`
@@ -94,7 +94,7 @@ func (a *app) inspectTarget(cmd *cobra.Command, f *plan.TargetOptions) (*inspect
 	return out, nil
 }
 
-// directoryOf is if an experiment may make its scratch files beside a database.
+// directoryOf is the directory in which an experiment may make its scratch files, next to a database.
 func directoryOf(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs

@@ -163,7 +163,7 @@ func (a *app) judgeCSV(f *plan.JudgeOptions, g *resultFlags, path string, o tabl
 	return g.end(a)
 }
 
-// haveP99 refuses what is asked of p99 if a file has none: it would let everything through.
+// haveP99 refuses conditions on p99 if a file has none: they would let everything through.
 func (f *resultFlags) haveP99(path string, inputs []tablecsv.Input) error {
 	const remedy = "judge the run itself (filewise judge RUN), or give the columns p99_s and operations, as " +
 		"filewise export RUN --format csv does"
@@ -250,7 +250,7 @@ func csvDesign(f *plan.JudgeOptions, in tablecsv.Input, maxBlocks int) (out arch
 		}
 		p.Layouts = append(p.Layouts, filewise.Layout{Name: arm.Name, Rank: arm.Rank, Data: filewise.Spread{Files: arm.Rank}})
 		if p.Baseline == "" && arm.Rank == 1 && arm.Twin == "" {
-			p.Baseline = arm.Name // 1 file, unless told otherwise
+			p.Baseline = arm.Name // 1 file, unless set otherwise
 		}
 	}
 	if err := f.Override(&p); err != nil {

@@ -137,7 +137,7 @@ func (o *owned) killed(t *testing.T, p *place, out string, within time.Duration,
 func (o *owned) nothingLeft(t *testing.T, p *place, before string) {
 	t.Helper()
 	p.show(p.run(0, "engines"))
-	if err := until(time.Minute, func() (bool, error) { // the server may still know the dead sessions
+	if err := until(time.Minute, func() (bool, error) { // the server may still list the dead sessions
 		c := p.run(0, o.args("clean", "--yes")...)
 		return strings.Contains(c.stdout.String(), "Nothing was left behind"), nil
 	}); err != nil {
@@ -152,8 +152,8 @@ func (o *owned) nothingLeft(t *testing.T, p *place, before string) {
 	p.tidy()
 }
 
-// whole: a file that was written is there as a whole, and goes; once a command has said that it
-// wrote it, it has to be there, and nothing beside it.
+// whole: a file that was written is there as a whole, and goes; once a command has reported that it wrote it, it has
+// to be there, and nothing next to it.
 func (o *owned) whole(t *testing.T, out, said string) {
 	t.Helper()
 	if out == "" {

@@ -24,7 +24,7 @@ type killing struct {
 	stream uint64        // of the seed: every kind has moments of its own
 }
 
-// wanted returns how many kills there are.
+// wanted returns the number of kills.
 func (k killing) wanted(t *testing.T) int {
 	v := os.Getenv("TEST_FILEWISE_KILLS")
 	if v == "" {
@@ -49,11 +49,10 @@ func killSeed(t *testing.T) uint64 {
 	return seed
 }
 
-// SIGKILL at random moments, those of starting and storing included: nothing that was
-// stored is lost, altered or measured again, and the next start of any kind removes the
-// scratch directories and nothing else. Servers end with Filewise, also while they are
-// created, started, reset and stopped, and one of the user's own goes on. Of SQLite
-// proof/attack kills more.
+// SIGKILL at random moments, including starting and storing: nothing that was stored is lost, altered or measured
+// again, and the next start of any kind removes the scratch directories and nothing else. Servers end with Filewise,
+// also while they are created, started, reset and stopped, and one of the user's own goes on. On SQLite proof/attack
+// kills more.
 func TestKillWithServers(t *testing.T) {
 	t.Parallel()
 	needServer(t)

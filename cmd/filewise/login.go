@@ -21,8 +21,7 @@ func (a *app) access(t filewise.Target, origin *filewise.Address, secret filewis
 	return func(ctx context.Context) (filewise.Address, error) { return a.login(ctx, t, secret, o) }
 }
 
-// login completes the address of an external target by its password, which is asked for on a terminal if nothing
-// gives it.
+// login completes the address of an external target by its password, with a prompt on a terminal if nothing gives it.
 func (a *app) login(ctx context.Context, t filewise.Target, given filewise.Address, o *plan.TargetOptions) (filewise.Address, error) {
 	full := *t.Address
 	full.Password, full.Secrets = given.Password, given.Secrets
@@ -33,8 +32,7 @@ func (a *app) login(ctx context.Context, t filewise.Target, given filewise.Addre
 	}
 	environment := os.Getenv("FILEWISE_PASSWORD")
 	socket := full.Host == "" || strings.HasPrefix(full.Host, "/") || strings.HasPrefix(full.Host, "@")
-	// The system says who is at the other end of a socket, so that many servers ask
-	// for no password there.
+	// The system identifies the user at the other end of a socket, so that many servers need no password there.
 	if o.NoPassword.Value || socket && o.PasswordFile.Value == "" && environment == "" {
 		return full, nil
 	}
@@ -48,7 +46,7 @@ func (a *app) login(ctx context.Context, t filewise.Target, given filewise.Addre
 // hide keeps secrets out of every error that is reported.
 func (a *app) hide(secrets ...filewise.Secret) { a.secrets = append(a.secrets, secrets...) }
 
-// hintProcessList tells anyone who has typed the password into the command line.
+// hintProcessList warns a user who has typed the password into the command line.
 func (a *app) hintProcessList(password filewise.Secret) {
 	typed := slices.ContainsFunc(a.args, func(arg string) bool {
 		return slices.Contains(target.SecretsIn(arg), password)

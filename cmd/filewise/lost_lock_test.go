@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// asLock is how a server tells who has the measuring lock, ends that session, and
-// lets somebody else take it as soon as it is free, for a while.
+// asLock reports on a server who has the measuring lock, ends that session, and lets another session take it as soon
+// as it is free, for a while.
 type asLock struct{ holder, end, steal string }
 
 var lockOfInnoDB = asLock{"SELECT IFNULL(IS_USED_LOCK('filewise measures'), '')", "KILL CONNECTION %s",
@@ -22,7 +22,7 @@ var lockOf = map[string]asLock{
 		"SELECT pg_terminate_backend(%s)", "SET application_name = 'filewise 00000000 measuring 1 a thief'; SELECT pg_sleep(60)"},
 }
 
-// A lock that is lost in the middle of a run is taken again, and what was measured meanwhile is measured again. When
+// A lock that is lost in the middle of a run is taken again, and what was measured without it is measured again. When
 // another has it, the run stops and can be resumed.
 func TestLostLock(t *testing.T) {
 	t.Parallel()

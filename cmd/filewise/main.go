@@ -43,9 +43,8 @@ func interruptible(exit func(int)) (context.Context, func()) {
 	return ctx, func() { signal.Stop(signals); cancel() }
 }
 
-// surviveBrokenPipe makes writing to a pipe that nobody reads any more an error
-// instead of the end of the process: a closed pager must not end a measurement.
-// The returned function undoes it.
+// surviveBrokenPipe makes writing to a pipe without a reader an error instead of the end of the process: a closed
+// pager must not end a measurement. The returned function undoes it.
 func surviveBrokenPipe() func() {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGPIPE)

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 // attackVariable is set where proof/attack runs a test.
 const attackVariable = "TEST_FILEWISE_ATTACK"
 
-// everything reports that the long part is wanted too: scripts/test --all, of which nothing is skipped.
+// everything reports that the long part is to run too: scripts/test --all, of which nothing is skipped.
 func everything() bool { return os.Getenv("TEST_FILEWISE_ALL") != "" }
 
 // forgetEnvironment unsets the user's variables: tests have their own, below TEST_FILEWISE_, which

@@ -17,8 +17,8 @@ import (
 	"filewise/internal/help"
 )
 
-// released is the moment that man pages carry: that of the commit, so that two
-// builds of it are the same. It is set by scripts/release.
+// released is the moment that man pages carry: the commit's, so that two builds of it are the same. It is set by
+// scripts/release.
 var released = ""
 
 // manCommand writes the manual pages. It is hidden: packagers need it, users have

@@ -41,8 +41,8 @@ func withServers(args ...string) []string {
 // servers are the processes on the place's scratch directories.
 func (p *place) servers() []filewisetest.Server { return filewisetest.ServersBelow(p.volume) }
 
-// noServers waits until none runs. One that is ending shows no command line any
-// more, so those that are known are asked for themselves.
+// noServers waits until none runs. One that is ending shows no command line any more, so those that are known are
+// checked by their ids.
 func (p *place) noServers(known []filewisetest.Server, deadline time.Duration) {
 	p.t.Helper()
 	err := until(deadline, func() (bool, error) {
@@ -192,8 +192,8 @@ func (p *place) untilWork(c *child) (working filewisetest.Server) {
 	return working
 }
 
-// A server that somebody kills in the middle of a trial fails that trial, with
-// the reason; it is measured again, and the run goes on to its end.
+// A server that is killed in the middle of a trial fails that trial, with the reason; it is measured again, and the
+// run goes on to its end.
 func TestServerKilled(t *testing.T) {
 	t.Parallel()
 	needServer(t)

@@ -10,8 +10,8 @@ import (
 	"filewise/watch/notify"
 )
 
-// notifier tells those whom the flags name. Nil means nobody. It keeps their secrets out of what is printed, and
-// tells anyone who has typed one into the command line.
+// notifier reaches the receivers that the flags name. Nil means none. It keeps their secrets out of what is printed,
+// and warns a user who has typed one into the command line.
 func (a *app) notifier(t plan.Told) *notify.Notifier {
 	if len(t.Addresses) == 0 {
 		return nil

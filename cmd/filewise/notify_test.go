@@ -43,7 +43,7 @@ func (home) run(args ...string) (stdout, stderr string, code int) {
 	return out.String(), errs.String(), exitCode(err)
 }
 
-// events are those that a webhook got.
+// events are the events that a webhook got.
 func events(t *testing.T, h *notifytest.Hook) (out []notify.Message) {
 	t.Helper()
 	for _, body := range h.Bodies() {
@@ -56,9 +56,8 @@ func events(t *testing.T, h *notifytest.Hook) (out []notify.Message) {
 	return out
 }
 
-// A run tells of its beginning and its end: by mail with the report, and by a webhook
-// with JSON. Neither secret is stored, printed or sent. A server that dies meanwhile is
-// a warning, and the run is what it is.
+// A run reports its beginning and its end: by mail with the report, and by a webhook with JSON. Neither secret is
+// stored, printed or sent. A mail server that dies during the run is a warning, and the run is unaffected.
 func TestNotifyRun(t *testing.T) {
 	p, m, h := newHome(t), notifytest.NewMail(t), notifytest.NewHook(t)
 	dying := notifytest.NewHook(t)
@@ -110,8 +109,8 @@ func TestNotifyRun(t *testing.T) {
 	}
 }
 
-// An address that does not work refuses the run before anything is made, and nobody
-// hears of what is refused anyhow.
+// An address that does not work refuses the run before anything is made, and a run that is refused anyhow sends
+// nothing.
 func TestNotifyRefused(t *testing.T) {
 	p, h := newHome(t), notifytest.NewHook(t, 404, 200)
 	for _, args := range [][]string{
@@ -145,7 +144,7 @@ func TestNotifyRefused(t *testing.T) {
 	}
 }
 
-// A run that goes on tells whom it told before; what holds a secret has to be given.
+// A run that goes on notifies the same receivers as before; addresses with a secret have to be given again.
 func TestNotifyAgain(t *testing.T) {
 	for _, c := range []struct {
 		stored, given []string

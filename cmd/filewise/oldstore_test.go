@@ -21,18 +21,17 @@ import (
 	"filewise/lab/experiment"
 )
 
-// The store was written by Filewise of 2026-11-22, before the program model was
-// remodelled: 20 small runs of all scenarios that SQLite, MariaDB and PostgreSQL
-// can do, one of them killed; and what "judge --json" of that version said. The cause
-// of run 3 alone is a later one: it took the calibration before each trial for a
-// connection that rests.
+// The store was written by Filewise of 2026-11-22, before the program model was remodelled: 20 small runs of all
+// scenarios that SQLite, MariaDB and PostgreSQL can do, one of them killed; and the output of that version's "judge
+// --json". The cause of run 3 alone is a later one: it took the calibration before each trial for a connection that
+// rests.
 const (
 	oldStore  = "2026-11-22.db.gz"
 	oldJudged = "2026-11-22.judged.json.gz"
 )
 
-// replacedWarnings are those that where the connections' time went says now, below the
-// verdict, and a newer one (too-short).
+// replacedWarnings are warnings that the account of the connections' time replaces now, below the verdict, and a
+// newer one (too-short).
 var replacedWarnings = []string{"less-data-than-memory", "shorter-than-checkpoint", "cpu-bound", "too-short"}
 
 // TestOldStore reads, judges and reports what an older version stored: every number
@@ -62,7 +61,7 @@ func TestOldStore(t *testing.T) {
 					return slices.Contains(replacedWarnings, w.(map[string]any)["code"].(string))
 				})
 			}
-			// Where there is no block the run's own end is said since.
+			// Without a block the run's own end is reported since.
 			if d := want["judgement"].(map[string]any)["decision"].(map[string]any); d["why"] == "all 0 stored blocks are judged" {
 				delete(d, "why")
 			}
@@ -169,7 +168,7 @@ func TestExportIsJudgedAsStored(t *testing.T) {
 	}
 }
 
-// p99Change is that of a layout, in a run's judgement and in that of its export.
+// p99Change is a layout's change, in a run's judgement and in its export's.
 type p99Change struct {
 	Layout string
 	P99    int64                     `json:"p99_ns"`
@@ -178,8 +177,7 @@ type p99Change struct {
 	Change *experiment.LatencyChange `json:"p99_change"`
 }
 
-// sameP99 holds the changes of p99 that a run has against those of its export, and p99 itself
-// against those of the trials; it counts them.
+// sameP99 compares the changes of p99 of a run with its export's, and p99 itself with the trials'; it counts them.
 func sameP99(t *testing.T, of string, run, csv []p99Change) (compared int) {
 	t.Helper()
 	for _, want := range run {
@@ -218,7 +216,7 @@ func unzipped(t *testing.T, name string) []byte {
 	return all
 }
 
-// said returns what a command prints that reads the store.
+// said returns the output of a command that reads the store.
 func said(t *testing.T, store string, args ...string) []byte {
 	t.Helper()
 	var out, failed bytes.Buffer
@@ -240,7 +238,7 @@ var number = regexp.MustCompile(`\d+(\.\d+)?`)
 // they were.
 func undecided(text string) bool { return strings.HasPrefix(text, "Undecided: ") }
 
-// alike compares values of JSON: what the older version said is still said.
+// alike compares values of JSON: the older version's values are still there.
 func alike(t *testing.T, at string, want, got any) {
 	t.Helper()
 	switch w := want.(type) {

@@ -151,8 +151,8 @@ func (o *owned) looks(t *testing.T, p *place) []string {
 	return said.Own[1]
 }
 
-// applied: the script takes a copy to the layout, as inspect sees it, with all its data; the
-// one beside it takes it back.
+// applied: the script takes a copy to the layout, as inspect sees it, with all its data; the second script takes it
+// back.
 func (o *owned) applied(t *testing.T, p *place) {
 	t.Helper()
 	there := filepath.Join(t.TempDir(), "there.sql")
@@ -199,7 +199,7 @@ func (o *owned) thereAndBack(t *testing.T, database, there string, scripts filew
 			o.feed(t, database, strings.Join(step.SQL, ";\n")+";\n")
 		}
 	}
-	lines := func(dump string) []string { // rows may come in another order, and MySQL says of a table that was moved where it is
+	lines := func(dump string) []string { // rows may come in another order, and MySQL marks a table that was moved with its place
 		return slices.Sorted(strings.SplitSeq(strings.ReplaceAll(dump, "/*!50100 TABLESPACE `innodb_file_per_table` */ ", ""), "\n"))
 	}
 	if d := cmp.Diff(lines(before), lines(o.dump(t, database))); d != "" {

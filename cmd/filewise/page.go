@@ -16,7 +16,7 @@ import (
 	"filewise/watch/web"
 )
 
-// pageFlags say where the live page is: those of run and resume.
+// pageFlags set the live page's address: flags of run and resume.
 type pageFlags struct {
 	address   string
 	tokenFile string
@@ -37,8 +37,8 @@ func (f *pageFlags) registerToken(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.open, "open", false, "open the live page in the browser")
 }
 
-// openPage opens the live page if it is asked for: before anything is set up, so that an address that is taken is
-// found then.
+// openPage opens the live page if the user asks for it: before anything is set up, so that an address that is taken
+// is found then.
 func (a *app) openPage(f *pageFlags) error {
 	if f.open && f.address == "" {
 		f.address = web.DefaultAddress
@@ -78,8 +78,8 @@ func (a *app) openPage(f *pageFlags) error {
 	return nil
 }
 
-// keepPage has the page of a run that went well stay while somebody looks at it on the
-// other side of this terminal; nobody could end that of a script. The error is the run's.
+// keepPage has the page of a run that went well stay while a user looks at it on the other side of this terminal; a
+// script's page could not be ended. The error is the run's.
 func (a *app) keepPage(ctx context.Context, err error) error {
 	if _, ok := terminal(a.stderr); !ok || err != nil || a.page == nil || !a.page.Watched() {
 		return err
@@ -98,8 +98,7 @@ func (a *app) closePage() {
 	}
 }
 
-// tellPage says where the page is. Only on a terminal does it show the token, which
-// a log would keep.
+// tellPage prints the page's address. Only on a terminal does it show the token, which a log would keep.
 func (a *app) tellPage(tokenFile string, token filewise.Secret) error {
 	w := &lineWriter{w: a.stderr}
 	if _, ok := terminal(a.stderr); ok {

@@ -9,12 +9,12 @@ import (
 	"filewise/lab/workload"
 )
 
-// What plan says without --sql fits on a screen, whatever the scenario.
+// The output of plan without --sql fits on a screen, whatever the scenario.
 func TestPlanFitsOnAScreen(t *testing.T) {
 	h := newHome(t)
 	for _, sc := range workload.Scenarios() {
 		switch sc.Name {
-		case "custom", "dump", "temp": // which a study file says, and which SQLite does not have
+		case "custom", "dump", "temp": // which a study file defines, and which SQLite does not have
 			continue
 		}
 		out, said, code := h.run("plan", sc.Name)

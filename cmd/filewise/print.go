@@ -26,7 +26,7 @@ func (l *lineWriter) printf(format string, args ...any) {
 	}
 }
 
-// print writes a result to stdout: v as JSON, or as the text that it is told in.
+// print writes a result to stdout: v as JSON, or its text.
 func (a *app) print(v any, text func(*lineWriter)) error {
 	if a.json {
 		return a.printJSON(v)
@@ -65,7 +65,7 @@ func (a *app) write(output string, render func(io.Writer) error) error {
 	return err
 }
 
-// isStore reports whether a file is the store, or one that SQLite keeps beside it.
+// isStore reports whether a file is the store, or one that SQLite keeps next to it.
 func (a *app) isStore(file string) bool {
 	path, err := a.pathOfStore()
 	info, statErr := os.Stat(file)

@@ -53,7 +53,7 @@ func ended(c *child) bool {
 	}
 }
 
-// typed holds what somebody answers on a terminal, once the question is shown.
+// typed holds an answer to give on a terminal, once the question is shown.
 type typed struct{ question, answer string }
 
 // onTerminal runs filewise on a pseudo terminal, types the answers, and returns
@@ -77,7 +77,7 @@ func (p *place) onTerminal(code int, env []string, answers []typed, args ...stri
 			}
 			answers = answers[1:]
 		}
-		if err != nil { // how Linux reports that nobody has it open
+		if err != nil { // how Linux reports that no process has it open
 			break
 		}
 	}
@@ -99,8 +99,7 @@ func newMemory(t *testing.T, p *place) (env []string, dir string) {
 	return []string{"MEMORY_SERVER=" + dir}, dir
 }
 
-// The password is asked for on a terminal and not shown; what is to be removed is
-// agreed to there.
+// The password prompt is on a terminal, without echo; what is to be removed is agreed to there.
 func TestAskedOnTerminal(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -125,8 +124,8 @@ func TestAskedOnTerminal(t *testing.T) {
 	}
 }
 
-// Outside its hours a run waits and says until when; stop ends it, and another
-// process than the one that measures is never meant.
+// Outside its hours a run waits and reports until when; stop ends it, and never hits another process than the one
+// that measures.
 func TestStopWhileItWaits(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

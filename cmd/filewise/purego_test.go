@@ -9,7 +9,7 @@ import (
 	"filewise/internal/sqlitedriver"
 )
 
-// A build without cgo measures, and says in result and report whose SQLite it is.
+// A build without cgo measures, and names its SQLite in result and report.
 func TestPureGo(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("FILEWISE_STORE", dir+"/store.db")

@@ -30,7 +30,7 @@ func (a *app) printData(d report.Data) error {
 	return w.err
 }
 
-// registerFull: on a terminal a result is what fits on its screen, elsewhere all of it.
+// registerFull: on a terminal a result is cut to its screen, elsewhere it is complete.
 func (a *app) registerFull(fs *pflag.FlagSet) {
 	fs.BoolVar(&a.full, "full", false, "show all of the result on a terminal too, not what fits on its screen")
 }
@@ -41,7 +41,7 @@ func (a *app) registerResult(fs *pflag.FlagSet, g *resultFlags) {
 	a.registerFull(fs)
 }
 
-// registerRun registers what a command that measures takes besides.
+// registerRun registers the further options of a command that measures.
 func (a *app) registerRun(fs *pflag.FlagSet, g *resultFlags) {
 	a.registerResult(fs, g)
 	g.registerNames(fs)

@@ -17,7 +17,7 @@ import (
 	"filewise/run/plan"
 )
 
-// resumeFlags holds what a run that goes on is told again.
+// resumeFlags holds the options of a run that goes on.
 type resumeFlags struct {
 	login  plan.TargetOptions
 	stops  plan.StopOptions
@@ -133,7 +133,7 @@ func (a *app) accessAgain(o *plan.TargetOptions, r archive.Run) (run.Login, erro
 	return a.access(t, p.Origin(), given, &again), nil
 }
 
-// printResumed says so when nothing was left to measure.
+// printResumed reports that nothing was left to measure, if so.
 func (a *app) printResumed(out run.Outcome) error {
 	if out.Over != "" && !a.json {
 		fmt.Fprintf(a.stderr, "filewise: run %d has nothing left to measure: %s\n", out.Run.ID, out.Over)

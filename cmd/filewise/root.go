@@ -69,7 +69,7 @@ func (a *app) command() *cobra.Command {
 		a.applyCommand(), a.doctorCommand(), a.cleanCommand(), a.scenariosCommand(), a.enginesCommand(), a.schemaCommand(), a.initCommand(),
 		a.versionCommand(), a.manCommand(), a.captureCommand(), a.backupCommand(), a.workerCommand(), a.campaignCommand(),
 	)
-	for _, c := range root.Commands() { // files are offered where a file is taken, no place else
+	for _, c := range root.Commands() { // files are offered only where a file is taken
 		if c.ValidArgsFunction == nil && !strings.Contains(c.Use, "FILE") && !strings.Contains(c.Use, "DIR") {
 			c.ValidArgsFunction = cobra.NoFileCompletions
 		}
@@ -101,8 +101,8 @@ func (a *app) registerShared(root *cobra.Command) {
 	root.PersistentFlags().StringVar(&a.storePath, "store", "", "`file` that holds the results (default "+store.DefaultShown()+")")
 }
 
-// strictHelp makes help and completion refuse what they do not know, as every
-// command does; cobra's own print a help text and succeed.
+// strictHelp makes help and completion refuse unknown arguments, as every command does; cobra's own print a help text
+// and succeed.
 func strictHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -135,8 +135,8 @@ func strictHelp(root *cobra.Command) {
 // unswept are commands that need no volume, and clean, which looks itself.
 var unswept = []string{"clean", "list", "serve", "stop", "version"}
 
-// sweep removes what killed runs left behind: at every start, whatever the
-// command, except unswept ones and what a shell runs on Tab. What goes wrong is said and never stops the command.
+// sweep removes what killed runs left behind: at every start, whatever the command, except unswept ones and what a
+// shell runs on Tab. Errors are printed and never stop the command.
 func (a *app) sweep(ctx context.Context, root *cobra.Command, args []string) {
 	if len(args) > 0 && strings.HasPrefix(args[0], "__complete") {
 		return
@@ -157,7 +157,7 @@ func (a *app) sweep(ctx context.Context, root *cobra.Command, args []string) {
 	}
 }
 
-// engines are those of the registry, the default first. Tests add one.
+// engines are the registry's engines, the default first. Tests add one.
 var engines = all.Engines
 
 // clock is the time of all runs. Nil means the machine's. Tests set it.

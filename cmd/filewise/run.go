@@ -77,7 +77,7 @@ func (a *app) runOne(ctx context.Context, made plan.Made, g *resultFlags) (run.O
 	return run.Run(ctx, made.Plan, o)
 }
 
-// options are those of every run of this command line.
+// options returns the options of every run of this command line.
 func (a *app) options(e filewise.Engine, login run.Login) run.Options {
 	return run.Options{
 		Engine: e, Login: login, Clock: clock, Store: a.storePath, Version: versionString(), Hide: a.masked, Observe: a.observe,

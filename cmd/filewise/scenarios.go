@@ -75,7 +75,7 @@ func (a *app) showScenario(sc workload.Scenario) error {
 	return w.err
 }
 
-// lineWidth is that of a paragraph on the terminal.
+// lineWidth is the width of a paragraph on the terminal.
 const lineWidth = 80
 
 // point is a text behind a dot, in lines.

@@ -79,7 +79,7 @@ const ofExport = "export"
 func schemaOf(name string) (*jsonschema.Schema, error) {
 	forms := filewise.Each(outputs()[name], reflect.TypeOf)
 	types := maps.Clone(jsonform.Unknown)
-	types[reflect.TypeFor[capture.Options]()] = &jsonschema.Schema{Type: "object"} // embedded, and not told
+	types[reflect.TypeFor[capture.Options]()] = &jsonschema.Schema{Type: "object"} // embedded, and not described
 	return jsonform.Of("Filewise: "+name, "Names that end in _ns are nanoseconds; null and missing are not known.", types, forms...)
 }
 

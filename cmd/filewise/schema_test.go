@@ -15,7 +15,7 @@ import (
 	"filewise/results/store"
 )
 
-// exitSchema is the exit code of a program under test whose JSON is not as its schema says.
+// exitSchema is the exit code of a program under test whose JSON violates its schema.
 const exitSchema = 99
 
 // checkedMain is the program of the scripts: whatever it prints with --json it holds against

@@ -234,8 +234,8 @@ func overwrite(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(errors.Join(err, f.Close()))
 }
 
-// measured RUN checks that every stored trial of a run is the one that the plan
-// had next, and that nothing is left to measure; with ! that something is.
+// measured RUN checks that every stored trial of a run is the one that the plan had next, and that nothing is left to
+// measure; with ! that something is left.
 func measured(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 1 {
 		ts.Fatalf("usage: [!] measured RUN")
@@ -316,8 +316,8 @@ func helps(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// nosecret SECRET checks that the last output and every file below $WORK, stores
-// among them, are free of a secret; files called password* are where it is kept.
+// nosecret SECRET checks that the last output and every file below $WORK, including stores, are free of a secret; it
+// is kept in the files called password*.
 func noSecret(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: nosecret SECRET")

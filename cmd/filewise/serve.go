@@ -42,7 +42,7 @@ Filewise's state directory, and stands in the URL that is printed on a terminal.
 			if len(args) > 0 {
 				f.address = args[0]
 			}
-			// A store that cannot be used is said now, one that does not exist may come.
+			// A store that cannot be used is reported now; one that does not exist may come.
 			if _, err := archive.List(cmd.Context(), a.storePath); err != nil {
 				return err
 			}

@@ -23,7 +23,7 @@ import (
 	"filewise/watch/web"
 )
 
-// freeAddress is an address on the loopback interface that nobody listens on.
+// freeAddress is an address on the loopback interface at which no process listens.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -83,8 +83,8 @@ func (l livePage) press(action string) {
 	}
 }
 
-// A run is looked at, paused, resumed and stopped through its own page and through
-// that of another process, which outlives it.
+// A run is looked at, paused, resumed and stopped through its own page and through another process's, which outlives
+// it.
 func TestServe(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

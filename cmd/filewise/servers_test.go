@@ -20,8 +20,7 @@ func whyNoServer() string {
 	return ""
 }
 
-// needServer skips a test with servers if there are none, and fails it in CI: there a skipped test would be one that
-// nobody runs.
+// needServer skips a test with servers if there are none, and fails it in CI: there a skipped test would never run.
 func needServer(t *testing.T) {
 	t.Helper()
 	switch why := whyNoServer(); {

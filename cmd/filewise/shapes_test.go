@@ -40,15 +40,16 @@ type shape struct {
 	work   []job
 }
 
-// job is a type of transactions: of 100 calls, weight are of it. The values in it are told as «1..9», «one|other», «time», «n» (a new
-// number), «uuid1..9» and «newuuid» (guid: of version 4), «@1» (the first one again), or as they are.
+// job is a type of transactions: of 100 calls, weight are of it. The values in it are written as «1..9», «one|other»,
+// «time», «n» (a new number), «uuid1..9» and «newuuid» (guid: of version 4), «@1» (the first one again), or as they
+// are.
 type job struct {
 	weight int
 	named  bool // statements are prepared, and values are parameters
 	lines  []string
 }
 
-// shapes are those of an engine: in the long part the quick ones, for each takes a minute or two, with
+// shapes are an engine's shapes: in the long part the quick ones, for each takes a minute or two, with
 // TEST_FILEWISE_SHAPES=1 all.
 func shapes(t *testing.T, engine string) (all []shape) {
 	t.Helper()
@@ -248,7 +249,7 @@ func (o *owned) connect(database string) (client, error) {
 // calls counts the an application makes, and sessions in how many of its own.
 const calls, appSessions = 400, 3
 
-// works has the application work, and returns what the server's log says of that.
+// works has the application work, and returns the server's log of it.
 func (s shape) works(t *testing.T, o *owned) (log string) {
 	t.Helper()
 	m := &maker{Rand: rand.New(rand.NewPCG(42, 1)), next: 20000}
@@ -333,7 +334,7 @@ func (s shape) captured(t *testing.T, o *owned, p *place, by ...string) (c captu
 	if dir := os.Getenv("TEST_FILEWISE_STUDIES"); dir != "" { // to be read
 		os.WriteFile(filepath.Join(dir, s.name+strings.Trim(by[0], "-")[:3]+".yaml"), []byte(file.Study), 0o600)
 	}
-	for _, f := range c.Fill { // what the shape's head says is filled in, as a user would: behind a part of the statement
+	for _, f := range c.Fill { // what the shape's head names is filled in, as a user would: behind a part of the statement
 		draw := ""
 		for said := range s.told {
 			of, is := strings.CutPrefix(said, "fill ")
@@ -377,7 +378,7 @@ func (s shape) measured(t *testing.T, o *owned, p *place, c capture.Study, study
 	t.Helper()
 	args := []string{"run", study, "--from", o.url(s.name), "--size=12MiB", "--instances=1", "--window=300ms", "--warm-up=0s",
 		"--max-blocks=3", "--budget=0"}
-	if kind, files := wholeTables(c); kind != "" { // as the study says
+	if kind, files := wholeTables(c); kind != "" { // as the study demands
 		for _, on := range []string{"a", "a+b"} {
 			args = append(args, "--layout", fmt.Sprintf("kind=%s,files=%d,volumes=%s", kind, files, on))
 		}
@@ -490,7 +491,7 @@ func (s shape) path(t *testing.T, o *owned) {
 	p.tidy()
 }
 
-// shares compares those of a study with what was fed.
+// shares compares a study's shares with what was fed.
 func (s shape) shares(t *testing.T, c capture.Study) {
 	t.Helper()
 	var fed, got []float64

@@ -7,7 +7,7 @@ import (
 	"filewise"
 )
 
-// The measures of a trial are told apart, each with what failed in it.
+// The measures of a trial are shown apart, each with what failed in it.
 func TestTrialLine(t *testing.T) {
 	second := [2]time.Duration{0, time.Second}
 	got := trialLine(filewise.Trial{Cell: filewise.Cell{Block: 2, Layout: "1 file"}, Measures: []filewise.Measure{

@@ -32,8 +32,8 @@ func readRun(path string, id int64) (plan experiment.Plan, trials []filewise.Tri
 	return r.Plan, trials, err
 }
 
-// inOrder checks that every trial is the one that the plan wanted after those before it, so none is missing, out of
-// order or measured twice, and that each is whole. It reports whether the plan wants no more.
+// inOrder checks that every trial is the one that the plan had next after the trials before it, so none is missing,
+// out of order or measured twice, and that each is whole. It reports whether the plan is complete.
 func inOrder(plan experiment.Plan, trials []filewise.Trial) (complete bool, err error) {
 	for i, t := range trials {
 		if t.State != filewise.Done {

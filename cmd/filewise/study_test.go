@@ -26,8 +26,8 @@ import (
 	"filewise/run/study"
 )
 
-// Every flag of run has its key in study files, which sets it. One that cannot be
-// said in a file at all belongs into notInStudies, with the reason.
+// Every flag of run has its key in study files, which sets it. One that a file cannot set at all belongs into
+// notInStudies, with the reason.
 func TestEveryFlagHasItsKey(t *testing.T) {
 	form := studyForm()
 	seen := map[string]bool{}
@@ -129,7 +129,7 @@ func compiled(t *testing.T) *jsonschema.Schema {
 	return s
 }
 
-// agrees wants the parser and the schema to accept a text, or neither.
+// agrees requires the parser and the schema to accept a text, or neither.
 func agrees(t *testing.T, s *jsonschema.Schema, path, text string, good bool) {
 	t.Helper()
 	_, err := study.Parse(path, []byte(text), studyForm(), func(string) (string, bool) { return "8", true })
@@ -171,7 +171,7 @@ func TestExamplesAreValid(t *testing.T) {
 // heldKey is a key of an example as a comment, with the value that holds without it.
 var heldKey = regexp.MustCompile(`(?m)^#([a-z0-9-]+: [^…\n]+)$`)
 
-// What init writes can be planned, and says of its other keys what holds without them.
+// What init writes can be planned, and states the defaults of its other keys.
 func TestExamplesRunAsTheyStand(t *testing.T) {
 	planned := func(text string) (experiment.Plan, error) {
 		s, err := study.Parse("s.yaml", []byte(strings.Replace(text, "#seed: …", "seed: 1", 1)), studyForm(), os.LookupEnv)

@@ -20,9 +20,8 @@ import (
 	"filewise/run/study"
 )
 
-// runStudy runs the experiments of a study file one after the other. One that
-// fails does not keep the others from being run; Ctrl-C ends them all.
-// open comes once the file is read, which may say what is to be opened.
+// runStudy runs the experiments of a study file one after the other. One that fails does not keep the others from
+// being run; Ctrl-C ends them all. open is called once the file is read, for the file may name what is to be opened.
 func (a *app) runStudy(cmd *cobra.Command, o *plan.Options, file string, only []string, g *resultFlags, open func() error) error {
 	all, err := a.planned(cmd, o, file, only)
 	for i := 0; err == nil && i < len(all); i++ { // before any is measured
@@ -156,8 +155,8 @@ func (a *app) printPlans(cmd *cobra.Command, all []study.Planned, g *resultFlags
 // the file itself.
 var notInStudies = map[string]bool{"help": true, "only": true, "no-pager": true}
 
-// studyForm returns what study files can say besides the options of a plan: what run has of other flags is said once
-// for the whole file.
+// studyForm returns the keys that study files have in addition to the options of a plan: run's other flags appear
+// once for the whole file.
 func studyForm() study.Form {
 	fresh := new(app) // registering sets what flags are bound to
 	run, root := fresh.runCommand(), &cobra.Command{}
@@ -186,8 +185,7 @@ func onceRows(fs *pflag.FlagSet) []plan.Option {
 	return rows
 }
 
-// fillOnce sets what the file says for all experiments, and neither the command line
-// nor the environment.
+// fillOnce sets what the file sets for all experiments, and neither the command line nor the environment does.
 func fillOnce(fs *pflag.FlagSet, s study.Study) error {
 	rows := onceRows(fs)
 	if err := s.FillOnce(rows); err != nil {
@@ -246,7 +244,7 @@ func completeScenarioOrFile(cmd *cobra.Command, args []string, word string) ([]s
 	return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt // in other directories
 }
 
-// planned are the experiments that a study file and the options beside it describe.
+// planned are the experiments that a study file and the options next to it describe.
 func (a *app) planned(cmd *cobra.Command, o *plan.Options, file string, only []string) ([]study.Planned, error) {
 	s, err := study.Load(file, studyForm(), os.LookupEnv)
 	a.hide(s.Secrets...)

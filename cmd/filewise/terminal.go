@@ -46,7 +46,7 @@ func fileOf(w io.Writer) (*os.File, bool) {
 // unpaged are the commands that show how something goes on, or ask: their output is not held back.
 var unpaged = []string{"run", "resume", "serve", "stop", "clean"}
 
-// pageable tells the pager whether a command's output is for it.
+// pageable reports to the pager whether a command's output is for it.
 func (a *app) pageable(cmd *cobra.Command) error {
 	if p, ok := beneath(a.stdout).(*pager.Pager); ok && slices.Contains(unpaged, cmd.Name()) {
 		return p.Off()
@@ -62,7 +62,7 @@ func (a *app) paged() error {
 	return nil
 }
 
-// size is that of a terminal in columns and rows. 0 means unknown.
+// size is a terminal's size in columns and rows. 0 means unknown.
 func size(w io.Writer) (width, height int) {
 	f, isFile := fileOf(w)
 	if !isFile {

@@ -56,7 +56,7 @@ func (p *place) watch(width, height uint16, env []string, args ...string) *watch
 			}
 			w.drawing = time.Since(first)
 		}
-		if errors.Is(err, io.EOF) || errors.Is(err, syscall.EIO) { // how Linux reports that nobody has it open
+		if errors.Is(err, io.EOF) || errors.Is(err, syscall.EIO) { // how Linux reports that no process has it open
 			break
 		}
 		if err != nil {
@@ -84,7 +84,7 @@ func wholeSequences(out []byte) int {
 	return len(out)
 }
 
-// what every picture says in its last line.
+// the last line of every picture.
 const pictureEnd = "Ctrl-C ends it"
 
 var progressBar = regexp.MustCompile(`\[#*·*\] +\d+ %, at most [0-9]+ (s|min( [0-9]+ s)?) left`)
@@ -134,7 +134,7 @@ func checkEnd(t *testing.T, w *watched) {
 	if strings.Contains(end, pictureEnd) || strings.Contains(end, "blocks done") || progressBar.MatchString(end) {
 		t.Errorf("the picture is still there at the end:\n%s", end)
 	}
-	flat := strings.Join(strings.Fields(end), " ") // lines end where the terminal does
+	flat := strings.Join(strings.Fields(end), " ") // lines are broken at the terminal's width
 	for _, want := range []string{"Run 1: inserts on sqlite", "6 files", "filewise report 1, or on the terminal: filewise show 1."} {
 		if !strings.Contains(flat, want) {
 			t.Errorf("%q is not on the screen at the end:\n%s", want, end)

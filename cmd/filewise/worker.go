@@ -20,7 +20,7 @@ import (
 	"filewise/run/study"
 )
 
-// temporalFlag registers where Temporal is.
+// temporalFlag registers Temporal's address.
 func temporalFlag(fs *pflag.FlagSet, address *string) {
 	fs.StringVar(address, "temporal", "", "`HOST:PORT` of Temporal (default: TEMPORAL_ADDRESS, a profile of temporal.toml, or localhost:7233)")
 }
@@ -112,7 +112,7 @@ func (a *app) makeOrder(order fleet.Order, given *plan.Options) (plan.Made, erro
 	return all[0].Made, nil
 }
 
-// dialled are the campaigns of Temporal, which go on whoever is interrupted that asks for them.
+// dialled are the campaigns of Temporal, which go on even if the command is interrupted.
 func (a *app) dialled(ctx context.Context, temporal string, do func(fleet.Campaigns) error) error {
 	c, err := fleet.Dial(ctx, temporal, nil)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"filewise/lab/experiment"
 )
 
-// Ask has the driver on a host do something. Its error is that the driver could not be asked,
-// or has died.
+// Ask has the driver on a host do something. Its error means that the request did not reach the driver, or it has
+// died.
 type Ask func(ctx context.Context, host string, o Order) (Answer, error)
 
 // Crew are the drivers of a run. It implements experiment.Drivers.
@@ -30,17 +30,17 @@ type Crew struct {
 	Run     string // a name that no other run has
 
 	plan  experiment.Plan // that they were greeted with
-	gone  bool            // one could not be asked, or has died
+	gone  bool            // a request did not reach one, or it has died
 	loads int
 	lead  time.Duration // from arming to the start
 }
 
-// Patience states how long a driver, or a campaign's host, that is gone is waited for. It is asked for again so
-// often.
+// Patience states how long a driver, or a campaign's host, that is gone is waited for. The request is repeated every
+// askAgain.
 const Patience, askAgain = time.Hour, 2 * time.Second
 
-// The lead is what it takes to greet all, for all have to be told of the instant before it. It
-// goes towards twice what telling takes.
+// The lead is the time that greeting all takes, for all have to get the instant before it comes. It goes towards
+// twice the time of sending it.
 const leastLead, mostLead, leaveWithin = 250 * time.Millisecond, 10 * time.Second, 3 * time.Second
 
 // Greet refuses drivers that are not there, or cannot work on the plan's target. It is called
@@ -85,7 +85,7 @@ func (c *Crew) Await(ctx context.Context, waits func(why string)) error {
 	return nil
 }
 
-// unasked is the error of a driver that could not be asked, or has died.
+// unasked is the error of a driver that a request did not reach, or that has died.
 type unasked struct{ error }
 
 // Is has it void a trial.
@@ -99,15 +99,15 @@ func slim(p experiment.Plan) experiment.Plan {
 	return p
 }
 
-// Leave has all drivers let go of what they have, as far as they can be asked at once: one that has
-// died is not waited for.
+// Leave has all drivers let go of what they have, as far as requests reach them at once: one that has died is not
+// waited for.
 func (c *Crew) Leave(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, leaveWithin)
 	defer cancel()
 	_, _ = c.all(ctx, func(int) Order { return Order{} }) // else they do so after a while
 }
 
-// all asks all drivers for something, side by side. Where one fails the others are told to stop.
+// all sends a request to all drivers, side by side. If one fails the others are stopped.
 func (c *Crew) all(ctx context.Context, order func(i int) Order) ([]Answer, error) {
 	answers := make([]Answer, len(c.Hosts))
 	eg, ctx := errgroup.WithContext(ctx)

@@ -19,13 +19,13 @@ import (
 type Driver struct {
 	// Open opens a target with this host's own password.
 	Open func(context.Context, filewise.Target) (filewise.Server, error)
-	// Version is that of Filewise here.
+	// Version is Filewise's version here.
 	Version string
-	// Hide takes secrets out of what others are told.
+	// Hide takes secrets out of what others get.
 	Hide  func(string) string
 	Clock filewise.Clock
 
-	working sync.Mutex // held for what is asked for
+	working sync.Mutex // held during a request
 	cut     atomic.Pointer[context.CancelFunc]
 
 	target string // which is open, as JSON. Empty means none is
@@ -54,16 +54,16 @@ func (a *armed) close() error {
 	return err
 }
 
-// patience states how long a driver keeps what nobody asks for any more.
+// patience states how long a driver keeps what no request needs any more.
 const patience = time.Minute
 
-// Do does what is asked for. What fails is in the answer.
+// Do carries out an order. What fails is in the answer.
 func (d *Driver) Do(ctx context.Context, o Order) Answer {
 	a, err := d.do(ctx, o)
 	if err != nil {
 		a.Failure = failureOf(err, d.Hide)
 	}
-	a.Result.Failures = nil // which is said
+	a.Result.Failures = nil // which is reported
 	return a
 }
 

@@ -24,8 +24,8 @@ import (
 	"filewise/lab/workload"
 )
 
-// world is an experiment with 5 connections on the fake engine, where 4 files are better. What
-// drivers are asked and say goes through JSON, as on its way to other processes.
+// world is an experiment with 5 connections on the fake engine, where 4 files are better. Drivers' requests and
+// answers go through JSON, as on their way to other processes.
 type world struct {
 	engine  *fake.Engine
 	drivers map[string]*Driver
@@ -130,9 +130,8 @@ func (w *world) run(t *testing.T) experiment.Judgement {
 	return j
 }
 
-// The trials and the verdict of three drivers are those of one process with the same
-// connections, in a window and of fixed work, one after the other and in turns, though a driver's
-// clock is wrong.
+// The trials and the verdict of three drivers equal those by one process with the same connections, in a window and
+// of fixed work, one after the other and in turns, though a driver's clock is wrong.
 func TestDriversAreOneProcess(t *testing.T) {
 	alter := map[string]func(*experiment.Plan){
 		"window": func(*experiment.Plan) {},

@@ -1,11 +1,10 @@
-// Package drivers has several processes, the drivers, put one load on one server in
-// lockstep: a crew arms each of them with its connections, has all start at one instant,
-// and merges what they have done. How a driver is reached is the caller's affair.
+// Package drivers has several processes, the drivers, put one load on one server in lockstep: a crew arms each of
+// them with its connections, has all start at one instant, and merges what they have done. How a driver is reached is
+// the caller's affair.
 //
-// All know the instant by the server's clock, against which each measures its own before
-// every load. The window opens when all have begun, and what somebody is late makes it shorter.
-// A start that leaves less than half of it, or a driver that does not answer, voids the trial; a driver
-// that is gone is waited for before the next one.
+// All have the instant by the server's clock, against which each measures its own before every load. The window opens
+// when all have begun, and a late driver makes it shorter. A start that leaves less than half of it, or a driver that
+// does not answer, voids the trial; a driver that is gone is waited for before the next one.
 package drivers
 
 import (
@@ -19,7 +18,7 @@ import (
 	"filewise/lab/experiment"
 )
 
-// Order holds what a driver is asked for: one of these, or nothing: to let go of all that it has.
+// Order holds a request to a driver: one of these, or nothing, to let go of all that it has.
 type Order struct {
 	Greet *Greeting `json:"greet,omitempty"`
 	Arm   *Task     `json:"arm,omitempty"`
@@ -55,7 +54,7 @@ type Start struct {
 	At time.Time `json:"at"`
 }
 
-// Answer holds what a driver says.
+// Answer is a driver's reply to an Order.
 type Answer struct {
 	Clock   Reading       `json:"clock"`
 	Result  drive.Result  `json:"result"`  // of a start
@@ -93,7 +92,7 @@ type Reading struct {
 	Within time.Duration `json:"within_ns"` // to either side
 }
 
-// readings are taken of a clock: that of the shortest way there and back counts.
+// readings are taken of a clock: the reading of the shortest way there and back counts.
 const readings = 12
 
 // read compares the clocks.

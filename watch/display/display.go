@@ -27,8 +27,8 @@ const interval = 250 * time.Millisecond
 type Options struct {
 	Live  bool // a terminal that understands cursor movement
 	Color bool
-	// Size asks for the terminal's columns and rows, before every picture: it may be resized meanwhile. 0: unknown.
-	// Nil means 80 × 24.
+	// Size returns the terminal's columns and rows; it is called before every picture, for the terminal may be
+	// resized. 0 means unknown. Nil means 80 × 24.
 	Size func() (width, height int)
 	// Board has the steps within a stage, which are shown with it. Nil means none.
 	Board *progress.Board
@@ -134,7 +134,7 @@ func (x *Display) loop() {
 	}
 }
 
-// begun is when began what the status tells.
+// begun returns when the status's present step began.
 func (x *Display) begun() time.Time {
 	if x.state.started.IsZero() {
 		return x.state.since

@@ -47,8 +47,7 @@ func TestNotifyNeverWaits(t *testing.T) {
 	}
 }
 
-// What a run waits for is said, with or without a live picture, and gone once a
-// trial goes on.
+// What a run waits for is shown, with or without a live picture, and gone once a trial goes on.
 func TestWaiting(t *testing.T) {
 	for _, live := range []bool{true, false} {
 		var b strings.Builder

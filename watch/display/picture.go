@@ -63,8 +63,8 @@ func (x *Display) bar(now time.Time, width int) string {
 		say.Human(left.Round(time.Second)))
 }
 
-// forecast states what the budget can tell, or that the blocks planned will not resolve the margin, as soon as that
-// is foreseen. Empty means nothing of the kind.
+// forecast states what the budget can resolve, or that the blocks planned will not resolve the margin, as soon as
+// that is foreseen. Empty means nothing of the kind.
 func (x *Display) forecast() string {
 	if f := x.state.judgement.Forecast; f != nil {
 		return f.Sentence

@@ -64,7 +64,7 @@ func TestBack(t *testing.T) {
 	}
 }
 
-// The bar moves while a trial runs, and stands where it is waited for others.
+// The bar moves while a trial runs, and stands while the run waits for others.
 func TestBar(t *testing.T) {
 	now := time.Now()
 	x := &Display{data: report.Data{Plan: experiment.Plan{Budget: 100 * time.Second}}}

@@ -10,7 +10,7 @@ import (
 	"filewise/internal/nearest"
 )
 
-// Address is somebody who is told, by one way.
+// Address is a receiver of messages, by one way.
 type Address struct {
 	kind    kind
 	url     *url.URL // of an HTTP service, as it is called
@@ -30,7 +30,7 @@ const (
 	webhook  kind = "webhook"
 )
 
-// schemes are those of the URLs, with the way and the scheme that is called.
+// schemes are the URLs' schemes, with the way and the scheme that is called.
 var schemes = map[string]struct {
 	kind kind
 	by   string
@@ -175,8 +175,8 @@ func serviceSecrets(u *url.URL) []filewise.Secret {
 	return out
 }
 
-// SecretsIn are those of a text that may be an address, for masking what is printed.
-// Of one that cannot be parsed it is all that stands behind the scheme.
+// SecretsIn are the secrets of a text that may be an address, for masking what is printed. If it cannot be parsed,
+// all that stands behind the scheme is secret.
 func SecretsIn(text string) []filewise.Secret {
 	scheme, rest, ok := strings.Cut(text, "://")
 	if _, known := schemes[strings.ToLower(scheme)]; !ok || !known {
@@ -192,7 +192,7 @@ func SecretsIn(text string) []filewise.Secret {
 // String is the address without its secrets.
 func (a Address) String() string { return a.shown }
 
-// Secrets are the parts that nobody else should see.
+// Secrets are the parts that only their user should see.
 func (a Address) Secrets() []filewise.Secret { return slices.Clone(a.secrets) }
 
 // Mail reports whether it is a mailbox, which gets reports.

@@ -91,8 +91,7 @@ func (m *mailbox) setPort(u *url.URL) error {
 	return nil
 }
 
-// setTLS: a password goes to another machine only under TLS, unless the URL says
-// otherwise.
+// setTLS: a password goes to another machine only under TLS, unless the URL allows it.
 func (m *mailbox) setTLS(scheme string, q url.Values) error {
 	m.tls = tlsOffered
 	if m.password != "" && !loopback(m.host) {
@@ -196,7 +195,7 @@ func (m mailbox) clients(timeout time.Duration) ([]*gomail.Client, error) {
 	return out, nil
 }
 
-// connect logs in by the first way that the server knows.
+// connect logs in by the first way that the server supports.
 func (m mailbox) connect(ctx context.Context) (*gomail.Client, *smtp.Client, error) {
 	clients, err := m.clients(answerWithin)
 	if err != nil {
@@ -227,7 +226,7 @@ func (m mailbox) send(ctx context.Context, msg Message) error {
 	err = c.SendWithSMTPClient(s, out)
 	closing := c.CloseWithSMTPClient(s)
 	if out.IsDelivered() {
-		return nil // it has it: what it says at the end changes nothing
+		return nil // it has it: its answer at the end changes nothing
 	}
 	return errors.Join(err, closing)
 }

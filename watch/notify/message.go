@@ -10,7 +10,7 @@ import (
 	"filewise/internal/nearest"
 )
 
-// Event holds what people are told of.
+// Event is a kind of message.
 type Event string
 
 // The events of a run. A run ends with one of done, decided and failed, or with
@@ -20,11 +20,11 @@ const (
 	Done      Event = "done"      // ended with its budget or its blocks spent
 	Decided   Event = "decided"   // ended early, because it is decided
 	Failed    Event = "failed"    // ended without a result
-	Attention Event = "attention" // somebody should look
+	Attention Event = "attention" // needs a person's look
 	Test      Event = "test"      // nothing has happened
 )
 
-// Events are those that can be chosen.
+// Events are the events that can be chosen.
 var Events = []Event{Started, Done, Decided, Failed, Attention}
 
 // ParseEvents reads a list such as "done,failed". Errors have CodeUsage.
@@ -43,8 +43,8 @@ func ParseEvents(text string) ([]Event, error) {
 	return out, nil
 }
 
-// Message holds what is said. Its JSON is what a webhook gets, headed by Format and Schema; docs/notifications.md
-// describes every field.
+// Message holds a message's contents. Its JSON is what a webhook gets, headed by Format and Schema;
+// docs/notifications.md describes every field.
 type Message struct {
 	Event   Event     `json:"event"`
 	Time    time.Time `json:"time"`
@@ -60,7 +60,7 @@ type Message struct {
 	ReportName string `json:"-"`
 }
 
-// Run holds what a message says of a run.
+// Run holds a message's facts of a run.
 type Run struct {
 	ID       int64      `json:"id,omitempty"` // missing: it is not stored yet
 	State    string     `json:"state,omitempty"`
@@ -106,5 +106,5 @@ type Document struct {
 
 func (m Message) json() ([]byte, error) { return json.Marshal(Document{Format, Schema, m}) }
 
-// urgent reports whether somebody has to do something.
+// urgent reports whether a person has to do something.
 func (m Message) urgent() bool { return m.Event == Failed || m.Event == Attention }

@@ -17,7 +17,7 @@ const (
 	pause        = time.Second      // before the second try, twice as long before the third
 )
 
-// Send says the message once. Errors show no secret; their text states what happened, not where.
+// Send sends the message once. Errors show no secret; their text states what happened, not where.
 func (a Address) Send(ctx context.Context, m Message) error {
 	send := a.post
 	if a.kind == mailKind {
@@ -45,8 +45,8 @@ func (a Address) within(ctx context.Context, do func(context.Context) error) err
 	return filewise.HideIn(err, a.secrets...)
 }
 
-// Notifier tells several addresses of the events of one run, to each one after the
-// other. It is not for concurrent use, but Queue.
+// Notifier sends the events of one run to several addresses, one after the other. Only Queue is safe for concurrent
+// use.
 type Notifier struct {
 	addresses []Address
 	events    []Event
@@ -55,7 +55,7 @@ type Notifier struct {
 	waiting [][]Message // by address, the oldest first
 }
 
-// New returns a notifier that tells the addresses of these events.
+// New returns a notifier that sends these events to the addresses.
 func New(addresses []Address, events []Event) *Notifier {
 	return &Notifier{addresses: addresses, events: events, waiting: make([][]Message, len(addresses))}
 }
@@ -63,9 +63,9 @@ func New(addresses []Address, events []Event) *Notifier {
 // Reports reports whether anybody gets reports.
 func (n *Notifier) Reports() bool { return slices.ContainsFunc(n.addresses, Address.Mail) }
 
-// Try says the message that the run starts, so that an address that does not work is
-// known now. Mail of which started was not chosen is tried without a message; for a
-// service there is no other way. The error has CodePreflight.
+// Try sends the message that the run starts, so that an address that does not work is found now. Mail of which
+// started was not chosen is tried without a message; for a service there is no other way. The error has
+// CodePreflight.
 func (n *Notifier) Try(ctx context.Context, m Message) error {
 	return n.each(func(i int) error {
 		a := n.addresses[i]
@@ -95,11 +95,10 @@ func (n *Notifier) Queue(m Message) {
 	}
 }
 
-// Deliver tries once to say what is queued. What fails stays, for Finish.
+// Deliver tries once to send what is queued. What fails stays, for Finish.
 func (n *Notifier) Deliver(ctx context.Context) { _ = n.deliver(ctx, 1) }
 
-// Finish states what is queued, with some attempts. The errors are of the addresses that could not be told
-// everything.
+// Finish sends what is queued, with some attempts. The errors are for the addresses that did not get everything.
 func (n *Notifier) Finish(ctx context.Context) error { return n.deliver(ctx, attempts) }
 
 func (n *Notifier) deliver(ctx context.Context, tries int) error {

@@ -92,7 +92,7 @@ func TestMailRefused(t *testing.T) {
 	}
 }
 
-// A password travels under TLS where the server asks for it, in whatever way it wants it, and nowhere if the
+// A password travels under TLS if the server demands it, in any of the ways to demand it, and nowhere if the
 // certificate is not one to be trusted.
 func TestMailUnderTLS(t *testing.T) {
 	servers := map[string]*notifytest.Mail{

@@ -42,7 +42,7 @@ func (a Address) post(ctx context.Context, m Message) error {
 	return &refusal{res.StatusCode, fmt.Sprintf("it answers %d %s%s", res.StatusCode, http.StatusText(res.StatusCode), quoted(said))}
 }
 
-// refusal is the answer of a service that has understood, and does not want.
+// refusal is the answer of a service that has understood, and refuses.
 type refusal struct {
 	status int
 	text   string
@@ -65,7 +65,7 @@ func withoutURL(err error) error {
 	return err
 }
 
-// quoted is the first line of what a service said.
+// quoted is the first line of a service's answer.
 func quoted(said []byte) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(strings.ToValidUTF8(string(said), "?")), "\n")
 	line = strings.TrimSpace(strings.Map(func(r rune) rune {

@@ -157,7 +157,7 @@ func impostor(t *testing.T, b *browsertest.Tab, was *Server) {
 	must(t, server.Close())
 }
 
-// At an address that others can reach, everything wants the token, and the page's links go on working with it.
+// At an address that others can reach, everything demands the token, and the page's links go on working with it.
 func TestLinksElsewhere(t *testing.T) {
 	d := finished(t)
 	s, err := Listen(Config{Address: "0.0.0.0:0", Token: testToken, Archive: shelf{runs: []report.Data{first(t, d, 13)}}, Version: "test"})
@@ -175,7 +175,7 @@ func TestLinksElsewhere(t *testing.T) {
 	sees(t, b, "document.body.innerText.includes('this needs the token')") // the ticket is spent
 }
 
-// The page lists the newest runs, and older ones when they are asked for.
+// The page lists the newest runs, and older ones on demand.
 func TestOlderRuns(t *testing.T) {
 	d := first(t, finished(t), 13)
 	var all []report.Data

@@ -38,7 +38,7 @@ func courseOf(length time.Duration, counts []int64) Course {
 	return c
 }
 
-// courseOfMeasure is that of a finished trial, without what came after its window.
+// courseOfMeasure is the course of a finished trial, without what came after its window.
 func courseOfMeasure(t filewise.Trial, m filewise.Measure) Course {
 	counts := m.Slices
 	if m.SliceLength > 0 {
@@ -49,7 +49,7 @@ func courseOfMeasure(t filewise.Trial, m filewise.Measure) Course {
 	return c
 }
 
-// earlierShown counts the earlier trials are drawn beside the running one.
+// earlierShown is the most earlier trials that are drawn next to the running one.
 const earlierShown = 5
 
 // earlier are the courses of the layout's last trials, the newest last.
@@ -105,7 +105,7 @@ func (s *soFar) of(live *drive.Live) Course {
 	return courseOf(length, s.counts)
 }
 
-// goneFor states how long nobody looks before a page counts as left: one that is loaded again is away for a moment.
+// goneFor states how long a page may be away before it counts as left: one that is loaded again is away for a moment.
 const goneFor = 3 * time.Second
 
 // Watched reports whether a page is open in a browser.

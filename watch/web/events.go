@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// eventEvery states how often an open page is told what is new.
+// eventEvery states how often an open page gets what is new.
 const eventEvery = 500 * time.Millisecond
 
-// events tells a page what happens, from now until it goes away.
+// events sends a page what happens, from now until it goes away.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	pages := &s.pages
 	if s.guard.known(r) {
@@ -42,7 +42,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// stream holds what one page has been told. Writing to it waits for its browser and for nothing else, and not for
+// stream holds what one page has received. Writing to it waits for its browser and for nothing else, and not for
 // ever.
 type stream struct {
 	w       http.ResponseWriter
@@ -58,7 +58,7 @@ type stream struct {
 	fleet   *knownFleet
 }
 
-// tell sends what the page does not know yet.
+// tell sends what the page does not have yet.
 func (st *stream) tell(p picture) {
 	if !bytes.Equal(st.list, p.list) {
 		st.list = p.list

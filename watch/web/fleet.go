@@ -45,20 +45,20 @@ type Worker struct {
 	Working bool     `json:"working"`
 }
 
-// What is known of campaigns is asked for again after fleetEvery, and for a tenth of the time at
-// most: there may be a thousand hosts.
+// The state of campaigns is read again after fleetEvery, and for a tenth of the time at most: there may be a thousand
+// hosts.
 const (
 	fleetEvery  = 5 * time.Second
 	fleetWithin = time.Minute
 )
 
-// fleetWatch asks for what campaigns do while somebody looks, who does not wait for it.
+// fleetWatch reads what campaigns do while a page is open, which does not wait for it.
 type fleetWatch struct {
-	ask func(context.Context) (Fleet, error) // nil: there is nobody to ask
+	ask func(context.Context) (Fleet, error) // nil means there are no campaigns to ask
 
 	mu     sync.Mutex
 	next   time.Time
-	cancel context.CancelFunc // while it is asked
+	cancel context.CancelFunc // during a request
 	known  *knownFleet
 }
 
@@ -99,7 +99,7 @@ func (w *fleetWatch) hear(ctx context.Context, ask func(context.Context) (Fleet,
 	w.next = time.Now().Add(max(fleetEvery, 10*time.Since(began)))
 }
 
-// close gives up what is asked.
+// close gives up the request.
 func (w *fleetWatch) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -129,7 +129,7 @@ var (
 		"host")
 )
 
-// ofFleet is what campaigns do; what is old is not told.
+// ofFleet writes what campaigns do; what is old is left out.
 func (s scrape) ofFleet(f *knownFleet) {
 	if f == nil || f.Problem != "" {
 		return

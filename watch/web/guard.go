@@ -94,8 +94,8 @@ func writeNew(path, text string) error {
 	return os.Link(f.Name(), path)
 }
 
-// guard lets in who may: readers everywhere but on an address that others can
-// reach, and the buttons, want the token; other sites' pages are kept out.
+// guard authorizes requests: readers everywhere except on an address that others can reach, and the buttons, need the
+// token; other sites' pages are kept out.
 type guard struct {
 	token    string
 	loopback bool

@@ -93,7 +93,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 	}
 }
 
-// Nothing but the three words does anything, and those for nobody without the token or from another site's page.
+// Nothing except the three words does anything, and they do nothing without the token or from another site's page.
 func TestOnlyTheOwnerPushesButtons(t *testing.T) {
 	var stopped atomic.Bool
 	m := NewMonitor(first(t, finished(t), 0), "", func() { stopped.Store(true) })

@@ -19,11 +19,10 @@ import (
 type door struct {
 	Address string           `json:"address"` // of this host alone
 	Key     string           `json:"key"`     // which a connection sends first
-	Process process.Identity `json:"process"` // Windows takes 2 s to refuse a port at which nobody listens any more
+	Process process.Identity `json:"process"` // Windows takes 2 s to refuse a port at which no process listens any more
 }
 
-// listenTCP listens on any port of this host, which a new file in the directory tells with the key.
-// done removes it.
+// listenTCP listens on any port of this host, which a new file in the directory names with the key. done removes it.
 func listenTCP(dir, name string) (l net.Listener, done func(), err error) {
 	d := door{Key: rand.Text()}
 	if d.Process, err = process.Self(); err != nil {
@@ -44,7 +43,7 @@ func listenTCP(dir, name string) (l net.Listener, done func(), err error) {
 	return keyedListener{l, d.Key}, func() { _ = os.Remove(path) }, nil
 }
 
-// dialTCP connects to the run that a file tells of. The error is os.ErrProcessDone if its process is gone.
+// dialTCP connects to the run that a file names. The error is os.ErrProcessDone if its process is gone.
 func dialTCP(ctx context.Context, path string) (net.Conn, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

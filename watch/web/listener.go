@@ -59,7 +59,7 @@ func hostOf(a net.Addr) string {
 	return tcp.IP.String()
 }
 
-// enter counts a connection and says who has to go for it. Nil means nobody.
+// enter counts a connection and returns the one that has to go for it. Nil means none.
 func (l *limitedListener) enter(v *connection) *connection {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -107,7 +107,7 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// connectionKey is that of a request's connection in its context.
+// connectionKey is the context key of a request's connection.
 type connectionKey struct{}
 
 func withConnection(ctx context.Context, conn net.Conn) context.Context {

@@ -31,7 +31,7 @@ func dialled(t *testing.T, s *Server, text string, gone *atomic.Int64) net.Conn 
 const slowPost = "POST /login HTTP/1.1\r\nHost: localhost\r\n" +
 	"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 900\r\n\r\nt"
 
-// events opens a page that is told what happens, and gives the status of the answer.
+// events opens a page that receives events, and gives the status of the answer.
 func events(t *testing.T, s *Server, header string) (int, *bufio.Reader) {
 	t.Helper()
 	c := dialled(t, s, "GET /api/events HTTP/1.1\r\nHost: localhost\r\n"+header+"\r\n", nil)
@@ -91,7 +91,7 @@ func TestReadersLeaveRoom(t *testing.T) {
 	}
 }
 
-// Another host has its share and takes nobody else's; anyone who has the token goes for nobody.
+// Another host has its share and takes no other's; a connection with the token never has to go.
 func TestShares(t *testing.T) {
 	d := &limitedListener{}
 	come := func(host string) (v, out *connection) {

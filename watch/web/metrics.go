@@ -96,10 +96,10 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s gauge\n%s", m.name, m.help, m.name, strings.Join(lines[m], ""))
 	}
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	_, _ = io.WriteString(w, b.String()) // who has gone away cannot be told
+	_, _ = io.WriteString(w, b.String()) // a client that has gone away gets no error
 }
 
-// scrape returns what there is to tell at the moment.
+// scrape returns the metrics of the moment.
 func (s *Server) scrape(ctx context.Context) scrape {
 	out := make(scrape)
 	out.gauge(metricBuild, 1, s.config.Version, runtime.Version())
@@ -158,7 +158,7 @@ func (s scrape) ofLayout(layout []string, p *Progress, l report.LayoutDoc) {
 	s.gauge(metricPlanned, float64(planned), layout...)
 }
 
-// ofFamily is what was found about a layout; what is not known is absent.
+// ofFamily writes what was found about a layout; what is not known is absent.
 func (s scrape) ofFamily(family []string, p *Progress, l report.LayoutDoc) {
 	if l.Typical != nil {
 		s.gauge(metricTypical, *l.Typical, append(family, strings.TrimSuffix(l.Unit, "/s"))...)
@@ -200,7 +200,7 @@ func (s scrape) ofTrial(layout []string, n *Now) {
 	}
 }
 
-// ofCounters is what the probes of the running trial tell.
+// ofCounters writes the counters of the running trial's probes.
 func (s scrape) ofCounters(layout []string, n *Now) {
 	waiting := make(map[filewise.WaitClass]float64)
 	for _, c := range n.Counters {

@@ -40,7 +40,7 @@ func scraped(t *testing.T, s *Server) map[string]*dto.MetricFamily {
 	return all
 }
 
-// value is that of the metric with these labels. NaN means there is none.
+// value is the value of the metric with these labels. NaN means there is none.
 func value(f *dto.MetricFamily, labels map[string]string) float64 {
 	for _, m := range f.GetMetric() {
 		same := 0

@@ -14,8 +14,8 @@ import (
 	"filewise/results/report"
 )
 
-// Monitor knows what a run of this process is doing, and can pause and stop it. It
-// works only when it is asked. It is safe for concurrent use.
+// Monitor follows a run of this process, and can pause and stop it. It works only on requests. It is safe for
+// concurrent use.
 type Monitor struct {
 	store     string
 	preflight []filewise.Warning
@@ -63,8 +63,7 @@ func (m *Monitor) judged(j experiment.Judgement) experiment.Judgement {
 	return j
 }
 
-// Notify hears of an event. It never waits: what it does takes microseconds,
-// whoever looks.
+// Notify receives an event. It never waits: its work takes microseconds, whoever looks.
 func (m *Monitor) Notify(e experiment.Event) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -140,8 +139,7 @@ func (m *Monitor) Stop() {
 	m.stop()
 }
 
-// Await returns when no pause is on; waiting is told once that one is. The error is
-// the context's.
+// Await returns when no pause is on; waiting is called once if one is. The error is the context's.
 func (m *Monitor) Await(ctx context.Context, waiting func(experiment.Event)) error {
 	for {
 		m.mu.Lock()
@@ -159,7 +157,7 @@ func (m *Monitor) Await(ctx context.Context, waiting func(experiment.Event)) err
 	}
 }
 
-// Status returns what is known now, without the Progress that the asker knows already.
+// Status returns the present state, without the Progress that the client has already.
 func (m *Monitor) Status(ctx context.Context, known uint64) Status {
 	m.mu.Lock()
 	s := Status{Store: m.store, Run: m.data.RunID, Version: m.version}

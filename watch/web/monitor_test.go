@@ -72,13 +72,13 @@ func TestStatusOfKnownVersion(t *testing.T) {
 	}
 }
 
-// Browsers that never read, or go away, neither hold up what the run tells nor
-// leave anything behind; the answer to those that read goes on.
+// Browsers that never read, or go away, neither hold up the run's events nor leave anything behind; the answer to
+// browsers that read goes on.
 func TestSlowBrowsers(t *testing.T) {
 	d := finished(t)
 	before := runtime.NumGoroutine()
 	m := NewMonitor(first(t, d, 3), "", func() {})
-	// More is to be told at once than the system takes for a browser that does not read.
+	// More is sent at once than the system takes for a browser that does not read.
 	long := report.Data{RunID: 1, Plan: experiment.Plan{Scenario: strings.Repeat("x", 10<<20)}}
 	s, err := Listen(Config{Address: "127.0.0.1:0", Token: testToken, Archive: shelf{runs: []report.Data{long}}, Version: "test"})
 	must(t, err)
@@ -172,7 +172,7 @@ func TestSocket(t *testing.T) {
 	}
 }
 
-// withoutKey asks at the address that a file tells, which has no effect.
+// withoutKey sends a request to a file's address without the key, which has no effect.
 func withoutKey(t *testing.T, path string) {
 	text, err := os.ReadFile(path)
 	must(t, err)
@@ -190,7 +190,7 @@ func withoutKey(t *testing.T, path string) {
 	}
 }
 
-// Of a killed process nothing is asked at a port that may be another's by now.
+// No request goes to a killed process's port, which may be another's by now.
 func TestDoorOfKilled(t *testing.T) {
 	cmd := exec.Command("sleep", "100")
 	must(t, cmd.Start())
@@ -242,7 +242,7 @@ func TestSocketOfKilled(t *testing.T) {
 	}
 }
 
-// A store that cannot be read is said on the page.
+// A store that cannot be read is reported on the page.
 func TestStoreThatCannotBeRead(t *testing.T) {
 	s := opened(t, shelf{err: errors.New("disk on fire")}, nil)
 	if p := s.current(t.Context()); p.problem != "disk on fire" || p.status.Progress != nil {
@@ -250,7 +250,7 @@ func TestStoreThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// What the layout to use loses in latency is told beside the headline.
+// What the layout to use loses in latency stands next to the headline.
 func TestProgressSaysWhatLatencyLoses(t *testing.T) {
 	d := finished(t)
 	d.Judgement.Families[0].LatencyLoss = "But p99 is long."

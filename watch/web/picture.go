@@ -14,7 +14,7 @@ import (
 // picture holds what is to be shown at one moment; nothing in it changes any more.
 type picture struct {
 	status  Status
-	run     measured // that is being measured. Nil means none, or it cannot be asked
+	run     measured // that is being measured. Nil means none, or it does not answer
 	list    []byte   // the runs, as JSON
 	listed  time.Time
 	stored  storedKey // the run whose progress was read from the store
@@ -37,7 +37,7 @@ func (s *Server) current(ctx context.Context) picture {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if time.Since(s.taken) >= pictureFor {
-		// Who asked first may go away; the others still want the picture.
+		// The first client may go away; the others still need the picture.
 		s.picture = s.take(context.WithoutCancel(ctx), s.picture)
 		s.taken = time.Now()
 	}
@@ -95,7 +95,7 @@ func (p *picture) listRuns(ctx context.Context, a Archive) {
 	}
 }
 
-// fromStore shows the newest stored run, if none can be asked.
+// fromStore shows the newest stored run, if none answers.
 func (p *picture) fromStore(ctx context.Context, a Archive) {
 	var runs []store.RunInfo
 	if json.Unmarshal(p.list, &runs) != nil || len(runs) == 0 {

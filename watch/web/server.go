@@ -24,7 +24,7 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// DefaultAddress is where the page is when none is given.
+// DefaultAddress is the page's address when none is given.
 const DefaultAddress = "127.0.0.1:8421"
 
 // Archive holds what is stored.
@@ -58,7 +58,7 @@ type Server struct {
 	listener net.Listener
 	http     *http.Server
 	ended    chan struct{} // Serve has returned
-	leaving  chan struct{} // closed when pages have to be told the last state
+	leaving  chan struct{} // closed when pages have to get the last state
 	once     sync.Once
 	pages    atomic.Int64 // that are open, of those without the token
 	owned    atomic.Int64 // and with it: others' do not keep them out
@@ -71,8 +71,7 @@ type Server struct {
 	taken   time.Time
 }
 
-// quiet drops what net/http says of browsers that went away: a terminal that shows
-// a run is no place for it.
+// quiet drops net/http's messages about browsers that went away: a terminal that shows a run is no place for them.
 var quiet = log.New(io.Discard, "", 0)
 
 // The limits of what browsers may cost.
@@ -129,8 +128,7 @@ func (s *Server) URL() string {
 	return "http://" + net.JoinHostPort(host, strconv.Itoa(addr.Port)) + "/"
 }
 
-// Close tells the open pages the last state and ends the server; it waits for a
-// slow one no longer than two seconds.
+// Close sends the open pages the last state and ends the server; it waits for a slow one no longer than two seconds.
 func (s *Server) Close() {
 	s.once.Do(func() {
 		s.mu.Lock()
@@ -290,5 +288,5 @@ func writeJSON(w http.ResponseWriter, v any) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(body) // who has gone away cannot be told
+	_, _ = w.Write(body) // a client that has gone away gets no error
 }

@@ -21,7 +21,7 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// The actions that a run can be asked for.
+// The actions that a client can request of a run.
 const (
 	ActionPause  = "pause"
 	ActionResume = "resume"
@@ -55,8 +55,8 @@ func (l local) Do(_ context.Context, action string) error {
 	return nil
 }
 
-// Expose lets other processes of this user ask, through a socket in a directory
-// that nobody else can enter. The returned function ends it.
+// Expose lets other processes of this user ask, through a socket in a directory that no other user can enter. The
+// returned function ends it.
 func (m *Monitor) Expose(dir string) (closeIt func(), err error) {
 	return m.expose(dir, runtime.GOOS == "windows") // where sockets in directories came late, and have short paths
 }
@@ -195,7 +195,7 @@ func (r remote) ask(ctx context.Context, method, path string) ([]byte, error) {
 
 // remotes are the runs of other processes that have sockets in a directory.
 func remotes(dir string) []measured {
-	files, _ := os.ReadDir(dir) // none: nobody measures
+	files, _ := os.ReadDir(dir) // none means no process measures
 	var out []measured
 	for _, f := range files {
 		if name := f.Name(); strings.HasSuffix(name, socketSuffix) && name != socketName(os.Getpid()) {
@@ -218,5 +218,5 @@ func sweep(dir string) {
 	}
 }
 
-// killed tells by an error of dial whether the process is gone.
+// killed reports by an error of dial whether the process is gone.
 func killed(err error) bool { return fault.Refused(err) || errors.Is(err, os.ErrProcessDone) }

@@ -18,7 +18,7 @@ type Status struct {
 	// Version grows when Progress changes; Progress is absent if the asker has it.
 	Version  uint64    `json:"version"`
 	Progress *Progress `json:"progress,omitempty"`
-	Now      *Now      `json:"now"` // nil: nobody measures it, or who does cannot be asked
+	Now      *Now      `json:"now"` // nil means no process measures it, or its process does not answer
 }
 
 // Now holds what a run is doing.
@@ -101,7 +101,7 @@ type Line struct {
 	Bad  bool      `json:"bad,omitempty"`
 }
 
-// logLines is how much of the log is shown.
+// logLines is the number of lines of the log that are shown.
 const logLines = 200
 
 // ProgressOf returns what the trials of a run, as they are judged, show of it.
@@ -162,8 +162,7 @@ const (
 	cellTodo   = "todo"
 )
 
-// planColumns is how many blocks are shown: the last ones that have begun, and
-// some to come.
+// planColumns is the number of blocks that are shown: the last ones that have begun, and some to come.
 const (
 	planColumns = 40
 	planToCome  = 10

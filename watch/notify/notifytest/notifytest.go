@@ -1,5 +1,4 @@
-// Package notifytest has real servers on the loopback interface that keep what they
-// are told, for tests.
+// Package notifytest has real servers on the loopback interface that keep what they receive, for tests.
 package notifytest
 
 import (
@@ -24,7 +23,7 @@ import (
 	"github.com/emersion/go-smtp"
 )
 
-// Account and its password are what the mail server knows, in the form of a URL.
+// Account and its password are the mail server's account, in the form of a URL.
 const Account = "ada:Zx9%2FCanary"
 
 // Mail is a mail server. It takes no mail for nobody@ any domain.
@@ -38,7 +37,7 @@ type Mail struct {
 	secure    int // letters that came by TLS
 }
 
-// Security is when a mail server speaks TLS, with a certificate that nobody knows.
+// Security is when a mail server speaks TLS, with a certificate that no client trusts.
 type Security int
 
 // What a mail server asks for.
@@ -152,7 +151,7 @@ func (s *session) Data(r io.Reader) error {
 func (s *session) Reset()        {}
 func (s *session) Logout() error { return nil }
 
-// Hook is an HTTP service that keeps what it gets and answers as told.
+// Hook is an HTTP service that keeps what it gets and gives planted answers.
 type Hook struct {
 	*httptest.Server
 	mu      sync.Mutex
@@ -185,13 +184,13 @@ func NewHook(t *testing.T, answers ...int) *Hook {
 	return h
 }
 
-// Bodies are those of the requests.
+// Bodies are the requests' bodies.
 func (h *Hook) Bodies() []string { h.mu.Lock(); defer h.mu.Unlock(); return slices.Clone(h.bodies) }
 
 // Paths are the methods and paths of the requests.
 func (h *Hook) Paths() []string { h.mu.Lock(); defer h.mu.Unlock(); return slices.Clone(h.paths) }
 
-// Headers are those of the requests.
+// Headers are the requests' headers.
 func (h *Hook) Headers() []http.Header {
 	h.mu.Lock()
 	defer h.mu.Unlock()
