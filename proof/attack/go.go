@@ -7,22 +7,14 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
-	"sync"
-)
 
-// product returns the directory of the product's module, whose tests the rows run.
-var product = sync.OnceValues(func() (string, error) {
-	out, err := exec.CommandContext(context.Background(), "go", "list", "-m", "-f", "{{.Dir}}", "filewise").Output()
-	if err != nil {
-		return "", fmt.Errorf("go list -m filewise: %w", err)
-	}
-	return strings.TrimSpace(string(out)), nil
-})
+	"filewise/cmd/filewise/filewisetest"
+)
 
 // goTool returns a command of go that runs in the product's module.
 func goTool(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "go", args...)
-	dir, err := product()
+	dir, err := filewisetest.Product()
 	if err != nil {
 		cmd.Err = err
 	}

@@ -19,6 +19,8 @@ import (
 	"strings"
 	"syscall"
 	"unicode"
+
+	"filewise/cmd/filewise/filewisetest"
 )
 
 // fixture is a run of filewise's own in each form that it is read in.
@@ -62,7 +64,7 @@ func (a *attack) newFixture(ctx context.Context) (*fixture, error) {
 
 // oldStore is the store that the tests of the commands keep.
 func oldStore() ([]byte, error) {
-	root, err := product()
+	root, err := filewisetest.Product()
 	if err != nil {
 		return nil, err
 	}

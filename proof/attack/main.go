@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/cmd/filewise/filewisetest"
 )
 
 func main() {
@@ -130,8 +131,8 @@ func names() string {
 // prepare builds the program and the fixture.
 func (a *attack) prepare(ctx context.Context) error {
 	a.filewise = filepath.Join(a.dir, "filewise")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", a.filewise, "filewise/cmd/filewise").CombinedOutput(); err != nil {
-		return fmt.Errorf("building filewise: %w\n%s", err, out)
+	if err := filewisetest.Build(ctx, a.filewise); err != nil {
+		return err
 	}
 	// A managed server of root's runs as postgres, which has to get to its directory.
 	if err := os.Chmod(a.dir, 0o755); err != nil {

@@ -29,6 +29,7 @@ import (
 	"syscall"
 	"time"
 
+	"filewise/cmd/filewise/filewisetest"
 	"filewise/fleet"
 )
 
@@ -139,8 +140,8 @@ func (g *ground) build(ctx context.Context, engines []string, blocks int) error 
 		return fmt.Errorf("scripts/get-temporal: %w", err)
 	}
 	g.temporal, g.filewise = strings.TrimSpace(string(out)), filepath.Join(g.dir, "filewise")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", g.filewise, "filewise/cmd/filewise").CombinedOutput(); err != nil {
-		return fmt.Errorf("build: %w: %s", err, out)
+	if err := filewisetest.Build(ctx, g.filewise); err != nil {
+		return err
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(g.net.own(), "0"))
 	if err != nil {

@@ -11,12 +11,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"filewise/cmd/filewise/filewisetest"
 )
 
 func main() {
@@ -93,9 +94,8 @@ func newPlace(ctx context.Context, in string) (*place, error) {
 		return nil, err
 	}
 	p := &place{dir: dir, filewise: filepath.Join(dir, "bin", "filewise"), self: self}
-	build := exec.CommandContext(ctx, "go", "build", "-o", p.filewise, "filewise/cmd/filewise")
-	if out, err := build.CombinedOutput(); err != nil {
-		return nil, errors.Join(fmt.Errorf("%w: %s", err, out), os.RemoveAll(dir))
+	if err := filewisetest.Build(ctx, p.filewise); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	return p, nil
 }
