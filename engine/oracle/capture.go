@@ -7,7 +7,6 @@ import (
 
 	"filewise"
 	"filewise/engine/oracle/internal/capturing"
-	"filewise/engine/oracle/internal/usersql"
 )
 
 // Watch opens a schema of a database, for reading only.
@@ -25,7 +24,7 @@ func (e Engine) Watch(ctx context.Context, t filewise.Target, database string) (
 }
 
 func watch(ctx context.Context, c client, a about, end func() error, schema string) (filewise.Watcher, error) {
-	rules := usersql.Names{}.Plain()
+	rules := userNames{}.Plain()
 	rules.Qualified = true
 	server := capturing.Server{Banner: "Oracle " + a.version, Rules: rules, Unseen: unreadable, Close: end}
 	server.Ask = func(ctx context.Context, section string, v map[string]any, args ...any) ([][]any, error) {

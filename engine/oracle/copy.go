@@ -11,8 +11,6 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/mark"
-	"filewise/engine/oracle/internal/datapump"
-	"filewise/engine/oracle/internal/usersql"
 )
 
 // A build that a dump fills is a copy of a schema: that of a user with the build's name, whose
@@ -25,7 +23,7 @@ func (d *design) checkCopy() (err error) {
 	if d.apart() {
 		return absent("leave --indexes out", "indexes apart in a copy of a schema on oracle, whose segments all go to its user's tablespace")
 	}
-	if d.dump, err = datapump.Parse(d.program.Custom.From); err != nil {
+	if d.dump, err = parseDump(d.program.Custom.From); err != nil {
 		return err
 	}
 	if d.dump.Taken {
@@ -90,7 +88,7 @@ func (b *build) compare(ctx context.Context, user client) error {
 		return fmt.Errorf("comparing the copy: %w", err)
 	}
 	for _, t := range b.design.program.Custom.Tables {
-		if sums[t.Name] == "" && sums[usersql.Folded(usersql.Names{}.Plain().Words(t.Name)[0])] == "" {
+		if sums[t.Name] == "" && sums[folded(userNames{}.Plain().Words(t.Name)[0])] == "" {
 			return filewise.Errorf(filewise.CodeUsage, "take it out of custom.tables, or name it as the dump does", "the dump has no table %s",
 				t.Name)
 		}
@@ -108,7 +106,7 @@ func sumsOf(ctx context.Context, user client) (map[string]string, error) {
 	for i, r := range found {
 		columns[i] = [3]string{text(r[0]), text(r[1]), text(r[2])}
 	}
-	tables, err := datapump.Tables(columns, longer)
+	tables, err := dumpTables(columns, longer)
 	sums := map[string]string{}
 	for _, t := range tables {
 		if err != nil {
@@ -125,12 +123,12 @@ func sumsOf(ctx context.Context, user client) (map[string]string, error) {
 // taken is the dump that Filewise has exported: once for all builds of a server.
 type taken struct {
 	mu          sync.Mutex
-	dump        datapump.Dump
+	dump        dump
 	begun, done bool
 }
 
 // name gives the dump the name that it has in this run.
-func (t *taken) name(d *datapump.Dump) {
+func (t *taken) name(d *dump) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !d.Taken {
@@ -190,7 +188,7 @@ func (f *firstCopy) compare(sums map[string]string) error {
 	if f.sums == nil {
 		f.sums = sums
 	}
-	return datapump.Same(f.sums, sums)
+	return same(f.sums, sums)
 }
 
 // close ends the sessions.
@@ -260,7 +258,7 @@ func (e *examination) dump(ctx context.Context) {
 		return
 	}
 	const check = "dump"
-	dump, err := datapump.Parse(e.Demand.Program.Custom.From)
+	dump, err := parseDump(e.Demand.Program.Custom.From)
 	if err != nil {
 		e.Fail(check, filewise.RemedyOf(err), "%v", err)
 		return
@@ -289,7 +287,7 @@ func (e *examination) dump(ctx context.Context) {
 		return
 	}
 	if err := exec(ctx, e.client, "copy-dump", vars{"File": dump.First(), "Directory": dump.Directory}); err != nil {
-		e.Fail(check, "name a file that expdp has written, as "+datapump.Form+"; "+dump.Grants(account), "%s in %s: %v", dump.First(),
+		e.Fail(check, "name a file that expdp has written, as "+dumpForm+"; "+dump.Grants(account), "%s in %s: %v", dump.First(),
 			dump.Directory, err)
 		return
 	}

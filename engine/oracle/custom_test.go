@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/engine/oracle/internal/usersql"
+
 	"filewise/lab/workload"
 )
 
@@ -387,7 +387,7 @@ func TestCustomRefusals(t *testing.T) {
 		return map[string]workload.Script{"x": {"": {{Text: text, File: "my.yaml", Line: 3}}}}
 	}
 	if _, err := (Engine{}).Script(serverTarget(), smallfile(2), bank(t, script("DELETE FROM ledger"))); filewise.CodeOf(err) !=
-		filewise.CodeUsage || !strings.Contains(err.Error(), "my.yaml:3") || filewise.RemedyOf(err) != usersql.OfTheSetup {
+		filewise.CodeUsage || !strings.Contains(err.Error(), "my.yaml:3") || filewise.RemedyOf(err) != ofTheSetup {
 		t.Error(err)
 	}
 }

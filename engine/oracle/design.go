@@ -5,8 +5,7 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/oracle/internal/datapump"
-	"filewise/engine/oracle/internal/usersql"
+
 	"filewise/lab/workload"
 )
 
@@ -21,8 +20,8 @@ type design struct {
 	index    []datafile // where indexes lie apart
 	tables   []table    // of workload inserts
 	objects  objects    // of the others
-	custom   usersql.Names
-	dump     datapump.Dump // that a copy is made of
+	custom   userNames
+	dump     dump // that a copy is made of
 	commit   string
 	warnings []filewise.Warning
 }

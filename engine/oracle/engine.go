@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/engine/oracle/internal/datapump"
 )
 
 // Engine is Oracle Database. It implements filewise.Engine and Describer.
@@ -40,7 +39,7 @@ func (Engine) Describe() filewise.Description {
 		Schemes: []string{"oracle"}, Port: port,
 		ExternalKinds: []filewise.Kind{filewise.KindSmallfile, filewise.KindBigfile},
 		Consents:      []string{consentStandby},
-		Dumps:         datapump.Form,
+		Dumps:         dumpForm,
 		Rights:        rightsOf("filewise"), Needs: needs(),
 		Unproven: "checked against the vendor's grammar, not yet run against the product",
 		Licence: "Oracle's licence forbids publishing benchmark results without Oracle's consent: results stay on this machine, " +

@@ -10,7 +10,6 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/external"
-	"filewise/engine/oracle/internal/datapump"
 )
 
 // classes are the server's errors by what they mean (Oracle Database Error Messages).
@@ -86,7 +85,7 @@ var remedies = map[int]string{
 	12519: "the listener hands out no more connections: use fewer --connections",
 	12520: "the listener hands out no more connections: use fewer --connections",
 	1940:  "sessions of a copy's user have not ended yet: wait, and remove it with `filewise clean --target URL`",
-	31631: "GRANT " + datapump.Role + " TO the account",
+	31631: "GRANT " + dumpRole + " TO the account",
 	39087: "create the directory object, and GRANT READ, WRITE ON DIRECTORY to the account",
 	2449:  "a foreign key of another table refers to Filewise's table: drop that key first",
 }

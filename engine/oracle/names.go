@@ -7,7 +7,6 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/mark"
-	"filewise/engine/oracle/internal/usersql"
 )
 
 // names are those of a build; see the package's comment. Oracle folds names that
@@ -65,8 +64,8 @@ func (n names) table(i int) table {
 }
 
 // userSQL names what a set-up creates.
-func userSQL(n names, c *filewise.CustomSQL) usersql.Names {
-	return usersql.Of(c, n.Tablespace, n.Index, func(i int) (string, string, string) {
+func userSQL(n names, c *filewise.CustomSQL) userNames {
+	return userNamesOf(c, n.Tablespace, n.Index, func(i int) (string, string, string) {
 		t := n.table(i)
 		return t.Name, t.Key, t.Procedure
 	})

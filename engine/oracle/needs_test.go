@@ -10,7 +10,7 @@ import (
 	"filewise"
 	"filewise/engine/enginetest"
 	"filewise/engine/internal/external"
-	"filewise/engine/oracle/internal/datapump"
+
 	"filewise/lab/workload"
 	"filewise/own/capture"
 )
@@ -37,7 +37,7 @@ func (c *strict) rightsOf(s statement) (all []string) {
 	case "CREATE PROCEDURE":
 		all = append(all, createProcedure)
 	case "CREATE USER", "GRANT", "DROP USER", "DBMS_DATAPUMP":
-		all = append(all, datapump.Role)
+		all = append(all, dumpRole)
 	}
 	if s.section == "lock" {
 		all = append(all, grantLock)

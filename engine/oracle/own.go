@@ -9,18 +9,17 @@ import (
 	"filewise"
 	"filewise/engine/internal/external"
 	"filewise/engine/internal/userbackup"
-	"filewise/engine/oracle/internal/rman"
 )
 
 // ownServer is a server whose database is backed up by RMAN, on its own host.
 type ownServer struct {
 	*server
 	target filewise.Target
-	rman   *rman.Client
+	rman   *rmanClient
 }
 
 func (Engine) openOwn(ctx context.Context, t filewise.Target) (filewise.Server, error) {
-	client, err := rman.New(t)
+	client, err := newRMAN(t)
 	if err != nil {
 		return nil, err
 	}
@@ -99,18 +98,18 @@ func (s *ownServer) BackupSize(ctx context.Context) (filewise.BackupSize, error)
 
 // Build builds nothing.
 func (s *ownServer) Build(_ context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
-	if err := rman.Check(s.target, l, p); err != nil {
+	if err := rmanCheck(s.target, l, p); err != nil {
 		return nil, err
 	}
 	return userbackup.Database(s.target, l, s.rman.Tool(l), nil), nil
 }
 
 // BackupArms are compression, sections of files, and files in a set.
-func (Engine) BackupArms(filewise.Target, filewise.Program) ([]string, error) { return rman.Arms, nil }
+func (Engine) BackupArms(filewise.Target, filewise.Program) ([]string, error) { return arms, nil }
 
 // BackupScript is a run of RMAN's, and its validation.
 func (Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.BackupScript, error) {
-	return rman.Kept(l), rman.Check(t, l, p)
+	return rmanKept(l), rmanCheck(t, l, p)
 }
 
 var _ filewise.BackupTuner = Engine{}

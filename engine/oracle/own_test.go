@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/engine/oracle/internal/rman"
 )
 
 // A backup of a database of the user's needs RMAN on the server's own host, and ARCHIVELOG;
@@ -35,7 +34,7 @@ func TestOwnDatabase(t *testing.T) {
 	target := serverTarget(filewise.Volume{Name: "v", Dir: dir})
 	target.ServerBin, target.Database = dir, "PDB1"
 	target.Address = &filewise.Address{Scheme: "oracle", User: "ada", Password: "x", Host: "db", Path: "svc"}
-	client, err := rman.New(target)
+	client, err := newRMAN(target)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/oracle/internal/datapump"
 )
 
 // The commands that ask a server.
@@ -121,7 +120,7 @@ func needs() (all []filewise.Need) {
 		}
 		all = append(all, n)
 	}
-	all = append(all, filewise.Need{Right: datapump.Role, Grant: "GRANT " + datapump.Role + " TO filewise", Commands: []string{byCopy}},
+	all = append(all, filewise.Need{Right: dumpRole, Grant: "GRANT " + dumpRole + " TO filewise", Commands: []string{byCopy}},
 		filewise.Need{Right: grantLock, Grant: "GRANT " + grantLock + " TO filewise", Parts: []string{byRun},
 			Without: "runs know of each other by what their sessions announce"})
 	return all

@@ -5,14 +5,13 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/mark"
-	"filewise/engine/oracle/internal/rman"
 )
 
 // Script says what a build would create and execute. It connects to nothing, so it
 // has blocks of the usual size, and a name that stands for the build's.
 func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
 	if t.Database != "" {
-		return rman.Script(t, l, p)
+		return rmanScript(t, l, p)
 	}
 	p.Phases = slices.Clone(p.Phases)
 	p.Phases[0].Args = nil // the long text that payloads are cut from, of random letters

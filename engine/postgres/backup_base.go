@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"filewise"
-	"filewise/engine/internal/archive"
+
 	"filewise/engine/internal/script"
 	"filewise/engine/postgres/internal/client"
 )
@@ -81,7 +81,7 @@ func (b *backuper) unpack(ctx context.Context) error {
 				prefix = spacesDir + "/" + name
 			}
 			eg.Go(func() error {
-				return client.Failed(f.Path, archive.Unpack(ctx2, f.Path, prefix, func(name string) (string, error) { return i.placeOf(name, spaces) }))
+				return client.Failed(f.Path, unpack(ctx2, f.Path, prefix, func(name string) (string, error) { return i.placeOf(name, spaces) }))
 			})
 		}
 	}

@@ -17,7 +17,6 @@ import (
 	"filewise/engine/internal/builds"
 	"filewise/engine/internal/mark"
 	"filewise/engine/postgres/internal/client"
-	"filewise/engine/postgres/internal/lock"
 )
 
 // externalServer is a server that exists without Filewise. Nothing but databases (and tablespaces)
@@ -140,7 +139,7 @@ func (s *externalServer) Lock(ctx context.Context, h filewise.Holder) (filewise.
 	for _, b := range s.builds.All() {
 		b.link.Forget()
 	}
-	return lock.Take(ctx, s.link, h)
+	return takeLock(ctx, s.link, h)
 }
 
 // Facts are what the server is and the settings that decide what is measured.
@@ -259,7 +258,7 @@ func (s *externalServer) make(ctx context.Context, kind string, custom bool, cre
 			_, err := conn.Exec(ctx, statement, args...)
 			return s.link.Done(ctx, statement, err)
 		}
-		if err := exec(lock.Announce, client.AppName()+" creating "+name); err != nil {
+		if err := exec(announce, client.AppName()+" creating "+name); err != nil {
 			return err
 		}
 		err := exec(create(name))
@@ -269,7 +268,7 @@ func (s *externalServer) make(ctx context.Context, kind string, custom bool, cre
 				err = errors.Join(err, exec(drop(kind, name)))
 			}
 		}
-		if unsaid := exec(lock.Announce, client.AppName()); unsaid != nil {
+		if unsaid := exec(announce, client.AppName()); unsaid != nil {
 			_ = conn.Close(context.WithoutCancel(ctx)) // its name ends with it
 		}
 		return err

@@ -24,7 +24,6 @@ import (
 	"github.com/microsoft/go-mssqldb/msdsn"
 
 	"filewise"
-	"filewise/engine/sqlserver/internal/signin"
 )
 
 // certificateFile is a certificate as a user would name it.
@@ -81,7 +80,7 @@ func TestConfig(t *testing.T) {
 					!c.MultiSubnetFailover && c.Workstation == "w" && c.EpaEnabled
 			}},
 	} {
-		got, err := signin.Config(address(c.options))
+		got, err := loginConfig(address(c.options))
 		if err != nil || !c.check(got) {
 			t.Errorf("%v: %+v, %v", c.options, got, err)
 		}
@@ -99,7 +98,7 @@ func TestConfigAgreesWithTheDriver(t *testing.T) {
 				options[k] = v
 			}
 		}
-		got, err := signin.Config(address(options))
+		got, err := loginConfig(address(options))
 		ok(t, err)
 		theirs, err := msdsn.Parse("sqlserver://ada:s3cret@db.example/SQL2022?" + query)
 		ok(t, err)
@@ -151,7 +150,7 @@ func TestConfigRefuses(t *testing.T) {
 			t.Errorf("%s: %v (%s)", name, err, filewise.RemedyOf(err))
 		}
 	}
-	if _, err := signin.Config(address(map[string]string{"encript": "true"})); !strings.Contains(filewise.RemedyOf(err), `"encrypt"`) {
+	if _, err := loginConfig(address(map[string]string{"encript": "true"})); !strings.Contains(filewise.RemedyOf(err), `"encrypt"`) {
 		t.Errorf("the nearest name is not told: %s", filewise.RemedyOf(err))
 	}
 }
@@ -193,7 +192,7 @@ func TestSignIn(t *testing.T) {
 	t.Setenv("KRB5CCNAME", "FILE:/run/tickets")
 	a := address(nil)
 	a.User, a.Password = "", ""
-	c, err := signin.Config(a)
+	c, err := loginConfig(a)
 	ok(t, err)
 	want := map[string]string{"authenticator": "krb5", "krb5-credcachefile": "/run/tickets"}
 	if runtime.GOOS == "windows" {
@@ -203,7 +202,7 @@ func TestSignIn(t *testing.T) {
 		t.Errorf("%v", c.Parameters)
 	}
 	a.Options = map[string]string{"krb5-credcachefile": "/mine", "krb5-realm": "CORP"}
-	if c, err = signin.Config(a); err != nil || c.Parameters["krb5-credcachefile"] != "/mine" || c.Parameters["krb5-realm"] != "CORP" {
+	if c, err = loginConfig(a); err != nil || c.Parameters["krb5-credcachefile"] != "/mine" || c.Parameters["krb5-realm"] != "CORP" {
 		t.Errorf("%v %v", c.Parameters, err)
 	}
 	c.Parameters["krb5-configfile"] = "/none"
@@ -214,7 +213,7 @@ func TestSignIn(t *testing.T) {
 	if err := l.unreachable(errors.New("Unable to load krb5 config")); !strings.Contains(filewise.RemedyOf(err), "kinit") {
 		t.Error(filewise.RemedyOf(err))
 	}
-	if c, err = signin.Config(address(nil)); err != nil || len(c.Parameters) > 0 {
+	if c, err = loginConfig(address(nil)); err != nil || len(c.Parameters) > 0 {
 		t.Errorf("a user signs in by %v, %v", c.Parameters, err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/sqlserver/internal/serverpath"
 )
 
 // null takes a backup and keeps nothing, to see how fast a server can read.
@@ -40,7 +39,7 @@ func (t transfer) check(i identity) error {
 		if s == null {
 			continue
 		}
-		dir, err := serverpath.ParseDir(s)
+		dir, err := parseDir(s)
 		if err != nil {
 			return usage("name files as the server sees them", "backup file %w", err)
 		}

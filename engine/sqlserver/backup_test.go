@@ -15,7 +15,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/mark"
-	"filewise/engine/sqlserver/internal/serverpath"
+
 	"filewise/lab/workload"
 )
 
@@ -96,7 +96,7 @@ func restoreOn(ctx context.Context, s *externalServer, from transfer, to func(st
 }
 
 func windowsDir(t *testing.T) func(string, bool) joiner {
-	d, err := serverpath.ParseDir(`D:\restored`)
+	d, err := parseDir(`D:\restored`)
 	ok(t, err)
 	return func(string, bool) joiner { return d }
 }

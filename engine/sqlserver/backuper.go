@@ -15,7 +15,6 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/mark"
-	"filewise/engine/sqlserver/internal/serverpath"
 )
 
 // checkBackup refuses what workload backup cannot do, whatever the server.
@@ -418,4 +417,4 @@ func (d *design) warnBackup(add func(code, message, remedy string)) {
 	}
 }
 
-var _ joiner = serverpath.Dir{}
+var _ joiner = serverDir{}

@@ -12,7 +12,6 @@ import (
 	"filewise/engine/internal/external"
 	"filewise/engine/internal/sqlfile"
 	"filewise/engine/sqlserver/internal/result"
-	"filewise/engine/sqlserver/internal/signin"
 )
 
 // login opens connections to one server; every error of the driver passes
@@ -23,7 +22,7 @@ type login struct {
 }
 
 func newLogin(a filewise.Address) (*login, error) {
-	c, err := signin.Config(a)
+	c, err := loginConfig(a)
 	if err != nil {
 		return nil, filewise.HideIn(err, a.Hidden()...)
 	}

@@ -9,11 +9,10 @@ import (
 	"filewise"
 	"filewise/engine/internal/customsql"
 	"filewise/engine/internal/mark"
-	"filewise/engine/sqlserver/internal/guarding"
 )
 
 // customRules are how T-SQL is written.
-var customRules = customsql.Rules{Transact: true, Numbered: "@p", Guard: guarding.Custom, Adapt: terminated}
+var customRules = customsql.Rules{Transact: true, Numbered: "@p", Guard: guardCustom, Adapt: terminated}
 
 // terminated ends a statement by a semicolon, which MERGE wants.
 func terminated(text string, _ bool) (string, error) {

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/engine/sqlserver/internal/signin"
 )
 
 // Engine is SQL Server. It implements filewise.Engine and Describer.
@@ -14,8 +13,7 @@ type Engine struct{}
 func (Engine) Name() string { return engineName }
 
 const (
-	engineName  = "sqlserver"
-	defaultPort = signin.DefaultPort
+	engineName = "sqlserver"
 	// usualBytes gives each of 16 files 16 MiB: the first cannot be smaller than
 	// the first of model, 8 MiB, and proportional fill wants all equal.
 	usualBytes = 256 << 20
@@ -94,4 +92,4 @@ func usage(remedy, format string, args ...any) error {
 var unsupported = filewise.Unsupported
 
 // appName begins the program name of all sessions of Filewise; activity is told by it.
-const appName = signin.AppName
+const appName = loginApp

@@ -6,7 +6,6 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"filewise"
-	"filewise/engine/sqlserver/internal/filling"
 )
 
 // What a database takes of its files before any row does
@@ -19,7 +18,7 @@ const (
 )
 
 // primary is the filegroup of the rows as it is built.
-func (d *design) primary() *filling.Group {
+func (d *design) primary() *fillGroup {
 	files := d.files()
 	var all []int64
 	growth := int64(1)
@@ -34,7 +33,7 @@ func (d *design) primary() *filling.Group {
 		all = append(all, max(free-free/gamExtents, 0))
 		growth = max(f.GrowthKB*kib/extent, 1)
 	}
-	return filling.New(all, growth, d.settings.growsAll(d.program))
+	return newFilling(all, growth, d.settings.growsAll(d.program))
 }
 
 // rowsOf are those that a table is known to get; 0: a time decides.
@@ -55,7 +54,7 @@ func (d *design) warnReach(add func(code, message, remedy string)) {
 		if rows == 0 {
 			continue
 		}
-		n := filling.ExtentsOf(t, rows)
+		n := extentsOf(t, rows)
 		if n > largest {
 			largest, table = n, t
 		}
@@ -73,7 +72,7 @@ func (d *design) warnReach(add func(code, message, remedy string)) {
 	if n := g.Touched(); n < files {
 		remedy := "with --as-published, give a larger --scale; else give more --work"
 		if table.Rows > 0 {
-			rows := int64(filling.PerPage(table)*extentPages) * g.Reaching(largest)
+			rows := int64(perPage(table)*extentPages) * g.Reaching(largest)
 			remedy = fmt.Sprintf("with --as-published, give a larger --scale; else give --rows %d or more", rows)
 		}
 		add(filewise.NotReached, fmt.Sprintf("Rows come by extents of 64 KiB, and those of %s take about %d: %d of the %d files hold none.",

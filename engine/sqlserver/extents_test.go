@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/engine/sqlserver/internal/serverpath"
+
 	"filewise/lab/workload"
 )
 
@@ -196,7 +196,7 @@ func TestUntouchedFile(t *testing.T) {
 // TestMountPoints: a directory has the room of the nearest mount point above it.
 func TestMountPoints(t *testing.T) {
 	mounts := map[string]room{`D:\`: {free: 1}, `D:\sql\`: {free: 2}, `D:\sql\data\`: {free: 3}, `D:\sql\log\`: {free: 4}, `E:\`: {free: 5}}
-	dir, err := serverpath.ParseDir(`D:\sql\data\x`)
+	dir, err := parseDir(`D:\sql\data\x`)
 	ok(t, err)
 	for range 9 { // in any order
 		if free, mount, known := freeAt(mounts, dir); free != 3 || mount != `D:\sql\data\` || !known {

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"filewise"
-	"filewise/engine/sqlserver/internal/serverpath"
 )
 
 // file is a file of a database as it should come about.
@@ -21,8 +20,8 @@ type file struct {
 // server.
 type place struct {
 	name, mark string
-	system     serverpath.OS // empty: not known yet
-	data, log  joiner        // the server's own default places
+	system     serverOS // empty: not known yet
+	data, log  joiner   // the server's own default places
 }
 
 // joiner makes the path of a file in a directory.
@@ -186,7 +185,7 @@ func (d *design) dirs(at place) (map[string]joiner, error) {
 			dirs[v.Name] = at.data
 			continue
 		}
-		dir, err := serverpath.ParseDir(v.Dir)
+		dir, err := parseDir(v.Dir)
 		if err != nil {
 			return nil, usage(`name a directory as the server sees it: D:\data, \\server\share\data, or /data`, "volume %s: %w", v.Name, err)
 		}

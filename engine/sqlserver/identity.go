@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/sqlserver/internal/serverpath"
-	"filewise/engine/sqlserver/internal/signin"
 )
 
 // version is a product version, 16.0.4085.2 is {16, 0, 4085}.
@@ -87,7 +85,7 @@ type identity struct {
 	machine       string
 	instance      string // empty: the unnamed one
 	serverName    string
-	data, log     serverpath.Dir
+	data, log     serverDir
 	noData        error // the default data directory is not known, without which nothing is built
 	clientAddress string
 	serverAddress string
@@ -111,11 +109,11 @@ func readIdentity(ctx context.Context, on *sql.DB) (identity, error) {
 	if err := i.refuse(); err != nil {
 		return i, err
 	}
-	if i.data, err = serverpath.ParseDir(r.Text("data_path")); err != nil {
+	if i.data, err = parseDir(r.Text("data_path")); err != nil {
 		i.noData = filewise.Errorf(filewise.CodePreflight, "set it in the server's properties, page Database Settings",
 			"the server's default data directory: %w", err)
 	}
-	if i.log, err = serverpath.ParseDir(r.Text("log_path")); err != nil {
+	if i.log, err = parseDir(r.Text("log_path")); err != nil {
 		i.log = i.data
 	}
 	return i, nil
@@ -165,7 +163,7 @@ func (i identity) compressesBackups() bool {
 // sameHost tells whether client and server are one machine, as far as the
 // addresses and names say.
 func (i identity) sameHost() bool {
-	here := strings.ToUpper(strings.SplitN(signin.HostName(), ".", 2)[0])
+	here := strings.ToUpper(strings.SplitN(hostName(), ".", 2)[0])
 	return i.clientAddress == "<local machine>" || i.clientAddress != "" && i.clientAddress == i.serverAddress ||
 		strings.HasPrefix(i.clientAddress, "127.") || i.clientAddress == "::1" || here != "" && strings.ToUpper(i.machine) == here
 }

@@ -10,12 +10,10 @@ import (
 	"filewise"
 	"filewise/engine/internal/inspecting"
 	"filewise/engine/internal/sqlfile"
-	"filewise/engine/sqlserver/internal/signin"
-	"filewise/engine/sqlserver/internal/waitclass"
 )
 
 // CheckOptions refuses what the driver does not read.
-func (Engine) CheckOptions(a filewise.Address) error { return signin.CheckOptions(a) }
+func (Engine) CheckOptions(a filewise.Address) error { return checkOptions(a) }
 
 // Inspect looks at an existing server. SQL Server has no session that only reads:
 // nothing but SELECT is sent.
@@ -271,7 +269,7 @@ func (i *inspection) waits(ctx context.Context) error {
 	for _, r := range rows {
 		name := r.Text("name")
 		millis, ok := r.Number("time")
-		if class := waitclass.Of(name); ok && class != "" {
+		if class := waitClassOf(name); ok && class != "" {
 			i.Waits = append(i.Waits, filewise.Counter{Name: name, Unit: "s", Value: float64(millis) / 1000, Class: class})
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/engine/sqlserver/internal/waitclass"
+
 	"filewise/own/inspect"
 )
 
@@ -51,10 +51,10 @@ func inspectedServer() answers {
 		"inspect-log": func(r *Reply) { r.Result(num("database_id"), big("fragments")).Row(5, 5000) },
 		"inspect-waits": func(r *Reply) {
 			f := r.Result(str("name"), big("time"), big("waits")).Row("PAGEIOLATCH_SH", 90_000_000, 1000).Row("WRITELOG", 10_000_000, 1000)
-			for name := range waitclass.Benign {
+			for name := range benign {
 				f.Row(name, 1_000_000_000, 1)
 			}
-			for _, prefix := range waitclass.BenignPrefixes {
+			for _, prefix := range benignPrefixes {
 				f.Row(prefix+"X", 1_000_000_000, 1)
 			}
 		},

@@ -9,8 +9,6 @@ import (
 
 	"filewise"
 	"filewise/engine/sqlserver/internal/moving"
-	"filewise/engine/sqlserver/internal/serverpath"
-	"filewise/engine/sqlserver/internal/signin"
 )
 
 // Release is the year in which a version came out, by which releases are called.
@@ -110,7 +108,7 @@ func (m *migration) write(ctx context.Context) error {
 // No statement names the database, so that a rehearsal on a copy alters the copy; the server refuses a database that has
 // not the tables.
 func (m *migration) open(tables []moving.Table) {
-	m.Client = append(signin.Client(*m.server.target.Address), "-x", "-d", m.Database, "-i")
+	m.Client = append(loginClient(*m.server.target.Address), "-x", "-d", m.Database, "-i")
 	m.Opening = "SET XACT_ABORT ON;\nSET LOCK_TIMEOUT 10000;"
 	for _, t := range tables {
 		m.Opening += "\n" + m.read.Guard(t, literal)
@@ -130,7 +128,7 @@ func (m *migration) place(first string) error {
 	l, volumes := m.wish.Layout, m.server.target.Volumes
 	at := m.server.at(m.Database, "")
 	if n := strings.LastIndexAny(first, `\/`); n > 0 {
-		if dir, err := serverpath.ParseDir(first[:max(n, 1)]); err == nil {
+		if dir, err := parseDir(first[:max(n, 1)]); err == nil {
 			at.data = dir
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"filewise"
-	"filewise/engine/sqlserver/internal/serverpath"
 )
 
 const page = 8 * kib
@@ -81,7 +80,7 @@ func (b *build) compare(f file, r row) (filewise.File, error) {
 	pages, sized := r.Number("pages")
 	growth, _ := r.Number("growth")
 	bytes := pages * page
-	dir := serverpath.Dir{System: b.server.identity.data.System}
+	dir := serverDir{System: b.server.identity.data.System}
 	switch {
 	case !dir.Same(r.Text("path"), f.Path):
 		return differs("is %s on the server", r.Text("path"))

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/sqlserver/internal/signin"
 )
 
 // forms write a setting of backups for other ways to run them than sqlcmd.
@@ -162,7 +161,7 @@ func (f forms) dirs() []string {
 
 // instance is the server as clients name it, "localhost" if the address has no host.
 func (f forms) instance() string {
-	words := signin.Client(*f.target.Address)
+	words := loginClient(*f.target.Address)
 	return words[slices.Index(words, "-S")+1]
 }
 

@@ -12,8 +12,6 @@ import (
 
 	mssql "github.com/microsoft/go-mssqldb"
 	"github.com/microsoft/go-mssqldb/msdsn"
-
-	"filewise/engine/sqlserver/internal/signin"
 )
 
 // patient signs in within twice the time that dialling may take. The driver itself would
@@ -27,7 +25,7 @@ var errUnanswered = errors.New("it took the connection, and did not answer")
 
 // Connect opens a connection.
 func (p patient) Connect(ctx context.Context) (driver.Conn, error) {
-	c := signin.Connector(p.login.address, p.config)
+	c := connector(p.login.address, p.config)
 	d := &timedDialer{Dialer: net.Dialer{KeepAlive: p.config.KeepAlive}, within: 2 * p.config.DialTimeout,
 		readable: p.config.Encryption == msdsn.EncryptionDisabled}
 	c.Dialer = d

@@ -15,7 +15,6 @@ import (
 	"filewise/engine/internal/mark"
 	"filewise/engine/internal/userbackup"
 	"filewise/engine/sqlserver/internal/moving"
-	"filewise/engine/sqlserver/internal/serverpath"
 )
 
 // restoredGroup is the filegroup of the tables that are spread in a build which is restored from a backup of a
@@ -30,7 +29,7 @@ type source struct {
 
 func sourceOf(from string) (source, error) {
 	if !strings.Contains(from, "://") {
-		all, err := serverpath.Split(from)
+		all, err := splitPath(from)
 		if err != nil {
 			return source{}, usage(`name all files of a backup as the server sees them, such as D:\backup\shop.bak or `+
 				`D:\backup\shop_1.bak,E:\backup\shop_2.bak: the first set in them`, "--from: %w", err)

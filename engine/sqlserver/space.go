@@ -8,17 +8,15 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize"
-
-	"filewise/engine/sqlserver/internal/serverpath"
 )
 
 // space compares the room that is needed with what the server sees on the
 // volumes: those that hold a database's file, and, from 2017 on, fixed drives.
 func (e *examination) space(ctx context.Context) {
 	mounts, err := e.server.mounts(ctx)
-	names := map[string]serverpath.Dir{}
+	names := map[string]serverDir{}
 	for _, v := range e.server.target.Volumes {
-		dir, perr := serverpath.ParseDir(v.Dir)
+		dir, perr := parseDir(v.Dir)
 		if v.Dir == "" {
 			dir, perr = e.server.identity.data, nil
 		}
@@ -36,7 +34,7 @@ func (e *examination) space(ctx context.Context) {
 }
 
 // placeOf compares the room of a directory with what is needed there. failed says why mounts are not known.
-func (e *examination) placeOf(check string, dir serverpath.Dir, need int64, mounts map[string]room, failed error) {
+func (e *examination) placeOf(check string, dir serverDir, need int64, mounts map[string]room, failed error) {
 	free, mount, ok := freeAt(mounts, dir)
 	switch {
 	case ok && (mounts[mount].drive && free < need || free == 0):
@@ -132,7 +130,7 @@ func (s *externalServer) mounts(ctx context.Context) (map[string]room, error) {
 }
 
 // freeAt is the room at the longest mount point above a directory.
-func freeAt(mounts map[string]room, dir serverpath.Dir) (free int64, mount string, ok bool) {
+func freeAt(mounts map[string]room, dir serverDir) (free int64, mount string, ok bool) {
 	for m, r := range mounts {
 		if dir.Within(m) && len(m) > len(mount) {
 			free, mount, ok = r.free, m, true

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/engine/sqlserver/internal/waitclass"
 )
 
 // waitProbe adds up what the sessions of the build wait for. The server forgets a
@@ -129,7 +128,7 @@ func (p *waitProbe) counters() []filewise.Counter {
 		b event) int {
 		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.page, b.page))
 	}) {
-		c := filewise.Counter{Name: e.name, Unit: "s", Value: p.sums[e].ms / 1e3, Class: waitclass.Of(e.name)}
+		c := filewise.Counter{Name: e.name, Unit: "s", Value: p.sums[e].ms / 1e3, Class: waitClassOf(e.name)}
 		if e.page != "" {
 			c.Name, c.Class = e.name+" ("+e.page+")", filewise.WaitAllocation
 		}

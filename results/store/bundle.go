@@ -17,8 +17,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/internal/histsize"
-	"filewise/internal/jsonsize"
+
 	"filewise/lab/experiment"
 )
 
@@ -57,7 +56,7 @@ func ExportBundle(w io.Writer, run Run, trials []filewise.Trial, by Manifest) er
 	if err := ExportJSON(&data, run, trials); err != nil {
 		return err
 	}
-	if _, err := jsonsize.Check(data.Bytes(), ofRun); err != nil || data.Len() > maxRun {
+	if _, err := checkJSONSize(data.Bytes(), ofRun); err != nil || data.Len() > maxRun {
 		return filewise.Errorf(filewise.CodeUsage, "export it as JSON or Parquet, or copy the whole store",
 			"run %d is too large for a bundle: %d bytes, and import takes at most %d, which may fill %d of memory",
 			run.ID, data.Len(), int64(maxRun), ofRun.Memory)
@@ -95,7 +94,7 @@ const (
 
 // ofRun are the limits of a run's JSON, here and in the columns of a store: some
 // hundred thousand counters, tenfold.
-var ofRun = jsonsize.Limits{Depth: 32, Memory: 512 << 20, String: 16 << 20}
+var ofRun = limits{Depth: 32, Memory: 512 << 20, String: 16 << 20}
 
 // notOurs refuses a file that is no bundle, or no whole one.
 func notOurs(format string, args ...any) error {
@@ -157,7 +156,7 @@ func entry(archive *tar.Reader, name string, most int64) ([]byte, error) {
 	case header.Size > most:
 		return nil, notOurs("%s is too large: %d bytes", name, header.Size)
 	}
-	text, err := io.ReadAll(jsonsize.NewReader(archive, ofRun))
+	text, err := io.ReadAll(newReader(archive, ofRun))
 	if err != nil {
 		return nil, notOurs("%s: %w", name, cause(err))
 	}
@@ -271,9 +270,9 @@ func plausible(run Run, trials []filewise.Trial) error {
 
 // checkHists refuses histograms that would take more memory than any of Filewise's.
 func checkHists(m filewise.Measure) error {
-	err := histsize.Check(m.Hist)
+	err := checkHistogramSize(m.Hist)
 	for _, t := range m.Types {
-		err = errors.Join(err, histsize.Check(t.Hist))
+		err = errors.Join(err, checkHistogramSize(t.Hist))
 	}
 	return err
 }

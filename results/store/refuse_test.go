@@ -20,7 +20,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"filewise"
-	"filewise/internal/histsize"
+
 	"filewise/internal/sqlitedriver"
 )
 
@@ -273,7 +273,7 @@ func TestBombsInAStore(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := histsize.Check([]byte("no histogram")); err != nil {
+	if err := checkHistogramSize([]byte("no histogram")); err != nil {
 		t.Error(err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"filewise"
-	"filewise/internal/jsonsize"
+
 	"filewise/internal/process"
 	"filewise/lab/experiment"
 )
@@ -116,7 +116,7 @@ func TestLargeRun(t *testing.T) {
 	list := "[" + strings.Repeat("{},", files-1) + "{}]"
 	_, err := s.db.ExecContext(t.Context(), "UPDATE trials SET files = ?", list)
 	must(t, err)
-	if one, err := jsonsize.Check([]byte(list), ofRun); err != nil || trials*one < ofRun.Memory {
+	if one, err := checkJSONSize([]byte(list), ofRun); err != nil || trials*one < ofRun.Memory {
 		t.Fatalf("%d bytes a trial, %v", one, err)
 	}
 	read, err := s.Trials(t.Context(), id)

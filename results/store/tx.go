@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/internal/jsonsize"
+
 	"filewise/internal/process"
 	"filewise/internal/sqlitedriver"
 	"filewise/lab/experiment"
@@ -80,21 +80,21 @@ type field struct {
 
 // budget is the memory in bytes that a row may still come to: only damage or another program
 // makes it more. A whole run has no limit, so that what was stored can be read.
-type budget struct{ jsonsize.Limits }
+type budget struct{ limits }
 
 func newBudget() *budget { return &budget{ofRun} }
 
 // take refuses what exceeds it.
 func (b *budget) take(bytes int64) error {
 	if b.Memory -= bytes; b.Memory < 0 {
-		return jsonsize.ErrTooLarge
+		return errJSONTooLarge
 	}
 	return nil
 }
 
 // unmarshal decodes a text that another program may have made.
 func (b *budget) unmarshal(text string, to any) error {
-	memory, err := jsonsize.Check([]byte(text), b.Limits)
+	memory, err := checkJSONSize([]byte(text), b.limits)
 	if err == nil {
 		err = b.take(memory)
 	}

@@ -1,6 +1,7 @@
-// Package usersql keeps SQL of the user's among the objects of one build: what its set-up
+// This file keeps SQL of the user's among the objects of one build: what its set-up
 // creates gets names of the build, and nothing else may be written to.
-package usersql
+
+package oracle
 
 import (
 	"slices"
@@ -13,9 +14,9 @@ import (
 // A build has no schema for itself: custom SQL works in the account's own, beside other
 // builds and whatever is there.
 
-// Names are the names that a set-up gives, as the server folds them, with what they
+// userNames are the names that a set-up gives, as the server folds them, with what they
 // are in the build.
-type Names struct {
+type userNames struct {
 	in       map[string]string
 	Tables   []string    // in the build, in the order in which they are created
 	Programs [][2]string // kind and name in the build of what is neither table nor index
@@ -28,9 +29,9 @@ type Names struct {
 // customKinds are what a set-up may create.
 var customKinds = []string{"TABLE", "INDEX", "VIEW", "SEQUENCE", "PROCEDURE", "FUNCTION", "PACKAGE"}
 
-// Of names what a set-up creates; nth gives the names of the build's nth table, key and program.
-func Of(c *filewise.CustomSQL, data, index string, nth func(i int) (table, key, program string)) Names {
-	own := Names{in: map[string]string{}, data: data, index: index, copy: c.From != ""}
+// userNamesOf names what a set-up creates; nth gives the names of the build's nth table, key and program.
+func userNamesOf(c *filewise.CustomSQL, data, index string, nth func(i int) (table, key, program string)) userNames {
+	own := userNames{in: map[string]string{}, data: data, index: index, copy: c.From != ""}
 	keys := 0
 	for _, text := range c.Setup {
 		words := own.Plain().Words(text.Text)
@@ -57,17 +58,17 @@ func Of(c *filewise.CustomSQL, data, index string, nth func(i int) (table, key, 
 }
 
 // Creates tells whether a set-up creates something of a kind.
-func (o Names) Creates(kind string) bool {
+func (o userNames) Creates(kind string) bool {
 	return kind == "SEQUENCE" && o.identity || slices.ContainsFunc(o.Programs, func(p [2]string) bool { return p[0] == kind })
 }
 
 // Plain are how Oracle writes SQL.
-func (Names) Plain() customsql.Rules {
+func (userNames) Plain() customsql.Rules {
 	return customsql.Rules{Numbered: ":", Each: true, Upper: true}
 }
 
 // Rules have SQL of these names stay among them.
-func (o Names) Rules() customsql.Rules {
+func (o userNames) Rules() customsql.Rules {
 	r := o.Plain()
 	r.Guard, r.Adapt = o.Guard, o.Adapt
 	return r
@@ -75,43 +76,43 @@ func (o Names) Rules() customsql.Rules {
 
 // created is what words begin to create; empty: nothing that a set-up may.
 func created(words []customsql.Word) (kind, name string) {
-	if at(words, 0).Is("CONSTRAINT") {
-		return "CONSTRAINT", Folded(at(words, 1))
+	if userAt(words, 0).Is("CONSTRAINT") {
+		return "CONSTRAINT", folded(userAt(words, 1))
 	}
-	if !at(words, 0).Is("CREATE") {
+	if !userAt(words, 0).Is("CREATE") {
 		return "", ""
 	}
 	i := 1
-	for at(words, i).Is("OR", "REPLACE", "UNIQUE", "BITMAP", "EDITIONABLE", "NONEDITIONABLE", "FORCE", "NO") {
+	for userAt(words, i).Is("OR", "REPLACE", "UNIQUE", "BITMAP", "EDITIONABLE", "NONEDITIONABLE", "FORCE", "NO") {
 		i++
 	}
-	return object(words, i)
+	return userObject(words, i)
 }
 
 // object is the kind and name of an object that stand at a place: TABLE [IF [NOT] EXISTS] t.
-func object(words []customsql.Word, i int) (kind, name string) {
-	if kind = at(words, i).Text; !at(words, i).Is(customKinds...) {
+func userObject(words []customsql.Word, i int) (kind, name string) {
+	if kind = userAt(words, i).Text; !userAt(words, i).Is(customKinds...) {
 		return "", ""
 	}
-	for i++; at(words, i).Is("BODY", "IF", "NOT", "EXISTS"); {
+	for i++; userAt(words, i).Is("BODY", "IF", "NOT", "EXISTS"); {
 		i++
 	}
-	if name = Folded(at(words, i)); name == "" {
+	if name = folded(userAt(words, i)); name == "" {
 		return "", ""
 	}
 	return kind, name
 }
 
 // at is a word; beyond the end there is an empty one.
-func at(words []customsql.Word, i int) customsql.Word {
+func userAt(words []customsql.Word, i int) customsql.Word {
 	if i < 0 || i >= len(words) {
 		return customsql.Word{}
 	}
 	return words[i]
 }
 
-// Folded is a name as the server stores it; empty: the word is none.
-func Folded(w customsql.Word) string {
+// folded is a name as the server stores it; empty: the word is none.
+func folded(w customsql.Word) string {
 	switch {
 	case w.Quoted && strings.HasPrefix(w.Text, `"`):
 		return strings.Trim(w.Text, `"`)
@@ -122,13 +123,13 @@ func Folded(w customsql.Word) string {
 }
 
 // block tells whether a text is PL/SQL, whose semicolons are its own.
-func block(words []customsql.Word) bool {
+func userBlock(words []customsql.Word) bool {
 	kind, _ := created(words)
-	return at(words, 0).Is("BEGIN", "DECLARE") || slices.Contains([]string{"PROCEDURE", "FUNCTION", "PACKAGE"}, kind)
+	return userAt(words, 0).Is("BEGIN", "DECLARE") || slices.Contains([]string{"PROCEDURE", "FUNCTION", "PACKAGE"}, kind)
 }
 
 // Adapt makes of a statement what the server is given.
-func (o Names) Adapt(text string, setup bool) (string, error) {
+func (o userNames) Adapt(text string, setup bool) (string, error) {
 	tokens := o.Plain().Tokens(text)
 	words := o.Plain().Words(text)
 	var before customsql.Word
@@ -136,7 +137,7 @@ func (o Names) Adapt(text string, setup bool) (string, error) {
 		if t.Gap {
 			continue
 		}
-		if name := o.in[Folded(t.Word)]; name != "" {
+		if name := o.in[folded(t.Word)]; name != "" {
 			if before.Is(".") {
 				return "", filewise.Errorf(filewise.CodeUsage, "give one of them another name, or leave out what stands before the dot",
 					"%s is the name of a table or another object of the set-up, and here of a column, or of an object elsewhere", t.Raw)
@@ -148,7 +149,7 @@ func (o Names) Adapt(text string, setup bool) (string, error) {
 	if setup {
 		tokens = o.place(tokens, words)
 	}
-	if end := codeEnd(tokens); block(words) && end > 0 && !tokens[end-1].Is(";") {
+	if end := codeEnd(tokens); userBlock(words) && end > 0 && !tokens[end-1].Is(";") {
 		tokens = slices.Insert(tokens, end, customsql.Token{Raw: ";", Gap: true})
 	}
 	var b strings.Builder
@@ -156,7 +157,7 @@ func (o Names) Adapt(text string, setup bool) (string, error) {
 		b.WriteString(t.Raw)
 	}
 	text = b.String()
-	if setup || !block(words) {
+	if setup || !userBlock(words) {
 		return text, nil
 	}
 	// For the driver NO_DATA_FOUND is no error: see driver_test.go.
@@ -166,7 +167,7 @@ func (o Names) Adapt(text string, setup bool) (string, error) {
 
 // place puts tables and indexes into the build's tablespaces, not into the account's
 // default one, and dropped tables into no recycle bin.
-func (o Names) place(tokens []customsql.Token, words []customsql.Word) []customsql.Token {
+func (o userNames) place(tokens []customsql.Token, words []customsql.Word) []customsql.Token {
 	kind, _ := created(words)
 	has := func(words ...string) bool {
 		return slices.ContainsFunc(tokens, func(t customsql.Token) bool { return t.Is(words...) })
@@ -183,9 +184,9 @@ func (o Names) place(tokens []customsql.Token, words []customsql.Word) []customs
 		if keysEnd = columns; !has("TABLESPACE") {
 			add(columns, ` TABLESPACE "`+o.data+`" `)
 		}
-	case at(words, 0).Is("DROP") && at(words, 1).Is("TABLE") && !has("PURGE"):
+	case userAt(words, 0).Is("DROP") && userAt(words, 1).Is("TABLE") && !has("PURGE"):
 		add(codeEnd(tokens), " PURGE")
-	case at(words, 0).Is("ALTER") && at(words, 1).Is("TABLE"):
+	case userAt(words, 0).Is("ALTER") && userAt(words, 1).Is("TABLE"):
 		keysEnd = len(tokens)
 	}
 	for i := keysEnd - 1; i >= 0; i-- { // from the end, so that places stay
@@ -216,7 +217,7 @@ func columnsEnd(tokens []customsql.Token) int {
 		case t.Is("AS", "PARTITION") && end == 0:
 			return i
 		case t.Is("ORGANIZATION"):
-			end = min(code(tokens, i)+1, len(tokens))
+			end = min(userCode(tokens, i)+1, len(tokens))
 		}
 	}
 	if end == 0 {
@@ -236,7 +237,7 @@ func codeEnd(tokens []customsql.Token) int {
 }
 
 // code is the next token of code behind a place.
-func code(tokens []customsql.Token, i int) int {
+func userCode(tokens []customsql.Token, i int) int {
 	for i++; i < len(tokens) && tokens[i].Gap; {
 		i++
 	}
@@ -245,9 +246,9 @@ func code(tokens []customsql.Token, i int) int {
 
 // keyEnd is where the index of a key that begins at a place is said; using tells that the
 // user says it. 0: no key begins there, or its index is there already.
-func (o Names) keyEnd(tokens []customsql.Token, i int) (end int, using bool) {
+func (o userNames) keyEnd(tokens []customsql.Token, i int) (end int, using bool) {
 	is := func(i int, words ...string) bool { return i < len(tokens) && tokens[i].Is(words...) }
-	next := func(i int) int { return code(tokens, i) }
+	next := func(i int) int { return userCode(tokens, i) }
 	before := codeEnd(tokens[:i]) - 1
 	switch {
 	case before >= 0 && is(before, "DROP", "MODIFY", "DISABLE"), is(next(i), "KEYS"):
@@ -268,7 +269,7 @@ func (o Names) keyEnd(tokens []customsql.Token, i int) (end int, using bool) {
 		return min(end, len(tokens)), false
 	}
 	i = next(next(i)) // INDEX
-	if of := next(i); is(of, "TABLESPACE", "(") || of < len(tokens) && o.in[Folded(tokens[of].Word)] != "" {
+	if of := next(i); is(of, "TABLESPACE", "(") || of < len(tokens) && o.in[folded(tokens[of].Word)] != "" {
 		return 0, true
 	}
 	return min(i+1, len(tokens)), true

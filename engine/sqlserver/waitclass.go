@@ -1,5 +1,6 @@
-// Package waitclass knows what SQL Server's types of waits mean.
-package waitclass
+// This file knows what SQL Server's types of waits mean.
+
+package sqlserver
 
 import (
 	"strings"
@@ -7,11 +8,11 @@ import (
 	"filewise"
 )
 
-// Benign are waits of tasks that have nothing to do, or that wait on purpose
+// benign are waits of tasks that have nothing to do, or that wait on purpose
 // (Microsoft: “sys.dm_os_wait_stats”, the types described as idle, background or
 // sleeping; Paul Randal, “SQL Server wait statistics”, whose list of those to be
 // left out is in wide use). What begins with one of the prefixes is benign too.
-var Benign = map[string]bool{
+var benign = map[string]bool{
 	"BROKER_EVENTHANDLER": true, "BROKER_RECEIVE_WAITFOR": true, "BROKER_TASK_STOP": true, "BROKER_TO_FLUSH": true, "BROKER_TRANSMITTER": true,
 	"CHECKPOINT_QUEUE": true, "CHKPT": true, "CLR_AUTO_EVENT": true, "CLR_MANUAL_EVENT": true, "CLR_SEMAPHORE": true, "CXCONSUMER": true,
 	"DIRTY_PAGE_POLL": true, "DISPATCHER_QUEUE_SEMAPHORE": true, "EXECSYNC": true, "FSAGENT": true, "FT_IFTS_SCHEDULER_IDLE_WAIT": true,
@@ -26,12 +27,12 @@ var Benign = map[string]bool{
 	"WAITFOR_TASKSHUTDOWN": true, "STARTUP_DEPENDENCY_MANAGER": true, "REDO_THREAD_PENDING_WORK": true, "UCS_SESSION_REGISTRATION": true,
 }
 
-// BenignPrefixes begin others.
-var BenignPrefixes = []string{"SLEEP_", "XE_", "QDS_", "SQLTRACE_", "HADR_", "DBMIRROR", "WAIT_XTP_", "PWAIT_", "PREEMPTIVE_HADR_",
+// benignPrefixes begin others.
+var benignPrefixes = []string{"SLEEP_", "XE_", "QDS_", "SQLTRACE_", "HADR_", "DBMIRROR", "WAIT_XTP_", "PWAIT_", "PREEMPTIVE_HADR_",
 	"PREEMPTIVE_OS_FLUSHFILEBUFFERS", "BROKER_CONNECTION_"}
 
 // kept begin like benign ones and are not: commits wait for a replica.
-var kept = map[string]bool{"HADR_SYNC_COMMIT": true, "DBMIRROR_SEND": true}
+var keptClasses = map[string]bool{"HADR_SYNC_COMMIT": true, "DBMIRROR_SEND": true}
 
 // waitPrefixes classify what is left, the first that fits.
 var waitPrefixes = []struct {
@@ -49,14 +50,14 @@ var waitPrefixes = []struct {
 	{"LCK_", filewise.WaitLock}, {"RESOURCE_SEMAPHORE", filewise.WaitMemory},
 }
 
-// Of is the class of a wait type; empty: it is benign. PAGELATCH is for
+// waitClassOf is the class of a wait type; empty: it is benign. PAGELATCH is for
 // pages in memory: which of them are pages of allocation its name does not tell.
-func Of(name string) filewise.WaitClass {
-	if !kept[name] {
-		if Benign[name] {
+func waitClassOf(name string) filewise.WaitClass {
+	if !keptClasses[name] {
+		if benign[name] {
 			return ""
 		}
-		for _, p := range BenignPrefixes {
+		for _, p := range benignPrefixes {
 			if strings.HasPrefix(name, p) {
 				return ""
 			}

@@ -1,5 +1,6 @@
-// Package filling predicts which files SQL Server fills with the rows of a table.
-package filling
+// This file predicts which files SQL Server fills with the rows of a table.
+
+package sqlserver
 
 import "filewise"
 
@@ -9,12 +10,11 @@ const (
 	rowOverhead = 9    // status, length, null bitmap, slot
 	varOverhead = 8    // besides where a column is of variable length
 	splitFill   = 0.69 // of pages that are split by rows in between
-	extentPages = 8
 )
 
-// Group is how SQL Server hands out extents: in turns, from each file in proportion to
+// fillGroup is how SQL Server hands out extents: in turns, from each file in proportion to
 // its free space; only when all are full does one grow, or all of them.
-type Group struct {
+type fillGroup struct {
 	free    []int64 // extents by file
 	growth  int64   // extents
 	growAll bool
@@ -24,15 +24,15 @@ type Group struct {
 	next    int
 }
 
-// New is a group of files with so many free extents, which grow by so many, one after the other or all at once.
-func New(free []int64, growth int64, all bool) *Group {
-	g := &Group{free: free, growth: growth, growAll: all, taken: make([]int64, len(free)), wait: make([]int64, len(free))}
+// newFilling is a group of files with so many free extents, which grow by so many, one after the other or all at once.
+func newFilling(free []int64, growth int64, all bool) *fillGroup {
+	g := &fillGroup{free: free, growth: growth, growAll: all, taken: make([]int64, len(free)), wait: make([]int64, len(free))}
 	g.weigh()
 	return g
 }
 
 // Take hands out extents.
-func (g *Group) Take(extents int64) {
+func (g *fillGroup) Take(extents int64) {
 	for range extents {
 		i := g.pick()
 		g.free[i]--
@@ -41,7 +41,7 @@ func (g *Group) Take(extents int64) {
 }
 
 // pick is the file that gives the next extent.
-func (g *Group) pick() int {
+func (g *fillGroup) pick() int {
 	for {
 		full := true
 		for range g.free {
@@ -63,7 +63,7 @@ func (g *Group) pick() int {
 }
 
 // grow enlarges the next file in turn, or all.
-func (g *Group) grow() {
+func (g *fillGroup) grow() {
 	for range g.free {
 		g.free[g.next] += g.growth
 		g.grown += g.growth
@@ -75,14 +75,14 @@ func (g *Group) grow() {
 	g.weigh()
 }
 
-func (g *Group) weigh() {
+func (g *fillGroup) weigh() {
 	for i := range g.wait {
 		g.wait[i] = g.share(i)
 	}
 }
 
 // share is a file's skip target: how many turns there are to one extent of it.
-func (g *Group) share(i int) int64 {
+func (g *fillGroup) share(i int) int64 {
 	most := int64(1)
 	for _, n := range g.free {
 		most = max(most, n)
@@ -91,7 +91,7 @@ func (g *Group) share(i int) int64 {
 }
 
 // Touched are the files that hold rows.
-func (g *Group) Touched() (n int) {
+func (g *fillGroup) Touched() (n int) {
 	for _, taken := range g.taken {
 		if taken > 0 {
 			n++
@@ -101,7 +101,7 @@ func (g *Group) Touched() (n int) {
 }
 
 // Reaching is how many extents it takes until each file has one, which so many did not.
-func (g *Group) Reaching(extents int64) int64 {
+func (g *fillGroup) Reaching(extents int64) int64 {
 	for g.Touched() < len(g.free) {
 		g.Take(1)
 		extents++
@@ -110,15 +110,15 @@ func (g *Group) Reaching(extents int64) int64 {
 }
 
 // Room is what all files hold before one grows.
-func (g *Group) Room() (n int64) {
+func (g *fillGroup) Room() (n int64) {
 	for _, free := range g.free {
 		n += free
 	}
 	return n
 }
 
-// PerPage is about how many rows of a table lie in a page.
-func PerPage(t filewise.Table) float64 {
+// perPage is about how many rows of a table lie in a page.
+func perPage(t filewise.Table) float64 {
 	bytes := t.RowBytes + rowOverhead
 	if t.RowBytes > 64 {
 		bytes += varOverhead
@@ -130,8 +130,8 @@ func PerPage(t filewise.Table) float64 {
 	return n
 }
 
-// ExtentsOf is about how many extents the rows of a table take, without its indexes.
-func ExtentsOf(t filewise.Table, rows int64) int64 {
-	pages := int64(float64(rows)/PerPage(t)) + 1
+// extentsOf is about how many extents the rows of a table take, without its indexes.
+func extentsOf(t filewise.Table, rows int64) int64 {
+	pages := int64(float64(rows)/perPage(t)) + 1
 	return (pages + extentPages - 1) / extentPages
 }

@@ -1,4 +1,4 @@
-package rman
+package oracle
 
 import (
 	"errors"
@@ -10,15 +10,15 @@ import (
 	"filewise/engine/internal/userbackup"
 )
 
-// Options are RMAN's for a layout; its channels are the layout's files.
-var Options = []filewise.BackupOption{
+// rmanOptions are RMAN's for a layout; its channels are the layout's files.
+var rmanOptions = []filewise.BackupOption{
 	{Name: "compress", Words: "no, as usual, or basic, which needs no licence", Check: filewise.OneOf("no", "basic")},
 	{Name: "section", Words: "MiB of a datafile that a channel takes at a time, 16 to 1048576, or 0: whole files",
-		Check: number(16, 1<<20, true)},
-	{Name: "filesperset", Words: "datafiles in a backup set, 1 to 64", Check: number(1, 64, false)},
+		Check: rmanNumber(16, 1<<20, true)},
+	{Name: "filesperset", Words: "datafiles in a backup set, 1 to 64", Check: rmanNumber(1, 64, false)},
 }
 
-func number(least, most int, zero bool) func(string) error {
+func rmanNumber(least, most int, zero bool) func(string) error {
 	return func(v string) error {
 		n, err := strconv.Atoi(v)
 		if err == nil && (n < least && !(zero && n == 0) || n > most) {
@@ -33,8 +33,8 @@ const (
 	channelBytes = 64 << 20 // buffers for reading and writing ("Tuning RMAN Performance")
 )
 
-// Check refuses what no backup can be.
-func Check(t filewise.Target, l filewise.Layout, p filewise.Program) error {
+// rmanCheck refuses what no backup can be.
+func rmanCheck(t filewise.Target, l filewise.Layout, p filewise.Program) error {
 	if len(t.Volumes) == 0 {
 		return filewise.Errorf(filewise.CodeUsage, "name a directory with --volume NAME=DIR", "there is no volume for the backups")
 	}
@@ -44,14 +44,14 @@ func Check(t filewise.Target, l filewise.Layout, p filewise.Program) error {
 	if strings.ContainsAny(strings.Join(t.Part, ""), "\"\n\r") {
 		return filewise.Errorf(filewise.CodeUsage, "name tablespaces as DBA_TABLESPACES has them", "a --part with quotes in its name")
 	}
-	return userbackup.Check(t, l, p, Options, mostChannels, channelBytes)
+	return userbackup.Check(t, l, p, rmanOptions, mostChannels, channelBytes)
 }
 
-// Arms are the values that are worth comparing.
-var Arms = []string{"compress=no,basic", "section=0,512", "filesperset=4,1"}
+// arms are the values that are worth comparing.
+var arms = []string{"compress=no,basic", "section=0,512", "filesperset=4,1"}
 
 // block is a RUN block with a layout's channels.
-func block(l filewise.Layout, format string, commands ...string) []string {
+func rmanBlock(l filewise.Layout, format string, commands ...string) []string {
 	out := []string{"RUN {"}
 	for i := range l.Backup.Files {
 		out = append(out, fmt.Sprintf("ALLOCATE CHANNEL filewise%d DEVICE TYPE DISK%s;", i+1, format))
@@ -60,7 +60,7 @@ func block(l filewise.Layout, format string, commands ...string) []string {
 }
 
 // parts are the clauses of BACKUP that a layout says.
-func parts(l filewise.Layout) (kind, clauses string) {
+func rmanParts(l filewise.Layout) (kind, clauses string) {
 	if v, _ := l.BackupOptions.Get("compress"); v == "basic" {
 		kind = " AS COMPRESSED BACKUPSET"
 	}
@@ -75,16 +75,16 @@ func parts(l filewise.Layout) (kind, clauses string) {
 
 // backup are the lines of a full backup, which is no part of an incremental strategy.
 func backup(t filewise.Target, l filewise.Layout, to, tag string) []string {
-	kind, clauses := parts(l)
-	commands := []string{fmt.Sprintf("BACKUP%s%s TAG '%s' %s;", kind, clauses, tag, what(t))}
+	kind, clauses := rmanParts(l)
+	commands := []string{fmt.Sprintf("BACKUP%s%s TAG '%s' %s;", kind, clauses, tag, rmanWhat(t))}
 	if kind != "" { // whatever is configured: the other algorithms are licensed
 		commands = append([]string{"SET COMPRESSION ALGORITHM 'BASIC';"}, commands...)
 	}
-	return block(l, " FORMAT '"+to+"/%U'", commands...)
+	return rmanBlock(l, " FORMAT '"+to+"/%U'", commands...)
 }
 
 // what is backed up.
-func what(t filewise.Target) string {
+func rmanWhat(t filewise.Target) string {
 	if t.Part == nil {
 		return "DATABASE"
 	}
@@ -93,13 +93,13 @@ func what(t filewise.Target) string {
 
 // validate reads what a backup would.
 func validate(t filewise.Target, l filewise.Layout) []string {
-	_, clauses := parts(l)
-	return block(l, "", "BACKUP VALIDATE"+clauses+" "+what(t)+";")
+	_, clauses := rmanParts(l)
+	return rmanBlock(l, "", "BACKUP VALIDATE"+clauses+" "+rmanWhat(t)+";")
 }
 
 // tried reads a backup as a restore would.
-func tried(l filewise.Layout, tag string) []string {
-	return block(l, "", fmt.Sprintf("RESTORE DATABASE FROM TAG '%s' VALIDATE;", tag))
+func rmanTried(l filewise.Layout, tag string) []string {
+	return rmanBlock(l, "", fmt.Sprintf("RESTORE DATABASE FROM TAG '%s' VALIDATE;", tag))
 }
 
 // forget removes the records of one tag.
@@ -110,9 +110,9 @@ func forget(tag string) []string {
 // planTag stands in plans for a backup's.
 const planTag = "FILEWISE_(its tag)"
 
-// Script says what a trial has RMAN execute.
-func Script(t filewise.Target, l filewise.Layout, p filewise.Program) (out filewise.Script, err error) {
-	if err := Check(t, l, p); err != nil {
+// rmanScript says what a trial has RMAN execute.
+func rmanScript(t filewise.Target, l filewise.Layout, p filewise.Program) (out filewise.Script, err error) {
+	if err := rmanCheck(t, l, p); err != nil {
 		return out, err
 	}
 	add := func(stage string, lines []string) {
@@ -124,14 +124,14 @@ func Script(t filewise.Target, l filewise.Layout, p filewise.Program) (out filew
 	}
 	add(filewise.StageMeasure, backup(t, l, userbackup.Volume(t, l).Dir+"/backup", planTag))
 	if p.Restores() {
-		add(filewise.StageMeasure, tried(l, planTag))
+		add(filewise.StageMeasure, rmanTried(l, planTag))
 	}
 	add(filewise.StageDrop, forget(planTag))
 	return out, nil
 }
 
-// Kept is the script of a setting without Filewise.
-func Kept(l filewise.Layout) filewise.BackupScript {
+// rmanKept is the script of a setting without Filewise.
+func rmanKept(l filewise.Layout) filewise.BackupScript {
 	shell := func(lines []string) []string {
 		return append(append([]string{`rman target "${RMAN_TARGET:-/}" <<END`}, lines...), "END")
 	}
@@ -144,7 +144,7 @@ func Kept(l filewise.Layout) filewise.BackupScript {
 		},
 		Backup: append([]string{`mkdir "$to"`, "tag=FW$(date +%y%m%d%H%M%S)", `echo "$tag" > "$to/tag"`},
 			shell(backup(filewise.Target{}, l, "$to", "$tag"))...),
-		Restore: append([]string{`read -r tag < "$from/tag"`}, shell(tried(l, "$tag"))...),
+		Restore: append([]string{`read -r tag < "$from/tag"`}, shell(rmanTried(l, "$tag"))...),
 		Proof:   "RESTORE … VALIDATE read it and checked every block; nothing was restored, for that would overwrite the database",
 	}
 }

@@ -1,7 +1,8 @@
-// Package serverpath joins and checks paths of the machine that a SQL Server runs
+// This file joins and checks paths of the machine that a SQL Server runs
 // on, by its operating system's rules and not by those of this one: Go's filepath
 // would take "D:\data" for one file name on Linux.
-package serverpath
+
+package sqlserver
 
 import (
 	"errors"
@@ -11,53 +12,53 @@ import (
 	"unicode/utf16"
 )
 
-// OS is the operating system of a server.
-type OS string
+// serverOS is the operating system of a server.
+type serverOS string
 
 // The systems that SQL Server runs on.
 const (
-	Windows OS = "Windows"
-	Linux   OS = "Linux"
+	windows serverOS = "Windows"
+	linux   serverOS = "Linux"
 )
 
-// MaxPath is the longest path of a database file, in UTF-16 units: FILENAME is
+// maxPath is the longest path of a database file, in UTF-16 units: FILENAME is
 // an nvarchar(260) with its end (sys.master_files.physical_name).
-const MaxPath = 259
+const maxPath = 259
 
-// Dir is a directory on a server, checked and without a separator at its end,
+// serverDir is a directory on a server, checked and without a separator at its end,
 // unless it is a root.
-type Dir struct {
-	System OS
+type serverDir struct {
+	System serverOS
 	path   string
 }
 
 var errRelative = errors.New(`it is no absolute path of the server: D:\data, \\server\share\data, or /data`)
 
-// ParseDir checks a directory; its form tells the system.
-func ParseDir(path string) (Dir, error) {
+// parseDir checks a directory; its form tells the system.
+func parseDir(path string) (serverDir, error) {
 	if err := checkText(path); err != nil {
-		return Dir{}, fmt.Errorf("%q: %w", path, err)
+		return serverDir{}, fmt.Errorf("%q: %w", path, err)
 	}
-	var d Dir
+	var d serverDir
 	var err error
 	if strings.HasPrefix(path, "/") {
 		d, err = parseLinux(path)
 	} else {
 		d, err = parseWindows(path)
 	}
-	if err == nil && units(d.path) > MaxPath {
-		err = fmt.Errorf("it has more than %d characters", MaxPath)
+	if err == nil && utf16Units(d.path) > maxPath {
+		err = fmt.Errorf("it has more than %d characters", maxPath)
 	}
 	if err != nil {
-		return Dir{}, fmt.Errorf("%q: %w", path, err)
+		return serverDir{}, fmt.Errorf("%q: %w", path, err)
 	}
 	return d, nil
 }
 
-// Split reads absolute paths that commas separate. A comma that no absolute path follows is a name's.
-func Split(list string) (all []string, err error) {
+// splitPath reads absolute paths that commas separate. A comma that no absolute path follows is a name's.
+func splitPath(list string) (all []string, err error) {
 	for part := range strings.SplitSeq(list, ",") {
-		_, err := ParseDir(part)
+		_, err := parseDir(part)
 		switch {
 		case err == nil:
 			all = append(all, part)
@@ -65,7 +66,7 @@ func Split(list string) (all []string, err error) {
 			return nil, err
 		default:
 			all[len(all)-1] += "," + part
-			if _, err := ParseDir(all[len(all)-1]); err != nil {
+			if _, err := parseDir(all[len(all)-1]); err != nil {
 				return nil, err
 			}
 		}
@@ -85,39 +86,39 @@ func checkText(path string) error {
 	return nil
 }
 
-func parseLinux(path string) (Dir, error) {
+func parseLinux(path string) (serverDir, error) {
 	parts, err := split(path, "/", func(string) error { return nil })
 	if err != nil {
-		return Dir{}, err
+		return serverDir{}, err
 	}
-	return Dir{Linux, "/" + strings.Join(parts, "/")}, nil
+	return serverDir{linux, "/" + strings.Join(parts, "/")}, nil
 }
 
 // parseWindows takes a drive with a path, or a share: SQL Server takes UNC paths
 // as well (from 2012 on), but neither device paths nor paths on the drive's
 // current directory ("D:data").
-func parseWindows(path string) (Dir, error) {
+func parseWindows(path string) (serverDir, error) {
 	path = strings.ReplaceAll(path, "/", `\`)
 	switch {
 	case strings.HasPrefix(path, `\\?\`), strings.HasPrefix(path, `\\.\`):
-		return Dir{}, errors.New("SQL Server takes no device path")
+		return serverDir{}, errors.New("SQL Server takes no device path")
 	case strings.HasPrefix(path, `\\`):
 		parts, err := split(path[2:], `\`, checkWindows)
 		if err != nil {
-			return Dir{}, err
+			return serverDir{}, err
 		}
 		if len(parts) < 2 {
-			return Dir{}, errors.New(`a network path names a server and a share: \\server\share`)
+			return serverDir{}, errors.New(`a network path names a server and a share: \\server\share`)
 		}
-		return Dir{Windows, `\\` + strings.Join(parts, `\`)}, nil
+		return serverDir{windows, `\\` + strings.Join(parts, `\`)}, nil
 	case len(path) >= 3 && letter(path[0]) && path[1] == ':' && path[2] == '\\':
 		parts, err := split(path[3:], `\`, checkWindows)
 		if err != nil {
-			return Dir{}, err
+			return serverDir{}, err
 		}
-		return Dir{Windows, path[:3] + strings.Join(parts, `\`)}, nil
+		return serverDir{windows, path[:3] + strings.Join(parts, `\`)}, nil
 	}
-	return Dir{}, errRelative
+	return serverDir{}, errRelative
 }
 
 func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
@@ -161,39 +162,39 @@ func checkWindows(part string) error {
 }
 
 // String is the directory as the server takes it.
-func (d Dir) String() string { return d.path }
+func (d serverDir) String() string { return d.path }
 
 // Join is a file of the directory. The name is Filewise's own; the error says
 // that the path is too long for the server.
-func (d Dir) Join(name string) (string, error) {
+func (d serverDir) Join(name string) (string, error) {
 	separator := "/"
-	if d.System == Windows {
+	if d.System == windows {
 		separator = `\`
 	}
 	path := strings.TrimSuffix(d.path, separator) + separator + name
-	if n := units(path); n > MaxPath {
-		return "", fmt.Errorf("%q has %d characters, SQL Server takes %d", path, n, MaxPath)
+	if n := utf16Units(path); n > maxPath {
+		return "", fmt.Errorf("%q has %d characters, SQL Server takes %d", path, n, maxPath)
 	}
 	return path, nil
 }
 
 // Same tells whether two paths name one file by the system's rules: Windows
 // ignores letter case.
-func (d Dir) Same(a, b string) bool {
-	if d.System == Windows {
+func (d serverDir) Same(a, b string) bool {
+	if d.System == windows {
 		return strings.EqualFold(a, b)
 	}
 	return a == b
 }
 
 // Within tells whether the directory is a mount point, or lies under it.
-func (d Dir) Within(mount string) bool {
-	m, err := ParseDir(mount)
+func (d serverDir) Within(mount string) bool {
+	m, err := parseDir(mount)
 	if err != nil || m.System != d.System {
 		return false
 	}
 	separator := "/"
-	if d.System == Windows {
+	if d.System == windows {
 		separator = `\`
 	}
 	root := strings.TrimSuffix(m.path, separator) + separator
@@ -201,4 +202,4 @@ func (d Dir) Within(mount string) bool {
 	return len(path) >= len(root) && d.Same(path[:len(root)], root)
 }
 
-func units(s string) int { return len(utf16.Encode([]rune(s))) }
+func utf16Units(s string) int { return len(utf16.Encode([]rune(s))) }

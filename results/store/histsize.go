@@ -1,6 +1,7 @@
-// Package histsize bounds what a histogram of latencies from elsewhere comes to in memory:
+// This file bounds what a histogram of latencies from elsewhere comes to in memory:
 // some hundred bytes may say that it has millions of counts.
-package histsize
+
+package store
 
 import (
 	"bytes"
@@ -18,11 +19,11 @@ const (
 )
 
 // ErrTooLarge reports that a histogram has a wider range than any of Filewise's.
-var ErrTooLarge = errors.New("its histogram of latencies is larger than what Filewise writes")
+var errHistogramTooLarge = errors.New("its histogram of latencies is larger than what Filewise writes")
 
-// Check reads the head of a histogram in HdrHistogram's compressed encoding, version 2. What is none is left to
+// checkHistogramSize reads the head of a histogram in HdrHistogram's compressed encoding, version 2. What is none is left to
 // anyone who reads it.
-func Check(encoded []byte) error {
+func checkHistogramSize(encoded []byte) error {
 	text := base64.NewDecoder(base64.StdEncoding, bytes.NewReader(encoded))
 	var head struct {
 		Cookie, Length, Offset, Digits int32
@@ -39,7 +40,7 @@ func Check(encoded []byte) error {
 		return nil //nolint:nilerr // it is none
 	}
 	if head.Digits > mostDigits || head.Highest > highest {
-		return ErrTooLarge
+		return errHistogramTooLarge
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package lock
+package postgres
 
 import (
 	"cmp"
@@ -25,8 +25,8 @@ import (
 // lowest number has the lock, of equal ones the lowest process. It ends with the
 // session.
 const (
-	drawing   = "drawing"
-	measuring = "measuring"
+	drawing       = "drawing"
+	lockMeasuring = "measuring"
 )
 
 var announced = regexp.MustCompile(`^filewise [0-9a-f]{8} (drawing|measuring)(?: (\d{1,18}))?(?: @([0-9a-f]{12}))? ?(.*)$`)
@@ -43,7 +43,7 @@ type ticket struct {
 
 func parseTicket(pid int32, name string) (ticket, bool) {
 	m := announced.FindStringSubmatch(name)
-	if m == nil || m[1] == measuring && m[2] == "" {
+	if m == nil || m[1] == lockMeasuring && m[2] == "" {
 		return ticket{}, false
 	}
 	n, err := strconv.ParseInt("0"+m[2], 10, 64)
@@ -51,15 +51,15 @@ func parseTicket(pid int32, name string) (ticket, bool) {
 }
 
 const (
-	Announce  = "SELECT set_config('application_name', $1, false)"
+	announce  = "SELECT set_config('application_name', $1, false)"
 	readQueue = "SELECT pid, application_name FROM pg_stat_activity WHERE application_name LIKE 'filewise %' AND pid <> pg_backend_pid()"
 	// drawPatience is how long another run may take to draw its number.
 	drawPatience = 15 * time.Second
 )
 
-// Take takes the measuring lock of the server that a link leads to, on a connection of its
+// takeLock takes the measuring lock of the server that a link leads to, on a connection of its
 // own.
-func Take(ctx context.Context, l *client.Link, h filewise.Holder) (filewise.Lock, error) {
+func takeLock(ctx context.Context, l *client.Link, h filewise.Holder) (filewise.Lock, error) {
 	who := h.Who
 	if h.Host != "" {
 		who = "@" + h.Host + " " + who
@@ -103,7 +103,7 @@ func (c *claim) Check(ctx context.Context) error {
 // Release takes the announcement back: the server's process ends a moment after
 // the connection. A server that is gone has released it.
 func (c *claim) Release(ctx context.Context) error {
-	_, _ = c.conn.Exec(ctx, Announce, client.AppName())
+	_, _ = c.conn.Exec(ctx, announce, client.AppName())
 	return nil
 }
 
@@ -114,21 +114,21 @@ func (c *claim) Close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	left.Store(int32(c.conn.PgConn().PID()), c.name)
+	leftByLock.Store(int32(c.conn.PgConn().PID()), c.name)
 	_ = c.conn.Close(ctx) // one that is lost complains; it is gone either way
 	return nil
 }
 
 // left are the sessions that this process has left, with what they announced. One whose
 // line was cut without a word may stand on the server for long.
-var left sync.Map
+var leftByLock sync.Map
 
 const endLeft = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND application_name = $2 AND usename = current_user"
 
 // endOwn ends a session that this process has left, or one that has died; false: it is
 // another's.
 func (c *claim) endOwn(ctx context.Context, t ticket) (bool, error) {
-	name, own := left.Load(t.pid)
+	name, own := leftByLock.Load(t.pid)
 	died := c.host != "" && t.host == c.host && !strings.HasPrefix(t.name, client.AppName())
 	if !died && (!own || name != t.name) {
 		return false, nil
@@ -138,9 +138,9 @@ func (c *claim) endOwn(ctx context.Context, t ticket) (bool, error) {
 }
 
 func (c *claim) announce(ctx context.Context, format string, args ...any) error {
-	c.name = plain(client.AppName() + " " + fmt.Sprintf(format, args...))
-	_, err := c.conn.Exec(ctx, Announce, c.name)
-	return c.link.Done(ctx, Announce, err)
+	c.name = lockPlain(client.AppName() + " " + fmt.Sprintf(format, args...))
+	_, err := c.conn.Exec(ctx, announce, c.name)
+	return c.link.Done(ctx, announce, err)
 }
 
 func (c *claim) draw(ctx context.Context) error {
@@ -155,7 +155,7 @@ func (c *claim) draw(ctx context.Context) error {
 	for _, t := range queue {
 		mine.number = max(mine.number, t.number+1)
 	}
-	if err := c.announce(ctx, "%s %d %s", measuring, mine.number, c.who); err != nil {
+	if err := c.announce(ctx, "%s %d %s", lockMeasuring, mine.number, c.who); err != nil {
 		return err
 	}
 	for limit := time.Now().Add(drawPatience); ; {
@@ -213,7 +213,7 @@ func busy(t ticket) error {
 }
 
 // plain is a name as PostgreSQL keeps it: up to 63 bytes of printable ASCII.
-func plain(name string) string {
+func lockPlain(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
 			return '?'

@@ -1,4 +1,4 @@
-package rman
+package oracle
 
 import (
 	"os"
@@ -29,7 +29,7 @@ var allowed = []*regexp.Regexp{
 	regexp.MustCompile(`^CHANGE BACKUP TAG 'FILEWISE_[^']{1,21}' UNCATALOG;$`),
 }
 
-func is(line string) bool {
+func rmanIs(line string) bool {
 	for _, a := range allowed {
 		if a.MatchString(line) {
 			return true
@@ -38,7 +38,7 @@ func is(line string) bool {
 	return false
 }
 
-func target(dir string) filewise.Target {
+func rmanTarget(dir string) filewise.Target {
 	return filewise.Target{Engine: "oracle", Mode: filewise.External, Database: "PDB1", ServerBin: dir,
 		Volumes: []filewise.Volume{{Name: "v", Dir: dir}},
 		Address: &filewise.Address{Scheme: "oracle", User: "ada", Password: filewise.Secret("Qq7Canary"), Host: "db", Path: "pdb1"}}
@@ -54,7 +54,7 @@ func layout(channels int, options ...string) filewise.Layout {
 	return l
 }
 
-func program(t *testing.T, proof bool) filewise.Program {
+func rmanProgram(t *testing.T, proof bool) filewise.Program {
 	t.Helper()
 	w, err := workload.NewDump(workload.Params{Connections: 1, CommitEvery: 1, Own: true, Proof: proof}, 1)
 	if err != nil {
@@ -72,7 +72,7 @@ func TestLines(t *testing.T) {
 			for _, set := range []string{"1", "4"} {
 				for _, channels := range []int{1, 8} {
 					l := layout(channels, "compress="+compress, "section="+section, "filesperset="+set)
-					s, err := Script(target("/u02/backup"), l, program(t, true))
+					s, err := rmanScript(rmanTarget("/u02/backup"), l, rmanProgram(t, true))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -85,11 +85,11 @@ func TestLines(t *testing.T) {
 					}
 					seen[all] = true
 					l.Discard = true
-					if s, err = Script(target("/u02/backup"), l, program(t, false)); err != nil {
+					if s, err = rmanScript(rmanTarget("/u02/backup"), l, rmanProgram(t, false)); err != nil {
 						t.Fatal(err)
 					}
 					for line := range strings.Lines(all + s.Steps[0].SQL) {
-						if line = strings.TrimSpace(line); !is(line) {
+						if line = strings.TrimSpace(line); !rmanIs(line) {
 							t.Errorf("not allowed: %s", line)
 						}
 					}
@@ -101,7 +101,7 @@ func TestLines(t *testing.T) {
 		"RESTORE DATABASE FROM TAG 'FILEWISE_A';", "RECOVER DATABASE;", "CHANGE BACKUP TAG 'DAILY' UNCATALOG;", "CHANGE BACKUP UNCATALOG;",
 		"BACKUP TAG 'DAILY' DATABASE;", "BACKUP INCREMENTAL LEVEL 0 TAG 'FILEWISE_A' DATABASE;", "BACKUP ARCHIVELOG ALL DELETE INPUT;",
 		"SET COMPRESSION ALGORITHM 'HIGH';", "HOST 'rm -rf /';", "SQL 'ALTER SYSTEM SWITCH LOGFILE';"} {
-		if is(bad) {
+		if rmanIs(bad) {
 			t.Errorf("allowed: %s", bad)
 		}
 	}
@@ -134,7 +134,7 @@ func TestTool(t *testing.T) {
 		}
 	}
 	write("rman", fake)
-	c, err := New(target(dir))
+	c, err := newRMAN(rmanTarget(dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestTool(t *testing.T) {
 	tags := map[string]int{}
 	for line := range strings.Lines(string(told)) {
 		line = strings.TrimSpace(line)
-		if line != "args:" && !is(line) {
+		if line != "args:" && !rmanIs(line) {
 			t.Errorf("not allowed: %s", line)
 		}
 		if _, tag, ok := strings.Cut(line, " TAG '"); ok {
@@ -190,7 +190,7 @@ func TestKept(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "rman"), []byte(fake), 0o700); err != nil { //nolint:gosec // it is executed
 		t.Fatal(err)
 	}
-	s := Kept(layout(2, "compress=basic"))
+	s := rmanKept(layout(2, "compress=basic"))
 	for _, lines := range [][]string{append([]string{"to=" + dir + "/new"}, s.Backup...),
 		append([]string{"from=" + dir + "/new"}, s.Restore...)} {
 		cmd := osexec.Command("sh", "-euc", strings.Join(lines, "\n  "))
@@ -217,16 +217,16 @@ func TestRefused(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "rman"), []byte(fake), 0o700); err != nil { //nolint:gosec // it is executed
 			t.Fatal(err)
 		}
-		x := target(dir)
+		x := rmanTarget(dir)
 		change(&x)
-		if _, err := New(x); err == nil || filewise.RemedyOf(err) == "" {
+		if _, err := newRMAN(x); err == nil || filewise.RemedyOf(err) == "" {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if _, err := Script(target("/it's"), layout(1), program(t, false)); err == nil {
+	if _, err := rmanScript(rmanTarget("/it's"), layout(1), rmanProgram(t, false)); err == nil {
 		t.Error("a directory with a quote passes")
 	}
-	if _, err := Script(target("/a"), layout(1, "section=1"), program(t, false)); err == nil {
+	if _, err := rmanScript(rmanTarget("/a"), layout(1, "section=1"), rmanProgram(t, false)); err == nil {
 		t.Error("a section of 1 MiB passes")
 	}
 }

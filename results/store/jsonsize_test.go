@@ -1,4 +1,4 @@
-package jsonsize
+package store
 
 import (
 	"errors"
@@ -7,8 +7,8 @@ import (
 	"testing/iotest"
 )
 
-func TestCheck(t *testing.T) {
-	l := Limits{Depth: 8, Memory: 1 << 20, String: 1000}
+func TestJsonsizeCheck(t *testing.T) {
+	l := limits{Depth: 8, Memory: 1 << 20, String: 1000}
 	for name, c := range map[string]struct {
 		text string
 		ok   bool
@@ -23,10 +23,10 @@ func TestCheck(t *testing.T) {
 		"strings":      {`["` + strings.Repeat("x", 900) + `","` + strings.Repeat("x", 900) + `"]`, true},
 		"bytes":        {strings.Repeat("1", 2<<20), false},
 	} {
-		if _, err := Check([]byte(c.text), l); c.ok != (err == nil) || err != nil && !errors.Is(err, ErrTooLarge) {
+		if _, err := checkJSONSize([]byte(c.text), l); c.ok != (err == nil) || err != nil && !errors.Is(err, errJSONTooLarge) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := iotest.TestReader(NewReader(iotest.OneByteReader(strings.NewReader(c.text)), l), []byte(c.text)); c.ok && err != nil {
+		if err := iotest.TestReader(newReader(iotest.OneByteReader(strings.NewReader(c.text)), l), []byte(c.text)); c.ok && err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -1,5 +1,6 @@
-// Package archive unpacks tar files of a server's files.
-package archive
+// This file unpacks tar files of a server's files.
+
+package postgres
 
 import (
 	"archive/tar"
@@ -18,10 +19,10 @@ import (
 // unpackBuffer is what unpacking writes at once, in bytes.
 const unpackBuffer = 1 << 20
 
-// Unpack unpacks directories and files of a tar file; links it leaves out. Place says
+// unpack unpacks directories and files of a tar file; links it leaves out. Place says
 // where a name goes, to which the prefix is added before; empty: nowhere. An archive that
 // is damaged is an error that wraps filewise.ErrCheck.
-func Unpack(ctx context.Context, from, prefix string, place func(name string) (string, error)) error {
+func unpack(ctx context.Context, from, prefix string, place func(name string) (string, error)) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return err

@@ -1,5 +1,6 @@
-// Package guarding refuses custom SQL that is not known to stay within the database of a build on SQL Server.
-package guarding
+// This file refuses custom SQL that is not known to stay within the database of a build on SQL Server.
+
+package sqlserver
 
 import (
 	"slices"
@@ -13,7 +14,7 @@ import (
 // nothing else unless they are quoted.
 var (
 	// works read and write rows.
-	works = []string{"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "TRUNCATE", "EXEC", "EXECUTE"}
+	guardWorks = []string{"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "TRUNCATE", "EXEC", "EXECUTE"}
 	// sets make what a workload needs, and begin batches that fill it.
 	sets = []string{"CREATE", "ALTER", "DROP", "DECLARE", "SET", "IF", "WHILE", "BEGIN"}
 	// notInWork are refused in transactions, which Filewise begins and ends.
@@ -24,7 +25,7 @@ var (
 	nowhere = []string{"BACKUP", "RESTORE", "DBCC", "KILL", "SHUTDOWN", "RECONFIGURE", "GRANT", "REVOKE", "DENY", "CHECKPOINT", "BULK",
 		"OPENROWSET", "OPENQUERY", "OPENDATASOURCE", "DUMP", "LOAD", "SETUSER", "REVERT", "READTEXT", "WRITETEXT", "UPDATETEXT", "EXTERNAL"}
 	// made are what a set-up makes, alters and drops, behind modifiers.
-	made = []string{"TABLE", "INDEX", "VIEW", "SEQUENCE", "TYPE", "FUNCTION", "PROCEDURE", "PROC", "TRIGGER", "STATISTICS", "SYNONYM",
+	guardMade = []string{"TABLE", "INDEX", "VIEW", "SEQUENCE", "TYPE", "FUNCTION", "PROCEDURE", "PROC", "TRIGGER", "STATISTICS", "SYNONYM",
 		"SCHEMA", "PARTITION", "COLUMN", "CONSTRAINT"}
 	modifiers = []string{"OR", "ALTER", "UNIQUE", "CLUSTERED", "NONCLUSTERED", "COLUMNSTORE", "PRIMARY", "XML", "SPATIAL"}
 )
@@ -37,12 +38,12 @@ const (
 	unprefixed = "name tables without a database, and give a table an alias for its columns"
 )
 
-// Custom refuses what is not known to stay within the build's database.
-func Custom(words []customsql.Word, setup bool) (what, remedy string) {
+// guardCustom refuses what is not known to stay within the build's database.
+func guardCustom(words []customsql.Word, setup bool) (what, remedy string) {
 	if len(words) == 0 {
 		return "", ""
 	}
-	if first := words[0]; !first.Is(works...) && !(setup && first.Is(sets...)) {
+	if first := words[0]; !first.Is(guardWorks...) && !(setup && first.Is(sets...)) {
 		return "what begins with " + first.Text, byASetup
 	}
 	changes, merges := 0, false
@@ -76,12 +77,12 @@ func guardWord(words []customsql.Word, i int, setup bool) (what, remedy string) 
 		return "", ""
 	case w.Is("CREATE", "ALTER", "DROP"):
 		of := slices.IndexFunc(words[i+1:], func(w customsql.Word) bool { return !w.Is(modifiers...) })
-		if of < 0 || !words[i+1+of].Is(made...) {
+		if of < 0 || !words[i+1+of].Is(guardMade...) {
 			return strings.TrimSpace(w.Text + " " + words[min(i+1+max(of, 0), len(words)-1)].Text), leaveOut
 		}
 	case w.Is("EXEC", "EXECUTE"):
 		return guardCall(words[i+1:], setup)
-	case parts(words, i) > 2:
+	case guardParts(words, i) > 2:
 		return "a name of more than two parts", unprefixed
 	}
 	return "", ""
@@ -113,7 +114,7 @@ func guardCall(rest []customsql.Word, setup bool) (what, remedy string) {
 }
 
 // parts is how many names, divided by dots, end with the word at i.
-func parts(words []customsql.Word, i int) int {
+func guardParts(words []customsql.Word, i int) int {
 	n := 1
 	for i > 0 && words[i-1].Is(".") {
 		n++

@@ -1,6 +1,7 @@
-// Package rman makes backups of a database of the user's by RMAN of the server's host. Only what
+// This file makes backups of a database of the user's by RMAN of the server's host. Only what
 // package text.go renders is ever sent to it.
-package rman
+
+package oracle
 
 import (
 	"bytes"
@@ -8,7 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
+	osexec "os/exec"
 	"path/filepath"
 	"strings"
 
@@ -17,21 +18,21 @@ import (
 	"filewise/engine/internal/userbackup"
 )
 
-// Client is RMAN, connected as SYSBACKUP.
-type Client struct {
+// rmanClient is RMAN, connected as SYSBACKUP.
+type rmanClient struct {
 	target  filewise.Target
 	program string
 	connect string // a line with the password
 }
 
-// New finds RMAN and says how it connects.
-func New(t filewise.Target) (*Client, error) {
+// newRMAN finds RMAN and says how it connects.
+func newRMAN(t filewise.Target) (*rmanClient, error) {
 	program, err := find(t.ServerBin)
 	if err != nil {
 		return nil, err
 	}
 	connect, err := connecting(*t.Address)
-	return &Client{t, program, connect}, err
+	return &rmanClient{t, program, connect}, err
 }
 
 // find looks where the user says, in the Oracle home, and on the path.
@@ -41,7 +42,7 @@ func find(bin string) (string, error) {
 		places = []string{filepath.Join(os.Getenv("ORACLE_HOME"), "bin", "rman"), "rman"}
 	}
 	for _, p := range places {
-		if path, err := exec.LookPath(p); err == nil {
+		if path, err := osexec.LookPath(p); err == nil {
 			return filepath.Abs(path)
 		}
 	}
@@ -67,7 +68,7 @@ func connecting(a filewise.Address) (string, error) {
 }
 
 // run has RMAN execute lines; an error shows what it said.
-func (c *Client) run(ctx context.Context, dir string, lines []string) error {
+func (c *rmanClient) run(ctx context.Context, dir string, lines []string) error {
 	env := []string{"ORACLE_HOME=" + filepath.Dir(filepath.Dir(c.program)), "NLS_LANG=AMERICAN_AMERICA.AL32UTF8"}
 	text := strings.Join(append(append([]string{c.connect}, lines...), "EXIT;"), "\n") + "\n"
 	err := userbackup.Feed(ctx, c.target, dir, text, env, []string{c.program})
@@ -78,10 +79,10 @@ func (c *Client) run(ctx context.Context, dir string, lines []string) error {
 	if err == nil && (unread != nil || !bytes.Contains(said, []byte("Recovery Manager complete."))) {
 		err = errors.Join(errors.New("RMAN did not come to its end"), unread)
 	}
-	return filewise.HideIn(explain(err), c.target.Address.Hidden()...)
+	return filewise.HideIn(rmanExplain(err), c.target.Address.Hidden()...)
 }
 
-func explain(err error) error {
+func rmanExplain(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -98,13 +99,13 @@ func explain(err error) error {
 }
 
 // Try connects and does nothing.
-func (c *Client) Try(ctx context.Context, dir string) error { return c.run(ctx, dir, nil) }
+func (c *rmanClient) Try(ctx context.Context, dir string) error { return c.run(ctx, dir, nil) }
 
 // Tool makes the backups of a layout.
-func (c *Client) Tool(l filewise.Layout) userbackup.Tool { return &tool{client: c, layout: l} }
+func (c *rmanClient) Tool(l filewise.Layout) userbackup.Tool { return &tool{client: c, layout: l} }
 
 type tool struct {
-	client *Client
+	client *rmanClient
 	layout filewise.Layout
 	tag    string // of the backup that RMAN has recorded; empty: none
 }
@@ -127,7 +128,7 @@ func (o *tool) Read(ctx context.Context) error {
 // Fill reads the backup as a restore would, and checks each block: a restore would overwrite
 // the user's database.
 func (o *tool) Fill(ctx context.Context, from string) error {
-	return o.client.run(ctx, filepath.Dir(from), tried(o.layout, o.tag))
+	return o.client.run(ctx, filepath.Dir(from), rmanTried(o.layout, o.tag))
 }
 
 // Compare: RMAN has compared the checksums of blocks.

@@ -1,7 +1,8 @@
-// Package jsonsize bounds what a JSON text from elsewhere may come to in memory before it
+// This file bounds what a JSON text from elsewhere may come to in memory before it
 // is decoded: a text of some kilobytes, or one that compression has made small, may hold
 // millions of empty objects, each of which becomes a large one of Go's.
-package jsonsize
+
+package store
 
 import (
 	"bytes"
@@ -10,8 +11,8 @@ import (
 	"io"
 )
 
-// Limits holds what a text may have.
-type Limits struct {
+// limits holds what a text may have.
+type limits struct {
 	Depth  int   // of objects and lists within each other
 	Memory int64 // bytes that it may come to, by the estimate below
 	String int64 // bytes of one string
@@ -21,27 +22,27 @@ type Limits struct {
 const (
 	objectBytes  = 1 << 10 // of a struct near the root
 	innerBytes   = 256     // of one further within
-	inner        = 6       // from this depth on
+	innerJSON    = 6       // from this depth on
 	elementBytes = 24      // of a list
 	mostBlanks   = 4 << 10 // in a row, which nobody writes
 )
 
 // ErrTooLarge reports that a text exceeds its limits.
-var ErrTooLarge = errors.New("it is larger than what Filewise writes")
+var errJSONTooLarge = errors.New("it is larger than what Filewise writes")
 
-// Check reads a text through, and estimates the memory that it comes to.
-func Check(text []byte, l Limits) (memory int64, err error) {
-	r := &reader{from: bytes.NewReader(text), Limits: l}
+// checkJSONSize reads a text through, and estimates the memory that it comes to.
+func checkJSONSize(text []byte, l limits) (memory int64, err error) {
+	r := &reader{from: bytes.NewReader(text), limits: l}
 	_, err = io.Copy(io.Discard, r)
 	return r.memory, err
 }
 
-// NewReader passes a text on as long as it keeps to the limits; what exceeds them is an
+// newReader passes a text on as long as it keeps to the limits; what exceeds them is an
 // error that wraps ErrTooLarge. It does not tell whether the text is JSON.
-func NewReader(r io.Reader, l Limits) io.Reader { return &reader{from: r, Limits: l} }
+func newReader(r io.Reader, l limits) io.Reader { return &reader{from: r, limits: l} }
 
 type reader struct {
-	Limits
+	limits
 	from     io.Reader
 	depth    int
 	memory   int64
@@ -107,7 +108,7 @@ func (r *reader) between(b byte) {
 			r.fail("a depth of more than %d", r.Depth)
 		}
 		r.memory += objectBytes
-		if r.depth >= inner || b == '[' {
+		if r.depth >= innerJSON || b == '[' {
 			r.memory -= objectBytes - innerBytes
 		}
 	case '}', ']':
@@ -119,6 +120,6 @@ func (r *reader) between(b byte) {
 
 func (r *reader) fail(format string, args ...any) {
 	if r.err == nil {
-		r.err = fmt.Errorf("%w: "+format, append([]any{ErrTooLarge}, args...)...)
+		r.err = fmt.Errorf("%w: "+format, append([]any{errJSONTooLarge}, args...)...)
 	}
 }

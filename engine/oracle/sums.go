@@ -1,4 +1,4 @@
-package datapump
+package oracle
 
 import (
 	"maps"
@@ -8,8 +8,8 @@ import (
 	"filewise"
 )
 
-// Table is one of a copy, with what is hashed of its rows: columns, and the lengths of LOBs.
-type Table struct {
+// dumpTable is one of a copy, with what is hashed of its rows: columns, and the lengths of LOBs.
+type dumpTable struct {
 	Name   string
 	Hashed []string
 }
@@ -21,12 +21,12 @@ const mostHashed = 120
 // word. Of others, such as LONG, XMLTYPE and those of users, rows alone are counted.
 var hashed = []string{"CHAR", "NCHAR", "VARCHAR2", "NVARCHAR2", "NUMBER", "FLOAT", "BINARY_FLOAT", "BINARY_DOUBLE", "DATE", "RAW", "ROWID"}
 
-// Tables are those of rows of table, column and type, in that order. quote quotes a name.
-func Tables(rows [][3]string, quote func(string) (string, error)) ([]Table, error) {
-	var all []Table
+// dumpTables are those of rows of table, column and type, in that order. quote quotes a name.
+func dumpTables(rows [][3]string, quote func(string) (string, error)) ([]dumpTable, error) {
+	var all []dumpTable
 	for _, r := range rows {
 		if len(all) == 0 || all[len(all)-1].Name != r[0] {
-			all = append(all, Table{Name: r[0]})
+			all = append(all, dumpTable{Name: r[0]})
 		}
 		column, err := quote(r[1])
 		if err != nil {
@@ -44,8 +44,8 @@ func Tables(rows [][3]string, quote func(string) (string, error)) ([]Table, erro
 	return all, nil
 }
 
-// Same compares the rows and sums of two copies by table.
-func Same(first, second map[string]string) error {
+// same compares the rows and sums of two copies by table.
+func same(first, second map[string]string) error {
 	for _, t := range slices.Sorted(maps.Keys(first)) {
 		if second[t] != first[t] {
 			return filewise.Errorf(filewise.CodeTrials, "look whether the dump's files change while they are imported",

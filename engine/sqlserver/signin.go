@@ -1,5 +1,6 @@
-// Package signin says how SQL Server is reached: addresses, TLS and the ways to sign in.
-package signin
+// This file says how SQL Server is reached: addresses, TLS and the ways to sign in.
+
+package sqlserver
 
 import (
 	"cmp"
@@ -35,14 +36,14 @@ func signIn(c *msdsn.Config, a filewise.Address) error {
 	way := c.Parameters[authenticator]
 	switch {
 	case way != "" && way != byKerberos && way != byNTLM && (way != byWindows || runtime.GOOS != "windows"):
-		return usage("use krb5, ntlm, or on Windows winsspi", "option authenticator=%s is unknown here", way)
+		return loginUsage("use krb5, ntlm, or on Windows winsspi", "option authenticator=%s is unknown here", way)
 	case tokenOf(a) != "":
 		if a.User != "" || way != "" {
-			return usage("leave the user out", "an access token signs in by itself")
+			return loginUsage("leave the user out", "an access token signs in by itself")
 		}
 		return nil
 	case way == byNTLM && a.User == "":
-		return usage(`name the user: sqlserver://DOMAIN%%5Cname@HOST`, "NTLM signs in a user with a password")
+		return loginUsage(`name the user: sqlserver://DOMAIN%%5Cname@HOST`, "NTLM signs in a user with a password")
 	case way == "" && a.User == "" && runtime.GOOS == "windows":
 		c.Parameters[authenticator] = byWindows
 	case way == "" && a.User == "":
@@ -69,8 +70,8 @@ func tokenOf(a filewise.Address) filewise.Secret {
 	return ""
 }
 
-// Connector opens connections of a configuration of the address.
-func Connector(a filewise.Address, c msdsn.Config) *mssql.Connector {
+// connector opens connections of a configuration of the address.
+func connector(a filewise.Address, c msdsn.Config) *mssql.Connector {
 	token := tokenOf(a)
 	if token != "" {
 		signed, err := mssql.NewSecurityTokenConnector(c, func(context.Context) (string, error) { return token.Reveal(), nil })
@@ -81,14 +82,14 @@ func Connector(a filewise.Address, c msdsn.Config) *mssql.Connector {
 	return mssql.NewConnectorConfig(c)
 }
 
-// DefaultPort is the server's usual one.
-const DefaultPort = 1433
+// defaultPort is the server's usual one.
+const defaultPort = 1433
 
-// Client is the server's own client, sqlcmd, which stops at the first error.
-func Client(a filewise.Address) []string {
+// loginClient is the server's own client, sqlcmd, which stops at the first error.
+func loginClient(a filewise.Address) []string {
 	at := cmp.Or(a.Host, "localhost")
 	switch {
-	case a.Port > 0 && a.Port != DefaultPort:
+	case a.Port > 0 && a.Port != defaultPort:
 		at += fmt.Sprintf(",%d", a.Port)
 	case a.Path != "":
 		at += `\` + a.Path

@@ -1,4 +1,4 @@
-package usersql
+package oracle
 
 import (
 	"slices"
@@ -20,50 +20,50 @@ var (
 const (
 	leaveOut    = "leave it out"
 	notFilewise = "leave it out: users, tablespaces and settings are their owner's"
-	OfTheSetup  = "write to tables alone that the set-up creates"
+	ofTheSetup  = "write to tables alone that the set-up creates"
 )
 
 // Guard refuses what is not known to stay among the objects that the set-up creates.
-func (o Names) Guard(words []customsql.Word, setup bool) (what, remedy string) {
-	first := at(words, 0)
+func (o userNames) Guard(words []customsql.Word, setup bool) (what, remedy string) {
+	first := userAt(words, 0)
 	switch {
 	case !first.Is(customWork...) && !(setup && first.Is(customSetup...)):
-		return strings.TrimSpace(first.Text + " " + at(words, 1).Text), notFilewise + "; transactions are begun and ended by Filewise"
-	case block(words) && !at(words, len(words)-1).Is("END", ";") && !at(words, len(words)-2).Is("END"):
+		return strings.TrimSpace(first.Text + " " + userAt(words, 1).Text), notFilewise + "; transactions are begun and ended by Filewise"
+	case userBlock(words) && !userAt(words, len(words)-1).Is("END", ";") && !userAt(words, len(words)-2).Is("END"):
 		return "a part of a block", "give a block as an item of a list, so that its semicolons stay in it"
 	case first.Is("CREATE", "ALTER", "DROP"):
-		kind, name := object(words, 1)
+		kind, name := userObject(words, 1)
 		if first.Is("CREATE") {
 			kind, name = created(words)
 		}
 		if kind == "" || o.in[name] == "" {
-			return first.Text + " " + at(words, 1).Text, "make " + strings.ToLower(strings.Join(customKinds, ", ")) +
+			return first.Text + " " + userAt(words, 1).Text, "make " + strings.ToLower(strings.Join(customKinds, ", ")) +
 				" alone, and alter and drop what the set-up has created"
 		}
 	}
 	for i, w := range words {
-		if what, remedy = leaves(w, at(words, i+1), setup); what != "" {
+		if what, remedy = leaves(w, userAt(words, i+1), setup); what != "" {
 			return what, remedy
 		}
 		if what := o.advances(words, i); what != "" {
 			return what, "use a sequence that the set-up creates"
 		}
-		if target, is := written(words, i); is && !o.copy && o.in[Folded(target)] == "" {
-			return w.Text + " … " + target.Text, OfTheSetup
+		if target, is := written(words, i); is && !o.copy && o.in[folded(target)] == "" {
+			return w.Text + " … " + target.Text, ofTheSetup
 		}
 	}
 	return "", ""
 }
 
 // advances is what a word takes of a sequence, or calls in a schema, that is not the set-up's; empty: nothing.
-func (o Names) advances(words []customsql.Word, i int) string {
-	w, before := words[i], at(words, i-2)
+func (o userNames) advances(words []customsql.Word, i int) string {
+	w, before := words[i], userAt(words, i-2)
 	switch {
-	case o.copy || i < 2 || !at(words, i-1).Is("."): // the user of a copy has no right on what is not in it
-	case Folded(w) == "NEXTVAL" && (o.in[Folded(before)] == "" || at(words, i-3).Is(".")):
+	case o.copy || i < 2 || !userAt(words, i-1).Is("."): // the user of a copy has no right on what is not in it
+	case folded(w) == "NEXTVAL" && (o.in[folded(before)] == "" || userAt(words, i-3).Is(".")):
 		return "NEXTVAL of " + before.Text
-	case at(words, i+1).Is("(") && at(words, i-3).Is(".") && !slices.Contains(customPackages, Folded(before)):
-		return "a call in a schema (" + at(words, i-4).Text + ")"
+	case userAt(words, i+1).Is("(") && userAt(words, i-3).Is(".") && !slices.Contains(customPackages, folded(before)):
+		return "a call in a schema (" + userAt(words, i-4).Text + ")"
 	}
 	return ""
 }
@@ -96,7 +96,7 @@ func leaves(w, next customsql.Word, setup bool) (what, remedy string) {
 
 // written is the table that a word of a statement has written to, altered or locked.
 func written(words []customsql.Word, i int) (target customsql.Word, is bool) {
-	w, before, next := words[i], at(words, i-1), at(words, i+1)
+	w, before, next := words[i], userAt(words, i-1), userAt(words, i+1)
 	switch {
 	case w.Is("INTO") && before.Is("INSERT", "MERGE"):
 		return next, true
@@ -105,14 +105,14 @@ func written(words []customsql.Word, i int) (target customsql.Word, is bool) {
 	case w.Is("UPDATE") && !before.Is("FOR", "ON", ".") && !next.Is("SET"):
 		return next, true
 	case w.Is("DELETE") && !before.Is("ON", ".") && next.Is("FROM"):
-		return at(words, i+2), true
+		return userAt(words, i+2), true
 	case w.Is("DELETE") && !before.Is("ON", ".") && !next.Is("WHERE", ";"):
 		return next, true
 	case i == 0 && w.Is("TRUNCATE", "ANALYZE"), w.Is("LOCK") && next.Is("TABLE"):
-		return at(words, 2), true
+		return userAt(words, 2), true
 	case i == 0 && w.Is("COMMENT"):
-		return at(words, 3), true
-	case w.Is("ON") && i > 0 && at(words, 0).Is("CREATE"):
+		return userAt(words, 3), true
+	case w.Is("ON") && i > 0 && userAt(words, 0).Is("CREATE"):
 		kind, _ := created(words)
 		return next, kind == "INDEX"
 	}

@@ -1,4 +1,4 @@
-package serverpath
+package sqlserver
 
 import (
 	"strings"
@@ -8,17 +8,17 @@ import (
 func TestParseDir(t *testing.T) {
 	for _, c := range []struct {
 		given, want string
-		os          OS
+		os          serverOS
 	}{
-		{`D:\data`, `D:\data`, Windows}, {`d:\data\`, `d:\data`, Windows}, {`D:\`, `D:\`, Windows}, {`D:/a//b/`, `D:\a\b`, Windows},
-		{`\\files\share`, `\\files\share`, Windows}, {`\\files\share$\a b`, `\\files\share$\a b`, Windows},
-		{`//files/share/x`, "/files/share/x", Linux},
-		{`D:\Ünïcode ' [x]`, `D:\Ünïcode ' [x]`, Windows}, {`E:\.hidden`, `E:\.hidden`, Windows},
-		{`E:\COMMON\nullable`, `E:\COMMON\nullable`, Windows},
-		{"/", "/", Linux}, {"/var/opt/mssql/data/", "/var/opt/mssql/data", Linux}, {"/a//b", "/a/b", Linux}, {`/a\b:c*`, `/a\b:c*`, Linux},
-		{"/con/nul", "/con/nul", Linux},
+		{`D:\data`, `D:\data`, windows}, {`d:\data\`, `d:\data`, windows}, {`D:\`, `D:\`, windows}, {`D:/a//b/`, `D:\a\b`, windows},
+		{`\\files\share`, `\\files\share`, windows}, {`\\files\share$\a b`, `\\files\share$\a b`, windows},
+		{`//files/share/x`, "/files/share/x", linux},
+		{`D:\Ünïcode ' [x]`, `D:\Ünïcode ' [x]`, windows}, {`E:\.hidden`, `E:\.hidden`, windows},
+		{`E:\COMMON\nullable`, `E:\COMMON\nullable`, windows},
+		{"/", "/", linux}, {"/var/opt/mssql/data/", "/var/opt/mssql/data", linux}, {"/a//b", "/a/b", linux}, {`/a\b:c*`, `/a\b:c*`, linux},
+		{"/con/nul", "/con/nul", linux},
 	} {
-		d, err := ParseDir(c.given)
+		d, err := parseDir(c.given)
 		if err != nil || d.String() != c.want || d.System != c.os {
 			t.Errorf("ParseDir(%q) = %q on %s, %v", c.given, d, d.System, err)
 		}
@@ -29,7 +29,7 @@ func TestParseDir(t *testing.T) {
 		`D:\NUL`, `D:\con.txt`, `D:\lpt1\x`, `D:\Com9 .x`, "D:\\a\x00b", "/a\nb", "/a\x00", "/a\xff", "/" + strings.Repeat("x", 300), `D:\` +
 			strings.Repeat("€", 259),
 	} {
-		if d, err := ParseDir(bad); err == nil {
+		if d, err := parseDir(bad); err == nil {
 			t.Errorf("ParseDir(%q) = %q", bad, d)
 		}
 	}
@@ -38,7 +38,7 @@ func TestParseDir(t *testing.T) {
 func TestJoin(t *testing.T) {
 	for dir, want := range map[string]string{`D:\`: `D:\f.mdf`, `D:\data`: `D:\data\f.mdf`, `\\s\t`: `\\s\t\f.mdf`, "/": "/f.mdf",
 		"/d": "/d/f.mdf"} {
-		d, err := ParseDir(dir)
+		d, err := parseDir(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +46,7 @@ func TestJoin(t *testing.T) {
 			t.Errorf("%q: %q, %v, want %q", dir, got, err, want)
 		}
 	}
-	d, err := ParseDir("/" + strings.Repeat("x", 255))
+	d, err := parseDir("/" + strings.Repeat("x", 255))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestSameAndWithin(t *testing.T) {
 		{"/var/opt", "/", true}, {"/var/opt", "/var/opt/", true}, {"/var/opt", "/VAR", false}, {"/variable", "/var", false},
 		{"/var", `C:\`, false}, {"/var", "", false},
 	} {
-		d, err := ParseDir(c.dir)
+		d, err := parseDir(c.dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +73,7 @@ func TestSameAndWithin(t *testing.T) {
 			t.Errorf("%q within %q: %v", c.dir, c.mount, got)
 		}
 	}
-	w, l := Dir{Windows, `D:\`}, Dir{Linux, "/"}
+	w, l := serverDir{windows, `D:\`}, serverDir{linux, "/"}
 	if !w.Same(`D:\A`, `d:\a`) || l.Same("/A", "/a") || !l.Same("/a", "/a") {
 		t.Error("letter case is not taken by the system's rules")
 	}
@@ -84,16 +84,16 @@ func FuzzParseDir(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, path string) {
-		d, err := ParseDir(path)
+		d, err := parseDir(path)
 		if err != nil {
 			return
 		}
-		again, err := ParseDir(d.String())
+		again, err := parseDir(d.String())
 		if err != nil || again != d {
 			t.Fatalf("%q gives %q, which gives %q, %v", path, d, again, err)
 		}
 		file, err := d.Join("f.mdf")
-		if err == nil && (!strings.HasSuffix(file, "f.mdf") || strings.ContainsAny(file, "\x00\n\r") || units(file) > MaxPath) {
+		if err == nil && (!strings.HasSuffix(file, "f.mdf") || strings.ContainsAny(file, "\x00\n\r") || utf16Units(file) > maxPath) {
 			t.Fatalf("%q with a file is %q", path, file)
 		}
 		if !d.Within(d.String()) {

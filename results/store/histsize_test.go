@@ -1,4 +1,4 @@
-package histsize
+package store
 
 import (
 	"math"
@@ -17,12 +17,12 @@ func TestCheck(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := Check(text); (err == nil) != c.ok {
+		if err := checkHistogramSize(text); (err == nil) != c.ok {
 			t.Errorf("up to %d by %d digits: %v", c.highest, c.digits, err)
 		}
 	}
 	for _, none := range []string{"", "none", "HISTFAAA"} {
-		if err := Check([]byte(none)); err != nil {
+		if err := checkHistogramSize([]byte(none)); err != nil {
 			t.Errorf("%q: %v", none, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package filling
+package sqlserver
 
 import (
 	"slices"
@@ -24,7 +24,7 @@ func TestProportionalFill(t *testing.T) {
 		{[]int64{2, 2}, 16, false, 10, []int64{8, 2}, 16},
 		{[]int64{2, 2}, 16, true, 10, []int64{5, 5}, 32},
 	} {
-		g := New(c.free, c.growth, c.all)
+		g := newFilling(c.free, c.growth, c.all)
 		g.Take(c.extents)
 		slices.Sort(g.taken)
 		slices.Reverse(g.taken)
@@ -44,7 +44,7 @@ func TestExtentsOf(t *testing.T) {
 		{filewise.Table{RowBytes: 100}, 10_000, 19}, {filewise.Table{RowBytes: 8000}, 80, 11}, {filewise.Table{RowBytes: 16000}, 80, 21},
 		{filewise.Table{RowBytes: 16, RandomKeys: true}, 14000, 8},
 	} {
-		if got := ExtentsOf(c.t, c.rows); got != c.want {
+		if got := extentsOf(c.t, c.rows); got != c.want {
 			t.Errorf("%+v: %d rows take %d extents, want %d", c.t, c.rows, got, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package signin
+package sqlserver
 
 import (
 	"crypto/tls"
@@ -15,21 +15,21 @@ import (
 )
 
 // AppName begins the program name of all sessions of Filewise; activity is told by it.
-const AppName = "filewise"
+const loginApp = "filewise"
 
 // options of a URL, in the driver's names (msdsn). TLS is set from several at once: see
 // setTLS.
-var options = external.Options[msdsn.Config]{
+var loginOptions = external.Options[msdsn.Config]{
 	Driver: "SQL Server's driver", Fold: strings.ToLower, Secret: map[string]bool{accessToken: true},
 	Known: map[string]func(*msdsn.Config, string) error{
 		accessToken:                  nil,
-		authenticator:                parameter(authenticator),
-		"krb5-configfile":            parameter("krb5-configfile"),
-		"krb5-keytabfile":            parameter("krb5-keytabfile"),
-		krbCache:                     parameter(krbCache),
-		"krb5-realm":                 parameter("krb5-realm"),
-		"krb5-dnslookupkdc":          parameter("krb5-dnslookupkdc"),
-		"krb5-udppreferencelimit":    parameter("krb5-udppreferencelimit"),
+		authenticator:                loginParameter(authenticator),
+		"krb5-configfile":            loginParameter("krb5-configfile"),
+		"krb5-keytabfile":            loginParameter("krb5-keytabfile"),
+		krbCache:                     loginParameter(krbCache),
+		"krb5-realm":                 loginParameter("krb5-realm"),
+		"krb5-dnslookupkdc":          loginParameter("krb5-dnslookupkdc"),
+		"krb5-udppreferencelimit":    loginParameter("krb5-udppreferencelimit"),
 		msdsn.Database:               func(c *msdsn.Config, v string) error { c.Database = v; return nil },
 		msdsn.Encrypt:                nil,
 		msdsn.TrustServerCertificate: nil,
@@ -91,18 +91,18 @@ func trusted(_ *msdsn.Config, v string) error {
 const leastPacket = 4096
 
 // parameter is an option that the driver reads by its name.
-func parameter(name string) func(*msdsn.Config, string) error {
+func loginParameter(name string) func(*msdsn.Config, string) error {
 	return func(c *msdsn.Config, v string) error { c.Parameters[name] = v; return nil }
 }
 
-// CheckOptions refuses what the driver does not read.
-func CheckOptions(a filewise.Address) error { return options.Check(a) }
+// checkOptions refuses what the driver does not read.
+func checkOptions(a filewise.Address) error { return loginOptions.Check(a) }
 
-// Config is the driver's configuration of an address. The error has CodeUsage.
-func Config(a filewise.Address) (msdsn.Config, error) {
+// loginConfig is the driver's configuration of an address. The error has CodeUsage.
+func loginConfig(a filewise.Address) (msdsn.Config, error) {
 	c := msdsn.Config{
 		Host: a.Host, Port: uint64(a.Port), Instance: a.Path, User: a.User, Password: a.Password.Reveal(),
-		Database: "master", AppName: AppName, Workstation: HostName(), DisableRetry: true,
+		Database: "master", AppName: loginApp, Workstation: hostName(), DisableRetry: true,
 		Protocols: []string{"tcp"}, ProtocolParameters: map[string]any{}, Parameters: map[string]string{},
 		KeepAlive: 30 * time.Second, DialTimeout: 15 * time.Second, MultiSubnetFailover: true,
 		BrowserMessage: msdsn.BrowserAllInstances,
@@ -111,9 +111,9 @@ func Config(a filewise.Address) (msdsn.Config, error) {
 	case a.Host == "":
 		c.Host = "localhost"
 	case a.Host[0] == '/' || a.Host[0] == '@':
-		return c, usage("name the server: sqlserver://USER@HOST", "SQL Server has no Unix sockets")
+		return c, loginUsage("name the server: sqlserver://USER@HOST", "SQL Server has no Unix sockets")
 	}
-	given, err := options.Apply(&c, a)
+	given, err := loginOptions.Apply(&c, a)
 	if err == nil {
 		err = signIn(&c, a)
 	}
@@ -137,12 +137,12 @@ func setTLS(c *msdsn.Config, given map[string]string) error {
 	case "optional", "no", "0", "f", "false", "":
 		c.Encryption = msdsn.EncryptionOff
 	default:
-		return usage("use mandatory, strict, optional or disable", "option encrypt=%s is unknown", encrypt)
+		return loginUsage("use mandatory, strict, optional or disable", "option encrypt=%s is unknown", encrypt)
 	}
 	trust := !encrypted
 	if v, ok := given[msdsn.TrustServerCertificate]; ok {
 		if err := external.Truth(&trust, v); err != nil {
-			return usage("use true or false", "option TrustServerCertificate=%s: %w", v, err)
+			return loginUsage("use true or false", "option TrustServerCertificate=%s: %w", v, err)
 		}
 	}
 	if c.Encryption == msdsn.EncryptionStrict {
@@ -153,20 +153,20 @@ func setTLS(c *msdsn.Config, given map[string]string) error {
 	server, certificate := given[msdsn.ServerCertificate], given[msdsn.Certificate]
 	switch {
 	case server != "" && (certificate != "" || provided):
-		return usage("leave one out", "serverCertificate names the one certificate: certificate and hostNameInCertificate do not go with it")
+		return loginUsage("leave one out", "serverCertificate names the one certificate: certificate and hostNameInCertificate do not go with it")
 	case c.Encryption == msdsn.EncryptionDisabled:
 		return nil
 	}
 	least := given[msdsn.TLSMin]
 	if least != "" && msdsn.TLSVersionFromString(least) == 0 {
-		return usage("use 1.2 or 1.3; 1.0 and 1.1 are for old servers", "option tlsmin=%s is unknown", least)
+		return loginUsage("use 1.2 or 1.3; 1.0 and 1.1 are for old servers", "option tlsmin=%s is unknown", least)
 	}
 	if c.HostInCertificateProvided = provided; !provided {
 		inCertificate = c.Host
 	}
 	var err error
 	if c.TLSConfig, err = msdsn.SetupTLS(certificate, server, trust, inCertificate, least); err != nil {
-		return usage("name a readable file that ends in .pem or .der", "TLS: %w", err)
+		return loginUsage("name a readable file that ends in .pem or .der", "TLS: %w", err)
 	}
 	if c.Encryption == msdsn.EncryptionStrict {
 		c.TLSConfig.MinVersion = max(c.TLSConfig.MinVersion, tls.VersionTLS12)
@@ -175,12 +175,12 @@ func setTLS(c *msdsn.Config, given map[string]string) error {
 }
 
 // usage is an error of what the user gave.
-func usage(remedy, format string, args ...any) error {
+func loginUsage(remedy, format string, args ...any) error {
 	return filewise.Errorf(filewise.CodeUsage, remedy, format, args...)
 }
 
-// HostName is this host's; empty: it is not known.
-func HostName() string {
+// hostName is this host's; empty: it is not known.
+func hostName() string {
 	host, err := os.Hostname()
 	if err != nil {
 		return ""

@@ -1,0 +1,60 @@
+// This file names dumps of Oracle Data Pump in directories of the server's, and compares
+// what imports have made of them.
+
+package oracle
+
+import (
+	"regexp"
+	"strings"
+
+	"filewise"
+)
+
+// dumpForm is how --from names a dump. Without the file, Filewise has the schema exported there.
+const dumpForm = "datapump:DIRECTORY/FILE.dmp?schema=SCHEMA"
+
+// dump is a schema in a dump: of several files, their name has %U in it.
+type dump struct {
+	Directory, File, Schema string
+	Taken                   bool // Filewise has it exported
+}
+
+var form = regexp.MustCompile(`^datapump:([A-Za-z][A-Za-z0-9_$#]{0,127})(?:/([A-Za-z0-9_][A-Za-z0-9_.%+-]{0,199}))?` +
+	`\?schema=([^"'\x00-\x1f\x7f]{1,128})$`)
+
+// parseDump reads what --from says. Names of directories and schemas have no quotes: they are as
+// the server folds them, but for a schema with small letters between large ones, which is as it is.
+func parseDump(from string) (dump, error) {
+	m := form.FindStringSubmatch(from)
+	if m == nil {
+		return dump{}, filewise.Errorf(filewise.CodeUsage, "give it as "+dumpForm+", with a directory object that the account may read; "+
+			"without /FILE.dmp it is taken",
+			"%q names no dump of a schema", from)
+	}
+	d := dump{Directory: strings.ToUpper(m[1]), File: m[2], Schema: m[3], Taken: m[2] == ""}
+	if d.Schema == strings.ToLower(d.Schema) {
+		d.Schema = strings.ToUpper(d.Schema)
+	}
+	return d, nil
+}
+
+// First is the dump's first file.
+func (d dump) First() string {
+	return strings.NewReplacer("%U", "01", "%u", "01").Replace(d.File)
+}
+
+// Grants are what an account needs to import it.
+func (d dump) Grants(account string) string {
+	return "GRANT " + strings.Join(d.Roles(), ", ") + " TO " + account + "; GRANT READ, WRITE ON DIRECTORY " + d.Directory + " TO " + account
+}
+
+// Roles are those that an account needs.
+func (d dump) Roles() []string {
+	if d.Taken {
+		return []string{dumpRole, "DATAPUMP_EXP_FULL_DATABASE"}
+	}
+	return []string{dumpRole}
+}
+
+// dumpRole is the role without which nobody imports into the schema of another.
+const dumpRole = "DATAPUMP_IMP_FULL_DATABASE"
