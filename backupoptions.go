@@ -118,7 +118,7 @@ type BackupScript struct {
 	Others []OtherScript
 }
 
-// OtherScript is a file beside a BackupScript.
+// OtherScript is a further file of a BackupScript.
 type OtherScript struct {
 	Suffix  string // of the file's name, such as "-agent.sql"
 	Comment string // begins a line of comment

@@ -164,8 +164,8 @@ type TableFacts struct {
 	// Rules counts the rules that may turn an INSERT into another statement; a server counts each as a further call.
 	Rules int
 	// Create returns statements that make a table with rows like these, if no dump fills builds: spread is the
-	// layout's place for it, and tell reports for which columns frequent values may be used. Nil means a dump makes
-	// the table.
+	// layout's place for it, and the function reports for which columns frequent values may be used. Nil means a dump
+	// makes the table.
 	Create func(spread string, tell func(ColumnFacts) bool) []string
 }
 

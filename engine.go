@@ -58,7 +58,7 @@ type Script struct {
 	Steps []Step `json:"steps"`
 	// Space is the room needed on each volume, in bytes, by volume name.
 	Space map[string]int64 `json:"space"`
-	// Warnings say what the layout or the engine limits.
+	// Warnings explain the limits of the layout or the engine.
 	Warnings []Warning `json:"warnings,omitempty"`
 	// Facts are the versions of programs that it runs which are not the server's own.
 	Facts []Fact `json:"facts,omitempty"`

@@ -8,9 +8,9 @@ import (
 // Inspector is an engine that can look at an existing server, or at existing files
 // of an embedded engine, without any load.
 type Inspector interface {
-	// Inspect opens the target, asks and closes it. It reads catalogues and light views only, each question with a
-	// time limit, in sessions that cannot write if the engine has such. What could not be asked is a gap; the error
-	// is only for a target that does not open.
+	// Inspect opens the target, reads and closes it. It reads catalogues and light views only, each question with a
+	// time limit, in sessions that cannot write if the engine has such. A question without an answer is a gap; the
+	// error is only for a target that does not open.
 	Inspect(context.Context, Target) (Inspection, error)
 }
 
@@ -35,7 +35,7 @@ type Inspection struct {
 	Gaps   []Gap   `json:"gaps,omitempty"`
 }
 
-// The names of figures; those of counters are since Inspection.Since.
+// The names of figures; counters are since Inspection.Since.
 const (
 	FigureBuffer     = "buffer"                          // B, memory for cached pages
 	FigureMemory     = "memory"                          // B, of the server's host

@@ -50,7 +50,7 @@ type Migration struct {
 	Stays   []string `json:"stays,omitempty"`
 }
 
-// MigrationStep is one step. It has effect whole or not at all if Stop says so.
+// MigrationStep is one step. If Stop is set, it has effect whole or not at all.
 type MigrationStep struct {
 	Title string `json:"title"`
 	Locks string `json:"locks"` // what it locks, in a sentence without its end

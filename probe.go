@@ -94,8 +94,8 @@ const (
 	ProbeCheckpoints = "checkpoints"
 )
 
-// The counters of ProbeWritten. Files are what the engine has counted of its own; devices also write others' data,
-// and each page as often as it is mirrored.
+// The counters of ProbeWritten. The counter of files is the engine's; devices also write others' data, and each page
+// as often as it is mirrored.
 const (
 	WrittenDevices   = "devices"
 	WrittenData      = "data files"

@@ -9,8 +9,7 @@ import (
 	"filewise"
 )
 
-// Current is who holds the lock now, by the kernel's word; ok is false when
-// nobody does.
+// Current is the holder of the lock now, by the kernel's word; ok is false when there is none.
 func Current(ctx context.Context) (h Holder, ok bool, err error) {
 	addr, err := address()
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"filewise"
 )
 
-// Holder is who measures.
+// Holder is the measuring process.
 type Holder struct {
 	PID   int       `json:"pid"`
 	User  string    `json:"user,omitempty"`
@@ -67,7 +67,7 @@ func (h Holder) String() string {
 	return who
 }
 
-// plain keeps what another process says from garbling the terminal.
+// plain keeps another process's text from garbling the terminal.
 func plain(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

@@ -26,8 +26,8 @@ type Lock struct {
 	holder Holder
 }
 
-// Acquire takes the lock for h; PID, User and Since are filled in when empty.
-// An error of code busy says who holds it. It never waits for the holder.
+// Acquire takes the lock for h; PID, User and Since are filled in when empty. An error of code busy names the holder.
+// It never waits for the holder.
 func Acquire(ctx context.Context, h Holder) (*Lock, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func take(f *os.File) (err error) {
 	return err
 }
 
-// Current is who holds the lock now, by what it has written; ok is false when nobody does.
+// Current is the holder of the lock now, by what it has written; ok is false when there is none.
 func Current(context.Context) (h Holder, ok bool, err error) {
 	f, err := open()
 	if err != nil {
@@ -89,7 +89,7 @@ func Current(context.Context) (h Holder, ok bool, err error) {
 	return h, true, nil
 }
 
-// Holds is nil if the process has said that it holds the lock, which is held.
+// Holds is nil if the process has written that it holds the lock, which is held.
 func Holds(pid int) error {
 	h, held, err := Current(context.Background())
 	if err == nil && (!held || h.PID != pid) {
@@ -108,13 +108,13 @@ func written(f *os.File) (h Holder, err error) {
 	}
 }
 
-// SetRun tells later ones which run it is, once that is known.
+// SetRun adds for later ones which run it is, once that is known.
 func (l *Lock) SetRun(run string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.holder.Run = run
 	if l.file != nil {
-		_ = l.write() // without it the refusal of a second run says less
+		_ = l.write() // without it the refusal of a second run has less
 	}
 }
 
@@ -129,7 +129,7 @@ func (l *Lock) write() error {
 	return l.file.Truncate(int64(len(b) + 1))
 }
 
-// Unique would tell this lock from those of other hosts: only Linux tells boots apart.
+// Unique would distinguish this lock from other hosts' locks: only Linux distinguishes boots.
 func (*Lock) Unique() string { return "" }
 
 // Release gives the lock back. Releasing twice is harmless.

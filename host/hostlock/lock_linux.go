@@ -36,8 +36,8 @@ type Lock struct {
 	holder Holder
 }
 
-// Acquire takes the lock for h; PID, User and Since are filled in when empty.
-// An error of code busy says who holds it. It never waits for the holder.
+// Acquire takes the lock for h; PID, User and Since are filled in when empty. An error of code busy names the holder.
+// It never waits for the holder.
 func Acquire(ctx context.Context, h Holder) (*Lock, error) {
 	addr, err := address()
 	if err != nil {
@@ -72,8 +72,8 @@ func Acquire(ctx context.Context, h Holder) (*Lock, error) {
 	}
 }
 
-// Unique tells this lock from those of all hosts and containers with networks of their own, in 12 hexadecimal digits.
-// Empty means that is not known here.
+// Unique distinguishes this lock from the locks of all hosts and containers with networks of their own, in 12
+// hexadecimal digits. Empty means that is not known here.
 func (*Lock) Unique() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	network, failed := os.Readlink("/proc/self/ns/net")
@@ -93,7 +93,7 @@ func address() (*net.UnixAddr, error) {
 	return &net.UnixAddr{Name: n, Net: "unix"}, nil
 }
 
-// SetRun tells later ones which run it is, once that is known.
+// SetRun adds for later ones which run it is, once that is known.
 func (l *Lock) SetRun(run string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -110,7 +110,7 @@ func (l *Lock) Release() error {
 	return err
 }
 
-// serve tells everyone who asks who holds the lock, and that is all it does.
+// serve names the holder to every process that asks, and does nothing else.
 func (l *Lock) serve() {
 	for {
 		conn, err := l.listener.Accept()
@@ -124,7 +124,7 @@ func (l *Lock) serve() {
 		l.mu.Lock()
 		h := l.holder
 		l.mu.Unlock()
-		// A failure is the asker's, who says so.
+		// A failure is the asking process's, which reports it.
 		_ = conn.SetWriteDeadline(time.Now().Add(answerWithin))
 		_ = json.NewEncoder(conn).Encode(h)
 		conn.Close()
@@ -132,7 +132,7 @@ func (l *Lock) serve() {
 }
 
 // ask returns what is known about the holder, also with an error. The kernel reports which process and user it is, so
-// nobody can pose as another one.
+// that no other one can pose as it.
 func ask(ctx context.Context, addr *net.UnixAddr, end time.Time) (Holder, error) {
 	ctx, cancel := context.WithDeadline(ctx, end)
 	defer cancel()

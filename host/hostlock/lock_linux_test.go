@@ -37,8 +37,7 @@ func TestOtherUser(t *testing.T) {
 	}
 }
 
-// What another program on the socket says can neither garble the terminal nor pose as
-// another process.
+// Another program's text on the socket can neither garble the terminal nor pose as another process.
 func TestAnotherProgramOnTheSocket(t *testing.T) {
 	setup(t)
 	for name, say := range map[string]string{
@@ -89,7 +88,7 @@ func TestSilentAskers(t *testing.T) {
 	must(t, l.Release())
 }
 
-// A holder that does not answer is still known by what the kernel says.
+// A holder that does not answer is still identified by the kernel.
 func TestStoppedHolder(t *testing.T) {
 	setup(t)
 	c := contend(t, os.Args[0], nil)

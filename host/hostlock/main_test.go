@@ -15,7 +15,7 @@ import (
 	"filewise"
 )
 
-// TestMain lets tests run this binary as another process that wants the lock.
+// TestMain lets tests run this binary as another process that takes the lock.
 func TestMain(m *testing.M) {
 	if os.Getenv("HOSTLOCK_TEST_CHILD") != "" {
 		child()
@@ -23,8 +23,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child says it is ready, waits for the starting line, tries, states how it went, and holds what it has until its
-// standard input ends.
+// child reports that it is ready, waits for the starting line, tries, states how it went, and holds what it has until
+// its standard input ends.
 func child() {
 	in := bufio.NewReader(os.Stdin)
 	fmt.Println("ready")

@@ -16,8 +16,8 @@ import (
 	"filewise"
 )
 
-// CoreLimits binds processes, with all that they start, to some of the processors on which
-// Filewise may run: those of one NUMA node before those of the next.
+// CoreLimits binds processes, with all that they start, to some of the processors on which Filewise may run: the
+// processors of one NUMA node before the next node's.
 type CoreLimits struct{ set unix.CPUSet }
 
 // LimitCores chooses n processors. The error has code preflight: there are not so many.
@@ -70,7 +70,7 @@ func (l *CoreLimits) Add(pid int) error {
 // bind binds all threads of a process.
 func (l *CoreLimits) bind(pid int32) error {
 	bound := make(map[int]bool)
-	for again := true; again; { // a thread may have started another one meanwhile
+	for again := true; again; { // a thread may have started another one in between
 		again = false
 		threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 		if errors.Is(err, os.ErrNotExist) {

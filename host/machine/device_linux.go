@@ -35,8 +35,8 @@ func deviceNumber(dev uint64) string {
 	return fmt.Sprintf("%d:%d", unix.Major(dev), unix.Minor(dev))
 }
 
-// blockDevice is the whole disk with the number, or, where the file system has a number of its own (btrfs, zfs), that
-// of the mount's source. Empty means none.
+// blockDevice is the whole disk with the number, or, if the file system has a number of its own (btrfs, zfs), the
+// disk of the mount's source. Empty means none.
 func (r roots) blockDevice(number, source string) string {
 	if name := r.byNumber(number); name != "" {
 		return name

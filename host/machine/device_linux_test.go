@@ -122,8 +122,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// On the real machine: the device of a directory is that of its file system, and
-// tmpfs is known as memory.
+// On the real machine: the device of a directory is its file system's, and tmpfs is recognized as memory.
 func TestDeviceOfRealDirectories(t *testing.T) {
 	dir := t.TempDir()
 	d, err := DeviceOf(dir)

@@ -53,7 +53,7 @@ func volumeName(root *uint16) string {
 // ioctlDiskExtents is IOCTL_VOLUME_GET_VOLUME_DISK_EXTENTS of winioctl.h.
 const ioctlDiskExtents = 0x560000
 
-// disksOf are the disks of a volume, sorted; none if Windows does not tell.
+// disksOf are the disks of a volume, sorted; none if Windows does not return them.
 func disksOf(volume string) []string {
 	if volume == "" {
 		return nil

@@ -19,7 +19,7 @@ import (
 	"filewise"
 )
 
-// Facts returns what a report says about the machine and its volumes. What cannot be found out is left out.
+// Facts returns a report's lines about the machine and its volumes. What cannot be found out is left out.
 func Facts(ctx context.Context, volumes []filewise.Volume) []filewise.Fact {
 	var f facts
 	f.processors(ctx)
@@ -88,7 +88,7 @@ func MemoryLimit() (bytes int64, ok bool) { return host.memoryLimit() }
 
 func (r roots) memoryLimit() (int64, bool) {
 	for _, file := range []string{"fs/cgroup/memory.max", "fs/cgroup/memory/memory.limit_in_bytes"} {
-		// Without a limit, cgroup 1 says a number near the largest there is.
+		// Without a limit, cgroup 1 has a number near the largest there is.
 		if n, ok := parseInt(r.sysText(file)); ok && n > 0 && n < 1<<60 {
 			return n, true
 		}
@@ -108,8 +108,8 @@ func (f *facts) system(ctx context.Context) {
 	f.add("virtualisation", virtualisation(ctx))
 }
 
-// virtualisation names the hypervisor or container as far as it can be told from
-// within; empty if nothing was looked at. A container hides the machine below it, but not the processor's flag.
+// virtualisation names the hypervisor or container as far as it can be seen from within; empty if nothing was looked
+// at. A container hides the machine below it, but not the processor's flag.
 func virtualisation(ctx context.Context) string {
 	var parts []string
 	system, role, err := gopsutilhost.VirtualizationWithContext(ctx)
@@ -162,7 +162,7 @@ func Environment(set ...string) []string {
 
 // RunDelay returns how long the threads of a process that it has now were ready to run and waited for a processor
 // (Linux's Documentation/scheduler/sched-stats.rst). A thread that ends takes its part along. ok is false if the
-// kernel does not tell.
+// kernel does not return it.
 func RunDelay(pid int) (d time.Duration, ok bool) {
 	threads, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/schedstat")
 	for _, path := range threads {

@@ -74,7 +74,7 @@ type memoryParent struct {
 	unified bool // version 2
 }
 
-// memoryParents are those to try, nearest to the process first.
+// memoryParents are the groups to try, nearest to the process first.
 func memoryParents(mounts []Mount, own string) []memoryParent {
 	var out []memoryParent
 	for _, m := range mounts {

@@ -43,8 +43,8 @@ func TestMemoryParents(t *testing.T) {
 	}
 }
 
-// What a process of the group writes stays in memory as far as the limit goes; without
-// the right to make groups, that is said.
+// What a process of the group writes stays in memory as far as the limit goes; without the right to make groups, the
+// error states that.
 func TestLimitMemory(t *testing.T) {
 	const limit = 48 << 20
 	g, err := LimitMemory(limit)

@@ -56,7 +56,7 @@ func publicOptions(options []string) []string {
 	})
 }
 
-// disk describes a disk by what the kernel says of it under /sys/class/block.
+// disk describes a disk by the kernel's facts under /sys/class/block.
 func (r roots) disk(name string) string {
 	at := func(file string) string { return r.sysText(filepath.Join("class/block", name, file)) }
 	var parts []string

@@ -26,7 +26,7 @@ type Dir struct {
 	registry *Registry
 	mu       sync.Mutex
 	entry    entry
-	life     *os.File // the mark, locked: who finds it so knows that this process lives
+	life     *os.File // the mark, locked: a locked mark proves that this process lives
 	removed  bool
 }
 
@@ -57,8 +57,8 @@ func (r *Registry) Create(volumeDir, label string) (*Dir, error) {
 	return &Dir{Path: e.path(), ID: e.ID, registry: r, entry: e, life: life}, nil
 }
 
-// rootsAlone refuses root a directory in which somebody else could put another in the place of the one that is made, with
-// links in it that lead root's databases and servers to any file.
+// rootsAlone refuses root a directory in which another user could put another in the place of the one that is made,
+// with links in it that lead root's databases and servers to any file.
 func rootsAlone(volume string) error {
 	if os.Geteuid() != 0 {
 		return nil
@@ -108,9 +108,8 @@ type notMade struct{ error }
 
 func (n notMade) Unwrap() error { return n.error }
 
-// makeMarked makes the directory and its mark, both durable, and returns the mark:
-// locked as long as it is open, where the file system has locks. What fails is removed
-// where it was made: the volume may have gone away meanwhile.
+// makeMarked makes the directory and its mark, both durable, and returns the mark: locked as long as it is open, if
+// the file system has locks. What fails is removed where it was made: the volume may have gone away since.
 func makeMarked(e entry) (life *os.File, err error) {
 	volume, err := openVolume(e.Volume)
 	if err != nil {
@@ -137,7 +136,7 @@ func makeMarked(e entry) (life *os.File, err error) {
 	return nil, notMade{err}
 }
 
-// setMark makes the mark in a new directory, which is then where its path says.
+// setMark makes the mark in a new directory, which is then at its path.
 func setMark(dir *os.Root, e entry) (life *os.File, err error) {
 	if life, err = dir.OpenFile(newMarkName, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 		return nil, err
@@ -240,7 +239,7 @@ func (d *Dir) Remove() error {
 	return nil
 }
 
-// running are those that have not ended.
+// running are the processes that have not ended.
 func running(ids []process.Identity) []process.Identity {
 	return filewise.Those(ids, func(id process.Identity) bool { return id.Status() != process.Dead })
 }

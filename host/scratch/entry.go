@@ -13,7 +13,7 @@ import (
 	"filewise/internal/process"
 )
 
-// formatVersion is that of entries and marks.
+// formatVersion is the version of entries and marks.
 const formatVersion = 1
 
 // maxFile bounds what is read of an entry or a mark, in bytes.

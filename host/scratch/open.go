@@ -107,7 +107,7 @@ func openDir(volume *os.Root, e entry) (*os.Root, error) {
 	return dir, nil
 }
 
-// there: the volume is the one that it was.
+// there: the volume is still the same.
 func (e entry) there() error {
 	place, err := filesystem.PlaceOf(e.Volume)
 	if err == nil && !place.Same(e.Place) {
@@ -136,7 +136,7 @@ func checkMark(dir *os.Root, names []string, e entry) error {
 		}
 		return nil
 	}
-	// Another sweep may remove the mark meanwhile; it does that last of all.
+	// Another sweep may remove the mark at the same time; it does that last of all.
 	_, f, err := readMark(dir, e)
 	if err != nil {
 		return fmt.Errorf("its mark is not the one that was registered: %w", err)

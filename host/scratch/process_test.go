@@ -27,8 +27,8 @@ func identify(t *testing.T, cmd *exec.Cmd) process.Identity {
 	return id
 }
 
-// A process that shows its mark only a while after it was started, as while the
-// kernel sets it up, is registered; one that ends meanwhile is not waited for.
+// A process that shows its mark only a while after it was started, as while the kernel sets it up, is registered; one
+// that ends in that time is not waited for.
 func TestAddProcessThatStartsSlowly(t *testing.T) {
 	r, volume := setup(t)
 	d, err := r.Create(volume, "")

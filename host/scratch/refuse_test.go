@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What is not ours beyond doubt stays, whatever the registry says.
+// What is not ours beyond doubt stays, whatever is in the registry.
 func TestSweepRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil  func(t *testing.T, e entry)

@@ -125,7 +125,7 @@ func create(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// unfinishedName names its writer, so that others know whether it still writes.
+// unfinishedName names its writer, so that others can check whether it still writes.
 func unfinishedName(id string, writer process.Identity) string {
 	return fmt.Sprintf("%s-%d-%d.new", id, writer.PID, writer.Start)
 }

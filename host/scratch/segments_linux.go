@@ -16,9 +16,8 @@ import (
 // largestSegment is more than any server takes for saying that a directory is in use.
 const largestSegment = 4096
 
-// removeSegments removes the System V shared memory by which servers said that they use a
-// directory below dir: it holds the directory's device and inode. A server that is killed
-// leaves it for good.
+// removeSegments removes the System V shared memory by which servers mark a directory below dir as in use: it holds
+// the directory's device and inode. A server that is killed leaves it for good.
 func removeSegments(dir string) {
 	segments := smallSegments()
 	if len(segments) == 0 {
@@ -60,7 +59,7 @@ func smallSegments() map[int][]byte {
 		if err != nil || wrong != nil || size > largestSegment {
 			continue
 		}
-		if b, err := unix.SysvShmAttach(id, 0, unix.SHM_RDONLY); err == nil { // those of others may not be read
+		if b, err := unix.SysvShmAttach(id, 0, unix.SHM_RDONLY); err == nil { // other users' segments may not be read
 			all[id] = bytes.Clone(b)
 			_ = unix.SysvShmDetach(b)
 		}

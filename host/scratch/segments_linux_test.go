@@ -10,8 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What a killed server has left of shared memory goes with its directory, and that of a
-// directory of others stays.
+// What a killed server has left of shared memory goes with its directory, and a segment of another directory stays.
 func TestSegments(t *testing.T) {
 	r, volume := setup(t)
 	d, err := r.Create(volume, "test")

@@ -117,7 +117,7 @@ func look(e entry) {
 	}
 }
 
-// silent are the registrations of volumes that do not answer. The volumes are asked side by side; anyone who asks one
+// silent are the registrations of volumes that do not answer. The volumes are read side by side; the reader of one
 // that never answers is left behind.
 func (r *Registry) silent(ids []string) map[string]entry {
 	asked := make(map[string]chan struct{}) // by volume

@@ -173,7 +173,7 @@ func TestVolumeGone(t *testing.T) {
 	}
 }
 
-// Whether an owner lives is what its lock says; who it was counts if there is none.
+// An owner's lock shows whether it lives; its identity counts if there is none.
 func TestOwnerElsewhere(t *testing.T) {
 	r, volume := setup(t)
 	d, err := r.Create(volume, "")

@@ -94,8 +94,7 @@ func setOption(a *filewise.Address, name, value string) error {
 // PASSWORD (Oracle), accessToken and clientSecret (SQL Server), and their like.
 var secretWords = []string{"password", "passwd", "passphrase", "pwd", "secret", "token", "credential", "apikey", "conninfo"}
 
-// secretNot hold such a word and are none: where a secret is kept, or how it
-// is sent.
+// secretNot lists names that hold such a word and are none: the place of a secret, or the way it is sent.
 var secretNot = map[string]bool{"passfile": true, "passwordfile": true, "allowcleartextpasswords": true,
 	"allownativepasswords": true, "allowoldpasswords": true, "requirepasswordauth": true, "requireauth": true,
 	"nopassword": true, "tokenfile": true}

@@ -100,8 +100,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Whatever stands where a password may stand is never shown, and what is shown
-// reads as the same address again.
+// Text in a password's possible place is never shown, and what is shown reads as the same address again.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"p", "p@ss", "a/b", "a?b", "a#b", "a%b", "a%41", "a:b", "[", "12/x", "12?x=y", "\x00", "ü", " ", "\\",
 		"a&b=c"} {

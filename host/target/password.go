@@ -20,7 +20,7 @@ import (
 type Sources struct {
 	File        string    // its first line; "-": the first line of Stdin. Empty means none
 	Environment string    // the value of FILEWISE_PASSWORD. Empty means none
-	Stdin       io.Reader // a terminal is asked on
+	Stdin       io.Reader // the terminal of the prompt
 	Prompt      io.Writer // where the question goes
 }
 

@@ -57,8 +57,7 @@ func TestPassword(t *testing.T) {
 	}
 }
 
-// On a terminal the password is asked for and not shown; an interrupt gives the
-// terminal back.
+// On a terminal the password prompt has no echo; an interrupt gives the terminal back.
 func TestPrompt(t *testing.T) {
 	const password = "s3cret wörd"
 	master, tty, err := pty.Open()

@@ -91,7 +91,7 @@ var harmless = []string{"applicationname", "app", "multipleactiveresultsets", "c
 	"logintimeout", "pooling", "persistsecurityinfo", "driver", "provider", "maxpoolsize", "minpoolsize", "workstationid", "wsid",
 	"packetsize", "currentlanguage"}
 
-// setPairs sets what a connection string says. A trusted connection signs in anyone who runs Filewise.
+// setPairs sets the values of a connection string. A trusted connection signs in the user of Filewise.
 func setPairs(a *filewise.Address, pairs [][2]string) error {
 	trusted := false
 	for _, p := range pairs {

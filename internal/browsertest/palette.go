@@ -40,7 +40,7 @@ func Legible(t *testing.T, css string, letters, shapes, grounds []string) {
 	}
 }
 
-// contrast is that of two colours, from 1 to 21.
+// contrast is the contrast of two colours, from 1 to 21.
 func contrast(a, b string) float64 {
 	x, y := luminance(a), luminance(b)
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)

@@ -188,7 +188,7 @@ func (c *conn) sendHeld(fd uintptr) outcome {
 	return sentNow
 }
 
-// lastWords returns what has come from a server that takes no request any more: it may have said why.
+// lastWords returns what has come from a server that takes no request any more: it may have given the reason.
 func (c *conn) lastWords(why error) (int, error) {
 	r := &c.reading
 	if err := c.raw.Read(func(fd uintptr) bool {
@@ -204,7 +204,7 @@ func (c *conn) lastWords(why error) (int, error) {
 func (c *conn) Close() error {
 	err := c.raw.Control(func(fd uintptr) { c.sendHeld(fd) })
 	if errors.Is(err, net.ErrClosed) {
-		err = nil // Close says so
+		err = nil // Close reports it
 	}
 	return errors.Join(err, c.Conn.Close())
 }

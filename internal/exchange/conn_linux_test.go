@@ -214,7 +214,7 @@ func TestHeldWithoutRoom(t *testing.T) {
 	}
 }
 
-// What a server said before it went away is read, though the request finds nobody.
+// What a server sent before it went away is read, though the request reaches no server.
 func TestLastWords(t *testing.T) {
 	ours, theirs := pair(t, "unix", false)
 	if _, err := theirs.Write([]byte("shutting down")); err != nil {

@@ -20,7 +20,7 @@ type Dial = func(ctx context.Context, network, address string) (net.Conn, error)
 
 type noted struct{}
 
-// Note has opened told each connection that Dialing opens with the context.
+// Note has opened called with each connection that Dialing opens with the context.
 func Note(ctx context.Context, opened func(net.Conn)) context.Context {
 	return context.WithValue(ctx, noted{}, opened)
 }

@@ -68,14 +68,14 @@ func TooManyFiles(err error) bool {
 	return slices.ContainsFunc(host, func(r row) bool { return r.fault == files && is(err, r.errors) })
 }
 
-// Refused reports that nobody listens at an address.
+// Refused reports that no process listens at an address.
 func Refused(err error) bool { return is(err, refused) }
 
 // NotEmpty reports that a directory holds something.
 func NotEmpty(err error) bool { return is(err, notEmpty) }
 
-// ClosedPipe reports that nobody reads any more what was written to a pipe, as of "filewise show | head"; where a signal
-// ends the process then it is never so.
+// ClosedPipe reports that what was written to a pipe has no reader any more, as of "filewise show | head"; if a
+// signal ends the process then it is never so.
 func ClosedPipe(err error) bool { return is(err, closedPipe) }
 
 // HeldOpen reports that another program has a file open, as a virus scanner or a backup does, so that

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mostLinks are those of one path, as the kernel has it.
+// mostLinks is the limit for one path, as the kernel has it.
 const mostLinks = 40
 
 // settle opens the directory that a path is in, through no link of another user's but root's,
@@ -94,7 +94,7 @@ func beneath(dir *os.File, name string) (*os.File, error) {
 	}
 }
 
-// read returns what an open link says.
+// read returns the target of an open link.
 func read(link *os.File) (string, error) {
 	b := make([]byte, unix.PathMax)
 	n, err := unix.Readlinkat(int(link.Fd()), "", b)

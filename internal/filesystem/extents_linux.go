@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Extents returns the number of contiguous pieces in which the storage holds a regular file; ok is
-// false where the file system does not tell. Closing the file ends the process's own locks on it
-// (fcntl_locking(2)): it is not for files that this process has locked.
+// Extents returns the number of contiguous pieces in which the storage holds a regular file; ok is false if the file
+// system does not return it. Closing the file ends the process's own locks on it (fcntl_locking(2)): it is not for
+// files that this process has locked.
 func Extents(path string) (n int, ok bool) {
 	f, err := OpenItself(path)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A file with a hole is in two pieces at the least, where the file system tells.
+// A file with a hole is in two pieces at the least, if the file system returns the number.
 func TestExtents(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	f, err := os.Create(path)

@@ -1,6 +1,5 @@
-// Package filesystem is what Filewise asks of a file system beyond package os, on
-// each platform by its own means. What a platform cannot tell is absent (ok is
-// false) or an error that wraps errors.ErrUnsupported.
+// Package filesystem has Filewise's operations on file systems beyond package os, on each platform by its own means.
+// What a platform does not return is absent (ok is false) or an error that wraps errors.ErrUnsupported.
 package filesystem
 
 import (
@@ -15,8 +14,8 @@ import (
 // ErrLocked: another process, or another open file of this one, holds the lock.
 var ErrLocked = errors.New("it is locked")
 
-// LockPatiently locks a file that nobody keeps locked but whose lock others may be
-// looking at, which takes them moments.
+// LockPatiently locks a file that no process keeps locked but whose lock others may be looking at, which takes them
+// moments.
 func LockPatiently(f *os.File) error {
 	for end := time.Now().Add(time.Second); ; time.Sleep(time.Millisecond) {
 		if err := Lock(f); !errors.Is(err, ErrLocked) || time.Now().After(end) {
@@ -48,8 +47,8 @@ func MkdirPrivate(dir string) error {
 	return MakePrivate(dir)
 }
 
-// Place tells a directory from another one that is later found under its path, as
-// an empty mount point is from the volume that was mounted there.
+// Place distinguishes a directory from another one that is later found under its path, as an empty mount point from
+// the volume that was mounted there.
 type Place struct {
 	Device uint64 `json:"device,omitempty"` // st_dev; another mount of a volume may have another
 	Inode  uint64 `json:"inode,omitempty"`

@@ -47,7 +47,7 @@ func TestAllocatedOfASparseFile(t *testing.T) {
 	}
 }
 
-// nothing holds what another platform might tell of a file.
+// nothing stands for facts of a file that only another platform has.
 type nothing struct{ os.FileInfo }
 
 func (nothing) Sys() any { return nil }

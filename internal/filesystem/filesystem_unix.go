@@ -24,7 +24,7 @@ func Free(dir string) (int64, error) {
 	return int64(s.Bavail) * int64(s.Bsize), nil
 }
 
-// Size is that of the file system of dir, in bytes.
+// Size is the size of dir's file system, in bytes.
 func Size(dir string) (int64, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {
@@ -33,7 +33,7 @@ func Size(dir string) (int64, error) {
 	return int64(s.Blocks) * int64(s.Bsize), nil
 }
 
-// Full reports whether an error is that of storage, or a quota, without room.
+// Full reports whether an error comes from storage, or a quota, without room.
 func Full(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
 
 // Allocated returns what the storage holds of a file, in bytes: st_blocks counts units of 512 bytes (stat(2)).

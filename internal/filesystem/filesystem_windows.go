@@ -26,7 +26,7 @@ func Free(dir string) (int64, error) {
 	return int64(free), nil
 }
 
-// Size is that of the volume of dir, in bytes.
+// Size is the size of dir's volume, in bytes.
 func Size(dir string) (int64, error) {
 	name, err := windows.UTF16PtrFromString(dir)
 	if err != nil {
@@ -39,7 +39,7 @@ func Size(dir string) (int64, error) {
 	return int64(size), nil
 }
 
-// Full reports whether an error is that of storage, or a quota, without room.
+// Full reports whether an error comes from storage, or a quota, without room.
 func Full(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL) ||
 		errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED)
@@ -68,10 +68,11 @@ func Allocated(path string, _ fs.FileInfo) (bytes int64, ok bool) {
 	return info.allocation, err == nil
 }
 
-// Owner is unknown: users have no numbers here. Stranger tells of an open file.
+// Owner is unknown: users have no numbers here. Stranger checks an open file.
 func Owner(fs.FileInfo) (uid, gid uint32, ok bool) { return 0, 0, false }
 
-// PlaceOf is that of a directory: its volume's serial number and unique name, and its number there, which NTFS and ReFS keep.
+// PlaceOf is a directory's place: its volume's serial number and unique name, and its number there, which NTFS and
+// ReFS keep.
 func PlaceOf(dir string) (p Place, err error) {
 	name, err := windows.UTF16PtrFromString(dir)
 	if err != nil {

@@ -20,7 +20,7 @@ func Locked(f *os.File) (bool, error) {
 	return false, err
 }
 
-// lock locks a byte far behind what is written: nobody else may read a locked one.
+// lock locks a byte far behind what is written: no other process may read a locked one.
 func lock(f *os.File, how uint32) error {
 	at := windows.Overlapped{OffsetHigh: 1 << 30}
 	err := windows.LockFileEx(windows.Handle(f.Fd()), how|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &at)

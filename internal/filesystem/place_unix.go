@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// PlaceOf is that of a directory.
+// PlaceOf is a directory's place.
 func PlaceOf(dir string) (Place, error) {
 	info, err := os.Stat(dir)
 	if err != nil {

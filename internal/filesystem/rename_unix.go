@@ -11,8 +11,8 @@ import (
 	"strconv"
 )
 
-// OthersMayRename says in which directory of a path another user than root and this one may put something else in the
-// place of what is there, and who; empty: in none. The path is absolute and free of links.
+// OthersMayRename returns the directory of a path in which another user than root and this one may replace what is
+// there, and which user. Empty means none. The path is absolute and free of links.
 func OthersMayRename(path string) (dir, who string, err error) {
 	for dir = path; ; dir = filepath.Dir(dir) {
 		info, err := os.Lstat(dir)

@@ -1,5 +1,5 @@
 package filesystem
 
-// OthersMayRename would tell who may put something else in the place of what is on a path: Windows has no such user
-// as root, for whom it is asked.
+// OthersMayRename would return who may replace what is on a path: Windows has no such user as root, for whom this
+// matters.
 func OthersMayRename(string) (dir, who string, err error) { return "", "", nil }

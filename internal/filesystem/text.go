@@ -10,7 +10,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// ErrUTF16: a text is no UTF-8, and nothing at its head says so.
+// ErrUTF16: a text is no UTF-8, and nothing at its head marks it.
 var ErrUTF16 = errors.New("it is saved as UTF-16 without a byte order mark: save it as UTF-8")
 
 // Text reads a text that a user has saved as UTF-8, or as UTF-16 with a byte order mark, as
@@ -19,7 +19,7 @@ func Text(from io.Reader) io.Reader { return &text{in: bufio.NewReaderSize(from,
 
 type text struct {
 	in  *bufio.Reader
-	out io.Reader // nil until the first read: opening waits for nobody
+	out io.Reader // nil until the first read: opening does not wait
 }
 
 func (t *text) Read(to []byte) (int, error) {

@@ -50,7 +50,7 @@ func Reader(from io.Reader) io.Reader { return Text(patient{from}) }
 
 type patient struct{ from io.Reader }
 
-// Read has a buffer of its own, which a read that nobody waits for any more may still fill.
+// Read has a buffer of its own, which a read that has been given up may still fill.
 func (p patient) Read(to []byte) (int, error) {
 	own := make([]byte, len(to))
 	n, err := Await(func() (int, error) { return p.from.Read(own) })

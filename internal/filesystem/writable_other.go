@@ -11,7 +11,7 @@ import (
 )
 
 // Writable tries whether something can be made in a directory, or in the nearest one above it that is there: neither
-// lists of rights nor write-protected volumes tell before. The error says where not, and wraps the system's.
+// lists of rights nor write-protected volumes show it before. The error names the directory, and wraps the system's.
 func Writable(dir string) error {
 	for {
 		f, err := os.CreateTemp(dir, ".filewise-tried-")

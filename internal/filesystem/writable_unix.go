@@ -12,7 +12,7 @@ import (
 )
 
 // Writable reports whether something can be made in a directory, or in the nearest one above it that is there; it
-// makes nothing. The error says where not, and wraps the system's.
+// makes nothing. The error names the directory, and wraps the system's.
 func Writable(dir string) error {
 	for {
 		err := unix.Access(dir, unix.W_OK|unix.X_OK)

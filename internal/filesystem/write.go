@@ -13,9 +13,9 @@ import (
 	"filewise/internal/fault"
 )
 
-// WriteFile writes what is rendered beside the file and renames, so that the file is the old one, with its rights, or
-// the whole new one. What is not a regular file, such as /dev/null or a pipe, is written to, never replaced. Links
-// are followed if this user, or root, has made them.
+// WriteFile writes what is rendered to a new file next to the file and renames, so that the file is the old one, with
+// its rights, or the whole new one. What is not a regular file, such as /dev/null or a pipe, is written to, never
+// replaced. Links are followed if this user, or root, has made them.
 func WriteFile(path string, render func(io.Writer) error) (err error) {
 	defer func() { // whose errors name handles and part files
 		var place *fs.PathError
@@ -59,7 +59,7 @@ func WriteFile(path string, render func(io.Writer) error) (err error) {
 		return err
 	}
 	if err = LockPatiently(f); errors.Is(err, errors.ErrUnsupported) {
-		err = nil // nobody takes it for what a killed one has left, then
+		err = nil // then no other process takes it for what a killed one has left
 	}
 	if err == nil && info != nil {
 		err = f.Chmod(info.Mode().Perm())
@@ -84,7 +84,7 @@ func NotWritten(err error) string {
 	return "name a file in a writable directory with --output"
 }
 
-// removeParts removes what writers of a file have left that were killed: nobody holds its lock.
+// removeParts removes what killed writers of a file have left: no process holds its lock.
 func removeParts(path string) {
 	parts, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*.part"))
 	for _, part := range parts {

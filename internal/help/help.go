@@ -133,8 +133,7 @@ type printer struct{ strings.Builder }
 
 func (p *printer) printf(format string, args ...any) { fmt.Fprintf(p, format, args...) }
 
-// flags writes a command's flags: of the scenarios those of the one that is named, or which
-// each has.
+// flags writes a command's flags: of the scenarios' flags the named scenario's, or the ones that each has.
 func (l Layout) flags(w *printer, c *cobra.Command, columns int) {
 	section := func(title string, flags []string) {
 		for i, name := range flags {
@@ -201,7 +200,7 @@ func wrapped(text string, columns, indent int) string {
 	return strings.NewReplacer("\n", "\n"+strings.Repeat(" ", indent), "\u2011", "-").Replace(text)
 }
 
-// Names are those of flags.
+// Names returns the flags' names.
 func Names(fs *pflag.FlagSet) []string {
 	var out []string
 	fs.VisitAll(func(f *pflag.Flag) { out = append(out, f.Name) })
@@ -234,7 +233,7 @@ func InManual(cmd *cobra.Command) {
 	}
 }
 
-// Default is a flag's default if it says something.
+// Default is a flag's default if it is informative.
 func Default(f *pflag.Flag) string {
 	if slices.Contains([]string{"0", "[]", "false", "0s"}, f.DefValue) {
 		return ""

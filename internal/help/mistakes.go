@@ -31,7 +31,7 @@ func SubcommandsOnly(cmd *cobra.Command, args []string) error {
 // FlagError turns pflag's error into a usage error: a value that is not of the
 // flag's type, or the nearest known flag.
 func FlagError(cmd *cobra.Command, err error) error {
-	if filewise.CodeOf(err) == filewise.CodeUsage { // it says itself what is wrong with the value
+	if filewise.CodeOf(err) == filewise.CodeUsage { // its error already names the fault in the value
 		var said *filewise.Error
 		errors.As(err, &said)
 		return said

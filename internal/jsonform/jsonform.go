@@ -13,7 +13,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Types are those whose values in JSON do not follow from their kind.
+// Types hold the types whose values in JSON do not follow from their kind.
 type Types = map[reflect.Type]*jsonschema.Schema
 
 var usual = Types{

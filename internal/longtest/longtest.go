@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// Wanted reports whether the long part of the tests runs, that of scripts/test --all.
-// A test of the long part does not exist in the short one, so that none is skipped.
+// Wanted reports whether the long part of the tests runs, as in scripts/test --all. A test of the long part does not
+// exist in the short one, so that none is skipped.
 func Wanted() bool { return os.Getenv("TEST_FILEWISE_ALL") == "1" }
 
 // Leave leaves the tests of a pattern, as -skip has it, out of the short part. For TestMain.

@@ -1,4 +1,4 @@
-// Package maintenance knows the hours in which a run may measure.
+// Package maintenance computes the hours in which a run may measure.
 package maintenance
 
 import (
@@ -149,7 +149,7 @@ func (ws Windows) end(t time.Time) time.Time {
 }
 
 // Next is the beginning of the first window after t. It is the zero time if there is none within nine days, which
-// holds for no window that Parse reads but those of an hour that summer time takes.
+// holds for no window that Parse reads except windows of an hour that summer time takes.
 func (ws Windows) Next(t time.Time) time.Time {
 	var next time.Time
 	for _, w := range ws {

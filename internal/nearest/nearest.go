@@ -12,11 +12,10 @@ import (
 	"filewise"
 )
 
-// Name is the known name with the smallest edit distance to the given one,
-// letter case ignored. Of several equally near it is the one that begins most
-// alike, then the one nearest in length, then the first. It is empty when none
-// is near enough to be meant: within two edits or half of the given name, and
-// fewer edits than it has letters; or begun by at least three letters.
+// Name is the known name with the smallest edit distance to the given one, letter case ignored. Of several equally
+// near it is the one that shares the longest beginning, then the one nearest in length, then the first. It is empty
+// when none is near enough to be meant: within two edits or half of the given name, and fewer edits than it has
+// letters; or begun by at least three letters.
 func Name(given string, known []string) string {
 	word := strings.ToLower(given)
 	length := utf8.RuneCountInString(word)
@@ -56,7 +55,7 @@ func alike(a, b string) int {
 	return n
 }
 
-// Remedy returns what to tell somebody who gave an unknown name.
+// Remedy returns the advice after an unknown name.
 func Remedy(given string, known []string) string {
 	switch len(known) {
 	case 0:

@@ -1,2 +1,2 @@
-// Package openfiles knows how many files this process may have open.
+// Package openfiles returns how many files this process may have open.
 package openfiles

@@ -4,8 +4,8 @@ package openfiles
 
 import "golang.org/x/sys/unix"
 
-// Limits are the soft limit, which holds now, and the hard one, to which it can be
-// raised; known is false where they cannot be asked.
+// Limits are the soft limit, which holds now, and the hard one, to which it can be raised; known is false if they
+// cannot be read.
 func Limits() (soft, hard uint64, known bool) {
 	var r unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &r); err != nil {

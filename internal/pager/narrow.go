@@ -71,7 +71,7 @@ var plain = map[rune]string{
 	'α': "alpha", '\u0302': "^", '\u00a0': " ", '\u202f': " ",
 }
 
-// codePages are those that consoles have, by number; of others ASCII is written.
+// codePages are the code pages that consoles have, by number; for others ASCII is written.
 var codePages = map[uint32]*charmap.Charmap{437: charmap.CodePage437, 850: charmap.CodePage850, 852: charmap.CodePage852,
 	855: charmap.CodePage855, 858: charmap.CodePage858, 860: charmap.CodePage860, 862: charmap.CodePage862, 863: charmap.CodePage863,
 	865: charmap.CodePage865, 866: charmap.CodePage866, 874: charmap.Windows874, 1250: charmap.Windows1250, 1251: charmap.Windows1251,

@@ -17,7 +17,7 @@ import (
 // for what does not.
 type Pager struct {
 	Screen *os.File
-	No     *bool // it is not wanted
+	No     *bool // it is switched off
 	// Size asks for the screen's columns and rows.
 	Size func() (width, height int)
 
@@ -85,7 +85,7 @@ func (p *Pager) start() bool {
 	if command == "" || command == "cat" || os.Getenv("TERM") == "dumb" {
 		return false
 	}
-	// Not of the run's context: it is to show what was said until an interrupt, too.
+	// Not of the run's context: it has to show the output until an interrupt, too.
 	c := exec.CommandContext(context.Background(), "sh", "-c", command)
 	c.Stdout, c.Stderr, c.Env = p.Screen, os.Stderr, os.Environ()
 	if _, set := os.LookupEnv("LESS"); !set {
@@ -99,7 +99,7 @@ func (p *Pager) start() bool {
 	return true
 }
 
-// Close shows the rest, and waits for the pager's end. Ctrl-C is the pager's meanwhile.
+// Close shows the rest, and waits for the pager's end. Until then Ctrl-C is the pager's.
 func (p *Pager) Close() error {
 	if p.pager == nil {
 		return p.Off()

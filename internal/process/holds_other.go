@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// HasOpen would tell whether a process has that file open: only Linux does.
+// HasOpen would report whether a process has that file open: only Linux does.
 func HasOpen(int, os.FileInfo) (bool, error) { return false, errors.ErrUnsupported }

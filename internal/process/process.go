@@ -1,5 +1,5 @@
-// Package process knows a process again after its PID may have been given to
-// another one: by PID, start time and the boot they belong to.
+// Package process recognizes a process again after its PID may have been given to another one: by PID, start time and
+// the boot they belong to.
 package process
 
 import (
@@ -20,8 +20,8 @@ type Identity struct {
 	Start uint64 `json:"start,omitempty"`
 	// Boot is the kernel's random id of this boot.
 	Boot string `json:"boot,omitempty"`
-	// Host and Space tell apart what shares a home directory or a boot: other
-	// machines, and containers with PIDs of their own.
+	// Host and Space distinguish what shares a home directory or a boot: other machines, and containers with PIDs of
+	// their own.
 	Host  string `json:"host,omitempty"`
 	Space string `json:"space,omitempty"`
 }
@@ -29,8 +29,8 @@ type Identity struct {
 // Status reports whether a process still runs.
 type Status string
 
-// The statuses. Unknown: it ran on another host or in another container, or
-// this system cannot tell; it has to be taken for alive.
+// The statuses. Unknown: it ran on another host or in another container, or this system cannot find out; it has to be
+// taken for alive.
 const (
 	Alive   Status = "alive"
 	Dead    Status = "dead"
@@ -49,7 +49,7 @@ func (id Identity) String() string {
 }
 
 // hold is that very process, to be signalled and released. Nil means it is gone. On Linux it holds the process
-// itself, not its number: what is verified is what is signalled.
+// itself, not its number: what is verified is signalled.
 func (id Identity) hold() (*os.Process, error) {
 	p, err := os.FindProcess(id.PID)
 	if err != nil {
@@ -77,7 +77,7 @@ func (id Identity) Ask(ctx context.Context, patience time.Duration, prove func(p
 	defer func() { _ = p.Release() }() // frees a descriptor, no more
 	if prove != nil {
 		if err := prove(id.PID); err != nil {
-			if id.Status() == Dead { // it ended meanwhile
+			if id.Status() == Dead { // it ended in between
 				return nil
 			}
 			return err
@@ -97,9 +97,8 @@ func (id Identity) Ask(ctx context.Context, patience time.Duration, prove func(p
 	return err
 }
 
-// End ends that very process if it carries dir as its mark: first it is asked
-// to (SIGTERM), after patience it is made to (SIGKILL). It returns nil when the
-// process is gone, also when it was gone before.
+// End ends that very process if it carries dir as its mark: first by SIGTERM, after patience by SIGKILL. It returns
+// nil when the process is gone, also when it was gone before.
 func (id Identity) End(ctx context.Context, dir string, patience time.Duration) error {
 	p, err := id.hold()
 	if p == nil || err != nil {

@@ -24,8 +24,7 @@ var surroundings = sync.OnceValues(func() (Identity, error) {
 	return Identity{Boot: strings.TrimSpace(string(boot)), Space: space, Host: host()}, nil
 })
 
-// host is the machine's id, else its name: a clone without an id is still told
-// apart by its name.
+// host is the machine's id, else its name: a clone without an id still has its own name.
 func host() string {
 	if b, err := os.ReadFile("/etc/machine-id"); err == nil {
 		if id := strings.TrimSpace(string(b)); id != "" {

@@ -27,7 +27,7 @@ func Of(pid int) (Identity, error) {
 		return Identity{}, fmt.Errorf("process %d: %w", pid, err)
 	}
 	defer windows.CloseHandle(h) //nolint:errcheck // nothing was written by it
-	// One that has ended is there as long as somebody holds a handle of it.
+	// One that has ended is there as long as any process holds a handle of it.
 	if event, err := windows.WaitForSingleObject(h, 0); err == nil && event == windows.WAIT_OBJECT_0 {
 		return Identity{}, fmt.Errorf("process %d has ended: %w", pid, fs.ErrNotExist)
 	}

@@ -20,22 +20,22 @@ import (
 const (
 	interval = 250 * time.Millisecond // between two drawings
 	patience = 2 * time.Second        // without a word on a terminal
-	// Silence states how long nothing is told elsewhere.
+	// Silence is the time without output elsewhere.
 	Silence = 30 * time.Second
 )
 
-// Board holds the steps that are under way. The zero value tells nobody of them; a nil *Board holds none.
+// Board holds the steps that are under way. The zero value shows them to no terminal; a nil *Board holds none.
 type Board struct {
 	mu     sync.Mutex
 	steps  []*Step
 	owners int  // who show the steps themselves
 	ticks  bool // a goroutine shows them
 	drawn  bool // a line of the board is on the terminal
-	mid    bool // a line of somebody else's has not ended
+	mid    bool // a line of another writer has not ended
 	to     io.Writer
 	live   bool       // it is a terminal
 	width  func() int // of which
-	said   time.Time  // when somebody else, or a line, was last written
+	said   time.Time  // when another writer, or a line, last wrote
 }
 
 // Show has the board write to w, a live terminal of a width or something else. It is called before the first step.
@@ -62,8 +62,8 @@ type Step struct {
 	done, total atomic.Int64
 }
 
-// Begin puts a step on the context's board until its End. total is what Add comes to. 0 means not known. unit is what
-// is counted, in the plural. Empty means bytes.
+// Begin puts a step on the context's board until its End. total is the sum of all Add calls. 0 means not known. unit
+// is the thing counted, in the plural. Empty means bytes.
 func Begin(ctx context.Context, what string, total int64, unit string) *Step {
 	s := &Step{board: Of(ctx), what: what, unit: unit, begun: time.Now()}
 	s.total.Store(total)
@@ -106,7 +106,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// text tells how far it has come, with a bar of so many cells. 0 means none.
+// text shows how far it has come, with a bar of so many cells. 0 means none.
 func (s *Step) text(now time.Time, cells int) string {
 	done, total, took := s.done.Load(), s.total.Load(), now.Sub(s.begun)
 	amount := func(n int64) string { return fmt.Sprintf("%d %s", n, s.unit) }
@@ -137,7 +137,7 @@ func Bar(share float64, cells int) string {
 	return "[" + strings.Repeat("#", full) + strings.Repeat("·", cells-full) + "]"
 }
 
-// Text tells of the step that was begun last. Empty means none is under way.
+// Text describes the step that was begun last. Empty means none is under way.
 func (b *Board) Text(now time.Time) string {
 	if b == nil {
 		return ""
@@ -166,8 +166,8 @@ func (b *Board) Own() (release func()) {
 	})
 }
 
-// Before is told what is about to be written to the terminal by somebody else, who is out of the way when it returns. A
-// result ends all steps.
+// Before is called with what another writer is about to write to the terminal; when it returns, the step's line is
+// out of the way. A result ends all steps.
 func (b *Board) Before(text []byte, result bool) {
 	if b == nil || len(text) == 0 {
 		return

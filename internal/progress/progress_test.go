@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// What lasts is told every half minute, on a terminal drawn over and gone when something else is written.
+// What lasts is reported every half minute, on a terminal drawn over and gone when something else is written.
 func TestShow(t *testing.T) {
 	var b Board
 	var out strings.Builder

@@ -50,8 +50,8 @@ func Signed(x float64) string {
 	return minus("-" + Grouped(s[1:]))
 }
 
-// Bound writes an upper limit without a sign, rounded up so that it stays one:
-// "1.6 %", "factor 2.7"; one above a factor of 100 says nothing any more.
+// Bound writes an upper limit without a sign, rounded up so that it stays one: "1.6 %", "factor 2.7"; one above a
+// factor of 100 has no meaning any more.
 func Bound(effect float64) string {
 	if !Known(effect) {
 		return Absent

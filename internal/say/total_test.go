@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzTotal: every figure can be written, also one that nobody has measured.
+// FuzzTotal: every figure can be written, also one that was never measured.
 func FuzzTotal(f *testing.F) {
 	for _, n := range []int64{0, 1, -1, math.MinInt64, math.MinInt64 + 1, math.MaxInt64, 999_499, 59_949_999_999} {
 		for _, x := range []float64{0, -0.5, 1e15, -1e15, 1e308, -1e308, 5e-324, math.NaN(), math.Inf(1), math.Inf(-1)} {

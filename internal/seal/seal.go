@@ -1,4 +1,4 @@
-// Package seal tells what this user of this host has written down from what came otherwise.
+// Package seal distinguishes what this user of this host has written down from what came otherwise.
 package seal
 
 import (

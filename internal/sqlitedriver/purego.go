@@ -115,7 +115,7 @@ func (c *Conn) ChunkSize(schema string, bytes int) error {
 	return err
 }
 
-// ask returns the whole number that a statement says.
+// ask returns the whole number that a statement returns.
 func (c *Conn) ask(text string, args ...driver.Value) (int64, error) {
 	named := make([]driver.NamedValue, len(args))
 	for i, v := range args {

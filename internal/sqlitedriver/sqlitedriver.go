@@ -38,7 +38,7 @@ const (
 	ConstraintUnique     = Constraint | 8<<8
 )
 
-// Codes holds what SQLite says of a failure.
+// Codes holds SQLite's codes of a failure.
 type Codes struct {
 	Primary, Extended int
 	Errno             syscall.Errno // of the system call that failed; 0 if it is not known

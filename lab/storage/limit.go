@@ -72,7 +72,7 @@ func (l Limit) Ceiling() probe.Ceiling {
 	return c
 }
 
-// String says it in one line, for reports.
+// String returns it in one line, for reports.
 func (l Limit) String() string {
 	rate := func(p Pattern) string { return humanize.Bytes(uint64(l.best(p).Bytes)) + "/s" }
 	requests := func(p Pattern) string { return humanize.Comma(int64(l.best(p).Requests)) }
@@ -93,7 +93,7 @@ func (l Limit) String() string {
 
 var told = regexp.MustCompile(`^sequential read ([0-9.]+ [kMGTPE]?B)/s, write ([0-9.]+ [kMGTPE]?B)/s;`)
 
-// Rates reads what String says of sequential access, in bytes per second. 0 means it says nothing of it.
+// Rates reads sequential access from String's text, in bytes per second. 0 means the text has none.
 func Rates(limit string) (read, written float64) {
 	m := told.FindStringSubmatch(limit)
 	if m == nil {

@@ -9,7 +9,7 @@ import (
 	"filewise/host/machine"
 )
 
-// Demand holds what limits are wanted of.
+// Demand lists the limits to measure.
 type Demand struct {
 	Volumes []filewise.Volume // directories that may be written to, such as scratch directories
 	Page    int64             // bytes of a page of the engine. 0 means 4096
@@ -123,7 +123,7 @@ func (d Demand) together(ctx context.Context, program string, limits []Limit) {
 	})
 }
 
-// place tells a file system from others on this machine.
+// place distinguishes a file system from others on this machine.
 func place(d machine.Device) string {
 	return d.Mount.Number + " " + d.Mount.Type + " " + d.Mount.Source
 }

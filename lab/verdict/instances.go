@@ -15,7 +15,7 @@ type between struct {
 // estimateBetween finds the variance between reused builds by the method of moments (Henderson's method III). The
 // full model gives each build of an arm an effect of its own and is fitted robustly, so that a build that is off is
 // an effect and not an outlier. On its pseudo-values, the drop in residual sum of squares from the model of blocks
-// and arms to that of blocks and builds has expectation df·noise + trace·σ².
+// and arms to the model of blocks and builds has expectation df·noise + trace·σ².
 //
 // For intervals the mean square between builds is inflated by (t/z)² at the given tail probability for its few
 // degrees of freedom, because the critical values are for the (many) residual ones.

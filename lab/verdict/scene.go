@@ -60,11 +60,10 @@ func (s *scene) tested(j int) bool {
 	return s.trials[j] >= FirstLook || s.mask[s.n-1][j]
 }
 
-// difference of arms i and j, with its critical values. When trials are
-// missing the pair has fewer common blocks than there are looks, and is held
-// to the wider boundary of the look at that many; below the first look there
-// is none, and ok is false. Since rules 3 differences that do not vary at all have no
-// critical values (NaN), and limits are no nearer than values can be told apart.
+// difference of arms i and j, with its critical values. When trials are missing the pair has fewer common blocks than
+// there are looks, and is held to the wider boundary of the look at that many; below the first look there is none,
+// and ok is false. Since rules 3 differences that do not vary at all have no critical values (NaN), and limits are no
+// nearer than values can be distinguished.
 func (s *scene) difference(i, j int) (c contrast, two, one float64, ok bool) {
 	if !s.fitted {
 		return contrast{}, 0, 0, false

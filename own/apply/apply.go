@@ -1,6 +1,6 @@
-// Package apply writes the script that takes a user's database to the layout that a run
-// recommends, and the script back. It executes neither. Where the run says nothing about
-// that database it refuses, unless told, and says so on top.
+// Package apply writes the script that takes a user's database to the layout that a run recommends, and the script
+// back. It executes neither. If the run's result does not hold for that database it refuses, unless an option allows
+// it, and states so on top.
 package apply
 
 import (
@@ -13,13 +13,13 @@ import (
 	"filewise/run"
 )
 
-// Request holds what is asked for.
+// Request holds the inputs.
 type Request struct {
 	Run    archive.Run
 	Layout string          // by name. Empty means the recommended one
 	Target filewise.Target // the user's server; its volumes take the place of the run's, by name
 	Wish   filewise.Wish   // its layout and run are filled in
-	// Untested: write the script also if the run says nothing about the database.
+	// Untested: write the script even if the run's result does not hold for the database.
 	Untested bool
 }
 
@@ -29,8 +29,8 @@ type Scripts struct {
 	Run      int64           `json:"run"`
 	Layout   filewise.Layout `json:"layout"`
 	Verdict  string          `json:"verdict"`
-	Untested []string        `json:"untested,omitempty"` // why the run says nothing about the database
-	// Read and Written are what the storage gives, in bytes per second. 0 means not known.
+	Untested []string        `json:"untested,omitempty"` // why the run's result does not hold for the database
+	// Read and Written are the storage's rates, in bytes per second. 0 means not known.
 	Read    float64 `json:"read_rate,omitempty"`
 	Written float64 `json:"write_rate,omitempty"`
 	target  filewise.Target

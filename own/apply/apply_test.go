@@ -45,7 +45,7 @@ func TestCommentsStayComments(t *testing.T) {
 	}
 }
 
-// The storage's rates are those that a run has stored, of its slowest volume.
+// The storage's rates are the ones that a run has stored, of its slowest volume.
 func TestTimeByStorage(t *testing.T) {
 	limit := func(read, written float64) string {
 		return storage.Limit{Files: 1, Page: 4096, Measured: time.Now(), Tool: "fio", Figures: []storage.Figure{
@@ -76,7 +76,7 @@ func (digits) TableRoles() []filewise.Role {
 
 func (digits) Release(version string) string { return strings.TrimPrefix(version, "server ") }
 
-// A run says nothing of another release, of other storage or of more data.
+// A run's result does not hold for another release, other storage or more data.
 func TestUntested(t *testing.T) {
 	at := func(host string) filewise.Target { return filewise.Target{Address: &filewise.Address{Host: host}} }
 	for name, c := range map[string]struct {
@@ -118,7 +118,7 @@ func TestStorageOfManagedRun(t *testing.T) {
 	}
 }
 
-// Where none is named, the layout is the one that the run's own verdict recommends.
+// If none is named, the layout is the one that the run's own verdict recommends.
 func TestRecommended(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("FILEWISE_STATE", filepath.Join(home, "state"))

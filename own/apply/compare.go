@@ -12,8 +12,8 @@ import (
 	"filewise/results/archive"
 )
 
-// compare reports why the run says nothing about the database: its trials were of another release, on other storage,
-// or of less data.
+// compare reports why the run's result does not hold for the database: its trials were of another release, on other
+// storage, or of less data.
 func (s *Scripts) compare(r archive.Run, m filewise.Migrator, seen filewise.Inspection) {
 	say := func(format string, args ...any) { s.Untested = append(s.Untested, fmt.Sprintf(format, args...)) }
 	was := filewise.ValueOf(r.Server, "version", "")
@@ -84,7 +84,7 @@ func testedBytes(trials []filewise.Trial, roles []filewise.Role) (most int64) {
 	return most
 }
 
-// rates are those of the run's slowest volume.
+// rates are the rates of the run's slowest volume.
 func rates(r archive.Run) (read, written float64) {
 	for _, v := range r.Plan.Target.Volumes {
 		in, out := storage.Rates(filewise.ValueOf(r.Machine, "storage limit of volume "+v.Name, ""))

@@ -12,7 +12,7 @@ import (
 	"filewise"
 )
 
-// columns are those of a comment's line.
+// columns is the width of a comment's line.
 const columns = 110
 
 // Text is a script as a file: there, or back.

@@ -46,7 +46,7 @@ func (g Goal) Check() error {
 // Restores reports whether restores have to be measured for it.
 func (g Goal) Restores() bool { return g.Optimize == ToRestore || g.Optimize == ToBoth || g.Within > 0 }
 
-// Restore holds what a setting's restores were, beside its backups of the same run, each figure the median over them.
+// Restore holds a setting's restores, and its backups of the same run, each figure the median over them.
 type Restore struct {
 	Layout   string        `json:"layout"`
 	Restores int           `json:"restores"`
@@ -109,8 +109,8 @@ func (r *Result) of(name string) filewise.Layout {
 	return filewise.Layout{}
 }
 
-// Settle proves the fastest backup, or, if the goal wants restores, measures those of the leaders,
-// each compared with the original, in a stored run, and takes what the goal asks for.
+// Settle proves the fastest backup, or, if the goal depends on restores, measures the leaders' restores, each
+// compared with the original, in a stored run, and takes the goal's setting.
 func (r *Result) Settle(ctx context.Context, o run.Options, g Goal) error {
 	if !g.Restores() {
 		return r.Prove(ctx, o)
@@ -165,8 +165,8 @@ func (r *Result) Choose(restored archive.Run, g Goal) error {
 	return nil
 }
 
-// chosen is the setting, and what the judgement says of it. Within a limit it is the one that is
-// best among those whose slowest restore keeps to it, else the fastest restore.
+// chosen is the setting, and the judgement's sentence on it. Within a limit it is the best one among settings whose
+// slowest restore keeps to it, else the fastest restore.
 func (r *Result) chosen(restored archive.Run, g Goal) (Restore, string, error) {
 	by := map[string]func(Restore) float64{
 		ToBackup:  func(s Restore) float64 { return float64(s.Backup) },
@@ -208,7 +208,7 @@ func (r *Result) chosen(restored archive.Run, g Goal) (Restore, string, error) {
 	return least(r.Restores, by[g.Optimize]), regret(noRegret, false, restored.Plan.Confidence), nil
 }
 
-// bought states what the setting gives and takes beside the fastest backup. Empty means it is that one.
+// bought states what the setting gives and takes compared with the fastest backup. Empty means it is that one.
 func (r *Result) bought(s Restore) string {
 	i := slices.IndexFunc(r.Restores, func(x Restore) bool { return x.Layout == r.Layout })
 	if i < 0 || s.Layout == r.Layout {
@@ -220,7 +220,7 @@ func (r *Result) bought(s Restore) string {
 		say.Size(int64(s.Bytes)), say.Size(int64(fastest.Bytes)))
 }
 
-// restores are those of the layouts that were measured, the fastest first.
+// restores returns the restores of the layouts that were measured, the fastest first.
 func restores(p experiment.Plan, trials []filewise.Trial) (out []Restore) {
 	for _, l := range p.Layouts {
 		var backups, times, sizes []float64

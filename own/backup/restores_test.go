@@ -53,7 +53,7 @@ func raced(t *testing.T) (*Result, archive.Run) {
 }
 
 // Each goal takes its setting, and states what is bought with what; a limit that none keeps takes the fastest
-// restore, and is said to be missed.
+// restore, and is reported as missed.
 func TestChoosesByRestores(t *testing.T) {
 	for _, c := range []struct {
 		goal   Goal

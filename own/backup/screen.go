@@ -68,7 +68,7 @@ func Screened(cheap archive.Run, layouts []filewise.Layout, baseline string, n i
 	}), nil
 }
 
-// setting holds what tells layouts of backups apart.
+// setting holds the fields in which layouts of backups differ.
 type setting struct {
 	files   int
 	options filewise.BackupOptions

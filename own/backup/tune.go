@@ -30,7 +30,7 @@ type Result struct {
 	Proof    Proof          `json:"proof"`
 	Work     string         `json:"own_work,omitempty"` // without a backup
 
-	// Restores are those of the leaders, the fastest first; nil if they were not measured.
+	// Restores are the leaders' restores, the fastest first; nil if they were not measured.
 	Restores   []Restore     `json:"restores,omitempty"`
 	RestoreRun int64         `json:"restore_run,omitempty"`
 	Optimize   string        `json:"optimize,omitempty"` // one of Optimizations
@@ -48,8 +48,8 @@ type Setting struct {
 	Backups int           `json:"backups"`
 	Took    time.Duration `json:"took_ns"`
 	Bytes   float64       `json:"bytes"`
-	// Latency holds what a statement of the database's own took meanwhile, in seconds. Absent means the server does
-	// not count them, or there were none.
+	// Latency is the time of a statement of the database's own during the backup, in seconds. Absent means the server
+	// does not count them, or there were none.
 	Latency *float64 `json:"latency_s,omitempty"`
 }
 
@@ -147,7 +147,7 @@ func took(t filewise.Trial) (time.Duration, bool) {
 	return t.Measures[0].Window[1] - t.Measures[0].Window[0], true
 }
 
-// settings are those of the layouts that were measured, the fastest first.
+// settings are the settings of the layouts that were measured, the fastest first.
 func settings(p experiment.Plan, trials []filewise.Trial) (out []Setting) {
 	for _, l := range p.Layouts {
 		s := Setting{Layout: l.Name}

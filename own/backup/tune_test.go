@@ -38,8 +38,8 @@ func TestCommentsStayComments(t *testing.T) {
 	}
 }
 
-// What it says fits on a screen of 80 columns, whatever the number of settings, and names no
-// factor that has no meaning.
+// Its output fits on a screen of 80 columns, whatever the number of settings, and names no factor that has no
+// meaning.
 func TestLinesFitAScreen(t *testing.T) {
 	limit := 7 * time.Millisecond
 	r := Result{Run: 6, Database: "shop", Layout: "8 jobs", Verdict: regret(11.7, false, 0.95), Limit: &limit, Work: "not counted"}

@@ -1,7 +1,6 @@
-// Package capture makes a study of what the clients of an existing database do. The
-// engines tell statements, their counts and the statistics of columns; here they become
-// transactions with weights, parameters that are drawn, and the account of what is left
-// out.
+// Package capture makes a study of what the clients of an existing database do. The engines return statements, their
+// counts and the statistics of columns; here they become transactions with weights, parameters that are drawn, and
+// the account of what is left out.
 package capture
 
 import (
@@ -20,13 +19,13 @@ import (
 	"filewise/internal/progress"
 )
 
-// Options say what is captured.
+// Options choose what is captured.
 type Options struct {
 	Engine   string
 	Database string
 	For      time.Duration // between two looks. 0 means since the server counts
 	Values   bool          // of columns whose values are withheld, too
-	Tell     []string      // columns whose values are told: COLUMN or TABLE.COLUMN
+	Tell     []string      // columns whose values may be shown: COLUMN or TABLE.COLUMN
 	Withhold []string      // columns whose values are not
 	Log      io.Reader     // in the place of what the server counts. Nil means none
 	LogName  string
@@ -60,7 +59,7 @@ func (o *Options) Close() error {
 
 const (
 	mostTypes  = 50        // of transactions that a study has
-	mostLooked = 1000      // of them about which the server is asked
+	mostLooked = 1000      // of them for which the server is queried
 	mostBytes  = 128 << 10 // of their texts: half of what a study file may have
 )
 
@@ -68,12 +67,12 @@ const (
 type Study struct {
 	Options  `json:"-"`
 	Database string `json:"database"`
-	// Settings are those of the database on which statements depend.
+	// Settings are the database's settings on which statements depend.
 	Settings map[string]string `json:"settings,omitempty"`
 	Server   string            `json:"server"`
 	Seconds  float64           `json:"seconds,omitempty"` // observed. 0 means since the server counts, or a log's
 	Calls    float64           `json:"calls"`             // of all statements, or transactions of a log
-	// Time holds what these took, in s. 0 means a log does not tell.
+	// Time is the time of these calls, in s. 0 means a log does not have it.
 	Time float64 `json:"time_s"`
 	// Covered is the share of the time that the study covers; without times, of the calls.
 	Covered      float64       `json:"covered"`
@@ -88,9 +87,9 @@ type Study struct {
 	// Told and Withheld are the columns of parameters: values of a text that stand in the study, and columns of which none does.
 	Told     []Column `json:"told,omitempty"`
 	Withheld []Column `json:"withheld,omitempty"`
-	// Fill are parameters that stand against no column, and of which the server does not tell the values.
+	// Fill are parameters that stand against no column, and of which the server does not return the values.
 	Fill []Column `json:"fill_in,omitempty"`
-	// Unread are tables, or the settings, that the server was asked about and did not tell of, with the reason.
+	// Unread are tables, or the settings, that the server did not return, with the reason.
 	Unread []Column `json:"unread,omitempty"`
 	// Earlier counts the statements of a log are of sessions older than it, taken for this database's.
 	Earlier int `json:"of_earlier_sessions,omitempty"`
@@ -263,7 +262,7 @@ func (t *taking) observe(ctx context.Context, e filewise.Capturer) ([]kind, erro
 	var kinds []kind
 	known := map[string]int{}
 	for _, s := range after {
-		if b := before[s.ID]; b.Calls <= s.Calls { // else it was reset meanwhile
+		if b := before[s.ID]; b.Calls <= s.Calls { // else it was reset in between
 			s.Calls, s.Seconds, s.Rows = s.Calls-b.Calls, max(s.Seconds-b.Seconds, 0), max(s.Rows-b.Rows, 0)
 		}
 		if s.Calls <= 0 {

@@ -45,7 +45,7 @@ func TestBombInALog(t *testing.T) {
 	}
 }
 
-// What was rolled back, and what an earlier capture asked, is said to be that.
+// What was rolled back, and an earlier capture's queries, are reported as that.
 func TestNoWorkInALog(t *testing.T) {
 	x := new(taking)
 	kinds, err := x.readLog(context.Background(), logs{
@@ -60,7 +60,7 @@ func TestNoWorkInALog(t *testing.T) {
 	}
 }
 
-// Values are told of a kind alone: few, each in many rows. Names count for secrets, and then as whole words.
+// Values are shown of one kind alone: few, each in many rows. Names count for secrets, and then as whole words.
 func TestWithheld(t *testing.T) {
 	facts := filewise.TableFacts{Name: "`t`", Table: "t", Key: "id", Rows: 1000}
 	text := func(name string, common map[string]float64, change ...func(*filewise.ColumnFacts)) filewise.ColumnFacts {
@@ -231,7 +231,8 @@ func TestKeysOfSeveralColumns(t *testing.T) {
 	}
 }
 
-// From a log of a known overlap come peak and mean; a session does not overlap with itself, and without times seconds tell.
+// From a log of a known overlap come peak and mean; a session does not overlap with itself, and without times seconds
+// decide.
 func TestOverlapOfALog(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
@@ -271,7 +272,7 @@ func TestValuesVary(t *testing.T) {
 	}
 }
 
-// watched is asked, with a shape for each text.
+// watched answers with a shape for each text.
 type watched struct {
 	asked
 	shapes map[string]filewise.Shape
@@ -434,7 +435,7 @@ func TestTransactionsOfALog(t *testing.T) {
 	}
 }
 
-// mute tells of no table.
+// mute returns no table.
 type mute struct{ filewise.Watcher }
 
 func (mute) Table(context.Context, string, func(string) bool) (filewise.TableFacts, error) {

@@ -16,12 +16,12 @@ type drawing struct {
 	filewise.ColumnFacts
 	use      filewise.Use
 	known    bool    // the column is
-	withheld string  // why its values are not told. Empty means they are
+	withheld string  // why its values are not shown. Empty means they are
 	paired   bool    // it is a bound of a range
 	part     float64 // of the rows, that a bound alone leaves
 }
 
-// unknown is a value that most statements take, if no column tells which would be right.
+// unknown is a value that most statements take, if no column shows which would be right.
 func (d drawing) unknown() string {
 	switch d.Type {
 	case filewise.TypeText:
@@ -77,7 +77,7 @@ func (d drawing) draw() (text, note string) {
 	return text, note + said
 }
 
-// chosen lists the values of a column that has few, or whose values may be told.
+// chosen lists the values of a column that has few, or whose values may be shown.
 func (d drawing) chosen() (string, bool) {
 	listed := d.use == filewise.UseEqual || d.use == filewise.UseOther || d.use == filewise.UseSet || d.use == filewise.UseInsert
 	if len(d.Common) == 0 || !d.Closed && (!listed || d.withheld != "" || d.Unique && d.use == filewise.UseInsert) {
@@ -89,7 +89,7 @@ func (d drawing) chosen() (string, bool) {
 	}
 	all := len(d.Common) <= few && sum > 0.9 && (d.Distinct == 0 || d.Distinct <= few)
 	text := d.Type == filewise.TypeText
-	if !all && !d.Closed && d.Type != filewise.TypeUUID && !text { // of a text, those that may be told are left
+	if !all && !d.Closed && d.Type != filewise.TypeUUID && !text { // of a text, the values that may be shown are left
 		return "", false
 	}
 	var items []string

@@ -8,7 +8,7 @@ import (
 	"filewise"
 )
 
-// facts are those of the tables that the statements name.
+// facts reads the facts of the tables that the statements name.
 func (t *taking) facts(ctx context.Context, kinds []kind) error {
 	var names []string
 	for _, k := range kinds {
@@ -60,7 +60,8 @@ func (t *taking) facts(ctx context.Context, kinds []kind) error {
 	return nil
 }
 
-// table asks about a table. One that the server does not tell of is noted: the statements are worth having without it.
+// table reads a table's facts. One that the server does not return is noted: the statements are worth having without
+// it.
 func (t *taking) table(ctx context.Context, name string) (filewise.TableFacts, error) {
 	f, err := t.watcher.Table(ctx, name, t.Options.asked)
 	if err != nil {
@@ -70,7 +71,7 @@ func (t *taking) table(ctx context.Context, name string) (filewise.TableFacts, e
 	return f, nil
 }
 
-// unread notes a question that failed. The error is that of an interruption.
+// unread notes a question that failed. The error is the interruption's.
 func (t *taking) unread(ctx context.Context, what string, why error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -31,7 +31,8 @@ type point struct {
 	seconds float64
 }
 
-// mostHeld counts the bytes different transactions of a log may take, each with so many beside its texts.
+// mostHeld bounds the bytes that different transactions of a log may take, each with so many in addition to its
+// texts.
 const mostHeld, beside = 256 << 20, 512
 
 // ledger counts the transactions of a log by what is the same of them.
@@ -239,7 +240,7 @@ func (l *ledger) within(o *open, s filewise.LoggedStatement, word, text string) 
 	}
 }
 
-// settings are those that sessions have set themselves for most of the log's statements.
+// settings are the settings that sessions have made themselves for most of the log's statements.
 func (l *ledger) settings() map[string]string {
 	all := 0
 	for _, n := range l.modes {

@@ -6,7 +6,7 @@ import (
 	"filewise"
 )
 
-// overlap tells how many sessions of a log worked at once.
+// overlap counts how many sessions of a log worked at once.
 type overlap struct {
 	begins, ends []int64          // of statements, in ns
 	last         map[string]int64 // end of a session's last statement
@@ -16,7 +16,7 @@ type overlap struct {
 	most   int
 }
 
-// mostEdges bounds the memory of an overlap: what follows in the log is taken to be alike.
+// mostEdges bounds the memory of an overlap: the rest of the log is taken to be the same.
 const mostEdges = 2 << 20
 
 func (o *overlap) add(s filewise.LoggedStatement) {
@@ -43,8 +43,8 @@ func (o *overlap) add(s filewise.LoggedStatement) {
 	}
 }
 
-// of are the most sessions that worked at once, and how many did on average. Of a log that does not tell how long statements took
-// they are the most of a second, and 0.
+// of returns the most sessions that worked at once, and how many did on average. If a log does not have the
+// statements' times, the most in a second, and 0.
 func (o *overlap) of() (most int, mean float64) {
 	if len(o.ends) == 0 {
 		return o.most, 0

@@ -10,15 +10,15 @@ import (
 	"filewise"
 )
 
-// Of texts, values are told if they are of a kind: few, short, and each stands in many rows, as a state does. A name, an
-// address or a token stands in few.
+// Of texts, values are shown if they are of a kind: few, short, and each stands in many rows, as a state does. A
+// name, an address or a token stands in few.
 const (
-	leastRows = 5  // in which a value that is told stands
-	longest   = 40 // mean length, in letters, of texts that are told
+	leastRows = 5  // in which a value that is shown stands
+	longest   = 40 // mean length, in letters, of texts that are shown
 )
 
-// secretWords are words within names of columns of which no value is asked for, whatever the statistics: secrets, and
-// figures and days that are a person's, of which each range tells two.
+// secretWords are words within names of columns whose values are never read, whatever the statistics: secrets, and
+// figures and days that are a person's, of which each range gives two away.
 var secretWords = []string{"password", "passwd", "pwd", "secret", "token", "salt", "hash", "otp", "cvv", "pin", "iban", "ssn", "passport",
 	"email", "mail", "phone", "telephone", "tel", "mobile", "fax", "birth", "birthday", "birthdate", "dob", "geburtsdatum", "geburtstag",
 	"salary", "income", "gehalt", "lat", "latitude", "lng", "lon", "longitude", "ip", "card", "tax", "diagnosis", "religion", "nationality"}
@@ -46,13 +46,13 @@ var personalValue = regexp.MustCompile(`@|\d{6,}|^\+?\d[\d /-]{6,}$`)
 // rawBytes are the types of values that no study file can hold.
 var rawBytes = regexp.MustCompile(`(?i)^(var)?binary|blob|^bytea|^(long )?raw`)
 
-// Column is a column of which the study tells values, or withholds them.
+// Column is a column whose values the study shows, or withholds.
 type Column struct {
 	Name string `json:"name"` // TABLE.COLUMN
 	Why  string `json:"why,omitempty"`
 }
 
-// judge reports why no value of a column is to be told. Empty means they may be. Of a text's values it leaves those
+// judge reports why no value of a column may be shown. Empty means they may be. Of a text's values it leaves the ones
 // that stand in many rows.
 func (o Options) judge(t filewise.TableFacts, c *filewise.ColumnFacts) string {
 	text := c.Type == filewise.TypeText
@@ -106,13 +106,13 @@ func (o Options) listed(names []string, t filewise.TableFacts, column string) bo
 	return slices.Contains(names, column) || slices.Contains(names, t.Table+"."+column) || slices.Contains(names, t.Name+"."+column)
 }
 
-// asked tells of which columns no value is asked for, before anything of them is known.
+// asked decides by its name whether a column's values are never read, before anything of it is known.
 func (o Options) asked(column string) bool {
 	told := o.Values || slices.ContainsFunc(o.Tell, func(name string) bool { return name == column || strings.HasSuffix(name, "."+column) })
 	return slices.Contains(o.Withhold, column) || secret(column) && !told
 }
 
-// withhold judges all columns of a table, and takes out what is not to be told.
+// withhold judges all columns of a table, and takes out what must not be shown.
 func (t *taking) withhold(f *filewise.TableFacts) {
 	for i := range f.Columns {
 		c := &f.Columns[i]

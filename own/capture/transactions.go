@@ -14,7 +14,7 @@ import (
 // Parameter is a value that a study draws.
 type Parameter struct {
 	Name string `json:"name"`
-	Draw string `json:"draw"` // as the study says it
+	Draw string `json:"draw"` // as the study writes it
 	Of   string `json:"of"`   // the column
 	Note string `json:"note,omitempty"`
 }
@@ -122,7 +122,7 @@ type statement struct {
 	lowerOf  string
 }
 
-// column is the one that a value belongs to.
+// column returns the column that a value belongs to.
 func (s *statement) column(v filewise.ValueUse) (filewise.TableFacts, filewise.ColumnFacts, bool) {
 	tables := s.Tables
 	if v.Table != "" {
@@ -251,7 +251,7 @@ func (s *statement) width(t filewise.TableFacts, c filewise.ColumnFacts) int64 {
 	return int64(max(rows*float64(high-low+1)/t.Rows-1, 1))
 }
 
-// suffixes tell apart what one column's values are drawn for.
+// suffixes distinguish the uses for which one column's values are drawn.
 var suffixes = map[filewise.Use]string{filewise.UseLower: "from", filewise.UseUpper: "to", filewise.UseSet: "new",
 	filewise.UseInsert: "insert", filewise.UseAdd: "add", filewise.UsePattern: "like", filewise.UseWords: "search"}
 

@@ -10,7 +10,7 @@ import (
 	"filewise"
 )
 
-// logged holds what a log tells of one value of a kind's calls.
+// logged holds a log's information on one value of a kind's calls.
 type logged struct {
 	text   string             // in all calls. Empty means it varies, or is not known
 	seen   map[string]float64 // calls by text, of a value that varies. Nil means it does not, or is not known
@@ -86,7 +86,7 @@ func (k *kind) vary(values [][][]string) (held int) {
 	return held
 }
 
-// add notes a value behind those of so many calls.
+// add notes a value of so many further calls.
 func (l *logged) add(v string, calls float64) (held int) {
 	switch {
 	case v == "" || v != l.text && l.text == "" && l.seen == nil:
@@ -108,8 +108,8 @@ func (l *logged) add(v string, calls float64) (held int) {
 	return held
 }
 
-// draw makes a generator of the texts that a log has of a value; kind is what the server says of it. ok is false if the log tells too
-// little, or the texts may be a person's.
+// draw makes a generator of the texts that a log has of a value; kind is the server's kind of it. ok is false if the
+// log has too little, or the texts may be a person's.
 func (l logged) draw(kind filewise.ColumnType) (text string, ok bool) {
 	var values []string
 	plain := map[string]float64{}
@@ -150,7 +150,7 @@ func (l logged) draw(kind filewise.ColumnType) (text string, ok bool) {
 	return "{choice: {" + strings.Join(items, ", ") + "}}", true
 }
 
-// plainlyKind tells of a value that it is a number, a moment or a key, and no word.
+// plainlyKind reports whether a value is plainly a number, a moment or a key, and no word.
 func plainlyKind(v string) bool {
 	_, err := strconv.ParseFloat(v, 64)
 	_, moment := momentOf(v)
@@ -196,7 +196,7 @@ type link struct {
 	fresh bool // it is a new row's key
 }
 
-// of returns what a log tells of the value whose turn it is.
+// of returns the log's information on the value whose turn it is.
 func (s *statement) of() logged {
 	if s.at.statement >= len(s.kind.values) || s.at.value >= len(s.kind.values[s.at.statement].of) {
 		return logged{}

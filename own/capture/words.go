@@ -18,16 +18,17 @@ var (
 	// catalogues begin the names of tables that are the server's.
 	catalogues     = []string{"pg_", "information_schema.", "performance_schema.", "mysql.", "sys."}
 	serverFunction = regexp.MustCompile(`\bpg_\w+ *[(.]|@@|CONNECTION_ID|current_setting *\(`)
-	// filewiseOwn names what an earlier capture asked, and rolledBack is what a log's transaction came to.
+	// filewiseOwn is in the names of an earlier capture's queries, and rolledBack is what a log's transaction came
+	// to.
 	filewiseOwn, rolledBack = "filewise_v", "ROLLBACK of what was begun"
-	// undone and notEnded are what parts of a log's transactions, and those open at its end, came to.
+	// undone and notEnded stand for what parts of a log's transactions, and transactions open at its end, came to.
 	undone, notEnded = "ROLLBACK TO SAVEPOINT", "what the log ends within"
 	// foreignKey is in what PostgreSQL executes by itself: a check that is deferred counts as a statement of a client's.
 	foreignKey = "OPERATOR(pg_catalog."
-	// following holds what tells of a statement before in its session.
+	// following matches what refers to a statement before in its session.
 	following = regexp.MustCompile("(?i)\\b(?:LAST_INSERT_ID[\"`]? *\\( *\\)|" +
 		"(?:curr|last)val *\\(|SCOPE_IDENTITY *\\()|@@IDENTITY\\b|\\.CURRVAL\\b")
-	// waiting holds what lasts as long as its value says, or until another session lets go.
+	// waiting matches what lasts as long as its value sets, or until another session lets go.
 	waiting = regexp.MustCompile("(?i)\\b(?:(?:pg_)?sleep(?:_for|_until)?|benchmark|get_lock)[`\"]? *\\(|^ *waitfor\\b")
 )
 

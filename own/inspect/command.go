@@ -16,8 +16,8 @@ func (j *judge) run(scenario string, args ...string) []string {
 	return append(append([]string{"filewise", "run", scenario}, j.target.Flags...), args...)
 }
 
-// largest is the largest group of the database that the target names, else of that of the
-// largest of all; of those that can be divided, if one can.
+// largest is the largest group of the database that the target names, else of the database of the largest of all;
+// among the groups that can be divided, if one can.
 func (j *judge) largest() filewise.FileGroup {
 	of := func(database string) []filewise.FileGroup {
 		return filewise.Those(j.data(), func(g filewise.FileGroup) bool { return g.Database == database })
@@ -61,7 +61,7 @@ func (j *judge) own() (all [][]string) {
 	return all
 }
 
-// database is the one that the target's URL names. Empty means none.
+// database is the database that the target's URL names. Empty means none.
 func (t Target) database() string {
 	if len(t.Flags) < 2 {
 		return ""
@@ -85,8 +85,7 @@ func (t Target) of(database string) string {
 	return server
 }
 
-// mostFiles bounds what is proposed: more take space and time, and can be asked for
-// once these are measured.
+// mostFiles bounds what is proposed: more take space and time, and can be tried once these are measured.
 const mostFiles = 16
 
 // counts are the numbers of files that are worth comparing: one, those that there

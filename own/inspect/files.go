@@ -59,7 +59,7 @@ func (j *judge) question() {
 	}
 }
 
-// untold reports that neither waits nor latency are known, and what is known besides.
+// untold reports that neither waits nor latency are known, and what else is known.
 func (j *judge) untold() string {
 	words := "the server has told neither waits nor latency"
 	if j.signals.blind && len(j.Waits) > 0 {
@@ -90,7 +90,7 @@ func (j *judge) groups() {
 	}
 }
 
-// cores: fewer files than cores is what the usual advice is about.
+// cores: the usual advice is about fewer files than cores.
 func (j *judge) cores(g filewise.FileGroup) {
 	n, bytes := len(g.Files), bytesOf(g)
 	f := Finding{About: g.Name, weight: float64(bytes), Command: j.test(g)}
@@ -160,7 +160,7 @@ func likeFiles(g filewise.FileGroup) int {
 // uneven is from where files of one group differ so much that it shows.
 const uneven = 1.5
 
-// balance looks whether a group's files are filled and used alike.
+// balance looks whether a group's files are filled and used equally.
 func (j *judge) balance(g filewise.FileGroup) {
 	if len(g.Files) < 2 || g.Fill == filewise.FillOrder {
 		return

@@ -31,7 +31,7 @@ type Finding struct {
 	Worth    Worth  `json:"worth"`
 	Evidence string `json:"evidence"` // the numbers
 	Because  string `json:"because,omitempty"`
-	Remedy   string `json:"remedy,omitempty"` // what to do besides, such as the GRANT
+	Remedy   string `json:"remedy,omitempty"` // what else to do, such as the GRANT
 	// Command holds what would test it, by its arguments. Empty means no experiment would.
 	Command []string `json:"command,omitempty"`
 

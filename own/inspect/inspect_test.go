@@ -154,7 +154,7 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// A server that tells nothing gives no claim and no crash.
+// A server that returns nothing gives no claim and no crash.
 func TestNothing(t *testing.T) {
 	for _, engine := range engines {
 		_, target := server(engine, nil)

@@ -10,7 +10,7 @@ import (
 	"filewise"
 )
 
-// timed holds what requests of one file took, s; −1: not told.
+// timed holds the time of requests of one file, in s. −1 means not known.
 type timed struct {
 	name        string
 	read, write float64
@@ -43,8 +43,7 @@ func timesOf(g filewise.FileGroup) (all []timed) {
 // base is the last part of a path, of Windows too.
 func base(name string) string { return path.Base(strings.ReplaceAll(name, `\`, "/")) }
 
-// latency looks at what each file has waited for the storage. Groups whose files
-// answer quickly are told in one line.
+// latency looks at each file's waits for the storage. Groups whose files answer quickly are reported in one line.
 func (j *judge) latency() {
 	var quick []timed
 	for _, g := range j.of(func(g filewise.FileGroup) bool { return !g.Own && !g.System || g.Use != filewise.UseData }) {

@@ -13,7 +13,7 @@ import (
 const (
 	quickRead                    = 0.0005              // s: of flash, or of the system's cache
 	slowRead, slowWrite, slowLog = 0.010, 0.010, 0.005 // s for each request
-	fewRequests                  = 100                 // of which a mean says nothing
+	fewRequests                  = 100                 // of which a mean has no meaning
 	storageShare, allocShare     = 0.10, 0.03          // of all time waited
 	busyShare                    = 0.01                // waited, of the time that passed
 	missShare, cachedShare       = 0.01, 0.001         // of page requests
@@ -29,8 +29,8 @@ type signals struct {
 	pro, con               []string // in words
 	allocPro, storagePro   bool
 	readPro, writePro      bool   // which of the two is waited for
-	known                  bool   // waits or latency were told, so that what is not there is not there
-	blind                  bool   // waits were told in part: what is not there may yet be
+	known                  bool   // waits or latency were returned, so that what is not there is not there
+	blind                  bool   // waits were returned in part: what is not there may yet be
 	idle                   string // so little is waited for, in words
 	quiet                  bool   // too little has happened to say
 	quick                  bool   // reads come from the system's cache, or as quickly
@@ -87,8 +87,8 @@ func (j *judge) lookWaits(s *signals) {
 		return
 	}
 	s.known = !s.blind
-	// Where I/O is all that is timed it is all that is waited for, and on an idle
-	// server too: what counts is what it was of the time that passed.
+	// If only I/O is timed, all waits are for I/O, on an idle server too: what counts is their share of the time that
+	// passed.
 	if since := j.Since.Seconds(); !j.Sampled && since > 0 && (s.storage+s.alloc)/since < busyShare {
 		s.idle = fmt.Sprintf("all sessions together waited %s for files in %s", seconds(s.storage+s.alloc), seconds(since))
 		s.against(s.idle)
@@ -184,7 +184,7 @@ func (j *judge) lookLatency(s *signals) {
 	}
 }
 
-// mean is the time of a request; −1: not told, or of too few.
+// mean is the time of a request. −1 means not known, or of too few.
 func mean(io map[string]float64, number, time string) float64 {
 	n, t := io[number], io[time]
 	if n < fewRequests || t <= 0 {

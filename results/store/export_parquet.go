@@ -12,9 +12,9 @@ import (
 )
 
 // TrialRow is a row of ExportParquet and ExportCSV: one for each trial and family, and for the mean of all families
-// if the run has one; a trial that measured nothing has one. Its last columns are what judge needs to give the stored
-// verdict again. Throughput is in units a second, window_s the length of the measured window; times are in seconds.
-// What is absent is null.
+// if the run has one; a trial that measured nothing has one. Judge needs its last columns to give the stored verdict
+// again. Throughput is in units a second, window_s the length of the measured window; times are in seconds. What is
+// absent is null.
 type TrialRow struct {
 	Run        int64     `parquet:"run"`
 	Block      int32     `parquet:"block"`

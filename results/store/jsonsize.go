@@ -24,7 +24,7 @@ const (
 	innerBytes   = 256     // of one further within
 	innerJSON    = 6       // from this depth on
 	elementBytes = 24      // of a list
-	mostBlanks   = 4 << 10 // in a row, which nobody writes
+	mostBlanks   = 4 << 10 // in a row, which no program writes
 )
 
 // ErrTooLarge reports that a text exceeds its limits.
@@ -37,8 +37,8 @@ func checkJSONSize(text []byte, l limits) (memory int64, err error) {
 	return r.memory, err
 }
 
-// newReader passes a text on as long as it keeps to the limits; what exceeds them is an
-// error that wraps ErrTooLarge. It does not tell whether the text is JSON.
+// newReader passes a text on as long as it keeps to the limits; what exceeds them is an error that wraps ErrTooLarge.
+// It does not check whether the text is JSON.
 func newReader(r io.Reader, l limits) io.Reader { return &reader{from: r, limits: l} }
 
 type reader struct {

@@ -32,7 +32,7 @@ func Below(name string, d filewise.Description, proven string) string {
 	return b.String()
 }
 
-// Labels returns what holds for every result of an engine; proven says on what an unproven one has been tried.
+// Labels returns what holds for every result of an engine; proven lists on what an unproven one has been tried.
 func Labels(d filewise.Description, proven string) string {
 	var b strings.Builder
 	for _, label := range []struct{ name, text string }{{"missing", d.Missing}, {"unproven", d.Unproven}, {"proven", proven},

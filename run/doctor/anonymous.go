@@ -12,7 +12,7 @@ import (
 	"filewise"
 )
 
-// publicNames tell nobody anything.
+// publicNames give nothing away.
 var publicNames = []string{"", ".", "/", "localhost", "127.0.0.1", "::1", "filewise", "root", "postgres", "sa", "system"}
 
 // anonymous takes secrets out of what the report shows, and host and user out of

@@ -43,9 +43,9 @@ type Patient struct {
 	Engine filewise.Engine
 	Plan   experiment.Plan
 	Login  run.Login
-	// Options are those that the plan was made of: a self-check plans more for the target.
+	// Options made the plan: a self-check plans more for the target.
 	Options *plan.Options
-	// Agree is asked before a self-check writes to an external server. Nil means no self-check is wanted.
+	// Agree is called before a self-check writes to an external server. Nil means there is no self-check.
 	Agree func() error
 	// Whole limits the self-check, has it go on whatever happens, and records it. Nil means it is the usual one.
 	Whole *Limits

@@ -86,7 +86,7 @@ func storeDir() (string, error) {
 	return filepath.Dir(path), err
 }
 
-// alone is nil if nobody else may read the store, or there is none.
+// alone is nil if no other user may read the store, or there is none.
 func alone() error {
 	path, err := store.DefaultPath()
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 type Record struct {
 	Format   int       `json:"format"`
 	Engine   string    `json:"engine"`
-	Version  string    `json:"version"` // of the server, its numbers alone. Empty means it told none
+	Version  string    `json:"version"` // of the server, its numbers alone. Empty means it returned none
 	Outcomes []Outcome `json:"outcomes"`
 	Refused  []Refused `json:"refused,omitempty"`
 	Counters []string  `json:"counters,omitempty"` // that were seen: "waits: PAGELATCH_UP"
@@ -141,7 +141,7 @@ func (r *recorder) of(change func(*Outcome)) {
 	}
 }
 
-// tried is said of a trial that has ended: what did neither work nor fail is not offered.
+// tried is the finding of a trial that has ended: what did neither work nor fail is not offered.
 func (r *recorder) tried() {
 	r.of(func(o *Outcome) {
 		if o.State == StateUntried {
@@ -361,7 +361,7 @@ func (r Record) of(s State, claims []string) (out []string) {
 	return out
 }
 
-// Reading holds what a record says of an adapter.
+// Reading holds a record's results for an adapter.
 type Reading struct {
 	Engine  string   `json:"engine"`
 	Version string   `json:"version,omitempty"`
@@ -385,7 +385,7 @@ func (r Record) read(claims []string) Reading {
 		}
 	}
 	if r.Version == "" {
-		out.Open, out.Proven = append(out.Open, out.Proven...), nil // nobody knows of what
+		out.Open, out.Proven = append(out.Open, out.Proven...), nil // it is not known of what
 	}
 	if len(out.Proven) > 0 {
 		out.Proof = proof{r.Engine, r.Version, out.Proven}.line()

@@ -106,7 +106,7 @@ func FuzzReadRecord(f *testing.F) {
 	})
 }
 
-// TestProofs: the table of proofs is about claims that there are, and README and page say what it says.
+// TestProofs: the table of proofs is about existing claims, and README and page agree with it.
 func TestProofs(t *testing.T) {
 	page := func(name string) string {
 		b, err := os.ReadFile(name)

@@ -19,7 +19,7 @@ import (
 // notOffered begins the notes of what an engine, or a server, cannot do.
 const notOffered = "not offered: "
 
-// paste states what to do about a failure that nobody has foreseen.
+// paste states what to do about an unforeseen failure.
 const paste = "paste this report into an issue"
 
 // SelfCheck takes every workload through a small trial on each of a few layouts, planned and
@@ -34,7 +34,7 @@ func SelfCheck(ctx context.Context, p Patient, report func(filewise.Finding)) er
 	return nil
 }
 
-// Limits are those of a whole self-check.
+// Limits are the limits of a whole self-check.
 type Limits struct {
 	One   time.Duration // for a trial on its layouts
 	Tries time.Duration // after which no trial begins
@@ -44,8 +44,8 @@ type Limits struct {
 // UsualLimits leave three minutes to clean up.
 var UsualLimits = Limits{2 * time.Minute, 12 * time.Minute, 15 * time.Minute}
 
-// SelfCheckAll is SelfCheck within limits, which goes on whatever happens, removes what a trial has left, and
-// returns what others may be sent of it. The error is why nothing was tried, or that of the context.
+// SelfCheckAll is SelfCheck within limits, which goes on whatever happens, removes what a trial has left, and returns
+// what may be sent to others of it. The error is why nothing was tried, or the context's.
 func SelfCheckAll(ctx context.Context, p Patient, l Limits, report func(filewise.Finding)) (Record, error) {
 	c := &selfCheck{Patient: p, record: newRecorder(p.Engine.Name())}
 	var mu sync.Mutex
@@ -141,7 +141,7 @@ func (c *selfCheck) onServer(ctx context.Context, before map[string]filewise.Lef
 	return left, err
 }
 
-// window is shorter than that of a run may be: nothing is judged.
+// window is shorter than a run's may be: nothing is judged.
 const window = 50 * time.Millisecond
 
 // selfCheck is one that is under way.
@@ -244,7 +244,7 @@ func (c *selfCheck) trial(check string, t filewise.Trial) {
 	defer c.stays(check, t.Final)
 	switch {
 	case t.State == filewise.Done:
-	case strings.Contains(t.Reason, filewise.ErrUnsupported.Error()): // which only this server tells
+	case strings.Contains(t.Reason, filewise.ErrUnsupported.Error()): // which only this server shows
 		c.say(check, filewise.StatusNote, notOffered+t.Reason, t.Remedy)
 		return
 	default:
@@ -284,7 +284,7 @@ func (c *selfCheck) trial(check string, t filewise.Trial) {
 		filewise.Counted(counters, "counter"), filewise.Counted(waits, "wait")), "")
 }
 
-// stays tells which files the owner of the server has to remove.
+// stays lists the files that the owner of the server has to remove.
 func (c *selfCheck) stays(check string, files []filewise.File) {
 	files = slices.DeleteFunc(slices.Clone(files), func(f filewise.File) bool { return !f.Stays })
 	if len(files) > 0 {

@@ -13,8 +13,7 @@ import (
 	"filewise/watch/notify"
 )
 
-// leftOver adds what earlier runs have left on a server, where its engine has not
-// said it.
+// leftOver adds what earlier runs have left on a server, if its engine has not reported it.
 func leftOver(ctx context.Context, env *run.Environment, findings []filewise.Finding) []filewise.Finding {
 	cleaner, ok := env.Server.(filewise.Cleaner)
 	if !ok || slices.ContainsFunc(findings, func(f filewise.Finding) bool { return strings.Contains(f.Check, "leftover") }) {

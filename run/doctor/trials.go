@@ -16,8 +16,8 @@ type trial struct {
 	set  func(*plan.Options)
 }
 
-// trials are those of every workload, small enough for any server: inserts on each kind of
-// layout, with indexes apart and with files added later; then the others.
+// trials are every workload's trials, small enough for any server: inserts on each kind of layout, with indexes apart
+// and with files added later; then the others.
 func trials(about filewise.Description) []trial {
 	var all []trial
 	add := func(scenario, variant string, set func(*plan.Options)) {
@@ -74,7 +74,7 @@ func small(o *plan.Options, about filewise.Description) {
 	o.Budget, o.StorageLimit = plan.Of(time.Duration(0)), plan.Of(plan.StorageOff)
 	sc, err := workload.Lookup(o.Scenario)
 	if err != nil {
-		return // Make says so
+		return // Make reports it
 	}
 	if sc.Temp && about.TempAsIs {
 		o.Files = plan.Opt[[]int]{} // they are the server's own

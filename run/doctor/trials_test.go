@@ -14,9 +14,8 @@ import (
 	"filewise/run/plan"
 )
 
-// On the engines that nobody runs here, the self-check of a server by URL plans a trial of
-// every workload; what they do not offer is refused as such, and nothing else.
-// First contact: fault 2.
+// On the engines that are not run here, the self-check of a server by URL plans a trial of every workload; what they
+// do not offer is refused as such, and nothing else. First contact: fault 2.
 func TestTrialsArePlanned(t *testing.T) {
 	for e, absent := range map[filewise.Engine][]string{
 		oracle.Engine{}: {"backup", "dump", "temp"}, sqlserver.Engine{}: {"dump"},

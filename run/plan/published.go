@@ -18,7 +18,7 @@ var ofDesign = []string{
 	"goal", "aa", "calibrate", "sessions", "cells",
 }
 
-// published makes the article's design the scenario's own defaults, if it is asked for.
+// published makes the article's design the scenario's own defaults, if the user chose it.
 func (m *maker) published() error {
 	o, sc := m.o, m.sc
 	if !o.AsPublished.Value {

@@ -13,10 +13,10 @@ import (
 	"filewise/run"
 )
 
-// percents are the differences of which power tells what they take.
+// percents are the differences whose cost power reports.
 var percents = []float64{1, 3, 5, 10}
 
-// Blocks of an A/A measurement tell the noise to a third or so.
+// Blocks of an A/A measurement give the noise to a third or so.
 const Blocks = 10
 
 // Noise holds what a machine does to trials of one layout.
@@ -24,7 +24,7 @@ type Noise struct {
 	SD     float64       `json:"sd"` // of one trial within its block, on the log scale
 	Trial  time.Duration `json:"trial_ns"`
 	Source string        `json:"source"`
-	Trials int           `json:"trials"` // that tell it. 0 means it was given
+	Trials int           `json:"trials"` // that gave it. 0 means it was given
 }
 
 // Power holds what differences can be seen, and what that takes.
@@ -57,7 +57,7 @@ func Sees(n Noise, layouts int, confidence float64) (Power, error) {
 	return out, nil
 }
 
-// Given is a noise that is told: a coefficient of variation, in percent.
+// Given is a given noise: a coefficient of variation, in percent.
 func Given(percent float64, trial time.Duration) Noise {
 	cv := percent / 100 // of a lognormal distribution
 	return Noise{SD: math.Sqrt(math.Log1p(cv * cv)), Trial: trial, Source: "given"}

@@ -1,5 +1,5 @@
 // Package preview states what a run of a plan would do: trials in order, statements, files, space and time; and which
-// differences it could see. Only the latter measures, if it is asked to.
+// differences it could see. Only the latter measures, on demand.
 package preview
 
 import (
@@ -31,7 +31,7 @@ type Preview struct {
 	Conditions []filewise.Condition `json:"conditions,omitempty"`
 	// Meaning is from what scale on an article's design is about files; nil if none is repeated.
 	Meaning *experiment.Meaning `json:"meaning,omitempty"`
-	// Forecast holds what the budget can tell by an earlier run on this host. Absent means there is none.
+	// Forecast holds what the budget can resolve by an earlier run on this host. Absent means there is none.
 	Forecast *experiment.Forecast `json:"forecast,omitempty"`
 	// Findings holds what an existing server was found to be.
 	Findings []filewise.Finding `json:"findings,omitempty"`
@@ -68,7 +68,7 @@ func Of(ctx context.Context, made plan.Made, login run.Login) (_ Preview, err er
 			if ctx.Err() != nil {
 				return Preview{}, err
 			}
-			// What would be executed is told without the server too.
+			// What would be executed is shown without the server too.
 			out.unseen = err
 			out.Unseen = filewise.Hide(err.Error(), env.Secrets()...)
 			return out, nil
@@ -92,8 +92,8 @@ func (v Preview) Refusal() error {
 // mostEarlier bounds the runs of a store that are looked at for a forecast.
 const mostEarlier = 10
 
-// Forecast states what the plan's budget can tell by the newest run of the same work that was measured in sessions on
-// this host, and is in the store. Nil means there is none.
+// Forecast states what the plan's budget can resolve by the newest run of the same work that was measured in sessions
+// on this host, and is in the store. Nil means there is none.
 func Forecast(ctx context.Context, path string, p experiment.Plan) (*experiment.Forecast, error) {
 	if !p.Sessions {
 		return nil, nil
@@ -121,7 +121,7 @@ func Forecast(ctx context.Context, path string, p experiment.Plan) (*experiment.
 	return nil, nil
 }
 
-// forecastBy takes noise and time of a trial from a run. Nil means it tells nothing of the plan.
+// forecastBy takes noise and time of a trial from a run. Nil means it has no bearing on the plan.
 func forecastBy(p experiment.Plan, r archive.Run) *experiment.Forecast {
 	if !archive.Alike(r.Plan, p) {
 		return nil

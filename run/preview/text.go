@@ -67,7 +67,7 @@ func (w *lines) conditions(all []filewise.Condition) {
 	}
 }
 
-// people says who else is asked or told.
+// people lists who else is asked or notified.
 func (w *lines) people(p experiment.Plan) {
 	if len(p.Maintenance) > 0 {
 		w.printf("Trials run within the maintenance windows only: %s\n", strings.Join(p.Maintenance, ", "))
@@ -80,7 +80,7 @@ func (w *lines) people(p experiment.Plan) {
 	}
 }
 
-// others says who else is asked or told, and what was found.
+// others lists who else is asked or notified, and what was found.
 func (w *lines) others(v Preview) {
 	p := v.Plan
 	w.people(p)
@@ -112,7 +112,7 @@ func spaceLine(s run.SpaceNeed) string {
 	return fmt.Sprintf("%s: at least %s needed, %s", name, humanize.IBytes(uint64(s.Need)), free)
 }
 
-// beforeAndAfter states what trials do besides the statements of their layouts.
+// beforeAndAfter states what trials do in addition to the statements of their layouts.
 func beforeAndAfter(p experiment.Plan) []string {
 	var out []string
 	sc, err := workload.Lookup(p.Scenario)
@@ -157,7 +157,7 @@ func beforeAndAfter(p experiment.Plan) []string {
 	return append(out, sessionWords(p)...)
 }
 
-// sessionWords say how layouts take turns, or why they do not.
+// sessionWords explain how layouts take turns, or why they do not.
 func sessionWords(p experiment.Plan) []string {
 	if !p.TakesTurns() {
 		if p.OneByOne == "" {
@@ -188,7 +188,7 @@ func sessionWords(p experiment.Plan) []string {
 	return []string{out}
 }
 
-// spaceWords say what the need is of, and what it does not hold.
+// spaceWords explain what the need is of, and what it does not hold.
 func spaceWords(p experiment.Plan) string {
 	out := "one layout is built at a time"
 	if p.TakesTurns() {
@@ -222,8 +222,8 @@ func timeWords(v Preview) string {
 		say.Human(v.AtMost.Round(time.Second)))
 }
 
-// printScript tells a layout's files, and of its statements those that are not shown yet:
-// the same one for another file, or another layout of its kind, differs in numbers alone.
+// printScript prints a layout's files, and its statements that are not shown yet: the same one for another file, or
+// another layout of its kind, differs in numbers alone.
 func printScript(w *lines, l LayoutScript, shown map[string]bool) {
 	w.printf("\nLayout %s\n", l.Layout.Name)
 	growing := ""
@@ -263,7 +263,7 @@ func printScript(w *lines, l LayoutScript, shown map[string]bool) {
 
 var numbers = regexp.MustCompile(`\d+([ ,]+\d+)*`)
 
-// alike returns what a step has in common with that for another file.
+// alike returns what a step has in common with the same step for another file.
 func (l LayoutScript) alike(s filewise.Step) string {
 	text := s.SQL
 	for _, f := range l.Files {

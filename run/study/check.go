@@ -45,7 +45,7 @@ func (f *source) mismatch(path string, n *node, s *spec) error {
 	return f.wrong(n.place, s.example(), "%s is %s, wanted: %s", path, got, s.wants())
 }
 
-// takes reports whether a node is of the type, as far as YAML says it.
+// takes reports whether a node is of the type, as far as YAML shows it.
 func (s *spec) takes(n *node) bool {
 	switch s.Type {
 	case secret:

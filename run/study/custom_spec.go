@@ -6,8 +6,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// def is where "default" SQL stands beside that of engines, and file where a script
-// lies.
+// def is the key of "default" SQL, next to engines' keys, and file the key of a script's file.
 const (
 	keyDefault = "default"
 	keyFile    = "file"

@@ -18,7 +18,7 @@ import (
 // first are the keys that an example has at its beginning.
 var first = []string{"engine", "target", "files", "size", "connections", "volume", "budget", "seed"}
 
-// sketch holds what an example is made of: the scenario as it is planned if nothing else is said.
+// sketch holds what an example is made of: the scenario as it is planned by default.
 type sketch struct {
 	form    Form
 	engines plan.Engines
@@ -65,7 +65,7 @@ func (s *sketch) choose() (err error) {
 	return err
 }
 
-// planned is the plan of what the example says.
+// planned is the plan of the example.
 func (s *sketch) planned() (experiment.Plan, error) {
 	text := fmt.Sprintf("scenario: %s\nengine: %s\n%s", s.sc.Name, s.engine, s.custom)
 	study, err := Parse("example.yaml", []byte(text), s.form, os.LookupEnv)
@@ -103,7 +103,7 @@ func ordered(f Form, sc workload.Scenario) []plan.Option {
 	return slices.Concat(begin, rest, f.Once)
 }
 
-// commented is a key as a comment: what it says, then how it is written.
+// commented is a key as a comment: its purpose, then its form.
 func (s *sketch) commented(o plan.Option) string {
 	var b strings.Builder
 	b.WriteString("\n")
@@ -152,8 +152,7 @@ func wrapped(text string, most int) []string {
 	return append(lines, line)
 }
 
-// example is what all have in common; customExample runs on every engine that workload custom
-// is for.
+// example is the part common to all; customExample runs on every engine that workload custom is for.
 var (
 	//go:embed example.txt
 	example string

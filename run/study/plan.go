@@ -17,9 +17,8 @@ type Planned struct {
 	plan.Made
 }
 
-// Plan plans the experiments of these names, or all. What is given goes before what
-// they say. Every one is checked, so that no mistake is found after hours; an error
-// says where in the file its cause stands.
+// Plan plans the experiments of these names, or all. Given options go before the experiments' own. Every one is
+// checked, so that no mistake is found after hours; an error names the place of its cause in the file.
 func (s Study) Plan(engines plan.Engines, given *plan.Options, only []string, check func(plan.Made) error) ([]Planned, error) {
 	chosen, err := s.Only(only)
 	if err != nil {
@@ -59,7 +58,7 @@ func (s Study) planned(engines plan.Engines, given *plan.Options, e Experiment, 
 	return out, nil
 }
 
-// inFile says where in the file the cause of an error stands. What is wrong with the user's SQL reports that itself.
+// inFile adds the place in the file of an error's cause. An error in the user's SQL has it itself.
 func (s Study) inFile(e Experiment, err error) error {
 	if strings.Contains(err.Error(), s.File+":") {
 		return e.named(err)
@@ -67,7 +66,7 @@ func (s Study) inFile(e Experiment, err error) error {
 	return s.At(e.placeOf(err), e.named(e.keyed(err)))
 }
 
-// keyed says the file's keys in place of the flags that they stand for.
+// keyed puts the file's keys in place of the flags that they stand for.
 func (e Experiment) keyed(err error) error {
 	message := flagNamed.ReplaceAllStringFunc(err.Error(), func(flag string) string {
 		if _, ok := e.Key(flag[2:]); ok {
@@ -81,7 +80,7 @@ func (e Experiment) keyed(err error) error {
 	return filewise.Errorf(filewise.CodeOf(err), filewise.RemedyOf(err), "%s%w", message, silent{err})
 }
 
-// silent is an error that something else has told already.
+// silent is an error that was printed already.
 type silent struct{ error }
 
 func (silent) Error() string   { return "" }

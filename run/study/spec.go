@@ -22,7 +22,7 @@ const (
 	named      valueType = "mapping by name"    // of any keys
 	items      valueType = "list"               // of items
 	anything   valueType = "anything"           //
-	either     valueType = "one of several"     // by what YAML says it is
+	either     valueType = "one of several"     // by its YAML type
 	secret     valueType = "text of a variable" // ${NAME} only
 )
 
@@ -99,11 +99,11 @@ func (s *spec) wants() string {
 	return "a " + string(s.Type)
 }
 
-// Form holds what study files can say besides what all plan.Options say.
+// Form holds the keys of study files in addition to all plan.Options.
 type Form struct {
 	Scenarios []string
 	Engines   []string
-	// Once are options that are said once, for all experiments of a file.
+	// Once are options that are set once, for all experiments of a file.
 	Once []plan.Option
 	// Scripts are the texts of files with SQL, by the path in the study. Nil means they are read.
 	Scripts map[string]string
@@ -134,7 +134,7 @@ const (
 	keyDefinitions = "definitions"
 )
 
-// keyEngine is the flag whose value says enough in the name of an experiment.
+// keyEngine is the flag whose value suffices in the name of an experiment.
 const keyEngine = "engine"
 
 // experiment returns what an experiment may say: at the top, for all.

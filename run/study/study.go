@@ -16,7 +16,7 @@ import (
 // maxExperiments bounds what a matrix comes to.
 const maxExperiments = 500
 
-// Study holds what a file says.
+// Study holds a file's contents.
 type Study struct {
 	File        string // as it was named
 	Experiments []Experiment
@@ -32,7 +32,7 @@ type Study struct {
 
 // Experiment is one of a study, the shared keys and the matrix in it.
 type Experiment struct {
-	// Name distinguishes it from the others of the file; Base is that without what the matrix says of it.
+	// Name distinguishes it from the others of the file; Base is that without the matrix's part.
 	Name, Base string
 	Scenario   string // may be empty: the usual one
 	Place      Place
@@ -45,7 +45,7 @@ type Experiment struct {
 // values holds what stands behind keys.
 type values map[string]*node
 
-// Key tells where a key of the experiment stands. False means it is not given.
+// Key returns the place of a key of the experiment. False means it is not given.
 func (e Experiment) Key(key string) (Place, bool) {
 	n := e.values[key]
 	if n == nil {
@@ -54,11 +54,10 @@ func (e Experiment) Key(key string) (Place, bool) {
 	return n.place, true
 }
 
-// Fill gives options what the experiment says, where neither they nor those that
-// exclude them are given.
+// Fill sets options from the experiment, unless they, or options that exclude them, are given.
 func (s Study) Fill(table []plan.Option, e Experiment) error { return s.fill(table, e.values) }
 
-// FillOnce gives options what the file says for all of its experiments.
+// FillOnce sets options from the file's settings for all of its experiments.
 func (s Study) FillOnce(table []plan.Option) error { return s.fill(table, s.once) }
 
 func (s Study) fill(table []plan.Option, from values) error {
@@ -78,7 +77,7 @@ func (s Study) fill(table []plan.Option, from values) error {
 	return nil
 }
 
-// At says of an error of another layer where in the file its cause stands.
+// At adds to an error of another layer its cause's place in the file.
 func (s Study) At(p Place, err error) error { return s.source.at(p, err) }
 
 // Unnamed is the name of an experiment that has none.
@@ -220,8 +219,7 @@ func (l *loader) draft(n *node) (draft, error) {
 	return d, nil
 }
 
-// Only are the experiments of these names, whole or without what the matrix says.
-// The error names the nearest known one.
+// Only are the experiments of these names, whole or without the matrix's part. The error names the nearest known one.
 func (s Study) Only(names []string) ([]Experiment, error) {
 	if len(names) == 0 {
 		return s.Experiments, nil

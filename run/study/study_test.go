@@ -16,7 +16,7 @@ import (
 	"filewise/run/plan"
 )
 
-// small has two engines, and an option that is said once.
+// small has two engines, and an option that is set once.
 func small() Form {
 	return Form{
 		Scenarios: []string{"inserts", "orders", "custom"}, Engines: []string{"sqlite", "postgres"},
@@ -31,7 +31,7 @@ func environment(name string) (string, bool) {
 
 func parse(text string) (Study, error) { return Parse("s.yaml", []byte(text), small(), environment) }
 
-// told returns what an experiment says, in one text.
+// told returns an experiment's settings, in one text.
 func told(t *testing.T, s Study, e Experiment) string {
 	t.Helper()
 	o := plan.New()

@@ -119,7 +119,7 @@ func (s source) wrong(at Place, remedy, format string, args ...any) error {
 		address.ReplaceAllString(fmt.Sprintf(format, args...), "$1"+asterisks), s.excerpt(at))
 }
 
-// at says where something stands that another layer has refused.
+// at adds the place of something that another layer has refused.
 func (s source) at(at Place, err error) error {
 	return filewise.Errorf(filewise.CodeOf(err), filewise.RemedyOf(err), "%s:%d:%d: %w%s", s.name, at.Line, at.Column, err, s.excerpt(at))
 }

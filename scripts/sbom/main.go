@@ -37,7 +37,7 @@ func write(program, version string) error {
 		"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1, "metadata": map[string]any{"component": whole},
 	}
 	all := []component{{Type: "library", Name: "std", Version: info.GoVersion, URL: "pkg:golang/std@" + info.GoVersion}}
-	for _, m := range info.Deps { // by the name of the original if a release has packed something: scanners know that one
+	for _, m := range info.Deps { // by the name of the original if a release has packed something: scanners have that one
 		all = append(all, component{Type: "library", Name: m.Path, Version: m.Version, URL: "pkg:golang/" + m.Path + "@" + m.Version})
 	}
 	doc["components"] = all

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What reads the packed tables gives those of the driver: packed again from there they are the same, byte for byte.
+// Reading the packed tables gives the driver's tables: packed again from there they are the same, byte for byte.
 func TestPackedTablesAreTheDrivers(t *testing.T) {
 	dir := t.TempDir()
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.Dir}}", "github.com/sijms/go-ora/v2/converters").Output()

@@ -34,7 +34,7 @@ func main() {
 	}
 }
 
-// listed holds what "go list" says of a package.
+// listed holds the output of "go list" for a package.
 type listed struct {
 	ImportPath, Dir string
 	GoFiles         []string

@@ -1,7 +1,8 @@
-// Command unused has Go's linker leave out of a release what Filewise never calls: unused DIR TEMPORAL GO-ORA PARQUET.
+// Command unused has Go's linker leave out of a release what Filewise never calls: unused DIR TEMPORAL GO-ORA
+// PARQUET.
 //
-// In DIR it writes an overlay of text/template that knows the names in the templates of the source tree that it is run in; in the
-// others, copies of libraries, it takes out what is referred to and never used.
+// In DIR it writes an overlay of text/template that has the names in the templates of the source tree that it is run
+// in; in the others, copies of libraries, it takes out what is referred to and never used.
 package main
 
 import (
@@ -29,7 +30,8 @@ func main() {
 	}
 }
 
-// overlay: the linker keeps every exported method as soon as one is looked up by a name that it cannot know, as text/template does.
+// overlay: the linker keeps every exported method as soon as one is looked up by a name that is not constant, as
+// text/template does.
 func overlay(dir string) error {
 	names, err := inTemplates(".")
 	if err != nil {
@@ -74,7 +76,7 @@ var (
 	field  = regexp.MustCompile(`\.([A-Z]\w*)`)
 )
 
-// inTemplates are the names that a template of the tree may look up: too many do no harm, one too few is said
+// inTemplates are the names that a template of the tree may look up: too many do no harm, one too few is an error
 // when the template runs, as of a field that is not there.
 func inTemplates(root string) ([]string, error) {
 	names := map[string]bool{}

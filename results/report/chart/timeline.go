@@ -24,7 +24,7 @@ type Mark struct {
 // Failed is the kind of what has no value.
 const Failed = "failed"
 
-// Event is one kind of event, at the marks where it was noticed.
+// Event is one kind of event, at the marks at which it was noticed.
 type Event struct {
 	Name  string
 	Ticks []Tick
