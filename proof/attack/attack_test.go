@@ -30,7 +30,7 @@ func TestFailedIsCounted(t *testing.T) {
 	}
 }
 
-// What the page on safety says it was tried by is there.
+// The tests that the page on safety names exist.
 func TestSafetyNamesWhatThereIs(t *testing.T) {
 	page, err := os.ReadFile("../../docs/safety.md")
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 const second = `cd "$1" && while [ -d "$1" ]; do for f in "$1"/* "$1"/*/* "$1"/*/*/*; do
 mv -n "$f" "$f.taken"; ln -s /etc/passwd "$f.link"; echo mine >>"$f"; chmod 777 "$f"; rm -f "$f"; done; sleep 0.2; done`
 
-// beside has another local user at work in the place meanwhile, if this is root. What he may do is what the tries
-// find.
+// beside has another local user at work in the place at the same time, if this is root. The tries find out what he
+// may do.
 func beside(try func(*place) error) func(*place) error {
 	return func(p *place) error {
 		if os.Geteuid() != 0 {

@@ -115,7 +115,7 @@ func fill(dir string) error {
 	return f.Close()
 }
 
-// diskFull fills the volume, the place of the store or that of the state.
+// diskFull fills the volume, the store's place or the state's place.
 func diskFull(p *place) error {
 	dirs := []string{p.volume, filepath.Join(p.dir, "kept"), p.state}
 	dir := dirs[p.IntN(len(dirs))]
@@ -170,9 +170,8 @@ func noTimes(ctx context.Context, _ *attack) string {
 	return ""
 }
 
-// elsewhere has a run and other commands each live in PID and mount namespaces of their own, and
-// in a time namespace whose monotonic and boot clocks differ: beside the run, and after its
-// kills. The wall clock has no namespace.
+// elsewhere has a run and other commands each live in PID and mount namespaces of their own, and in a time namespace
+// whose monotonic and boot clocks differ: during the run, and after its kills. The wall clock has no namespace.
 func elsewhere(p *place) error {
 	text, err := os.ReadFile("/proc/uptime")
 	if err != nil {
@@ -202,7 +201,7 @@ func elsewhere(p *place) error {
 		return err
 	}
 	scratch := filepath.Join(p.volume, "filewise-*", ".filewise-mark")
-	// Layouts so alike that no verdict ends the run while the other commands look at it.
+	// Layouts so equal that no verdict ends the run while the other commands look at it.
 	args, trials := runArgs("--layout=files=1", "--layout=files=1,allocation=growing", "--margin=0.1", "--goal=verdicts", "--window=2s",
 		"--warm-up=20ms", "--size=1MiB", "--connections=2", "--max-blocks=30"), 0 // of more, boundaries are simulated
 	for range 2 { // a run, and what goes on with it

@@ -15,8 +15,8 @@ import (
 // hungWithin holds what a command may take that meets a volume that does not answer.
 const hungWithin = 30 * time.Second
 
-// hung has the volume of a killed run stop answering, as an NFS server or a FUSE daemon does, then die. Commands go on
-// beside it; what is on it stays registered until it is back, and goes then.
+// hung has the volume of a killed run stop answering, as an NFS server or a FUSE daemon does, then die. Commands go
+// on during that; what is on the volume stays registered until it is back, and goes then.
 func hung(p *place) error {
 	volume := filepath.Join(p.dir, "hung")
 	if err := os.Mkdir(volume, 0o755); err != nil {
@@ -71,7 +71,8 @@ func hung(p *place) error {
 	return p.tidy()
 }
 
-// beside has commands end in their time, while a volume of a registered run does not answer, and that stay registered.
+// beside checks that commands end in their time while a volume of a registered run does not answer, and that the run
+// stays registered.
 func (p *place) beside() error {
 	for _, args := range [][]string{{"version"}, {"list"}, {"stop"}, {"clean", "--dry-run"}, {"clean", "--yes"}, {"plan"}} {
 		c, err := p.start(nil, args...)

@@ -28,7 +28,7 @@ type fixture struct {
 	store, bundle, csv []byte
 	studies            [][]byte
 	trials             int
-	old, listed        []byte // an older Filewise's store, and what list says of it
+	old, listed        []byte // an older Filewise's store, and list's output for it
 }
 
 func (a *attack) newFixture(ctx context.Context) (*fixture, error) {
@@ -218,8 +218,8 @@ func rebundle(bundle []byte, alter func([]byte) []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// damagedStore has a store read of which bytes are others. It is refused, or read: no
-// crash, no error of Filewise's own, and no trial that the plan did not want.
+// damagedStore has a store read of which some bytes were changed. It is refused, or read: no crash, no error of
+// Filewise's own, and no trial that was not the plan's next.
 func damagedStore(p *place) error {
 	text := slices.Clone(p.fixture.store)
 	for range 1 + p.IntN(16) {

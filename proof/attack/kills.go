@@ -140,7 +140,7 @@ func killCommand(p *place) error {
 	return nil
 }
 
-// whole: what a command has done that was killed and done again is what it does at once.
+// whole: a command that was killed and done again has the same result as one done at once.
 func (p *place) whole(args []string, out string) error {
 	if args[0] == "import" {
 		after, err := p.stored()

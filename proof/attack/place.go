@@ -44,7 +44,7 @@ type place struct {
 	segments                  []string // of SysV, before
 	started                   []process.Identity
 	undo                      []func() error
-	count, most               int // tries of this place; those that are wanted
+	count, most               int // tries of this place; how many there are to be
 	end                       time.Time
 }
 
@@ -167,8 +167,7 @@ func (p *place) stored() (s stored, err error) {
 	return s, err
 }
 
-// kept: nothing that was stored is lost or altered, and every trial is the one that the
-// plan wanted.
+// kept: nothing that was stored is lost or altered, and every trial was the plan's next.
 func (p *place) kept(before stored) error {
 	after, err := p.stored()
 	if err != nil {

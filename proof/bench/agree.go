@@ -32,8 +32,8 @@ const (
 	leastMoved = 200
 )
 
-// counter is one of Filewise's: its probe, its name, and the file's name without the
-// directory, of which one program says less than another.
+// counter is one of Filewise's: its probe, its name, and the file's name without the directory, of which one program
+// shows less than another.
 type counter struct{ probe, name, file string }
 
 // reader reads counters by a program of its own.
@@ -165,7 +165,7 @@ func compared(deltas []filewise.Delta, theirs [2]map[counter]float64) []row {
 // agreeMariaDB: the server's own client, as another account's session, prints status
 // and performance_schema.
 func agreeMariaDB(ctx context.Context, a agreement) (_ *agreement, err error) {
-	// With so small a buffer pool and log, pages are written to their files meanwhile.
+	// With so small a buffer pool and log, pages are written to their files during the work.
 	p, err := openPeer(ctx, mariaPeer, a.dir, a.bin, "--performance-schema=ON", "--innodb-buffer-pool-size=64M", "--innodb-log-file-size=32M")
 	if err != nil {
 		return nil, err

@@ -163,8 +163,8 @@ func tuningRows(p experiment.Plan, trials []filewise.Trial, end experiment.Decis
 }
 
 // excess returns how much longer a setting takes than the grid's best, in percent, with its standard error, and that
-// best. Which one is best is taken from the rounds of even number for those of odd number, and the other way round:
-// the least of many noisy means is too low by itself.
+// best. The best setting is taken from the rounds of even number for the rounds of odd number, and the other way
+// round: the least of many noisy means is too low by itself.
 func excess(times [][]float64, found int) (percent, pm float64, best int) {
 	fastest := func(counts func(round int) bool) (at int) {
 		least := math.Inf(1)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Of settings that are alike the one that is found takes no longer than the best of them,
-// and one that takes 5 % longer takes 5 % longer.
+// Of equal settings the one that is found takes no longer than the best of them, and one that takes 5 % longer takes
+// 5 % longer.
 func TestExcess(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	times := make([][]float64, 16)

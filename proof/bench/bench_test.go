@@ -15,8 +15,7 @@ import (
 	"filewise"
 )
 
-// The command measures all that its README says, on any machine; how fast that
-// machine is, is no matter of a test.
+// The command measures all that its README lists, on any machine; how fast that machine is, is no matter of a test.
 func TestEverythingIsMeasured(t *testing.T) {
 	var out strings.Builder
 	err := run(t.Context(), []string{"-repeats", "1", "-ops", "100000", "-blocks", "3"}, &out)

@@ -21,7 +21,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// engines are those that builds can be made of here.
+// engines are the engines that builds can be made of here.
 var engines = map[string]filewise.Engine{"postgres": postgres.Engine{}, "mariadb": innodb.MariaDB, "mysql": innodb.MySQL,
 	"sqlite": sqlite.New()}
 
@@ -115,7 +115,7 @@ func childrenTime() (time.Duration, error) {
 		for _, path := range threads {
 			text, readErr := os.ReadFile(path)
 			if readErr != nil {
-				continue // it has ended meanwhile
+				continue // it has ended in between
 			}
 			nanos, _, _ := strings.Cut(string(text), " ")
 			n, numberErr := strconv.ParseInt(nanos, 10, 64)
@@ -125,14 +125,13 @@ func childrenTime() (time.Duration, error) {
 	return sum, err
 }
 
-// children are the processes that one has started, and if they are wanted those that
-// these have started in turn.
+// children are the processes that one has started; with all, also the processes that these have started in turn.
 func children(pid int, all bool) (pids []int, err error) {
 	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, path := range lists {
 		text, readErr := os.ReadFile(path)
 		if readErr != nil {
-			continue // the thread has ended meanwhile
+			continue // the thread has ended in between
 		}
 		for word := range strings.FieldsSeq(string(text)) {
 			child, numberErr := strconv.Atoi(word)

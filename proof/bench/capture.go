@@ -29,7 +29,7 @@ import (
 // The targets of capture.
 const (
 	mostAdded = 1.0 // percent of the processors, of the server's own time
-	mostAside = 2.0 // percentage points that a share is beside the mix
+	mostAside = 2.0 // percentage points that a share may be off the mix
 )
 
 // captured are the servers whose work is captured, with what has them count it.
@@ -54,7 +54,7 @@ var mixed = []struct {
 	{"INSERT", "INSERT INTO orders (id, customer, status, total, note) VALUES (:new, :customer, :status, 5, 'x')", 1},
 }
 
-// mixedRows and mixedCustomers are those of the table.
+// mixedRows and mixedCustomers are the table's sizes.
 const mixedRows, mixedCustomers = 32_000, 3_200
 
 // runCapture is the command capture: what it adds to a server's processor time, and how
@@ -242,7 +242,7 @@ func (b *captureBench) capture(ctx context.Context) (s *capture.Study, err error
 	return capture.Take(ctx, e, w, capture.Options{Engine: b.engine.Name(), Database: "shop", For: b.window})
 }
 
-// shares compares those of the study with the mix.
+// shares compares the study's shares with the mix.
 func (b *captureBench) shares(s *capture.Study) row {
 	aside, said := 0.0, []string{}
 	for _, m := range mixed {
@@ -259,7 +259,7 @@ func (b *captureBench) shares(s *capture.Study) row {
 		target: fmt.Sprintf("≤ %.1f points", mostAside), ok: aside <= mostAside}
 }
 
-// study is the mix as a study that nobody had to find out.
+// study is the mix as a study, without capture.
 func (b *captureBench) study() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "name: original\nengine: %s\ncustom:\n  tables: {orders: id}\n  parameters:\n    id: {int: {from: 1, to: %d}}\n"+

@@ -21,7 +21,7 @@ import (
 	"filewise/run/preview"
 )
 
-// plantedShare is how much longer each operation of the other layout takes.
+// plantedShare is the share by which each operation of the other layout takes longer.
 const plantedShare = 0.1
 
 // runDecide is the command decide: how often default runs decide about a planted
@@ -203,14 +203,13 @@ func (s slowedSession) Do(ctx context.Context, first, n int64) (int64, error) {
 	return s.Session.Do(ctx, first, n)
 }
 
-// slowClock runs at the rate of the layout that is at work, of which there is one at a time.
-// Sleeping for longer in each operation plants no difference that one knows: where connections
-// wait for each other, they wait the less for it.
+// slowClock runs at the rate of the layout that is at work, of which there is one at a time. Sleeping for longer in
+// each operation plants no difference of a known size: if connections wait for each other, they wait the less for it.
 type slowClock struct {
 	mu   sync.Mutex
 	rate float64
 	real time.Time // when it last was read
-	now  time.Time // what it said then
+	now  time.Time // its time then
 }
 
 func newSlowClock() *slowClock {

@@ -19,7 +19,7 @@ import (
 // maxDriveShare is the target of driving orders, in percent of all processors.
 const maxDriveShare = 5.0
 
-// driveFlags are those of the commands that drive orders.
+// driveFlags are the flags of the commands that drive orders.
 type driveFlags struct {
 	peerFlags
 	connections *int

@@ -213,8 +213,8 @@ func (nowhere) Text([]byte)   {}
 func (nowhere) Null()         {}
 func (nowhere) EndRow() error { return nil }
 
-// writeTables writes the workload's rows into a file for each table, TABLE.tsv:
-// columns divided by tabs, NULL as \N, which COPY and LOAD DATA read alike.
+// writeTables writes the workload's rows into a file for each table, TABLE.tsv: columns divided by tabs, NULL as \N,
+// which both COPY and LOAD DATA read.
 func writeTables(w filewise.Workload, dir string) (err error) {
 	var files []*lines
 	_, err = generated(w, func(table string) filewise.RowWriter {
@@ -257,7 +257,7 @@ func newOrders(warehouses int, scale float64, connections int) (filewise.Workloa
 	return workload.NewOrders(workload.Params{Connections: connections, Warehouses: warehouses, Scale: scale}, 1)
 }
 
-// ordersSize holds what other clients must be told of the workload.
+// ordersSize holds other clients' parameters of the workload.
 type ordersSize struct {
 	connections                  int
 	warehouses, customers, items int64

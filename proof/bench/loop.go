@@ -100,8 +100,7 @@ const (
 	maxPacingRatio = 1.2 // of the 99.9 % quantiles of how late a start is
 )
 
-// pacingRows measures both in turn, so that what other processes do meanwhile
-// hits both, and takes the median of the ratios.
+// pacingRows measures both in turn, so that other processes' work hits both, and takes the median of the ratios.
 func pacingRows(ctx context.Context) ([]row, error) {
 	var bare, driven []float64
 	err := inTurn(pacingRepeats, into(&bare, func() (float64, error) { return bareTimer(ctx) }),

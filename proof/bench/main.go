@@ -3,8 +3,8 @@
 // Command bench measures what Filewise itself costs: the driver's loop against a session that does nothing, and a
 // trial against the fake engine; by its commands, driving and loading orders against the servers' own clients,
 // looking at a trial, what connections of its own buy, how near counters are to those of an independent reader, how
-// sure default runs are, and what backup tuning and capture are worth. It exits with 1 when a target is missed.
-// README.md beside it states what is measured and how.
+// sure default runs are, and what backup tuning and capture are worth. It exits with 1 when a target is missed. The
+// README states what is measured and how.
 package main
 
 import (
@@ -41,7 +41,7 @@ type row struct {
 	ok     bool
 }
 
-// commands are those beside the one without a name.
+// commands are the commands other than the one without a name.
 var commands = map[string]command{
 	"agree": runAgree, "sampling": runSampling,
 	"drive-postgres": drivePeer(postgresPeer), "load-postgres": loadPeer(postgresPeer),

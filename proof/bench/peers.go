@@ -30,7 +30,7 @@ type product struct {
 	end      syscall.Signal // has the server end
 	address  func(p *peer) *filewise.Address
 	builds   string // the query for the databases that Filewise has built
-	mistaken string // a word in a client's output that tells of failures
+	mistaken string // a word in a client's output that marks failures
 
 	driver   string  // the program that drives orders
 	most     float64 // of its processor time for a transaction
@@ -79,7 +79,7 @@ func openPeer(ctx context.Context, made *product, dir, bin string, settings ...s
 	return p, err
 }
 
-// scratchIn makes a directory, told by its whole path, that another account may pass.
+// scratchIn makes a directory, and returns its whole path, that another account may pass.
 func scratchIn(dir string) (string, error) {
 	path, err := os.MkdirTemp(dir, "filewise-bench-")
 	if err != nil {
@@ -183,7 +183,7 @@ func (p *peer) drives(ctx context.Context, w filewise.Workload, window time.Dura
 	}, nil
 }
 
-// peerFlags are those of the commands that compare with a server's own programs.
+// peerFlags are the flags of the commands that compare with a server's own programs.
 type peerFlags struct {
 	*flag.FlagSet
 	rounds, warehouses *int

@@ -24,7 +24,7 @@ import (
 //go:embed orders.lua
 var ordersLua []byte
 
-// mariaSettings are those of a server with room for the data, which syncs every commit.
+// mariaSettings are the settings of a server with room for the data, which syncs every commit.
 var mariaSettings = []string{"--skip-networking", "--skip-log-bin", "--local-infile=1", "--innodb-buffer-pool-size=1G",
 	"--innodb-log-file-size=1G"}
 
@@ -98,7 +98,7 @@ func mysqlCommand(p *peer, purpose, database string, statements ...string) []str
 	}
 	in, err := dialect.MySQL.Managed.Find(context.Background(), "")
 	if err != nil {
-		return []string{"mysqld"} // whose absence is told when it is started
+		return []string{"mysqld"} // whose absence is reported when it is started
 	}
 	if purpose == "install" {
 		return []string{in.Binary, "--no-defaults", "--initialize-insecure", "--datadir=" + p.data(), "--user=root"}

@@ -21,7 +21,7 @@ import (
 // pgPort is in the name of the server's socket.
 const pgPort = 5432
 
-// pgSettings are those of a server with room for the data, which syncs every commit.
+// pgSettings are the settings of a server with room for the data, which syncs every commit.
 var pgSettings = []string{"listen_addresses=", "unix_socket_directories=.", "port=5432", "shared_buffers=1GB", "max_wal_size=4GB",
 	"maintenance_work_mem=256MB"}
 
@@ -45,7 +45,7 @@ var postgresPeer = &product{
 	names:    `"%s"`,
 }
 
-// databaseUser is the account of a server that refuses root. Nil means it does not, or nobody is.
+// databaseUser is the account of a server that refuses root. Nil means it does not, or this user is not root.
 func databaseUser(engine string) (*syscall.Credential, error) {
 	if engine != "postgres" || os.Geteuid() != 0 {
 		return nil, nil
@@ -109,8 +109,7 @@ type pgbenchScript struct {
 	text   string
 }
 
-// pgbenchScripts are the five transactions by their mix. Lines are ten, the mean, and
-// customers are asked for by number.
+// pgbenchScripts are the five transactions by their mix. Lines are ten, the mean, and customers are chosen by number.
 func pgbenchScripts() []pgbenchScript {
 	const home = `\set w 1 + :client_id % :warehouses
 \set d random(1, 10)

@@ -42,7 +42,7 @@ func printed(cmd *exec.Cmd) (map[counter]float64, error) {
 		}
 		x, err := strconv.ParseFloat(f[3], 64)
 		if err != nil {
-			continue // NULL: not told
+			continue // NULL: not known
 		}
 		if f[2] != "" {
 			f[2] = filepath.Base(f[2])

@@ -37,8 +37,8 @@ func machineShare(w work) float64 {
 	return 100 * w.cpu.Seconds() / (w.wall.Seconds() * float64(runtime.NumCPU()))
 }
 
-// inTurn does things in rounds, in every second one in the reverse order, so that what
-// changes on the machine meanwhile meets all of them.
+// inTurn does things in rounds, in every second one in the reverse order, so that what changes on the machine during
+// them meets all of them.
 func inTurn(rounds int, things ...func() error) error {
 	for round := range rounds {
 		for _, do := range things {
@@ -80,7 +80,7 @@ func interleaved(ctx context.Context, rounds int, ours, theirs client) (d duel, 
 	return d, inTurn(rounds, into(&d.ours, busy(ours)), into(&d.theirs, busy(theirs)))
 }
 
-// ratios are those of a figure within each round, ours to theirs.
+// ratios are the ratios of a figure within each round, ours to theirs.
 func (d duel) ratios(figure func(work) float64) []float64 {
 	return ratios(of(d.ours, figure), of(d.theirs, figure))
 }
@@ -108,7 +108,7 @@ func middle(values []float64) float64 {
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
-// spreadOf is a median with the least and the most, each as the format says.
+// spreadOf is a median with the least and the most, each in the given format.
 func spreadOf(format string, values []float64) string {
 	return fmt.Sprintf(format+" ("+format+" … "+format+")", middle(values), slices.Min(values), slices.Max(values))
 }
@@ -133,7 +133,7 @@ func told(what, format string, values ...[]float64) row {
 
 // bySelf returns what this process takes to do something; servers and clients that it started are not counted.
 func bySelf(do func() (ops float64, err error)) (work, error) {
-	runtime.GC() // that of what was before
+	runtime.GC() // garbage of the work before
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	begin := time.Now()

@@ -201,7 +201,7 @@ func (b samplingBench) slower(ctx context.Context, build *insertsBuild, sessions
 	ended := make(chan error, 1)
 	chunk := build.db.Chunk
 	if chunk == 0 {
-		chunk = 100 // calls that are short beside a period
+		chunk = 100 // calls that are short compared with a period
 	}
 	most := time.Duration(2*b.pairs)*2*b.period + time.Minute
 	go func() {

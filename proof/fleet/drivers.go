@@ -20,7 +20,7 @@ import (
 	"filewise/results/archive"
 )
 
-// driverNames are those of n drivers.
+// driverNames are the names of n drivers.
 func driverNames(n int) (out []string) {
 	for i := range n {
 		out = append(out, fmt.Sprint("driver", i+1))

@@ -21,11 +21,11 @@ import (
 	"time"
 )
 
-// apiKey holds what the front wants beside a certificate.
+// apiKey is what the front requires in addition to a certificate.
 const apiKey = "key-of-the-bench"
 
-// front is Temporal behind TLS that wants a certificate and an API key, as a cluster may be: the
-// development server has none of them. It returns the environment of who goes through it.
+// front is Temporal behind TLS that requires a certificate and an API key, as a cluster may be: the development
+// server has none of them. It returns the environment of a client that goes through it.
 func (g *ground) front(ctx context.Context) ([]string, error) {
 	pool := x509.NewCertPool()
 	ca, cert, err := g.certificate("server", nil, nil, pool)

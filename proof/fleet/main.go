@@ -1,14 +1,13 @@
 //go:build linux
 
-// Command fleet has three workers, each in a network namespace of its own where this host lets
-// it, measure a study on SQLite, PostgreSQL and MariaDB through a real Temporal; kills workers,
-// Temporal and whoever waits for the end with SIGKILL, and proves that nothing is lost and nothing
-// counts twice, that nothing is left, and that nothing readable is in a history. It prints how
-// long hosts wait between two trials, beside those of "filewise run", and ends with one report.
-// Then two workers load one PostgreSQL in lockstep: go -C proof run ./fleet.
+// Command fleet has three workers, each in a network namespace of its own if this host lets it, measure a study on
+// SQLite, PostgreSQL and MariaDB through a real Temporal; kills workers, Temporal and the waiting command with
+// SIGKILL, and proves that nothing is lost and nothing counts twice, that nothing is left, and that nothing readable
+// is in a history. It prints how long hosts wait between two trials, compared with "filewise run", and ends with one
+// report. Then two workers load one PostgreSQL in lockstep: go -C proof run ./fleet.
 //
-// -engines "" leaves the campaign out, -drivers 0 the drivers; -simulate 10,100,1000 measures a
-// fleet of so many made-up hosts instead.
+// -engines "" leaves the campaign out, -drivers 0 the drivers; -simulate 10,100,1000 measures a fleet of so many
+// made-up hosts instead.
 package main
 
 import (
@@ -64,7 +63,7 @@ func main() {
 // hosts are the workers, by name, with their label.
 var hosts = []struct{ name, label string }{{"db1", "storage=nvme"}, {"db2", "storage=nvme"}, {"db3", "storage=network"}}
 
-// ground is where all of it lives.
+// ground holds the places and parts of the measurement.
 type ground struct {
 	dir, filewise, temporal, address string
 	synced                           string // whether Temporal's storage is: FULL, or OFF
@@ -195,7 +194,7 @@ func (g *ground) start(ctx context.Context, name string) error {
 		if err != nil {
 			return err
 		}
-		// Its parts find each other at 127.0.0.1. A queue of its own for each host wants no partitions.
+		// Its parts find each other at 127.0.0.1. A queue of its own for each host needs no partitions.
 		cmd = exec.CommandContext(ctx, g.temporal, "server", "start-dev", "--headless", "--ip", "0.0.0.0", "--port", port, "--log-level", "never",
 			"--namespace", "measuring", "--db-filename", g.file("temporal.db"), "--sqlite-pragma", "synchronous="+g.synced,
 			"--dynamic-config-value", "matching.numTaskqueueReadPartitions=1", "--dynamic-config-value", "matching.numTaskqueueWritePartitions=1")

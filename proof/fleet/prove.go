@@ -134,7 +134,7 @@ func (g *ground) alone(ctx context.Context, experiment string) (time.Duration, e
 	return medianOf(between(r)), nil
 }
 
-// left tells what is left of workers that are killed: files, and processes.
+// left returns as an error what is left of workers that are killed: files, and processes.
 func (g *ground) left() error {
 	for _, h := range hosts {
 		if left, err := os.ReadDir(g.volume(h.name)); err != nil || len(left) > 0 {
@@ -164,7 +164,7 @@ func asPlanned(r archive.Run) error {
 	return nil
 }
 
-// placed tells the first trial that is not what Plan.Next asks for after those before.
+// placed reports the first trial that is not the one from Plan.Next after the trials before.
 func placed(r archive.Run) error {
 	for i, t := range r.Trials {
 		want, d := r.Plan.Next(r.Trials[:i])

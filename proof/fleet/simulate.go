@@ -26,8 +26,8 @@ import (
 	"filewise/lab/workload"
 )
 
-// simulated measures campaigns on made-up hosts, whose trials are those of the fake engine in
-// virtual time: what is left is what Temporal and the workers that decide take.
+// simulated measures campaigns on made-up hosts, whose trials come from the fake engine in virtual time: the rest is
+// the time of Temporal and of the workers that decide.
 func (g *ground) simulated(ctx context.Context, numbers []string, cells int, window time.Duration) error {
 	debug.SetGCPercent(400)
 	deciders := []string{"decider1", "decider2"}
@@ -154,7 +154,7 @@ type madeUp struct {
 	trials int
 }
 
-// next is as that of a host, whose share is over in virtual time too.
+// next does the same as a host's, whose share is over in virtual time too.
 func (m *madeUp) next(ctx context.Context, r fleet.Request) (s fleet.Standing, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

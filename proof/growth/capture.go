@@ -20,7 +20,7 @@ import (
 	"filewise/own/capture"
 )
 
-// formats are those of logs: an engine that reads it, what it begins with, and how a statement stands in it.
+// formats are the formats of logs: an engine that reads it, its beginning, and the form of a statement in it.
 var formats = []struct {
 	name, engine, head string
 	write              func(w io.Writer, at time.Time, session int, seconds float64, text string)
@@ -59,8 +59,8 @@ var generalHead = func() string {
 
 const sessions = 32
 
-// captureRows read logs of each format, one of them packed, with the statements of a shop. The server that would be asked about the
-// columns is made up: what is measured is what the log takes.
+// captureRows read logs of each format, one of them packed, with the statements of a shop. The server that has the
+// columns' facts is made up: the log's cost is measured.
 func captureRows() (all []row) {
 	for i, f := range formats {
 		all = append(all, row{name: "capture, " + f.name, unit: "MB", sizes: [3]int{10, 100, 1000}, most: 200, prepare: writeLog(i, ""),

@@ -71,7 +71,7 @@ func tablesOfOthers(n int) string {
 	return text
 }
 
-// dumpRows fill a build from a dump, as a run of a study does, beside the server's own client.
+// dumpRows fill a build from a dump, as a run of a study does, compared with the server's own client.
 func dumpRows() []row {
 	return []row{{name: "a dump into MariaDB", unit: "MB", sizes: [3]int{10, 300, 1500}, most: 600,
 		why: "the servers' starts are in it, and their memory the peak",

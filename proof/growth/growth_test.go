@@ -45,7 +45,7 @@ func TestMiddle(t *testing.T) {
 	}
 }
 
-// What was measured is read again, the last of a row and size counts, and an exponent is that of the last two sizes.
+// What was measured is read again, the last of a row and size counts, and an exponent comes from the last two sizes.
 func TestCells(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cells.jsonl")
 	for _, cpu := range []float64{3, 2} {

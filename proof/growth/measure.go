@@ -28,7 +28,7 @@ type row struct {
 	sizes      [3]int
 	// most is the peak memory in MiB that the middle size may have: CI's long part holds it.
 	most int
-	why  string // the exponents are what they are
+	why  string // why the exponents are like this
 	// prepare makes what the command is given, in a process of its own. Nil means nothing.
 	prepare func(ctx context.Context, p *place, r row, size int) error
 	// command returns what is measured: filewise with these arguments, or work in a process of its own.
@@ -53,7 +53,7 @@ type cell struct {
 	Silent  float64 `json:"silent_s"` // the longest time without a word on a terminal
 	Why     string  `json:"why,omitempty"`
 	Date    string  `json:"date"`
-	// BesideCPU and BesideSeconds are those of the other program. 0 means there is none.
+	// BesideCPU and BesideSeconds are the other program's figures. 0 means there is none.
 	BesideCPU     float64 `json:"beside_cpu_s,omitempty"`
 	BesideSeconds float64 `json:"beside_seconds,omitempty"`
 }
@@ -114,7 +114,7 @@ func (p *place) spent(ctx context.Context, args []string) (c cell, err error) {
 	return c, nil
 }
 
-// cells are those that are measured, the last of each.
+// cells are the measured cells, the last of each.
 type cells map[key]cell
 
 func load(path string) (cells, error) {

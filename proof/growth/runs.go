@@ -43,7 +43,7 @@ func acrossRows() []row {
 		}}}
 }
 
-// runRows measure runs of ten layouts on the fake engine in virtual time: what is left is what Filewise does around a trial.
+// runRows measure runs of ten layouts on the fake engine in virtual time: the rest is Filewise's work around a trial.
 func runRows() []row {
 	const layouts = 10
 	return []row{{name: "run", unit: "trials", sizes: [3]int{50, 500, 5000}, most: 200,
@@ -52,7 +52,7 @@ func runRows() []row {
 		}}}
 }
 
-// manyRuns stores a run of 24 trials as many times as the row says, each of another host.
+// manyRuns stores a run of 24 trials as many times as the row has, each of another host.
 func manyRuns(ctx context.Context, p *place, r row, size int) (err error) {
 	path := p.file(r, size, ".db")
 	if err := measured(ctx, path, 4, 6, io.Discard); err != nil {

@@ -23,8 +23,8 @@ const (
 	diskRequests = 1000
 )
 
-// neverSync are the cells whose programs leave writing to the kernel, which nobody throttles: their volumes
-// are mounted with -o sync.
+// neverSync are the cells whose programs leave writing to the kernel, which is not throttled: their volumes are
+// mounted with -o sync.
 var neverSync = map[string]bool{"temp postgres": true, "temp mariadb": true, "temp mysql": true, "dump postgres": true, "dump sqlite": true}
 
 // volumes are the places of a cell's run.
@@ -105,7 +105,7 @@ func (f factor) limits() (low, high float64) {
 	return min(f.After, f.Beside) * (1 - tolerance), max(f.After, f.Beside) * (1 + tolerance)
 }
 
-// tolerance is that of the volumes' speeds, as fio has to prove them.
+// tolerance is the tolerance of the volumes' speeds, as fio has to prove them.
 const tolerance = 0.15
 
 // limiting is the part of the time from which the storage is the limit.
@@ -126,7 +126,7 @@ func (u use) takes() float64 {
 	return max(u.reads/diskRequests, u.read/diskBytes, u.writes/diskRequests, u.written/diskBytes)
 }
 
-// expected is the factor of a family by the trials' own counts of its disks; nil if they tell nothing.
+// expected is the factor of a family by the trials' own counts of its disks; nil if they have none.
 func (v volumes) expected(trials []filewise.Trial, family, first, second string) *factor {
 	if v.storage == nil {
 		return nil

@@ -1,9 +1,9 @@
 //go:build linux
 
-// Command meaning runs every scenario on every engine with its defaults, and prints as Markdown what
-// each run is about: its conditions of meaning, the files' share of the time, and how much of the time
-// was measured. With -disk each run compares one file on one throttled volume with two files on two,
-// and the table has the factor that follows from the bytes beside the interval. It goes on where it was.
+// Command meaning runs every scenario on every engine with its defaults, and prints as Markdown what each run is
+// about: its conditions of meaning, the files' share of the time, and how much of the time was measured. With -disk
+// each run compares one file on one throttled volume with two files on two, and the table has the factor that follows
+// from the bytes next to the interval. It goes on where it was.
 package main
 
 import (
@@ -27,11 +27,11 @@ import (
 // cell is a line of the file of cells: one run.
 type cell struct {
 	Scenario, Engine string
-	Args             []string // beside the defaults
+	Args             []string // in addition to the defaults
 	Disk             bool     // on two throttled volumes
 
 	Control    string               `json:",omitempty"` // why fio does not prove the volumes' speeds
-	Failed     string               `json:",omitempty"` // what the run said instead of a result
+	Failed     string               `json:",omitempty"` // the run's error instead of a result
 	Headline   string               `json:",omitempty"`
 	Elapsed    time.Duration        `json:",omitempty"`
 	Measuring  time.Duration        `json:",omitempty"`
@@ -42,7 +42,7 @@ type cell struct {
 	Families   []family             `json:",omitempty"`
 }
 
-// key tells cells apart that are different questions.
+// key distinguishes cells that are different questions.
 func (c cell) key() string { return fmt.Sprint(c.Scenario, c.Engine, c.Args, c.Disk) }
 
 // family holds what a run found of one family of operations.
@@ -120,7 +120,7 @@ func (o options) measure(ctx context.Context) error {
 	return nil
 }
 
-// run measures a cell. Its error is one of the machine or of Ctrl-C; what the run says is in the cell.
+// run measures a cell. Its error is one of the machine or of Ctrl-C; the run's error is in the cell.
 func (o options) run(ctx context.Context, c *cell) error {
 	dir, err := os.MkdirTemp(o.scratch, "filewise-meaning-")
 	if err != nil {

@@ -27,8 +27,8 @@ func dataLayout(kind filewise.Kind, files int, where filewise.Placement) filewis
 		Data: filewise.Spread{Files: files, Bytes: 64 << 20, Allocation: filewise.Growing, Placement: where}}
 }
 
-// TestSQLiteWriteLock: a file has one writer at a time, and somebody else holds the
-// lock of the first file most of the time.
+// TestSQLiteWriteLock: a file has one writer at a time, and another process holds the lock of the first file most of
+// the time.
 func TestSQLiteWriteLock(t *testing.T) {
 	s := newStorage(t)
 	r := setup{engine: sqlite.New(), storage: s, volumes: []filewise.Volume{s.Data}, durability: filewise.DurabilityNormal,
@@ -56,8 +56,8 @@ func TestSQLiteOnSlowStorage(t *testing.T) {
 	mustSay(t, c, false, "CPU-bound")
 }
 
-// TestCPUBound: the work of as many connections as keep the processors busy, each
-// with a file of its own that is never synced, is not one that tells of storage.
+// TestCPUBound: the work of as many connections as keep the processors busy, each with a file of its own that is
+// never synced, is not about storage.
 func TestCPUBound(t *testing.T) {
 	s := newStorage(t)
 	files := 2 * runtime.NumCPU()

@@ -85,8 +85,8 @@ const (
 	controlAttempts = 3
 )
 
-// Prove measures the volumes, all at once; its error reports which do not have their speeds, and says gets what each
-// gave.
+// Prove measures the volumes, all at once; its error names the volumes that do not have their speeds, and says gets
+// each one's result.
 func (s *Storage) Prove(ctx context.Context, says func(string)) error {
 	ways := map[string]Way{"written directly": Direct, "written buffered and synced at the end": Synced}
 	if slices.ContainsFunc(s.Slow, func(d Device) bool { return d.Reads }) {

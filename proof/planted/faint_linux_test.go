@@ -151,7 +151,7 @@ func (f faint) measure(planted *plants, strength float64, blocks int) (experimen
 	return p, r.trials(planted.t, p)
 }
 
-// BenchmarkFaintCauses says how often the top cause of a difference of 20 % is right.
+// BenchmarkFaintCauses reports how often the top cause of a difference of 20 % is right.
 //
 //	go -C proof test -run '^$' -bench FaintCauses -benchtime 10x ./planted
 func BenchmarkFaintCauses(b *testing.B) {

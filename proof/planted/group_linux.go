@@ -20,7 +20,7 @@ type group struct {
 // place is where the tests' cgroup is made: below a cgroup of the block-I/O
 // controller of version 1 (blkio), or of the one hierarchy of version 2 (io).
 type place struct {
-	home    string // where this process was before
+	home    string // the group this process was in before
 	parent  string // of the tests' cgroup
 	unified bool   // version 2
 }

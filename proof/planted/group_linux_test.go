@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Both versions of cgroups are found, and told the same.
+// Both versions of cgroups are found, and give the same.
 func TestPlaces(t *testing.T) {
 	root := t.TempDir()
 	for file, text := range map[string]string{"two/cgroup.controllers": "cpu io memory\n", "two/cgroup.subtree_control": "cpu\n",

@@ -14,8 +14,8 @@ import (
 	"filewise/internal/sqlitedriver"
 )
 
-// holder holds the write lock of the first database in a directory most of the time,
-// as somebody's report or maintenance would.
+// holder holds the write lock of the first database in a directory most of the time, as another program's report or
+// maintenance would.
 type holder struct {
 	t   testing.TB
 	dir string
@@ -25,8 +25,8 @@ type holder struct {
 	done         sync.WaitGroup
 }
 
-// How long the lock is held, and then left to others, if nothing else is said; how often it is asked for, which is
-// oftener than SQLite's busy handler does, so that it is soon held.
+// The time for which the lock is held, and then left to others, by default; how often it is tried, which is oftener
+// than SQLite's busy handler does, so that it is soon held.
 const (
 	polls       = 100 * time.Microsecond
 	usualHeld   = 150 * time.Millisecond

@@ -7,8 +7,7 @@ import (
 	"filewise/lab/verdict"
 )
 
-// Speeds are low so that waiting for the storage, and not the processor, is what
-// takes time on a busy machine too.
+// Speeds are low so that waiting for the storage, and not the processor, takes the time on a busy machine too.
 var (
 	usual = Speed{Bytes: 2 << 20}
 	slow  = Speed{Bytes: usual.Bytes / 4}

@@ -105,7 +105,7 @@ func (r setup) ceilings(t testing.TB) []probe.Ceiling {
 	return all
 }
 
-// explained returns what the judgement of a plan says of its cause.
+// explained returns the cause in a plan's judgement.
 func explained(t testing.TB, p experiment.Plan, trials []filewise.Trial) cause.Cause {
 	t.Helper()
 	j, err := p.Judge(trials)
@@ -129,7 +129,7 @@ func explained(t testing.TB, p experiment.Plan, trials []filewise.Trial) cause.C
 	return *j.First().Cause
 }
 
-// waitsOf tells what a trial waited for, for anyone who reads a failed test.
+// waitsOf lists a trial's waits, for a failed test's output.
 func waitsOf(tr filewise.Trial) string {
 	if tr.Cell.Pilot || len(tr.Measures) == 0 {
 		return fmt.Sprintf("block %d, %s: a pilot", tr.Cell.Block, tr.Cell.Layout)

@@ -17,8 +17,8 @@ import (
 	"filewise"
 )
 
-// Name is that of the directory, the cgroup and the lock of this process's storage: one name, one storage on
-// a machine.
+// Name is the name of the directory, the cgroup and the lock of this process's storage: one name, one storage on a
+// machine.
 var Name = "filewise-planted"
 
 // Storage is a directory that is not throttled, and volumes on loop devices that
@@ -104,8 +104,8 @@ func (s *Storage) Close() error {
 	return s.lock.Close()
 }
 
-// newDevice makes a file system on a loop device and mounts it. It has no journal,
-// whose thread would write on behalf of nobody, past the throttle.
+// newDevice makes a file system on a loop device and mounts it. It has no journal, whose thread would write on its
+// own behalf, past the throttle.
 func newDevice(root, name string, speed Speed) (d Device, err error) {
 	image, dir := filepath.Join(root, name+".img"), filepath.Join(root, name)
 	f, err := os.OpenFile(image, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -191,7 +191,7 @@ func writeThrough(path string) error {
 	return unix.IoctlSetPointerInt(int(f.Fd()), unix.FS_IOC_SETFLAGS, flags|syncFlag)
 }
 
-// workDir is in memory if there is enough of it, so that what others do to the disks meanwhile does not matter.
+// workDir is in memory if there is enough of it, so that others' work on the disks does not matter.
 func workDir() string {
 	const tmpfsMagic = 0x01021994
 	var fs syscall.Statfs_t

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// storage is that of a test.
+// storage is a test's storage.
 type storage struct{ *Storage }
 
 // newStorage makes the storage, with a throttled volume for each speed, and removes it when the test ends.

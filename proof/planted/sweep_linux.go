@@ -97,8 +97,7 @@ type mount struct {
 
 func (m mount) has(option string) bool { return slices.Contains(m.options, option) }
 
-// mountPoints are those that this process sees, in the order of mounting
-// (proc_pid_mountinfo(5)).
+// mountPoints are the mount points that this process sees, in the order of mounting (proc_pid_mountinfo(5)).
 func mountPoints() ([]mount, error) {
 	text, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {

@@ -36,8 +36,7 @@ type world struct {
 	workload filewise.Workload
 }
 
-// rowsOfSecond are those of each of the four tables that make a backup which takes
-// a second at the usual speed.
+// rowsOfSecond are the rows of each of the four tables that make a backup which takes a second at the usual speed.
 const rowsOfSecond = 1150
 
 // newWorld plants two speeds, and a database whose backup into one file takes so

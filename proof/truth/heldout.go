@@ -140,9 +140,8 @@ func welch(base, other []float64) (bool, error) {
 	return r.P < 0.05, err
 }
 
-// judge measures a world in the article's way, on one build of each layout where
-// builds are reused, and chooses the highest mean. Choosing another layout than 1
-// file is what it calls proven when its test says so.
+// judge measures a world in the article's way, on one build of each layout if builds are reused, and chooses the
+// highest mean. Choosing another layout than 1 file counts as proven when the article's test claims it.
 func (a article) judge(w world, seed, number uint64) (score, error) {
 	m := newMachine(w, seed, number)
 	var samples [layouts][]float64

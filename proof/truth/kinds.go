@@ -125,7 +125,7 @@ func shapes() []kind {
 	}
 }
 
-// machines returns what goes on beside the layouts: by the time of a trial.
+// machines returns the machine's states apart from the layouts: by the time of a trial.
 func machines() []kind {
 	return []kind{
 		{"every K-th trial 30 % slower (checkpoints)", func(r *rand.Rand, k int) trialNoise {

@@ -1,6 +1,6 @@
 // Command truth takes thousands of whole experiments through the real program — plan, runner, life cycle of every
 // trial, verdict — on the fake engine in virtual time, in worlds of which the truth is known, and prints how often it
-// is right, beside the articles' ways in the same worlds. It exits with 1 when a target is missed. proof/README.md
+// is right, next to the articles' ways in the same worlds. It exits with 1 when a target is missed. proof/README.md
 // states what is measured, and how.
 package main
 
@@ -105,7 +105,7 @@ func runWorlds(ctx context.Context, chosen []world, n int, seed uint64, stdout, 
 		}
 		rows = append(rows, more...)
 		fmt.Fprintf(stderr, "after %v:\n", time.Since(start).Round(time.Second))
-		if err := printRows(stderr, more); err != nil { // a long run that is ended early has told this much
+		if err := printRows(stderr, more); err != nil { // the results of a long run that is ended early
 			return nil, err
 		}
 	}

@@ -137,7 +137,7 @@ func runNulls(ctx context.Context, all []kind, names string, n int, seed uint64,
 	return missed, tw.Flush()
 }
 
-// others are the experiments beside the whole ones: how many of each, 0 = none.
+// others are the experiments other than the whole ones: how many of each, 0 = none.
 type others struct {
 	nulls, heldOut, planted, races int
 	kinds                          string // part of the names of kinds of noise
@@ -169,9 +169,8 @@ func runOthers(ctx context.Context, o others, w io.Writer) (missed []string, err
 	return missed, nil
 }
 
-// runPlanted takes n experiments of each effect, machine and number of layouts, one of
-// which is faster, and prints how many trials rules 1 and 2 take and how often they find
-// it. Targets are those of a wrong interval.
+// runPlanted takes n experiments of each effect, machine and number of layouts, one of which is faster, and prints
+// how many trials rules 1 and 2 take and how often they find it. Targets are targets for a wrong interval.
 func runPlanted(ctx context.Context, n int, seed uint64, w io.Writer) (missed []string, err error) {
 	tw := tabwriter.NewWriter(w, 0, 0, 1, ' ', 0)
 	fmt.Fprintln(tw, "| trials (found, %), rules 1 → 2\t| 2 layouts\t| 5\t| 8\t| 12\t|")
@@ -205,9 +204,9 @@ func runPlanted(ctx context.Context, n int, seed uint64, w io.Writer) (missed []
 	return missed, tw.Flush()
 }
 
-// Races are what filewise backup does: some dozens of layouts, of which those that are
-// proven not to be the best get no more trials, until one is proven that no other is more than
-// the margin faster than (verdict.GoalBest). The boundaries are those of every verdict.
+// Races are the races of filewise backup: some dozens of layouts, of which the ones that are proven not to be the
+// best get no more trials, until one is proven that no other is more than the margin faster than (verdict.GoalBest).
+// The boundaries are every verdict's.
 
 // raced are the numbers of layouts of races.
 var raced = []int{12, 24}

@@ -88,7 +88,7 @@ func worstOfWorlds(w *bytes.Buffer, cells []cellDone) {
 	}
 }
 
-// powerRows prints how often a faster layout is found, beside a test that knows the noise.
+// powerRows prints how often a faster layout is found, next to a test with the noise given.
 func powerRows(w *bytes.Buffer, cells []cellDone) {
 	fmt.Fprintln(w, "\n| one layout faster, 20 blocks | layouts | found | by known noise | trials | trials by rules 2 |")
 	fmt.Fprintln(w, "|---|---|---|---|---|---|")
@@ -106,7 +106,7 @@ func powerRows(w *bytes.Buffer, cells []cellDone) {
 	}
 }
 
-// grantedRows prints how often the blocks that an earlier experiment said would tell did tell.
+// grantedRows prints how often the number of blocks that an earlier experiment named did suffice.
 func grantedRows(w *bytes.Buffer, cells []cellDone) {
 	fmt.Fprintln(w, "\n| as many blocks as six blocks before said would tell | layouts | decided | trials |")
 	fmt.Fprintln(w, "|---|---|---|---|")

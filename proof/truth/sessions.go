@@ -123,8 +123,8 @@ func sessionsOf(ctx context.Context, w sessionWorld, key cellKey, number uint64)
 	return j.First().Result, nil
 }
 
-// granted judges an experiment that has as many blocks as one of six blocks in the same world said
-// would tell. False: that could not be told, or no verdict takes so many.
+// granted judges an experiment that has as many blocks as an experiment of six blocks in the same world named as
+// sufficient. False means it could name no number, or no verdict takes so many.
 func granted(w kind, key cellKey, number uint64) (blocks int, ok bool, err error) {
 	const before, other = 6, 1 << 40 // experiments of other noise
 	cfg, arms := key.config(before)

@@ -20,9 +20,9 @@ import (
 	"filewise/lab/verdict"
 )
 
-// The table has a cell for each world, number of layouts, and number of blocks planned. Cells grow
-// by batches, all of them before any grows further; each batch is appended to a file when it is
-// done, and the command goes on where it was.
+// The table has a cell for each world, number of layouts, and number of blocks planned. Cells grow by batches, all of
+// them before any grows further; each batch is appended to a file when it is done, and the next run continues from
+// it.
 
 // batch is by how many experiments a cell grows.
 const batch = 100
@@ -35,7 +35,7 @@ var (
 	sessionBlocks  = []int{6, 20}
 )
 
-// asGranted stands for the number of blocks that an earlier experiment said would tell.
+// asGranted stands for the number of blocks that an earlier experiment named as sufficient.
 const asGranted = 0
 
 // cellKey names a cell. Cells of other rules or seeds are other cells.
@@ -62,7 +62,7 @@ type cellDone struct {
 	Reversed  int     `json:"reversed"`   // faster is claimed of the slower, or the other way round
 	Withheld  int     `json:"withheld"`   // no verdict at the last look, because of carry-over
 	Trials    float64 `json:"trials"`     // mean
-	KnowNoise int     `json:"know_noise"` // found by a test at the last block alone that knows the noise; 0 if none is known
+	KnowNoise int     `json:"know_noise"` // found by a test at the last block alone with the noise given; 0 if there is none
 }
 
 // cellScore is one experiment of a cell.
@@ -75,7 +75,7 @@ type cellScore struct {
 var noiseSD = map[string]float64{"all CV 2 %": 0.02, "skewed lognormal noise": lognormalScale *
 	math.Sqrt((math.Exp(lognormalShape*lognormalShape)-1)*math.Exp(lognormalShape*lognormalShape))}
 
-// config is that of a plan of so many blocks.
+// config is the configuration of a plan of so many blocks.
 func (k cellKey) config(blocks int) (verdict.Config, []verdict.Arm) {
 	cfg := verdict.DefaultConfig()
 	cfg.MaxBlocks, cfg.Rules = blocks, k.Rules
@@ -138,7 +138,7 @@ func (k cellKey) scored(r verdict.Result) (s cellScore) {
 	return s
 }
 
-// knows is a test at the last block alone by the mean, with the noise known, at 5 % over all layouts.
+// knows is a test at the last block alone by the mean, with the noise given, at 5 % over all layouts.
 func knows(table verdict.Table, j int, sd float64, k int) bool {
 	sum, n := 0.0, 0.0
 	for _, row := range table {
@@ -196,9 +196,9 @@ func tableKinds() []kind { return append(append(kinds(), heldOut()...), disturbe
 // tableWorld takes one experiment of a cell.
 type tableWorld func(ctx context.Context, key cellKey, number uint64) (cellScore, error)
 
-// cellsOf are the cells of a table: with nothing that differs in every world, and with one faster
-// layout in those of the power rows; in the quiet one also by rules 2, whose trials are to suffice,
-// and with as many blocks as were said to tell.
+// cellsOf are the cells of a table: with no difference in every world, and with one faster layout in the worlds of
+// the power rows; in the quiet one also by rules 2, whose trials are to suffice, and with the number of blocks named
+// as sufficient.
 func (o tableOptions) cellsOf() (all []cellKey, worlds map[string]tableWorld) {
 	worlds = map[string]tableWorld{}
 	for _, w := range tableKinds() {
@@ -245,7 +245,7 @@ func (o tableOptions) cellsOf() (all []cellKey, worlds map[string]tableWorld) {
 // quietKind is the world of whose noise there is least.
 const quietKind = "all CV 2 %"
 
-// twoMargins is how much faster a layout is that a granted number of blocks has to find, in percent.
+// twoMargins is the gain of the layout that a granted number of blocks has to find, in percent.
 const twoMargins = 4.04
 
 // runTable measures the cells that the state lacks, and prints all.
@@ -351,7 +351,7 @@ func trialsBy(rules int, cells []cellDone) map[cellKey]float64 {
 	return out
 }
 
-// misses are the targets that a cell misses. Cells of rules 2 beside those of rules 3 have none.
+// misses are the targets that a cell misses. Cells of rules 2 next to cells of rules 3 have none.
 func (c cellDone) misses(rules2 map[cellKey]float64) (missed []string) {
 	miss := func(format string, args ...any) {
 		missed = append(missed, fmt.Sprintf("%s, %d layouts, %s blocks, +%g %%: ", c.World, c.Layouts, c.planned(), c.Percent)+

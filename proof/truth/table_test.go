@@ -53,7 +53,7 @@ func TestTableGoesOn(t *testing.T) {
 	}
 }
 
-// Cells that err too often are told.
+// Cells that err too often are reported.
 func TestTableMisses(t *testing.T) {
 	c := cellDone{cellKey: cellKey{World: "w", Layouts: 5, Blocks: 20}, S: 1000, Alarms: 90, Wrong: 80, Covered: 900, Together: 890,
 		Reversed: 30}

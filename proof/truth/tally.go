@@ -40,8 +40,8 @@ type share struct{ of, n int }
 
 func (s share) value() float64 { return float64(s.of) / float64(s.n) }
 
-// se is the binomial standard error; at 0 and 1 that of one more or less of
-// them, so that it is never none (Agresti and Coull's idea).
+// se is the binomial standard error; at 0 and 1 the error of one more or less, so that it is never none (Agresti and
+// Coull's idea).
 func (s share) se() float64 {
 	p := (float64(s.of) + 1) / (float64(s.n) + 2)
 	return math.Sqrt(p * (1 - p) / float64(s.n))

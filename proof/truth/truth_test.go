@@ -80,7 +80,7 @@ func TestBuildsAreReused(t *testing.T) {
 	}
 }
 
-// A method that claims too much, points the wrong way or takes too long is told.
+// A method that claims too much, points the wrong way or takes too long is reported.
 func TestTargetsCanBeMissed(t *testing.T) {
 	bad := tally{n: 1000, alarm: 90, covered: 900, wrong: 30, proven: 500, goodProven: 400, trials: 50_000, trialsSquare: 2_600_000}
 	got := strings.Join(missed([]row{{world: world{name: "w", limit: 40}, ours: true, tally: bad}}), "\n")

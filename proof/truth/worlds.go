@@ -1,10 +1,8 @@
 package main
 
-// The machines. Their parameters were fixed once, from what STATISTICS.md says of
-// the articles' ways and before this program's own method was looked at: five runs
-// in a row claim a difference between equal layouts in 13, 77, 65 and 50 % of the
-// experiments there, and about as often here. They are not to be changed to suit a
-// result.
+// The machines. Their parameters were fixed once, from STATISTICS.md's account of the articles' ways and before this
+// program's own method was looked at: five runs in a row claim a difference between equal layouts in 13, 77, 65 and
+// 50 % of the experiments there, and about as often here. They are not to be changed to suit a result.
 func quiet(cv float64) world { return world{noise: cv} }
 
 func drifting(cv float64) world {
