@@ -33,7 +33,7 @@ func changes(before, now store.Run) (out []string) {
 	}
 	for _, f := range before.Machine {
 		is := filewise.ValueOf(now.Machine, f.Name, f.Value)
-		if strings.HasSuffix(f.Name, ": mount point") && is != f.Value {
+		if is != f.Value && (strings.HasSuffix(f.Name, ": mount point") || strings.HasSuffix(f.Name, archive.DeviceIdentity)) {
 			out = append(out, fmt.Sprintf("%s was %s, and is %s", f.Name, f.Value, is))
 		}
 	}

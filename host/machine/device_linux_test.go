@@ -102,6 +102,34 @@ func TestBlockDevices(t *testing.T) {
 	}
 }
 
+// A device is the same under another name, and another one of the same name is not.
+func TestIdentity(t *testing.T) {
+	r := fakeSys(t)
+	put := func(name, file, text string) {
+		path := filepath.Join(r.sys, "class/block", name, file)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("loop0", "loop/backing_file", "/a\n")
+	put("loop1", "loop/backing_file", "/a\n")
+	put("loop2", "loop/backing_file", "/b\n")
+	at := func(name string, disks ...string) string { return r.identity(Device{Name: name, Disks: disks}) }
+	if a := at("loop0"); len(a) != 8 || a != at("loop1") || a == at("loop2") || a != at("md7", "loop1") {
+		t.Errorf("%q %q %q %q", a, at("loop1"), at("loop2"), at("md7", "loop1"))
+	}
+	nfs := func(source string) string { return r.identity(Device{Mount: Mount{Type: "nfs4", Source: source}}) }
+	if nfs("h:/a") == nfs("h:/b") {
+		t.Error("two exports are one")
+	}
+	for _, d := range []Device{{Name: "sdb", Disks: []string{"sdb"}}, {Name: "dm-9", Disks: []string{"loop0", "sdb"}},
+		{Mount: Mount{Type: "tmpfs", Source: "mine"}}, {Mount: Mount{Type: "overlay", Source: "overlay"}}} {
+		if got := r.identity(d); got != "" {
+			t.Errorf("%+v: %q", d, got)
+		}
+	}
+}
+
 func TestSame(t *testing.T) {
 	sda1 := Device{Name: "sda", Disks: []string{"sda"}, number: "8:1"}
 	sda2 := Device{Name: "sda", Disks: []string{"sda"}, number: "8:2"}

@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,9 +40,39 @@ func (f *facts) volume(v filewise.Volume) {
 	default:
 		f.add(name("device"), "not visible from here")
 	}
+	f.add(name("device identity"), host.identity(d))
 	for _, disk := range d.Disks {
 		f.add(name("disk "+disk), host.disk(disk))
 	}
+}
+
+// identity tells a device from others under whatever name the kernel gives it, which changes from mount to mount. It is
+// a sum, since reports are shown to others. Empty means unknown, or in memory.
+func (r roots) identity(d Device) string {
+	var ids []string
+	switch of := d.Mount; {
+	case d.InMemory():
+	case d.Name != "" && r.blockID(d.Name) != "":
+		ids = []string{r.blockID(d.Name)}
+	case d.Name != "":
+		ids = filewise.Each(d.Disks, r.blockID)
+	case of.Source != of.Type && of.Source != "none": // of a network, or a pool
+		ids = []string{of.Source}
+	}
+	if len(ids) == 0 || slices.Contains(ids, "") {
+		return ""
+	}
+	return fmt.Sprintf("%.4x", sha256.Sum256([]byte(strings.Join(ids, "\n"))))
+}
+
+// blockID is what a block device calls itself: by device mapper, RAID, NVMe, SCSI, virtio, MMC, or the file of a loop.
+func (r roots) blockID(name string) string {
+	for _, file := range []string{"dm/uuid", "md/uuid", "wwid", "device/wwid", "serial", "device/serial", "device/cid", "loop/backing_file"} {
+		if id := r.sysText(filepath.Join("class/block", name, file)); id != "" {
+			return file + " " + id
+		}
+	}
+	return ""
 }
 
 // secretOptions are mount options that name hosts, users, secrets, or the paths

@@ -23,10 +23,15 @@ type Unlikeness struct {
 // kernel may change.
 var ofMachine = []struct{ part, meant string }{
 	{"cores", "cores"}, {"memory", "memory"}, {"memory limit of the container", "memory"}, {": file system", "file-system"},
-	{": mount options", "file-system"}, {": device", "device"}, {volumeSize, "volume-size"},
+	{": mount options", "file-system"}, {device, "device"}, {volumeSize, "volume-size"},
 }
 
-const volumeSize = ": size"
+const (
+	volumeSize = ": size"
+	device     = ": device"
+	// DeviceIdentity ends the name of the fact that tells devices of one name apart, and one device under two names.
+	DeviceIdentity = device + " identity"
+)
 
 // Unlike compares the machines and servers of two runs. What only one of them has, as an older Filewise did not store
 // it, is not compared.
@@ -51,6 +56,10 @@ func unlike(before, after []filewise.Fact, meant func(filewise.Fact) string) (ou
 	for _, f := range before {
 		i := slices.IndexFunc(after, func(g filewise.Fact) bool { return g.Name == f.Name })
 		if i < 0 {
+			continue
+		}
+		is := filewise.ValueOf(before, f.Name+" identity", "")
+		if strings.HasSuffix(f.Name, device) && is != "" && is == filewise.ValueOf(after, f.Name+" identity", "") {
 			continue
 		}
 		if name := meant(f); name != "" && meant(after[i]) != "" && !same(f.Name, f.Value, after[i].Value) {
@@ -86,8 +95,8 @@ func only(facts, others []filewise.Fact, part string) string {
 	return strings.Join(out, " + ")
 }
 
-// grown are mount options by which room is made for a run that ran out of it.
-var grown = regexp.MustCompile(`,(size|nr_inodes)=[^,]*`)
+// grown are mount options by which room is made for a run that ran out of it, or that every mount has anew.
+var grown = regexp.MustCompile(`,(size|nr_inodes|mountport|rfd|wfd|fd)=[^,]*`)
 
 // same compares two values of a fact. Sizes of volumes are of one class up to twice the size: storage by
 // the gigabyte is the faster the more of it there is.
