@@ -1,5 +1,18 @@
 package filewise
 
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
 // Mode is the origin of a target's server.
 type Mode string
 
@@ -105,3 +118,132 @@ func ValueOf(facts []Fact, name, absent string) string {
 	}
 	return absent
 }
+
+// Address is where an external server is and who asks. It has no secret but
+// Password and Secrets, which are never stored.
+type Address struct {
+	Scheme string `json:"scheme"` // as given: "postgres", "mariadb", …
+	// Host is a name or address, or the directory or path of a Unix socket. Empty means the driver's default.
+	Host string `json:"host"`
+	Port int    `json:"port,omitempty"` // 0: the engine's usual one
+	User string `json:"user,omitempty"`
+	// Path holds what stands behind the host: a database, an Oracle service, a SQL Server instance.
+	Path string `json:"path,omitempty"`
+	// Options are the driver's own, TLS among them, from the URL's query.
+	Options map[string]string `json:"options,omitempty"`
+
+	Password Secret            `json:"-"`
+	Secrets  map[string]Secret `json:"-"` // options that are secret: "sslpassword"
+}
+
+// String is the URL without any secret: it may be shown and stored.
+func (a Address) String() string {
+	u := url.URL{Scheme: a.Scheme, Host: a.Host, Path: a.Path}
+	if a.User != "" {
+		u.User = url.User(a.User)
+	}
+	query := url.Values{}
+	for name, value := range a.Options {
+		query.Set(name, value)
+	}
+	if len(a.Host) > 0 && (a.Host[0] == '/' || a.Host[0] == '@') { // a Unix socket
+		u.Host = ""
+		query.Set("host", a.Host)
+		if a.Port != 0 { // the number in the name of PostgreSQL's socket
+			query.Set("port", strconv.Itoa(a.Port))
+		}
+	} else if a.Port != 0 {
+		u.Host = net.JoinHostPort(a.Host, strconv.Itoa(a.Port))
+	} else if strings.Contains(a.Host, ":") {
+		u.Host = "[" + a.Host + "]"
+	}
+	if u.Path != "" || u.Host == "" {
+		u.Path = "/" + u.Path
+	}
+	u.RawQuery = query.Encode()
+	return u.String()
+}
+
+// Here reports whether the server is on this host for sure: by a Unix socket or the loopback address.
+func (a Address) Here() bool {
+	if a.Host == "" || a.Host == "localhost" || a.Host[0] == '/' || a.Host[0] == '@' {
+		return true
+	}
+	ip, err := netip.ParseAddr(a.Host)
+	return err == nil && ip.IsLoopback()
+}
+
+// Hidden are all secrets of the address, for HideIn.
+func (a Address) Hidden() []Secret {
+	all := []Secret{a.Password}
+	for _, name := range slices.Sorted(maps.Keys(a.Secrets)) {
+		all = append(all, a.Secrets[name])
+	}
+	// A driver that fails to parse a URL shows the password as it was escaped.
+	for _, s := range slices.Clone(all) {
+		if escaped := url.QueryEscape(string(s)); escaped != string(s) {
+			all = append(all, Secret(escaped), Secret(url.PathEscape(string(s))))
+		}
+	}
+	return all
+}
+
+// hidden stands for a secret wherever it would be shown.
+const hidden = "********"
+
+// Secret is a password or another text that is never shown, stored or logged:
+// every way of formatting it gives asterisks. Reveal gives the text.
+type Secret string
+
+// Reveal is the secret's text, for the driver and nothing else.
+func (s Secret) Reveal() string { return string(s) }
+
+// Format writes asterisks, whatever the verb.
+func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) }
+
+func (s Secret) String() string {
+	if s == "" {
+		return ""
+	}
+	return hidden
+}
+
+// LogValue returns what slog shows.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
+
+// MarshalText returns what JSON and other encodings store.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText refuses: a secret is never read from what was stored.
+func (s *Secret) UnmarshalText([]byte) error { *s = ""; return nil }
+
+// Hide returns the text with every secret in it, of at least three bytes,
+// replaced by asterisks.
+func Hide(text string, secrets ...Secret) string {
+	for _, s := range secrets {
+		if len(s) >= 3 {
+			text = strings.ReplaceAll(text, string(s), hidden)
+		}
+	}
+	return text
+}
+
+// HideIn wraps an error, of a driver for instance, so that its text shows no
+// secret; errors.Is and errors.As still see the cause.
+func HideIn(err error, secrets ...Secret) error {
+	if err == nil {
+		return nil
+	}
+	if text := err.Error(); Hide(text, secrets...) != text {
+		return &masked{Hide(text, secrets...), err}
+	}
+	return err
+}
+
+type masked struct {
+	text  string
+	cause error
+}
+
+func (m *masked) Error() string { return m.text }
+func (m *masked) Unwrap() error { return m.cause }

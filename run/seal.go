@@ -1,79 +1,111 @@
+// This file distinguishes what this user of this host wrote from what came otherwise.
+
 package run
 
 import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 
-	"filewise"
-	"filewise/host/scratch"
-	"filewise/internal/seal"
-	"filewise/lab/experiment"
-	"filewise/results/archive"
+	"filewise/internal/filesystem"
 )
 
-// A store is a file like any other: another user may have written it, or put a run into it. So the addresses of a run
-// that this user measures on this host are sealed, and only sealed ones are connected to again unless the user names
-// them.
+// keyBytes states how long a key is.
+const keyBytes = 32
 
-// Imported refuses to connect to whatever an imported run names.
-func Imported(r archive.Run) error {
-	return filewise.Errorf(filewise.CodeUsage,
-		fmt.Sprintf("repeat it here, on a server that you name: filewise show %d has the command", r.ID),
-		"run %d was measured by %s and imported: Filewise connects to no address that a bundle names", r.ID, r.Origin.Where())
-}
+// Key is in a file of the user's alone. The zero Key seals nothing, and no seal is its own.
+type sealKey struct{ path string }
 
-// MayConnect refuses to go on with the stored addresses of a run that this host has not stored. With
-// named, the user has named the server himself.
-func MayConnect(r archive.Run, named bool) error {
-	switch t := r.Plan.Target; {
-	case r.Origin != nil:
-		return Imported(r)
-	case t.Mode != filewise.External && r.Plan.Origin() == nil || named || Sealed(r):
-		return nil
-	case r.Plan.Origin() != nil:
-		return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("start it again: filewise show %d has the command", r.ID),
-			"run %d copies %s, and this user has not stored it on this host", r.ID, r.Plan.Origin())
-	default:
-		return filewise.Errorf(filewise.CodeUsage, "if that is your server, name it: --target "+t.Address.String(),
-			"run %d is on %s, and this user has not stored it on this host", r.ID, t.Address)
+// In is the key in a directory.
+func sealKeyIn(dir string) sealKey { return sealKey{filepath.Join(dir, "seal-key")} }
+
+// Of seals parts, in their order; the key is made if there is none. An error names the file.
+func (k sealKey) Of(parts ...any) (string, error) {
+	if k.path == "" {
+		return "", errors.New("there is no place for a key")
 	}
-}
-
-// Sealed reports whether this user has stored the run's addresses on this host.
-func Sealed(r archive.Run) bool {
-	key, err := sealKey()
-	return err == nil && key.Is(r.Seal, addresses(r.Plan)...)
-}
-
-// sealOf is empty if there is no place for a key: the run then has to be given its server again.
-func sealOf(p experiment.Plan) string {
-	if p.Target.Mode != filewise.External && p.Origin() == nil && len(p.Notify) == 0 {
-		return ""
-	}
-	key, err := sealKey()
-	if err != nil {
-		return ""
-	}
-	s, _ := key.Of(addresses(p)...)
-	return s
-}
-
-func sealKey() (seal.Key, error) {
-	dir, err := scratch.StateDir()
-	return seal.In(dir), err
-}
-
-// addresses are all that a plan connects to.
-func addresses(p experiment.Plan) []any {
-	out := []any{"addresses", p.Target.Engine, string(p.Target.Mode), p.Target.Database}
-	for _, a := range []*filewise.Address{p.Target.Address, p.Origin()} {
-		text := ""
-		if a != nil {
-			text = a.String()
+	key, err := k.read()
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = k.make(); err == nil {
+			key, err = k.read()
 		}
-		out = append(out, text)
 	}
-	for _, url := range p.Notify {
-		out = append(out, url)
+	if err != nil {
+		return "", err
 	}
-	return out
+	return sum(key, parts)
+}
+
+// Is reports whether the seal is of these parts by this key.
+func (k sealKey) Is(seal string, parts ...any) bool {
+	if k.path == "" || seal == "" {
+		return false
+	}
+	key, err := k.read()
+	if err != nil {
+		return false
+	}
+	want, err := sum(key, parts)
+	return err == nil && hmac.Equal([]byte(want), []byte(seal))
+}
+
+func sum(key []byte, parts []any) (string, error) {
+	text, err := json.Marshal(parts)
+	if err != nil {
+		return "", err
+	}
+	mac := hmac.New(sha256.New, key)
+	mac.Write(text)
+	return hex.EncodeToString(mac.Sum(nil)), nil
+}
+
+func (k sealKey) read() ([]byte, error) {
+	f, err := filesystem.OpenSecret(k.path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, 2*keyBytes))
+	if err != nil {
+		return nil, err
+	}
+	key, err := base64.StdEncoding.DecodeString(string(text))
+	if err != nil || len(key) != keyBytes {
+		return nil, fmt.Errorf("%s holds no key", k.path)
+	}
+	return key, nil
+}
+
+// make makes the key whole or not at all; another process may be faster.
+func (k sealKey) make() error {
+	dir := filepath.Dir(k.path)
+	if err := filesystem.MkdirPrivate(dir); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".seal-key-") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	key := make([]byte, keyBytes)
+	_, _ = rand.Read(key) // never fails
+	if err = filesystem.MakePrivate(f.Name()); err == nil {
+		_, err = f.WriteString(base64.StdEncoding.EncodeToString(key))
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err = os.Link(f.Name(), k.path); errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
 }

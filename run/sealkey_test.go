@@ -1,4 +1,4 @@
-package seal
+package run
 
 import (
 	"os"
@@ -8,7 +8,7 @@ import (
 
 func TestSeal(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
-	k := In(dir)
+	k := sealKeyIn(dir)
 	if k.Is("", "a") || k.Is("00", "a") {
 		t.Error("there is no key yet")
 	}
@@ -16,13 +16,14 @@ func TestSeal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := In(dir).Of("a", 1)
-	if err != nil || again != s || !In(dir).Is(s, "a", 1) {
+	again, err := sealKeyIn(dir).Of("a", 1)
+	if err != nil || again != s || !sealKeyIn(dir).Is(s, "a", 1) {
 		t.Errorf("the same is sealed otherwise: %s, %s, %v", s, again, err)
 	}
 	for name, other := range map[string]bool{
-		"other parts": k.Is(s, "a", 2), "order": k.Is(s, 1, "a"), "none": k.Is("", "a", 1), "another host's": In(t.TempDir()).Is(s, "a", 1),
-		"no place": Key{}.Is(s, "a", 1),
+		"other parts": k.Is(s, "a", 2), "order": k.Is(s, 1, "a"), "none": k.Is("", "a", 1),
+		"another host's": sealKeyIn(t.TempDir()).Is(s, "a", 1),
+		"no place":       sealKey{}.Is(s, "a", 1),
 	} {
 		if other {
 			t.Errorf("%s: taken for its own", name)

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"unicode"
 )
 
 // shell is a program that takes commands.
@@ -50,4 +51,14 @@ func (s shell) word(arg string) string {
 		return "'" + strings.NewReplacer("'", "''", `"`, `\"`).Replace(arg) + "'"
 	}
 	return double
+}
+
+// Printable is a text of which a terminal obeys nothing, and which ends no comment.
+func Printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
 }
