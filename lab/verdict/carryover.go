@@ -131,25 +131,38 @@ func (s *scene) carryOfTrials() carry {
 	if len(cells) == 0 || !ok {
 		return c
 	}
-	columns := make([][][]float64, 0, s.width)
-	for range s.width {
-		columns = append(columns, newRows(len(s.y), s.width))
+	before := make([][]int, len(s.y)) // the arm, from 1, that ran before
+	for b := range before {
+		before[b] = make([]int, s.width)
 	}
 	for i := 1; i < len(cells); i++ {
-		columns[cells[i-1].arm][cells[i].block][cells[i].arm] = 1
+		before[cells[i].block][cells[i].arm] = cells[i-1].arm + 1
 	}
 	y := newRows(len(s.y), s.width)
 	solver.remove(s.y, func(b, j int, r float64) { y[b][j] = r })
 	byScores(y, s.mask)
 	c.df = solver.df
-	solver.remove(y, func(b, j int, r float64) { c.square += r * r })
-	for i, column := range columns {
-		solver.remove(y, func(b, j int, r float64) { c.with[i] += r * column[b][j] })
-		solver.remove(column, func(b, j int, r float64) {
-			for k := range i + 1 {
-				c.products.SetSym(i, k, c.products.At(i, k)+r*columns[k][b][j])
+	solver.remove(y, func(b, j int, r float64) {
+		c.square += r * r
+		if k := before[b][j]; k > 0 {
+			c.with[k-1] += r
+		}
+	})
+	add := func(i, k int, x float64) { c.products.SetSym(i, k, c.products.At(i, k)+x) }
+	sums, fit := solver.indicators(func(b, j int) int { return before[b][j] - 1 }, s.width, func(b int, has []int, cells []float64) {
+		for n, i := range has {
+			add(i, i, cells[i])
+			for _, k := range has[n:] {
+				add(i, k, -cells[i]*cells[k]/solver.inGone[b])
 			}
-		})
+		}
+	})
+	var taken mat.Dense
+	taken.Mul(sums.T(), fit)
+	for i := range s.width {
+		for k := range i + 1 {
+			add(i, k, -taken.At(i, k))
+		}
 	}
 	return c
 }

@@ -19,6 +19,13 @@ type contrast struct {
 	farthest [2]float64 // from the mean, of the differences below and above it. 0 means not known
 }
 
+// reversed returns the contrast of the same arms the other way round.
+func (c contrast) reversed() contrast {
+	c.effect, c.skew = 0-c.effect, 0-c.skew // 0 stays 0
+	c.farthest[0], c.farthest[1] = c.farthest[1], c.farthest[0]
+	return c
+}
+
 func (c contrast) se() float64 { return math.Sqrt(c.variance) }
 
 // critical turns a critical value of a look into standard errors of this contrast.

@@ -22,15 +22,25 @@ const (
 
 // grid is a two-way table of log throughput with a mask.
 type grid struct {
-	y     [][]float64 // [block][arm]
-	mask  [][]bool
-	width int // number of arms
-	base  int // the arm that contrasts are against
+	y      [][]float64 // [block][arm]
+	mask   [][]bool
+	width  int     // number of arms
+	base   int     // the arm that contrasts are against
+	column [][]int // [block][arm]: the effect of each cell, if arms have several
+}
+
+// armOf returns the number of the effect that a cell has beside its block's.
+func (g grid) armOf(b, j int) int {
+	if g.column == nil {
+		return j
+	}
+	return g.column[b][j]
 }
 
 // twoWay is a robust fit of block and arm effects.
 type twoWay struct {
 	grid
+	solver      *solver // nil if there is no cell
 	block, arm  []float64
 	pseudo      [][]float64 // block + arm + clipped residual
 	clipped     [][]bool
@@ -44,32 +54,35 @@ type twoWay struct {
 
 // fitTwoWay fits g, with σ at least a share of the least-squares one; ok is false when no residual degree of freedom is left.
 func fitTwoWay(g grid, floorShare float64) (fit twoWay, ok bool) {
-	f, solver, ok := fitLeastSquares(g, clipAt)
+	f, ok := fitLeastSquares(g, clipAt)
 	if !ok {
 		return f, false
 	}
 	f.medianPolish()
-	sigma := f.iterate(solver, floorShare*math.Sqrt(f.leastSquare))
+	sigma := f.iterate(floorShare * math.Sqrt(f.leastSquare))
 	f.finish(sigma)
 	return f, true
 }
 
 // fitLeastSquares returns the start of both fits; ok is false when no residual degree of freedom is left.
-func fitLeastSquares(g grid, clipAt float64) (f twoWay, s *solver, ok bool) {
-	s, ok = newSolver(g)
-	if !ok || s.df < 1 {
-		return twoWay{}, s, false
+func fitLeastSquares(g grid, clipAt float64) (f twoWay, ok bool) {
+	s, ok := newSolver(g)
+	if !ok {
+		return f, false
 	}
-	f = twoWay{grid: g, df: s.df, clipAt: clipAt}
+	f = twoWay{grid: g, solver: s, df: s.df, clipAt: clipAt}
+	if s.df < 1 {
+		return f, false
+	}
 	f.block, f.arm = s.solve(g.y)
 	f.leastSquare = f.sumSquares(math.Inf(1)) / float64(f.df)
-	return f, s, true
+	return f, true
 }
 
 // fitHuber fits g by Huber's proposal 2: σ comes from the clipped residuals themselves. It serves a table of few
 // cells better than their median does, which strays there.
 func fitHuber(g grid) (fit twoWay, ok bool) {
-	f, solver, ok := fitLeastSquares(g, huberAt)
+	f, ok := fitLeastSquares(g, huberAt)
 	if !ok {
 		return f, false
 	}
@@ -77,7 +90,7 @@ func fitHuber(g grid) (fit twoWay, ok bool) {
 	for range maxIter {
 		limit, before := huberAt*math.Sqrt(square), square
 		f.makePseudo(math.Sqrt(square))
-		f.block, f.arm = solver.solve(f.pseudo)
+		f.block, f.arm = f.solver.solve(f.pseudo)
 		square = f.sumSquares(limit) / float64(f.df) / huberNorm
 		if math.Abs(square-before) <= settled*before {
 			break
@@ -92,8 +105,8 @@ const settled = 1e-3
 
 // iterate refits pseudo-values, in which far residuals are pulled in, until
 // the contrasts stand still; it returns the final σ.
-func (f *twoWay) iterate(solver *solver, floor float64) float64 {
-	cells := float64(solver.cells)
+func (f *twoWay) iterate(floor float64) float64 {
+	cells := float64(len(f.solver.cells))
 	var sigma float64
 	for i := range maxIter {
 		if i < scaleUpdates {
@@ -102,7 +115,7 @@ func (f *twoWay) iterate(solver *solver, floor float64) float64 {
 		}
 		f.makePseudo(sigma)
 		before := f.arm
-		f.block, f.arm = solver.solve(f.pseudo)
+		f.block, f.arm = f.solver.solve(f.pseudo)
 		if i >= scaleUpdates && largestChange(before, f.arm, f.base) < converged {
 			break
 		}
@@ -116,72 +129,70 @@ func (f *twoWay) finish(sigma float64) {
 	f.makePseudo(sigma)
 	f.clipped = make([][]bool, len(f.y))
 	for b := range f.clipped {
-		f.clipped[b] = make([]bool, f.width)
+		f.clipped[b] = make([]bool, len(f.y[b]))
 	}
-	inside, cells := 0, 0
-	each(f.grid, func(b, j int) {
-		cells++
-		far := math.Abs(f.residual(b, j))
-		f.clipped[b][j] = far > clipAt*sigma
+	inside := 0
+	for _, c := range f.solver.cells {
+		far := math.Abs(f.of(c))
+		f.clipped[c.b][c.j] = far > clipAt*sigma
 		if far <= f.clipAt*sigma {
 			inside++
 		}
-	})
-	f.unclipped = max(0.5, float64(inside)/float64(cells))
+	}
+	f.unclipped = max(0.5, float64(inside)/float64(len(f.solver.cells)))
 	f.pooled = f.sumSquares(f.clipAt*sigma) / float64(f.df) / (f.unclipped * f.unclipped)
 }
 
-func (f *twoWay) residual(b, j int) float64 { return f.y[b][j] - f.block[b] - f.arm[j] }
+func (f *twoWay) residual(b, j int) float64 { return f.y[b][j] - f.block[b] - f.arm[f.armOf(b, j)] }
+
+func (f *twoWay) of(c place) float64 { return f.y[c.b][c.j] - f.block[c.b] - f.arm[c.arm] }
 
 // sumSquares of the residuals clipped at ± limit.
 func (f *twoWay) sumSquares(limit float64) float64 {
 	var sum float64
-	each(f.grid, func(b, j int) {
-		r := clip(f.residual(b, j), limit)
+	for _, c := range f.solver.cells {
+		r := clip(f.of(c), limit)
 		sum += r * r
-	})
+	}
 	return sum
 }
 
 func (f *twoWay) medianAbsResidual() float64 {
-	var r []float64
-	each(f.grid, func(b, j int) { r = append(r, math.Abs(f.residual(b, j))) })
+	r := make([]float64, len(f.solver.cells))
+	for i, c := range f.solver.cells {
+		r[i] = math.Abs(f.of(c))
+	}
 	return median(r)
 }
 
 func (f *twoWay) makePseudo(sigma float64) {
 	if f.pseudo == nil {
-		f.pseudo = newRows(len(f.y), f.width)
+		f.pseudo = newRows(len(f.y), len(f.y[0]))
 	}
-	each(f.grid, func(b, j int) {
-		f.pseudo[b][j] = f.block[b] + f.arm[j] + clip(f.residual(b, j), f.clipAt*sigma)
-	})
+	for _, c := range f.solver.cells {
+		f.pseudo[c.b][c.j] = f.block[c.b] + f.arm[c.arm] + clip(f.of(c), f.clipAt*sigma)
+	}
 }
 
 // medianPolish restarts the effects at zero and alternates medians over
 // blocks and arms: a start that outliers cannot pull away.
 func (f *twoWay) medianPolish() {
 	f.block, f.arm = make([]float64, len(f.y)), make([]float64, f.width)
-	var r []float64
+	inBlock, inArm := make([][]float64, len(f.y)), make([][]float64, f.width)
+	medians := func(effects []float64, values [][]float64) {
+		for i, x := range values {
+			effects[i], values[i] = median(x), x[:0]
+		}
+	}
 	for range sweeps {
-		for b := range f.y {
-			r = r[:0]
-			for j, present := range f.mask[b] {
-				if present {
-					r = append(r, f.y[b][j]-f.arm[j])
-				}
-			}
-			f.block[b] = median(r)
+		for _, c := range f.solver.cells {
+			inBlock[c.b] = append(inBlock[c.b], f.y[c.b][c.j]-f.arm[c.arm])
 		}
-		for j := range f.width {
-			r = r[:0]
-			for b := range f.y {
-				if f.mask[b][j] {
-					r = append(r, f.y[b][j]-f.block[b])
-				}
-			}
-			f.arm[j] = median(r)
+		medians(f.block, inBlock)
+		for _, c := range f.solver.cells {
+			inArm[c.arm] = append(inArm[c.arm], f.y[c.b][c.j]-f.block[c.b])
 		}
+		medians(f.arm, inArm)
 	}
 }
 
@@ -197,15 +208,43 @@ func largestChange(before, after []float64, base int) float64 {
 
 func clip(r, limit float64) float64 { return max(-limit, min(limit, r)) }
 
-// median sorts x; the median of nothing is 0.
+// median moves x about; the median of nothing is 0.
 func median(x []float64) float64 {
 	if len(x) == 0 {
 		return 0
 	}
-	slices.Sort(x)
 	mid := len(x) / 2
+	upper := nth(x, mid)
 	if len(x)%2 == 1 {
-		return x[mid]
+		return upper
 	}
-	return (x[mid-1] + x[mid]) / 2
+	return (slices.Max(x[:mid]) + upper) / 2
+}
+
+// nth moves x about until all before the k-th are no larger than it, and none behind it is smaller (Hoare's selection).
+func nth(x []float64, k int) float64 {
+	for lo, hi := 0, len(x)-1; lo < hi; {
+		pivot, i, j := x[(lo+hi)/2], lo, hi
+		for i <= j {
+			for x[i] < pivot {
+				i++
+			}
+			for pivot < x[j] {
+				j--
+			}
+			if i <= j {
+				x[i], x[j] = x[j], x[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case k <= j:
+			hi = j
+		case k >= i:
+			lo = i
+		default:
+			return x[k]
+		}
+	}
+	return x[k]
 }

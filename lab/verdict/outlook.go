@@ -101,12 +101,12 @@ func (s *scene) forecast() int {
 	}
 	_, c := s.bounds.at(s.cfg.MaxBlocks)
 	room := s.cfg.Margin * s.cfg.Margin
-	if s.spread.inflated > 0 {
+	if inflated := s.spread().inflated; inflated > 0 {
 		var heaviest float64
 		for j := range s.arms {
 			heaviest = max(heaviest, s.builds.weight(j, s.cfg.Baseline))
 		}
-		room -= c * c * s.spread.inflated * heaviest
+		room -= c * c * inflated * heaviest
 	}
 	if s.cfg.Rules > 2 {
 		return s.toTell(room)

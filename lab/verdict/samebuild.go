@@ -34,61 +34,82 @@ func (s *scene) perBuild(c contrast, i, j int) contrast {
 	return own
 }
 
+// groups holds what finding a pair's groups takes. All pairs use the same.
+type groups struct {
+	difference, sum, count, means []float64 // per common block; means: per group
+	first                         []int     // per common block: an earlier one of its group, or itself
+	before                        [2][]int  // per common block, for each arm: the one before it in the build's chain
+	last                          [2][]int  // per build, for each arm: the end of a chain of blocks that nothing has joined yet
+	builds                        [2][]int  // per common block, for each arm: the build
+}
+
+func newGroups(blocks, builds int) groups {
+	numbers := func() []float64 { return make([]float64, 0, blocks) }
+	two := func(n int) [2][]int { return [2][]int{make([]int, n), make([]int, n)} }
+	return groups{
+		difference: numbers(), sum: make([]float64, blocks), count: make([]float64, blocks), means: numbers(),
+		first: make([]int, blocks), before: two(blocks), last: two(builds), builds: two(blocks),
+	}
+}
+
+// root returns the first block of a block's group.
+func (g *groups) root(n int) int {
+	for g.first[n] != n {
+		g.first[n] = g.first[g.first[n]]
+		n = g.first[n]
+	}
+	return n
+}
+
 // groupMeans are the means of the pair's differences over blocks that share a build
-// which only one of the two used.
+// which only one of the two used. They are valid until the next call.
 func (s *scene) groupMeans(i, j int) []float64 {
-	blocks := make([]int, 0, len(s.y))
-	for b := range s.y {
-		if s.mask[b][i] && s.mask[b][j] {
-			blocks = append(blocks, b)
+	g := &s.groups
+	if g.first == nil {
+		*g = newGroups(len(s.y), s.builds.total)
+	}
+	g.difference = g.difference[:0]
+	for b, mask := range s.mask {
+		if mask[i] && mask[j] {
+			n := len(g.difference)
+			g.difference = append(g.difference, s.y[b][i]-s.y[b][j])
+			g.join(n, [2]int{s.builds.id[b][i], s.builds.id[b][j]})
 		}
 	}
-	d := s.differences(i, j)
-	// Blocks of one group are linked to its first block. A build's blocks that nothing has joined yet
-	// are kept by its number; what joins them leaves itself in their place.
-	group := make([]int, len(blocks))
-	if s.linked[0] == nil {
-		s.linked = [2][][]int{make([][]int, s.builds.total), make([][]int, s.builds.total)}
+	for n, x := range g.difference {
+		first := g.first[g.first[n]] // earlier blocks are linked to their root by now
+		g.first[n] = first
+		g.sum[first], g.count[first] = g.sum[first]+x, g.count[first]+1
 	}
-	open := s.linked
-	first := func(n int) int {
-		for group[n] != n {
-			group[n] = group[group[n]]
-			n = group[n]
+	g.means = g.means[:0]
+	for n := range g.difference {
+		if g.count[n] > 0 {
+			g.means = append(g.means, g.sum[n]/g.count[n])
 		}
-		return n
+		g.sum[n], g.count[n] = 0, 0
+		for arm := range g.last {
+			g.last[arm][g.builds[arm][n]] = 0
+		}
 	}
-	for n, b := range blocks {
-		group[n] = n
-		ids := [2]int{s.builds.id[b][i], s.builds.id[b][j]}
-		for arm, id := range ids {
-			if ids[0] == ids[1] {
-				open[arm][id] = append(open[arm][id], n)
-				continue
+	return g.means
+}
+
+// join adds the common block n, on two builds. Blocks of a group are linked to its first block. A build's blocks
+// that nothing has joined yet are a chain, counted from 1; what joins them takes the chain's place.
+func (g *groups) join(n int, builds [2]int) {
+	g.first[n] = n
+	for arm, id := range builds {
+		last := &g.last[arm][id]
+		g.builds[arm][n], g.before[arm][n] = id, *last
+		if builds[0] != builds[1] {
+			for m := *last; m > 0; m = g.before[arm][m-1] {
+				x, y := g.root(m-1), g.root(n)
+				g.first[max(x, y)] = min(x, y)
 			}
-			for _, m := range open[arm][id] {
-				x, y := first(n), first(m)
-				group[max(x, y)] = min(x, y)
-			}
-			open[arm][id] = append(open[arm][id][:0], n)
+			g.before[arm][n] = 0
 		}
+		*last = n + 1
 	}
-	for _, b := range blocks {
-		i, j := s.builds.id[b][i], s.builds.id[b][j]
-		open[0][i], open[1][j] = open[0][i][:0], open[1][j][:0]
-	}
-	sum, count := make([]float64, len(blocks)), make([]float64, len(blocks))
-	for n, x := range d {
-		g := first(n)
-		sum[g], count[g] = sum[g]+x, count[g]+1
-	}
-	means := make([]float64, 0, len(blocks))
-	for g, total := range sum {
-		if count[g] > 0 {
-			means = append(means, total/count[g])
-		}
-	}
-	return means
 }
 
 // otherBuilds is the mean square between the builds of the arms other than i and j, as the variance of one trial.

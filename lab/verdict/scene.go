@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"math"
+	"sync"
 )
 
 // scene holds what one look sees.
@@ -14,13 +15,14 @@ type scene struct {
 	fitted bool
 	noise  noise // rules 2
 	builds builds
-	spread between
+	spread func() between
 	probe  calibration
 	trials []int            // per arm
 	own    []spreadOfBuilds // per arm; nil until it is computed
 	grain  grain            // from rules 3 on
+	levels []float64        // per arm, raw: from rules 3 on
 	pairs  [][]pair         // [i][j]; nil until one of i is computed
-	linked [2][][]int       // scratch of groupMeans, per build
+	groups groups           // scratch of groupMeans
 }
 
 // pair is the contrast of two arms, which estimates, losses and dropping all ask for.
@@ -38,18 +40,22 @@ func (r *replay) scene(n int) *scene {
 		s.fit, s.fitted = fitHuber(s.grid)
 	}
 	s.builds = newBuilds(r.table, s.grid)
-	s.spread = between{variance: math.NaN()}
+	s.spread = func() between { return between{variance: math.NaN()} }
 	if s.fitted && r.cfg.Rules > 1 {
 		s.noise = s.judgeNoise(r.running())
 	}
 	if s.fitted && s.builds.anyReused() {
 		// Bonferroni over the contrasts with the baseline.
 		upper := 1 - (1-r.cfg.Confidence)/2/float64(len(r.arms)-1)
-		s.spread = estimateBetween(s.builds, s.grid, upper)
+		s.spread = sync.OnceValue(func() between { return estimateBetween(s.builds, s.grid, s.fit.solver, upper) })
+		go s.spread() // a third of the look, which is not needed before its end
 	}
 	each(s.grid, func(_, j int) { s.trials[j]++ })
 	if r.cfg.Rules > 2 {
 		s.grain = grainOf(r.table, s.raw)
+		for j := range r.arms {
+			s.levels = append(s.levels, s.raw.level(j))
+		}
 	}
 	return s
 }
@@ -74,10 +80,15 @@ func (s *scene) difference(i, j int) (c contrast, two, one float64, ok bool) {
 	if s.pairs[i] == nil {
 		s.pairs[i] = make([]pair, len(s.arms))
 	}
-	if p := &s.pairs[i][j]; !p.known {
+	p := &s.pairs[i][j]
+	switch {
+	case p.known:
+	case s.pairs[j] != nil && s.pairs[j][i].known:
+		*p = pair{s.pairs[j][i].reversed(), true}
+	default:
 		*p = pair{s.contrast(i, j), true}
 	}
-	c = s.pairs[i][j].contrast
+	c = p.contrast
 	two, one = s.boundsOf(c, c.common)
 	return c, two, one, c.common >= FirstLook && finite(c.variance)
 }
@@ -86,8 +97,8 @@ func (s *scene) contrast(i, j int) (c contrast) {
 	if s.cfg.Rules == 1 {
 		c = s.fit.contrast(i, j)
 		c.variance = s.probe.apply(c.variance, s.fit.pooled, i, j)
-		if s.spread.inflated > 0 {
-			c.variance += s.spread.inflated * s.builds.weight(i, j)
+		if inflated := s.spread().inflated; inflated > 0 {
+			c.variance += inflated * s.builds.weight(i, j)
 		}
 		return c
 	}
@@ -95,7 +106,7 @@ func (s *scene) contrast(i, j int) (c contrast) {
 	c.variance = s.probe.apply(c.variance, s.fit.pooled, i, j)
 	c = s.perBuild(c, i, j)
 	if s.cfg.Rules > 2 {
-		c.nearest = s.grain.between(s.raw.level(i), s.raw.level(j))
+		c.nearest = s.grain.between(s.levels[i], s.levels[j])
 	}
 	return c
 }
@@ -127,6 +138,11 @@ func (s *scene) estimates() []Estimate {
 		e.Resolved = j == s.cfg.Baseline || s.resolved(e.Lo, e.Hi)
 		all[j] = e
 	}
+	for j := range all {
+		if all[j].N > 0 && s.builds.reused[j] {
+			all[j].InstanceSD = math.Sqrt(s.spread().variance)
+		}
+	}
 	return all
 }
 
@@ -139,9 +155,6 @@ func (s *scene) estimate(j int) Estimate {
 	}
 	if s.trials[j] == 0 {
 		return e
-	}
-	if s.builds.reused[j] {
-		e.InstanceSD = math.Sqrt(s.spread.variance)
 	}
 	if s.fitted {
 		e.Typical = s.typical(j)

@@ -131,7 +131,7 @@ func TestInstanceSD(t *testing.T) {
 		cfg := DefaultConfig()
 		cfg.MaxBlocks = w.blocks
 		r := newReplay(cfg, armsOf(w.arms), table, Boundaries{})
-		sd := r.scene(w.blocks).estimate(1).InstanceSD
+		sd := math.Sqrt(r.scene(w.blocks).spread().variance)
 		variance += sd * sd
 		n++
 	}

@@ -32,6 +32,7 @@ func (s *scene) slow() []Slow {
 	}
 	cells := float64(s.cells())
 	limit := max(slowLeast, slowSpread*madToSD*s.fit.medianAbsResidual()*math.Sqrt(cells/float64(s.fit.df)))
+	without := s.without()
 	var out []Slow
 	for j := range s.arms {
 		var own []float64
@@ -50,7 +51,7 @@ func (s *scene) slow() []Slow {
 			if !s.mask[b][j] {
 				continue
 			}
-			short := s.y[b][j] - s.fit.arm[j] - s.without(b, j)
+			short := s.y[b][j] - s.fit.arm[j] - without(b, j)
 			usually := short
 			// Of two layouts the other may have been fast.
 			if short < -limit && (count(s.mask[b]) > 2 || s.y[b][j]-usual < -limit/2) {
@@ -67,18 +68,31 @@ func (s *scene) slow() []Slow {
 	return out
 }
 
-// without returns what a block did by its other arms, of which half could stall.
-func (s *scene) without(b, arm int) float64 {
-	var others []float64
-	for i := range s.arms {
-		if i != arm && s.mask[b][i] {
-			others = append(others, s.y[b][i]-s.fit.arm[i])
+// without returns what a block did by its arms other than one, of which half could stall.
+func (s *scene) without() func(b, arm int) float64 {
+	sorted := make([][]float64, len(s.y))
+	each(s.grid, func(b, i int) { sorted[b] = append(sorted[b], s.y[b][i]-s.fit.arm[i]) })
+	for _, x := range sorted {
+		slices.Sort(x)
+	}
+	return func(b, arm int) float64 {
+		all := sorted[b]
+		at, _ := slices.BinarySearch(all, s.y[b][arm]-s.fit.arm[arm])
+		other := func(n int) float64 { // the n-th of the others
+			if n >= at {
+				n++
+			}
+			return all[n]
+		}
+		switch n := len(all) - 1; {
+		case n == 0:
+			return s.fit.block[b]
+		case n%2 == 1:
+			return other(n / 2)
+		default:
+			return (other(n/2-1) + other(n/2)) / 2
 		}
 	}
-	if len(others) == 0 {
-		return s.fit.block[b]
-	}
-	return median(others)
 }
 
 // Unseen is the largest share of trials that can stall though none of n did, with 95 % confidence.

@@ -3,114 +3,128 @@ package verdict
 import "gonum.org/v1/gonum/mat"
 
 // solver computes least-squares fits of block and arm effects to tables that
-// share one mask. Blocks are eliminated, which leaves one small positive
-// definite system over the arms, factored once.
+// share one mask. One side is eliminated, which leaves one positive definite
+// system over the other, factored once.
 type solver struct {
-	g       grid
-	inBlock []float64 // cells per block
-	chol    mat.Cholesky
-	cells   int
-	df      int // residual degrees of freedom
+	g          grid
+	cells      []place
+	blocksStay bool
+	kept, gone int       // effects that stay in the system, and that are eliminated
+	inGone     []float64 // cells per eliminated effect
+	chol       mat.Cholesky
+	df         int // residual degrees of freedom
 }
+
+// place locates a cell, with the effect that it has beside its block's.
+type place struct{ b, j, arm int32 }
+
+// sides returns the effects of a cell: the one that stays in the system, and the one that is eliminated.
+func (s *solver) sides(c place) (kept, gone int32) {
+	if s.blocksStay {
+		return c.b, c.arm
+	}
+	return c.arm, c.b
+}
+
+// widest is how many arms a system has; beyond it, and with fewer blocks than arms, it is over the blocks.
+const widest = 512
 
 // newSolver prepares fits for the mask of g; ok is false when there is no
 // cell. Arms and blocks without cells are fitted as 0.
 func newSolver(g grid) (s *solver, ok bool) {
-	s = &solver{g: g, inBlock: make([]float64, len(g.y))}
-	inArm := make([]int, g.width)
-	for b := range g.y {
-		for j, present := range g.mask[b] {
-			if present {
-				s.inBlock[b]++
-				inArm[j]++
-				s.cells++
-			}
-		}
+	s = &solver{g: g, kept: g.width, gone: len(g.y), blocksStay: g.width > max(widest, len(g.y))}
+	if s.blocksStay {
+		s.kept, s.gone = s.gone, s.kept
 	}
-	if s.cells == 0 {
+	s.inGone = make([]float64, s.gone)
+	inKept, members := make([]int, s.kept), make([][]int, s.gone)
+	s.cells = make([]place, 0, g.cells())
+	each(g, func(b, j int) {
+		c := place{int32(b), int32(j), int32(g.armOf(b, j))}
+		kept, gone := s.sides(c)
+		s.inGone[gone]++
+		inKept[kept]++
+		members[gone] = append(members[gone], int(kept))
+		s.cells = append(s.cells, c)
+	})
+	if len(s.cells) == 0 {
 		return nil, false
 	}
-	part := parts(g)
-	s.df = s.cells - countAbove(s.inBlock, 0) - countAbove(inArm, 0) + countParts(part, inArm)
-	return s, s.chol.Factorize(s.normalMatrix(part, inArm))
+	part := parts(members, s.kept)
+	s.df = len(s.cells) - countAbove(s.inGone, 0) - countAbove(inKept, 0) + countParts(part, inKept)
+	return s, s.chol.Factorize(s.normalMatrix(members, part, inKept))
 }
 
-// normalMatrix is N_j on the diagonal less what blocks take away. A constant
+// normalMatrix is the number of cells on the diagonal less what eliminated effects take away. A constant
 // per connected part is not determined; adding a square of the part's sum
 // makes it zero and the matrix invertible.
-func (s *solver) normalMatrix(part, inArm []int) *mat.SymDense {
-	a := mat.NewSymDense(s.g.width, nil)
-	for i := range s.g.width {
-		for j := i; j < s.g.width; j++ {
+func (s *solver) normalMatrix(members [][]int, part, inKept []int) *mat.SymDense {
+	a := make([]float64, s.kept*s.kept) // of which the upper triangle counts
+	for i := range s.kept {
+		for j := i; j < s.kept; j++ {
 			if part[i] == part[j] {
-				a.SetSym(i, j, 1)
+				a[i*s.kept+j] = 1
 			}
 		}
-		a.SetSym(i, i, a.At(i, i)+float64(inArm[i]))
+		a[i*s.kept+i] += float64(inKept[i])
 	}
-	for b, mask := range s.g.mask {
-		for i := range mask {
-			for j := i; mask[i] && j < len(mask); j++ {
-				if mask[j] {
-					a.SetSym(i, j, a.At(i, j)-1/s.inBlock[b])
-				}
+	for e, all := range members {
+		share := 1 / s.inGone[e]
+		for n, i := range all {
+			for _, j := range all[n:] {
+				a[min(i, j)*s.kept+max(i, j)] -= share
 			}
 		}
 	}
-	return a
+	return mat.NewSymDense(s.kept, a)
 }
 
 // solve returns the least-squares block and arm effects of y.
 func (s *solver) solve(y [][]float64) (block, arm []float64) {
-	block, arm = make([]float64, len(y)), make([]float64, s.g.width)
-	right := make([]float64, s.g.width)
-	for b, mask := range s.g.mask {
-		mean := s.blockMean(b, y[b], nil)
-		for j, present := range mask {
-			if present {
-				right[j] += y[b][j] - mean
-			}
-		}
+	kept, gone, right := make([]float64, s.kept), make([]float64, s.gone), make([]float64, s.kept)
+	for _, c := range s.cells {
+		_, e := s.sides(c)
+		gone[e] += y[c.b][c.j]
+	}
+	s.means(gone)
+	for _, c := range s.cells {
+		k, e := s.sides(c)
+		right[k] += y[c.b][c.j] - gone[e]
 	}
 	// The system is well conditioned by construction: its error is rounding.
-	_ = s.chol.SolveVecTo(mat.NewVecDense(len(arm), arm), mat.NewVecDense(len(right), right))
-	for b := range y {
-		block[b] = s.blockMean(b, y[b], arm)
+	_ = s.chol.SolveVecTo(mat.NewVecDense(s.kept, kept), mat.NewVecDense(s.kept, right))
+	clear(gone)
+	for _, c := range s.cells {
+		k, e := s.sides(c)
+		gone[e] += y[c.b][c.j]
+		gone[e] -= kept[k]
 	}
-	return block, arm
+	s.means(gone)
+	if s.blocksStay {
+		return kept, gone
+	}
+	return gone, kept
 }
 
-// blockMean of y less the arm effects, if any.
-func (s *solver) blockMean(b int, y, arm []float64) float64 {
-	if s.inBlock[b] == 0 {
-		return 0
-	}
-	var sum float64
-	for j, present := range s.g.mask[b] {
-		if present {
-			sum += y[j]
-			if arm != nil {
-				sum -= arm[j]
-			}
+// means divides the sums of eliminated effects by their cells.
+func (s *solver) means(sums []float64) {
+	for e, n := range s.inGone {
+		if n > 0 {
+			sums[e] /= n
 		}
 	}
-	return sum / s.inBlock[b]
 }
 
-// parts labels arms that are connected through common blocks.
-func parts(g grid) []int {
-	part := make([]int, g.width)
+// parts labels arms that are connected through common blocks, or blocks through common arms.
+func parts(members [][]int, kept int) []int {
+	part := make([]int, kept)
 	for j := range part {
 		part[j] = j
 	}
-	for _, mask := range g.mask {
-		first := -1
-		for j, present := range mask {
-			switch {
-			case present && first < 0:
-				first = j
-			case present:
-				relabel(part, part[j], part[first])
+	for _, all := range members {
+		for _, j := range all {
+			if part[j] != part[all[0]] {
+				relabel(part, part[j], part[all[0]])
 			}
 		}
 	}
@@ -126,10 +140,10 @@ func relabel(part []int, from, to int) {
 }
 
 // countParts counts the parts that have cells.
-func countParts(part, inArm []int) int {
+func countParts(part, inKept []int) int {
 	seen := map[int]bool{}
 	for j, p := range part {
-		if inArm[j] > 0 {
+		if inKept[j] > 0 {
 			seen[p] = true
 		}
 	}
@@ -150,9 +164,40 @@ func countAbove[T int | float64](x []T, limit T) int {
 func (s *solver) residualSS(y [][]float64) float64 {
 	block, arm := s.solve(y)
 	var sum float64
-	each(s.g, func(b, j int) {
-		r := y[b][j] - block[b] - arm[j]
+	for _, c := range s.cells {
+		r := y[c.b][c.j] - block[c.b] - arm[c.arm]
 		sum += r * r
-	})
+	}
 	return sum
+}
+
+// indicators returns, for sets of cells, the indicator of each without the means of blocks, summed by arm, and what the
+// fit makes of it, as columns; arms must stay in the system. number is the set of a cell, −1: none. visit is called for
+// each block with the sets that it has, and how many of its cells are in each set.
+func (s *solver) indicators(number func(b, j int) int, sets int, visit func(b int, has []int, cells []float64)) (sums, fit *mat.Dense) {
+	sums, fit = mat.NewDense(s.kept, sets, nil), new(mat.Dense)
+	cells, has := make([]float64, sets), []int(nil)
+	for b, mask := range s.g.mask {
+		has = has[:0]
+		for j, present := range mask {
+			if k := number(b, j); present && k >= 0 {
+				if cells[k] == 0 {
+					has = append(has, k)
+				}
+				cells[k]++
+				sums.Set(j, k, sums.At(j, k)+1)
+			}
+		}
+		visit(b, has, cells)
+		for _, k := range has {
+			for j, present := range mask {
+				if present {
+					sums.Set(j, k, sums.At(j, k)-cells[k]/s.inGone[b])
+				}
+			}
+			cells[k] = 0
+		}
+	}
+	_ = s.chol.SolveTo(fit, sums)
+	return sums, fit
 }
