@@ -89,18 +89,18 @@ type BackupTuner interface {
 	// BackupArms are the values of its options that are worth comparing here, each as
 	// NAME=VALUE,VALUE with the usual one first.
 	BackupArms(t Target, p Program) ([]string, error)
-	// BackupScript returns how to make and restore a layout's backups without Filewise.
+	// BackupScript returns the commands that make and restore a layout's backups without Filewise.
 	BackupScript(t Target, l Layout, p Program) (BackupScript, error)
 }
 
 // BackupSizer is a server whose database (Target.Database) is backed up.
 type BackupSizer interface {
-	// BackupSize returns what a backup reads of that database, or of its part. It returns an error if the part names
-	// what is not there.
+	// BackupSize returns the bytes that a backup reads of that database, or of its part. It returns an error if the
+	// part names what is not there.
 	BackupSize(context.Context) (BackupSize, error)
 }
 
-// BackupSize is how large a database is, in bytes.
+// BackupSize is the size of a database, in bytes.
 type BackupSize struct {
 	Bytes, Whole int64         // of the part, which is all if none is named, and of all
 	Last         time.Duration // of the last full backup by the server's own records. 0 means there are none
@@ -112,7 +112,7 @@ type BackupSize struct {
 type BackupScript struct {
 	Notes           []string // what to know before
 	Backup, Restore []string
-	// Proof is how a backup was proved if it was not restored. Empty means it was.
+	// Proof describes how a backup was proved if it was not restored. Empty means it was.
 	Proof string
 	// Others are files with the same setting for other ways to run backups; nil if there are none.
 	Others []OtherScript

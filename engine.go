@@ -26,7 +26,7 @@ const (
 	CanTemp        Capability = "temporary files in several places"
 )
 
-// Capabilities are all that a server takes a stand on.
+// Capabilities are all that a server offers or refuses.
 var Capabilities = []Capability{
 	CanPreallocate, CanGrow, CanVolumes, CanAddLater, CanLogApart, CanIndexApart,
 	CanRestart, CanReset, CanBulk, CanBackup, CanTemp, CanWaits, CanFileIO,
@@ -45,7 +45,7 @@ func Offering(absent map[Capability]error) map[Capability]error {
 // Engine is a kind of DBMS that Filewise can lay databases out on.
 type Engine interface {
 	Name() string
-	// Script states what Build and the program would execute and create for a layout, without executing anything. A
+	// Script lists what Build and the program would execute and create for a layout, without executing anything. A
 	// layout or workload that the engine cannot do is refused with an error that wraps ErrUnsupported.
 	Script(Target, Layout, Program) (Script, error)
 	// Open readies the target; what it starts is ended by Server.Close. Opening an
@@ -53,7 +53,7 @@ type Engine interface {
 	Open(context.Context, Target) (Server, error)
 }
 
-// Script holds what one trial on a layout would create and execute.
+// Script lists what one trial on a layout would create and execute.
 type Script struct {
 	Files []File `json:"files"`
 	Steps []Step `json:"steps"`
@@ -93,7 +93,7 @@ type Database struct {
 	Restart   Restarter
 	Reset     Resetter
 	Lifecycle Lifecycle
-	Extender  Extender // where the layout's AddedLater is set
+	Extender  Extender // set if the layout's AddedLater is
 	Bulk      BulkLoader
 	Backup    Backuper
 	Evict     Evicter
@@ -104,8 +104,8 @@ type Database struct {
 	// Shared is by what Sharer.Join finds the build, on which others may work from then on. Nil means no other
 	// process can.
 	Shared func() string
-	// First holds what of its Build only the first build of a layout takes: the server made files that the next ones
-	// are copied from. No trial after a pilot needs it.
+	// First is the part of Build's time that only the first build of a layout takes: the server made files that the
+	// next ones are copied from. No trial after a pilot needs it.
 	First time.Duration
 	// Copier keeps what is loaded for the layout's next builds. Nil means each is loaded itself.
 	Copier Copier
@@ -123,7 +123,7 @@ type Copier interface {
 
 // Observer reads back what really was built.
 type Observer interface {
-	// Observe returns the files, asked of the engine and of the file system.
+	// Observe returns the files, from the engine and from the file system.
 	Observe(context.Context) ([]File, error)
 }
 
@@ -135,8 +135,8 @@ type Connector interface {
 
 // Session is one connection that works.
 type Session interface {
-	// Do executes operations first … first+n−1 of this connection and returns
-	// how many of them are committed, also when it returns an error.
+	// Do executes operations first … first+n−1 of this connection and returns the number committed, also when it
+	// returns an error.
 	Do(ctx context.Context, first, n int64) (int64, error)
 	Close() error
 }
@@ -173,8 +173,8 @@ type Cooler interface {
 // Cycler is a Settler whose database can go offline and come back by itself, on a server that
 // is not Filewise's to stop.
 type Cycler interface {
-	// Cycle takes the database offline, and online again whatever becomes of the context, and
-	// returns how long each took. Sessions may end.
+	// Cycle takes the database offline, and online again whatever becomes of the context, and returns the time of
+	// each. Sessions may end.
 	Cycle(context.Context) (offline, online time.Duration, err error)
 }
 
@@ -227,7 +227,7 @@ type Usual struct {
 	Files []int `json:"files,omitempty"`
 }
 
-// Description states what an engine is, without opening anything.
+// Description describes an engine, without opening anything.
 type Description struct {
 	Mode  Mode   `json:"mode"`
 	Files string `json:"files"` // what N files are
@@ -241,11 +241,11 @@ type Description struct {
 	// is not all that is measured. 0 means the scenario's.
 	CommitEvery int `json:"commit_every,omitempty"`
 
-	// LeastMemory is that in which a managed server works with the connections of a usual experiment, in bytes. 0
-	// means it has none to be limited.
+	// LeastMemory is enough for a managed server with the connections of a usual experiment, in bytes. 0 means it has
+	// no limit to be set.
 	LeastMemory int64 `json:"least_memory,omitempty"`
 
-	// ConnectionMemory holds what each connection beyond the eighth takes of it, in bytes.
+	// ConnectionMemory is the memory of each connection beyond the eighth, in bytes.
 	ConnectionMemory int64 `json:"connection_memory,omitempty"`
 	// FileCache: the system caches the server's files, so that less memory has it read more.
 	FileCache bool `json:"file_cache,omitempty"`
@@ -291,11 +291,11 @@ type Description struct {
 	// RowKinds are the kinds of layout for scenario dml, whose rows are too few to fill files one after the other.
 	// None means Kinds.
 	RowKinds []Kind `json:"row_kinds,omitempty"`
-	// Dumps is how --from names a dump that a server by URL reads itself, and that fills the builds there. Empty
+	// Dumps is --from's form for a dump that a server by URL reads itself, and that fills the builds there. Empty
 	// means it reads none.
 	Dumps string `json:"dumps,omitempty"`
-	// PublishedOne is the kind of a layout of one file in dml as published, where the
-	// article's was of another than the usual kind.
+	// PublishedOne is the kind of a layout of one file in dml as published, if the article's was of another than the
+	// usual kind.
 	PublishedOne Kind `json:"published_one,omitempty"`
 	// BackupsThere: backups of a database of the user's are written by the server, to directories of its own.
 	BackupsThere bool `json:"backups_there,omitempty"`
@@ -309,9 +309,9 @@ type Description struct {
 
 	Reset     bool `json:"reset"`     // a loaded build can be restored
 	Lifecycle bool `json:"lifecycle"` // its server may be stopped, killed and started
-	// Missing states what has to be installed first. Empty means nothing.
+	// Missing names what has to be installed first. Empty means nothing.
 	Missing string `json:"missing,omitempty"`
-	// Note holds what a verdict on this engine does not say; may be empty.
+	// Note names the limits of a verdict on this engine; may be empty.
 	Note string `json:"note,omitempty"`
 
 	// Schemes are the schemes of URLs that name an external server, the usual one first. None means the engine has no
@@ -329,7 +329,7 @@ type Description struct {
 	Understands []string `json:"understands,omitempty"`
 	// Consents lists the consents that findings about an external server may ask for.
 	Consents []string `json:"consents,omitempty"`
-	// Unproven states what has not been run against the real product. Empty means all has.
+	// Unproven names what has not been run against the real product. Empty means all has.
 	Unproven string `json:"unproven,omitempty"`
 	// Licence quotes the vendor's licence on publishing results; may be empty.
 	Licence string `json:"licence,omitempty"`

@@ -38,7 +38,7 @@ var (
 	ErrLayout = errors.New("the files are not the layout that was asked for")
 )
 
-// Error states what went wrong, and what to do about it. Err holds the text and its cause.
+// Error describes what went wrong, and what to do about it. Err holds the text and its cause.
 type Error struct {
 	Code   Code
 	Remedy string

@@ -30,7 +30,7 @@ type Demand struct {
 	Space map[string]int64
 }
 
-// Status is how a check ended.
+// Status is a check's result.
 type Status string
 
 // The statuses of a finding, best first.
@@ -46,7 +46,7 @@ type Finding struct {
 	Check  string `json:"check"` // "rights", "free space of fast", "version"
 	Status Status `json:"status"`
 	Detail string `json:"detail"`
-	// Remedy holds what to do, such as the exact GRANT; empty for StatusOK.
+	// Remedy gives the action, such as the exact GRANT; empty for StatusOK.
 	Remedy string `json:"remedy,omitempty"`
 	// Consent is the name of what the check would prevent, for what a user may accept (--allow). Empty means that
 	// cannot be accepted.
@@ -74,10 +74,10 @@ type Holder struct {
 // connection ends, for whatever reason: so it is looked at while it is needed. It
 // is not for several goroutines at once.
 type Lock interface {
-	// Held asks the server whether it is held still; the error reports why not, or why that is not known. A context
+	// Held checks that the server is still held; the error reports why it is not, or why that is not known. A context
 	// that ends may end the lock's connection.
 	Held(context.Context) error
-	// Release gives it back. The error may say that it had been lost.
+	// Release gives it back. The error may report that it had been lost.
 	Release() error
 }
 

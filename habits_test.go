@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// habits are wordings to get rid of. The counts may only fall: lower them here when the log asks for it.
+// habits are wordings to get rid of. The counts may only fall: lower them here when the log suggests it.
 var habits = []struct {
 	name                     string
 	comments, strings, pages int
@@ -82,7 +82,7 @@ func TestHabitsFall(t *testing.T) {
 	mayOnlyFall(t, "names of tests in pages for users", names, testNames)
 }
 
-// mayOnlyFall fails if a count is above its figure, and asks in the log (go test -v) to lower a figure that is too high.
+// mayOnlyFall fails if a count is above its figure, and logs (go test -v) a figure that is too high.
 func mayOnlyFall(t *testing.T, what string, count, most int) {
 	t.Helper()
 	switch {

@@ -27,8 +27,7 @@ const (
 	PlaceApart      Placement = "apart"       // of backups: round-robin over the volumes without data files
 )
 
-// Kind is how an engine makes several files out of one database. Which kinds
-// there are differs by engine.
+// Kind is an engine's way to make several files out of one database. Engines have different kinds.
 type Kind string
 
 // The kinds of layout.
@@ -43,8 +42,8 @@ const (
 	KindBigfile    Kind = "bigfile"    // oracle: the one datafile of a bigfile tablespace
 )
 
-// Spread is how one class of data (tables, indexes, temp, backup) is spread
-// over files. The zero value means: the engine's default, not varied.
+// Spread is the distribution of one class of data (tables, indexes, temp, backup) over files. The zero value means
+// the engine's default, not varied.
 type Spread struct {
 	Files      int        `json:"files"`
 	Bytes      int64      `json:"bytes"` // total over the files
@@ -74,7 +73,7 @@ func (n VolumeNames) of(volumes []Volume) (out []Volume) {
 	return out
 }
 
-// AddedLater states what becomes of data that were loaded into one file when the layout's further files are added.
+// AddedLater is the treatment of data that were loaded into one file when the layout's further files are added.
 // Existing data do not move by themselves.
 type AddedLater string
 
@@ -85,13 +84,13 @@ const (
 	LaterRebuilt   AddedLater = "rebuilt"   // files are added, and the data spread over all
 )
 
-// Together and Apart say where indexes lie.
+// Together and Apart are the places of indexes.
 const (
 	IndexesTogether = "together" // an index of its own, on the files of the table
 	IndexesApart    = "apart"    // an index on files of its own
 )
 
-// Layout is how a database is spread over files.
+// Layout is the distribution of a database over files.
 type Layout struct {
 	Name string `json:"name"`
 	Kind Kind   `json:"kind"`
@@ -99,8 +98,8 @@ type Layout struct {
 	// SizedBy is the size of data by which a server's log and memory are set, so that layouts of several sizes have
 	// the same. 0 means Data.Bytes.
 	SizedBy int64 `json:"sized_by,omitempty"`
-	// Backup is how backups are spread: Files stripes over the volumes of its own placement; not varied if Files is
-	// 0.
+	// Backup is the distribution of backups: Files stripes over the volumes of its own placement; not varied if Files
+	// is 0.
 	Backup Spread `json:"backup,omitzero"`
 	// Discard: backups are read, compressed and thrown away: what the server could
 	// do at most.
@@ -199,7 +198,7 @@ func Counted(n int, one string) string {
 	return strconv.Itoa(n) + " " + one + "s"
 }
 
-// Each returns what one makes of each of all.
+// Each returns the results of one for all.
 func Each[T, U any](all []T, one func(T) U) []U {
 	out := make([]U, len(all))
 	for i, v := range all {
@@ -221,7 +220,7 @@ func Those[T any](all []T, wanted func(T) bool) (out []T) {
 // LayoutNames returns the layouts' names.
 func LayoutNames(all []Layout) []string { return Each(all, func(l Layout) string { return l.Name }) }
 
-// Role states what a file is for.
+// Role is a file's purpose.
 type Role string
 
 // The roles of a file.
@@ -232,15 +231,14 @@ const (
 	RoleIndex Role = "index"
 	// RoleBackup is a file of a backup, a stripe.
 	RoleBackup Role = "backup"
-	// RoleTemp is a file of temporary tables, or a directory of such files where the
-	// engine makes one for each table: Used is then what tables have taken there
-	// since it was built, all together.
+	// RoleTemp is a file of temporary tables, or a directory of such files if the engine makes one for each table:
+	// Used is then the space of all tables there since it was built, all together.
 	RoleTemp Role = "temp"
 	// RoleSystem is a file that the engine keeps for itself: dictionary, undo.
 	RoleSystem Role = "system"
 )
 
-// File is one file of a layout, as asked for or as observed.
+// File is one file of a layout, demanded or observed.
 type File struct {
 	Role   Role   `json:"role"`
 	Volume string `json:"volume"`
@@ -249,13 +247,13 @@ type File struct {
 	// cannot know their paths; else empty.
 	Object string `json:"object,omitempty"`
 	Bytes  int64  `json:"bytes"` // size in bytes by the file system
-	// Allocated holds what the storage really holds of the file; absent when unknown.
+	// Allocated is the storage that the file really takes; absent when unknown.
 	Allocated *int64 `json:"allocated,omitempty"`
 	// Extents are the contiguous pieces in which the storage holds it; absent when unknown.
 	Extents *int `json:"extents,omitempty"`
 	// EngineBytes is the size by the engine's own account; absent when unknown.
 	EngineBytes *int64 `json:"engine_bytes,omitempty"`
-	// Used holds what of the file holds pages in use, by the engine's own account; absent when unknown.
+	// Used is the part of the file that holds pages in use, by the engine's own account; absent when unknown.
 	Used *int64 `json:"used,omitempty"`
 	// Grew is by how many bytes a preallocated file has outgrown the size that it
 	// was given.

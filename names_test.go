@@ -16,7 +16,7 @@ const largestFile = 1 << 20
 // windowsReserved are the names of devices on Windows, whatever ending they have.
 var windowsReserved = map[string]bool{"con": true, "prn": true, "aux": true, "nul": true, "conin$": true, "conout$": true}
 
-// wrongName returns what is wrong with a tracked path, or "" if every system can hold it.
+// wrongName returns the fault of a tracked path, or "" if every system can hold it.
 func wrongName(name string) string {
 	for part := range strings.SplitSeq(name, "/") {
 		stem, _, _ := strings.Cut(strings.ToLower(part), ".")

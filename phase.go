@@ -66,8 +66,7 @@ type Phase struct {
 	Churns bool `json:"churns,omitempty"`
 	// Rate makes it an open loop of so many operations a second over all connections. 0 means closed.
 	Rate float64 `json:"rate,omitempty"`
-	// Window is the measured time of a phase without Ops, where the plan's trials are of fixed work. 0 means the
-	// plan's.
+	// Window is the measured time of a phase without Ops, if the plan's trials are of fixed work. 0 means the plan's.
 	Window time.Duration `json:"window,omitempty"`
 	// Beside is the family of another phase, of work at a rate, whose load runs for as long as this act does. Empty
 	// means there is none.
@@ -75,8 +74,8 @@ type Phase struct {
 	// ByLatency are the figures of its operations' latency by which a phase of work
 	// is judged, instead of its throughput: MeanLatency, P99Latency.
 	ByLatency []string `json:"by_latency,omitempty"`
-	// Pause returns how long a connection rests before operation i, in a closed loop; it follows from the seed like
-	// the operation itself. Nil: it never does.
+	// Pause returns the time that a connection rests before operation i, in a closed loop; it follows from the seed
+	// like the operation itself. Nil means it never rests.
 	Pause func(worker int, i int64) time.Duration `json:"-"`
 	Args  Args                                    `json:"-"`
 }
@@ -167,7 +166,7 @@ type RowWriter interface {
 	EndRow() error
 }
 
-// TableData holds what a table is loaded with.
+// TableData holds a table's data to load.
 type TableData struct {
 	Table   string
 	Columns []string
@@ -210,13 +209,13 @@ type Backuper interface {
 
 // TimedBackuper is a Backuper that does more than is measured: connecting, asking.
 type TimedBackuper interface {
-	// Took returns how long the last backup or restore took by itself.
+	// Took returns the time of the last backup or restore by itself.
 	Took() time.Duration
 }
 
 // TimedSettler is a Settler that does more than is measured: what it does to clean files.
 type TimedSettler interface {
-	// Took returns how long writing what was dirty took the last time.
+	// Took returns the time of the last writing of what was dirty.
 	Took() time.Duration
 }
 

@@ -42,7 +42,7 @@ type Counter struct {
 	File  string    // the path of the file that it is of alone. Empty means of all
 }
 
-// Delta is how far a counter moved over the measured window.
+// Delta is a counter's change over the measured window.
 type Delta struct {
 	Probe string    `json:"probe"` // "cpu", "sqlite", …
 	Name  string    `json:"name"`
@@ -70,27 +70,27 @@ const (
 	ProcessorWait = "waited for a processor"
 	// ContextSwitches is a counter of probe "cpu": of all programs of the machine.
 	ContextSwitches = "context switches"
-	// ProbeStorage states how near a volume's storage was to its limit: StorageShare.
+	// ProbeStorage is the use of a volume's storage against its limit: StorageShare.
 	ProbeStorage = "storage"
-	// ProbeWritten holds what was written in all, in "B", by where it went; and the same per byte of the work's own
-	// data, in UnitPerByte.
+	// ProbeWritten counts all writes, in "B", by their destination; and the same per byte of the work's own data, in
+	// UnitPerByte.
 	ProbeWritten = "written"
-	// ProbeOwnWork holds what the clients of a user's database do while it is backed up, where the server counts
+	// ProbeOwnWork counts the work of the clients of a user's database while it is backed up, if the server counts
 	// that: OwnStatements, and OwnTime in "s" over all of them.
 	ProbeOwnWork  = "own work"
 	OwnStatements = "statements"
 	OwnTime       = "time"
-	// ProbeServerMemory holds what the server itself reports that it may use: MemoryTotal, of which it adds up the
-	// amount times how long it was so, in UnitSummed, and how long it was looked at, in UnitLooked. Deltas hold the
-	// mean, in "B".
+	// ProbeServerMemory is the server's own report of the memory that it may use: MemoryTotal, of which it adds up
+	// the amount times how long it was so, in UnitSummed, and how long it was looked at, in UnitLooked. Deltas hold
+	// the mean, in "B".
 	ProbeServerMemory = "server memory"
 	MemoryTotal       = "total"
 	UnitSummed        = "B·s"
 	UnitLooked        = "s looked at"
-	// ProbeDriver, and a driver's name, say in "s" how its clock is to the server's, and how
-	// late its load has started.
+	// ProbeDriver, and a driver's name, give in "s" the offset of its clock from the server's, and the delay of its
+	// load's start.
 	ProbeDriver = "driver "
-	// ProbeCheckpoints states how far the server's checkpoints have come: CheckpointCycles.
+	// ProbeCheckpoints is the progress of the server's checkpoints: CheckpointCycles.
 	ProbeCheckpoints = "checkpoints"
 )
 
@@ -131,7 +131,7 @@ const (
 	FileRows      = "rows written"  // of a file that holds one table or partition
 )
 
-// WaitClass states what a session waits for.
+// WaitClass is the thing that a session waits for.
 type WaitClass string
 
 // The classes of waits.

@@ -23,13 +23,13 @@ const (
 	External Mode = "external" // an existing server, by URL
 )
 
-// Volume is a directory on some storage where files may be placed.
+// Volume is a directory on some storage for files.
 type Volume struct {
 	Name string `json:"name"`
 	Dir  string `json:"dir"`
 }
 
-// Durability states what a commit waits for.
+// Durability is the event that a commit waits for.
 type Durability string
 
 // Durabilities, strongest first.
@@ -44,7 +44,7 @@ const (
 type Target struct {
 	Engine string `json:"engine"`
 	Mode   Mode   `json:"mode"`
-	// Address is where an external server is.
+	// Address is an external server's address.
 	Address *Address `json:"address,omitempty"`
 	// Database is the user's own, whose backups are measured. Empty means databases are made.
 	Database string `json:"database,omitempty"`
@@ -53,14 +53,14 @@ type Target struct {
 	Part []string `json:"part,omitempty"`
 	// BackupsThere: the server writes these backups itself.
 	BackupsThere bool `json:"backups_there,omitempty"`
-	// Volumes of an external server are directories as *it* sees them, or what its
-	// engine has instead; an empty Dir is the server's own default place. Where a Database is
-	// backed up they are directories of this machine, unless BackupsThere.
+	// Volumes of an external server are directories as *it* sees them, or what its engine has instead; an empty Dir
+	// is the server's own default place. If a Database is backed up they are directories of this machine, unless
+	// BackupsThere.
 	Volumes    []Volume   `json:"volumes"`
 	Durability Durability `json:"durability"`
 	// Settings are the user's own server settings (--set key=value).
 	Settings map[string]string `json:"settings,omitempty"`
-	// Memory holds what a managed server may use, the system's cache of its files included, in bytes. 0 means not
+	// Memory is the limit of a managed server, the system's cache of its files included, in bytes. 0 means not
 	// limited.
 	Memory int64 `json:"memory_bytes,omitempty"`
 	// Cores are the processors that a managed server is bound to. 0 means all.
@@ -76,7 +76,7 @@ type Target struct {
 	OnLoad func(pid int) error `json:"-"`
 }
 
-// Starts returns what notes a server process that was just started, to be loaded or to be measured.
+// Starts returns the function that notes a server process that was just started, to be loaded or to be measured.
 func (t Target) Starts(loading bool) func(pid int) error {
 	if loading && t.OnLoad != nil {
 		return t.OnLoad
@@ -95,7 +95,7 @@ func (t Target) VolumesHere() []Volume {
 	return t.Volumes
 }
 
-// Cache returns how much of what a server's own cache would have it gets: a quarter of its memory at most, in bytes.
+// Cache returns the part of a server's usual cache that it gets: a quarter of its memory at most, in bytes.
 func (t Target) Cache(wanted int64) int64 {
 	if t.Memory == 0 {
 		return wanted

@@ -14,7 +14,7 @@ type Cell struct {
 	Attempt  int    `json:"attempt"` // from 1
 }
 
-// State is how a trial ended.
+// State is a trial's end.
 type State string
 
 // The states of a trial. A running trial is not stored.
@@ -39,7 +39,7 @@ type Trial struct {
 	Warnings []Warning     `json:"warnings,omitempty"`
 }
 
-// Measure holds what one family of operations gave in one trial. Durations count from the start of the warm-up.
+// Measure holds the results of one family of operations in one trial. Durations count from the start of the warm-up.
 type Measure struct {
 	Family string `json:"family"`
 	Unit   string `json:"unit"` // of Work: "rows"
@@ -71,15 +71,15 @@ type Measure struct {
 	Rest *Rest `json:"rest,omitempty"`
 }
 
-// Rest holds what connections did between two moments with nothing left to write; in a
-// session the sum over its turns.
+// Rest describes the connections' work between two moments with nothing left to write; in a session the sum over its
+// turns.
 type Rest struct {
 	// Work is all that was committed, before and after the window too, in the measure's unit.
 	Work float64 `json:"work"`
 	// Time lasts from the common start of the connections until everything was durable, less
 	// what a drain takes with nothing to write.
 	Time time.Duration `json:"time_ns"`
-	// Empty holds what was taken off for that.
+	// Empty is the time taken off for that.
 	Empty time.Duration `json:"empty_ns"`
 	// Written holds the bytes that were written from the window's end until everything was
 	// durable, by the counters of ProbeWritten. If nil, nothing was counted then.
@@ -87,7 +87,7 @@ type Rest struct {
 	// Others is the part of what was changed on the server in that time that others changed, in a session the most of
 	// a turn. 0 means no others did, or it is not known.
 	Others float64 `json:"others,omitempty"`
-	// Storage holds what the disks did in that time, as probe "disk" counts it. Nil means not counted.
+	// Storage is the disks' work in that time, as probe "disk" counts it. Nil means not counted.
 	Storage []Delta `json:"storage,omitempty"`
 }
 
@@ -104,7 +104,7 @@ func (r *Rest) DataPart() (part float64, ok bool) {
 	return (r.Written[WrittenData] + r.Written[WrittenIndex]) / sum, true
 }
 
-// TypeMeasure holds what the operations of one type gave in one measure.
+// TypeMeasure holds the results of the operations of one type in one measure.
 type TypeMeasure struct {
 	Work   float64         `json:"work"`             // done within the window
 	Hist   []byte          `json:"hist,omitempty"`   // of their latencies, like Measure.Hist

@@ -16,10 +16,10 @@ type Program struct {
 	// SQLOf is the workload whose sections of SQL are this one's too, for it has the same tables. Empty means it has
 	// its own.
 	SQLOf string `json:"sql_of,omitempty"`
-	// Phases holds what a trial measures, one after the other: one at least.
+	// Phases are a trial's measured phases, one after the other: one at least.
 	Phases    []Phase `json:"phases"`
 	WorkBytes int64   `json:"work_bytes,omitempty"` // fixed work of a trial in payload bytes, preload included. 0 means a time window
-	// Preload holds what every build is loaded with, in payload bytes, before its first trial. 0 means nothing.
+	// Preload is the data that every build is loaded with, in payload bytes, before its first trial. 0 means nothing.
 	Preload int64 `json:"-"`
 	// Cycles: on a server that is not Filewise's to stop, each build goes offline and comes back, timed.
 	Cycles bool `json:"cycles,omitempty"`
@@ -80,7 +80,8 @@ func (p Program) Connections() int {
 func (p Program) Appends() bool { return p.First().Appends }
 
 // Repeats reports whether all phases can be done again and again on one build, as in turns: they work for a window,
-// alter nothing, or are backups. Those of fixed work that alter data each work on what the one before has left.
+// alter nothing, or are backups. Phases of fixed work that alter data each work on the state that the one before has
+// left.
 func (p Program) Repeats() bool {
 	return p.ReadOnly || !slices.ContainsFunc(p.Phases, func(x Phase) bool { return x.Act == ActWork && x.Ops > 0 })
 }
@@ -120,7 +121,7 @@ type Args interface {
 	Pool() string
 }
 
-// Ledger holds what a trial committed: operations per worker, from 0.
+// Ledger counts a trial's committed operations per worker, from 0.
 type Ledger []int64
 
 // Total is the number of committed operations.
@@ -145,7 +146,7 @@ func (l Ledger) Plus(more Ledger) Ledger {
 // AsLoaded is the phase before the first: the data are as loaded.
 const AsLoaded = -1
 
-// Workload holds what is done to the database.
+// Workload defines the work on the database.
 type Workload interface {
 	Program() Program
 	// Check compares the data with what the phases up to this one should have left,

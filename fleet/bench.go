@@ -25,14 +25,14 @@ import (
 	"filewise/watch/web"
 )
 
-// Site is how a host measures.
+// Site is a host's settings for measuring.
 type Site struct {
 	Offer
 	// Make plans an order's experiment as "run" on this host would.
 	Make func(Order) (plan.Made, error)
 	// Options are the options of a plan's run.
 	Options func(plan.Made) run.Options
-	// Engine and Login are how a driver opens a target: with this host's own password.
+	// Engine and Login open a driver's target: with this host's own password.
 	Engine func(string) (filewise.Engine, error)
 	Login  func(filewise.Target) run.Login
 	// Hide takes secrets out of what Temporal gets.
@@ -55,7 +55,7 @@ const (
 	stopWithin      = 2 * time.Minute // a trial that is ended, and what it has built
 )
 
-// Request holds what a workflow asks of a host.
+// Request is a workflow's request to a host.
 type Request struct {
 	Order Order `json:"order"`
 	After int   `json:"after,omitempty"` // trials that it has counted, or will have when this is its turn
@@ -209,7 +209,7 @@ func (b *bench) later(err error) error {
 		temporal.ApplicationErrorOptions{Category: temporal.ApplicationErrorCategoryBenign}) // as it goes: no worker's log speaks of it
 }
 
-// refused is an error as the workflow hears it. What waiting may mend is tried again.
+// refused is an error in the form for the workflow. What waiting may mend is tried again.
 func (b *bench) refused(err error) error {
 	switch code := filewise.CodeOf(err); {
 	case code == filewise.CodeBusy || code == filewise.CodeStopped || errors.Is(err, context.Canceled):
@@ -259,8 +259,8 @@ func (m *measuring) alter(do func()) {
 	m.changed = make(chan struct{})
 }
 
-// grant lets the run go on where it waits and it is the request's turn. changed is nil where it
-// waits with more trials than are known of, and the share is over.
+// grant lets the run go on if it waits and it is the request's turn. changed is nil if it waits with more trials than
+// the workflow has counted, and the share is over.
 func (m *measuring) grant(t *turn, share time.Duration) (s Standing, changed <-chan struct{}, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -285,7 +285,7 @@ func (m *measuring) grant(t *turn, share time.Duration) (s Standing, changed <-c
 	return m.at, m.changed, nil
 }
 
-// release lets who asked ahead go on.
+// release lets the request made ahead go on.
 func (m *measuring) release(t *turn) {
 	m.mu.Lock()
 	held := m.holder == t
@@ -302,7 +302,7 @@ func (m *measuring) mayEnd(t *turn) bool {
 	return !t.Ahead || m.holder == t
 }
 
-// now returns how the run stands, and what it does.
+// now returns the run's standing, and its present work.
 func (m *measuring) now() Standing {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -331,7 +331,7 @@ func (m *measuring) observe(d report.Data, _ *web.Monitor) run.Observer {
 	return m
 }
 
-// Notify hears of stages, and of trials that are stored.
+// Notify receives stages, and trials that are stored.
 func (m *measuring) Notify(e experiment.Event) {
 	switch e.Kind {
 	case experiment.EventStage:

@@ -75,7 +75,7 @@ func (c Campaigns) Hosts(ctx context.Context) ([]Present, error) {
 	return out, nil
 }
 
-// alive reports whether a worker has asked for work in the last minutes.
+// alive reports whether a worker has polled in the last minutes.
 func alive(w *taskqueue.PollerInfo) bool {
 	return time.Since(w.GetLastAccessTime().AsTime()) < 2*time.Minute
 }
@@ -134,7 +134,7 @@ func unreachable(err error) error {
 	return filewise.Errorf(filewise.CodePreflight, remedy, "Temporal refuses this: %w", err)
 }
 
-// Study holds what a campaign measures.
+// Study is a campaign's study.
 type Study struct {
 	File        string
 	Text        []byte
@@ -159,9 +159,8 @@ func (s Study) secret() error {
 	return nil
 }
 
-// Start has every experiment measured on every one of the hosts, or with any on one of them
-// each that fits, and returns the orders by their ids. What was started before by that name
-// goes on as it is: n counts what is new.
+// Start has every experiment measured on every one of the hosts, or with any on one of them each that fits, and
+// returns the orders by their ids. Orders started before by that name go on unchanged: n counts new ones.
 func (c Campaigns) Start(ctx context.Context, name string, s Study, hosts []Present, any bool, patience time.Duration) (ids []string, n int,
 	err error) {
 	if err := s.secret(); err != nil {
@@ -258,7 +257,7 @@ func (c Campaigns) begin(ctx context.Context, o Order, again enums.WorkflowIdReu
 	}
 }
 
-// Who starts an order asks a Temporal that does not answer again, for a minute or two.
+// A start whose answer does not come is tried again, for a minute or two.
 const mostTries, askAgain = 10, 2 * time.Second
 
 // away reports whether asking again may help.
@@ -305,9 +304,8 @@ func (s State) Ended() bool {
 	return !s.Ending && (s.Condition == Done || s.Condition == Stopped || s.Condition == Failed || s.Condition == Lost)
 }
 
-// Tell pauses, resumes or stops orders that have not ended; n counts them. To resume begins also
-// those again that failed, or were lost, where a worker of their host is there: it goes on with what
-// its store has.
+// Tell pauses, resumes or stops orders that have not ended; n counts them. To resume also restarts orders that
+// failed, or were lost, if a worker of their host is there: it goes on with its store.
 func (c Campaigns) Tell(ctx context.Context, orders []string, word string) (n int, err error) {
 	all, err := c.States(ctx, orders)
 	if err != nil {
@@ -359,7 +357,7 @@ func (c Campaigns) again(ctx context.Context, all []State) (n int, err error) {
 	return n, nil
 }
 
-// Fetched holds what came home of an order.
+// Fetched holds an order's results.
 type Fetched struct {
 	State
 	Here  int64 `json:"here"`         // the run's number in this store. 0 means there is nothing yet

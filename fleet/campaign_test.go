@@ -30,7 +30,7 @@ import (
 	"filewise"
 )
 
-// Anyone who asks for labels that no host has reads which there are.
+// A request for labels that no host has lists the existing ones.
 func TestLabelsThatAreThereAreNamed(t *testing.T) {
 	hosts := []Present{{Offer: Offer{Host: "db1", Labels: []string{"storage=nvme"}}}, {Offer: Offer{Host: "db2",
 		Labels: []string{"storage=nvme", "rack=b"}}}}
@@ -178,7 +178,7 @@ func TestListWithoutTheKey(t *testing.T) {
 	}
 }
 
-// busy is a Temporal that starts a workflow, and is too late to say so.
+// busy is a Temporal that starts a workflow, and answers too late.
 type busy struct {
 	workflowservice.UnimplementedWorkflowServiceServer
 	asked atomic.Int64
@@ -352,7 +352,7 @@ func TestAnyHost(t *testing.T) {
 	}
 }
 
-// A Temporal that is away ends no trial: only who asks for its end does, and hears what there is.
+// A Temporal that is away ends no trial: only a request to end it does, and gets what there is.
 func TestTemporalAwayEndsNoTrial(t *testing.T) {
 	b := &bench{site: site(t), idle: time.Minute}
 	if s, err := b.Next(t.Context(), Request{Order: order("inserts")}); err != nil || s.Trials == 0 {

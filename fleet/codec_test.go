@@ -118,7 +118,7 @@ func TestSettingsAreRefused(t *testing.T) {
 	}
 }
 
-// Where TLS fails the remedy states what is missing.
+// If TLS fails the remedy names what is missing.
 func TestUnreachableByTLS(t *testing.T) {
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

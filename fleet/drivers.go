@@ -84,7 +84,7 @@ func (c Campaigns) drive(ctx context.Context, host string, o drivers.Order) (a d
 
 var errNoWorker = errors.New("no worker is there")
 
-// asked is why a request did not reach a driver, in words.
+// asked returns why a request did not reach a driver, in words.
 func asked(err error) error {
 	var late *temporal.TimeoutError
 	switch {
@@ -98,7 +98,7 @@ func asked(err error) error {
 	return errors.New(cause(err))
 }
 
-// Driver has one host do what its crew asks for.
+// Driver has one host carry out its crew's request.
 func Driver(ctx workflow.Context, host string, o drivers.Order) (a drivers.Answer, err error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue: queueOf(host), ScheduleToStartTimeout: driverAway, StartToCloseTimeout: longestDrive, HeartbeatTimeout: driverWithin,

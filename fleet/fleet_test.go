@@ -107,7 +107,7 @@ func order(experiment string) Order {
 	return Order{Campaign: "storage", Experiment: experiment, Host: "db1", Patience: time.Hour}
 }
 
-// result returns how the workflow has ended.
+// result returns the workflow's result.
 func result(t *testing.T, env *testsuite.TestWorkflowEnvironment) (s State) {
 	t.Helper()
 	if err := env.GetWorkflowError(); err != nil {
@@ -521,7 +521,7 @@ func TestWorkerSaysWhatTemporalLogs(t *testing.T) {
 	}
 }
 
-// A driver's host does what its crew asks for, and states what it cannot do.
+// A driver's host carries out its crew's requests, and reports what it cannot do.
 func TestDriverThroughTemporal(t *testing.T) {
 	at := site(t)
 	at.Engine = func(string) (filewise.Engine, error) { return fake.New(fake.Config{}), nil }
@@ -587,8 +587,8 @@ func TestTrialsThatComeTogether(t *testing.T) {
 	}
 }
 
-// Trials that are shorter than a share are measured without asking for each, those asked for ahead
-// too; a share that ends anywhere loses none.
+// Trials that are shorter than a share are measured without a request for each, including trials requested ahead; a
+// share that ends anywhere loses none.
 func TestShortTrialsShareAStep(t *testing.T) {
 	at := site(t)
 	for experiment, share := range map[string]time.Duration{"whole": time.Hour, "pieces": 3 * time.Millisecond} {

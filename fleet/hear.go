@@ -54,7 +54,7 @@ func (l *listener) Handle(_ context.Context, r slog.Record) error {
 		l.lost()
 	case (r.Message == logPoll || r.Message == logTask) && err != nil:
 		l.once(filewise.Plain(unreachable(err)))
-	case r.Level >= slog.LevelError && !errors.Is(err, context.Canceled): // which a campaign has asked for
+	case r.Level >= slog.LevelError && !errors.Is(err, context.Canceled): // which a campaign has requested
 		text := "Temporal: " + strings.TrimSuffix(r.Message, ".")
 		if err != nil {
 			text += fmt.Sprintf(": %v", err)

@@ -42,7 +42,7 @@ func having(all []Present, labels []string) (out []Present, err error) {
 	return out, nil
 }
 
-// labelsOf returns what hosts can be chosen by.
+// labelsOf returns the labels by which hosts can be chosen.
 func labelsOf(all []Present) string {
 	var hosts, labels []string
 	for _, p := range all {
@@ -115,7 +115,7 @@ func Older(states []State, study Study) (n int) {
 	return n
 }
 
-// Started holds what a campaign was begun with.
+// Started holds the parts of a campaign's start.
 type Started struct {
 	Campaign string    `json:"campaign"`
 	Started  int       `json:"started"` // orders
@@ -128,7 +128,7 @@ type Told struct {
 	Told     int    `json:"told"` // orders that had not ended, or begin again
 }
 
-// Words say who has heard it.
+// Words list the receivers.
 func (t Told) Words() string {
 	if t.Told == 0 {
 		return fmt.Sprintf("All orders of campaign %s have ended: another --name measures again; \"resume\" begins those again that failed "+

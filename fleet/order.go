@@ -2,8 +2,8 @@
 // its own store; a workflow for each experiment and host asks it for one trial after the other, and survives whatever
 // dies in between. The experiment's results come home as a bundle.
 //
-// What a workflow remembers is in its history, which others may read: orders name no secret, and errors are masked by
-// the worker. A workflow is replayed from its history by whatever worker is there, also a newer one: a change of its
+// A workflow's state is in its history, which others may read: orders name no secret, and errors are masked by the
+// worker. A workflow is replayed from its history by whatever worker is there, also a newer one: a change of its
 // steps needs workflow.GetVersion, and TestHistoryIsReplayed has a history of each version.
 package fleet
 
@@ -48,7 +48,7 @@ const campaignPrefix = "filewise-campaign/" // of ids
 
 func idOf(campaign string) string { return campaignPrefix + campaign + "/" }
 
-// mostStudy holds what an order may have of a study and its scripts: each question to its host has them.
+// mostStudy bounds an order's study and its scripts: each question to its host has them.
 const mostStudy = 256 << 10
 
 func (o Order) bytes() int {
@@ -79,7 +79,7 @@ func (o Order) check() error {
 	return nil
 }
 
-// Standing is how far an order has come on its host.
+// Standing is an order's progress on its host.
 type Standing struct {
 	Run     int64  `json:"run"`               // in the host's store. 0 means not begun
 	Trials  int    `json:"trials"`            // stored there, pilots and failed ones included
@@ -87,7 +87,7 @@ type Standing struct {
 	Verdict string `json:"verdict,omitempty"` // so far, in a sentence
 	Ended   bool   `json:"ended,omitempty"`   // nothing is left to measure
 	Why     string `json:"why,omitempty"`
-	// Doing is where in the plan the host is, and in what stage of a trial. Empty means between two.
+	// Doing is the host's place in the plan, and the stage of a trial. Empty means between two.
 	Doing   string         `json:"doing,omitempty"`
 	Layouts []web.Estimate `json:"layouts,omitempty"` // so far, without the baseline
 }
@@ -115,7 +115,7 @@ type State struct {
 	Changed   time.Time `json:"changed"`          // when the host answered last
 	Error     string    `json:"error,omitempty"`
 	Bundle    Bundle    `json:"bundle"`
-	Steps     int       `json:"steps"` // asked of the host in all
+	Steps     int       `json:"steps"` // requests to the host in all
 }
 
 // Bundle is the result as it waits to be fetched, also the part of it that has come so far.
@@ -132,7 +132,7 @@ type Part struct {
 	Bytes []byte `json:"bytes"`
 }
 
-// Offer holds what a worker's host has.
+// Offer describes a worker's host.
 type Offer struct {
 	Host    string            `json:"host"`
 	Labels  []string          `json:"labels"` // KEY=VALUE

@@ -14,11 +14,11 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// answerWithin states how long a worker may take to report how an order stands: Temporal takes minutes to notice dead
+// answerWithin is the time that a worker may take to report an order's state: Temporal takes minutes to notice dead
 // ones, and would wait for them.
 const answerWithin = 10 * time.Second
 
-// ask asks a workflow, by any worker; if none answers it is replayed here, from its history.
+// ask queries a workflow, through any worker; if none answers it is replayed here, from its history.
 func (c Campaigns) ask(ctx context.Context, id, query string, to any, arg ...any) (replayed *progress, err error) {
 	within, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
@@ -50,7 +50,7 @@ func (c Campaigns) replay(ctx context.Context, id string) (e *progress, err erro
 	return replayed(&events, c.how)
 }
 
-// replayed returns what a history comes to.
+// replayed returns the state after a history.
 func replayed(h *historypb.History, how worker.WorkflowReplayerOptions) (e *progress, err error) {
 	how.DisableDeadlockDetection = true
 	r, err := worker.NewWorkflowReplayerWithOptions(how)
@@ -74,7 +74,7 @@ func replayed(h *historypb.History, how worker.WorkflowReplayerOptions) (e *prog
 	return e, nil
 }
 
-// unanswered reports that no worker is there that could say more.
+// unanswered reports that no worker is there that could add more.
 func (s *State) unanswered(heard time.Time) {
 	if s.Ended() {
 		return

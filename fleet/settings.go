@@ -14,7 +14,7 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// quotedValue holds what an error about a file quotes of it.
+// quotedValue matches an error's quotation of a file.
 var quotedValue = regexp.MustCompile(`but found "(.*)" instead`)
 
 const fileVariable = "TEMPORAL_CONFIG_FILE"
@@ -43,7 +43,7 @@ func settings() (o client.Options, err error) {
 		return o, nil
 	}
 	if found := quotedValue.FindStringSubmatch(err.Error()); found != nil {
-		err = filewise.HideIn(err, filewise.Secret(found[1])) // of a key without quotes, say
+		err = filewise.HideIn(err, filewise.Secret(found[1])) // of a key without quotes, for example
 	}
 	return o, filewise.Errorf(filewise.CodeUsage, "correct TEMPORAL_… in the environment, or temporal.toml", "settings of Temporal: %w", err)
 }

@@ -18,7 +18,7 @@ import (
 	"filewise/watch/web"
 )
 
-// States returns how orders stand.
+// States returns the orders' states.
 func (c Campaigns) States(ctx context.Context, orders []string) (out []State, err error) {
 	out = make([]State, len(orders))
 	c.silent.Store(false) // a worker may have come
@@ -29,7 +29,7 @@ func (c Campaigns) States(ctx context.Context, orders []string) (out []State, er
 	return out, err
 }
 
-// Readable returns how orders stand, also orders of which nothing can be read without their key.
+// Readable returns the orders' states, also of orders of which nothing can be read without their key.
 func (c Campaigns) Readable(ctx context.Context, orders []string) ([]State, error) {
 	out := make([]State, len(orders))
 	c.silent.Store(false)

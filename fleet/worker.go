@@ -61,7 +61,7 @@ func Dial(ctx context.Context, address string, say func(string)) (out Campaigns,
 	return out, nil
 }
 
-// reachable states what to do if Temporal cannot be reached.
+// reachable returns the remedy if Temporal cannot be reached.
 func reachable(err error) string {
 	for _, c := range []struct{ said, remedy string }{
 		{"does not look like a TLS handshake", "it speaks no TLS there: take TEMPORAL_TLS… and the API key away, which turns TLS " +
@@ -88,7 +88,7 @@ func identity() string {
 	return ""
 }
 
-// elsewhere is another machine than me that has asked for the work of a host. Empty means there is none.
+// elsewhere is another machine than me that has polled for the work of a host. Empty means there is none.
 func elsewhere(pollers []*taskqueue.PollerInfo, me string) string {
 	for _, p := range pollers {
 		if name, ok := strings.CutPrefix(p.GetIdentity(), identityPrefix); ok && p.GetIdentity() != me && alive(p) {
@@ -154,7 +154,7 @@ func Work(ctx context.Context, c Campaigns, site Site) error {
 	}
 }
 
-// activities returns what a workflow may ask of the host.
+// activities are the activities that a workflow may run on the host.
 func (b *bench) activities() map[string]any {
 	return map[string]any{"Next": b.Next, "Close": b.Close, "Export": b.Export, actDrive: b.Drive}
 }

@@ -43,8 +43,8 @@ type progress struct {
 
 const changeAhead = "ahead"
 
-// Experiment has one order measured, trial after trial, and returns how it ended. What comes next is decided by
-// Plan.Next where it is measured.
+// Experiment has one order measured, trial after trial, and returns its end. What comes next is decided by Plan.Next
+// where it is measured.
 func Experiment(ctx workflow.Context, s State) (State, error) { return start(ctx, s).run(ctx) }
 
 func start(ctx workflow.Context, s State) *progress {
@@ -92,7 +92,7 @@ func (e *progress) long(ctx workflow.Context) bool {
 	return e.Steps-e.began >= mostSteps || workflow.GetInfo(ctx).GetContinueAsNewSuggested()
 }
 
-// step asks for the next trial. True means there is none any more.
+// step requests the next trial. True means there is none any more.
 func (e *progress) step(ctx workflow.Context) (over bool, err error) {
 	e.Steps++
 	n, a := e.Standing.Trials, e.ahead
@@ -189,7 +189,7 @@ type asking struct {
 	Request
 }
 
-// begin asks the host for something.
+// begin sends the host a request.
 func (e *progress) begin(ctx workflow.Context, what string, r Request) *asking {
 	ctx, cancel := workflow.WithCancel(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue: queueOf(e.Host), ScheduleToStartTimeout: e.Patience, StartToCloseTimeout: 7 * 24 * time.Hour,
@@ -264,7 +264,7 @@ func (e *progress) pause(ctx workflow.Context) {
 	e.Error, e.Condition = "", Waiting
 }
 
-// mostParts is how large a bundle may be that a history takes.
+// mostParts bounds the size of a bundle that a history takes.
 const mostParts = 40
 
 // home takes the bundle into the workflow's history, where it can be fetched also when the host is gone. To stop once

@@ -12,7 +12,7 @@ import (
 // answers, or sends rows without end, would hold the command for ever. Tests shorten it.
 var askPatience = 30 * time.Second
 
-// lateness holds what a question may take to end after its time, before it is left behind. Tests shorten it.
+// lateness is the time that a question may take to end after its time, before it is left behind. Tests shorten it.
 var lateness = 5 * time.Second
 
 // dropPatience bounds the drop of what a killed run has left, which may hold a lot of data.

@@ -12,13 +12,13 @@ import (
 	"filewise/lab/experiment"
 )
 
-// BackupCost is the check that states what comparing backups of a database takes.
+// BackupCost is the check that gives the cost of comparing backups of a database.
 const BackupCost = "time and bytes"
 
-// assumedRate holds what a backup is taken to read, in bytes a second, if the server has no record of one.
+// assumedRate is the rate at which a backup is taken to read, in bytes a second, if the server has no record of one.
 const assumedRate = 100 << 20
 
-// backupCost states how many bytes and how long comparing backups of the user's database takes.
+// backupCost gives the bytes and the time of comparing backups of the user's database.
 func (env *Environment) backupCost(ctx context.Context) []filewise.Finding {
 	sizer, ok := env.Server.(filewise.BackupSizer)
 	if !ok {

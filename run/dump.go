@@ -128,7 +128,7 @@ func (y *yielding) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// longestYield states how long a dump, which has the server keep an old state of the data, stands still.
+// longestYield is the time for which a dump, which has the server keep an old state of the data, stands still.
 const longestYield = 10 * time.Minute
 
 // yield waits while others need the server.

@@ -12,7 +12,7 @@ import (
 	"filewise/run/plan"
 )
 
-// Environment holds what a plan is measured in, or what is looked at without a plan: the opened server with its
+// Environment is a plan's place of measurement, or the target of a look without a plan: the opened server with its
 // directories and locks. Close gives all of it back.
 type Environment struct {
 	Engine   filewise.Engine

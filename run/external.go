@@ -52,7 +52,7 @@ func (env *Environment) connect(ctx context.Context, login Login) error {
 	return nil
 }
 
-// unreachable reports that a server could not be opened, if the engine does not say it better.
+// unreachable reports that a server could not be opened, if the engine does not give a better reason.
 func (env *Environment) unreachable(ctx context.Context, err error) error {
 	if filewise.CodeOf(err) != filewise.CodeInternal || ctx.Err() != nil {
 		return err

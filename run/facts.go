@@ -51,7 +51,7 @@ func scriptFacts(scripts []filewise.Script) []filewise.Fact {
 	return out
 }
 
-// Warnings returns what a report has to say of any result of the plan here, as far as it is known: of volumes,
+// Warnings returns a report's warnings about any result of the plan here, as far as they are known: of volumes,
 // layouts, server and engine.
 func (env *Environment) Warnings() []filewise.Warning {
 	t := env.Plan.Target

@@ -29,7 +29,7 @@ func (env *Environment) Examine(ctx context.Context) []filewise.Finding {
 	return env.HideIn(accept(found, env.Plan.Target.Allowed))
 }
 
-// accept makes warnings of what the user has accepted, and states how the rest is.
+// accept makes warnings of what the user has accepted, and explains how to accept the rest.
 func accept(findings []filewise.Finding, allowed []string) []filewise.Finding {
 	for i := range findings {
 		f := &findings[i]
@@ -89,7 +89,7 @@ func Refused(t filewise.Target, findings []filewise.Finding) error {
 		t.Address, len(what), strings.Join(what, "\n  · "))
 }
 
-// findingWarnings returns what a report has to say of the server.
+// findingWarnings returns a report's warnings about the server.
 func findingWarnings(findings []filewise.Finding) []filewise.Warning {
 	var out []filewise.Warning
 	for _, f := range findings {
@@ -101,7 +101,7 @@ func findingWarnings(findings []filewise.Finding) []filewise.Warning {
 	return out
 }
 
-// labelWarnings returns what a report has to say of any result on the engine.
+// labelWarnings returns a report's warnings about any result on the engine.
 func labelWarnings(t filewise.Target, about filewise.Description) []filewise.Warning {
 	var out []filewise.Warning
 	add := func(code, text, remedy string) {

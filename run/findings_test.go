@@ -31,7 +31,7 @@ func TestAccept(t *testing.T) {
 	}
 }
 
-// What layouts of an engine say nothing about is no matter of backups of a user's own database.
+// The limits of an engine's layouts do not concern backups of a user's own database.
 func TestNoteIsOfLayouts(t *testing.T) {
 	about := filewise.Description{Note: "partitions are not files"}
 	said := labelWarnings(filewise.Target{Mode: filewise.External}, about)

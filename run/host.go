@@ -9,7 +9,7 @@ import (
 	"filewise/lab/experiment"
 )
 
-// HostOf returns what is known of a target's machine without asking its server.
+// HostOf returns the facts of a target's machine without asking its server.
 func HostOf(t filewise.Target) experiment.Host {
 	if t.Mode == filewise.External && (t.Address == nil || !t.Address.Here()) {
 		return experiment.Host{}

@@ -46,7 +46,7 @@ func (l Leftover) Words(dry bool) string {
 	return what
 }
 
-// Leftovers returns what killed runs have left on an external server that was looked at.
+// Leftovers returns the leftovers of killed runs on an external server that was looked at.
 func (env *Environment) Leftovers(ctx context.Context) ([]Leftover, error) {
 	cleaner, ok := env.Server.(filewise.Cleaner)
 	if !ok {

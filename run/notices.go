@@ -60,7 +60,7 @@ func (n *notices) need(needs []SpaceNeed) {
 	}
 }
 
-// guard asks the run's other guard, and looks at the space.
+// guard calls the run's other guard, and looks at the space.
 func (n *notices) guard(ask func() error) func() error {
 	if n == nil {
 		return ask
@@ -101,7 +101,7 @@ func (n *notices) message(e notify.Event, what, text string) notify.Message {
 	}
 }
 
-// recorded hears of every trial that is stored.
+// recorded receives every trial that is stored.
 func (n *notices) recorded(t filewise.Trial) {
 	if n == nil || t.State != filewise.Failed || t.Cell.Attempt < n.plan.Attempts || experiment.Void(t) {
 		return
@@ -142,7 +142,7 @@ func (n *notices) watchSpace(between bool) {
 	}
 }
 
-// decisions returns what a judgement comes to, as messages have it.
+// decisions returns a judgement's decisions, as messages have it.
 func decisions(j experiment.Judgement) []notify.Decision {
 	var out []notify.Decision
 	for _, d := range j.Decisions() {
@@ -152,7 +152,7 @@ func decisions(j experiment.Judgement) []notify.Decision {
 	return out
 }
 
-// ended is how the run ended.
+// ended sends the run's end.
 func (n *notices) ended(out Outcome, cause error) {
 	if n == nil {
 		return

@@ -49,7 +49,7 @@ type Observer interface {
 	Close()                  // no trial will be measured any more
 }
 
-// Outcome holds what came of a run.
+// Outcome is a run's result.
 type Outcome struct {
 	Run  store.Run // ID 0: it ended before it was stored
 	Data report.Data

@@ -70,8 +70,8 @@ func (env *Environment) Space() ([]SpaceNeed, error) {
 	return needs, nil
 }
 
-// fixedWork returns what a layout's files on a volume grow to at least by fixed work, which is spread evenly over all
-// files. What a time window leaves is not known.
+// fixedWork returns the least size to which a layout's files on a volume grow by fixed work, which is spread evenly
+// over all files. The growth in a time window is not known.
 func fixedWork(p experiment.Plan, l filewise.Layout, v filewise.Volume) int64 {
 	var there int64
 	volumes := l.DataVolumes(p.Target.Volumes)

@@ -10,8 +10,8 @@ import (
 	"filewise"
 )
 
-// A volume that is unmounted in mid-run, or replaced, is seen at once, and its coming
-// back too; so is that little is left of it.
+// A volume that is unmounted in mid-run, or replaced, is seen at once, and its coming back too; so is a lack of space
+// on it.
 func TestGuardVolume(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "volume")
 	do := func(err error) {
@@ -38,7 +38,7 @@ func TestGuardVolume(t *testing.T) {
 	do(os.Remove(dir))
 	do(os.Rename(dir+".away", dir))
 	do(ask())
-	if runtime.GOOS == "linux" { // where nothing is free there
+	if runtime.GOOS == "linux" { // nothing is free there
 		ask = guard([]filewise.Volume{{Name: "here", Dir: "/proc"}})
 		refused("no 16 MiB left")
 	}

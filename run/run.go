@@ -14,9 +14,8 @@ import (
 	"filewise/results/store"
 )
 
-// Run measures a plan, stores every trial, and returns what came of it. When ctx ends,
-// the running trial is ended cleanly, and Resume goes on. A plan that cannot be measured
-// here is refused before anything is made.
+// Run measures a plan, stores every trial, and returns its outcome. When ctx ends, the running trial is ended
+// cleanly, and Resume goes on. A plan that cannot be measured here is refused before anything is made.
 func Run(ctx context.Context, p experiment.Plan, o Options) (out Outcome, err error) {
 	// A store that cannot be used is found before the set-up, one that does not exist is
 	// made after it: a refused run leaves none.
@@ -129,7 +128,7 @@ func Resume(ctx context.Context, r archive.Run, o Options) (out Outcome, err err
 	})
 }
 
-// over returns what came of a run that has nothing left to measure. One that was ended after its last trial and
+// over returns the outcome of a run that has nothing left to measure. One that was ended after its last trial and
 // before its end was stored is given that end.
 func over(ctx context.Context, st *store.Store, r archive.Run, d experiment.Decision, o Options) (Outcome, error) {
 	if r.Ending == experiment.GoesOn {

@@ -64,7 +64,7 @@ func (w *worker) empty(t *testing.T) {
 	}
 }
 
-// stopAfter asks the run to stop once so many trials are stored.
+// stopAfter has the run stop once so many trials are stored.
 type stopAfter struct {
 	trials  int
 	monitor *web.Monitor

@@ -45,7 +45,7 @@ func (l *serverLock) giveBack() error {
 // errNotHeld: the lock could not be taken again after it was lost.
 var errNotHeld = errors.New("the server's measuring lock is not held")
 
-// held asks the server whether the lock is held still.
+// held checks with the server that the lock is held still.
 func (l *serverLock) held(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,7 +72,7 @@ const (
 	mostLost   = 3                // trials in a row that are ended by the lock's loss, before the run is
 )
 
-// isHeld asks the server for its lock; the error reports that it may be another's.
+// isHeld checks with the server for its lock; the error reports that it may be another's.
 func (w *watch) isHeld(ctx context.Context) error {
 	if w.held == nil {
 		return nil

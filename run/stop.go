@@ -33,7 +33,8 @@ func (m Measured) String() string {
 	return fmt.Sprintf("run %d (%v)", m.Run, m.Owner)
 }
 
-// Stop asks the run to end cleanly, and waits until its process has ended. The error is as of process.Identity.Ask.
+// Stop sends the run the signal to end cleanly, and waits until its process has ended. Its error is
+// process.Identity.Ask's.
 func (m Measured) Stop(ctx context.Context, patience time.Duration) error {
 	return m.Owner.Ask(ctx, patience, m.Prove, func(ctx context.Context) error {
 		state, err := scratch.StateDir()
@@ -49,8 +50,8 @@ func stored(path string, id int64, owner process.Identity) Measured {
 	return Measured{id, owner, func(pid int) error { return store.RunBy(path, id, pid) }}
 }
 
-// Measuring finds the run that is being measured: the one that ref names, or the one of this store. The run of
-// another store, or user, is refused by its name.
+// Measuring finds the run that is being measured: the named one, or this store's. The run of another store, or user,
+// is refused by its name.
 func Measuring(ctx context.Context, path, ref string) (Measured, error) {
 	if ref != "" {
 		s, err := archive.Load(ctx, path, ref)
@@ -106,7 +107,7 @@ func in(h hostlock.Holder) string {
 	return ", in " + filewise.Printable(h.Store)
 }
 
-// Holding returns what the process of that number measures, under any user.
+// Holding returns the measurement of the process of that number, under any user.
 func Holding(ctx context.Context, pid int) (Measured, error) {
 	holder, held, err := hostlock.Current(ctx)
 	if err != nil {

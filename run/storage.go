@@ -196,7 +196,7 @@ func writeSynced(file *os.File, block []byte, i int) error {
 	return failedCalibration(file.Sync())
 }
 
-// failedCalibration states what failed; a full volume stays one, and ends the run.
+// failedCalibration names what failed; a full volume stays one, and ends the run.
 func failedCalibration(err error) error {
 	if err == nil {
 		return nil

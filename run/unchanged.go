@@ -26,7 +26,7 @@ func (m *measurement) unchanged(ctx context.Context, run store.Run, measuring bo
 		"filewise run", run.ID), "run %d cannot go on, for its trials would not be comparable: %s", run.ID, strings.Join(changed, "; "))
 }
 
-// changes returns what must be the same in a run and is not.
+// changes returns what changed although it must stay the same in a run.
 func changes(before, now store.Run) (out []string) {
 	for _, u := range archive.Unlike(before, now) {
 		out = append(out, fmt.Sprintf("%s was %s, and is %s", u.What, u.Before, u.After))

@@ -21,7 +21,7 @@ type watch struct {
 	limits  []limit.Limit
 	monitor filewise.Monitor            // nil means no other user works there
 	renew   func(context.Context) error // takes the server's lock again. Nil means there is none
-	held    func(context.Context) error // asks whether it is held. Nil means there is none
+	held    func(context.Context) error // checks whether it is held. Nil means there is none
 	space   func() error                // nil: not watched
 	notify  func(experiment.Event)
 
@@ -63,7 +63,7 @@ func stopped(format string, args ...any) error {
 	return filewise.Errorf(filewise.CodeStopped, "whatever is finished is stored; \"filewise resume\" goes on", format, args...)
 }
 
-// recorded hears of every trial that is stored.
+// recorded receives every trial that is stored.
 func (w *watch) recorded(t filewise.Trial) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -193,7 +193,7 @@ func (w *watch) renewed(ctx context.Context) error {
 	return w.renew(ctx)
 }
 
-// lookAgain states how long a wait sleeps at most: the wall clock may be set.
+// lookAgain is the longest sleep of a wait: the wall clock may be set.
 const lookAgain = 20 * time.Second
 
 // awaitWindow waits for a window in which the trial can end, too.

@@ -12,7 +12,7 @@ import (
 	"filewise/run/plan"
 )
 
-// acrossFlags holds what compare takes for several hosts.
+// acrossFlags are compare's flags for several hosts.
 type acrossFlags struct {
 	across         bool
 	filters        []string
@@ -48,7 +48,7 @@ func (f *acrossFlags) check(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// compareAcross shows what the runs of several hosts say together.
+// compareAcross shows the result of the runs of several hosts together.
 func (a *app) compareAcross(ctx context.Context, args []string, f *acrossFlags, confidence float64, meant []string, rules int) error {
 	format, err := f.kind(a)
 	if err != nil {

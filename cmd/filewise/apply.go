@@ -13,7 +13,7 @@ import (
 	"filewise/run/plan"
 )
 
-// applyFlags say to which database, and where the scripts go.
+// applyFlags name the database, and the scripts' place.
 type applyFlags struct {
 	server  plan.TargetOptions
 	places  plan.PlaceOptions

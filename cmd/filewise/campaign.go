@@ -121,7 +121,7 @@ func (f *campaignFlags) hosts(ctx context.Context, c fleet.Campaigns) ([]fleet.P
 	return c.With(ctx, f.labels)
 }
 
-// sayOlder states how many of the orders, n of which are new, were started with another study.
+// sayOlder reports how many of the orders, n of which are new, were started with another study.
 func (a *app) sayOlder(ctx context.Context, c fleet.Campaigns, orders []string, n int, s fleet.Study) error {
 	if n == len(orders) {
 		return nil
@@ -286,7 +286,7 @@ func (a *app) ordered(ctx context.Context, f *campaignFlags, name string, do fun
 	})
 }
 
-// fetch takes the orders' results home, and shows what the hosts of each experiment say.
+// fetch takes the orders' results home, and shows each experiment's result over its hosts.
 func (a *app) fetch(ctx context.Context, c fleet.Campaigns, orders []string) (err error) {
 	st, err := store.Open(ctx, a.storePath)
 	if err != nil {

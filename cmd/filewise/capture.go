@@ -12,7 +12,7 @@ import (
 	"filewise/run/plan"
 )
 
-// captured holds what was read, with the study file if that is not written to a file.
+// captured is the study, with its file if that is not written to a file.
 type captured struct {
 	*capture.Study
 	YAML string `json:"study"`

@@ -66,7 +66,7 @@ func (a *app) printLeftovers(left []scratch.Leftover) error {
 	})
 }
 
-// leftoverLine states what was found and what became of it.
+// leftoverLine reports the finding and what became of it.
 func leftoverLine(l scratch.Leftover) string {
 	what := l.Path
 	if what == "" {

@@ -87,7 +87,7 @@ func (l *line) silence() {
 	l.pairs = nil
 }
 
-// reset ends the connections that there are as a router does that has forgotten them.
+// reset ends the present connections as a router does that has forgotten them.
 func (l *line) reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -152,7 +152,7 @@ func TestCutLine(t *testing.T) {
 			}
 			code := p.exit(c)
 			_, state, plan, trials := p.newest()
-			complete, err := filewisetest.AsPlanned(plan, trials) // the one that was reset may have failed
+			complete, err := filewisetest.AsPlanned(plan, trials) // the connection that was reset may have failed
 			if err != nil || !complete || state != "done" || code != 0 {
 				t.Errorf("exit code %d, complete %v, %s: %v\n%s%s", code, complete, state, err, &c.stderr, &c.stdout)
 			}

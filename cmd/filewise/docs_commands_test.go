@@ -118,7 +118,7 @@ func groupsOf(c *cobra.Command) (all []flagGroup) {
 	return all
 }
 
-// documented are all commands except those of a shell's completion, which cobra itself describes.
+// documented are all commands except the ones for a shell's completion, which cobra itself describes.
 func documented(root *cobra.Command) []*cobra.Command {
 	var all []*cobra.Command
 	for _, c := range root.Commands() {

@@ -124,7 +124,7 @@ func (a *app) diagnose(ctx context.Context, o *plan.Options, f *doctorFlags) (*d
 	return d, a.resolve(ctx, made, &o.TargetOptions, d)
 }
 
-// patient returns what the options name, to be looked at.
+// patient returns the target that the options name, to be looked at.
 func (a *app) patient(made plan.Made, login run.Login, f *doctorFlags) doctor.Patient {
 	p := doctor.Patient{Engine: made.Engine, Plan: made.Plan, Options: made.Options, Login: login, Hide: a.masked}
 	if f.all {

@@ -80,7 +80,7 @@ func opposes(t *testing.T, engines plan.Engines, scenario, target string, values
 	}
 }
 
-// doneBy returns what a run with the arguments would have servers and clients do.
+// doneBy returns the work of servers and clients in a run with the arguments.
 func doneBy(t *testing.T, engines plan.Engines, scenario string, args ...string) (string, error) {
 	t.Helper()
 	o, fs := plan.New(), pflag.NewFlagSet("plan", pflag.ContinueOnError)

@@ -42,7 +42,7 @@ func (a *app) enginesCommand() *cobra.Command {
 	return cmd
 }
 
-// engineInfo holds what is known of an engine.
+// engineInfo is the output for an engine.
 type engineInfo struct {
 	Name string `json:"name"`
 	filewise.Description
@@ -61,8 +61,8 @@ func known(e filewise.Engine) engineInfo {
 	return info
 }
 
-// infoOf asks an engine what it is. Offers need an opened server; opening an
-// embedded engine starts nothing.
+// infoOf returns an engine's facts about itself. Offers need an opened server; opening an embedded engine starts
+// nothing.
 func infoOf(ctx context.Context, e filewise.Engine) engineInfo {
 	info := known(e)
 	if info.Mode != filewise.Embedded {
@@ -79,7 +79,7 @@ func infoOf(ctx context.Context, e filewise.Engine) engineInfo {
 	return info
 }
 
-// openedInfo opens an engine, or a server, and asks what it offers.
+// openedInfo opens an engine, or a server, and adds its offers.
 func (a *app) openedInfo(cmd *cobra.Command, f *plan.TargetOptions) (info engineInfo, err error) {
 	c, err := registry().Choose(f)
 	if err != nil {

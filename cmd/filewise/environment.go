@@ -64,7 +64,7 @@ func (a *app) named(message, remedy string) (string, string) {
 	return message, remedy
 }
 
-// environment takes what the variables say for a command.
+// environment takes the variables' values for a command.
 func (a *app) environment(cmd *cobra.Command) error {
 	a.unknownVariables(cmd.Root())
 	var err error

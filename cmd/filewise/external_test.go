@@ -48,7 +48,7 @@ type existing struct {
 	dump   func() (string, error)                 // of everything of the user's, and of the catalogue
 	daemon *daemon
 	layout string // a name that a run's layout of two files has
-	// working asks how many sessions of the account execute a statement.
+	// working counts the account's sessions that execute a statement.
 	working string
 	// own is a database of theirs that the account may read; options are two values of one
 	// for its backups.
@@ -239,8 +239,7 @@ func (f *existing) killAndClean(t *testing.T, p *place) {
 }
 
 // holdsWithDatabase stops a run's process when it has built a database, and reports whether that is still there with
-// all done that the run has asked of the server: so it stays until the run goes on or is killed, however long that
-// takes.
+// all of the run's statements finished: so it stays until the run goes on or is killed, however long that takes.
 func (f *existing) holdsWithDatabase(c *child) (bool, error) {
 	if out, err := f.sql(listDatabases); err != nil || !strings.Contains(out, "filewise_") {
 		return false, err

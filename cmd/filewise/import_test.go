@@ -65,8 +65,8 @@ func bundleFor(t testing.TB, change func(any)) []byte {
 	return changed
 }
 
-// A run is carried to another store, looked at there like any other, reported when it comes twice, and goes on
-// nowhere but where it was measured.
+// A run is carried to another store, looked at there like any other, reported when it comes twice, and goes on at its
+// origin alone.
 func TestImportCommand(t *testing.T) {
 	h := newHome(t)
 	file := filepath.Join(h.dir, "run.tar.gz")

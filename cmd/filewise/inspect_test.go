@@ -117,7 +117,7 @@ func (p *place) plansWhatInspectProposes(args ...string) {
 	}
 }
 
-// Of SQLite's files, while another connection holds the one's lock.
+// SQLite's files, while another connection holds a lock on one.
 func TestInspectSQLite(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

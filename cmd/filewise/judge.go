@@ -68,7 +68,7 @@ func (a *app) judgeCommand() *cobra.Command {
 	return cmd
 }
 
-// csvOptions returns how a file is read.
+// csvOptions returns the options of reading a file.
 func csvOptions(family, decimal string) (tablecsv.Options, error) {
 	o := tablecsv.Options{Family: family}
 	switch decimal {
@@ -238,7 +238,7 @@ func (a *app) readCSV(path string, o tablecsv.Options) (all []tablecsv.Input, er
 	return nil, filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", sourceName(path), err)
 }
 
-// csvDesign returns how the numbers are judged: by the flags' rules.
+// csvDesign returns the design by which the numbers are judged: by the flags' rules.
 func csvDesign(f *plan.JudgeOptions, in tablecsv.Input, maxBlocks int) (out archive.Foreign, err error) {
 	cfg := verdict.DefaultConfig()
 	named := in.Design // by a file that Filewise exported; flags go before it

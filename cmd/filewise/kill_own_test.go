@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// ownStudy holds what capture might have written of the database of theirs.
+// ownStudy is a study as capture might have written it of the database of theirs.
 const ownStudy = `files: [1, 4]
 custom:
   tables:
@@ -100,7 +100,7 @@ func (o *owned) killed(t *testing.T, p *place, out string, within time.Duration,
 		before := o.dump(t, "sales")
 		for n := range kills {
 			apart := strings.Fields("unshare --pid --mount-proc --time --boottime 86400 --fork --kill-child filewise")
-			if !attacked() || moments.IntN(2) == 0 { // else what is killed is all of a container
+			if !attacked() || moments.IntN(2) == 0 { // else the killed process is all of a container
 				apart = apart[len(apart)-1:]
 			}
 			c := p.start(apart[0], append(apart[1:], args...)...)
@@ -133,7 +133,7 @@ func (o *owned) killed(t *testing.T, p *place, out string, within time.Duration,
 	})
 }
 
-// nothingLeft: the next start and clean remove what there is, and the database is as it was.
+// nothingLeft: the next start and clean remove all leftovers, and the database is as before.
 func (o *owned) nothingLeft(t *testing.T, p *place, before string) {
 	t.Helper()
 	p.show(p.run(0, "engines"))

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"filewise": checkedMain})
 }
 
-// attackVariable is set where proof/attack runs a test.
+// attackVariable is set when proof/attack runs a test.
 const attackVariable = "TEST_FILEWISE_ATTACK"
 
 // everything reports that the long part is to run too: scripts/test --all, of which nothing is skipped.
@@ -98,7 +98,7 @@ func TestScript(t *testing.T) {
 // tiny are the flags of a run of a few seconds that proves nothing.
 const tiny = "--files=1,2 --window=200ms --warm-up=50ms --max-blocks=3 --size=1MiB --connections=4 --durability=off --seed=1"
 
-// stateDir is where scripts keep FILEWISE_STATE, below $WORK.
+// stateDir is the scripts' FILEWISE_STATE, below $WORK.
 const stateDir = ".state"
 
 func condition(cond string) (bool, error) {

@@ -19,7 +19,7 @@ import (
 	"filewise/watch/notify/notifytest"
 )
 
-// home is where a command line runs that has its own store, state and lock.
+// home has a command line's own store, state and lock.
 type home struct {
 	dir string
 }

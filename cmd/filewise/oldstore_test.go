@@ -234,8 +234,7 @@ var worded = regexp.MustCompile(`(sentences|warnings|message|remedy|why|words|de
 var number = regexp.MustCompile(`\d+(\.\d+)?`)
 
 // undecided reports whether a text is the first one of an undecided verdict. It speaks of what a layout can gain at
-// most since, not of the widest limit to either side: of these other numbers the verdict itself holds that all are as
-// they were.
+// most since, not of the widest limit to either side: the verdict itself proves that the other numbers are unchanged.
 func undecided(text string) bool { return strings.HasPrefix(text, "Undecided: ") }
 
 // alike compares values of JSON: the older version's values are still there.

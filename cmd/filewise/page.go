@@ -90,7 +90,7 @@ func (a *app) keepPage(ctx context.Context, err error) error {
 	return w.err
 }
 
-// closePage ends the live page; the pages that are open hear of it.
+// closePage ends the live page; the open pages get that.
 func (a *app) closePage() {
 	if a.page != nil {
 		a.page.Close()

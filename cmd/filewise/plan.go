@@ -54,8 +54,8 @@ func (a *app) planCommand() *cobra.Command {
 	return cmd
 }
 
-// registerUnplanned registers the flags of run that no plan follows from, so that a line of run is one of plan. What
-// they say of the run is checked; what they do with its result, and the live page, is for run alone.
+// registerUnplanned registers the flags of run that no plan follows from, so that a line of run is one of plan. Their
+// conditions on the run are checked; their use of its result, and the live page, are for run alone.
 func (a *app) registerUnplanned(fs *pflag.FlagSet, g *resultFlags) {
 	those := pflag.NewFlagSet("", pflag.ContinueOnError)
 	new(pageFlags).register(those)
@@ -83,8 +83,8 @@ func (a *app) planOne(ctx context.Context, made plan.Made, g *resultFlags, sql b
 	return v.Refusal()
 }
 
-// previewOf is a plan's preview, with a forecast from the store's runs. A store that cannot be read takes nothing
-// from it but that: run states what is wrong with it.
+// previewOf is a plan's preview, with a forecast from the store's runs. A store that cannot be read costs only the
+// forecast: run reports what is wrong with it.
 func (a *app) previewOf(ctx context.Context, made plan.Made, g *resultFlags) (preview.Preview, error) {
 	if err := g.fit(&made.Plan); err != nil {
 		return preview.Preview{}, err

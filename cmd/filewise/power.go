@@ -13,7 +13,7 @@ import (
 	"filewise/run/preview"
 )
 
-// powerFlags say where the noise comes from.
+// powerFlags name the source of the noise.
 type powerFlags struct {
 	wanted bool
 	from   string
@@ -58,7 +58,7 @@ func (a *app) planPower(cmd *cobra.Command, o *plan.Options, power *powerFlags) 
 	return a.print(out, func(w *lineWriter) { w.printf("%s", out.Text()) })
 }
 
-// noiseFor finds the noise if the flags say.
+// noiseFor takes the noise from the flags' source.
 func (a *app) noiseFor(ctx context.Context, f *powerFlags, made plan.Made) (preview.Noise, error) {
 	switch {
 	case f.noise > 0:

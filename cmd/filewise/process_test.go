@@ -19,8 +19,8 @@ import (
 	"filewise/results/store"
 )
 
-// place is where filewise processes run that are interrupted and killed: a
-// volume with things of the user's, a store, a state directory and a lock.
+// place has filewise processes that are interrupted and killed: a volume with things of the user's, a store, a state
+// directory and a lock.
 type place struct {
 	t                    *testing.T
 	volume, store, state string

@@ -22,7 +22,7 @@ import (
 	"filewise/run/plan"
 )
 
-// Anyone who goes on with a run that was started with --no-password is not asked for one.
+// A run that was started with --no-password goes on without a password prompt.
 func TestNoPasswordIsRemembered(t *testing.T) {
 	t.Setenv("FILEWISE_PASSWORD", "")
 	a := &app{stdin: strings.NewReader(""), stderr: io.Discard}

@@ -22,7 +22,7 @@ import (
 	"filewise/watch/web"
 )
 
-// app holds what the commands share.
+// app holds the parts that commands share.
 type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -146,7 +146,7 @@ func (a *app) sweep(ctx context.Context, root *cobra.Command, args []string) {
 	}
 	reg, err := scratch.Open()
 	if err != nil {
-		return // commands that need scratch say so themselves
+		return // commands that need scratch report it themselves
 	}
 	left, err := reg.Sweep(ctx)
 	for _, l := range left {

@@ -35,7 +35,7 @@ func checkedMain() {
 	os.Exit(exitCode(err))
 }
 
-// asSchemasSay holds what a command line printed against its schemas.
+// asSchemasSay checks a command line's output against its schemas.
 func asSchemasSay(args []string, out []byte, said string) error {
 	cmd, _, err := new(app).command().Find(args)
 	if err == nil && len(out) > 0 {

@@ -234,7 +234,7 @@ func overwrite(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(errors.Join(err, f.Close()))
 }
 
-// measured RUN checks that every stored trial of a run is the one that the plan had next, and that nothing is left to
+// measured RUN checks that every stored trial of a run was the plan's next, and that nothing is left to
 // measure; with ! that something is left.
 func measured(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 1 {

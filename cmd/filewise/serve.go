@@ -67,7 +67,7 @@ Filewise's state directory, and stands in the URL that is printed on a terminal.
 	return cmd
 }
 
-// stopWithin states how long a run may take to end: its trial, and what it has built.
+// stopWithin is the time that a run may take to end: its trial, and its builds.
 const stopWithin = 2 * time.Minute
 
 func (a *app) stopCommand() *cobra.Command {

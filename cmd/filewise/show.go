@@ -74,7 +74,7 @@ func trialLine(t filewise.Trial) string {
 // measureText is a measure, with its name if a trial has several.
 func measureText(m filewise.Measure, named bool) string {
 	out := report.Measured(m)
-	if named && m.Unit != filewise.UnitTimes { // which say so themselves
+	if named && m.Unit != filewise.UnitTimes { // which state it themselves
 		out = m.Family + " " + out
 	}
 	if m.Tail > 0 || m.Sync > 0 {

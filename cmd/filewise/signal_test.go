@@ -81,7 +81,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// interrupt sends a signal to a measuring filewise, which ends its trial and states how to go on.
+// interrupt sends a signal to a measuring filewise, which ends its trial and reports how to go on.
 func (p *place) interrupt(c *child, s syscall.Signal) {
 	p.t.Helper()
 	_, _, _, before := p.newest()

@@ -51,8 +51,8 @@ func planOn(t *testing.T, scenario, url string) experiment.Plan {
 	return made.Plan
 }
 
-// Where a stored run has been is connected to only if this user has stored it here, or names it: no bundle and no store
-// of another's is sent a password.
+// The address of a stored run is connected to only if this user has stored it here, or names it: no bundle and no
+// store of another's is sent a password.
 func TestStoredAddresses(t *testing.T) {
 	t.Setenv("FILEWISE_PASSWORD", "a-secret-of-mine")
 	for _, scheme := range []string{"postgres", "mariadb", "mysql", "sqlserver"} {

@@ -32,7 +32,7 @@ func readRun(path string, id int64) (plan experiment.Plan, trials []filewise.Tri
 	return r.Plan, trials, err
 }
 
-// inOrder checks that every trial is the one that the plan had next after the trials before it, so none is missing,
+// inOrder checks that every trial was the plan's next after the trials before it, so none is missing,
 // out of order or measured twice, and that each is whole. It reports whether the plan is complete.
 func inOrder(plan experiment.Plan, trials []filewise.Trial) (complete bool, err error) {
 	for i, t := range trials {

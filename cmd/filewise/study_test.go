@@ -143,7 +143,7 @@ func agrees(t *testing.T, s *jsonschema.Schema, path, text string, good bool) {
 	}
 }
 
-// exampleOf returns what init writes.
+// exampleOf returns init's output.
 func exampleOf(t *testing.T, sc workload.Scenario) string {
 	t.Helper()
 	text, err := study.Example(studyForm(), registry(), sc)

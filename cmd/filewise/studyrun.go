@@ -104,7 +104,7 @@ func (a *app) printStudy(results []study.Outcome) error {
 	return w.err
 }
 
-// previews holds what the experiments of a study file would do.
+// previews are the previews of a study file's experiments.
 type previews struct {
 	Experiments []named `json:"experiments"`
 }
@@ -151,8 +151,7 @@ func (a *app) printPlans(cmd *cobra.Command, all []study.Planned, g *resultFlags
 	return first
 }
 
-// notInStudies are the flags of run that a study file does not say: they are about
-// the file itself.
+// notInStudies are the flags of run that are not keys of study files: they are about the file itself.
 var notInStudies = map[string]bool{"help": true, "only": true, "no-pager": true}
 
 // studyForm returns the keys that study files have in addition to the options of a plan: run's other flags appear

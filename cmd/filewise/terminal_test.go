@@ -20,7 +20,7 @@ import (
 	"filewise/results/store"
 )
 
-// watched holds what a filewise on a pseudo terminal has shown.
+// watched is the screen of a filewise on a pseudo terminal.
 type watched struct {
 	*screen
 	during  []string      // the screen after each piece of output
@@ -158,7 +158,7 @@ func TestNoColour(t *testing.T) {
 	}
 }
 
-// Where nothing is a terminal there are plain lines, one for each trial.
+// If nothing is a terminal there are plain lines, one for each trial.
 func TestNoTerminal(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

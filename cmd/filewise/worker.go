@@ -54,7 +54,7 @@ func (a *app) workerCommand() *cobra.Command {
 	return cmd
 }
 
-// site returns how this host measures.
+// site returns this host's settings for measuring.
 func (a *app) site(o *plan.Options, login *plan.TargetOptions, host string, labels []string) (fleet.Site, error) {
 	if host == "" {
 		var err error

@@ -59,7 +59,7 @@ func (v visits) Check(ctx context.Context, q filewise.Querier, _ int, ledgers []
 	return nil
 }
 
-// VisitsScenario returns what Scenarios lists.
+// VisitsScenario returns the scenario that Scenarios lists.
 func VisitsScenario() workload.Scenario {
 	return workload.Scenario{
 		Name: "visits", Title: "Visits of pages", Files: []int{1, 2}, Bytes: 4 << 20,

@@ -35,8 +35,8 @@ type Crew struct {
 	lead  time.Duration // from arming to the start
 }
 
-// Patience states how long a driver, or a campaign's host, that is gone is waited for. The request is repeated every
-// askAgain.
+// Patience is the time for which a driver, or a campaign's host, that is gone is waited for. The request is repeated
+// every askAgain.
 const Patience, askAgain = time.Hour, 2 * time.Second
 
 // The lead is the time that greeting all takes, for all have to get the instant before it comes. It goes towards
@@ -160,7 +160,7 @@ func (c *Crew) Drive(ctx context.Context, s experiment.Share) (drive.Result, err
 	return c.merged(answers, at, s.Window == 0)
 }
 
-// ended is an error as the run hears it, whose end goes first.
+// ended is an error in the form for the run, whose end goes first.
 func (c *Crew) ended(ctx context.Context, err error) error {
 	c.Leave(context.WithoutCancel(ctx))
 	c.gone = errors.As(err, new(unasked))
@@ -170,7 +170,7 @@ func (c *Crew) ended(ctx context.Context, err error) error {
 	return err
 }
 
-// task returns what a driver does of a load.
+// task returns a driver's part of a load.
 func (c *Crew) task(id string, s experiment.Share, i int) *Task {
 	all := len(s.Sessions)
 	first, next := i*all/len(c.Hosts), (i+1)*all/len(c.Hosts)
@@ -201,7 +201,7 @@ func (c *Crew) edges(ctx context.Context, s experiment.Share, at time.Time) {
 	}
 }
 
-// merged returns what all have done, with their clocks and starts as deltas.
+// merged returns the drivers' results together, with their clocks and starts as deltas.
 func (c *Crew) merged(answers []Answer, at time.Time, fixed bool) (drive.Result, error) {
 	var parts []drive.Result
 	var deltas []filewise.Delta

@@ -54,7 +54,7 @@ func (a *armed) close() error {
 	return err
 }
 
-// patience states how long a driver keeps what no request needs any more.
+// patience is the time for which a driver keeps what no request needs any more.
 const patience = time.Minute
 
 // Do carries out an order. What fails is in the answer.
@@ -213,7 +213,7 @@ func (d *Driver) arm(ctx context.Context, t Task) (a Answer, err error) {
 	return a, nil
 }
 
-// programOf returns what the plan's workload does, as the run's own process has it.
+// programOf returns the plan's program, as the run's own process has it.
 func programOf(t Task) (program filewise.Program, layout filewise.Layout, err error) {
 	sc, err := workload.Lookup(t.Plan.Scenario)
 	if err != nil {

@@ -176,7 +176,7 @@ type wrong struct{ filewise.Clock }
 
 func (w wrong) Now() time.Time { return w.Clock.Now().Add(90 * time.Second) }
 
-// clockOf returns what is stored of a driver's clock.
+// clockOf returns the stored reading of a driver's clock.
 func clockOf(trial filewise.Trial, host string) float64 {
 	for _, d := range trial.Measures[0].Deltas {
 		if d.Probe == filewise.ProbeDriver+host && d.Name == "clock behind the server's" {

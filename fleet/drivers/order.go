@@ -25,7 +25,7 @@ type Order struct {
 	Start *Start    `json:"start,omitempty"`
 }
 
-// Greeting asks whether the driver can work on a target.
+// Greeting checks whether the driver can work on a target.
 type Greeting struct {
 	Plan    experiment.Plan `json:"plan"`
 	Version string          `json:"version"` // of Filewise, which all have to be of
@@ -86,7 +86,7 @@ func (f Failure) error(host string) error {
 	return filewise.Errorf(f.Code, f.Remedy, "driver %s: %w", host, &filewise.Classed{Class: f.Class, Err: err})
 }
 
-// Reading is how far the server's clock is ahead of a process's own.
+// Reading is the lead of the server's clock over a process's own.
 type Reading struct {
 	Ahead  time.Duration `json:"ahead_ns"`
 	Within time.Duration `json:"within_ns"` // to either side

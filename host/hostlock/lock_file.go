@@ -98,7 +98,7 @@ func Holds(pid int) error {
 	return err
 }
 
-// written returns what the holder has written of itself, which it does right after it has the lock.
+// written returns the holder's text about itself, which it writes right after it has the lock.
 func written(f *os.File) (h Holder, err error) {
 	for end := time.Now().Add(time.Second); ; time.Sleep(5 * time.Millisecond) {
 		err = json.NewDecoder(io.NewSectionReader(f, 0, 4096)).Decode(&h)

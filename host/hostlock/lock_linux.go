@@ -21,7 +21,7 @@ import (
 	"filewise"
 )
 
-// answerWithin states how long a holder may take to say who it is.
+// answerWithin is the time that a holder may take to identify itself.
 const answerWithin = time.Second
 
 // Lock is the measuring lock, held. On Linux it is a listening socket in the
@@ -117,7 +117,7 @@ func (l *Lock) serve() {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // out of descriptors, say: the lock still holds
+		if err != nil { // if out of descriptors, the lock still holds
 			time.Sleep(10 * time.Millisecond)
 			continue
 		}

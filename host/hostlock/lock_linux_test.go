@@ -73,7 +73,7 @@ func TestAnotherProgramOnTheSocket(t *testing.T) {
 	}
 }
 
-// Askers that never read do not keep the lock from being released or asked for.
+// Clients that never read keep the lock neither from being released nor from answering others.
 func TestSilentAskers(t *testing.T) {
 	setup(t)
 	l := acquire(t, Holder{})

@@ -7,8 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// sharedDir is the directory for the lock's file: the one for temporary files is
-// each user's own here.
+// sharedDir is the directory for the lock's file: the directory for temporary files is each user's own here.
 func sharedDir() string {
 	if dir, err := windows.KnownFolderPath(windows.FOLDERID_ProgramData, 0); err == nil {
 		return dir

@@ -79,8 +79,7 @@ func Free(dir string) (int64, error) {
 	return free, nil
 }
 
-// roots are where Linux' own files are found; tests have others. Other systems
-// have none of them.
+// roots are the directories of Linux' own files; tests have others. Other systems have none of them.
 type roots struct {
 	mountinfo string
 	sys       string

@@ -67,8 +67,8 @@ func disksOf(volume string) []string {
 		return nil
 	}
 	defer windows.CloseHandle(h) //nolint:errcheck // nothing was written by it
-	// VOLUME_DISK_EXTENTS: a count, then for each extent the disk's number, where it
-	// begins and how long it is; all aligned to 8 bytes.
+	// VOLUME_DISK_EXTENTS: a count, then for each extent the disk's number, its begin and its length; all aligned to
+	// 8 bytes.
 	out := make([]byte, 8+32*24)
 	var n uint32
 	if windows.DeviceIoControl(h, ioctlDiskExtents, nil, 0, &out[0], uint32(len(out)), &n, nil) != nil {

@@ -71,7 +71,7 @@ func (f *facts) memory(ctx context.Context) {
 	}
 }
 
-// Memory returns what there is for all programs of this machine, or container, in bytes.
+// Memory returns the memory for all programs of this machine, or container, in bytes.
 func Memory() (bytes uint64, ok bool) {
 	m, err := mem.VirtualMemory()
 	if err != nil {
@@ -83,7 +83,7 @@ func Memory() (bytes uint64, ok bool) {
 	return m.Total, true
 }
 
-// MemoryLimit returns what Filewise's container may use, in bytes; ok is false when there is no limit.
+// MemoryLimit returns the limit of Filewise's container, in bytes; ok is false when there is no limit.
 func MemoryLimit() (bytes int64, ok bool) { return host.memoryLimit() }
 
 func (r roots) memoryLimit() (int64, bool) {
@@ -149,7 +149,8 @@ func Command(ctx context.Context, program string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Environment returns what other programs need of Filewise's to be found and to start, with what is set.
+// Environment returns the variables of Filewise's environment that other programs need to be found and to start, with
+// what is set.
 func Environment(set ...string) []string {
 	env := []string{}
 	for _, name := range []string{"PATH", "LD_LIBRARY_PATH", "TZ", "SYSTEMROOT"} {
@@ -160,7 +161,7 @@ func Environment(set ...string) []string {
 	return append(env, set...)
 }
 
-// RunDelay returns how long the threads of a process that it has now were ready to run and waited for a processor
+// RunDelay returns the time for which a process's present threads were ready to run and waited for a processor
 // (Linux's Documentation/scheduler/sched-stats.rst). A thread that ends takes its part along. ok is false if the
 // kernel does not return it.
 func RunDelay(pid int) (d time.Duration, ok bool) {

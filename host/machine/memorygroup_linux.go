@@ -31,8 +31,8 @@ type MemoryLimits struct {
 
 const memoryGroupName = "filewise-memory-"
 
-// LimitMemory finds where groups can be made: in version 1 of cgroups if that has the memory controller, else in
-// version 2, within Filewise's own group or the nearest above it that hands the controller on (Linux's
+// LimitMemory finds a place for groups: in version 1 of cgroups if that has the memory controller, else in version 2,
+// within Filewise's own group or the nearest above it that hands the controller on (Linux's
 // Documentation/admin-guide: cgroup-v1/memory.rst, cgroup-v2.rst). The error has code preflight: there is no such
 // group, or Filewise may not make one.
 func LimitMemory(bytes int64) (*MemoryLimits, error) {
@@ -133,7 +133,7 @@ func (p memoryParent) group(name string, bytes int64) (dir string, err error) {
 	if p.unified { // its limit of swap is one of its own; version 1 counts memory and swap together
 		text = "0"
 	}
-	_ = os.WriteFile(filepath.Join(dir, swap), []byte(text), 0) // where swap is not accounted for there is none
+	_ = os.WriteFile(filepath.Join(dir, swap), []byte(text), 0) // if swap is not accounted for there is none
 	return dir, nil
 }
 

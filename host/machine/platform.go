@@ -2,7 +2,7 @@ package machine
 
 import "filewise"
 
-// Lacks states what Filewise cannot do or see on this system. Empty means nothing.
+// Lacks returns what Filewise cannot do or see on this system. Empty means nothing.
 func Lacks() string { return lacks }
 
 // ManagedServers is nil if Filewise can start servers itself, else an error of code preflight that reports why not.

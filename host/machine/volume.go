@@ -46,7 +46,7 @@ func (f *facts) volume(v filewise.Volume) {
 	}
 }
 
-// identity tells a device from others under whatever name the kernel gives it, which changes from mount to mount. It is
+// identity distinguishes a device from others under whatever name the kernel gives it, which changes from mount to mount. It is
 // a sum, since reports are shown to others. Empty means unknown, or in memory.
 func (r roots) identity(d Device) string {
 	var ids []string
@@ -65,7 +65,7 @@ func (r roots) identity(d Device) string {
 	return fmt.Sprintf("%.4x", sha256.Sum256([]byte(strings.Join(ids, "\n"))))
 }
 
-// blockID is what a block device calls itself: by device mapper, RAID, NVMe, SCSI, virtio, MMC, or the file of a loop.
+// blockID is a block device's name for itself: by device mapper, RAID, NVMe, SCSI, virtio, MMC, or the file of a loop.
 func (r roots) blockID(name string) string {
 	for _, file := range []string{"dm/uuid", "md/uuid", "wwid", "device/wwid", "serial", "device/serial", "device/cid", "loop/backing_file"} {
 		if id := r.sysText(filepath.Join("class/block", name, file)); id != "" {

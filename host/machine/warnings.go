@@ -19,8 +19,8 @@ const (
 var networkTypes = map[string]bool{"nfs": true, "nfs4": true, "cifs": true, "smb3": true, "smbfs": true,
 	"ceph": true, "fuse.sshfs": true, "fuse.glusterfs": true, "glusterfs": true, "lustre": true, "9p": true, "virtiofs": true}
 
-// Warnings states what must be known of results on these volumes. A volume that cannot be looked at gives no warning
-// here: preflight refuses it.
+// Warnings returns warnings for results on these volumes. A volume that cannot be looked at gives no warning here:
+// preflight refuses it.
 func Warnings(volumes []filewise.Volume) []filewise.Warning {
 	var warnings []filewise.Warning
 	var before []filewise.Volume

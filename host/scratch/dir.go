@@ -109,7 +109,7 @@ type notMade struct{ error }
 func (n notMade) Unwrap() error { return n.error }
 
 // makeMarked makes the directory and its mark, both durable, and returns the mark: locked as long as it is open, if
-// the file system has locks. What fails is removed where it was made: the volume may have gone away since.
+// the file system has locks. A directory that fails is removed through the volume's handle: the volume may have gone away since.
 func makeMarked(e entry) (life *os.File, err error) {
 	volume, err := openVolume(e.Volume)
 	if err != nil {

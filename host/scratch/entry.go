@@ -19,7 +19,7 @@ const formatVersion = 1
 // maxFile bounds what is read of an entry or a mark, in bytes.
 const maxFile = 64 << 10
 
-// entry holds what the registry keeps about one scratch directory.
+// entry is the registry's record of one scratch directory.
 type entry struct {
 	Format int    `json:"format"`
 	ID     string `json:"id"`
@@ -33,7 +33,7 @@ type entry struct {
 	Processes   []process.Identity `json:"processes,omitempty"`
 }
 
-// mark holds what lies within the scratch directory.
+// mark is the mark within the scratch directory.
 type mark struct {
 	Format int              `json:"format"`
 	ID     string           `json:"id"`

@@ -113,7 +113,7 @@ func write(t *testing.T, path, content string) {
 
 func present(path string) bool { _, err := os.Lstat(path); return err == nil }
 
-// entries counts what the registry holds, unfinished files included.
+// entries counts the registry's files, unfinished files included.
 func entries(t *testing.T, r *Registry) int {
 	t.Helper()
 	files, err := os.ReadDir(r.dir)

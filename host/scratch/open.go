@@ -19,8 +19,7 @@ import (
 // errVolumeGone: the storage is not mounted, or the user moved the directory.
 var errVolumeGone = errors.New("the volume's directory does not exist: mount it, and the next start removes what is there")
 
-// errOtherVolume: what is absent on another file system, the empty mount point say,
-// is not gone.
+// errOtherVolume: what is absent on another file system, such as the empty mount point, is not gone.
 var errOtherVolume = errors.New("the volume's directory is not the one that it was in: is its file system mounted?")
 
 // opened is a scratch directory that was verified to be ours. All removal goes

@@ -21,7 +21,7 @@ import (
 // Registry is the user's list of scratch directories.
 type Registry struct {
 	dir string
-	ask func(entry) // asks a volume whether it answers; if nil, look. Tests have one that hangs.
+	ask func(entry) // checks whether a volume answers; if nil, look. Tests have one that hangs.
 }
 
 // StateDir is the directory of what Filewise remembers for the user apart from results. The error has code usage and

@@ -42,7 +42,7 @@ func removeSegments(dir string) {
 	})
 }
 
-// smallSegments returns what small segments hold, by their ids.
+// smallSegments returns the contents of small segments, by their ids.
 func smallSegments() map[int][]byte {
 	list, err := os.ReadFile("/proc/sysvipc/shm")
 	if err != nil {

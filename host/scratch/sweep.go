@@ -13,11 +13,11 @@ import (
 	"filewise/internal/process"
 )
 
-// patience states how long an orphaned server may take for each of SIGTERM and SIGKILL. A server that holds nothing
+// patience is the time that an orphaned server may take for each of SIGTERM and SIGKILL. A server that holds nothing
 // worth keeping need not end in beauty.
 const patience = 2 * time.Second
 
-// Leftover holds what a Filewise that is dead left behind, or a registration that cannot be acted on.
+// Leftover describes files that a dead Filewise left behind, or a registration that cannot be acted on.
 type Leftover struct {
 	ID      string    `json:"id"`
 	Path    string    `json:"path,omitempty"` // of the directory. Empty means the registration is unreadable
@@ -106,8 +106,8 @@ func (r *Registry) each(ctx context.Context, ids []string, act func(*Leftover, e
 	return all, nil
 }
 
-// answerWithin states how long the volumes of all registrations together may take to answer: a volume of the network,
-// or of a daemon, may never do so.
+// answerWithin is the time that the volumes of all registrations together may take to answer: a volume of the
+// network, or of a daemon, may never do so.
 const answerWithin = 2 * time.Second
 
 // look looks at a registration's directory, which hangs if the volume does not answer.

@@ -90,8 +90,8 @@ func setOption(a *filewise.Address, name, value string) error {
 	return nil
 }
 
-// secretWords holds what the names of secret options hold, in letters and digits: sslpassword (PostgreSQL), WALLET
-// PASSWORD (Oracle), accessToken and clientSecret (SQL Server), and their like.
+// secretWords are words in the names of secret options, in letters and digits: sslpassword (PostgreSQL), WALLET
+// PASSWORD (Oracle), accessToken and clientSecret (SQL Server), and similar ones.
 var secretWords = []string{"password", "passwd", "passphrase", "pwd", "secret", "token", "credential", "apikey", "conninfo"}
 
 // secretNot lists names that hold such a word and are none: the place of a secret, or the way it is sent.

@@ -14,7 +14,7 @@ import (
 
 const form = "give it as SCHEME://USER@HOST:PORT/DATABASE?OPTION=VALUE"
 
-// escape states what to do with a password that reads as another part of the URL.
+// escape is the remedy for a password that reads as another part of the URL.
 const escape = "in a user name or password write : / ? # @ % as %3A %2F %3F %23 %40 %25, or give the password by --password-file or " +
 	"FILEWISE_PASSWORD"
 

@@ -16,12 +16,12 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// Sources are where a password comes from that the URL does not give, in order.
+// Sources are the sources of a password that is not in the URL, in order.
 type Sources struct {
 	File        string    // its first line; "-": the first line of Stdin. Empty means none
 	Environment string    // the value of FILEWISE_PASSWORD. Empty means none
 	Stdin       io.Reader // the terminal of the prompt
-	Prompt      io.Writer // where the question goes
+	Prompt      io.Writer // for the question
 }
 
 // maxPassword bounds what is read, in bytes.
@@ -29,8 +29,8 @@ const maxPassword = 64 << 10
 
 const ways = "give it by --password-file FILE or FILEWISE_PASSWORD, or say --no-password where the account has none"
 
-// Password asks the sources for the password of the account at the address.
-// Errors have CodeUsage and hold none of what was read.
+// Password reads the password of the account at the address from the sources. Errors have CodeUsage and hold none of
+// what was read.
 func Password(ctx context.Context, a filewise.Address, s Sources) (filewise.Secret, error) {
 	terminal, isTerminal := s.terminal()
 	switch {

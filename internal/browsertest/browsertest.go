@@ -35,7 +35,7 @@ func browser(t *testing.T) string {
 	return ""
 }
 
-// Tab is one tab, and what it complained about and asked for.
+// Tab is one tab, with its complaints and requests.
 type Tab struct {
 	context.Context
 	mu       sync.Mutex
@@ -46,7 +46,7 @@ type Tab struct {
 // Open starts a browser with a tab; it ends with the test.
 func Open(t *testing.T, flags ...chromedp.ExecAllocatorOption) *Tab {
 	t.Helper()
-	opts := []chromedp.ExecAllocatorOption{ // so that it asks for nothing by itself
+	opts := []chromedp.ExecAllocatorOption{ // so that it makes no requests by itself
 		chromedp.ExecPath(browser(t)), chromedp.UserDataDir(t.TempDir()), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.NoFirstRun, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("hide-scrollbars", true),
@@ -112,15 +112,14 @@ func Run[T any](t *testing.T, b *Tab, a chromedp.Action[T]) T {
 	return x
 }
 
-// Forget starts again with what was complained about and asked for.
+// Forget clears the complaints and requests.
 func (b *Tab) Forget() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.problems, b.requests = nil, nil
 }
 
-// Quiet fails when the page complained, or asked for what begins otherwise than
-// allowed: for anything but itself.
+// Quiet fails when the page complained, or made a request for anything except itself and what begins as allowed.
 func (b *Tab) Quiet(t *testing.T, allowed string) {
 	t.Helper()
 	b.mu.Lock()

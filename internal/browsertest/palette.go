@@ -11,9 +11,8 @@ import (
 // colours are the definitions in a style sheet, such as "--text: #1c2430".
 var colours = regexp.MustCompile(`--([a-z0-9-]+): #([0-9a-f]{6})`)
 
-// Legible fails where a colour of a style sheet cannot be read, or seen, on one of
-// its grounds: letters need a contrast of 4.5, shapes one of 3 (WCAG 2.2, AA), by
-// light and by dark.
+// Legible fails if a colour of a style sheet cannot be read, or seen, on one of its grounds: letters need a contrast
+// of 4.5, shapes one of 3 (WCAG 2.2, AA), by light and by dark.
 func Legible(t *testing.T, css string, letters, shapes, grounds []string) {
 	t.Helper()
 	light, dark, found := strings.Cut(css, "prefers-color-scheme: dark")

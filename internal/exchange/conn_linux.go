@@ -12,14 +12,13 @@ import (
 	"unsafe"
 )
 
-// longest holds what a request may have to be held, in bytes: less than any socket's buffer takes.
+// longest is the size up to which a request is held, in bytes: less than any socket's buffer takes.
 const longest = 4096
 
-// conn works on a socket by raw system calls. Sockets of package net do not block, so
-// the scheduler need not hear of the calls: in a process that mostly waits, each would
-// wake the scheduler's monitor, a thread of its own. And a reply is waited for before it
-// is read, where net's connections read in vain first. As of those, one goroutine may
-// read while another writes, and any may close.
+// conn works on a socket by raw system calls. Sockets of package net do not block, so the scheduler need not learn of
+// the calls: in a process that mostly waits, each would wake the scheduler's monitor, a thread of its own. And a
+// reply is waited for before it is read; net's connections read in vain first. As with net's connections, one
+// goroutine may read while another writes, and any may close.
 type conn struct {
 	net.Conn
 	raw    syscall.RawConn
@@ -80,7 +79,7 @@ func (c *conn) Write(b []byte) (int, error) {
 	return c.send(b)
 }
 
-// keep holds b, or states what has to be sent before it. A Read that waits already would not send it.
+// keep holds b, or returns what has to be sent before it. A Read that waits already would not send it.
 func (c *conn) keep(b []byte) (before []byte, held bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

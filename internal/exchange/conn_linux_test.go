@@ -128,7 +128,7 @@ func TestHold(t *testing.T) {
 	arrives("four ")
 }
 
-// A request goes out at once where a Read waits already, which would not send it.
+// A request goes out at once if a Read waits already, which would not send it.
 func TestHoldWhileReading(t *testing.T) {
 	ours, theirs := pair(t, "unix", true)
 	read := make(chan error, 1)
@@ -237,7 +237,7 @@ func TestLastWords(t *testing.T) {
 	}
 }
 
-// Without a last word the error states what failed.
+// Without a last word the error names what failed.
 func TestGone(t *testing.T) {
 	ours, theirs := pair(t, "unix", false)
 	_ = theirs.Close()

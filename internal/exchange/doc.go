@@ -54,9 +54,8 @@ type Conn interface {
 
 // Holder can keep a request until its reply is waited for.
 type Holder interface {
-	// Hold has the next Write, if it is short, go out with the Read, Write or Close
-	// after it. The caller promises that one of them follows at once. Where a Read is
-	// under way, the Write goes out itself.
+	// Hold has the next Write, if it is short, go out with the Read, Write or Close after it. The caller promises
+	// that one of them follows at once. If a Read is under way, the Write goes out itself.
 	Hold()
 }
 

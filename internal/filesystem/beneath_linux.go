@@ -15,9 +15,9 @@ import (
 // mostLinks is the limit for one path, as the kernel has it.
 const mostLinks = 40
 
-// settle opens the directory that a path is in, through no link of another user's but root's,
-// and returns the path within it: whatever is put in the place of a directory later, the one that
-// was looked at is written to. The directory is to be closed.
+// settle opens the directory that a path is in, through no link of another user except root, and returns the path
+// within it: whatever is put in the place of a directory later, the one that was looked at is written to. The
+// directory is to be closed.
 func settle(path string) (within string, dir *os.File, err error) {
 	fail := func(err error) (string, *os.File, error) {
 		return "", nil, errors.Join(&fs.PathError{Op: "open", Path: path, Err: err}, dir.Close())
@@ -101,7 +101,7 @@ func read(link *os.File) (string, error) {
 	return string(b[:max(n, 0)]), err
 }
 
-// ofProcess reports whether a directory is the kernel's, whose links to open files say no path.
+// ofProcess reports whether a directory is the kernel's, whose links to open files show no path.
 func ofProcess(dir *os.File) bool {
 	var s unix.Statfs_t
 	return unix.Fstatfs(int(dir.Fd()), &s) == nil && s.Type == unix.PROC_SUPER_MAGIC

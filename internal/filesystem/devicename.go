@@ -6,8 +6,8 @@ import (
 	"runtime"
 )
 
-// deviceNames holds what Windows takes for devices, in whatever directory and with whatever extension: what is
-// written to AUX.html is nowhere, and who reads COM1 waits.
+// deviceNames matches names that Windows takes for devices, in whatever directory and with whatever extension: what
+// is written to AUX.html is lost, and a reader of COM1 waits.
 var deviceNames = regexp.MustCompile(`(?i)(?:^|[\\/:])(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])(?: *[.:][^\\/]*| *)$`)
 
 // CheckName refuses the name of a device of Windows there.

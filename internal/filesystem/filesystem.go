@@ -24,7 +24,7 @@ func LockPatiently(f *os.File) error {
 	}
 }
 
-// heldPatience states how long Insist tries.
+// heldPatience is the time for which Insist tries.
 const heldPatience = 5 * time.Second
 
 // Insist does again, for some seconds, what fails because another program has a file open: virus

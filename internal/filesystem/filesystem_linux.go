@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Preallocate gives a file its full size and the storage for it, without writing.
-// The error wraps errors.ErrUnsupported where the file system cannot do that.
+// Preallocate gives a file its full size and the storage for it, without writing. The error wraps
+// errors.ErrUnsupported if the file system cannot do that.
 func Preallocate(f *os.File, size int64) error {
 	for {
 		if err := unix.Fallocate(int(f.Fd()), 0, 0, size); !errors.Is(err, unix.EINTR) {

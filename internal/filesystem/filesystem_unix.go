@@ -36,7 +36,7 @@ func Size(dir string) (int64, error) {
 // Full reports whether an error comes from storage, or a quota, without room.
 func Full(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
 
-// Allocated returns what the storage holds of a file, in bytes: st_blocks counts units of 512 bytes (stat(2)).
+// Allocated returns the storage of a file, in bytes: st_blocks counts units of 512 bytes (stat(2)).
 func Allocated(_ string, info fs.FileInfo) (bytes int64, ok bool) {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -95,8 +95,7 @@ func SyncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// SyncDir makes the names within a directory durable, where the file system can
-// do that.
+// SyncDir makes the names within a directory durable, if the file system can do that.
 func SyncDir(path string) error {
 	d, err := os.Open(path)
 	if err != nil {

@@ -47,7 +47,7 @@ func Full(err error) bool {
 
 const everyShare = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
 
-// Allocated returns what the storage holds of a file, in bytes (FILE_STANDARD_INFO).
+// Allocated returns the storage of a file, in bytes (FILE_STANDARD_INFO).
 func Allocated(path string, _ fs.FileInfo) (bytes int64, ok bool) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
@@ -246,8 +246,8 @@ func SyncDir(string) error { return nil }
 // SyncAround is unsupported: only administrators may sync a volume.
 func SyncAround(string) error { return errors.ErrUnsupported }
 
-// Preallocate gives a file its full size and the storage for it, without writing.
-// The error wraps errors.ErrUnsupported where the file system cannot do that.
+// Preallocate gives a file its full size and the storage for it, without writing. The error wraps
+// errors.ErrUnsupported if the file system cannot do that.
 func Preallocate(f *os.File, size int64) error {
 	err := windows.SetFileInformationByHandle(windows.Handle(f.Fd()), windows.FileAllocationInfo, (*byte)(unsafe.Pointer(&size)),
 		uint32(unsafe.Sizeof(size)))

@@ -33,7 +33,7 @@ func OpenSecret(path string) (io.ReadCloser, error) {
 	return ofUser(f), nil
 }
 
-// SecretRemedy returns what to do about an error of OpenSecret.
+// SecretRemedy returns the remedy for an error of OpenSecret.
 func SecretRemedy(path string, err error) string {
 	if errors.Is(err, ErrShared) {
 		return alone(path)

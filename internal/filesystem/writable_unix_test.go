@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// What is not there yet can be made where the nearest directory above it lets it be.
+// What is not there yet can be made if the nearest directory above it allows that.
 func TestWritable(t *testing.T) {
 	dir := t.TempDir()
 	file, closed := filepath.Join(dir, "file"), filepath.Join(dir, "closed")

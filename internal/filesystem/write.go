@@ -76,7 +76,7 @@ func WriteFile(path string, render func(io.Writer) error) (err error) {
 	return nil
 }
 
-// NotWritten returns what to do about an error of WriteFile, for a file that --output names.
+// NotWritten returns the remedy for an error of WriteFile, for a file that --output names.
 func NotWritten(err error) string {
 	if fault.HeldOpen(err) {
 		return "close the program that has it open, or name another file with --output"

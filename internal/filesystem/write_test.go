@@ -101,7 +101,7 @@ func TestWriteFile(t *testing.T) {
 	}
 }
 
-// Paths of all kinds lead where they led.
+// Paths of all kinds lead to the same files as before.
 func TestWriteFileByOddPaths(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

@@ -1,5 +1,5 @@
 // Package help writes how commands are used: flags in groups, in lines of a page's width, on the screen and in manual
-// pages, and states what is wrong with a command line.
+// pages, and explains mistakes in a command line.
 package help
 
 import (
@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Width is how wide help is at most, in columns.
+// Width is the most columns of a page of help.
 const Width = 100
 
-// Group holds what stands under one heading.
+// Group is a heading with its flags.
 type Group struct {
 	Title string
 	Flags []string
@@ -61,7 +61,7 @@ func (l Layout) Of(c *cobra.Command) []Group {
 	return out
 }
 
-// Text returns what a command is for, in lines of a number of columns.
+// Text returns a command's purpose, in lines of a number of columns.
 func Text(long string, columns int) string {
 	paragraphs := strings.Split(strings.TrimSpace(long), "\n\n")
 	for i, p := range paragraphs {
@@ -128,7 +128,7 @@ func (l Layout) Write(to io.Writer, c *cobra.Command, columns int) error {
 	return err
 }
 
-// printer holds what is written.
+// printer collects the output.
 type printer struct{ strings.Builder }
 
 func (p *printer) printf(format string, args ...any) { fmt.Fprintf(p, format, args...) }
@@ -166,7 +166,7 @@ func (l Layout) scenarios(w *printer, c *cobra.Command, columns int) {
 	}
 }
 
-// flagColumn is where the text of a flag begins.
+// flagColumn is the column of flags' texts.
 const flagColumn = 28
 
 // writeFlag writes a flag, what it takes and what it is for.

@@ -23,8 +23,8 @@ func Leave(pattern string) {
 	must(flag.Set("test.skip", pattern))
 }
 
-// AtOnce has that many parallel tests run at once if -parallel does not say otherwise:
-// a server is waited for more than it works. For TestMain.
+// AtOnce has that many parallel tests run at once unless -parallel sets another number: tests wait for servers more
+// than they compute. For TestMain.
 func AtOnce(tests int) {
 	parse()
 	asked := false

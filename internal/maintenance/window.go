@@ -85,8 +85,8 @@ func daysOf(text string) (days [7]bool, ok bool) {
 // String is the window as it was given.
 func (w Window) String() string { return w.text }
 
-// on are the beginning and the end of the window that begins on t's day, if one
-// does. Where the clock is put forward over all of it there is none.
+// on are the beginning and the end of the window that begins on t's day, if one does. If the clock is put forward
+// over all of it there is none.
 func (w Window) on(t time.Time) (from, to time.Time, ok bool) {
 	if !w.days[t.Weekday()] {
 		return from, to, false
@@ -170,7 +170,7 @@ func noon(t time.Time, days int) time.Time {
 	return time.Date(y, m, d+days, 12, 0, 0, 0, t.Location())
 }
 
-// Longest returns how long the longest window without a break is, from t on.
+// Longest returns the length of the longest window without a break, from t on.
 func (ws Windows) Longest(t time.Time) time.Duration {
 	var longest time.Duration
 	for range 7 * len(ws) {

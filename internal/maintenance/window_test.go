@@ -61,8 +61,7 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// Every minute of a year: windows are open as long as they say, and Next is
-// always the moment at which one opens.
+// Every minute of a year: windows are open for their length, and Next is always the moment at which one opens.
 func TestYear(t *testing.T) {
 	for _, zone := range []string{"UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe"} {
 		for _, text := range []string{"22:00-06:00", "01:30-03:30", "Sun 00:00-24:00"} {

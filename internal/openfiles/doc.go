@@ -1,2 +1,2 @@
-// Package openfiles returns how many files this process may have open.
+// Package openfiles reads and raises the limit of files that this process may have open.
 package openfiles

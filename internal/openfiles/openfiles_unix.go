@@ -14,7 +14,7 @@ func Limits() (soft, hard uint64, known bool) {
 	return uint64(r.Cur), uint64(r.Max), true // their types differ by system
 }
 
-// Raise raises the soft limit to the hard one, and returns what holds then.
+// Raise raises the soft limit to the hard one, and returns the limit that holds then.
 func Raise() (limit uint64, known bool) {
 	var r unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &r); err != nil {

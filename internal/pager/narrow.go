@@ -63,7 +63,7 @@ func escaped(r rune) string {
 	return fmt.Sprintf(`\u%04x\u%04x`, 0xd800+(r-0x10000)>>10, 0xdc00+(r-0x10000)&0x3ff)
 }
 
-// plain are ASCII's words for signs that no code page of Western Europe has all of. Most are as wide as the sign.
+// plain are ASCII's words for signs that no code page of Western Europe has all of. Most have the sign's width.
 var plain = map[rune]string{
 	'…': "...", '−': "-", '–': "-", '—': "-", '·': ".", '→': "->", '“': `"`, '”': `"`, '„': `"`, '’': "'", '‘': "'", '×': "x", '±': "+-",
 	'²': "2", '₀': "0", '₁': "1", '₂': "2", 'µ': "u", 'μ': "u", '≥': ">=", '≤': "<=", '≠': "!=", '≈': "~", '✔': "+", '✘': "x", '√': "sqrt ",

@@ -18,7 +18,7 @@ import (
 type Pager struct {
 	Screen *os.File
 	No     *bool // it is switched off
-	// Size asks for the screen's columns and rows.
+	// Size returns the screen's columns and rows.
 	Size func() (width, height int)
 
 	off   bool

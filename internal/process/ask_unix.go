@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// askToEnd asks a process to end by itself.
+// askToEnd sends a process the signal to end by itself.
 func askToEnd(p *os.Process) error { return p.Signal(syscall.SIGTERM) }

@@ -17,7 +17,7 @@ func HasOpen(pid int, file os.FileInfo) (bool, error) {
 	})
 }
 
-// HasSocket reports whether a process has the socket of that inode open. The error is as of HasOpen.
+// HasSocket reports whether a process has the socket of that inode open. Its error is HasOpen's.
 func HasSocket(pid int, inode uint64) (bool, error) {
 	name := fmt.Sprintf("socket:[%d]", inode)
 	return anyOpen(pid, func(descriptor string) bool {

@@ -15,7 +15,7 @@ import (
 // Identity is one process for good. The zero value is no process.
 type Identity struct {
 	PID int `json:"pid"`
-	// Start is the start time in clock ticks since boot (field 22 of /proc/PID/stat); 0 if the system does not say
+	// Start is the start time in clock ticks since boot (field 22 of /proc/PID/stat); 0 if the system does not have
 	// it.
 	Start uint64 `json:"start,omitempty"`
 	// Boot is the kernel's random id of this boot.
@@ -43,7 +43,7 @@ func (id Identity) String() string {
 		return "no process"
 	}
 	if here, err := Self(); err == nil && id.Space != "" && id.Space != here.Space {
-		return fmt.Sprintf("process %d of another container", id.PID) // where numbers mean others
+		return fmt.Sprintf("process %d of another container", id.PID) // in which numbers mean other processes
 	}
 	return fmt.Sprintf("process %d", id.PID)
 }
@@ -65,9 +65,10 @@ func (id Identity) hold() (*os.Process, error) {
 	return nil, err
 }
 
-// Ask sends that very process a signal to end by, or asks it otherwise if there are no signals, and waits until it
-// has ended; it is never made to. Before, the process has to prove by its number what it is. Nil means it need not.
-// The error reports that it is another one by now, what it has not proved, or that it still runs after patience.
+// Ask sends that very process a signal to end by, or a request of another kind if there are no signals, and waits
+// until it has ended; it is never killed. Before, the process has to prove by its number what it is. Nil means it
+// need not. The error reports that it is another one by now, what it has not proved, or that it still runs after
+// patience.
 func (id Identity) Ask(ctx context.Context, patience time.Duration, prove func(pid int) error,
 	otherwise func(context.Context) error) error {
 	p, err := id.hold()

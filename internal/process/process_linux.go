@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// surroundings holds what all processes of this one's boot and container share.
+// surroundings is common to all processes of this one's boot and container.
 var surroundings = sync.OnceValues(func() (Identity, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

@@ -79,7 +79,7 @@ func Begin(ctx context.Context, what string, total int64, unit string) *Step {
 	return s
 }
 
-// Add counts what is done.
+// Add counts finished work.
 func (s *Step) Add(n int64) { s.done.Add(n) }
 
 // End takes the step off the board.
@@ -92,7 +92,7 @@ func (s *Step) End() {
 	}
 }
 
-// Reader counts what is read.
+// Reader counts the bytes read.
 func (s *Step) Reader(r io.Reader) io.Reader { return &counted{r, s} }
 
 type counted struct {

@@ -105,8 +105,7 @@ func Interval(effect, lo, hi float64) string {
 	return Difference(effect) + " " + Limits(effect, lo, hi)
 }
 
-// NotResolvable stands for intervals from a fraction to a multiple that say
-// nothing any more.
+// NotResolvable stands for intervals from a fraction to a multiple that have no meaning any more.
 const NotResolvable = "not resolvable here (factor > 100)"
 
 // Unresolvable reports whether an interval holds no difference as well as one by more than a factor of 100: its

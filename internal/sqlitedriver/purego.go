@@ -41,7 +41,7 @@ func LimitLength(conn *sql.Conn, bytes int) error {
 	return err
 }
 
-// raw holds what the driver's connections can do.
+// raw is the interface of the driver's connections.
 type raw interface {
 	driver.Conn
 	driver.ConnPrepareContext

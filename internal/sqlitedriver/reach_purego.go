@@ -33,7 +33,7 @@ var reach = sync.OnceValue(func() error {
 	return nil
 })
 
-// function returns how SQLite calls a function of its users.
+// function is the form in which SQLite calls a function of its users.
 type function func(tls *libc.TLS, context uintptr, n int32, args uintptr)
 
 // extend adds the functions to a new connection.

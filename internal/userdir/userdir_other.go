@@ -10,7 +10,7 @@ import (
 // Home is the variable with the user's directory.
 const Home = "HOME"
 
-// Shown returns how people write a directory below the user's home.
+// Shown returns a directory below the user's home as people write it.
 func Shown(below ...string) string { return filepath.Join(append([]string{"~"}, below...)...) }
 
 // base is a directory below the user's home.

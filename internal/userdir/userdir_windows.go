@@ -5,7 +5,7 @@ import "os"
 // Home is the variable with the user's directory for what stays on this machine.
 const Home = "LOCALAPPDATA"
 
-// Shown returns how people write that directory.
+// Shown returns that directory as people write it.
 func Shown(...string) string { return "%" + Home + "%" }
 
 // base is that directory, whatever the specification has below the home.

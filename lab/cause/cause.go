@@ -6,7 +6,7 @@ import (
 	"filewise"
 )
 
-// Input holds what a cause is looked for in.
+// Input holds the trials in which a cause is looked for.
 type Input struct {
 	Trials []filewise.Trial // trials of complete blocks; others are left out
 	Family string           // empty: the one there is
@@ -15,14 +15,14 @@ type Input struct {
 	// Loop is false when connections also rest, or are held to a rate: their time is
 	// not all work then, and nothing has a share of the gain.
 	Loop bool
-	// Baseline and Layout name two layouts that differ; with an empty Layout the cause is what limits all of them.
+	// Baseline and Layout name two layouts that differ; with an empty Layout the cause limits all of them.
 	Baseline, Layout string
 	Layouts          []string // all that are compared
 	// Effect is ln(throughput of Layout / throughput of Baseline).
 	Effect float64
 }
 
-// Cause holds what changed together with a difference, or what the layouts share.
+// Cause holds the changes together with a difference, or what the layouts share.
 type Cause struct {
 	Layout  string `json:"layout,omitempty"` // empty: it is about all layouts
 	Against string `json:"against,omitempty"`
@@ -47,7 +47,7 @@ const (
 	KindDevice        = "device"
 )
 
-// Change is how a quantity per unit of work changed from the baseline to a layout.
+// Change is the change of a quantity per unit of work from the baseline to a layout.
 type Change struct {
 	Kind  string             `json:"kind"`
 	Class filewise.WaitClass `json:"class,omitempty"` // of a wait
@@ -67,7 +67,7 @@ type Change struct {
 // sure reports whether the interval excludes no change.
 func (c Change) sure() bool { return c.Low > 0 || c.High < 0 }
 
-// Use holds how far something was used, in percent of its limit.
+// Use is the use of a resource, in percent of its limit.
 type Use struct {
 	Kind    string  `json:"kind"`
 	Name    string  `json:"name"`

@@ -102,7 +102,7 @@ type quantity struct {
 	of    func(filewise.Measure) (float64, bool)
 }
 
-// quantities are all that any of the measures has.
+// quantities are the quantities that any of the measures has.
 func quantities(pairs []pair) []quantity {
 	var classes []filewise.WaitClass
 	for _, p := range pairs {
@@ -170,8 +170,7 @@ func perWindow(m filewise.Measure) float64 {
 	return m.Work / m.Rest.Work
 }
 
-// drainedData returns how long connections waited in a drain for data files to be written, in s, for the window's
-// work.
+// drainedData returns the connections' wait in a drain for data files to be written, in s, for the window's work.
 func drainedData(m filewise.Measure) float64 {
 	if !rested(m) {
 		return 0

@@ -30,8 +30,7 @@ var spentOn = map[filewise.WaitClass]string{
 	filewise.WaitNetwork: SpentNetwork, filewise.WaitOther: SpentOther,
 }
 
-// Relevance is where the connections' time went, and so how much of what was measured
-// is about files.
+// Relevance is the split of the connections' time, and so the share of the measurement that is about files.
 type Relevance struct {
 	Shares []Spent `json:"shares"` // largest first; together 1
 	// Files is the part that the layouts' files can change.
@@ -80,7 +79,7 @@ func Where(trials []filewise.Trial, divided ...string) (r Relevance, ok bool) {
 	return r, true
 }
 
-// spend adds a measure's time, and returns how much that is. 0 means nothing was read.
+// spend adds a measure's time, and returns it. 0 means nothing was read.
 func spend(spent map[string]float64, m filewise.Measure) float64 {
 	waited, read := 0.0, false
 	for _, d := range m.Deltas {
@@ -104,8 +103,8 @@ func spend(spent map[string]float64, m filewise.Measure) float64 {
 	return waited + rest + drained(spent, m)
 }
 
-// drained adds the time of a drain that is part of the observation, during which all connections
-// wait, and returns how much that is. It is the data files' as far as these were written in it.
+// drained adds the time of a drain that is part of the observation, during which all connections wait, and returns
+// it. It is the data files' as far as these were written in it.
 func drained(spent map[string]float64, m filewise.Measure) float64 {
 	if m.Rest == nil || m.Paced {
 		return 0
@@ -124,7 +123,7 @@ func drained(spent map[string]float64, m filewise.Measure) float64 {
 	return time
 }
 
-// onProcessors returns how long computing took, with the wait for a processor.
+// onProcessors returns the time of computing, with the wait for a processor.
 func onProcessors(m filewise.Measure, computed float64) float64 {
 	if waited, ok := queued(m); ok {
 		return computed + waited
@@ -133,7 +132,7 @@ func onProcessors(m filewise.Measure, computed float64) float64 {
 	return computed / max(1-busy/100, 0.01)
 }
 
-// Most returns what most of the time went on.
+// Most returns the part that took most of the time.
 func (r Relevance) Most() string {
 	if len(r.Shares) == 0 {
 		return SpentUnknown
@@ -147,7 +146,7 @@ func (r Relevance) Tells() bool { return r.Files >= leastTold }
 // leastSaid is the part of the time below which what it went on is not named.
 const leastSaid = 0.005
 
-// Words are the sentence: about is what the layouts differ in, such as "data files"; why are further reasons for
+// Words are the sentence: about names the layouts' difference, such as "data files"; why are further reasons for
 // which the run shows little of it, and remedy is the option that would make it show more (both may be empty).
 func (r Relevance) Words(about string, why []string, remedy string) string {
 	var parts []string

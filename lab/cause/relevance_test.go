@@ -85,7 +85,7 @@ func TestRelevanceWords(t *testing.T) {
 	}
 }
 
-// Where the kernel counts the wait for a processor, it is not guessed.
+// If the kernel counts the wait for a processor, it is not guessed.
 func TestWhereProcessorsAreWaitedFor(t *testing.T) {
 	trial := spentBy(0.5, 99, map[filewise.WaitClass]float64{filewise.WaitLog: 1})
 	trial.Measures[0].Deltas = append(trial.Measures[0].Deltas,

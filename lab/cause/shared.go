@@ -91,8 +91,8 @@ func (in Input) mostOf(class filewise.WaitClass) string {
 	return best
 }
 
-// uses returns how near resources were to their limits, nearest first. A device that is always busy may still take
-// more requests at a time: if the storage's own limit is known, that is the better measure.
+// uses returns each resource's use against its limit, nearest first. A device that is always busy may still take more
+// requests at a time: if the storage's own limit is known, that is the better measure.
 func uses(measures []filewise.Measure) []Use {
 	var out []Use
 	known := make(map[string][]float64)
@@ -154,7 +154,7 @@ func storage(all []Use) (Use, bool) {
 	return nearest(all, KindStorage)
 }
 
-// nearest is the first of a kind: the one that is nearest to its limit.
+// nearest is the first of a kind, nearest to its limit.
 func nearest(all []Use, kind string) (Use, bool) {
 	i := slices.IndexFunc(all, func(u Use) bool { return u.Kind == kind })
 	if i < 0 {

@@ -36,7 +36,7 @@ func (in Input) gain() string {
 // mostSaid counts the changes are put in words.
 const mostSaid = 3
 
-// changed states how one quantity changed; changes that explain a share of the gain were named before it.
+// changed describes one quantity's change; changes that explain a share of the gain were named before it.
 func (in Input) changed(x Change, unit string, before float64) string {
 	verb := "fell"
 	if x.Fall < 0 {
@@ -192,7 +192,7 @@ func waitsMost(c Cause) bool {
 	return !known && len(c.Changes) > 0 && c.Changes[0].Share >= explains
 }
 
-// noBottleneck states how near to a limit the nearest of each kind was when nothing was at one.
+// noBottleneck describes how near to a limit the nearest of each kind was when nothing was at one.
 func (in Input) noBottleneck(near []Use) string {
 	var parts []string
 	said := make(map[string]bool)
@@ -230,7 +230,7 @@ func Singular(unit string) string {
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// scale holds what amounts of one sentence are written in.
+// scale is the unit of the amounts in one sentence.
 type scale struct {
 	from, factor float64
 	unit         string

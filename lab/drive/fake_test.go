@@ -53,7 +53,7 @@ func (v *virtual) each(d time.Duration) filewise.Session {
 // counting is a trivial session that keeps its own account.
 type counting struct {
 	next, calls int64
-	gaps        int64 // calls that did not go on where the last one ended
+	gaps        int64 // calls that did not begin at the last one's end
 }
 
 func (c *counting) Do(_ context.Context, first, n int64) (int64, error) {

@@ -8,7 +8,7 @@ import (
 	"filewise"
 )
 
-// Phase holds what a run is doing.
+// Phase is the part of a run.
 type Phase int32
 
 // The phases of a run, in order. Fixed work has no warm-up.
@@ -39,7 +39,7 @@ type reading struct {
 	total int64
 }
 
-// Phase returns what the run is doing.
+// Phase returns the run's present part.
 func (l *Live) Phase() Phase {
 	if r := l.run.Load(); r != nil {
 		return Phase(r.phase.Load())

@@ -11,7 +11,7 @@ import (
 // DefaultSliceLength is the length of slices when a Load names none.
 const DefaultSliceLength = 100 * time.Millisecond
 
-// Load holds what to run. Either Window or Ops is set.
+// Load describes the load to run. Either Window or Ops is set.
 type Load struct {
 	Sessions []filewise.Session // one worker for each; the caller closes them
 	Clock    filewise.Clock     // nil: the machine's
@@ -38,7 +38,7 @@ type Load struct {
 	// Chunk is the number of operations per call. 0 means adapted so that a call takes 50–200 ms, for engines whose
 	// loop runs on the server.
 	Chunk int64
-	// Multiple holds what adapted chunks are multiples of: the operations of a transaction. 0 means 1.
+	// Multiple divides every adapted chunk: it is the number of operations in a transaction. 0 means 1.
 	Multiple int64
 
 	// Retry are the classes of failures after which a worker goes on, from its first
@@ -53,8 +53,8 @@ type Load struct {
 	Types  []string
 	TypeOf func(worker int, i int64) int
 
-	// Pause returns how long a worker of a closed loop rests before operation i; the rest is no part of any latency.
-	// Calls are of one operation each. Nil: it never does.
+	// Pause returns the time for which a worker of a closed loop rests before operation i; the rest is no part of any
+	// latency. Calls are of one operation each. Nil means it never rests.
 	Pause func(worker int, i int64) time.Duration
 
 	// Edge is called once at each edge of the window, for probes to be read. The first worker that finishes a call at
@@ -96,7 +96,7 @@ func (e Edge) String() string {
 	return "window end"
 }
 
-// Result holds what a run did. It is true also when Run returns an error.
+// Result holds a run's results. They are valid also when Run returns an error.
 type Result struct {
 	Ledger filewise.Ledger // committed operations of each worker
 	// Measure has Window, Work, Tail, SliceLength, Slices, Hist, Errors and Types; the caller adds Family, Unit and
@@ -115,7 +115,7 @@ type Result struct {
 	Unserved int64
 	// Ends are the times of each worker's last commit. 0 means none.
 	Ends []time.Duration
-	// Still holds what stood still within the window; zero in a virtual clock.
+	// Still holds the standstills within the window; zero in a virtual clock.
 	Still Still
 	// Failures are the errors of all workers, the first one first.
 	Failures []*WorkerError

@@ -9,14 +9,14 @@ import (
 	"filewise"
 )
 
-// Together is how far apart the starts of several processes may be and still count as one instant.
+// Together is the most by which the starts of several processes may differ and still count as one instant.
 const Together = 5 * time.Millisecond
 
 // ErrLate is wrapped by the error of a start that leaves less than half of the window.
 var ErrLate = errors.New("the start has missed its instant")
 
-// wakeEarly states how long before its start a run is awake and reads the clock again and again, for timers come a
-// millisecond late. A clock that stands still during that needs naps.
+// wakeEarly is the time before its start at which a run is awake and reads the clock again and again, for timers come
+// a millisecond late. A clock that stands still during that needs naps.
 const wakeEarly, nap = 2 * time.Millisecond, 50 * time.Microsecond
 
 // awaitStart waits for the load's Start, from which all times then count. What is late of its warm-up

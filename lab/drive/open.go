@@ -116,7 +116,7 @@ func (r *run) missRest() {
 	}
 }
 
-// Arrivals states how the intended starts of an open loop follow each other.
+// Arrivals is the distribution of the intended starts of an open loop.
 type Arrivals string
 
 // The kinds of arrivals.

@@ -42,8 +42,7 @@ func TestArrivals(t *testing.T) {
 	}
 }
 
-// stalling is a session in virtual time whose operations take a millisecond but
-// for one.
+// stalling is a session in virtual time whose operations take a millisecond, except one.
 func stalling(v *virtual, at int64, stall time.Duration) filewise.Session {
 	return doFunc(func(_ context.Context, first, n int64) (int64, error) {
 		v.advance(ms)

@@ -81,9 +81,8 @@ func (r *run) mergeSlices() []int64 {
 	return all
 }
 
-// windowAndTail is the measured window, cut where the run ended early, and the
-// time from its end (fixed work: from the first worker's finish) to the slowest
-// worker's last commit.
+// windowAndTail is the measured window, cut at the end if the run ended early, and the time from its end (fixed work:
+// from the first worker's finish) to the slowest worker's last commit.
 func (r *run) windowAndTail() (window [2]time.Duration, tail time.Duration) {
 	var ended, last time.Duration
 	first := time.Duration(-1)
@@ -105,7 +104,7 @@ func (res Result) String() string {
 		res.Ledger.Total(), len(res.Ledger), res.Measure.Work, res.Measure.Window[1]-res.Measure.Window[0])
 }
 
-// typeTally holds what some of the workers have done of one type of operations; the tally's lock is held for it.
+// typeTally counts some of the workers' operations of one type; the tally's lock is held for it.
 type typeTally struct {
 	work     float64 // within the window
 	hist     *hdr.Histogram

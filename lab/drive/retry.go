@@ -16,8 +16,8 @@ import (
 const (
 	firstPause  = time.Millisecond
 	longestWait = 100 * time.Millisecond
-	// maxTries states how often an operation may fail in a row. With pauses of up to 100 ms, that is more than half a
-	// minute without any progress.
+	// maxTries bounds an operation's failures in a row. With pauses of up to 100 ms, that is more than half a minute
+	// without any progress.
 	maxTries = 500
 )
 

@@ -62,8 +62,9 @@ func share(n int64, part, whole time.Duration) int64 {
 	return int64(q)
 }
 
-// within returns how much of a call of n operations from start to end lies in the interval (from, to]. One operation
-// is divided like several: of operations as long as the interval, whole ones would be a count of few, or of none.
+// within returns the part of a call of n operations from start to end that lies in the interval (from, to]. One
+// operation is divided like several: if operations are as long as the interval, whole ones would be a count of few,
+// or of none.
 func within(start, end time.Duration, n int64, from, to time.Duration) float64 {
 	if end <= start {
 		if end > from && end <= to {

@@ -6,7 +6,7 @@ import (
 	"filewise"
 )
 
-// Still holds what stood still while a load was measured, by clocks alone.
+// Still holds the standstills while a load was measured, by clocks alone.
 type Still struct {
 	// Machine is the time within the window in which this process, or the whole machine, did
 	// not run: suspended, stopped, or its processors given to others. Zero: it always ran.
@@ -30,8 +30,8 @@ const (
 	stealEvery = 10 // beats between two looks at the time that other virtual machines took
 )
 
-// StillLimit returns how long something may stand still in a window before that counts: a second, or a twentieth of
-// the window, but never less than the 200 ms that busy processors explain.
+// StillLimit returns the time for which something may stand still in a window before that counts: a second, or a
+// twentieth of the window, but never less than the 200 ms that busy processors explain.
 func StillLimit(window time.Duration) time.Duration {
 	return max(leastStill, min(time.Second, window/20))
 }
@@ -137,7 +137,7 @@ func (h *Heart) progress(now time.Time, ran bool) {
 	}
 }
 
-// Still ends the heart and returns what stood still between two instants.
+// Still ends the heart and returns the standstills between two instants.
 func (h *Heart) Still(from, to time.Time) (s Still) {
 	if h.stop != nil {
 		close(h.stop)
@@ -177,7 +177,7 @@ func (r *run) heart() *Heart {
 	return Beat(r.total, r.load.Stopped)
 }
 
-// still returns what stood still within the window, or all the time of fixed work.
+// still returns the standstills within the window, or in all the time of fixed work.
 func (r *run) still(h *Heart, m filewise.Measure) Still {
 	if h == nil {
 		return Still{}

@@ -15,8 +15,8 @@ import (
 // hardly ever at the same instant.
 const maxTallies = 64
 
-// tally holds what some of the workers have done: when, how long each call took, and how often it failed. The padding
-// keeps two tallies out of one cache line.
+// tally counts some of the workers' calls: their moments, their times, and their failures. The padding keeps two
+// tallies out of one cache line.
 type tally struct {
 	mu       sync.Mutex
 	slices   slices

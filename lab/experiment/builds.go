@@ -107,8 +107,8 @@ func (l *life) instanceKey() string {
 	return l.layout.Name + instanceSeparator + strconv.Itoa(turn)
 }
 
-// newBuild builds the layout, loads it and adds the files that come later. Where
-// the engine can reset it to that state it is kept for the trials to come.
+// newBuild builds the layout, loads it and adds the files that come later. If the engine can reset it to that state
+// it is kept for the trials to come.
 func (l *life) newBuild(ctx context.Context) error {
 	// One at a time: servers that start side by side would wait for each other.
 	l.runner.locks.building.Lock()
@@ -249,7 +249,7 @@ func (r *Runner) builtAs(key string) *build {
 // handedOver begins the keys of builds that pilots leave to the first session.
 const handedOver = "of the pilot: "
 
-// handsOver reports whether the first session can go on where a pilot ends: its build is for one trial only, and
+// handsOver reports whether the first session can go on from a pilot's end: its build is for one trial only, and
 // there is no fixed work that has to begin at the beginning.
 func (l *life) handsOver() bool {
 	return l.build != nil && l.build.name == "" && l.runner.Plan.Work == 0
@@ -283,7 +283,7 @@ func (l *life) takeOver() bool {
 
 // fill commits a number of payload bytes, split evenly over the connections.
 func (l *life) fill(ctx context.Context, bytes int64) error {
-	if l.program.ReadOnly { // what was loaded is all there is
+	if l.program.ReadOnly { // all data were loaded
 		return nil
 	}
 	return l.unmeasured(ctx, 0, "while it was loaded or worked on, unmeasured", func(load *drive.Load, p filewise.Phase) {

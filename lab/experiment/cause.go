@@ -92,8 +92,8 @@ func (s standing) relevance() *cause.Relevance {
 	return &r
 }
 
-// differsIn returns what the layouts differ in, and the parts of the connections' time that it can change. A database
-// file that is one of several whole ones has a lock and a log of its own.
+// differsIn names the layouts' difference, and the parts of the connections' time that it can change. A database file
+// that is one of several whole ones has a lock and a log of its own.
 func (p Plan) differsIn() (about string, divided []string) {
 	switch {
 	case slices.ContainsFunc(p.Layouts, func(l filewise.Layout) bool { return l.Backup.Files > 0 }):
@@ -106,8 +106,7 @@ func (p Plan) differsIn() (about string, divided []string) {
 	return cause.SpentData, []string{cause.SpentData}
 }
 
-// Where the log or the processors take the time: rows of a transaction, and bytes of a
-// row, that are enough.
+// If the log or the processors take the time: rows of a transaction, and bytes of a row, that are enough.
 const (
 	batched  = 100
 	wideRows = 4000

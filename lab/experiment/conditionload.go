@@ -13,7 +13,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// duration asks whether operations that are timed one by one last long enough.
+// duration checks whether operations that are timed one by one last long enough.
 func (a asked) duration() finding {
 	const threshold = "a backup, dump or restore takes 2 s, a query 20 ms (warm: all its executions in a trial)"
 	var short []string
@@ -37,7 +37,7 @@ func (a asked) duration() finding {
 	return found(false, threshold, a.plan.lengthen(a.shortfall()), "too short to resolve: %s", strings.Join(short, ", "))
 }
 
-// shortfall returns how many times as long the shortest operation would have to last; at least 1.
+// shortfall returns the factor by which the shortest operation would have to be longer; at least 1.
 func (a asked) shortfall() float64 {
 	more := 1.0
 	for _, family := range a.plan.Families() {
@@ -75,10 +75,10 @@ func (p Plan) warm() bool {
 	return p.Params.Repeat > 0 && (p.Params.Cache == "" || p.Params.Cache == workload.CacheWarm)
 }
 
-// timesGrown states how often files grow in a trial at least if growing is measured.
+// timesGrown is the least number of times that files grow in a trial if growing is measured.
 const timesGrown = 10
 
-// grows asks whether growing files grow often in the typical trial.
+// grows checks whether growing files grow often in the typical trial.
 func (a asked) grows() finding {
 	threshold := fmt.Sprintf("growing files grow %d times a trial", timesGrown)
 	n := a.steps()
@@ -92,8 +92,8 @@ func growing(l filewise.Layout) bool {
 	return l.Data.Allocation == filewise.Growing && l.Data.Growth > 0
 }
 
-// steps returns how often the files of a growing layout grew in its typical trial, of the layout if that was least;
-// not a number if no such trial is there.
+// steps counts how often the files of a growing layout grew in its typical trial, for the layout with the least; not
+// a number if no such trial is there.
 func (a asked) steps() float64 {
 	steps := a.medians(func(l filewise.Layout, t filewise.Trial) (float64, bool) {
 		var grew int64
@@ -114,7 +114,7 @@ func (a asked) steps() float64 {
 // timesCores counts the connections ask for space at once, for each core, if they contend.
 const timesCores = 2
 
-// contention asks whether there are more connections than cores.
+// contention checks whether there are more connections than cores.
 func (a asked) contention() finding {
 	threshold := fmt.Sprintf("at least %d connections a core", timesCores)
 	cores, n := a.cores(), a.plan.Params.Connections
@@ -144,7 +144,7 @@ func (a asked) cores() int {
 // mostLog is the part of the connections' time from which the log limits the work.
 const mostLog = 0.5
 
-// headroom asks whether neither processors nor log are the limit.
+// headroom checks whether neither processors nor log are the limit.
 func (a asked) headroom() finding {
 	threshold := fmt.Sprintf("processors under %d %%, log under %.0f %% of the time", probe.BusyLimit, 100*mostLog)
 	busy := a.medians(func(_ filewise.Layout, t filewise.Trial) (most float64, known bool) {
@@ -175,12 +175,12 @@ func (a asked) headroom() finding {
 	return found(most < probe.BusyLimit && log < mostLog, threshold, mend, "%s", words)
 }
 
-// machineBusy returns how busy the machine's processors were, in percent.
+// machineBusy returns the use of the machine's processors, in percent.
 func (asked) machineBusy(m filewise.Measure) (float64, bool) {
 	return probe.Find(m.Deltas, "cpu", probe.BusyShare)
 }
 
-// serverBusy returns how busy a server was that is bound to some of the processors, in percent of these.
+// serverBusy returns the use of the processors that a server is bound to, in percent of these.
 func (a asked) serverBusy(m filewise.Measure) (float64, bool) {
 	user, ok := probe.Find(m.Deltas, filewise.ProbeServer, "user")
 	system, also := probe.Find(m.Deltas, filewise.ProbeServer, "system")

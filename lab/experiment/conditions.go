@@ -13,22 +13,21 @@ import (
 	"filewise/lab/workload"
 )
 
-// asked holds what the plan's conditions of meaning are measured by: what is known of the host before anything is
-// spent, and trials.
+// asked holds the inputs of the plan's conditions of meaning: the host's facts before anything is spent, and trials.
 type asked struct {
 	history
 	trials []filewise.Trial // done, of one design; none before the pilots
-	spent  *cause.Relevance // where their connections' time went. Nil means not known
+	spent  *cause.Relevance // the split of their connections' time. Nil means not known
 	host   Host
 }
 
-// Host holds what is known of the server's machine before anything is measured.
+// Host holds the facts of the server's machine before anything is measured.
 type Host struct {
 	Cores  int   // 0: not known
 	Memory int64 // that the server may use, in bytes. 0 means not known
 }
 
-// finding holds what a condition came to; ok is false if it is not about this plan.
+// finding is the result of a condition; ok is false if it is not about this plan.
 type finding struct {
 	filewise.Condition
 	ok bool
@@ -117,7 +116,7 @@ func (a asked) medians(of func(filewise.Layout, filewise.Trial) (float64, bool))
 	return out
 }
 
-// reach asks whether every file of every layout took part in the typical trial.
+// reach checks whether every file of every layout took part in the typical trial.
 func (a asked) reach() finding {
 	const threshold = "every file of every layout takes part"
 	several := func(l filewise.Layout) bool { return max(l.Data.Files, l.Temp.Files) > 1 && alike(l) }
@@ -145,8 +144,8 @@ func alike(l filewise.Layout) bool {
 	return l.AddedLater != filewise.LaterUntouched && l.AddedLater != filewise.LaterNewData
 }
 
-// untouched returns how many of a trial's files had no part in its work, by what was counted of each of them or by
-// what the engine found used.
+// untouched counts a trial's files without a part in its work, by what was counted of each of them or by what the
+// engine found used.
 func untouched(l filewise.Layout, t filewise.Trial) (n int, ok bool) {
 	if s, counted := spreadOf(t); counted && l.Temp.Files == 0 {
 		n, ok = s.unused, true
@@ -181,7 +180,7 @@ func (p Plan) moreWork() string {
 // leastPages counts the bytes of data pages a trial writes at least if it is about writing them.
 const leastPages = leastWritten
 
-// writes asks whether data pages are written within the observation.
+// writes checks whether data pages are written within the observation.
 func (a asked) writes() finding {
 	const threshold = "data pages are written within the observation"
 	if a.windowed() {
@@ -226,10 +225,10 @@ func (a asked) windowed() bool {
 	})
 }
 
-// timesCache counts the times a cache's size data are that do not come from it.
+// timesCache is the factor over the cache's size from which data do not come from it.
 const timesCache = 4
 
-// reads asks whether the data come from the storage.
+// reads checks whether the data come from the storage.
 func (a asked) reads() finding {
 	threshold := fmt.Sprintf("data at least %d times what may cache them, or read from storage", timesCache)
 	if c := a.plan.Params.Cache; c != "" && c != workload.CacheWarm {
@@ -251,7 +250,7 @@ func (a asked) reads() finding {
 	return found(ok, threshold, a.plan.outOfMemory(), "%s", words)
 }
 
-// data returns how much the smallest of the layouts holds, in bytes. 0 means not known.
+// data returns the smallest layout's data, in bytes. 0 means not known.
 func (a asked) data() float64 {
 	if len(a.trials) == 0 {
 		return float64(a.plan.Layouts[0].Data.Bytes)
@@ -259,7 +258,7 @@ func (a asked) data() float64 {
 	return least(a.medians(func(_ filewise.Layout, t filewise.Trial) (float64, bool) { x := dataBytes(t); return x, x > 0 }))
 }
 
-// cache returns what the server may keep of them in memory, in bytes. 0 means not known.
+// cache returns the part of them that the server may keep in memory, in bytes. 0 means not known.
 func (a asked) cache() float64 {
 	if len(a.trials) == 0 {
 		return float64(a.host.Memory)

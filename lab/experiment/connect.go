@@ -19,7 +19,7 @@ import (
 const storm = 16
 
 // Connect opens a connection of a phase for each of n workers, several at a time. When one fails, none stays open,
-// and the error states how many had been had.
+// and the error gives the number opened before.
 func Connect(ctx context.Context, c filewise.Connector, phase, n int) ([]filewise.Session, error) {
 	sessions := make([]filewise.Session, n)
 	eg, ectx := errgroup.WithContext(ctx)
@@ -177,8 +177,8 @@ func FitsOpenFiles(connections int) error {
 
 // Drivers are other processes that put a phase's load on the build, all of them together.
 type Drivers interface {
-	// Drive returns what all have done as one result, whose deltas are about the drivers. The error wraps ErrVoid if
-	// a driver has failed, and not the server.
+	// Drive returns the drivers' work as one result, whose deltas are about the drivers. The error wraps ErrVoid if a
+	// driver has failed, and not the server.
 	Drive(context.Context, Share) (drive.Result, error)
 	// Await is called before each trial. It waits for a driver that is gone, and reports that; its error ends the
 	// run.

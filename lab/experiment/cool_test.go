@@ -14,8 +14,8 @@ type cooled struct{ times int }
 func (c *cooled) Settle(context.Context) error { return nil }
 func (c *cooled) Cool(context.Context) error   { c.times++; return nil }
 
-// Where a server may not be restarted, a database may empty its own part of the cache: that
-// is buffer-cold, and nothing makes the storage's cache cold there.
+// If a server may not be restarted, a database may empty its own part of the cache: that is buffer-cold, and nothing
+// makes the storage's cache cold there.
 func TestCoolWithoutRestart(t *testing.T) {
 	c := &cooled{}
 	for cache, refused := range map[filewise.Cache]bool{filewise.CacheBufferCold: false, filewise.CacheStorageCold: true} {

@@ -53,8 +53,8 @@ func (h history) cliffWarning() []filewise.Warning {
 	}}
 }
 
-// change is ln(last third of the blocks / first) of the mean of something of a
-// layout's first family; not a number where a part of it is not known.
+// change is ln(last third of the blocks / first) of the mean of something of a layout's first family; not a number if
+// a part of it is not known.
 func (h history) change(layout string, third int, of func(filewise.Measure) (float64, bool)) float64 {
 	mean := func(from, to int) float64 {
 		var all []float64

@@ -771,7 +771,7 @@ func TestHostFaultIsNoFailedTrial(t *testing.T) {
 	}
 }
 
-// Where pilots have nothing to fix, the baseline's forecasts the time, and a single one proves a layout.
+// If pilots have nothing to fix, the baseline's pilot forecasts the time, and a single one proves a layout.
 func TestOnePilot(t *testing.T) {
 	w := newWorld(t, []int{1, 4, 8}, fake.Config{Noise: 0.01, Seed: 4, Throughput: byFiles(map[int]float64{1: 1000, 4: 1500, 8: 1200})})
 	w.plan.OnePilot, w.plan.Baseline = true, "4 files"

@@ -11,7 +11,7 @@ import (
 	"filewise/lab/verdict"
 )
 
-// Extension holds what a plan was up to the block after which its run was extended.
+// Extension is the plan up to the block after which its run was extended.
 type Extension struct {
 	verdict.Extension
 	Budget time.Duration `json:"budget_ns"` // until then. 0 means none

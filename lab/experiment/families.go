@@ -139,13 +139,13 @@ func claims(r verdict.Result) bool {
 	return false
 }
 
-// FamilyDecision holds what a family of operations comes to.
+// FamilyDecision is the decision on a family of operations.
 type FamilyDecision struct {
 	Family string `json:"family,omitempty"` // missing if there is one
 	verdict.DecisionDoc
 }
 
-// Decisions returns what the judgement comes to, one for each family.
+// Decisions returns the judgement's decisions, one for each family.
 func (j Judgement) Decisions() []FamilyDecision {
 	var out []FamilyDecision
 	for _, f := range j.Families {

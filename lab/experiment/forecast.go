@@ -15,7 +15,8 @@ import (
 	"filewise/lab/verdict/stats"
 )
 
-// Forecast holds what a plan's budget can resolve, by the noise of its trials; or from when on there is one.
+// Forecast is the resolution within a plan's budget, by the noise of its trials; or the point from which there is
+// one.
 type Forecast struct {
 	// From is the block from which on there is a forecast, if it is not reached; then nothing but
 	// the sentence is known. 0: it is reached.
@@ -36,9 +37,8 @@ type Forecast struct {
 	Sentence   string        `json:"sentence"`
 }
 
-// A forecast takes so many degrees of freedom. Its range is that between the 5 % and
-// the 95 % quantile of the noise, the upper end stretched: what the last block will show is not
-// certain either.
+// A forecast takes so many degrees of freedom. Its range lies between the 5 % and the 95 % quantile of the noise, the
+// upper end stretched: the last block's result is not certain either.
 const (
 	leastFreedom    = 8
 	forecastTail    = 0.05
@@ -209,7 +209,7 @@ func (s standing) hopeless() string {
 		"--budget of that, fewer layouts, or less work", verdict.FirstLook, about(needed), say.Human(p.Budget))
 }
 
-// FamilySample holds what the complete blocks of a plan gave in one family of operations, for a comparison with
+// FamilySample holds the results of a plan's complete blocks in one family of operations, for a comparison with
 // another experiment's.
 type FamilySample struct {
 	Family string

@@ -151,8 +151,8 @@ func TestLoadedBuildsAreCountedOnce(t *testing.T) {
 	}
 }
 
-// The first session goes on with the builds of the pilots, and each later one has builds of
-// its own; every turn is as long as the pilots say.
+// The first session goes on with the builds of the pilots, and each later one has builds of its own; every turn has
+// the length that the pilots set.
 func TestPilotsFixTurns(t *testing.T) {
 	w := newSessions(t, []int{1, 4, 8}, fake.Config{Noise: 0.01, Seed: 1,
 		Stages:     map[string]time.Duration{filewise.StageBuild: time.Second, filewise.StageDrain: 100 * time.Millisecond},

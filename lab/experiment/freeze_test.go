@@ -14,8 +14,8 @@ import (
 	"filewise/lab/verdict"
 )
 
-// freezes is an engine of two layouts of which the second one stands still for 8 s after each 30 s: a
-// loss of 21 % over time. The machine's noise moves where in that cycle a turn falls.
+// freezes is an engine of two layouts of which the second one stands still for 8 s after each 30 s: a loss of 21 %
+// over time. The machine's noise shifts a turn's place in that cycle.
 func freezes(seed uint64) fake.Config {
 	const works, stands = 30 * time.Second, 8 * time.Second
 	r := rand.New(rand.NewPCG(seed, 1))

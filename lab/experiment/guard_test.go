@@ -32,8 +32,7 @@ func (h *held) Build(ctx context.Context, l filewise.Layout, p filewise.Program)
 	return h.Server.Build(ctx, l, p)
 }
 
-// A trial that is postponed is not recorded, and measured again once that is let; what comes after is as if nothing
-// had been.
+// A trial that is postponed is not recorded, and measured again once that is let; what comes after is unaffected.
 func TestPostponedTrialIsMeasuredAnew(t *testing.T) {
 	truth := fake.Config{Throughput: byFiles(map[int]float64{1: 1000, 2: 1500}), Noise: 0.01, Seed: 2}
 	w := newWorld(t, []int{1, 2}, truth)

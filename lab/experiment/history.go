@@ -11,8 +11,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// history holds what the trials of a plan amount to: by pilot or block and layout, how often it was tried and what
-// came of it.
+// history holds the state of a plan's trials: by pilot or block and layout, the number of tries and their result.
 type history struct {
 	plan    Plan
 	trials  []filewise.Trial
@@ -85,7 +84,7 @@ func (h history) open(block, layout int) bool {
 	return x.done == nil && x.n < h.plan.Attempts+x.voids
 }
 
-// mostAttempts returns how often a cell may have been tried, void trials included.
+// mostAttempts returns the number of tries that a cell may have, void trials included.
 func (h history) mostAttempts() int {
 	most := h.plan.Attempts
 	for _, x := range h.tries {
@@ -184,7 +183,7 @@ func (h history) lastBlock() int {
 	return last
 }
 
-// inBlocks returns how many trials were measured in blocks. One that is void was not.
+// inBlocks counts the trials that were measured in blocks. A void one was not.
 func (h history) inBlocks() (n int) {
 	for _, t := range h.trials {
 		if !t.Cell.Pilot && void(t) == "" {
@@ -286,7 +285,8 @@ func (h history) judge(s Schedule, blocks int) ([]verdict.Result, error) {
 	return results, nil
 }
 
-// Families returns what the workload measures, of which plans of earlier versions say nothing if it is one.
+// Families returns the families that the workload measures, which plans of earlier versions leave out if there is
+// one.
 func (p Plan) Families() []string {
 	if len(p.Phases) == 0 {
 		return []string{workload.FamilyInserts}
@@ -294,7 +294,7 @@ func (p Plan) Families() []string {
 	return p.Phases
 }
 
-// families returns what the trials are judged by.
+// families returns the families by which the trials are judged.
 func (p Plan) families() []string {
 	switch {
 	case p.cycles():
@@ -337,7 +337,7 @@ type memo struct {
 	results  []verdict.Result
 }
 
-// of returns what is kept for these blocks.
+// of returns the results kept for these blocks.
 func (m *memo) of(s Schedule, blocks int) ([]verdict.Result, bool) {
 	if m == nil || m.results == nil || m.schedule != s || m.blocks != blocks {
 		return nil, false

@@ -132,7 +132,7 @@ func rested(t filewise.Trial) bool {
 	return slices.ContainsFunc(t.Measures, func(m filewise.Measure) bool { return m.Rest != nil })
 }
 
-// warnings returns what the life of the experiment calls for, each once.
+// warnings returns the warnings about the life of the experiment, each once.
 func (h history) warnings(s Schedule) []filewise.Warning {
 	var out []filewise.Warning
 	if !s.Steady {
@@ -206,7 +206,7 @@ func failed(trials []filewise.Trial) int {
 	return n
 }
 
-// again holds what a layout's twin is called after its name.
+// again is the ending of the name of a layout's twin.
 const again = " again"
 
 // WithAA is the plan with the baseline twice, the second time under another name: the difference between the two is

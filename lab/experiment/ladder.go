@@ -12,7 +12,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// Ladder holds what may be changed of a design if its pilots find a condition of meaning broken: nothing that the
+// Ladder lists the permitted changes of a design if its pilots find a condition of meaning broken: nothing that the
 // user has given.
 type Ladder struct {
 	CommitEvery int  `json:"commit_every,omitempty"` // rows of a transaction, if there are fewer. 0 means stays
@@ -21,11 +21,11 @@ type Ladder struct {
 	// each further one takes. 0 means memory is not limited.
 	Memory        int64 `json:"memory,omitempty"`
 	PerConnection int64 `json:"per_connection,omitempty"`
-	// Data is the option that states how much there is: "rows" or "warehouses". Empty means it stays.
+	// Data is the option that sets the amount of data: "rows" or "warehouses". Empty means it stays.
 	Data string `json:"data,omitempty"`
 	// Size: files have room in proportion to the data (--size).
 	Size bool `json:"size,omitempty"`
-	// MostBytes holds what a run may write of data, in bytes, over all builds.
+	// MostBytes bounds the data that a run may write, in bytes, over all builds.
 	MostBytes int64 `json:"most_bytes,omitempty"`
 }
 
@@ -40,7 +40,7 @@ type Rung struct {
 	Why     string   `json:"why,omitempty"`
 }
 
-// Design holds what a ladder changes of a plan.
+// Design is the part of a plan that a ladder changes.
 type Design struct {
 	Params  workload.Params `json:"params"`
 	Memory  int64           `json:"memory_bytes,omitempty"` // of a managed server. 0 means not limited
@@ -137,7 +137,7 @@ func (s standing) unfit() string {
 	return s.hopeless()
 }
 
-// mended is the plan with what mends its broken conditions, and the options that say so.
+// mended is the plan with what mends its broken conditions, and the options that do it.
 func (a asked) mended(conditions []filewise.Condition) (p Plan, options []string) {
 	p = a.plan
 	broken := func(name filewise.ConditionName) bool {
@@ -166,7 +166,7 @@ func (a asked) mended(conditions []filewise.Condition) (p Plan, options []string
 	return p, options
 }
 
-// growth returns how many times as much data broken conditions take, memory left out; 1: as much.
+// growth returns the factor of data that broken conditions need, memory left out. 1 means no more.
 func (a asked) growth(conditions []filewise.Condition) float64 {
 	want := 1.0
 	for _, c := range conditions {
@@ -191,8 +191,8 @@ func (a asked) growth(conditions []filewise.Condition) float64 {
 	return want
 }
 
-// mostGrowth returns how many times as much data a rung may have, by how long the pilots took to build and load
-// theirs, and by what a run may write.
+// mostGrowth returns the greatest factor of data for a rung, by the pilots' time to build and load theirs, and by the
+// bytes that a run may write.
 func (a asked) mostGrowth() float64 {
 	p, most := a.plan, float64(mostGrowth)
 	var loading time.Duration
@@ -240,7 +240,7 @@ func (r Rung) Climbed() string {
 	return fmt.Sprintf("Another design: %s (%s).", strings.Join(r.Options, " "), brokenOf(r.Conditions))
 }
 
-// Words states what pilots may have a run change, for a plan.
+// Words describe the changes that pilots may cause in a run, for a plan.
 func (l Ladder) Words() string {
 	var may []string
 	if l.CommitEvery > 0 {

@@ -13,8 +13,8 @@ import (
 	"filewise/lab/workload"
 )
 
-// climber is a run of two layouts of 1 MiB that is about files if the data are four times the memory; how many
-// warehouses there are states how much data. A build takes a tenth of a second.
+// climber is a run of two layouts of 1 MiB that is about files if the data are four times the memory; the number of
+// warehouses sets the amount of data. A build takes a tenth of a second.
 func climber(t *testing.T, memory int64, throughput map[int]float64, faults ...fake.Fault) *world {
 	w := newSessions(t, []int{1, 2}, fake.Config{Faults: faults, Noise: 0.01, Seed: 3, Throughput: byFiles(throughput),
 		Stages: map[string]time.Duration{filewise.StageBuild: 100 * time.Millisecond}})
@@ -135,7 +135,7 @@ func TestLadderIsLeft(t *testing.T) {
 	}
 }
 
-// A design whose pilots fail is left for the one before.
+// A design whose pilots fail is given up for the one before.
 func TestLadderGoesBack(t *testing.T) {
 	for name, faults := range map[string][]fake.Fault{
 		"a pilot fails": {{Stage: filewise.StageBuild, Build: 3, Times: 1}},

@@ -14,7 +14,7 @@ import (
 	"filewise/lab/verdict"
 )
 
-// Latency holds what the operations of one type took on one layout, over all its trials in blocks: their histograms
+// Latency is the latency of the operations of one type on one layout, over all its trials in blocks: their histograms
 // are added up.
 type Latency struct {
 	Family    string                   `json:"family"`

@@ -18,7 +18,7 @@ import (
 	"filewise/lab/verdict"
 )
 
-// LayoutLatency holds what the operations of a family took on a layout, over all its trials in complete blocks.
+// LayoutLatency is the latency of a family's operations on a layout, over all its trials in complete blocks.
 type LayoutLatency struct {
 	Layout string        `json:"layout"`
 	Count  int64         `json:"count"` // of operations
@@ -73,8 +73,8 @@ func (s standing) layoutLatencies(r verdict.Result, family string) ([]LayoutLate
 	return out, nil
 }
 
-// TailChanges returns how p99 differs from the baseline's, block by block, by a table with the inverse of every
-// trial's p99. Nil means of the baseline, and if it is not known.
+// TailChanges returns the differences of p99 from the baseline's, block by block, by a table with the inverse of
+// every trial's p99. Nil for the baseline, and if it is not known.
 func TailChanges(r verdict.Result, table verdict.Table) ([]*LatencyChange, error) {
 	all, err := verdict.Few(r.Config, r.Arms, table)
 	if err != nil {
@@ -97,7 +97,7 @@ func TailChanges(r verdict.Result, table verdict.Table) ([]*LatencyChange, error
 // lossFrom is the factor from which a longer p99 appears in the verdict's first lines, if no limit is given.
 const lossFrom = 2
 
-// winner is the layout to use or, if none is recommended yet, the one in front that is proven to be faster than the
+// winner is the layout to use or, if none is recommended yet, the leader that is proven to be faster than the
 // baseline. -1 means there is none.
 func winner(r verdict.Result) int {
 	look, ok := r.Last()
@@ -245,8 +245,8 @@ func (h history) p99s(blocks int, family string) (verdict.Table, map[string]*hdr
 // leastRate is the part of an open loop's rate below which it was not reached.
 const leastRate = 0.95
 
-// fewest are the operations below which a window did not reach the rate. Arrivals
-// are as many as chance has it: three standard deviations of Poisson's are left.
+// fewest are the operations below which a window did not reach the rate. The number of arrivals is random: three
+// standard deviations of Poisson's are left.
 func fewest(rate float64, m filewise.Measure) float64 {
 	expected := rate * (m.Window[1] - m.Window[0]).Seconds()
 	return leastRate*expected - 3*math.Sqrt(expected)

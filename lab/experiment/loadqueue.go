@@ -73,8 +73,8 @@ func (q *loadQueue) done(t *queuedTable) {
 	t.active--
 }
 
-// loadAttempts states how often a batch is tried whose connection was lost: a server that fails again and again is
-// not waited for.
+// loadAttempts bounds the tries of a batch whose connection was lost: a server that fails again and again is not
+// waited for.
 const loadAttempts = 3
 
 // Load loads the tables by the engine's fastest way, in batches, as many at a time as

@@ -99,7 +99,7 @@ func addedUp(turns []filewise.Measure) []filewise.Delta {
 
 // narrows reports whether the blocks that are left are worth measuring though they could not decide anything: an
 // interval is wider than the plan's bounds, and would by the last block be within them, or narrower by a quarter. Few
-// blocks say little of their own spread: with each one more an interval shrinks faster than with the root of their
+// blocks estimate their own spread badly: with each one more an interval shrinks faster than with the root of their
 // number.
 func (p Plan) narrows(r verdict.Result, look verdict.Look) bool {
 	const worth = 0.75

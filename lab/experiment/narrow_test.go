@@ -10,8 +10,8 @@ import (
 	"filewise/lab/experiment"
 )
 
-// Noise of 15 % hides all differences from 20 blocks of 2 %: with bounds asked for, blocks go
-// on as long as they narrow the intervals.
+// Noise of 15 % hides all differences from 20 blocks of 2 %: with bounds set, blocks go on as long as they narrow the
+// intervals.
 func TestFutileRunNarrowsItsBounds(t *testing.T) {
 	blocks := func(bounds float64, most int) (int, experiment.Decision) {
 		w := newWorld(t, []int{1, 4, 8, 16}, fake.Config{Noise: 0.15, Seed: 6})
@@ -40,7 +40,7 @@ func TestFutileRunNarrowsItsBounds(t *testing.T) {
 	}
 }
 
-// Sessions are as long as the noise of the pilots asks for, within the budget.
+// Sessions have the length that the noise of the pilots demands, within the budget.
 func TestSessionsAreAsLongAsBoundsNeed(t *testing.T) {
 	rounds := func(bounds, noise float64, budget time.Duration) experiment.Schedule {
 		w := newSessions(t, []int{1, 4}, fake.Config{})

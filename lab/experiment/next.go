@@ -17,7 +17,7 @@ func (p Plan) Next(done []filewise.Trial) (filewise.Cell, Decision) {
 	return s.next, s.decision
 }
 
-// standing is where an experiment stands after some trials.
+// standing is an experiment's state after some trials.
 type standing struct {
 	history
 	schedule Schedule
@@ -87,7 +87,7 @@ func (s standing) ending(live int) Decision {
 	return s.spent(live)
 }
 
-// settled states how the judgements of all families have ended, if all have.
+// settled returns the end of the judgements of all families, if all have one.
 func (s standing) settled() Decision {
 	d := Decision{Ending: Decided}
 	for _, r := range s.plan.judged(s.results) {
@@ -101,7 +101,7 @@ func (s standing) settled() Decision {
 	return d
 }
 
-// ended states how the judgement of one family has ended, if it has.
+// ended returns the end of one family's judgement, if it has one.
 func (s standing) ended(r verdict.Result) Decision {
 	look, ok := r.Last()
 	if !ok {
@@ -165,8 +165,8 @@ func (s standing) firstClaim() int {
 	return first
 }
 
-// MostTrials returns how many trials the race of a user's backups takes in blocks: a third of the full grid, and as
-// many as the last two need for all of theirs. 0: there is no such limit. Intervals hold whenever one stops.
+// MostTrials returns the most trials that the race of a user's backups takes in blocks: a third of the full grid, and
+// as many as the last two need for all of theirs. 0 means there is no such limit. Intervals hold whenever one stops.
 func (p Plan) MostTrials() int {
 	if p.Goal != verdict.GoalBest || p.Target.Database == "" {
 		return 0
@@ -188,7 +188,7 @@ func (p Plan) judgeTable(s Schedule, table verdict.Table, confidence float64) (v
 	return verdict.Judge(cfg, arms, table)
 }
 
-// judging returns what a family's table is judged by.
+// judging returns the configuration that judges a family's table.
 func (p Plan) judging(s Schedule, table verdict.Table, confidence float64) (verdict.Config, []verdict.Arm) {
 	cfg := verdict.DefaultConfig()
 	cfg.Rules = p.JudgedBy()

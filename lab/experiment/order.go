@@ -112,11 +112,10 @@ func zigzag(layouts []int, row int) []int {
 	return out
 }
 
-// chained is row at, from 0, of serially balanced sequences (Finney and Outhwaite 1956) over
-// n layouts: as williams, but each row begins with the layout that ended the one before. Each
-// layout then follows each, itself included, equally often in 2n rows (two layouts: in 2, as
-// A B, B A), whatever one leaves to the next. The first row is drawn, and each design after it
-// begins with the same layout, for the chain to go on. Row −1 is random but for its end.
+// chained is row at, from 0, of serially balanced sequences (Finney and Outhwaite 1956) over n layouts: as williams,
+// but each row begins with the layout that ended the one before. Each layout then follows each, itself included,
+// equally often in 2n rows (two layouts: in 2, as A B, B A), whatever one leaves to the next. The first row is drawn,
+// and each design after it begins with the same layout, for the chain to go on. Row −1 is random except for its end.
 func chained(seed uint64, stream func(design int) uint64, at, n int) []int {
 	rows := 2 * n
 	if n == 2 {

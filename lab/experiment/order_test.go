@@ -7,8 +7,8 @@ import (
 	"filewise"
 )
 
-// In every cycle each layout follows each other equally often, and each block has
-// every layout once; the seed decides, and an earlier plan's order is as it was.
+// In every cycle each layout follows each other equally often, and each block has every layout once; the seed
+// decides, and an earlier plan's order is unchanged.
 func TestOrderIsBalanced(t *testing.T) {
 	for k := 2; k <= 12; k++ {
 		live := make([]int, k)
@@ -54,9 +54,9 @@ func TestOrderIsBalanced(t *testing.T) {
 	}
 }
 
-// Chained blocks and rounds (rules 3): in each cycle every layout follows every one, itself
-// included, equally often, and has each place equally often; two layouts go A B, B A. The next
-// cycle goes on where the one before ended, and what goes before the first row ends with what begins it.
+// Chained blocks and rounds (rules 3): in each cycle every layout follows every one, itself included, equally often,
+// and has each place equally often; two layouts go A B, B A. The next cycle continues the one before, and what goes
+// before the first row ends with what begins it.
 func TestChainedOrderIsBalanced(t *testing.T) {
 	for n := 2; n <= 13; n++ {
 		rows := 2 * n

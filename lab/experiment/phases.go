@@ -22,7 +22,7 @@ func (l *life) phaseSteps() []step {
 	return steps
 }
 
-// measuringSteps measure a phase, from the caches that it asks for, until it is durable.
+// measuringSteps measure a phase, from the demanded state of the caches until it is durable.
 func (l *life) measuringSteps(i int) []step {
 	var steps []step
 	phase := l.program.Phases[i]

@@ -37,7 +37,7 @@ type Plan struct {
 	// WindowByPilots: pilots may lengthen the measured time of a trial in a session, of which
 	// Window is the least, so that most of the time is measured.
 	WindowByPilots bool `json:"window_by_pilots,omitempty"`
-	// OneByOne reports why trials come one after the other where sessions were not refused.
+	// OneByOne reports why trials come one after the other if sessions were not refused.
 	OneByOne string `json:"one_by_one,omitempty"`
 	// AA names the layout that is the baseline under another name: a difference that
 	// is claimed of it is one of the machine. Empty: there is none.
@@ -61,18 +61,17 @@ type Plan struct {
 	// repeated.
 	AsPublished *AsPublished `json:"as_published,omitempty"`
 
-	// Measure holds what a trial measures: the workload, or the life cycle of a database that the workload has
-	// filled.
+	// Measure is a trial's subject: the workload, or the life cycle of a database that the workload has filled.
 	Measure string `json:"measure,omitempty"`
-	// Preload holds what a build is loaded with, in payload bytes, before its first trial; loaded builds are reset
-	// for every trial. 0: built again for each.
+	// Preload is a build's loaded data, in payload bytes, before its first trial; loaded builds are reset for every
+	// trial. 0 means built again for each.
 	Preload int64 `json:"preload_bytes,omitempty"`
-	// Ladder holds what may be changed after pilots find a condition of meaning broken. Nil means nothing.
+	// Ladder lists the permitted changes after pilots find a condition of meaning broken. Nil means none.
 	Ladder *Ladder `json:"ladder,omitempty"`
 	// Rungs are the designs that the run has left for the plan's, oldest first.
 	Rungs []Rung `json:"rungs,omitempty"`
 	// Instances is the number of loaded builds of each layout, which the blocks use in turn. 0 means one if it can be
-	// reset, none where the workload alters nothing.
+	// reset, none if the workload alters nothing.
 	Instances int `json:"instances,omitempty"`
 	// CopiedBuilds: if a dump fills builds and the engine can, only the first of each layout is filled; the others are
 	// copies of its files.
@@ -100,11 +99,11 @@ type Plan struct {
 	Rules     int          `json:"rules,omitempty"`
 	Goal      verdict.Goal `json:"goal"`
 	MaxBlocks int          `json:"max_blocks"`
-	// Bounds is how narrow intervals are to be if no verdict can be had, in percent to either side: time is spent on
-	// that, within the budget. 0: a futile run ends.
+	// Bounds is the wanted half width of intervals if no verdict can be had, in percent to either side: time is spent
+	// on that, within the budget. 0 means a futile run ends.
 	Bounds float64       `json:"bounds_percent,omitempty"`
 	Budget time.Duration `json:"budget_ns"`
-	// Extended holds what the plan was before its run was extended, oldest first.
+	// Extended holds the plan before each extension of its run, oldest first.
 	Extended []Extension `json:"extended,omitempty"`
 	// Boundaries hold the run's design if it has so many blocks that they take long to compute, and the designs
 	// before it was extended; none in shorter runs.
@@ -160,13 +159,13 @@ const (
 	Broken  Ending = "broken"  // too few layouts could be measured
 )
 
-// Decision holds what Next decides.
+// Decision is the decision of Next.
 type Decision struct {
 	Ending Ending `json:"ending"`
 	Why    string `json:"why,omitempty"` // in a sentence, for Ending ≠ ""
 }
 
-// Schedule holds what the pilots fix before the first block.
+// Schedule holds the values that the pilots fix before the first block.
 type Schedule struct {
 	WarmUp    time.Duration `json:"warm_up_ns"`
 	TrialTime time.Duration `json:"trial_time_ns"` // expected wall time of one trial
@@ -189,8 +188,8 @@ type Judgement struct {
 	Warnings  []filewise.Warning `json:"warnings"`
 	Elapsed   time.Duration      `json:"elapsed_ns"`   // wall time of all trials
 	Measuring time.Duration      `json:"measuring_ns"` // of it within measured windows
-	Stages    []filewise.Stage   `json:"stages"`       // where the time of all trials went
-	// Forecast holds what the budget can resolve. Absent means it is not known yet, or the plan has no sessions.
+	Stages    []filewise.Stage   `json:"stages"`       // the split of the time of all trials
+	// Forecast is the resolution within the budget. Absent means it is not known yet, or the plan has no sessions.
 	Forecast *Forecast `json:"forecast,omitempty"`
 	// Relevance is the share of what was measured that is about files, by the pilots until a block is complete.
 	// Absent means nothing was read that shows it.
@@ -211,8 +210,8 @@ type Family struct {
 	Result    verdict.Result `json:"verdict"`
 	Estimated bool           `json:"estimated,omitempty"` // too short to judge: the result claims nothing
 	Sentences []string       `json:"sentences"`           // the verdict in words
-	// Cause holds what changed with the difference, or what limits all layouts. Absent means too little was measured
-	// to find it.
+	// Cause holds the changes with the difference, or what limits all layouts. Absent means too little was measured to
+	// find it.
 	Cause *cause.Cause `json:"cause,omitempty"`
 	// Latency holds its operations' latency by layout. None means they have none, or too few.
 	Latency []LayoutLatency `json:"latency,omitempty"`

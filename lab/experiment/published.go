@@ -18,7 +18,7 @@ type AsPublished struct {
 	Scale   float64 `json:"scale"`          // of sizes, by the article's
 }
 
-// Times returns how often each layout is run, in words.
+// Times returns the number of each layout's runs, in words.
 func (a AsPublished) Times() string {
 	if a.Repeats == 1 {
 		return "once"
@@ -26,8 +26,7 @@ func (a AsPublished) Times() string {
 	return fmt.Sprintf("%d times", a.Repeats)
 }
 
-// publishedStanding is where the article's design stands: what comes next follows
-// from the trials alone, as in any other.
+// publishedStanding is the article's design's state: what comes next follows from the trials alone, as in any other.
 func (s standing) publishedStanding(m *memo) standing {
 	p := s.plan
 	complete := s.completeRuns()
@@ -74,7 +73,7 @@ func (h history) nextRun() (filewise.Cell, bool) {
 	return filewise.Cell{}, false
 }
 
-// completeRuns returns how many runs of every layout that is not given up are done.
+// completeRuns counts the finished runs of every layout that is not given up.
 func (h history) completeRuns() int {
 	for run := 1; run <= h.plan.AsPublished.Repeats; run++ {
 		for i, l := range h.plan.Layouts {

@@ -14,7 +14,7 @@ import (
 type Meaning struct {
 	// Scale is the least that does; more than 1: not even the article's own size does here.
 	Scale float64 `json:"scale"`
-	// Why is the condition that asks for the most.
+	// Why is the most demanding condition.
 	Why string `json:"why"`
 	// Bytes are loaded, written and read in all at that scale, which takes Took at AssumedRate.
 	Bytes float64       `json:"bytes"`

@@ -10,7 +10,7 @@ import (
 	"filewise"
 )
 
-// rehearsal holds what became of the rehearsal of custom SQL.
+// rehearsal is the result of rehearsing custom SQL.
 type rehearsal struct {
 	sync.Mutex
 	done bool

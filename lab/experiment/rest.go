@@ -26,7 +26,8 @@ func (l *life) rests(p filewise.Phase) bool {
 // mostOthers is the part of others from which a drain measures them more than the layout.
 const mostOthers = 0.1
 
-// othersWrite returns how much others changed while pilots worked, if it is too much for drains to be judged; else 0.
+// othersWrite returns the amount that others changed while pilots worked, if it is too much for drains to be judged;
+// else 0.
 func (h history) othersWrite() float64 {
 	most := 0.0
 	for _, l := range h.plan.Layouts {
@@ -88,7 +89,7 @@ func (l *life) restsAtAll() bool {
 	return false
 }
 
-// settled brings the database to rest and returns how long writing took.
+// settled brings the database to rest and returns the time of writing.
 func (l *life) settled(ctx context.Context) (time.Duration, error) {
 	start := l.runner.Clock.Now()
 	if err := settle(ctx, l.db.Settler); err != nil {
@@ -141,8 +142,8 @@ type edge struct {
 	at     probe.Snapshot
 }
 
-// writtenBehind returns what was written since the window's end, in bytes by the counters of
-// filewise.ProbeWritten, and what the disks did; nil if nothing was counted.
+// writtenBehind returns the bytes written since the window's end, by the counters of filewise.ProbeWritten, and the
+// disks' work; nil if nothing was counted.
 func (l *life) writtenBehind(ctx context.Context) (out map[string]float64, storage []filewise.Delta) {
 	e := l.edge
 	if l.edge = nil; e == nil {
@@ -204,7 +205,7 @@ func (l *life) closeDone() error {
 	return done()
 }
 
-// busy returns what a run of connections did from the moment when all had begun to the last commit; the drain adds
+// busy returns the work of a run of connections from the moment when all had begun to the last commit; the drain adds
 // its time.
 func busy(r drive.Result) *filewise.Rest {
 	time := r.Measure.Window[1]
@@ -230,7 +231,7 @@ func addRest(sum, turn *filewise.Rest) *filewise.Rest {
 
 const warnWindow = "window-observed"
 
-// restWarning reports that the window is judged though the plan asked for more.
+// restWarning reports that the window is judged though the plan demanded more.
 func (l *life) restWarning() []filewise.Warning {
 	err := l.unsettled()
 	if l.runner.Plan.Observe != ObserveRest || err == nil {

@@ -97,8 +97,8 @@ func TestRestNeedsRest(t *testing.T) {
 	}
 }
 
-// Where others write more than a tenth, a drain would be about them: pilots see it, and all blocks are
-// judged by their windows, with the condition broken.
+// If others write more than a tenth, a drain would be about them: pilots see it, and all blocks are judged by their
+// windows, with the condition broken.
 func TestDrainsOfOthersAreNotJudged(t *testing.T) {
 	for others, rests := range map[float64]bool{0.05: true, 0.3: false} {
 		c := lazy()

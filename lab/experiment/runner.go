@@ -21,7 +21,7 @@ type Runner struct {
 	Server   filewise.Server
 	Clock    filewise.Clock
 	Probes   []filewise.Probe // of the machine; the database brings its own
-	// Ceilings holds what the storage of the volumes gives. None means not known.
+	// Ceilings are the limits of the volumes' storage. None means not known.
 	Ceilings []probe.Ceiling
 	// NoLatencies leaves histograms out of the trials, for simulations.
 	NoLatencies bool
@@ -44,14 +44,14 @@ type Runner struct {
 	Calibrate func(context.Context) (float64, error)
 	// Stopped reports that a process of the server is stopped (state T). May be nil.
 	Stopped func() bool
-	// Notify hears of what happens; it must not block. May be nil.
+	// Notify receives events; it must not block. May be nil.
 	Notify func(Event)
 	// Fix stores the plan with what the pilots fixed of it, before block 1. If nil, it is not stored.
 	Fix func(context.Context, Plan) error
 	// Redesign makes the runner measure another design, which the plan's ladder leads to. False means it cannot be
 	// had, and the plan stays. Nil means no ladder is climbed.
 	Redesign func(context.Context, Plan) (bool, error)
-	// Left hears of databases that could not be dropped after the last trial. Nil: that is an error of the run.
+	// Left receives databases that could not be dropped after the last trial. Nil means that is an error of the run.
 	Left func(error)
 	// Drivers put the load on the server in place of this process. Nil: it does itself.
 	Drivers Drivers
@@ -72,7 +72,7 @@ type Runner struct {
 // delivered.
 type locks struct{ building, builds, telling sync.Mutex }
 
-// EventKind states what an event is about.
+// EventKind is an event's subject.
 type EventKind string
 
 // The kinds of events.
@@ -193,7 +193,8 @@ func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.T
 	}
 }
 
-// unchanged asks whether what must be the same still is, once in each block but the one that the run begins or goes on with.
+// unchanged checks whether what must be the same still is, once in each block except the one that the run begins or
+// goes on with.
 func (r *Runner) unchanged(ctx context.Context, asked *int, block int) error {
 	before := *asked
 	*asked = block
@@ -348,7 +349,7 @@ func (r *Runner) fatal(ctx, guarded context.Context, l *life, err error) error {
 	case errors.Is(err, ErrVoid) && l.trial.Cell.Attempt >= r.Plan.Attempts: // no layout is to blame
 		return filewise.Errorf(filewise.CodeStopped, "see that all of them run and are idle; then \"filewise resume\" goes on with this trial",
 			"the drivers have failed %s: %w", filewise.Counted(l.trial.Cell.Attempt, "time"), err)
-	case l.mistaken(err) && filewise.CodeOf(err) == filewise.CodePreflight: // their dump, which states what to do
+	case l.mistaken(err) && filewise.CodeOf(err) == filewise.CodePreflight: // their dump, whose error has the remedy
 		return fmt.Errorf("%s cannot be built, nor could it be again: %w", l.trial.Cell.Layout, err)
 	case l.mistaken(err):
 		return filewise.Errorf(filewise.CodeUsage,

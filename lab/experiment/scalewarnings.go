@@ -12,11 +12,11 @@ import (
 	"filewise/lab/probe"
 )
 
-// hardlyRead returns what a trial reads from the storage at most, in bytes, when its reads come from memory: a
-// hundredth of the data, or up to a half of little.
+// hardlyRead is the most that a trial reads from the storage, in bytes, when its reads come from memory: a hundredth
+// of the data, or up to a half of little.
 func hardlyRead(data float64) float64 { return max(data/100, min(data/2, 16<<20)) }
 
-// fitsInMemory reports that the data fit into memory, if that is known and the counters do not say that reads came
+// fitsInMemory reports that the data fit into memory, if that is known and the counters do not show that reads came
 // from the storage all the same. Empty means they do not.
 func (h history) fitsInMemory(trials []filewise.Trial) string {
 	var data, memory, read float64
@@ -81,8 +81,8 @@ func dataBytes(t filewise.Trial) float64 {
 	return total
 }
 
-// readFromStorage returns what the server has read of the storage, or else its busiest device, in the family that
-// read most.
+// readFromStorage returns the bytes read from the storage by the server, or else by its busiest device, in the family
+// that read most.
 func (h history) readFromStorage(t filewise.Trial) (most float64, ok bool) {
 	server := filewise.ProbeServer
 	if h.plan.Target.Mode == filewise.Embedded {
@@ -110,7 +110,7 @@ func (h history) readFromStorage(t filewise.Trial) (most float64, ok bool) {
 	return most, ok
 }
 
-// leastWritten holds what a trial writes at least, in bytes, to be one of writing.
+// leastWritten is the least that a writing trial writes, in bytes.
 const leastWritten = 1 << 20
 
 // beforeCheckpoint reports that trials were over before a checkpoint came round. Empty means they were not. Cycle is
@@ -139,7 +139,7 @@ func (h history) beforeCheckpoint(trials []filewise.Trial) (why string, cycle ti
 	return fmt.Sprintf("trials end before a checkpoint (%.2g of its cycle)", least), cycle
 }
 
-// checkpointsOf are the cycles over all that a trial measured, where it wrote.
+// checkpointsOf are the cycles over all of a trial's measures, if it wrote.
 func checkpointsOf(t filewise.Trial) (cycles float64, window time.Duration, ok bool) {
 	wrote := 0.0
 	for _, m := range t.Measures {

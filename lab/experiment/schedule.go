@@ -21,7 +21,7 @@ const minWarmUp = 100 * time.Millisecond
 // trials that take a little longer do not cost the last block.
 const budgetShare = 0.95
 
-// schedule returns what the pilots fix: the warm-up, and how many blocks there are.
+// schedule returns the values that the pilots fix: the warm-up, and the number of blocks.
 func (h history) schedule() Schedule {
 	p := h.plan
 	s := Schedule{WarmUp: max(p.WarmUp, 0), MaxBlocks: p.MaxBlocks, Steady: true}
@@ -75,7 +75,7 @@ func (h history) schedule() Schedule {
 	return s
 }
 
-// trialTime returns how long a trial will take by its layout's pilot, warm-up left out.
+// trialTime returns a trial's expected time by its layout's pilot, warm-up left out.
 func (p Plan) trialTime(pilot filewise.Trial) time.Duration {
 	again := pilot.Elapsed - onceOnly(pilot)
 	switch {
@@ -125,8 +125,8 @@ func onceOnly(t filewise.Trial) time.Duration {
 	return d + first
 }
 
-// furtherBuilds returns what it takes to load the builds of all layouts, as many of each, that trials take turns on,
-// but for those that the pilots have loaded.
+// furtherBuilds returns the time to load the builds of all layouts, as many of each, that trials take turns on,
+// except the pilots' builds.
 func (h history) furtherBuilds(instances int) time.Duration {
 	var once time.Duration
 	pilots := 0
@@ -157,8 +157,8 @@ func (h history) pilotTime() time.Duration {
 	return d
 }
 
-// warmUpCut returns how long the trial's throughput took to settle by MSER-5 (White 1997), and whether it had settled
-// by the middle of the window.
+// warmUpCut returns the time that the trial's throughput took to settle by MSER-5 (White 1997), and whether it had
+// settled by the middle of the window.
 func warmUpCut(m filewise.Measure) (time.Duration, bool) {
 	if m.SliceLength <= 0 {
 		return 0, true

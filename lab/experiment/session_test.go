@@ -266,7 +266,7 @@ func TestWhatCannotTakeTurnsIsRefused(t *testing.T) {
 // A session that may not end now is measured again, whole.
 func TestPostponedSessionIsMeasuredAnew(t *testing.T) {
 	w := newSessions(t, []int{1, 4}, fake.Config{Noise: 0.01, Seed: 9, Throughput: byFiles(map[int]float64{1: 1000, 4: 1500})})
-	var asked atomic.Int64 // a slow session's guard asks as well
+	var asked atomic.Int64 // a slow session's guard counts as well
 	w.runner.Guard = func() error {
 		if asked.Add(1) == 7 {
 			return experiment.ErrPostponed

@@ -50,7 +50,7 @@ func (h history) spreadWarning() []filewise.Warning {
 	return out
 }
 
-// spread is how a trial's load lay on its data files.
+// spread is the distribution of a trial's load over its data files.
 type spread struct {
 	// even is the number of evenly used files that would share a load as these do, against the number of these: (Σx)²
 	// / (n·Σx²).
@@ -186,8 +186,8 @@ func (r *Runner) guard(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { cancel(nil) }
 }
 
-// hostFault asks the guard once more after a failure: a trial that failed because a volume
-// has just gone is the host's fault, and is measured again.
+// hostFault calls the guard once more after a failure: a trial that failed because a volume has just gone is the
+// host's fault, and is measured again.
 func (r *Runner) hostFault() error {
 	if r.Guard == nil {
 		return nil

@@ -24,7 +24,7 @@ const (
 
 var stillCodes = []string{WarnStoodStill, WarnServerStopped, WarnServerIdle}
 
-// maxVoids states how often a trial is void before the run ends: it is repeated three times.
+// maxVoids is the number of void tries of a trial after which the run ends: it is repeated three times.
 const maxVoids = 4
 
 // ProbeStill names the deltas of what stood still, in seconds within the window.
@@ -208,7 +208,7 @@ func StillWarnings(all []filewise.Warning) (still, rest []filewise.Warning) {
 	return all[:i], all[i:]
 }
 
-// stillWarnings returns what the first lines say of what stood still.
+// stillWarnings returns the first lines about standstills.
 func (h history) stillWarnings() (out []filewise.Warning) {
 	if w, ok := h.voidWarning(); ok {
 		out = append(out, w)

@@ -70,7 +70,7 @@ func (s standing) sweep() *Sweep {
 	return out
 }
 
-// curve returns what a layout's trials in blocks gave at each level.
+// curve returns the results of a layout's trials in blocks at each level.
 func (s standing) curve(layout string, levels []int) Curve {
 	c := Curve{Layout: layout}
 	var loads, throughputs []float64
@@ -113,7 +113,7 @@ func point(users int, logs []float64, confidence float64) Point {
 	return p
 }
 
-// scalability fits the law; nil where it cannot be.
+// scalability fits the law; nil if it cannot be.
 func scalability(loads, throughputs []float64) *Scalability {
 	u, err := stats.FitUSL(loads, throughputs)
 	if err != nil { // the points are shown without a fit

@@ -45,8 +45,8 @@ func sweepPlan(users ...int) experiment.Plan {
 	return p
 }
 
-// trialsOf are pilots and blocks whose throughput is planted but for half a
-// percent, with latencies of each layout's own.
+// trialsOf are pilots and blocks whose throughput is planted within half a percent, with latencies of each layout's
+// own.
 func trialsOf(t *testing.T, p experiment.Plan, blocks int, throughput func(layout, users int) float64,
 	p99 func(layout int) int64) []filewise.Trial {
 	t.Helper()

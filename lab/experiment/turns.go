@@ -8,10 +8,9 @@ import (
 	"filewise/lab/verdict"
 )
 
-// What pilots fix of sessions. A layout's turn is as long as it has to be for most of a
-// round to be measured, and to hold several stretches in which the throughput stays like
-// itself: beyond that, longer turns only let the machine drift further between layouts. A
-// session has as many rounds as it takes for most of it to be measured, and no more, for
+// The lengths of sessions that pilots fix. A layout's turn is just long enough for most of a round to be measured,
+// and to hold several stretches in which the throughput stays like itself: beyond that, longer turns only let the
+// machine drift further between layouts. A session has the rounds that make most of it measured, and no more, for
 // sessions count: each is one observation.
 const (
 	// MinTurn is the shortest turn of a layout in a session: below it, coming to rest
@@ -42,7 +41,7 @@ const (
 	pilotParts = 256
 )
 
-// turn holds what a turn of a session does: its part of fixed work, or as much as fits.
+// turn is the work in a turn of a session: its part of fixed work, or as much as fits.
 type turn struct {
 	length, lead time.Duration // measured, and before it. 0 means as long as the phases' work takes
 	part, of     int           // of fixed work
@@ -68,7 +67,7 @@ func (p Plan) transactions() int64 {
 // pilotParts are the parts of fixed work of which a pilot does the first.
 func (p Plan) pilotParts() int { return int(min(p.transactions(), pilotParts)) }
 
-// lead returns what goes before each turn, in whole slices.
+// lead returns the load before each turn, in whole slices.
 func (p Plan) lead(s Schedule) time.Duration {
 	d := min(s.WarmUp, s.Turn/leadShare)
 	if p.SliceLength > 0 {
@@ -77,7 +76,7 @@ func (p Plan) lead(s Schedule) time.Duration {
 	return d
 }
 
-// costs holds what a layout's part in a session costs by the pilots, on average.
+// costs are the costs of a layout's part in a session by the pilots, on average.
 type costs struct {
 	once     time.Duration // build, load, settle, observe, check
 	measured time.Duration // of a turn as long as its work takes, or of all fixed work
@@ -209,7 +208,7 @@ func (p Plan) roundsOf(c costs) int {
 	return int(min(max(c.measured/t, 2), maxRounds, time.Duration(p.transactions())))
 }
 
-// session returns what a layout's part in one of so many rounds takes.
+// session returns the time of a layout's part in one of so many rounds.
 func (c costs) session(rounds int) time.Duration {
 	return c.once + time.Duration(rounds)*(c.measured+c.around)
 }
@@ -228,8 +227,8 @@ func (c costs) rounds(least int, left float64, sessions int) int {
 	return max(want, 1)
 }
 
-// correlationTime returns how long a measure's throughput stays like itself: the integrated autocorrelation time of
-// its slices (Sokal 1997: 1 + 2 Σ ρ, summed as far as ρ is positive, over a quarter of the slices at most).
+// correlationTime returns the time for which a measure's throughput stays like itself: the integrated autocorrelation
+// time of its slices (Sokal 1997: 1 + 2 Σ ρ, summed as far as ρ is positive, over a quarter of the slices at most).
 func correlationTime(m filewise.Measure) time.Duration {
 	x := steadySlices(m)
 	mean, variance, ok := moments(x)

@@ -118,7 +118,7 @@ func (l *life) unmeasured(ctx context.Context, i int, when string, shape func(*d
 	return err
 }
 
-// load returns what a phase's sessions do, of one type or of several, without an end.
+// load returns the load of a phase's sessions, of one type or of several, without an end.
 func (l *life) load(phase filewise.Phase, sessions []filewise.Session) (drive.Load, error) {
 	load, err := l.runner.Plan.Load(l.program, phase, l.db.Chunk)
 	load.Sessions, load.Clock, load.Stopped = sessions, l.runner.Clock, l.runner.Stopped
@@ -126,7 +126,7 @@ func (l *life) load(phase filewise.Phase, sessions []filewise.Session) (drive.Lo
 	return load, err
 }
 
-// Load returns what a phase's sessions do in calls of chunk operations (see filewise.Database), without an end.
+// Load returns the load of a phase's sessions in calls of chunk operations (see filewise.Database), without an end.
 func (p Plan) Load(program filewise.Program, phase filewise.Phase, chunk int64) (drive.Load, error) {
 	load := drive.Load{
 		SliceLength: p.SliceLength, Chunk: chunk, Multiple: int64(phase.CommitEvery), Rate: phase.Rate, Pause: phase.Pause,

@@ -56,8 +56,8 @@ func (l *Live) Close() {
 	l.closed = true
 }
 
-// Deltas returns how far the counters have moved since the window's start, and when that was by the latest look; this
-// call looks when it is time to. ok is false when there was none.
+// Deltas returns the counters' changes since the window's start, and the moment of the latest look; this call looks
+// when it is time to. ok is false when there was none.
 func (l *Live) Deltas(ctx context.Context) (deltas []filewise.Delta, since time.Duration, ok bool) {
 	if !l.mu.TryLock() { // another call is reading; the next one has the result
 		return nil, 0, false

@@ -78,7 +78,7 @@ const (
 	unitTime = filewise.UnitLooked
 )
 
-// Read returns what was added up so far.
+// Read returns the sums so far.
 func (m *memory) Read(ctx context.Context) ([]filewise.Counter, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

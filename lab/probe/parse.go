@@ -83,8 +83,8 @@ func parsePressure(resource string, text []byte) []filewise.Counter {
 	return counters
 }
 
-// callsWritten holds what a process has written by calls; what it has asked the kernel for by queues of requests
-// (io_uring, libaio) is not in it.
+// callsWritten is the counter of a process's writes by calls; its requests to the kernel by queues (io_uring, libaio)
+// is not in it.
 const callsWritten = "bytes written by calls"
 
 // selfIONames are the counters of /proc/self/io (man 5 proc_pid_io).
@@ -94,8 +94,8 @@ var selfIONames = map[string]filewise.Counter{
 	"syscr":      {Name: "read calls", Unit: "calls"},
 	"syscw":      {Name: "write calls", Unit: "calls"},
 	"read_bytes": {Name: "bytes read from storage", Unit: "B"},
-	// Counted when a page becomes dirty, whole folios at a time: it can be many
-	// times what reaches the storage, which the disk's own counters say.
+	// Counted when a page becomes dirty, whole folios at a time: it can be many times what reaches the storage, which
+	// the disk's own counters show.
 	"write_bytes":           {Name: "bytes dirtied in the page cache", Unit: "B"},
 	"cancelled_write_bytes": {Name: "bytes never written", Unit: "B"}, // truncated or removed before
 }
@@ -158,7 +158,7 @@ func parseDisks(text []byte, devices []string) []filewise.Counter {
 	return counters
 }
 
-// memoryNames holds what is read of /proc/meminfo (man 5 proc_meminfo), in kB there.
+// memoryNames are the names read from /proc/meminfo (man 5 proc_meminfo), in kB there.
 var memoryNames = map[string]string{
 	"MemTotal": MemoryTotal, "MemAvailable": MemoryAvailable, "Cached": MemoryCached, "Dirty": MemoryDirty, "Writeback": MemoryWriteback,
 }

@@ -56,8 +56,8 @@ func (s *Set) Read(ctx context.Context) Snapshot {
 	return snap
 }
 
-// Delta returns how far all counters moved from a to b, and what follows from them (shares of the processors' time,
-// utilisation of devices).
+// Delta returns the changes of all counters from a to b, and the values that follow from them (shares of the
+// processors' time, utilisation of devices).
 func (s *Set) Delta(a, b Snapshot) []filewise.Delta {
 	d, _ := s.Explain(a, b)
 	return d
@@ -91,7 +91,7 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// Window holds what was measured between two readings.
+// Window describes the work between two readings.
 type Window struct {
 	From, To time.Time
 	// Ends are the times at which each session's work ended, behind To as a rule: a
@@ -104,9 +104,9 @@ const offWindow = 0.03
 
 // Within is Delta, for a window: if a probe was read so late, at either edge, that the sessions worked noticeably
 // longer or shorter between its two readings than the window is, their waits are cut, or stretched, to the window, of
-// whose time they are a share. Amounts are left alone: where reading is late the machine is held up, and the work
-// too; bytes of the log per row, which ought to be the same in all trials, differed by 4.7 % as they were read, and
-// by 5.8 % when scaled.
+// whose time they are a share. Amounts are left alone: if reading is late the machine is held up, and the work too;
+// bytes of the log per row, which ought to be the same in all trials, differed by 4.7 % as they were read, and by 5.8
+// % when scaled.
 func (s *Set) Within(a, b Snapshot, w Window) []filewise.Delta {
 	deltas := s.Delta(a, b)
 	factors := make(map[string]float64, len(a.readings))

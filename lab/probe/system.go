@@ -98,7 +98,7 @@ func readDisks(names []string, parse func([]byte) []filewise.Counter) ([]filewis
 	return readFile("/proc/diskstats", parse)
 }
 
-// writtenTo returns what was written to all disks together.
+// writtenTo returns the bytes written to all disks together.
 func writtenTo(text []byte, disks []string) []filewise.Counter {
 	sum := filewise.Counter{Name: filewise.WrittenDevices, Unit: "B"}
 	found := false

@@ -24,7 +24,7 @@ const (
 	stealLimit  = 5  // one of 20: as much as the differences that are looked for
 )
 
-// Warnings states what the deltas of a window mean for its result.
+// Warnings interprets the deltas of a window for its result.
 func Warnings(deltas []filewise.Delta) []filewise.Warning {
 	var warnings []filewise.Warning
 	others, fromOthers := Others(deltas)
@@ -65,7 +65,7 @@ func Find(deltas []filewise.Delta, probe, name string) (value float64, ok bool) 
 	return 0, false
 }
 
-// Ceiling holds what the device behind a volume gives at most, by the second. 0 means not known.
+// Ceiling is the limit of the device behind a volume, by the second. 0 means not known.
 type Ceiling struct {
 	Volume, Device        string
 	ReadBytes, WriteBytes float64

@@ -20,7 +20,7 @@ const (
 	sampleShare   = 100 // a look takes at most one part in so many of the time, up to sampleRarest
 	sampleWaking  = 4   // times a look's time by the clock is its cost
 	sampleLooks   = 50  // are needed in a window
-	sampleCosts   = 8   // the last looks whose quickest states what one costs
+	sampleCosts   = 8   // the last looks whose quickest gives the cost of one
 	sampleSure    = 3   // looks after which that is known
 )
 

@@ -45,7 +45,7 @@ func Written(m filewise.Measure, files []filewise.File, embedded bool) []filewis
 	return out
 }
 
-// writtenNames holds what Written may add, in order.
+// writtenNames are the names that Written may add, in order.
 var writtenNames = []string{filewise.WrittenData, filewise.WrittenIndex, filewise.WrittenLog, filewise.WrittenTemp, filewise.WrittenBackup,
 	filewise.WrittenRest, filewise.WrittenCalls}
 

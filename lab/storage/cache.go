@@ -13,7 +13,7 @@ import (
 	"filewise/host/machine"
 )
 
-// fresh states how long a limit is believed: storage changes with its firmware, its filling and its neighbours.
+// fresh is the time for which a limit is believed: storage changes with its firmware, its filling and its neighbours.
 const fresh = 90 * 24 * time.Hour
 
 // Cache remembers limits in a file of the user's.
@@ -22,8 +22,7 @@ type Cache struct{ path string }
 // NewCache keeps limits in a directory, such as the user's state directory.
 func NewCache(dir string) Cache { return Cache{filepath.Join(dir, "storage.json")} }
 
-// read returns what is remembered; a file that cannot be read as such is as if it
-// were not there: limits can be measured again.
+// read returns the stored limits; a file that cannot be read as such counts as absent: limits can be measured again.
 func (c Cache) read() ([]Limit, error) {
 	text, err := os.ReadFile(c.path)
 	if errors.Is(err, fs.ErrNotExist) {

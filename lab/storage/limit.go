@@ -26,7 +26,7 @@ const (
 
 var patterns = []Pattern{SequentialWrite, SequentialRead, RandomWrite, RandomRead}
 
-// Limit holds what the storage of a volume gives.
+// Limit is the limit of a volume's storage.
 type Limit struct {
 	Volume   string    `json:"volume"`
 	Device   string    `json:"device"` // as in /proc/diskstats. Empty means none of its own
@@ -38,7 +38,7 @@ type Limit struct {
 	Figures  []Figure  `json:"figures"`
 }
 
-// Figure holds what one pattern reached.
+// Figure is the result of one pattern.
 type Figure struct {
 	Pattern Pattern `json:"pattern"`
 	Files   int     `json:"files"`

@@ -24,7 +24,7 @@ func (d Demand) withDefaults() Demand {
 	return d
 }
 
-// Expected returns how long measuring takes at least: a caller decides by it whether that is worth its time.
+// Expected returns the least time that measuring takes: a caller decides by it whether that is worth its time.
 func (d Demand) Expected() time.Duration {
 	d = d.withDefaults()
 	calls := len(patterns) * len(d.Volumes) * len(d.counts())
@@ -42,9 +42,8 @@ func (d Demand) counts() []int {
 	return []int{1}
 }
 
-// Measure asks fio what each volume gives alone, and all of them together. A
-// volume in memory or without the room, or all without fio, have no limit: the
-// reason is by its name. The error is of the context.
+// Measure measures by fio each volume alone, and all of them together. A volume in memory or without the room, or all
+// without fio, have no limit: the reason is by its name. The error is of the context.
 func Measure(ctx context.Context, d Demand) ([]Limit, map[string]string, error) {
 	d = d.withDefaults()
 	var limits []Limit

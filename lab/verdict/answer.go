@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Decision holds what a DBA does after a run.
+// Decision is a DBA's next step after a run.
 type Decision string
 
 // Decisions.
@@ -27,8 +27,8 @@ type Answer struct {
 	// Bound is the most that any tested arm can gain over the baseline, log scale: a one-sided
 	// bound over all looks that holds together with the intervals. NaN if it is not known.
 	Bound float64
-	// Margin holds what Bound is counted against, log scale: the plan's, or 5 % if that is more and Bound is within
-	// it.
+	// Margin is the value that Bound is counted against, log scale: the plan's, or 5 % if that is more and Bound is
+	// within it.
 	Margin float64
 }
 

@@ -86,7 +86,7 @@ func BoundariesFor(rules, arms, maxBlocks int, confidence float64) (Boundaries, 
 	return Config{Rules: rules, MaxBlocks: maxBlocks, Confidence: confidence}.boundaries(arms)
 }
 
-// MostBlocks returns how many blocks an experiment may have by some rules.
+// MostBlocks returns the most blocks that an experiment may have by some rules.
 func MostBlocks(rules int) int {
 	if rules < 3 {
 		return maxBoundaryBlocks
@@ -94,7 +94,7 @@ func MostBlocks(rules int) int {
 	return maxPlannedBlocks
 }
 
-// Design holds what boundaries depend on, with the boundaries, to be stored.
+// Design holds the inputs of boundaries, with the boundaries, to be stored.
 type Design struct {
 	Arms       int         `json:"arms"`
 	MaxBlocks  int         `json:"max_blocks"`
@@ -105,8 +105,8 @@ type Design struct {
 	Boundaries
 }
 
-// Design returns what boundaries the config has for so many arms. It is worth storing with an
-// experiment of hundreds of blocks by rules 3, where it takes a second. Errors wrap ErrConfig.
+// Design returns the config's boundaries for so many arms. It is worth storing with an experiment of hundreds of
+// blocks by rules 3, where it takes a second. Errors wrap ErrConfig.
 func (c Config) Design(arms int) (Design, error) {
 	b, err := c.boundaries(arms)
 	if err != nil {

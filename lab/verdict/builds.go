@@ -87,8 +87,8 @@ func (v *builds) tally(j int) {
 
 func (v *builds) anyReused() bool { return slices.Contains(v.reused, true) }
 
-// weight returns what a unit of variance between builds adds to the variance of the contrast of arms i and j: with m
-// equally used builds each 1/m_i+1/m_j; a build that both share cancels.
+// weight returns the addition of a unit of variance between builds to the variance of the contrast of arms i and j:
+// with m equally used builds each 1/m_i+1/m_j; a build that both share cancels.
 func (v *builds) weight(i, j int) float64 {
 	var sum float64
 	for k := range v.total {

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// carryLevel is how unlikely the differences between what ran before must be by
-// chance for a verdict to be withheld.
+// carryLevel is the probability by chance, for the differences between what ran before, below which a verdict is
+// withheld.
 const carryLevel = 0.01
 
 // carryLevel3 is the level of rules 3. Their chained order shares out evenly what goes before, so that the test need
@@ -18,9 +18,8 @@ const carryLevel = 0.01
 // resemble each other (drift and autocorrelation: in up to 2.7 % of experiments at a level of 0.25 %).
 const carryLevel3 = 0.001
 
-// carriesOver tests whether what is measured depends on which arm ran just before it: trials
-// by the order in which they ran, since rules 3 turns of sessions by what went before each.
-// Where neither is known, false.
+// carriesOver tests whether what is measured depends on which arm ran just before it: trials by the order in which
+// they ran, since rules 3 turns of sessions by what went before each. If neither is known, false.
 func (s *scene) carriesOver() bool {
 	if !s.fitted {
 		return false

@@ -8,8 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Change is how one arm's throughput differs between two experiments, on the log
-// scale: after against before.
+// Change is the difference of one arm's throughput between two experiments, on the log scale: after against before.
 type Change struct {
 	Arm    string  `json:"arm"`
 	Before int     `json:"trials_before"`

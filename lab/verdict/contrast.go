@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// contrast holds what is known about the difference of two arms.
+// contrast is the difference of two arms as estimated.
 type contrast struct {
 	effect   float64 // θ̂_i − θ̂_j
 	variance float64

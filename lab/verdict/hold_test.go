@@ -19,9 +19,8 @@ func normal(random *rand.Rand, blocks int, noise float64, effects ...func(block 
 
 func always(x float64) func(int) float64 { return func(int) float64 { return x } }
 
-// Where nothing differs, another layout than the baseline is recommended in at most 5 % of
-// experiments: rules 2 did so in 19 to 26 % (12 layouts, sd 0.5 %), since layouts within the
-// margin counted as resolved.
+// If nothing differs, another layout than the baseline is recommended in at most 5 % of experiments: rules 2 did so
+// in 19 to 26 % (12 layouts, sd 0.5 %), since layouts within the margin counted as resolved.
 func TestNothingUnprovenIsRecommended(t *testing.T) {
 	const experiments = 200
 	for _, arms := range []int{5, 12} {

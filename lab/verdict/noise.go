@@ -13,7 +13,7 @@ import (
 // Constants of rules 2, chosen by simulation for the fewest trials among those that
 // keep 5 % in the worlds of proof/truth.
 const (
-	likeLevel   = 0.05 // of the test that an arm is as noisy as the median one, to either side
+	likeLevel   = 0.05 // of the test that an arm has the median arm's noise, to either side
 	likePriorDF = 8    // weight of the pooled variance between equally noisy arms
 	trimEvery   = 10   // for so many trials of an arm a residual is left out of that test
 	skewWeight  = 2    // of the sample's skewness in Hall's transformation

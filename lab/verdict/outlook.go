@@ -34,8 +34,7 @@ func (s *scene) futile(look Look) bool {
 	return true
 }
 
-// outlook is how things will stand at the last block: how much smaller standard errors
-// will be.
+// outlook is the state at the last block: the factor by which standard errors will shrink.
 type outlook struct{ shrink float64 }
 
 func (s *scene) atLast() outlook {

@@ -8,7 +8,7 @@ import (
 // Power is the chance with which a difference is to be seen: 80 % is usual.
 const Power = 0.8
 
-// Needed holds what it takes to see one size of difference.
+// Needed is the effort to see one size of difference.
 type Needed struct {
 	Effect float64 `json:"effect"` // on the log scale
 	Blocks int     `json:"blocks"` // at most. 0 means more than can be planned
@@ -40,7 +40,7 @@ func BlocksToSee(sd float64, arms int, confidence float64, effects []float64) ([
 // the variance 6/n.
 const chanceSkew = skewWeight * 0.4 * 2.45 / 3
 
-// printedBlocks is up to where boundaries are in the code.
+// printedBlocks is the last block whose boundaries are in the code.
 const printedBlocks = 30
 
 // Noise is the standard deviation of one trial within its block, on the log scale, by the robust fit of all blocks;

@@ -45,8 +45,8 @@ func commonDivisor(a, b, tolerance float64) float64 {
 	return a
 }
 
-// between returns how far a difference of two arms may be off since their values are no finer,
-// however often they are measured, on the log scale: by a step of the smaller one.
+// between returns the possible error of a difference of two arms since their values are no finer, however often they
+// are measured, on the log scale: by a step of the smaller one.
 func (x grain) between(levels ...float64) float64 {
 	off := 0.0
 	for _, level := range levels {

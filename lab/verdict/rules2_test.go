@@ -68,8 +68,8 @@ func TestAlikeAreFound(t *testing.T) {
 	}
 }
 
-// Layouts with tails of slow trials are not pooled, though they look equally noisy: their
-// typical trials differ where their means do not.
+// Layouts with tails of slow trials are not pooled, though they look equally noisy: their typical trials differ
+// though their means do not.
 func TestTailsAreNotPooled(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 1))
 	pooled := func(noise func() float64) (n int) {
@@ -197,7 +197,7 @@ func TestFewSkewedDifferences(t *testing.T) {
 	}
 }
 
-// Of two layouts the one whose trial is unlike its own others is named, be it slow or impossibly fast.
+// Of two layouts the one whose trial differs from its own others is named, be it slow or impossibly fast.
 func TestStallOfTwoLayouts(t *testing.T) {
 	for name, c := range map[string]struct {
 		arm    int

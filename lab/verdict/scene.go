@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// scene holds what one look sees.
+// scene holds the data of one look.
 type scene struct {
 	*replay
 	grid        // adjusted for the probe, if there is one

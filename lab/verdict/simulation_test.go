@@ -106,8 +106,7 @@ func TestFalseAlarms(t *testing.T) {
 	}
 }
 
-// TestInstances: where builds are reused, ignoring that they differ breaks
-// the 5 %, and estimating it holds them.
+// TestInstances: if builds are reused, ignoring that they differ breaks the 5 %, and estimating it holds them.
 func TestInstances(t *testing.T) {
 	for _, w := range []world{
 		{arms: 4, blocks: 12, noise: 0.02, builds: 3, between: 0.03},

@@ -14,7 +14,7 @@ const (
 	slowSpread = 6    // standard deviations of a trial, robust
 )
 
-// Slow holds what stalled trials of an arm cost.
+// Slow is the cost of an arm's stalled trials.
 type Slow struct {
 	Arm     int     `json:"arm"`
 	Trials  int     `json:"trials"`  // of the arm
@@ -68,7 +68,7 @@ func (s *scene) slow() []Slow {
 	return out
 }
 
-// without returns what a block did by its arms other than one, of which half could stall.
+// without returns a block's result by its other arms, of which half could stall.
 func (s *scene) without() func(b, arm int) float64 {
 	sorted := make([][]float64, len(s.y))
 	each(s.grid, func(b, i int) { sorted[b] = append(sorted[b], s.y[b][i]-s.fit.arm[i]) })

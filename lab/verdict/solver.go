@@ -26,7 +26,7 @@ func (s *solver) sides(c place) (kept, gone int32) {
 	return c.arm, c.b
 }
 
-// widest is how many arms a system has; beyond it, and with fewer blocks than arms, it is over the blocks.
+// widest is the most arms of a system; beyond it, and with fewer blocks than arms, it is over the blocks.
 const widest = 512
 
 // newSolver prepares fits for the mask of g; ok is false when there is no

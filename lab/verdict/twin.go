@@ -17,7 +17,7 @@ func (r Result) AAFailed() (arm int, at Look, failed bool) {
 	return -1, Look{}, false
 }
 
-// aaSentence states what became of the check that an arm is.
+// aaSentence phrases the result of the check that an arm is.
 func aaSentence(r Result, arm int) string {
 	look, _ := r.Last()
 	e, name, twin := look.Estimates[arm], r.Arms[arm].Name, r.Arms[arm].Twin

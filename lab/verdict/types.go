@@ -18,14 +18,14 @@ type Cell struct {
 	// it cancels between them; so names are unique over arms. Copies (CopyOf) count as the build that they are copies
 	// of.
 	Instance string `json:"instance,omitempty"`
-	// Calibration holds what a short fixed probe right before the trial gave, in any unit of speed that is the same
+	// Calibration is the result of a short fixed probe right before the trial, in any unit of speed that is the same
 	// for all cells; 0 = not collected. When every trial has one, throughput is adjusted for it.
 	Calibration float64 `json:"calibration,omitempty"`
 	// Order numbers trials in the order in which they ran, from 1; 0 = not known. If every trial has one, carry-over
 	// is tested.
 	Order int `json:"order,omitempty"`
-	// Turns holds what a trial of a session is made of, as many of each arm. With them it is tested whether what ran
-	// before changes the next turn. Nil means they are not known.
+	// Turns are the turns of a session's trial, as many of each arm. With them it is tested whether what ran before
+	// changes the next turn. Nil means they are not known.
 	Turns *Turns `json:"turns,omitempty"`
 	// OK is false when the trial is missing or failed.
 	OK bool `json:"ok"`

@@ -78,8 +78,8 @@ func advice(r Result, opts WordsOptions) string {
 		r.Arms[look.Recommended].Name, faster(look.Estimates[look.Recommended].Regret, ""), confidence)
 }
 
-// keepBound returns how much faster than the baseline any arm may be, by its regret and by every interval in the
-// table.
+// keepBound returns the most by which any arm may be faster than the baseline, by its regret and by every interval in
+// the table.
 func (r Result) keepBound(look Look) float64 {
 	bound := look.Estimates[r.Config.Baseline].Regret
 	if r.Config.Rules == 1 {
@@ -118,7 +118,7 @@ func atLeast(gain float64, base string) string {
 	return "at least " + change(gain) + " against " + base
 }
 
-// equivalence states how large a difference can still be if none was found, for verdicts that do not say it anyway.
+// equivalence bounds the difference that can still be if none was found, for verdicts that do not give it anyway.
 func equivalence(r Result) string {
 	look, ok := r.Last()
 	if !ok || r.Config.Rules > 2 || look.Recommended != r.Config.Baseline || !finite(look.LargestDifference) {
@@ -209,7 +209,7 @@ func undecided(r Result, look Look, opts WordsOptions) string {
 	return b.String()
 }
 
-// wouldTell is how to go on, in words that hold for every workload, and for numbers from elsewhere.
+// wouldTell is the way to go on, in words that hold for every workload, and for numbers from elsewhere.
 const wouldTell = "More blocks (--budget), longer trials or a wider --margin would tell."
 
 // mostToGain returns the most by which a layout may be faster than the baseline, and the layouts for which that

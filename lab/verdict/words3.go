@@ -167,7 +167,7 @@ func (r Result) open(look Look, a Answer, opts WordsOptions) string {
 	return said + " " + r.settles(look, opts)
 }
 
-// settles states what it takes to resolve the margin, with the command that does.
+// settles returns the effort to resolve the margin, with the command for it.
 func (r Result) settles(look Look, opts WordsOptions) string {
 	command := func(blocks int) string {
 		if opts.Resume == nil {

@@ -184,7 +184,7 @@ func (w *custom) phase(i, connections int) filewise.Phase {
 // parameterUse finds what may be a parameter: more than is one does no harm.
 var parameterUse = regexp.MustCompile(`:([A-Za-z_][A-Za-z0-9_]*)`)
 
-// customSQL returns what engines are given.
+// customSQL returns the SQL for the engines.
 func (w *custom) customSQL() *filewise.CustomSQL {
 	all := &filewise.CustomSQL{Tables: w.Tables, Setup: w.Setup[""], From: w.From,
 		Sections: map[string]filewise.CustomSection{}, ShardBy: w.ShardBy}
@@ -224,8 +224,7 @@ func (w *custom) Program() filewise.Program {
 	}
 }
 
-// Check asks the user's own checks, with what the phases up to this one have
-// committed.
+// Check runs the user's own checks, with the transactions that the phases up to this one have committed.
 func (w *custom) Check(ctx context.Context, q filewise.Querier, phase int, ledgers []filewise.Ledger) error {
 	if err := phaseOf(phase, len(w.phases), ledgers); err != nil {
 		return err
@@ -246,8 +245,8 @@ func (w *custom) Check(ctx context.Context, q filewise.Querier, phase int, ledge
 	return nil
 }
 
-// committed returns how many transactions of a type the phases have committed: their ledgers are beginnings of what
-// each connection does.
+// committed counts the transactions of a type that the phases have committed: their ledgers are beginnings of each
+// connection's work.
 func (w *custom) committed(name string, ledgers []filewise.Ledger) int64 {
 	kind := slices.IndexFunc(w.Transactions, func(t Transaction) bool { return t.Name == name })
 	if kind < 0 { // it is left out

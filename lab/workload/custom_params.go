@@ -44,7 +44,7 @@ type Parameter struct {
 	Line    int       `json:"line,omitempty"` // of the study file
 }
 
-// Think states how long a connection rests before an operation, in a closed loop.
+// Think is the time that a connection rests before an operation, in a closed loop.
 type Think struct {
 	Mean time.Duration `json:"mean_ns,omitempty"`
 	// Exponential: the rests differ, cut at ten times their mean.
@@ -74,7 +74,7 @@ func (w *custom) prepare() error {
 	return nil
 }
 
-// generator returns what draws the parameter. Values that cannot be are refused.
+// generator returns the parameter's generator. Impossible values are refused.
 func (p Parameter) generator(seed uint64) (draw, error) {
 	wrong := func(remedy, format string, args ...any) (draw, error) {
 		return nil, filewise.Errorf(filewise.CodeUsage, remedy, "custom: parameter %s: %s", p.Name, fmt.Sprintf(format, args...))

@@ -242,7 +242,7 @@ func TestCustomFor(t *testing.T) {
 	}
 }
 
-// found holds what a check's query returns.
+// found is a check's query result.
 type found [][]any
 
 func (a found) Query(context.Context, string) ([][]any, error) { return a, nil }

@@ -9,10 +9,10 @@ import (
 	"filewise"
 )
 
-// customName holds what names of a custom workload are.
+// customName matches names of a custom workload.
 var customName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,39}$`)
 
-// tableName holds what names of tables and their keys are: any, on one line.
+// tableName matches names of tables and their keys: any, on one line.
 var tableName = regexp.MustCompile(`^[^\x00-\x1f\x7f]{1,64}$`)
 
 // validate refuses what does not fit together. What it names, a study file has; the

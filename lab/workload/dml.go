@@ -230,7 +230,8 @@ func (p Params) validateDML() error {
 // phasedBudget leaves time for several blocks of trials of many phases on a server.
 const phasedBudget = 5 * time.Minute
 
-// IndexedRepeat states how often a row is selected where an index finds it, some four times as fast as reading all.
+// IndexedRepeat is the number of times that a row is selected if an index finds it, some four times as fast as
+// reading all.
 const IndexedRepeat = 20
 
 // dmlScenario repeats Echeverria's experiment. The table has no index, as

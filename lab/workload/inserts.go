@@ -40,8 +40,8 @@ func (w *inserts) Program() filewise.Program {
 			Connections: w.params.Connections, CommitEvery: w.params.CommitEvery,
 			OpBytes: int64(w.params.RowBytes), Limit: w.rows.limit(), Args: w.rows,
 		}, filewise.MeanLatency, filewise.P99Latency)},
-		// A transaction that such a failure ended has left nothing, and the session states how many before it are
-		// committed: the next one is tried again, whole.
+		// A transaction that such a failure ended has left nothing, and the session counts the committed ones before
+		// it: the next one is tried again, whole.
 		Retry: []filewise.Class{filewise.ClassDeadlock, filewise.ClassSerialization},
 		Params: insertsParams{
 			Table: w.params.Table, Key: w.params.Key, RowBytes: w.params.RowBytes, Connections: w.params.Connections,

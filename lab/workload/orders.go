@@ -69,8 +69,8 @@ const (
 	maxRate          = 1e6
 	FamilyOrders     = "orders"
 	UnitTransactions = "transactions"
-	// orderBytes holds what a transaction inserts on average: 0.45 × (10 lines of 55 bytes and 40 of the order) and
-	// 0.43 × a history of 50.
+	// orderBytes is the average size of a transaction's inserts: 0.45 × (10 lines of 55 bytes and 40 of the order)
+	// and 0.43 × a history of 50.
 	orderBytes = 290
 	churnBytes = 1000
 )
@@ -140,8 +140,8 @@ func (w *orders) Program() filewise.Program {
 	}
 }
 
-// OrdersSizes holds what the sizes of all tables follow from: Customers, Delivered (of as many orders) and, of a
-// warehouse, Districts; Items of all.
+// OrdersSizes hold the numbers that the sizes of all tables follow from: Customers, Delivered (of as many orders)
+// and, of a warehouse, Districts; Items of all.
 type OrdersSizes struct{ Warehouses, Districts, Customers, Items, Delivered int64 }
 
 func (p Params) validateOrders() error {

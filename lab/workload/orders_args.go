@@ -17,7 +17,7 @@ type orderArgs struct {
 	phase int
 }
 
-// transaction holds what an operation asks for.
+// transaction is the content of an operation.
 type transaction struct {
 	kind            int
 	w, d, c         int64 // c 0: the customer is chosen by name
@@ -34,7 +34,7 @@ type orderedLine struct{ item, supply, quantity int64 }
 // loadedAt is the moment of all that was loaded, in seconds since 1970.
 const loadedAt = 1_000_000_000
 
-// card returns what operation i of a worker draws from a deck of 100 cards, each of which comes once in 100
+// card returns the card of operation i of a worker from a deck of 100 cards, each of which comes once in 100
 // operations: shares of types hold in short windows too. hash is of a deck.
 func card(i int64, hash func(deck uint64) uint64) uint64 {
 	h := hash(uint64(i / 100))
@@ -117,7 +117,7 @@ func (a orderArgs) drawLines(t *transaction, d *dice) {
 	})
 }
 
-// drawCustomer asks for 60 % of customers by their last name (2.5.1.2).
+// drawCustomer chooses 60 % of customers by their last name (2.5.1.2).
 func (w *orders) drawCustomer(t *transaction, d *dice) {
 	if d.percent(60) {
 		t.name = d.nonUniform(nameA, w.chance.nameRun, 0, w.chance.names-1)

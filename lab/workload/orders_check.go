@@ -70,7 +70,7 @@ func checkConditions(ctx context.Context, q filewise.Querier) error {
 	return nil
 }
 
-// orderTotals holds what section totals returns, in its order.
+// orderTotals is section totals' result, in its order.
 type orderTotals [10]int64
 
 var totalNames = [len(orderTotals{})]string{"orders", "order lines", "rows of history", "h_amount", "w_ytd", "d_ytd", "s_ytd",

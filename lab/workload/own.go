@@ -31,7 +31,7 @@ func (own) Check(context.Context, filewise.Querier, int, []filewise.Ledger) erro
 // their indexes.
 const dumpBudget = 8 * time.Minute
 
-// dumpScenario returns what backups are on servers whose users dump rows, not files.
+// dumpScenario returns the scenario for servers whose users dump rows, not files.
 func dumpScenario() Scenario {
 	return Scenario{
 		Name:  "dump",

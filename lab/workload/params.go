@@ -1,6 +1,5 @@
-// Package workload holds what is done to a database, neutral of any engine:
-// parameters, seeded generators, checks, and the published experiments that the
-// scenarios repeat.
+// Package workload defines the work on a database, neutral of any engine: parameters, seeded generators, checks, and
+// the published experiments that the scenarios repeat.
 package workload
 
 import (
@@ -32,7 +31,7 @@ type Params struct {
 	Selects    int64 `json:"selects,omitempty"`    // dml: of one process. 0 means of every row
 	Concurrent int64 `json:"concurrent,omitempty"` // dml: rows of the concurrent part. 0 means Rows
 
-	Published bool `json:"published,omitempty"` // dml: as the article had it, where an engine's own differs
+	Published bool `json:"published,omitempty"` // dml: as the article had it, if an engine's own differs
 
 	Discard bool `json:"discard,omitempty"` // backup: what is backed up is thrown away, and not restored
 

@@ -31,7 +31,7 @@ type Design struct {
 	Users      []int         `json:"users,omitempty"`     // load levels, at any scale
 	Window     time.Duration `json:"window_ns,omitempty"` // of each level, after half as much that is not measured
 	Runs       Runs          `json:"runs"`
-	Cold       Runs          `json:"cold,omitzero"` // where caches are not warm. Zero means Runs
+	Cold       Runs          `json:"cold,omitzero"` // if caches are not warm. Zero means Runs
 	// of scan: indexes are there when the tables are loaded
 	IndexedFirst bool     `json:"indexed_first,omitempty"`
 	Scale        float64  `json:"scale"`   // usual one: minutes on a small machine
@@ -39,7 +39,7 @@ type Design struct {
 	Differs      []string `json:"differs"` // what is not as published
 }
 
-// Runs states how often a layout is run, and how many of the fastest and as many of the slowest are left out of the
+// Runs are a layout's number of runs, and the numbers of the fastest and of the slowest that are left out of the
 // average.
 type Runs struct {
 	Repeats int `json:"repeats"`

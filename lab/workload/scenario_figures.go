@@ -142,8 +142,8 @@ func (p Params) UsersOf(family string) int {
 }
 
 // BestOf is the article's best number of files by figures about one family and condition. 0 means it names none. Of
-// figures with numbers it is the fastest, of words about one engine what that engine's say. Readers' reports count if
-// there is nothing else.
+// figures with numbers it is the fastest, of words about one engine the number in that engine's words. Readers'
+// reports count if there is nothing else.
 func BestOf(figures []Figure, engine string) int {
 	if own := slices.DeleteFunc(slices.Clone(figures), func(f Figure) bool { return f.Reader }); len(own) > 0 {
 		figures = own

@@ -148,7 +148,7 @@ func (w *temp) checkOne(ctx context.Context, l filewise.Ledger, worker int, cycl
 // a page and what is not full of it, that is about all of them at their peak.
 const tempFilling = 0.3
 
-// tempScenario returns what readers of Shea's experiment asked for: the same for the temporary database.
+// tempScenario returns the scenario that readers of Shea's experiment asked for: the same for the temporary database.
 func tempScenario() Scenario {
 	return Scenario{
 		Name:  "temp",

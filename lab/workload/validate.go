@@ -41,7 +41,7 @@ func (p Params) Validate() error {
 	return p.validateRate()
 }
 
-// validateLevels checks what states how much is done at the same time.
+// validateLevels checks the parameters of concurrency.
 func (p Params) validateLevels() error {
 	usage := func(remedy, format string, args ...any) error {
 		return filewise.Errorf(filewise.CodeUsage, remedy, format, args...)
@@ -111,8 +111,8 @@ func phaseOf(phase, n int, ledgers []filewise.Ledger) error {
 	return nil
 }
 
-// answer holds what a section returns: rows with a whole number of each name. The columns from sums on are sums over
-// rows, whose number stands before them if there is a column for it: sums of no rows are NULL, and 0 here.
+// answer is a section's result: rows with a whole number of each name. The columns from sums on are sums over rows,
+// whose number stands before them if there is a column for it: sums of no rows are NULL, and 0 here.
 type answer struct {
 	section string
 	names   []string

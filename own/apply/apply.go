@@ -85,7 +85,7 @@ func (s *Scripts) refuse() error {
 		"nevertheless", "run %d says nothing about this database: %s", s.Run, strings.Join(s.Untested, "; "))
 }
 
-// choose finds the layout: the one that is named, or recommended.
+// choose finds the layout: the named one, or the recommended.
 func (s *Scripts) choose(q Request) error {
 	p := q.Run.Plan
 	j, err := p.Judge(q.Run.Trials)
@@ -127,8 +127,8 @@ func names(layouts []filewise.Layout) string {
 	return strings.Join(filewise.LayoutNames(layouts), ", ")
 }
 
-// place has the run's volumes be places of the user's server: those that are given, by
-// name, else the run's own. Where it had one, the database's own place is meant.
+// place has the run's volumes be places of the user's server: given ones, by name, else the run's own. If it had one,
+// the database's own place is meant.
 func (q *Request) place(l filewise.Layout) error {
 	given := q.Target.Volumes
 	q.Target.Volumes = slices.Clone(q.Run.Plan.Target.Volumes)

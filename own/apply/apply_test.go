@@ -45,7 +45,7 @@ func TestCommentsStayComments(t *testing.T) {
 	}
 }
 
-// The storage's rates are the ones that a run has stored, of its slowest volume.
+// The storage's rates come from a stored run, of its slowest volume.
 func TestTimeByStorage(t *testing.T) {
 	limit := func(read, written float64) string {
 		return storage.Limit{Files: 1, Page: 4096, Measured: time.Now(), Tool: "fio", Figures: []storage.Figure{
@@ -118,7 +118,7 @@ func TestStorageOfManagedRun(t *testing.T) {
 	}
 }
 
-// If none is named, the layout is the one that the run's own verdict recommends.
+// If none is named, the run's own verdict recommends the layout.
 func TestRecommended(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("FILEWISE_STATE", filepath.Join(home, "state"))

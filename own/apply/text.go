@@ -66,7 +66,7 @@ func (s *Scripts) Text(version string, back bool, path, other string) string {
 	return t.String()
 }
 
-// command returns what executes the script of a file.
+// command returns the command that executes the script of a file.
 func (s *Scripts) command(path string) string {
 	all := slices.Clone(s.Client)
 	switch {
@@ -79,7 +79,7 @@ func (s *Scripts) command(path string) string {
 	return filewise.CommandLine(append(all, s.Behind...)...)
 }
 
-// time returns how long steps take at least, by the rates of the storage.
+// time returns the least time of steps, by the rates of the storage.
 func (s *Scripts) time(steps ...filewise.MigrationStep) string {
 	var read, written int64
 	for _, step := range steps {

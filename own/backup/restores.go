@@ -16,7 +16,7 @@ import (
 	"filewise/run"
 )
 
-// Goal holds what settings are chosen by.
+// Goal is the aim by which settings are chosen.
 type Goal struct {
 	Optimize string        // one of Optimizations. Empty means ToBackup
 	Within   time.Duration // no restore may take longer. 0 means no limit
@@ -59,9 +59,9 @@ type Restore struct {
 // mostRestored bounds the leaders whose restores are measured: each takes room and minutes.
 const mostRestored = 4
 
-// RestorePlan is the race of restores of the leaders: every trial backs up, restores and compares.
-// Leaders are the fastest settings, the one with the fewest bytes, which are least to read, and
-// the fastest one of the most jobs. False: there is one setting alone.
+// RestorePlan is the race of restores of the leaders: every trial backs up, restores and compares. Leaders are the
+// fastest settings, the one with the fewest bytes, which are least to read, and the fastest one of the most jobs.
+// False means there is one setting alone.
 func (r *Result) RestorePlan() (experiment.Plan, bool, error) {
 	p := r.plan
 	leaders := r.leaders()
@@ -143,7 +143,7 @@ func (r *Result) Late() error {
 		"--restore-within %v: no setting restores within it", r.Within)
 }
 
-// Choose takes the setting that the goal asks for, by a run of RestorePlan.
+// Choose takes the goal's setting, by a run of RestorePlan.
 func (r *Result) Choose(restored archive.Run, g Goal) error {
 	if err := g.Check(); err != nil {
 		return err
@@ -208,7 +208,7 @@ func (r *Result) chosen(restored archive.Run, g Goal) (Restore, string, error) {
 	return least(r.Restores, by[g.Optimize]), regret(noRegret, false, restored.Plan.Confidence), nil
 }
 
-// bought states what the setting gives and takes compared with the fastest backup. Empty means it is that one.
+// bought describes the setting's gain and cost compared with the fastest backup. Empty means it is that one.
 func (r *Result) bought(s Restore) string {
 	i := slices.IndexFunc(r.Restores, func(x Restore) bool { return x.Layout == r.Layout })
 	if i < 0 || s.Layout == r.Layout {

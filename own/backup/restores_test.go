@@ -52,8 +52,8 @@ func raced(t *testing.T) (*Result, archive.Run) {
 	return r, restored
 }
 
-// Each goal takes its setting, and states what is bought with what; a limit that none keeps takes the fastest
-// restore, and is reported as missed.
+// Each goal takes its setting, and reports its gain and cost; a limit that none keeps takes the fastest restore, and
+// is reported as missed.
 func TestChoosesByRestores(t *testing.T) {
 	for _, c := range []struct {
 		goal   Goal

@@ -49,8 +49,8 @@ func (r Race) Run(made plan.Made) (run.Outcome, error) {
 	return r.Measure(made, true)
 }
 
-// Screened are the layouts of a full race after a cheap one, which backed up a part of the database or threw all away:
-// the n that were the fastest there, and the baseline. Where nothing was written, volumes were not compared, and a
+// Screened are the layouts of a full race after a cheap one, which backed up a part of the database or threw all
+// away: the n that were the fastest there, and the baseline. If nothing was written, volumes were not compared, and a
 // setting stays with each of its volumes.
 func Screened(cheap archive.Run, layouts []filewise.Layout, baseline string, n int) ([]filewise.Layout, error) {
 	fastest := settings(cheap.Plan, cheap.Trials)

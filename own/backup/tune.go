@@ -1,5 +1,5 @@
-// Package backup states what a run of backups of a user's database has found: the fastest setting, its proof by a
-// restore that is compared, and the script to keep. It works on stored runs.
+// Package backup evaluates a run of backups of a user's database: the fastest setting, its proof by a restore that is
+// compared, and the script to keep. It works on stored runs.
 package backup
 
 import (
@@ -18,7 +18,7 @@ import (
 	"filewise/run"
 )
 
-// Result holds what came of a run.
+// Result is a run's result.
 type Result struct {
 	Run      int64          `json:"run"`
 	Database string         `json:"database"`
@@ -42,7 +42,7 @@ type Result struct {
 	at     time.Time
 }
 
-// Setting holds what a layout's backups were, each figure the median over them.
+// Setting holds a layout's backups, each figure the median over them.
 type Setting struct {
 	Layout  string        `json:"layout"`
 	Backups int           `json:"backups"`
@@ -53,7 +53,7 @@ type Setting struct {
 	Latency *float64 `json:"latency_s,omitempty"`
 }
 
-// Proof is that a backup was restored and compared with the original.
+// Proof is evidence: a backup was restored and compared with the original.
 type Proof struct {
 	Backup  time.Duration `json:"backup_ns"`
 	Restore time.Duration `json:"restore_ns"`
@@ -61,7 +61,7 @@ type Proof struct {
 	By      string        `json:"by,omitempty"` // if nothing was restored
 }
 
-// onward returns what to do about a run that has found nothing. One that has ended cannot be resumed.
+// onward returns the remedy for a run that has found nothing. One that has ended cannot be resumed.
 func onward(r archive.Run, ended experiment.Ending) string {
 	if ended == experiment.GoesOn {
 		return fmt.Sprintf("filewise resume %d, and then filewise backup %d", r.ID, r.ID)
@@ -123,7 +123,7 @@ func Of(r archive.Run, thrown []filewise.Trial) (*Result, error) {
 // noRegret is of a setting about which nothing was judged.
 var noRegret = math.NaN()
 
-// regret states how far the best may be from the setting.
+// regret bounds the distance of the best from the setting.
 func regret(log float64, proven bool, confidence float64) string {
 	if math.IsNaN(log) {
 		return "It is the fastest so far; how much faster another one may be is not known."
@@ -139,7 +139,7 @@ func regret(log float64, proven bool, confidence float64) string {
 	return text
 }
 
-// took returns how long the first measure of a trial lasted.
+// took returns the time of the first measure of a trial.
 func took(t filewise.Trial) (time.Duration, bool) {
 	if t.State != filewise.Done || len(t.Measures) == 0 {
 		return 0, false
@@ -203,7 +203,7 @@ func size(t filewise.Trial) (n int64) {
 // run's limits and hours, that is not stored.
 func (r *Result) Prove(ctx context.Context, o run.Options) error {
 	p, again := r.plan, r.layout
-	again.Name += " again" // a plan has two layouts; one pilot is all that is measured
+	again.Name += " again" // a plan has two layouts; one pilot suffices
 	p.Layouts, p.Baseline, p.AA = []filewise.Layout{r.layout, again}, r.layout.Name, ""
 	p.Params.Proof, p.Attempts, p.Budget = true, 1, 1
 	trials, _, err := run.Unstored(ctx, p, o)

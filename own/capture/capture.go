@@ -63,7 +63,7 @@ const (
 	mostBytes  = 128 << 10 // of their texts: half of what a study file may have
 )
 
-// Study holds what was captured.
+// Study is the result of a capture.
 type Study struct {
 	Options  `json:"-"`
 	Database string `json:"database"`
@@ -117,7 +117,7 @@ type Transaction struct {
 	SQL       []string `json:"sql"`
 }
 
-// Left holds what was left out.
+// Left lists the parts that were left out.
 type Left struct {
 	Why       string  `json:"why"`
 	What      string  `json:"what"` // an example
@@ -135,8 +135,8 @@ type kind struct {
 	shapes               []filewise.Shape
 }
 
-// Take captures. A watcher is closed by its owner. Where the context ends while the log is read, or the server is watched, the
-// study is of what is known then.
+// Take captures. A watcher is closed by its owner. If the context ends while the log is read, or the server is
+// watched, the study holds what is known then.
 func Take(ctx context.Context, e filewise.Capturer, w filewise.Watcher, o Options) (*Study, error) {
 	t := &taking{watcher: w, Study: Study{Options: o, Database: o.Database, Server: w.Server()}, why: map[string]string{}}
 	kinds, err := t.accustomed(ctx, e)

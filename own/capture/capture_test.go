@@ -346,7 +346,7 @@ func TestNamesAreKeys(t *testing.T) {
 	}
 }
 
-// New keys begin where clients that go on until the copy is taken do not come, within the type.
+// New keys begin beyond the reach of clients that go on until the copy is taken, within the type.
 func TestFreshKeys(t *testing.T) {
 	for _, c := range []struct {
 		said, high, want string
@@ -361,7 +361,8 @@ func TestFreshKeys(t *testing.T) {
 	}
 }
 
-// Tables that cannot be divided are in the study for a kind that leaves them whole: commented out where others can be divided.
+// Tables that cannot be divided are in the study for a kind that leaves them whole: commented out if others can be
+// divided.
 func TestWholeTablesAreNamed(t *testing.T) {
 	s := Study{Tables: []Table{{Name: "order", Key: "id", Whole: "it has part in a foreign key", Alone: filewise.KindPerTable},
 		{Name: "on", Key: "a", Whole: "so has it", Alone: filewise.KindPerTable}, {Name: "seen", Whole: "it is a view"}}}
@@ -442,7 +443,7 @@ func (mute) Table(context.Context, string, func(string) bool) (filewise.TableFac
 	return filewise.TableFacts{}, errors.New("no answer\nwithin 4s")
 }
 
-// What was read of statements is kept where a question about their tables fails, and the study reports which.
+// Facts read of statements are kept if a question about their tables fails, and the study reports which.
 func TestUnreadTables(t *testing.T) {
 	x := &taking{watcher: mute{}, why: map[string]string{}}
 	x.Calls = 1

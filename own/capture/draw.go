@@ -11,7 +11,7 @@ import (
 	"filewise"
 )
 
-// drawing is how the values of one parameter come about.
+// drawing is the way to make the values of one parameter.
 type drawing struct {
 	filewise.ColumnFacts
 	use      filewise.Use
@@ -159,8 +159,8 @@ func (d drawing) number() (text, note string) {
 	return fmt.Sprintf("{int: {from: %d, to: %d}}", low, high), ""
 }
 
-// fresh is where new keys begin: above the greatest, and as far above as clients may come before a
-// copy is taken, or as the type allows.
+// fresh is the beginning of new keys: above the greatest, and as far above as clients may come before a copy is
+// taken, or as the type allows.
 func (d drawing) fresh(low, high int64) int64 {
 	most := int64(math.MaxInt32)
 	for said, its := range map[string]int64{"tinyint": math.MaxInt8, "smallint": math.MaxInt16, "mediumint": 1<<23 - 1, "bigint": 1 << 62} {
@@ -171,7 +171,7 @@ func (d drawing) fresh(low, high int64) int64 {
 	return high + 1 + min(max(high-low, 1_000_000), max(most-high, 0)/2)
 }
 
-// bound is where a bound alone is drawn, so that it leaves a part of the rows.
+// bound is the range of a bound that stands alone, so that it leaves a part of the rows.
 func (d drawing) bound(low, high int64) (int64, int64) {
 	span := int64(float64(high-low) * d.part)
 	switch {

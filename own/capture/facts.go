@@ -51,7 +51,7 @@ func (t *taking) facts(ctx context.Context, kinds []kind) error {
 		if f.Key == "" {
 			x.Whole = cmp.Or(x.Whole, "it has no primary key")
 			if len(f.Columns) > 0 {
-				x.Key = f.Columns[0].Name // by which nothing is divided where it lies whole
+				x.Key = f.Columns[0].Name // by which nothing is divided if it lies whole
 			}
 		}
 		t.Tables = append(t.Tables, x)
@@ -97,7 +97,7 @@ func (t *taking) once(kinds []kind) {
 	}
 }
 
-// parentsOf asks about the tables whose keys are all that a unique column's new values can be.
+// parentsOf reads the tables whose keys are all that a unique column's new values can be.
 func (t *taking) parentsOf(ctx context.Context, all []filewise.TableFacts) error {
 	t.parents = map[string]filewise.TableFacts{}
 	for _, f := range all {

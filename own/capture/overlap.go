@@ -6,7 +6,7 @@ import (
 	"filewise"
 )
 
-// overlap counts how many sessions of a log worked at once.
+// overlap counts a log's sessions that worked at once.
 type overlap struct {
 	begins, ends []int64          // of statements, in ns
 	last         map[string]int64 // end of a session's last statement

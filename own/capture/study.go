@@ -121,7 +121,7 @@ var (
 	yamlWords = []string{"null", "true", "false", "yes", "no", "on", "off", "y", "n"} // which YAML takes for something else
 )
 
-// Account states what the study is of, what it covers, and what it leaves out.
+// Account describes the study's source, what it covers, and what it leaves out.
 func (s *Study) Account() []string {
 	from := "all that the server has counted"
 	switch {

@@ -54,7 +54,7 @@ func (t *taking) write(kinds []kind) {
 	}
 }
 
-// nameOf returns what a transaction is called: what its statements do to which table.
+// nameOf returns a transaction's name: the actions of its statements on tables.
 func (t *taking) nameOf(k kind) string {
 	var parts []string
 	for i, s := range k.shapes {
@@ -138,7 +138,7 @@ func (s *statement) column(v filewise.ValueUse) (filewise.TableFacts, filewise.C
 	return filewise.TableFacts{}, filewise.ColumnFacts{Type: v.Type}, false
 }
 
-// fixed returns what stands for a value that is not drawn. Empty means it is.
+// fixed returns the text in place of a value that is not drawn. Empty means it is drawn.
 func (s *statement) fixed(v filewise.ValueUse) string {
 	switch {
 	case v.Literal != "":
@@ -153,7 +153,7 @@ func (s *statement) fixed(v filewise.ValueUse) string {
 	return ""
 }
 
-// value returns what stands in the place of a value.
+// value returns the text in the place of a value.
 func (s *statement) value(v filewise.ValueUse) (text, problem string) {
 	if said := s.numbers[v.Number]; v.Number > 0 && said != "" {
 		return said, ""
@@ -237,8 +237,8 @@ func (s *statement) part(t filewise.TableFacts) float64 {
 	return min(max(2*max(s.rows, 50)/t.Rows, 0.0001), 0.05)
 }
 
-// width returns how far a range of whole numbers goes, so that it has as many rows as the statement returned; if that
-// was one, it may be a sum over some.
+// width returns the length of a range of whole numbers, so that it has as many rows as the statement returned; if
+// that was one, it may be a sum over some.
 func (s *statement) width(t filewise.TableFacts, c filewise.ColumnFacts) int64 {
 	rows := s.rows
 	if rows <= 1 {
@@ -255,7 +255,7 @@ func (s *statement) width(t filewise.TableFacts, c filewise.ColumnFacts) int64 {
 var suffixes = map[filewise.Use]string{filewise.UseLower: "from", filewise.UseUpper: "to", filewise.UseSet: "new",
 	filewise.UseInsert: "insert", filewise.UseAdd: "add", filewise.UsePattern: "like", filewise.UseWords: "search"}
 
-// parameter is the name of the one for a column and use, which is made if it is new.
+// parameter is the name of the parameter for a column and use, which is made if it is new.
 func (s *statement) parameter(table filewise.TableFacts, of string, use filewise.Use, d drawing) string {
 	base := of
 	logged, ok := s.logged(d)

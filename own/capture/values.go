@@ -18,7 +18,7 @@ type logged struct {
 	as     []at               // earlier values of the transaction that were the same in all calls
 }
 
-// at is where a value stands: the number of its statement in the transaction, and its own in that.
+// at is a value's place: the number of its statement in the transaction, and its own in that.
 type at struct{ statement, value int }
 
 // told holds the values of a statement, which stand in lists.
@@ -189,7 +189,7 @@ func timestamps(low, high time.Time) string {
 	return fmt.Sprintf("{timestamp: {from: %s, to: %s}}", low.UTC().Format(time.RFC3339), high.UTC().Format(time.RFC3339))
 }
 
-// link holds what stands for a value to which later ones of its transaction may be equal.
+// link is the text for a value to which later ones of its transaction may be equal.
 type link struct {
 	text  string // :NAME
 	kind  filewise.ColumnType

@@ -47,7 +47,7 @@ func withoutNotes(text string) string {
 	}
 }
 
-// firstWord returns what a statement begins with, in capitals.
+// firstWord returns a statement's first word, in capitals.
 func firstWord(text string) string {
 	text = withoutNotes(text)
 	end := strings.IndexFunc(text, func(c rune) bool { return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) })

@@ -116,7 +116,7 @@ func (j *judge) places() []string {
 	return args
 }
 
-// volumesOf are where a group's files lie, by device if it is known.
+// volumesOf counts a group's files by place, by device if it is known.
 func volumesOf(g filewise.FileGroup) map[string]int {
 	all := map[string]int{}
 	told := !slices.ContainsFunc(g.Files, func(f filewise.FileInspect) bool { return f.Device == "" })

@@ -148,7 +148,7 @@ func (j *judge) holes(g filewise.FileGroup) {
 	j.add(f)
 }
 
-// likeFiles returns how many files would do as much if the largest were one of equals.
+// likeFiles returns the number of files that would do as much if the largest were one of equals.
 func likeFiles(g filewise.FileGroup) int {
 	least, most := extremes(g)
 	if g.Fill == filewise.FillOrder || float64(most) <= uneven*float64(max(least, 1)) {
@@ -157,7 +157,7 @@ func likeFiles(g filewise.FileGroup) int {
 	return int(math.Round(float64(bytesOf(g)) / float64(most)))
 }
 
-// uneven is from where files of one group differ so much that it shows.
+// uneven is the factor from which differences between files of one group matter.
 const uneven = 1.5
 
 // balance looks whether a group's files are filled and used equally.
@@ -306,8 +306,7 @@ var growsByItself = []filewise.Kind{filewise.KindPartitions, filewise.KindSingle
 // size1 is a size as flags take it.
 func size1(n int64) string { return strings.ReplaceAll(size(n), " ", "") }
 
-// rest counts what is no data of the user's, and databases that only their sizes are
-// known of.
+// rest counts what is no data of the user's, and databases of which only the sizes are known.
 func (j *judge) rest() {
 	for _, x := range []struct {
 		about, because string

@@ -1,5 +1,5 @@
-// Package inspect states what the facts of an existing server are worth: whether an experiment with the number of
-// files is likely to find anything there, and which. It is a pure function of the facts; the adapters gather them.
+// Package inspect interprets the facts of an existing server: whether an experiment with the number of files is
+// likely to find anything there, and which. It is a pure function of the facts; the adapters gather them.
 package inspect
 
 import (
@@ -10,7 +10,7 @@ import (
 	"filewise"
 )
 
-// Worth states what a finding is worth.
+// Worth is a finding's weight.
 type Worth string
 
 // What findings are worth, in the order in which they are shown.
@@ -25,20 +25,20 @@ const (
 
 var order = []Worth{Experiment, Mend, Perhaps, Not, Know, Unknown}
 
-// Finding holds what one fact, or several, are worth.
+// Finding is the conclusion from one fact, or several.
 type Finding struct {
 	About    string `json:"about"` // "table public.orders", "checkpoints"
 	Worth    Worth  `json:"worth"`
 	Evidence string `json:"evidence"` // the numbers
 	Because  string `json:"because,omitempty"`
 	Remedy   string `json:"remedy,omitempty"` // what else to do, such as the GRANT
-	// Command holds what would test it, by its arguments. Empty means no experiment would.
+	// Command would test it, by its arguments. Empty means no experiment would.
 	Command []string `json:"command,omitempty"`
 
 	weight float64 // within its worth, the greatest first
 }
 
-// Target holds what an experiment would be run on.
+// Target is the server or file for an experiment.
 type Target struct {
 	Engine string
 	// Scans and TempModes are the engine's (filewise.Description).
@@ -57,7 +57,7 @@ type Target struct {
 	Embedded bool
 }
 
-// Report holds what an inspection is worth.
+// Report holds an inspection's conclusions.
 type Report struct {
 	Summary  string    `json:"summary"`
 	Findings []Finding `json:"findings"`
@@ -66,7 +66,7 @@ type Report struct {
 	Own [][]string `json:"own_database,omitempty"`
 }
 
-// Judge states what the facts are worth.
+// Judge draws the conclusions from the facts.
 func Judge(i filewise.Inspection, t Target) Report {
 	j := &judge{Inspection: printable(i), target: t}
 	j.signals = j.look()
@@ -141,7 +141,7 @@ const (
 )
 
 // test compares numbers of files for a group, by what is done to it: by queries if it is reading that is waited for,
-// by dml where rows are changed more than added, else by inserts, the scenario of all engines.
+// by dml if rows are changed more than added, else by inserts, the scenario of all engines.
 func (j *judge) test(g filewise.FileGroup) []string {
 	switch {
 	case j.signals.readPro && !j.signals.writePro && !j.signals.allocPro:
@@ -161,7 +161,7 @@ func (j *judge) inserts(g filewise.FileGroup, args ...string) []string {
 	return j.run("inserts", slices.Concat(all, j.load(), args)...)
 }
 
-// load is the number of connections, where several are connected.
+// load is the number of connections, if several are connected.
 func (j *judge) load() []string {
 	if n := int(j.Figures[filewise.FigureSessions]); n > 1 {
 		return []string{"--connections", strconv.Itoa(min(n, mostConnections))}

@@ -164,8 +164,8 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// Nothing is concluded from what could not be read: not from sizes where files are hidden, not from
-// waits of which only a part is seen, and not from the cache alone.
+// Nothing is concluded from what could not be read: not from sizes if files are hidden, not from waits of which only
+// a part is seen, and not from the cache alone.
 func TestNotRead(t *testing.T) {
 	untimed := func(i *filewise.Inspection) {
 		for _, g := range i.Groups {

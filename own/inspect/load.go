@@ -195,8 +195,7 @@ func extremes(g filewise.FileGroup) (least, most int64) {
 	return least, most
 }
 
-// tempCommand compares temporary files where the engine lets them be chosen: on
-// the server itself, or on a managed one.
+// tempCommand compares temporary files if the engine lets them be chosen: on the server itself, or on a managed one.
 func (j *judge) tempCommand(have int) []string {
 	switch modes := j.target.TempModes; {
 	case j.target.TempAsIs:

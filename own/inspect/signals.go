@@ -8,8 +8,8 @@ import (
 	"filewise"
 )
 
-// From these on, storage or the allocation of space is worth looking at. They are where vendors' own advice begins
-// (Microsoft: “Slow I/O”, above 10 to 15 ms), or if nothing smaller would show in an experiment of minutes.
+// From these on, storage or the allocation of space is worth looking at. They are the starts of vendors' own advice
+// (Microsoft: “Slow I/O”, above 10 to 15 ms), or nothing smaller would show in an experiment of minutes.
 const (
 	quickRead                    = 0.0005              // s: of flash, or of the system's cache
 	slowRead, slowWrite, slowLog = 0.010, 0.010, 0.005 // s for each request
@@ -18,11 +18,11 @@ const (
 	busyShare                    = 0.01                // waited, of the time that passed
 	missShare, cachedShare       = 0.01, 0.001         // of page requests
 	smallData                    = 256 << 20           // B: any cache holds it
-	young                        = 3600                // s of counting that say little
+	young                        = 3600                // s of counting that prove little
 	spilled, spillRate           = 1 << 30, 16 << 10   // B, and B/s: 1.4 GB a day
 )
 
-// signals holds what speaks for an experiment, and against it.
+// signals holds the signs for an experiment, and against it.
 type signals struct {
 	waited, storage, alloc float64  // of all that was waited for
 	read                   float64  // of storage
@@ -32,7 +32,7 @@ type signals struct {
 	known                  bool   // waits or latency were returned, so that what is not there is not there
 	blind                  bool   // waits were returned in part: what is not there may yet be
 	idle                   string // so little is waited for, in words
-	quiet                  bool   // too little has happened to say
+	quiet                  bool   // too little has happened to judge
 	quick                  bool   // reads come from the system's cache, or as quickly
 }
 

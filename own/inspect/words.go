@@ -37,7 +37,7 @@ func millis(s float64) string {
 	return fmt.Sprintf("%.3g ms", 1000*s)
 }
 
-// parts returns what the files of a group are called.
+// parts returns the name of a group's files.
 func parts(g filewise.FileGroup) string {
 	switch {
 	case g.Fill == filewise.FillPartitions:

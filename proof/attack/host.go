@@ -79,7 +79,7 @@ func (p *place) struck(strike, mend func() error, flags ...string) error {
 	return p.recovers(c)
 }
 
-// unmended: resume while nothing is mended states what to do, and loses nothing.
+// unmended: resume reports the remedy while nothing is mended, and loses nothing.
 func (p *place) unmended() error {
 	before, err := p.stored()
 	if err != nil || before.run.ID == 0 || before.run.State == store.Done {

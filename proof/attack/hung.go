@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// hungWithin holds what a command may take that meets a volume that does not answer.
+// hungWithin is the time that a command may take that meets a volume that does not answer.
 const hungWithin = 30 * time.Second
 
 // hung has the volume of a killed run stop answering, as an NFS server or a FUSE daemon does, then die. Commands go

@@ -61,7 +61,7 @@ type row struct {
 	why func(context.Context, *attack) string
 }
 
-// attack holds what all rows share.
+// attack holds the parts that all rows share.
 type attack struct {
 	filewise string // the program
 	dir      string // of all places

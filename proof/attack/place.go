@@ -29,11 +29,11 @@ import (
 	"filewise/results/store"
 )
 
-// patience states how long a filewise that is left alone may take.
+// patience is the time that a filewise that is left alone may take.
 const patience = 3 * time.Minute
 
-// place is where one try happens: a volume with something of the user's, a store, a
-// state directory and a lock of their own.
+// place belongs to one try: a volume with something of the user's, a store, a state directory and a lock of their
+// own.
 type place struct {
 	*attack
 	context.Context
@@ -156,7 +156,7 @@ func (p *place) kill(c *child, within time.Duration) error {
 	return c.sound()
 }
 
-// stored holds what a store has of its newest run.
+// stored is a store's newest run.
 type stored struct {
 	run    store.Run
 	trials []filewise.Trial
@@ -270,7 +270,7 @@ func (p *place) finish() error {
 	return errors.Join(p.kept(before), p.tidy())
 }
 
-// integrity asks SQLite itself.
+// integrity runs SQLite's own check.
 func integrity(ctx context.Context, path string) (err error) {
 	db, err := sql.Open(sqlitedriver.Name, "file:"+path+"?mode=ro")
 	if err != nil {

@@ -195,8 +195,8 @@ func fuzzed(ctx context.Context) (targets [][2]string, err error) {
 
 var executions = regexp.MustCompile(`execs: (\d+)`)
 
-// outOfTime is how go test may end that was fuzzing when its time was over, without an input
-// that fails: https://go.dev/issue/75804.
+// outOfTime matches the end of a go test that was fuzzing when its time was over, without an input that fails:
+// https://go.dev/issue/75804.
 var outOfTime = regexp.MustCompile(`(?m)^--- FAIL: \w+ \(.*\)\n    context deadline exceeded\nFAIL$`)
 
 // fuzz runs every fuzz target for an equal part of the time. A try is an execution.

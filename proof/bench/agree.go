@@ -22,13 +22,13 @@ import (
 	"filewise/lab/probe"
 )
 
-// maxApart is how far Filewise's counters may be from an independent reader's, in
-// percent, over a window of at least leastWindow.
+// maxApart is the most by which Filewise's counters may differ from an independent reader's, in percent, over a
+// window of at least leastWindow.
 const (
 	maxApart    = 2.0
 	leastWindow = 30 * time.Second
-	// leastMoved holds what a counter must have moved by to be compared: below, one event between the two readings is
-	// more than the limit.
+	// leastMoved is the least change of a counter to be compared: below, one event between the two readings is more
+	// than the limit.
 	leastMoved = 200
 )
 
@@ -107,9 +107,8 @@ func agreeOn(ctx context.Context, open opener, given agreement, window time.Dura
 	return a.over(ctx, window)
 }
 
-// over works for a window, and has both read at its edges, one right after the other:
-// what the second reader's own session does in a server is in neither's difference
-// twice, as it asks that last.
+// over works for a window, and has both read at its edges, one right after the other: the work of the second reader's
+// own session in a server is in neither's difference twice, as it reads that last.
 func (a *agreement) over(ctx context.Context, window time.Duration) ([]row, error) {
 	program := a.workload.Program()
 	sessions, err := experiment.Connect(ctx, a.db.Connector, 0, program.Connections())

@@ -83,7 +83,7 @@ func tuneOne(ctx context.Context, made *product, table string, mib, rounds int, 
 	o := plan.Engines(all.Engines()).New()
 	o.Scenario, o.Target, o.Database = "dump", plan.Of(p.target.Address.String()), plan.Of("shop")
 	o.NoPassword, o.Budget = plan.Of(true), plan.Of(time.Duration(0))
-	o.Volumes = plan.Of([]plan.Pair{{Name: "here", Value: p.scratch}}) // where the grid's tools, too, leave what they will
+	o.Volumes = plan.Of([]plan.Pair{{Name: "here", Value: p.scratch}}) // at which the grid's tools, too, leave their files
 	if made == postgresPeer {
 		o.ServerBin = plan.Of(bin)
 	}
@@ -162,9 +162,9 @@ func tuningRows(p experiment.Plan, trials []filewise.Trial, end experiment.Decis
 	}, nil
 }
 
-// excess returns how much longer a setting takes than the grid's best, in percent, with its standard error, and that
-// best. The best setting is taken from the rounds of even number for the rounds of odd number, and the other way
-// round: the least of many noisy means is too low by itself.
+// excess returns the time by which a setting takes longer than the grid's best, in percent, with its standard error,
+// and that best. The best setting is taken from the rounds of even number for the rounds of odd number, and the other
+// way round: the least of many noisy means is too low by itself.
 func excess(times [][]float64, found int) (percent, pm float64, best int) {
 	fastest := func(counts func(round int) bool) (at int) {
 		least := math.Inf(1)

@@ -90,8 +90,7 @@ func buildInserts(ctx context.Context, engine filewise.Engine, dir string, durab
 	return b, nil
 }
 
-// serverPID is the one process that this one has started and that runs: a managed
-// server.
+// serverPID is the only process that this one has started and that runs: a managed server.
 func serverPID() (int, error) {
 	pids, err := children(os.Getpid(), false)
 	if err == nil && len(pids) != 1 {
@@ -103,9 +102,8 @@ func serverPID() (int, error) {
 	return pids[0], nil
 }
 
-// childrenTime is the processor time of all threads of all processes that this one
-// has started, and they in turn. The kernel's scheduler counts it to the nanosecond,
-// where the sums of a process are in hundredths of a second.
+// childrenTime is the processor time of all threads of all processes that this one has started, and they in turn. The
+// kernel's scheduler counts it to the nanosecond, while the sums of a process are in hundredths of a second.
 func childrenTime() (time.Duration, error) {
 	pids, err := children(os.Getpid(), true)
 	var sum time.Duration

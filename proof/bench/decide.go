@@ -58,7 +58,7 @@ func runDecide(ctx context.Context, args []string, stdout io.Writer) error {
 	return nil
 }
 
-// decided holds what default runs of one kind came to.
+// decided is the result of default runs of one kind.
 type decided struct {
 	engine            string
 	sessions, planted bool
@@ -125,7 +125,7 @@ func (d *decided) add(p experiment.Plan, trials []filewise.Trial, end experiment
 	return nil
 }
 
-// timeUntil returns what the trials to the end of a block took.
+// timeUntil returns the time of the trials to the end of a block.
 func timeUntil(trials []filewise.Trial, block int) (took time.Duration) {
 	for _, t := range trials {
 		if t.Cell.Block <= block {

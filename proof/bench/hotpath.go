@@ -13,8 +13,8 @@ import (
 	"filewise/internal/exchange"
 )
 
-// maxHotPath holds what the processor time of a transaction may be, by connections that internal/exchange makes, to
-// that by package net's; above, it buys nothing.
+// maxHotPath bounds the processor time of a transaction, by connections that internal/exchange makes, relative to
+// package net's; above, it buys nothing.
 const maxHotPath = 0.95
 
 // runHotPath is the command hotpath: what internal/exchange buys.

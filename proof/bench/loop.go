@@ -52,7 +52,7 @@ func loopRows(ctx context.Context, repeats int, ops int64) ([]row, error) {
 	return rows, nil
 }
 
-// bareLoop returns what a loop cannot do without: the call and the time.
+// bareLoop returns the least work of a loop: the call and the time.
 func bareLoop(ctx context.Context, ops int64) (work, error) {
 	var session filewise.Session = nothing{}
 	var clock filewise.Clock = filewise.RealClock{}

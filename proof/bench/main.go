@@ -1,10 +1,10 @@
 //go:build linux
 
-// Command bench measures what Filewise itself costs: the driver's loop against a session that does nothing, and a
-// trial against the fake engine; by its commands, driving and loading orders against the servers' own clients,
-// looking at a trial, what connections of its own buy, how near counters are to those of an independent reader, how
-// sure default runs are, and what backup tuning and capture are worth. It exits with 1 when a target is missed. The
-// README states what is measured and how.
+// Command bench measures Filewise's own costs: the driver's loop against a session that does nothing, and a trial
+// against the fake engine; by its commands, driving and loading orders against the servers' own clients, looking at a
+// trial, what connections of its own buy, how near counters are to an independent reader's, how sure default runs
+// are, and what backup tuning and capture are worth. It exits with 1 when a target is missed. The README lists the
+// measurements and their methods.
 package main
 
 import (
@@ -85,8 +85,8 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	return print(stdout, rows)
 }
 
-// othersShare returns what other processes took of the processors, in percent: with more than a few, the wall times
-// of the table are too long.
+// othersShare returns the processors' time of other processes, in percent: with more than a few, the wall times of
+// the table are too long.
 func othersShare(deltas []filewise.Delta) (percent float64, ok bool) {
 	busy, known := probe.Find(deltas, "cpu", probe.BusyShare)
 	user, knownUser := probe.Find(deltas, "process", "user")

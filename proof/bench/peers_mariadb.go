@@ -19,7 +19,7 @@ import (
 	"filewise/engine/innodb/dialect"
 )
 
-// ordersLua is what sysbench does.
+// ordersLua is sysbench's script.
 //
 //go:embed orders.lua
 var ordersLua []byte

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// work holds what a client did, and what it took.
+// work is a client's work, and its cost.
 type work struct {
 	ops     float64       // transactions, rows
 	cpu     time.Duration // processor time of the client alone, user and system
@@ -32,7 +32,7 @@ func cpuSeconds(w work) float64 { return w.cpu.Seconds() }
 
 func mallocsPerOp(w work) float64 { return w.mallocs / w.ops }
 
-// machineShare returns what the client took of all processors of the machine, in percent.
+// machineShare returns the client's share of all processors of the machine, in percent.
 func machineShare(w work) float64 {
 	return 100 * w.cpu.Seconds() / (w.wall.Seconds() * float64(runtime.NumCPU()))
 }
@@ -131,7 +131,7 @@ func told(what, format string, values ...[]float64) row {
 	return r
 }
 
-// bySelf returns what this process takes to do something; servers and clients that it started are not counted.
+// bySelf returns this process's cost of doing something; servers and clients that it started are not counted.
 func bySelf(do func() (ops float64, err error)) (work, error) {
 	runtime.GC() // garbage of the work before
 	var before, after runtime.MemStats
@@ -148,7 +148,7 @@ func bySelf(do func() (ops float64, err error)) (work, error) {
 	return work{ops, end - start, wall, float64(after.Mallocs - before.Mallocs)}, errors.Join(err, timeErr)
 }
 
-// processorTime returns what this process has used of the processors so far.
+// processorTime returns the processor time of this process so far.
 func processorTime() (time.Duration, error) {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
@@ -157,8 +157,8 @@ func processorTime() (time.Duration, error) {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), nil
 }
 
-// byCommand returns what a program takes from its start to its end, as the system counts when it has ended. Ops is
-// left to the caller; out is all that it wrote.
+// byCommand returns a program's cost from its start to its end, as the system counts when it has ended. Ops is left
+// to the caller; out is all that it wrote.
 func byCommand(cmd *exec.Cmd) (w work, out []byte, err error) {
 	begin := time.Now()
 	out, err = cmd.CombinedOutput()

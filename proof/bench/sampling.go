@@ -27,7 +27,7 @@ const (
 	maxSlower   = 0.03
 )
 
-// samplingBench holds what looking at a build while it is measured costs.
+// samplingBench measures the cost of looking at a build while it is measured.
 type samplingBench struct {
 	engine filewise.Engine
 	idle   int // pairs of periods that nothing else is done in

@@ -21,10 +21,10 @@ import (
 	"filewise/results/store"
 )
 
-// maxTrial holds what Filewise itself may cost a trial: 1 % of a window of a second.
+// maxTrial is the most that Filewise itself may cost a trial: 1 % of a window of a second.
 const maxTrial = 10.0 // ms
 
-// spent is where the time of one trial went, in milliseconds.
+// spent splits the time of one trial, in milliseconds.
 type spent struct{ total, stored float64 }
 
 // trialRows runs an experiment of the default's shape in virtual time, where the
@@ -61,7 +61,7 @@ func trialRows(ctx context.Context, blocks int) ([]row, error) {
 
 func millis(ms float64) string { return fmt.Sprintf("%.1f ms", ms) }
 
-// fakeExperiment returns what each trial took.
+// fakeExperiment returns each trial's cost.
 func fakeExperiment(ctx context.Context, dir string, blocks int) (took []spent, err error) {
 	plan, err := fakePlan(dir, blocks)
 	if err != nil {

@@ -42,8 +42,8 @@ func (g *ground) driven(ctx context.Context, n int) (err error) {
 		if err := cmd.Start(); err != nil {
 			return err
 		}
-		// Where others keep the machine busy: what nice is within a session, this is among them. Who
-		// may not, or has a kernel without it, has drivers like any other process.
+		// If others keep the machine busy: nice works within a session, this between sessions. A driver without the
+		// right, or on a kernel without it, competes like any other process.
 		_ = os.WriteFile(fmt.Sprintf("/proc/%d/autogroup", cmd.Process.Pid), []byte("-15"), 0)
 		g.running[name] = cmd
 	}
@@ -158,8 +158,8 @@ func (g *ground) lockstep(ctx context.Context, names []string) error {
 	return nil
 }
 
-// spread returns how long after the first driver of a trial the last one has started, by this host's clock, which all
-// of them have.
+// spread returns the time between the starts of the first and the last driver of a trial, by this host's clock, which
+// all of them have.
 func spread(t filewise.Trial, names []string) time.Duration {
 	starts := make([]float64, len(names))
 	for _, d := range t.Measures[0].Deltas {

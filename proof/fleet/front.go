@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// apiKey is what the front requires in addition to a certificate.
+// apiKey is the front's requirement in addition to a certificate.
 const apiKey = "key-of-the-bench"
 
 // front is Temporal behind TLS that requires a certificate and an API key, as a cluster may be: the development

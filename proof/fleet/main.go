@@ -225,7 +225,7 @@ func (g *ground) answers(ctx context.Context) error {
 	})
 }
 
-// until asks until it is so, for two minutes.
+// until polls until so is true, for two minutes.
 func until(ctx context.Context, otherwise string, so func() bool) error {
 	for end := time.Now().Add(2 * time.Minute); !so(); {
 		if ctx.Err() != nil || time.Now().After(end) {

@@ -21,7 +21,7 @@ import (
 	"filewise/results/store"
 )
 
-// prove holds what came home against the plan, and prints the figures.
+// prove compares the results that came home with the plan, and prints the figures.
 func (g *ground) prove(ctx context.Context, want int) error {
 	home := filepath.Join(g.dir, "home", "store.db")
 	runs, err := archive.List(ctx, home)
@@ -119,7 +119,7 @@ func medianOf(took []time.Duration) time.Duration {
 	return took[len(took)/2].Round(100 * time.Microsecond)
 }
 
-// alone returns what "filewise run" takes between two trials of the first experiment.
+// alone returns the time of "filewise run" between two trials of the first experiment.
 func (g *ground) alone(ctx context.Context, experiment string) (time.Duration, error) {
 	cmd := g.command(ctx, "alone", "run", g.study(), "--only", experiment)
 	cmd.Dir = g.dir
@@ -153,7 +153,7 @@ func (g *ground) left() error {
 	return err
 }
 
-// asPlanned reports that a run's trials are not those of its plan, to the end.
+// asPlanned reports that a run's trials differ from its plan, to the end.
 func asPlanned(r archive.Run) error {
 	if err := placed(r); err != nil {
 		return err

@@ -81,7 +81,7 @@ func (g *ground) simulate(ctx context.Context, c fleet.Campaigns, n, cells int, 
 	before, began, trials, steps := g.spent(deciders), time.Now(), 0, 0
 	var ids []string
 	var err error
-	busy := until(ctx, "the orders cannot be started", func() bool { // asked again it goes on
+	busy := until(ctx, "the orders cannot be started", func() bool { // a later poll goes on
 		ids, _, err = c.Start(ctx, fmt.Sprint("simulated ", n), fleet.Study{File: "study.yaml", Text: []byte("scenario: inserts\n"),
 			Experiments: []string{"inserts"}}, hosts, false, time.Hour)
 		return err == nil
@@ -223,7 +223,7 @@ func (m *madeUp) run(ctx context.Context, e *fake.Engine) error {
 
 func (m *madeUp) close(context.Context, fleet.Request) error { return nil }
 
-// export is as large as a bundle of so many trials is.
+// export has the size of a bundle of so many trials.
 func (m *madeUp) export(context.Context, fleet.Request) (fleet.Part, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

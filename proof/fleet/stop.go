@@ -18,8 +18,8 @@ import (
 	"filewise/results/store"
 )
 
-// stopped starts a further campaign, kills who would stop it again and again, and holds what came home against the
-// plan: every order ends, with its trials so far, each if the plan has it.
+// stopped starts a further campaign, kills the stopping command again and again, and compares the results that came
+// home with the plan: every order ends, with its trials so far, each if the plan has it.
 func (g *ground) stopped(ctx context.Context, o options) (err error) {
 	const name = "stopped"
 	text, err := os.ReadFile(g.study())
@@ -72,7 +72,7 @@ func (g *ground) stopped(ctx context.Context, o options) (err error) {
 	return stoppedEarly(ctx, home, runs, kills)
 }
 
-// stoppedEarly holds what came home against the plan.
+// stoppedEarly compares the results that came home with the plan.
 func stoppedEarly(ctx context.Context, home string, runs []store.RunInfo, kills int) error {
 	trials, early := 0, 0
 	for _, info := range runs {

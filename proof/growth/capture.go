@@ -102,7 +102,7 @@ func writeLog(format int, ending string) func(context.Context, *place, row, int)
 	}
 }
 
-// order returns what a shop does at a time: a transaction, or a statement by itself.
+// order returns a shop's work at a time: a transaction, or a statement by itself.
 func order(random *rand.Rand) []string {
 	n, m := random.IntN(1_000_000), random.IntN(5000)
 	switch random.IntN(4) {

@@ -19,8 +19,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The middle size of each row stays within its memory, but for those that fill a server or a thousand runs, which take
-// minutes.
+// The middle size of each row stays within its memory, except for rows that fill a server or a thousand runs, which
+// take minutes.
 func TestMiddle(t *testing.T) {
 	ctx := context.Background()
 	p, err := newPlace(ctx, t.TempDir())

@@ -1,7 +1,8 @@
 //go:build linux
 
-// Command growth measures what commands cost by the size of what they are given: processor time, peak memory, and the
-// longest time without a word, at three sizes each. It goes on where it was. README.md states how a row is added.
+// Command growth measures the cost of commands by the size of their input: processor time, peak memory, and the
+// longest time without a word, at three sizes each. A stopped measurement goes on. The README explains how to add a
+// row.
 package main
 
 import (
@@ -79,7 +80,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	return done.print(stdout, *only)
 }
 
-// place is where commands are measured.
+// place is the directory in which commands are measured.
 type place struct {
 	dir, filewise, self string
 }
@@ -108,7 +109,7 @@ func (p *place) file(r row, size int, ending string) string {
 	return filepath.Join(p.dir, fmt.Sprintf("%s-%d%s", name, size, ending))
 }
 
-// step returns what a process of its own does: prepare or work, the row, the size, the place.
+// step runs in a process of its own: prepare or work, the row, the size, the place.
 func step(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	size, err := strconv.Atoi(args[2])
 	if err != nil || len(args) != 4 {

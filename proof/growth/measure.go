@@ -31,7 +31,7 @@ type row struct {
 	why  string // why the exponents are like this
 	// prepare makes what the command is given, in a process of its own. Nil means nothing.
 	prepare func(ctx context.Context, p *place, r row, size int) error
-	// command returns what is measured: filewise with these arguments, or work in a process of its own.
+	// command returns the measured command: filewise with these arguments, or work in a process of its own.
 	command func(p *place, r row, size int) []string
 	work    func(ctx context.Context, p *place, r row, size int, stdout, stderr io.Writer) error
 	// beside is another program that does the same. Nil means none is measured.
@@ -43,7 +43,7 @@ type key struct {
 	Size int    `json:"size"`
 }
 
-// cell holds what a row cost at a size.
+// cell is a row's cost at a size.
 type cell struct {
 	key
 	Unit    string  `json:"unit"`

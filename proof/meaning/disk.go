@@ -34,8 +34,8 @@ type volumes struct {
 	dir     string
 }
 
-// volumes makes the places of a cell's run, and returns what removes them. The log lies on a third volume that
-// nothing throttles, with what the server has for itself if the engine can do that, and so do backups.
+// volumes makes the places of a cell's run, and returns the function that removes them. The log lies on a third
+// volume that is not throttled, with the server's own files if the engine can do that, and so do backups.
 func (o options) volumes(ctx context.Context, c *cell, dir string) (volumes, func() error, error) {
 	if !c.Disk {
 		v := volumes{dir: filepath.Join(dir, "volume")}
@@ -89,7 +89,7 @@ type factor struct {
 	// After is the factor if the rest of the work's time lies before and after the storage's, and Beside
 	// if the storage is all that it waits for.
 	After, Beside float64
-	// Fio holds what fio found of the same bytes in requests of the same size. 0 means not tried.
+	// Fio is fio's result for the same bytes in requests of the same size. 0 means not tried.
 	Fio float64 `json:",omitempty"`
 	// Busy is the part of the first layout's time that its volumes take at the planted speeds.
 	Busy  float64
@@ -111,17 +111,17 @@ const tolerance = 0.15
 // limiting is the part of the time from which the storage is the limit.
 const limiting = 0.5
 
-// load holds what a layout's work does to the volumes, per unit of work.
+// load is a layout's load on the volumes, per unit of work.
 type load struct {
 	seconds float64 // that it took
 	storage float64 // that the busiest volume takes at the planted speed
 	on      map[string]use
 }
 
-// use holds what was done to one volume.
+// use is the load on one volume.
 type use struct{ reads, read, writes, written float64 } // requests, and bytes
 
-// takes returns how long a volume needs for it, in seconds: reads and writes are throttled apart.
+// takes returns the time that a volume needs for it, in seconds: reads and writes are throttled apart.
 func (u use) takes() float64 {
 	return max(u.reads/diskRequests, u.read/diskBytes, u.writes/diskRequests, u.written/diskBytes)
 }
@@ -190,7 +190,7 @@ func (u use) plus(deltas []filewise.Delta, device string, times float64) use {
 	return u
 }
 
-// controlSeconds states how long fio repeats the first layout's load.
+// controlSeconds is the time for which fio repeats the first layout's load.
 const controlSeconds = 2
 
 // prove has fio do what the layouts did to the volumes: as many bytes on each, in requests of the same size.

@@ -1,9 +1,9 @@
 //go:build linux
 
-// Command meaning runs every scenario on every engine with its defaults, and prints as Markdown what each run is
-// about: its conditions of meaning, the files' share of the time, and how much of the time was measured. With -disk
-// each run compares one file on one throttled volume with two files on two, and the table has the factor that follows
-// from the bytes next to the interval. It goes on where it was.
+// Command meaning runs every scenario on every engine with its defaults, and prints as Markdown each run's meaning:
+// its conditions, the files' share of the time, and the measured share of the time. With -disk each run compares one
+// file on one throttled volume with two files on two, and the table has the factor that follows from the bytes next
+// to the interval. A stopped run of it goes on.
 package main
 
 import (
@@ -45,7 +45,7 @@ type cell struct {
 // key distinguishes cells that are different questions.
 func (c cell) key() string { return fmt.Sprint(c.Scenario, c.Engine, c.Args, c.Disk) }
 
-// family holds what a run found of one family of operations.
+// family is a run's result for one family of operations.
 type family struct {
 	Name, Decision, Layout string
 	Low, High              *float64 // of the interval of the last layout, in percent

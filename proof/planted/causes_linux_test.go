@@ -40,8 +40,8 @@ func TestSQLiteWriteLock(t *testing.T) {
 	mustGain(t, explained(t, p, trials), p, trials, "8 files", filewise.WaitLock)
 }
 
-// TestSQLiteOnSlowStorage: where the disk takes no more, the lock alone is not the
-// cause, and neither are the processors.
+// TestSQLiteOnSlowStorage: if the disk takes no more, the lock alone is not the cause, and neither are the
+// processors.
 func TestSQLiteOnSlowStorage(t *testing.T) {
 	s := newStorage(t, Speed{Bytes: 2 << 20})
 	s.limit(t)
@@ -98,9 +98,8 @@ func (r *setup) slowAndFast(t testing.TB, l filewise.Layout, plant func()) exper
 	return r.plan(one, other)
 }
 
-// TestPostgresExtension: where a table's file is written through to slow storage, a
-// session that extends it waits for the storage with the relation's extension lock
-// held, and all others wait for that lock.
+// TestPostgresExtension: if a table's file is written through to slow storage, a session that extends it waits for
+// the storage with the relation's extension lock held, and all others wait for that lock.
 func TestPostgresExtension(t *testing.T) {
 	s := newStorage(t, Speed{Requests: 400})
 	r := setup{engine: postgres.Engine{}, storage: s, volumes: []filewise.Volume{s.Slow[0].Volume}, durability: filewise.DurabilityOff,

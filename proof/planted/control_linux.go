@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Way is how fio writes, or reads.
+// Way is fio's way to write, or read.
 type Way []string
 
 // Blkio cgroups of version 1 charge what is written to whom submits it: direct
@@ -31,8 +31,8 @@ var (
 // fioPatience bounds a control run of seconds.
 const fioPatience = 30 * time.Second
 
-// Fio writes so many bytes to the volumes, or reads them, to all at once, from within the cgroup,
-// and returns how long that took on each.
+// Fio writes so many bytes to the volumes, or reads them, to all at once, from within the cgroup, and returns the
+// time on each.
 func (s *Storage) Fio(ctx context.Context, how Way, bytes map[string]int64) (map[string]time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, fioPatience)
 	defer cancel()

@@ -29,14 +29,14 @@ type faint struct {
 	commit     int
 	layout     filewise.Layout
 	throttled  bool // the databases lie on the volume that can be throttled
-	// plant begins what is planted, and returns what ends it; more strength costs more.
+	// plant begins the planted cause, and returns the function that ends it; more strength costs more.
 	plant func(p *plants, strength float64) (end func())
 	first float64 // strength, from which the right one is searched
 	kinds []string
 	waits []filewise.WaitClass // right causes: waits of these classes, or changes of these kinds
 }
 
-// plants holds what the causes are made with.
+// plants holds the tools for the causes.
 type plants struct {
 	t       testing.TB
 	storage *storage

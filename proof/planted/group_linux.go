@@ -17,8 +17,8 @@ type group struct {
 	dir string
 }
 
-// place is where the tests' cgroup is made: below a cgroup of the block-I/O
-// controller of version 1 (blkio), or of the one hierarchy of version 2 (io).
+// place is the parent of the tests' cgroup: a cgroup of the block-I/O controller of version 1 (blkio), or of the one
+// hierarchy of version 2 (io).
 type place struct {
 	home    string // the group this process was in before
 	parent  string // of the tests' cgroup
@@ -64,7 +64,7 @@ func (g *group) throttle(loop string, s Speed) error {
 	return nil
 }
 
-// limits returns what is written into which of a cgroup's files (Linux's Documentation/admin-guide:
+// limits returns the texts to write into a cgroup's files (Linux's Documentation/admin-guide:
 // cgroup-v1/blkio-controller.rst, cgroup-v2.rst).
 func (p place) limits(device string, s Speed) map[string]string {
 	var read Speed

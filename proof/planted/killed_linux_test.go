@@ -59,7 +59,7 @@ func TestWhatAKilledRunLeaves(t *testing.T) {
 	}
 }
 
-// left returns what there is of these tests on the machine.
+// left returns these tests' leftovers on the machine.
 func left(t testing.TB) []string {
 	t.Helper()
 	root := workDir()

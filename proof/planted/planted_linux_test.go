@@ -33,7 +33,7 @@ func TestSlowSecondVolumeIsSeen(t *testing.T) {
 	}
 }
 
-// largestOfNothing holds what may remain possible between layouts that differ in name only.
+// largestOfNothing bounds the possible difference between layouts that differ in name only.
 const largestOfNothing = 0.10
 
 func TestNameAloneMakesNoDifference(t *testing.T) {

@@ -37,9 +37,9 @@ type Device struct {
 	Speed
 }
 
-// Speed is how fast a device takes writes, and gives reads if Reads, a second. 0 means no limit. Sync has every write
-// wait until it is on the device, for programs that never sync: version 1 of cgroups does not charge what the
-// kernel's flusher writes.
+// Speed is the speed at which a device takes writes, and gives reads if Reads, a second. 0 means no limit. Sync has
+// every write wait until it is on the device, for programs that never sync: version 1 of cgroups does not charge what
+// the kernel's flusher writes.
 type Speed struct {
 	Bytes, Requests int64
 	Reads, Sync     bool
@@ -231,7 +231,7 @@ func Need() error {
 	return nil
 }
 
-// command runs a program and returns what it printed.
+// command runs a program and returns its output.
 func command(name string, args ...string) (string, error) {
 	out, err := exec.CommandContext(context.Background(), name, args...).CombinedOutput()
 	if err != nil {

@@ -51,9 +51,9 @@ func newWorld(t testing.TB, first, second Speed, seconds float64) *world {
 	return w
 }
 
-// plan compares layouts by their backups. Each block has builds of its own, so that
-// no build's placement is taken for its layout's. Restores are made and verified in
-// every trial, but are not judged: nothing is planted where they write.
+// plan compares layouts by their backups. Each block has builds of its own, so that no build's placement is taken for
+// its layout's. Restores are made and verified in every trial, but are not judged: nothing is planted on their
+// volumes.
 func (w *world) plan(maxBlocks int, layouts ...filewise.Layout) experiment.Plan {
 	return experiment.Plan{
 		Scenario: "backup", Params: w.params, Seed: 7, Layouts: layouts, Baseline: layouts[0].Name,

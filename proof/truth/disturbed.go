@@ -43,8 +43,8 @@ func skewedLognormal(r *rand.Rand) float64 {
 	return -lognormalScale * (math.Exp(lognormalShape*r.NormFloat64()) - 1)
 }
 
-// stalledMedian is the median of noise of an sd of which a share is far below: where the rest alone
-// has half of all trials below it.
+// stalledMedian is the median of noise of an sd of which a share is far below: the point at which the rest alone has
+// half of all trials below it.
 func stalledMedian(share, sd float64) float64 {
 	return sd * distuv.UnitNormal.Quantile((0.5-share)/(1-share))
 }

@@ -1,7 +1,7 @@
 // Command truth takes thousands of whole experiments through the real program — plan, runner, life cycle of every
 // trial, verdict — on the fake engine in virtual time, in worlds of which the truth is known, and prints how often it
 // is right, next to the articles' ways in the same worlds. It exits with 1 when a target is missed. proof/README.md
-// states what is measured, and how.
+// lists the measurements and their methods.
 package main
 
 import (

@@ -211,7 +211,7 @@ func runPlanted(ctx context.Context, n int, seed uint64, w io.Writer) (missed []
 // raced are the numbers of layouts of races.
 var raced = []int{12, 24}
 
-// raceScore holds what came of a race.
+// raceScore is a race's result.
 type raceScore struct {
 	trials         int
 	proven, wrong  bool // wrong: proven, and another is more than the margin faster

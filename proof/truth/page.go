@@ -40,7 +40,7 @@ func writePage(o tableOptions, cells []cellDone, missed []string) error {
 	return os.WriteFile(o.page, []byte(before+pageBegin+out.String()+pageEnd+after), 0o644)
 }
 
-// sizes returns how many experiments the cells have.
+// sizes returns the cells' numbers of experiments.
 func sizes(cells []cellDone) string {
 	least, most := math.MaxInt, 0
 	for _, c := range cells {

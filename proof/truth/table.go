@@ -180,7 +180,7 @@ func measureCell(ctx context.Context, w tableWorld, key cellKey, from, n int) (c
 	return c, nil
 }
 
-// tableOptions holds what the table is made of.
+// tableOptions are the options of the table.
 type tableOptions struct {
 	s, rules    int
 	seed        uint64
@@ -190,7 +190,7 @@ type tableOptions struct {
 	stored      bool // print the cells that are done, and measure none
 }
 
-// tableKinds are all worlds of the table that are judged by package verdict.
+// tableKinds are the table's worlds that package verdict judges.
 func tableKinds() []kind { return append(append(kinds(), heldOut()...), disturbed()...) }
 
 // tableWorld takes one experiment of a cell.

@@ -28,7 +28,7 @@ func TestMediansAreTheSame(t *testing.T) {
 	}
 }
 
-// A table goes on where it was: what is done is not measured again, what was cut off is.
+// A table goes on after a stop: finished batches are not measured again, a batch that was cut off is.
 func TestTableGoesOn(t *testing.T) {
 	state := t.TempDir() + "/cells.jsonl"
 	args := []string{"-table", "-S", "2", "-only", "all CV", "-state", state}

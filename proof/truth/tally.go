@@ -91,7 +91,7 @@ func printRows(w io.Writer, rows []row) error {
 	return tw.Flush()
 }
 
-// alarms are possible where some layout is as good as 1 file.
+// alarms are possible if some layout is as good as 1 file.
 func alarms(r row) string {
 	for _, e := range r.world.effects[1:] {
 		if e == 0 {
@@ -101,7 +101,7 @@ func alarms(r row) string {
 	return "–"
 }
 
-// wrong directions are possible where some layout is not.
+// wrong directions are possible if some layout is not.
 func wrong(r row) string {
 	if r.world.null() {
 		return "–"
@@ -120,7 +120,7 @@ func found(r row) string {
 // margin is δ: a layout this close to the best one is as good.
 var margin = math.Log(1.02)
 
-// score holds what came of one experiment, held against the truth.
+// score is the result of one experiment, compared with the truth.
 type score struct {
 	alarm   bool // a difference is claimed at some look if there is none
 	covered bool // all intervals of all looks hold the truth

@@ -15,7 +15,7 @@ import (
 // maxBlocks is N_max of every experiment.
 const maxBlocks = 20
 
-// loadedBytes holds what reused builds are loaded with: next to nothing.
+// loadedBytes is the data of reused builds: next to nothing.
 const loadedBytes = 64
 
 // whole takes a whole experiment through the real program — pilots, blocks in

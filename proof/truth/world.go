@@ -12,7 +12,7 @@ import (
 // layouts is the number of layouts of every world: 1, 2, 4, 8 and 16 files.
 const layouts = 5
 
-// world holds what is true of a machine and of the layouts on it. All sizes are on the log scale.
+// world holds the truth about a machine and the layouts on it. All sizes are on the log scale.
 type world struct {
 	name  string
 	about string
@@ -39,7 +39,7 @@ type world struct {
 // driftMemory is the AR(1) coefficient of the drift, from one trial to the next.
 const driftMemory = 0.95
 
-// slowBy holds what a slow run loses: 30 %.
+// slowBy is a slow run's loss: 30 %.
 var slowBy = math.Log(0.7)
 
 // machine is a world in which time passes trial by trial.
@@ -79,10 +79,10 @@ func (m *machine) pass(trials float64) {
 	}
 }
 
-// machineState returns what all layouts have in common now.
+// machineState returns the present effect that all layouts have in common.
 func (m *machine) machineState() float64 { return m.state + m.level }
 
-// calibration returns what the fixed probe gives before the trial that next drew.
+// calibration returns the fixed probe's result before the trial that next drew.
 func (m *machine) calibration() float64 {
 	return 1000 * math.Exp(m.machineState()+m.probe*m.random.NormFloat64())
 }

@@ -20,10 +20,10 @@ import (
 type HostRun struct {
 	store.Run
 	Ref  string // as it was named: number in the store, or file of the bundle
-	Host string // where it was measured. Empty means this host, which has no name
+	Host string // the measuring host. Empty means this host, which has no name
 
 	trials int
-	judged AcrossHost // but for its name
+	judged AcrossHost // except for its name
 }
 
 // NewHostRun judges a run. Its host is empty if that is this one, which has no name.
@@ -99,9 +99,9 @@ func HostRuns(ctx context.Context, path string, args, filters []string, read fun
 	return out, group.Wait()
 }
 
-// PoolHosts returns what runs of one experiment on at least two hosts say together. Of several runs with one host and
-// the same tags the newest counts. Runs that differ in what has to be equal are refused with code usage, unless meant
-// names it.
+// PoolHosts returns the common result of runs of one experiment on at least two hosts. Of several runs with one host
+// and the same tags the newest counts. Runs that differ in what has to be equal are refused with code usage, unless
+// meant names it.
 func PoolHosts(runs []HostRun, confidence float64, meant []string) (Across, error) {
 	var hosts []AcrossHost
 	var left, differ []string
@@ -159,7 +159,7 @@ func newestOf(runs []HostRun, left *[]string) []HostRun {
 	return out
 }
 
-// nameAmong is the host's name, with its labels where another run has that name too.
+// nameAmong is the host's name, with its labels if another run has that name too.
 func nameAmong(r HostRun, all []HostRun) string {
 	same := 0
 	for _, o := range all {

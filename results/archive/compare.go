@@ -21,7 +21,7 @@ const ComparisonSchema = "filewise-comparison/1"
 // UsualConfidence is the confidence of a comparison's intervals, unless set otherwise.
 const UsualConfidence = 0.95
 
-// Comparison holds what changed between two runs that share layouts.
+// Comparison holds the changes between two runs that share layouts.
 type Comparison struct {
 	Schema      string          `json:"schema"`
 	Before      int64           `json:"before"` // run
@@ -141,7 +141,7 @@ func inBoth(before, after []experiment.FamilySample) [][2]experiment.FamilySampl
 	return out
 }
 
-// claimFrom returns how many blocks of either run it takes to claim a change. 0 means as many as Compare takes.
+// claimFrom returns the blocks of either run that are needed to claim a change. 0 means as many as Compare takes.
 func claimFrom(x, y experiment.FamilySample) int {
 	if x.Config.Rules < experiment.JointFrom || y.Config.Rules < experiment.JointFrom {
 		return 0
@@ -223,7 +223,7 @@ func latencyOf(s experiment.FamilySample, layout string) (p50, p99, p999 *int64)
 	return nil, nil, nil
 }
 
-// unitOf returns what a family's work counts.
+// unitOf returns the unit of a family's work.
 func unitOf(trials []filewise.Trial, family string) string {
 	for _, t := range trials {
 		for _, m := range t.Measures {

@@ -48,7 +48,7 @@ func (c Comparison) document() document.Document {
 		Sections: append([]document.Section{{ID: "verdict", Blocks: verdict}}, rest...)}
 }
 
-// Name returns what is compared: "Run 2 (after) against run 1 (before)".
+// Name returns the subject: "Run 2 (after) against run 1 (before)".
 func (c Comparison) Name() string {
 	of := func(run int64, name string) string {
 		if name == "" {
@@ -59,10 +59,10 @@ func (c Comparison) Name() string {
 	return "Run " + of(c.After, c.AfterName) + " against run " + of(c.Before, c.BeforeName)
 }
 
-// Headline returns what is compared, and what came of it.
+// Headline returns the subject, and the result.
 func (c Comparison) Headline() string { return say.Joined(" ", c.Name()+": "+c.sum(), c.Few) }
 
-// sum states how many layouts have changed, in throughput and in p99 if that is known.
+// sum counts the layouts that have changed, in throughput and in p99 if that is known.
 func (c Comparison) sum() string {
 	var speeds, tails changes
 	for _, f := range c.Families {
@@ -298,7 +298,7 @@ func (c Comparison) beside() []document.Block {
 	return out
 }
 
-// arrow returns what was, and what is: "18,300 → 19,200"; one unit appears once.
+// arrow returns both values: "18,300 → 19,200"; one unit appears once.
 func arrow(before, after string) string {
 	value, unit, ok := strings.Cut(before, " ")
 	if _, same, _ := strings.Cut(after, " "); ok && unit == same {

@@ -45,7 +45,7 @@ func TestHeadlineNamesTheLargestChange(t *testing.T) {
 	}
 }
 
-// A page states what was measured, where and when; a p99 that is proven to be longer is no blue bar, and one that is
+// A page has the subject, the host and the time; a p99 that is proven to be longer is no blue bar, and one that is
 // not proven to have changed has the colour of that.
 func TestComparisonPage(t *testing.T) {
 	write := func(format string) string {

@@ -13,10 +13,10 @@ import (
 	"filewise/results/store"
 )
 
-// about returns what was measured: "inserts on sqlite".
+// about returns the run's subject: "inserts on sqlite".
 func about(r store.Run) string { return r.Plan.Scenario + " on " + r.Plan.Target.Engine }
 
-// subject returns what both runs are of.
+// subject returns the common subject of both runs.
 func (c Comparison) subject() string {
 	before, after := about(c.runs[0]), about(c.runs[1])
 	if before == after {
@@ -25,7 +25,7 @@ func (c Comparison) subject() string {
 	return before + ", then " + after
 }
 
-// when returns in a line when and where either was measured.
+// when returns in a line the time and host of either.
 func (c Comparison) when() string {
 	var parts []string
 	for i, r := range c.runs {

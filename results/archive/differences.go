@@ -126,14 +126,14 @@ func observed(p experiment.Plan) string {
 	return "the rate within the window"
 }
 
-// Alike reports whether what the trials of one plan say of noise and time holds for another's.
+// Alike reports whether the noise and time of one plan's trials hold for another's.
 func Alike(p, q experiment.Plan) bool {
 	refused := func(d Difference) bool { return d.Kind == Refused && d.What != rulesWord }
 	return p.Target.Memory == q.Target.Memory && !slices.ContainsFunc(planned(p, q, nil), refused)
 }
 
-// differing returns what two documents have that the other has not, by their names: "rows 1000, custom.setup …". What
-// one lacks appears as not set.
+// differing returns the parts of two documents that the other has not, by their names: "rows 1000, custom.setup …".
+// What one lacks appears as not set.
 func differing(a, b any) (before, after string) {
 	x, y := fields(a), fields(b)
 	names := slices.Sorted(maps.Keys(x))

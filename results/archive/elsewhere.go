@@ -22,7 +22,7 @@ const elsewhereSchema = "filewise-judgement/1"
 type Foreign struct {
 	tablecsv.Input
 	Config verdict.Config
-	// MaybeAll: nothing states how many blocks were planned, and it may have been those that there are.
+	// MaybeAll: the file does not give the number of blocks planned, and it may have been the number in the file.
 	MaybeAll bool
 }
 
@@ -41,7 +41,7 @@ type Numbers struct {
 	Family    string   `json:"family,omitempty"` // of several
 	Headline  string   `json:"headline"`
 	Sentences []string `json:"sentences"`
-	// Decision holds what the verdict comes to; absent if several families are judged, each of which has one.
+	// Decision is the verdict's decision; absent if several families are judged, each of which has one.
 	Decision *verdict.DecisionDoc `json:"decision,omitempty"`
 	Blocks   []string             `json:"blocks,omitempty"` // their names, in the order in which they were judged
 	Verdict  verdict.Result       `json:"verdict,omitzero"`
@@ -59,7 +59,7 @@ type Numbers struct {
 	LatencyLoss string `json:"latency_loss,omitempty"`
 }
 
-// MeasuredLayouts returns how many layouts have a result at all.
+// MeasuredLayouts counts the layouts that have a result at all.
 func MeasuredLayouts(t verdict.Table) int {
 	measured := map[int]bool{}
 	for _, row := range t {

@@ -16,7 +16,7 @@ import (
 // extremes are numbers that readers convert, negate, add up or divide by.
 var extremes = []string{"9223372036854775807", "-9223372036854775808", "31622400000000000", "1e21"}
 
-// number is where a number of a run stands in its text.
+// number is the place of a run's number in its text.
 type number struct {
 	field    string
 	from, to int

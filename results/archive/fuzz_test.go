@@ -24,7 +24,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// storedRun is one as bundles hold it, and where its tokens end.
+// storedRun is a run as bundles hold it, with the ends of its tokens.
 type storedRun struct {
 	text []byte
 	ends []int

@@ -30,7 +30,7 @@ func Subjects(j experiment.Judgement) []gate.Subject {
 	return out
 }
 
-// Properties returns what a judgement comes to as data, by family if there are several.
+// Properties returns a judgement as data, by family if there are several.
 func Properties(j experiment.Judgement) (out [][2]string) {
 	for _, d := range j.Decisions() {
 		out = append(out, d.Properties(d.Family)...)
@@ -38,7 +38,7 @@ func Properties(j experiment.Judgement) (out [][2]string) {
 	return out
 }
 
-// Properties returns what the numbers come to as data, by family if there are several.
+// Properties returns the numbers' judgement as data, by family if there are several.
 func (out Elsewhere) Properties() (all [][2]string) {
 	for _, n := range append([]Numbers{out.Numbers}, out.Families...) {
 		name := n.Family

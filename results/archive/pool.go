@@ -19,7 +19,7 @@ import (
 // AcrossSchema is the version of its JSON document.
 const AcrossSchema = "filewise-across/1"
 
-// Across holds what runs of one experiment on several hosts say together. Effects are in percent; null is not known.
+// Across is the common result of runs of one experiment on several hosts. Effects are in percent; null is not known.
 type Across struct {
 	Schema     string         `json:"schema"`
 	Confidence float64        `json:"confidence"`
@@ -96,7 +96,7 @@ type AcrossPooled struct {
 	Percent  *float64 `json:"mean_percent"`
 	Low      *float64 `json:"mean_low"`
 	High     *float64 `json:"mean_high"`
-	NextLow  *float64 `json:"next_low"` // where the next host's effect is to be expected
+	NextLow  *float64 `json:"next_low"` // the expected range of the next host's effect
 	NextHigh *float64 `json:"next_high"`
 	Tau      *float64 `json:"tau_percent"` // standard deviation of the effect between hosts
 	I2       float64  `json:"i2"`          // share of the estimates' variance, from 0 to 1
@@ -270,7 +270,8 @@ func few(hosts []string) string {
 	return " (" + say.Enumerate(hosts) + ")"
 }
 
-// among states what the hosts on which a layout is worse have in common that others have not; of few it names them.
+// among names the traits that the hosts on which a layout is worse have in common and others have not; of few hosts
+// it gives the names.
 func among(l AcrossLayout) string {
 	var common []string
 	for i, e := range slices.DeleteFunc(slices.Clone(l.Effects), func(e AcrossEffect) bool { return !slices.Contains(l.Worse, e.Host) }) {

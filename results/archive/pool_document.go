@@ -38,7 +38,7 @@ func (a Across) document() document.Document {
 
 func familyID(i int) string { return fmt.Sprintf("family-%d", i+1) }
 
-// verdict returns what a reader sees first: the layout that is best on most hosts, on a page with its plot.
+// verdict returns the first part for a reader: the layout that is best on most hosts, on a page with its plot.
 func (a Across) verdict() []document.Block {
 	var sentences []string
 	for _, f := range a.Families {
@@ -66,7 +66,7 @@ func (a Across) verdict() []document.Block {
 	return out
 }
 
-// headline is of the first family, which is that over all if there is one.
+// headline is the first family's, which covers all if there is one for all.
 func (a Across) headline() string {
 	f := a.Families[0]
 	var most AcrossLayout
@@ -180,8 +180,8 @@ func placed(e chart.Estimate) chart.Estimate {
 	return e
 }
 
-// forest draws the difference of each host, if there are no more than most, the mean, and where the
-// next host's is expected.
+// forest draws the difference of each host, if there are no more than most, the mean, and the expected range of the
+// next host's.
 func (a Across) forest(id string, l AcrossLayout, most int) document.Figure {
 	var rows []chart.Estimate
 	if len(l.Effects) <= most {

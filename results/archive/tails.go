@@ -16,12 +16,12 @@ type TrialsP99 struct {
 	Trials int           `json:"trials"` // that have one
 	Best   time.Duration `json:"best_ns"`
 	Worst  time.Duration `json:"worst_ns"`
-	// Change is that against the baseline, of the trials of the same blocks that have enough operations. Absent means
-	// of the baseline, and if it is not known.
+	// Change is the change against the baseline, by the trials of the same blocks that have enough operations. Absent
+	// for the baseline, and if it is not known.
 	Change *experiment.LatencyChange `json:"p99_change,omitempty"`
 }
 
-// tails judges the trials' p99, if the file has them, and states what the layout to use loses by it.
+// tails judges the trials' p99, if the file has them, and adds the loss of the layout to use.
 func (out *Numbers) tails(in Foreign) error {
 	changes, err := experiment.TailChanges(out.Verdict, in.P99)
 	if err != nil {

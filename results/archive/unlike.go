@@ -29,7 +29,7 @@ var ofMachine = []struct{ part, meant string }{
 const (
 	volumeSize = ": size"
 	device     = ": device"
-	// DeviceIdentity ends the name of the fact that tells devices of one name apart, and one device under two names.
+	// DeviceIdentity ends the name of the fact that distinguishes devices of one name, and one device under two names.
 	DeviceIdentity = device + " identity"
 )
 

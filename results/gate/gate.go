@@ -14,7 +14,7 @@ import (
 	"filewise/internal/say"
 )
 
-// Metric holds what a condition is about.
+// Metric is a condition's subject.
 type Metric string
 
 // The metrics: how much slower or faster than the reference a layout is, and the 99th
@@ -46,7 +46,7 @@ type Subject struct {
 	In                        string        // of what Took is, if not of all operations: "the worst of 7 trials"
 }
 
-// Outcome holds what a condition came to in one family.
+// Outcome is the result of a condition in one family.
 type Outcome struct {
 	Condition string `json:"condition"`
 	Family    string `json:"family,omitempty"`
@@ -175,8 +175,7 @@ func (c Condition) judge(family string, subjects []Subject) Outcome {
 	return out
 }
 
-// measured holds what a condition looks at: the value, the limit of its interval that decides, and the condition's
-// own.
+// measured holds a condition's input: the value, the limit of its interval that decides, and the condition's own.
 type measured struct {
 	value, decides, limit float64
 	text                  string

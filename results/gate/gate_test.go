@@ -21,7 +21,7 @@ func interval(effect, lo, hi float64) gate.Interval {
 
 var unknown = gate.Interval{math.NaN(), math.NaN(), math.NaN()}
 
-// A condition is met where its interval proves it; a possible one if it is not excluded.
+// A condition is met if its interval proves it; a possible one if it is not excluded.
 func TestConditions(t *testing.T) {
 	subjects := []gate.Subject{
 		{Layout: "1 file", Reference: "1 file", Throughput: unknown, P99: unknown, Took: 7 * time.Millisecond},
@@ -113,7 +113,7 @@ func TestWrongConditions(t *testing.T) {
 	}
 }
 
-// JUnit XML counts what it holds, and carries any text.
+// JUnit XML has correct counts, and carries any text.
 func TestJUnit(t *testing.T) {
 	var out bytes.Buffer
 	suites := []gate.Suite{{Name: "run 12", Took: 1500 * time.Millisecond, Started: time.Date(2026, 11, 23, 5, 0, 0, 0, time.UTC),

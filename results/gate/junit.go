@@ -17,7 +17,7 @@ type Suite struct {
 	Took     time.Duration
 	Headline string   // the verdict in one sentence
 	Said     []string // all of its texts
-	// Properties holds what it comes to as data, by name: "filewise.decision", and of several families
+	// Properties hold the result as data, by name: "filewise.decision", and of several families
 	// "filewise.decision.insert".
 	Properties [][2]string
 	Outcomes   []Outcome

@@ -16,7 +16,7 @@ import (
 	"filewise/results/report"
 )
 
-// Where nothing was measured a terminal shows no table of it.
+// If nothing was measured a terminal shows no table of it.
 func TestNoTableOfNothing(t *testing.T) {
 	d := stored(t)
 	d.Trials, d.Judgement.Families = nil, nil

@@ -20,7 +20,7 @@ type asPublished struct {
 	Differs []string    `json:"differs"` // what is not as published
 	Average string      `json:"average"` // how runs are averaged
 	Tables  []runsTable `json:"tables"`
-	Verdict string      `json:"verdict"`          // what the two say together
+	Verdict string      `json:"verdict"`          // the common result of both
 	Weaker  string      `json:"weaker,omitempty"` // why the sound verdict is weaker than usual
 }
 
@@ -28,7 +28,7 @@ type asPublished struct {
 type runsTable struct {
 	Family string    `json:"family,omitempty"`
 	Rows   []runsRow `json:"layouts"`
-	Note   string    `json:"note"` // where averages and sound verdict differ, and where they agree
+	Note   string    `json:"note"` // differences between averages and sound verdict, and agreements
 }
 
 type runsRow struct {
@@ -139,7 +139,7 @@ func averageWords(a experiment.AsPublished) string {
 	return fmt.Sprintf("Each layout was run %d times, and the times are averaged.", a.Repeats)
 }
 
-// weakerWords say why even the sound verdict is weaker on such trials.
+// weakerWords give the reason why even the sound verdict is weaker on such trials.
 func weakerWords(a experiment.AsPublished) string {
 	if a.Repeats < verdict.FirstLook {
 		return ""
@@ -149,8 +149,8 @@ func weakerWords(a experiment.AsPublished) string {
 		"and no interval covers that."
 }
 
-// besides reports where the article's way and the sound verdict part: families for which the verdict is another, and
-// families without one.
+// besides reports the families in which the article's way and the sound verdict part: families for which the verdict
+// is another, and families without one.
 func besides(a experiment.AsPublished, differ, open []string, families int) string {
 	switch {
 	case a.Repeats < verdict.FirstLook:
@@ -238,7 +238,7 @@ func (r *runsRow) measured(v view, took, base time.Duration) {
 	}
 }
 
-// workTimed is the work whose time is averaged where a design fixes the time.
+// workTimed is the work whose time is averaged if a design fixes the time.
 const workTimed = 1000
 
 // windowed reports whether the design fixes the time of a run, not its work.
@@ -260,8 +260,8 @@ func (v view) took(layout string) []time.Duration {
 	return out
 }
 
-// average of some times, without the drop fastest and the drop slowest where more than those are left. 0 means there
-// is none.
+// average of some times, without the drop fastest and the drop slowest if more than those are left. 0 means there is
+// none.
 func average(took []time.Duration, drop int) time.Duration {
 	took = slices.Clone(took)
 	slices.Sort(took)

@@ -50,7 +50,7 @@ func TestAsPublishedBesideTheSoundVerdict(t *testing.T) {
 	}
 }
 
-// One run of each layout allows no sound verdict, whatever the averages say.
+// One run of each layout allows no sound verdict, whatever the averages are.
 func TestAsPublishedOnce(t *testing.T) {
 	d := designed(t, "backup", []int{1, 2, 4, 8}, experiment.AsPublished{Repeats: 1, Scale: 1e-4}, 0.01)
 	for _, ext := range []string{"txt", "md", "html"} {

@@ -36,8 +36,8 @@ func screen(t *testing.T, b *browsertest.Tab) func() []byte {
 	return func() []byte { return browsertest.Run(t, b, chromedp.FullScreenshot(100)) }
 }
 
-// marks counts what is drawn, what has no width, and what stands beyond the edge
-// of its drawing or upon another text of it.
+// marks counts drawn marks, marks without width, and texts beyond the edge of their drawing or upon another text of
+// it.
 const marks = `(() => {
   const n = s => document.querySelectorAll(s).length;
   const shown = [...document.querySelectorAll("svg.fluid")].filter(s => s.checkVisibility());
@@ -157,8 +157,7 @@ func TestHTMLOfPartialRunsInABrowser(t *testing.T) {
 	}
 }
 
-// TestHTMLIsHarmless shows a run whose names try to break out of every place
-// where they stand.
+// TestHTMLIsHarmless shows a run whose names try to break out of every place that holds them.
 func TestHTMLIsHarmless(t *testing.T) {
 	b := browsertest.Open(t)
 	show(t, b, hostile(t), 1180, "light")

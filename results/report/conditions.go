@@ -32,7 +32,7 @@ func (v view) conditions() []document.Block {
 	return out
 }
 
-// conditionMeasured returns what was found of a condition.
+// conditionMeasured returns a condition's finding.
 func conditionMeasured(c filewise.Condition) string {
 	if c.Unknown {
 		return "not measured"

@@ -162,7 +162,7 @@ func (v view) overviewLines() document.Table {
 	return document.Tabulate(document.Table{}, lines, columns...)
 }
 
-// baselineText returns what the baseline's typical trial did.
+// baselineText describes the baseline's typical trial.
 func (v view) baselineText() string {
 	if v.Base < 0 {
 		return say.Absent

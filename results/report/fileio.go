@@ -18,8 +18,8 @@ const (
 	mostFileLines = 40 // and so many of a layout listed
 )
 
-// ioKinds holds what is compared between files, in the order in which they are shown, each with the counters that it
-// adds up.
+// ioKinds are the kinds of I/O that are compared between files, in the order in which they are shown, each with the
+// counters that it adds up.
 var ioKinds = []struct {
 	Name     string
 	Counters []string
@@ -39,7 +39,7 @@ func inserting(family string) bool {
 	return strings.TrimSuffix(strings.TrimPrefix(family, concurrently), "s") == "insert" // the column of dml is in the singular
 }
 
-// fileLoads are how the I/O of one family was spread over the files.
+// fileLoads is the spread of the I/O of one family over the files.
 type fileLoads struct {
 	Family  string   // empty: the run has one
 	Kinds   []string // those that some layout has
@@ -62,7 +62,7 @@ type fileLoad struct {
 	Shares []float64
 }
 
-// files returns how the files share the load, by family; none if no I/O of single files was read.
+// files returns the files' shares of the load, by family; none if no I/O of single files was read.
 func (v view) files() []document.Block {
 	blocks := v.eachFamily(view.fileBlocks)
 	if s := v.spreadLine(); s != "" {
@@ -201,7 +201,7 @@ func medians(all [][]float64) []float64 {
 	return filewise.Each(all, median)
 }
 
-// dataFiles returns how many of the files are data files.
+// dataFiles counts the data files.
 func (l layoutFiles) dataFiles() (n int) {
 	for _, f := range l.Files {
 		if f.Data {
@@ -259,8 +259,8 @@ func loadsOf(t trial) []fileLoad {
 
 func times(x float64) string { return say.Sig3(x) + " ×" }
 
-// spreadLine states how even the files' load is, in a line. Empty means not known. Rows come first: they are the work
-// itself, whatever caches do.
+// spreadLine describes the evenness of the files' load, in a line. Empty means not known. Rows come first: they are
+// the work itself, whatever caches do.
 func (v view) spreadLine() string {
 	for _, f := range v.parts {
 		loads, _ := f.fileLoads()

@@ -193,7 +193,7 @@ func steep() sampleWorld {
 	}
 }
 
-// TestJudgedNow renders what today's experiment and verdict packages say.
+// TestJudgedNow renders the judgement of today's experiment and verdict packages.
 func TestJudgedNow(t *testing.T) {
 	for name, world := range map[string]sampleWorld{"gentle": gentle(), "steep": steep()} {
 		t.Run(name, func(t *testing.T) {

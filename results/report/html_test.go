@@ -112,7 +112,7 @@ func TestContentsLeadToAllSections(t *testing.T) {
 		page := string(render(t, report.HTML, d))
 		var sections, links []string
 		for _, m := range regexp.MustCompile(`<section id="([a-z-]+)"`).FindAllStringSubmatch(page, -1) {
-			if m[1] != "verdict" { // which is where the report begins
+			if m[1] != "verdict" { // the report's beginning
 				sections = append(sections, m[1])
 			}
 		}
@@ -126,7 +126,7 @@ func TestContentsLeadToAllSections(t *testing.T) {
 	}
 }
 
-// TestTablesAndChartsAreAccessible: every table states what it is, every chart has a text, headings do not skip a
+// TestTablesAndChartsAreAccessible: every table names its subject, every chart has a text, headings do not skip a
 // level.
 func TestTablesAndChartsAreAccessible(t *testing.T) {
 	for name, d := range map[string]report.Data{"stored": stored(t), "rich": rich(t), "swept": swept(t), "dml": families(t)["dml"],
@@ -200,7 +200,7 @@ func checkAccessible(t *testing.T, page string) {
 	}
 }
 
-// TestColoursAreLegible by light and by dark, on every ground where they stand.
+// TestColoursAreLegible by light and by dark, on every ground that holds them.
 func TestColoursAreLegible(t *testing.T) {
 	css, err := os.ReadFile("document/assets/report.css")
 	if err != nil {

@@ -22,9 +22,8 @@ import (
 // renamed, removed or changes its meaning; new fields alone do not change it.
 const Schema = "filewise-report/1"
 
-// Document is the JSON form of a run. Durations are in nanoseconds where their
-// names end in _ns; effects are on the natural log scale; what is not known is
-// null or missing.
+// Document is the JSON form of a run. Durations are in nanoseconds if their names end in _ns; effects are on the
+// natural log scale; what is not known is null or missing.
 type Document struct {
 	Schema   string     `json:"schema"`
 	RunID    int64      `json:"run"`
@@ -43,12 +42,12 @@ type Document struct {
 	Machine   []filewise.Fact     `json:"machine"`
 	Server    []filewise.Fact     `json:"server"`
 	Trials    []trialDoc          `json:"trials"`
-	// Families are the tables of all families, if there are several; Layouts is that over all of them, or of the
+	// Families are the tables of all families, if there are several; Layouts is the table over all of them, or of the
 	// first.
 	Families    []FamilyDoc  `json:"families,omitempty"`
 	Published   []comparison `json:"published_beside_measured,omitempty"`
 	AsPublished *asPublished `json:"as_published,omitempty"`
-	// Waits holds what connections waited for, and Spread how evenly files were used, by family; absent if it was not
+	// Waits are the waits of connections, and Spread the evenness of files' use, by family; absent if it was not
 	// read.
 	Waits  []waitsDoc     `json:"waits,omitempty"`
 	Spread []spreadDoc    `json:"spread,omitempty"`
@@ -173,8 +172,8 @@ type LayoutDoc struct {
 	Text           string   `json:"difference"`           // the same as it is shown
 	Mark           string   `json:"mark"`                 // best, within the margin, worse, undecided, …
 	DroppedAt      int      `json:"dropped_at,omitempty"` // block after which it was no longer measured
-	// WrittenPerByte holds what the server wrote for each byte of the work's data, and CheckpointCycles how many
-	// there were in a measured window; of the median trial.
+	// WrittenPerByte is the server's writes for each byte of the work's data, and CheckpointCycles the number of
+	// cycles in a measured window; of the median trial.
 	WrittenPerByte   *float64 `json:"bytes_written_per_byte,omitempty"`
 	CheckpointCycles *float64 `json:"checkpoint_cycles,omitempty"`
 	// Latency is the latency of the family's operations. Absent means too few operations for it.

@@ -12,8 +12,8 @@ import (
 	"filewise/results/report/document"
 )
 
-// answerFigure is the one chart that the answer has: of one family its throughput and its
-// latency, of several how far the layouts differ in each.
+// answerFigure is the answer's only chart: of one family its throughput and its latency, of several the layouts'
+// differences in each.
 func (v view) answerFigure() document.Figure {
 	if v.several() {
 		return v.familyFigure()

@@ -20,7 +20,7 @@ type meter struct {
 	of, layout  string
 	percent     float64 // median over the trials
 	least, most float64 // over the trials
-	limit       float64 // from where a verdict about storage loses its meaning
+	limit       float64 // from which a verdict about storage loses its meaning
 }
 
 func (m meter) text() string { return fmt.Sprintf("%.0f %%", m.percent) }

@@ -21,7 +21,7 @@ func Headline(d Data) string { return newView(d).Headline() }
 // stored, listed and sent.
 func Verdict(d Data) string { return say.Joined(" ", Headline(d), d.Judgement.LatencyLoss()) }
 
-// Relevance states how much of what was measured so far is about files. Empty means it is not known.
+// Relevance gives the share of the measurement so far that is about files. Empty means it is not known.
 func Relevance(d Data) string { return newView(d).relevance() }
 
 // Chart is a drawing of a report, as markup in which all texts are escaped.
@@ -100,8 +100,8 @@ func measured(m filewise.Measure, named bool) string {
 	return m.Family + " " + Measured(m)
 }
 
-// Place is where in the plan a cell lies; an article's own design has runs of a
-// layout, one after the other, instead of blocks.
+// Place is a cell's place in the plan; an article's own design has runs of a layout, one after the other, instead of
+// blocks.
 func Place(d Data, c filewise.Cell) string {
 	switch a := d.Plan.AsPublished; {
 	case a != nil:
@@ -112,7 +112,7 @@ func Place(d Data, c filewise.Cell) string {
 	return fmt.Sprintf("block %d of at most %d", c.Block, d.Judgement.Schedule.MaxBlocks)
 }
 
-// Left states how much is done and how long it may still take.
+// Left gives the progress and the time that may be left.
 func Left(d Data) string {
 	out := Finished(d)
 	if most := TimeLeft(d); most > 0 {
@@ -121,7 +121,7 @@ func Left(d Data) string {
 	return out
 }
 
-// Finished states how much is done.
+// Finished gives the progress.
 func Finished(d Data) string {
 	if d.Plan.AsPublished != nil {
 		all, done := runsOfDesign(d)
@@ -135,7 +135,7 @@ func Finished(d Data) string {
 	return out
 }
 
-// TimeLeft returns how long the trials that are not done may take at most. 0 means not known.
+// TimeLeft returns the most time that the remaining trials may take. 0 means not known.
 func TimeLeft(d Data) time.Duration {
 	p, j := d.Plan, d.Judgement
 	most, trial := time.Duration(0), j.Schedule.TrialTime
@@ -158,7 +158,7 @@ func TimeLeft(d Data) time.Duration {
 	return most
 }
 
-// runsOfDesign returns how many runs an article's design has, and how many are done.
+// runsOfDesign counts the runs of an article's design, and the finished ones.
 func runsOfDesign(d Data) (all, done int) {
 	for _, t := range d.Trials {
 		if t.State == filewise.Done {

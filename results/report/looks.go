@@ -45,7 +45,7 @@ func (v view) looks() []document.Block {
 	}
 }
 
-// mostLooks is up to how many looks are all shown.
+// mostLooks is the number up to which all looks are shown.
 const mostLooks = 60
 
 // someLooks are the looks that are shown: of very many at equal distances, the
@@ -101,7 +101,7 @@ func (v view) arm(i int) string {
 	return v.of.Result.Arms[i].Name
 }
 
-// outcome returns what followed from a look.
+// outcome returns the consequence of a look.
 func (v view) outcome(l verdict.Look) string {
 	switch l.Stop {
 	case verdict.ReasonNone:

@@ -11,7 +11,7 @@ import (
 	"filewise/results/report/document"
 )
 
-// ofMachine holds what the machine's counters say of a measure.
+// ofMachine is the view of a measure through the machine's counters.
 type ofMachine struct {
 	name  string
 	of    reading
@@ -62,7 +62,7 @@ func ofDevice(name string) []ofMachine {
 	}
 }
 
-// machine returns what the machine did during the measured windows, over all families of a trial; a value that a
+// machine returns the machine's work during the measured windows, over all families of a trial; a value that a
 // platform does not have gets no line.
 func (v view) machine() []document.Block {
 	all := slices.Clone(machineAlways)

@@ -15,7 +15,7 @@ import (
 	"filewise/results/report/document"
 )
 
-// method states how the run measured, in words.
+// method describes the run's method, in words.
 func (v view) method() []document.Block {
 	var out []document.Block
 	if s := v.Scenario.Summary; s != "" {
@@ -27,8 +27,7 @@ func (v view) method() []document.Block {
 	return append(out, v.whyNote()...)
 }
 
-// methodWords say in plain words how the run measured, from the plan and what
-// really happened.
+// methodWords describe in plain words the run's method, from the plan and what really happened.
 func (v view) methodWords() []string {
 	p := v.Plan
 	if p.AsPublished != nil {
@@ -65,7 +64,7 @@ func (v view) estimand() string {
 	return said
 }
 
-// publishedMethod states how a run by the article's design measured.
+// publishedMethod describes the method of a run by the article's design.
 func (v view) publishedMethod() []string {
 	out := []string{
 		v.trialWords(),
@@ -237,7 +236,7 @@ func terms() []filewise.Fact {
 	return out
 }
 
-// tips returns what each word means by itself.
+// tips returns each word's meaning.
 func tips() map[string]string {
 	out := map[string]string{}
 	for _, t := range terms() {
@@ -257,5 +256,5 @@ func words() []document.Block {
 	return []document.Block{document.OnPages(out)}
 }
 
-// Glossary returns what words mean: of those that stand alone, by themselves, and the list of all.
+// Glossary returns the meanings of words: of words that stand alone, by themselves, and the list of all.
 func Glossary() (map[string]string, []document.Block) { return tips(), words() }

@@ -15,7 +15,7 @@ import (
 
 var rounds = flag.Int("rounds", 1, "`times` that TestOpening opens its pages; from 15 on their median has to be within the target")
 
-// maxOpenMillis holds what the report of 5,000 trials may take to be opened.
+// maxOpenMillis is the most that the report of 5,000 trials may take to be opened.
 const maxOpenMillis = 2000
 
 // shown is the time from the start of a navigation until what it leads to has been

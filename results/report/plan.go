@@ -118,7 +118,7 @@ func durationOr(d time.Duration, none string) string {
 	return say.Human(d)
 }
 
-// memoryWords are empty where memory is not limited.
+// memoryWords are empty if memory is not limited.
 func memoryWords(bytes int64) string {
 	if bytes == 0 {
 		return ""

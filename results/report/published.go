@@ -29,7 +29,7 @@ type comparison struct {
 	Statement string    `json:"statement"`        // "8 files against 1 file"
 	Published string    `json:"published"`        // the figure, with the words that stand next to it
 	Measured  string    `json:"measured"`
-	Time      string    `json:"in_time,omitempty"` // both as differences of the time, where the article gives times
+	Time      string    `json:"in_time,omitempty"` // both as differences of the time, if the article gives times
 	Sign      agreement `json:"direction"`         // the same one?
 	Inside    string    `json:"figure"`            // is it inside the measured interval?
 	put       bool      // together from two intervals: neither layout is the baseline
@@ -190,8 +190,8 @@ func (v view) byFiles(n int, variant string) *row {
 	return nil
 }
 
-// bestText compares the best number of files of the article with the one
-// recommended here; empty when the article names none.
+// bestText compares the article's best number of files with the recommendation here; empty when the article names
+// none.
 func (v view) bestText() string {
 	if v.several() {
 		return bestTexts(v.parts)
@@ -213,8 +213,8 @@ func (v view) bestText() string {
 	return s + fmt.Sprintf("Here it is %s.", r.Name)
 }
 
-// bestTexts sum up for which families the published best number is the one
-// recommended here; empty when the article names none.
+// bestTexts sum up for which families the published best number is also recommended here; empty when the article
+// names none.
 func bestTexts(families []view) string {
 	var same, differ, open []string
 	for _, f := range families {

@@ -137,7 +137,7 @@ func numberCell(x float64, write func(float64) string) (c document.Cell, ok bool
 	return document.Cell{Text: write(x), Value: x}, true
 }
 
-// byLayout is a table with a column for each layout. Of the columns before them, one states what a line is about.
+// byLayout is a table with a column for each layout. Of the columns before them, one names a line's subject.
 func (v view) byLayout(caption string, lines []layoutLine, about int, heads ...string) document.Table {
 	var columns []document.Of[layoutLine]
 	for i, head := range heads {
@@ -151,7 +151,7 @@ func (v view) byLayout(caption string, lines []layoutLine, about int, heads ...s
 	return document.Tabulate(document.Table{Caption: caption}, lines, columns...)
 }
 
-// nan holds what is not known.
+// nan stands for an unknown number.
 var nan = math.NaN()
 
 // median of the values; NaN when there is none.
@@ -165,8 +165,8 @@ func quantile(xs []float64, p float64) float64 {
 	return stats.Quantile(s, p)
 }
 
-// view holds what every format shows of a family of operations, worked out once from the data. That of a run is of
-// its leading family: the one over all, or the first.
+// view holds the content of every format for a family of operations, worked out once from the data. A run's view is
+// its leading family's: the one over all, or the first.
 type view struct {
 	Data   // with the measures and published figures of the family alone
 	of     experiment.Family

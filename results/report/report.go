@@ -36,15 +36,15 @@ type Data struct {
 	Rejudged  bool // by other rules than the run's own
 	// Limit is a run of the same backups that were thrown away. Nil means there is none.
 	Limit *Data
-	// Gate holds what conditions of --fail-if came to. None means there are none.
+	// Gate holds the outcomes of the conditions of --fail-if. None means there are none.
 	Gate []gate.Outcome
 }
 
 // TerminalOptions holds the terminal's abilities.
 type TerminalOptions = document.TerminalOptions
 
-// Terminal writes the result for a terminal: the verdict, the table, where the
-// time went, the warnings with their remedies, and what shows the report.
+// Terminal writes the result for a terminal: the verdict, the table, the split of the time, the warnings with their
+// remedies, and the command that shows the report.
 func Terminal(w io.Writer, d Data, opts TerminalOptions) error {
 	return document.WriteTerminal(w, newView(d).document(), opts)
 }
@@ -55,8 +55,8 @@ func Markdown(w io.Writer, d Data) error { return document.WriteMarkdown(w, newV
 // HTML writes the run as one file that needs nothing else.
 func HTML(w io.Writer, d Data) error { return document.WriteHTML(w, newView(d).document()) }
 
-// document is the whole report. Each section is built by one function, in the file of
-// its subject; one that has nothing to say has no blocks, and is left out.
+// document is the whole report. Each section is built by one function, in the file of its subject; one without
+// content has no blocks, and is left out.
 func (v view) document() document.Document {
 	d := document.Document{
 		Title: fmt.Sprintf("Filewise run %d: %s", v.RunID, document.Headline(v.Headline()).Start()), Generator: "Filewise " + v.Version,
@@ -146,8 +146,8 @@ func onPaper(blocks ...document.Block) document.Only {
 	return document.Only{In: document.Paper, Blocks: blocks}
 }
 
-// answerPage returns what a page has below the verdict, before all that is folded: one chart, why, the table, and how
-// far the answer goes.
+// answerPage returns the part of a page below the verdict, before all that is folded: one chart, why, the table, and
+// the scope of the answer.
 func (v view) answerPage() []document.Block {
 	out := []document.Block{v.answerFigure()}
 	if causes := v.causes(); len(causes) > 0 && len(causes) <= mostOpen {
@@ -163,7 +163,7 @@ func (v view) answerPage() []document.Block {
 	return []document.Block{document.OnPages(out...)}
 }
 
-// scope returns how far the verdict goes.
+// scope returns the verdict's scope.
 func (v view) scope() []string {
 	p := v.Plan
 	where := "this machine and its storage"

@@ -102,7 +102,7 @@ func (v view) estimate(layout string) (verdict.Estimate, bool) {
 	return v.of.Result.Shown(v.Look, arm), true
 }
 
-// trialsText returns how many trials were finished: "6", or "6 of 7" where some failed.
+// trialsText counts the finished trials: "6", or "6 of 7" if some failed.
 func (r row) trialsText() string {
 	if r.Failed == 0 {
 		return fmt.Sprint(r.Done)
@@ -146,7 +146,7 @@ func (r row) regretText() string {
 	return say.Bound(r.Estimate.Regret)
 }
 
-// downWeightedText returns how many trials the robust fit pulled in.
+// downWeightedText counts the trials that the robust fit pulled in.
 func (r row) downWeightedText() string {
 	if !r.Judged {
 		return say.Absent
@@ -206,7 +206,7 @@ func (r row) droppedText() string {
 	return fmt.Sprintf("dropped after block %d", r.Estimate.DroppedAt)
 }
 
-// p99Text returns what 99 % of the operations stay within.
+// p99Text returns the time that 99 % of the operations stay within.
 func (r row) p99Text() string {
 	if r.Latency == nil {
 		return say.Absent
@@ -214,7 +214,7 @@ func (r row) p99Text() string {
 	return say.Human(r.Latency.P99)
 }
 
-// p99Small is that below another number; none if it is not known.
+// p99Small is the p99 below another number; none if it is not known.
 func (r row) p99Small() []string {
 	if r.Latency == nil {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"filewise/results/report"
 )
 
-// sampleWorld holds what the sample's machine is like.
+// sampleWorld describes the sample's machine.
 type sampleWorld struct {
 	Rate    float64            // rows per second of one file
 	Effects map[int]float64    // factor on it by number of files

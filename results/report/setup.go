@@ -66,7 +66,7 @@ func (v view) spreads() []spreadLayout {
 	return out
 }
 
-// sizeOf returns what files take of the storage, backups and logs included, in bytes.
+// sizeOf returns the files' storage, backups and logs included, in bytes.
 func sizeOf(files []filewise.File) (sum int64) {
 	for _, f := range files {
 		if f.Allocated != nil {

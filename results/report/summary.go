@@ -148,8 +148,8 @@ func adviceOn(layout, baseline string) string {
 // mostWarnings are shown on a screen; the report has all.
 const mostWarnings = 3
 
-// answer returns what a terminal shows at the end of a run, on one screen: the verdict, the table, why, what to be
-// wary of, and the way to the rest.
+// answer returns a terminal's text at the end of a run, on one screen: the verdict, the table, why, what to be wary
+// of, and the way to the rest.
 func (v view) answer() document.Block {
 	out := []document.Block{document.Headline(v.Headline())}
 	for _, s := range []string{v.latencyLoss(), v.Judgement.Stalls(), v.rules()} {
@@ -175,7 +175,7 @@ func (v view) answerTable() document.Block {
 	return document.OnScreen(out...)
 }
 
-// answerRest is why, the first warnings, and where the rest is.
+// answerRest is why, the first warnings, and the way to the rest.
 func (v view) answerRest() document.Block {
 	var out []document.Block
 	if s := v.causeInShort(); s != "" {
@@ -197,7 +197,7 @@ func (v view) answerRest() document.Block {
 }
 
 // causeInShort is the first thing that changed with the difference, without its interval, of the first family that
-// another layout wins; if nothing did, where the time went.
+// another layout wins; if nothing did, the split of the time.
 func (v view) causeInShort() string {
 	f := v
 	if i := slices.IndexFunc(v.parts, func(f view) bool { r := f.recommended(); return r != nil && !r.Baseline }); v.several() && i >= 0 {
@@ -214,8 +214,8 @@ func (v view) causeInShort() string {
 	return say.Joined(", ", "Why", f.Name) + ": " + said
 }
 
-// latencyLoss reports that the layout to use is slow where it matters, and what bars such ones. Empty means it is
-// not.
+// latencyLoss reports that the layout to use is slow where it matters, and the option that bars such layouts. Empty
+// means it is not.
 func (v view) latencyLoss() string {
 	words := v.Judgement.LatencyLoss()
 	if words != "" && slices.Contains(v.Scenario.Flags, "p99-limit") {

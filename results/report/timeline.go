@@ -137,7 +137,7 @@ func checkpointed(d filewise.Delta) bool {
 	return d.Unit == "checkpoints" && d.Value > 0 || d.Probe == filewise.ProbeCheckpoints && d.Value >= 1
 }
 
-// timelineNote states what the timeline shows.
+// timelineNote explains the timeline.
 func (v view) timelineNote() string {
 	const drift = "If it moves, the machine drifted; the verdict takes that out. Ticks below are events, on the trial in which they were " +
 		"noticed. Of pauses between trials only the beginning is drawn."
@@ -160,7 +160,7 @@ type spent struct {
 // share is the part of the whole: "62 %".
 func (s spent) share() string { return say.Share(float64(s.Took), float64(s.Whole)) }
 
-// stageWords holds what the stages are for, where the name alone does not say.
+// stageWords give the stages' purposes, if the name alone does not.
 var stageWords = map[string]string{
 	"measure":            "measuring",
 	filewise.StageCreate: "making first builds", filewise.StageBuild: "building layouts", filewise.StageObserve: "observing the files",
@@ -217,7 +217,7 @@ func (v view) elapsed() string {
 	return say.Human(v.Judgement.Elapsed)
 }
 
-// time is where the time went, on a terminal in a sentence.
+// time is the split of the time, on a terminal in a sentence.
 func (v view) time() []document.Block {
 	all := v.where()
 	if len(all) == 0 {

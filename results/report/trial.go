@@ -12,7 +12,7 @@ import (
 	"filewise/internal/say"
 )
 
-// kind is how a trial is drawn.
+// kind is a trial's form in a drawing.
 type kind string
 
 const (
@@ -123,7 +123,7 @@ func (t trial) deviationText() string { return say.Difference(t.Deviation) }
 // throughputText is the trial's throughput.
 func (t trial) throughputText() string { return say.Sig3(t.Throughput) }
 
-// noteText returns what is peculiar to the trial.
+// noteText returns the trial's peculiarities.
 func (t trial) noteText() string {
 	switch t.Kind {
 	case kindFailed:

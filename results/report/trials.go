@@ -59,7 +59,7 @@ func (v view) timelineFigure() document.Figure {
 	return f
 }
 
-// afterwards returns what came after the windows, and what single calls took; none if no trial is finished.
+// afterwards returns the times after the windows, and of single calls; none if no trial is finished.
 func (v view) afterwards() []document.Block {
 	measured := false
 	for _, r := range v.Rows {
@@ -126,7 +126,7 @@ func rankOf(k kind) int {
 	return 2
 }
 
-// notedNote states what is listed, and what is left out.
+// notedNote explains what is listed, and what is left out.
 func (v view) notedNote() string {
 	if !v.bulky() {
 		return "All trials in the order in which they ran"
@@ -136,7 +136,7 @@ func (v view) notedNote() string {
 		say.Count(len(v.Trials), "trial"), mostNoted, v.RunID)
 }
 
-// part holds what the trials of one layout gave in one part of a long run.
+// part holds the results of one layout's trials in one part of a long run.
 type part struct {
 	blocks, layout string
 	speeds         []float64

@@ -69,7 +69,7 @@ func TestTypesAndLoads(t *testing.T) {
 	}
 }
 
-// Where nothing was measured there is no table of load levels.
+// If nothing was measured there is no table of load levels.
 func TestNoLoads(t *testing.T) {
 	var terminal bytes.Buffer
 	d := mixed(true)

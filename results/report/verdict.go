@@ -12,7 +12,7 @@ import (
 	"filewise/results/report/document"
 )
 
-// verdict returns what a reader sees first.
+// verdict returns the first part for a reader.
 func (v view) verdict() []document.Block {
 	said := func(class string, texts ...string) (out []document.Block) {
 		for _, s := range texts {
@@ -135,7 +135,7 @@ func (v view) stopped() string {
 	return "Measuring stopped: " + why + "."
 }
 
-// oneInstance is the verdict's limit where layouts ran on a single build. Empty means there is none.
+// oneInstance is the verdict's limit if layouts ran on a single build. Empty means there is none.
 func (v view) oneInstance() string {
 	for _, w := range v.of.Result.Warnings {
 		if w.Code == verdict.WarnOneInstance {
@@ -156,7 +156,7 @@ func (v view) rules() string {
 		"stated.", v.Plan.Baseline, v.margin(), v.confidence(), v.Plan.Goal, v.Plan.JudgedBy())
 }
 
-// glance returns how much was measured.
+// glance returns the amount of measurement.
 func (v view) glance() string {
 	done := 0
 	for _, r := range v.Rows {
@@ -181,7 +181,7 @@ func (v view) warnings() []document.Block {
 	return []document.Block{document.Everywhere(out...)}
 }
 
-// repeat states how to measure the same again, and how to see this again.
+// repeat gives the commands that measure the same again, and that show this again.
 func (v view) repeat() []document.Block {
 	again := "Report: " + v.showCommand()
 	same := fmt.Sprintf("Seed %d: the same order of trials and the same rows. This report again: %s", v.Plan.Seed, v.showCommand())
@@ -272,7 +272,7 @@ func (v view) whyOnPaper(all []document.Fold) []document.Block {
 	return out
 }
 
-// whyNote states what the figures of the sentences are.
+// whyNote explains the figures of the sentences.
 func (v view) whyNote() []document.Block {
 	if len(v.causes()) == 0 {
 		return nil

@@ -24,7 +24,7 @@ var waitClasses = []filewise.WaitClass{
 	filewise.WaitTemp, filewise.WaitCheckpoint, filewise.WaitMemory, filewise.WaitNetwork, filewise.WaitOther,
 }
 
-// waited holds what one family's connections waited for.
+// waited is the waits of one family's connections.
 type waited struct {
 	Family  string // empty: the run has one
 	Unit    string // of one piece of work: "row"
@@ -71,7 +71,7 @@ type eventKey struct {
 	class       filewise.WaitClass
 }
 
-// waits returns what the connections waited for, by family; none if no wait was read.
+// waits returns the connections' waits, by family; none if no wait was read.
 func (v view) waits() []document.Block { return v.eachFamily(view.waitBlocks) }
 
 func (v view) waitBlocks() []document.Block {
@@ -116,7 +116,7 @@ func (v view) waitBlocks() []document.Block {
 	}
 }
 
-// waited returns what one family's connections waited for; ok is false if none was read.
+// waited returns the waits of one family's connections; ok is false if none was read.
 func (v view) waited() (waited, bool) {
 	w := waited{Family: v.Name, Unit: cause.Singular(v.Unit)}
 	events := map[eventKey]bool{} // whether their time is measured
@@ -253,8 +253,8 @@ func waitSegment(class filewise.WaitClass, length float64, tip string) chart.Seg
 	return s
 }
 
-// drawing are the stacked bars: the frame is all the time of the connections per
-// unit of work, filled as far as they waited.
+// drawing are the stacked bars: the frame is all the time of the connections per unit of work, filled to their share
+// of waiting.
 func (w waited) drawing() template.HTML {
 	var bars []chart.Bar
 	for _, l := range w.Layouts {

@@ -20,7 +20,7 @@ var writtenKinds = [][2]string{
 	{filewise.WrittenDevices, "devices, by anybody"},
 }
 
-// written returns what was written, by family, and how often checkpoints came; none if nothing was counted.
+// written returns the writes, by family, and the number of checkpoints; none if nothing was counted.
 func (v view) written() []document.Block {
 	blocks := v.eachFamily(view.writtenBlocks)
 	if len(blocks) == 0 {
@@ -72,7 +72,7 @@ func ofWriting(d filewise.Delta) bool {
 // cycles are the checkpoint cycles of a measured window.
 var cycles = counterOf(filewise.ProbeCheckpoints, filewise.CheckpointCycles)
 
-// ofUnit returns what was written to a place, as an amount or per byte.
+// ofUnit returns the writes to a place, as an amount or per byte.
 func ofUnit(name, unit string) reading {
 	return func(m filewise.Measure) float64 {
 		for _, d := range m.Deltas {
@@ -84,9 +84,8 @@ func ofUnit(name, unit string) reading {
 	}
 }
 
-// writtenLine is the write amplification in a line: by the server, as its files or
-// its calls say, whichever is more, for each may miss some; or else by the devices.
-// Empty: not known.
+// writtenLine is the write amplification in a line: by the server, by its files or its calls, whichever is more, for
+// each may miss some; or else by the devices. Empty means not known.
 func (v view) writtenLine() string {
 	for _, of := range []struct {
 		words string
@@ -105,8 +104,8 @@ func (v view) writtenLine() string {
 	return ""
 }
 
-// byServer returns what the server wrote per byte of data; not known where neither its calls nor its log are: data
-// files alone are written whenever a checkpoint comes.
+// byServer returns the server's writes per byte of data; not known if neither its calls nor its log are: data files
+// alone are written whenever a checkpoint comes.
 func byServer(m filewise.Measure) float64 {
 	files, calls, found := 0.0, nan, false
 	for _, kind := range writtenKinds {
@@ -129,8 +128,8 @@ func byServer(m filewise.Measure) float64 {
 	return nan
 }
 
-// grown reports how much the files of each layout grew in its trials, log files included, if the design compares
-// files that grow; and if none did, that this is no such run.
+// grown reports the growth of each layout's files in its trials, log files included, if the design compares files
+// that grow; and if none did, that this is no such run.
 func (v view) grown() []string {
 	var out []string
 	for _, l := range v.Plan.Layouts {

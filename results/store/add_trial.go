@@ -111,9 +111,9 @@ func cellName(c filewise.Cell) string {
 }
 
 const (
-	// recordWithin states how long storing one trial may take after the run was ended.
+	// recordWithin is the time that storing one trial may take after the run was ended.
 	recordWithin = 30 * time.Second
-	// unlockedWithin states how long another process may keep the store locked before a trial that was measured is
+	// unlockedWithin is the time that another process may keep the store locked before a trial that was measured is
 	// given up.
 	unlockedWithin = 5 * time.Minute
 )
@@ -124,7 +124,7 @@ type Recorder struct {
 	run   int64
 }
 
-// Recorder returns what the experiment runner records trials with.
+// Recorder returns the recorder with which the experiment runner stores trials.
 func (s *Store) Recorder(run int64) *Recorder { return &Recorder{store: s, run: run} }
 
 // Record stores a finished trial, also when ctx has ended: Ctrl-C must not cost

@@ -26,8 +26,8 @@ var (
 	rawType      = reflect.TypeFor[json.RawMessage]()
 )
 
-// inBounds finds the first number in v, at any depth, that nothing can have measured or been asked for. The error
-// names the field.
+// inBounds finds the first number in v, at any depth, that no measurement or option can have given. The error names
+// the field.
 func inBounds(v reflect.Value, name string) error {
 	if !v.IsValid() || v.Type() == timeType || v.Type() == rawType {
 		return nil

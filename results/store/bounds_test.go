@@ -10,7 +10,7 @@ import (
 	"filewise"
 )
 
-// What no run can have measured or been asked for is named.
+// A value that no measurement or option can have given is named.
 func TestInBounds(t *testing.T) {
 	fine := filewise.Trial{Elapsed: time.Hour, Measures: []filewise.Measure{{Work: math.NaN(), Slices: []int64{mostCount}}}}
 	if err := inBounds(reflect.ValueOf([]filewise.Trial{fine}), "trials"); err != nil {

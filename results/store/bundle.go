@@ -39,7 +39,7 @@ type Manifest struct {
 	Store    int       `json:"store"`   // schema of the store that it comes from
 	Version  string    `json:"version"` // of the Filewise that wrote it
 	Exported time.Time `json:"exported"`
-	Host     string    `json:"host,omitempty"` // by name, where it was measured, and User who did
+	Host     string    `json:"host,omitempty"` // by name, the measuring host, and User the measuring user
 	User     string    `json:"user,omitempty"`
 	Size     int64     `json:"size"`   // of the run, in bytes
 	SHA256   string    `json:"sha256"` // of the run

@@ -164,11 +164,11 @@ func number(x float64) string {
 	return strconv.FormatFloat(x, 'f', -1, 64)
 }
 
-// JudgedBy is how the verdict uses a trial, and the rules by which its family is judged; the
-// rules are the same in all rows of a family. What could not be judged has none.
+// JudgedBy is the verdict's use of a trial, and the rules by which its family is judged; the rules are the same in
+// all rows of a family. What could not be judged has none.
 type JudgedBy struct {
 	Judged       *bool    `parquet:"judged,optional"`        // the verdict uses it
-	Order        *int32   `parquet:"order,optional"`         // in which trials ran, where they ran one by one
+	Order        *int32   `parquet:"order,optional"`         // of trials that ran one by one
 	LayoutNumber *int32   `parquet:"layout_number,optional"` // place in the plan, from 1
 	Rank         *int32   `parquet:"rank,optional"`          // orders "fewest files"
 	Twin         *string  `parquet:"twin,dict,optional"`     // the layout that an A/A check measures again
@@ -181,7 +181,7 @@ type JudgedBy struct {
 	P99Limit     *float64 `parquet:"p99_limit_s,optional"` // which judge can only name: it goes by all latencies
 }
 
-// samplesOf are the tables that the run is judged by; none where it cannot be.
+// samplesOf are the tables that the run is judged by; none if it cannot be.
 func samplesOf(run Run, trials []filewise.Trial) []experiment.FamilySample {
 	if len(run.Plan.Layouts) < 2 {
 		return nil

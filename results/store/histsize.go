@@ -1,5 +1,5 @@
-// This file bounds what a histogram of latencies from elsewhere comes to in memory:
-// some hundred bytes may say that it has millions of counts.
+// This file bounds the memory of a histogram of latencies from elsewhere: some hundred bytes may claim that it has
+// millions of counts.
 
 package store
 

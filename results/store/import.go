@@ -15,7 +15,7 @@ import (
 type Origin struct {
 	ID       int64     `json:"id"`             // of the run in its own store
 	Version  string    `json:"version"`        // of the Filewise that exported it
-	Host     string    `json:"host,omitempty"` // by name, where it was measured, and User who did
+	Host     string    `json:"host,omitempty"` // by name, the measuring host, and User the measuring user
 	User     string    `json:"user,omitempty"`
 	Exported time.Time `json:"exported"`
 	Imported time.Time `json:"imported"`
@@ -47,10 +47,9 @@ func number64(x *float64) float64 {
 	return *x
 }
 
-// Import stores a run of another store, with all its trials in one transaction. One
-// that is here already is not stored twice: added is the number of trials that are
-// new, 0 for a run that was here with all of them. An imported run that has gone on
-// where it comes from gets the trials that it lacks.
+// Import stores a run of another store, with all its trials in one transaction. One that is here already is not
+// stored twice: added is the number of trials that are new, 0 for a run that was here with all of them. An imported
+// run that has gone on at its origin gets the trials that it lacks.
 func (s *Store) Import(ctx context.Context, m Manifest, run Run, trials []filewise.Trial) (id int64, added int, err error) {
 	origin := Origin{ID: run.ID, Version: m.Version, Host: m.Host, User: m.User, Exported: m.Exported, Imported: time.Now().UTC(),
 		SHA256: m.SHA256}
@@ -153,7 +152,7 @@ func (o Origin) String() string {
 		o.Exported.Local().Format("2006-01-02 15:04"), o.Imported.Local().Format("2006-01-02 15:04"))
 }
 
-// Where states by whom and where the run was measured.
+// Where names the user and the host of the measurement.
 func (o Origin) Where() string {
 	switch {
 	case o.Host == "":

@@ -11,7 +11,7 @@ import (
 	"io"
 )
 
-// limits holds what a text may have.
+// limits are a text's limits.
 type limits struct {
 	Depth  int   // of objects and lists within each other
 	Memory int64 // bytes that it may come to, by the estimate below

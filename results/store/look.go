@@ -20,7 +20,7 @@ const applicationID = 0x46574953
 // schemaVersion is the last migration's.
 const schemaVersion = 8
 
-// kind holds what lies at a store's path.
+// kind is the kind of file at a store's path.
 type kind int
 
 const (
@@ -30,7 +30,7 @@ const (
 
 const otherStore = "name another store with --store or FILEWISE_STORE, or move that file away"
 
-// look states what is at path without altering it. It refuses what is no store, or one of a newer Filewise.
+// look returns the kind of file at path without altering it. It refuses what is no store, or one of a newer Filewise.
 func look(ctx context.Context, path string) (kind, error) {
 	info, err := os.Stat(path)
 	switch {

@@ -80,8 +80,7 @@ func (s *Store) ready(ctx context.Context, create bool) error {
 	if err != nil {
 		return wrap(err, s.path, "open")
 	}
-	// What was looked at is nothing any more where the first read has rolled back the
-	// journal of a found that was killed.
+	// The file is empty now if the first read has rolled back the journal of a found that was killed.
 	var id int64
 	if err := s.db.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id); err != nil {
 		return wrap(err, s.path, "open")

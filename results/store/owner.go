@@ -22,8 +22,8 @@ import (
 
 func (s *Store) ownerFile(id int64) string { return s.path + ".run-" + strconv.FormatInt(id, 10) }
 
-// own makes this process the one that runs a run, by the kernel's word. Where the
-// file system has no locks, the owner is known by its identity alone.
+// own makes this process the one that runs a run, by the kernel's word. If the file system has no locks, the owner is
+// known by its identity alone.
 func (s *Store) own(id int64) error {
 	s.mu.Lock()
 	_, owned := s.owned[id]
@@ -103,7 +103,7 @@ func (s *Store) life(id int64, owner process.Identity) process.Status {
 }
 
 // RunBy is nil if the process of that number runs that run of the store at the path: it has the run's file open, or
-// the store where the file system has no locks. Anyone who writes a store can name any process in it.
+// the store if the file system has no locks. Anyone who writes a store can name any process in it.
 func RunBy(path string, id int64, pid int) error {
 	path, err := resolvePath(path)
 	if err != nil {

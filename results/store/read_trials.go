@@ -37,7 +37,7 @@ func known(ctx context.Context, conn *sql.Conn, run int64) error {
 	return err
 }
 
-// readTrials returns the trials without measures, and where each id is.
+// readTrials returns the trials without measures, and the place of each id.
 func readTrials(ctx context.Context, conn *sql.Conn, run int64) (map[int64]int, []filewise.Trial, error) {
 	rows, err := conn.QueryContext(ctx, `SELECT id, pilot, block, position, layout, attempt, instance, state, reason,
 		started, elapsed, stages, files, final, warnings FROM trials WHERE run = ? ORDER BY id`, run)

@@ -80,7 +80,7 @@ func numbers(ids []int64) string {
 
 const damaged = "restore the file from a backup, or move it away and start a new store; “sqlite3 FILE .recover” may save runs"
 
-// wrap states what a failure of SQLite means for the store's user. A context's end stays recognisable; nil stays nil.
+// wrap explains a failure of SQLite to the store's user. A context's end stays recognisable; nil stays nil.
 func wrap(err error, path, doing string) error {
 	if err == nil {
 		return nil

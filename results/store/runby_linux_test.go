@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A store can name any process as a run's: the one that has the run's file open runs it.
+// A store can name any process as a run's: the process that has the run's file open runs it.
 func TestRunBy(t *testing.T) {
 	s := openNew(t)
 	id, err := s.CreateRun(t.Context(), Run{Plan: samplePlan()})

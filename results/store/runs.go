@@ -112,7 +112,7 @@ func (s *Store) readRun(ctx context.Context, conn *sql.Conn, id int64) (Run, err
 	return r, nil
 }
 
-// owner holds what the column of that name holds.
+// owner is the content of the column of that name.
 type owner struct {
 	process.Identity
 	Seal string `json:"seal,omitempty"`
@@ -140,8 +140,8 @@ func (s *Store) Runs(ctx context.Context) ([]RunInfo, error) {
 	return list, err
 }
 
-// Page lists a part of the runs, the oldest first. What it costs does not grow with the runs that it leaves out, of
-// which more states how many there are.
+// Page lists a part of the runs, the oldest first. Its cost does not grow with the runs that it leaves out, which
+// more counts.
 func (s *Store) Page(ctx context.Context, p Page) (list []RunInfo, more int, err error) {
 	if p.Before == 0 {
 		p.Before = math.MaxInt64
@@ -209,7 +209,7 @@ func (s *Store) scanInfo(rows *sql.Rows) (r RunInfo, err error) {
 	return r, nil
 }
 
-// State is how far a run has come.
+// State is a run's progress.
 type State string
 
 // The states of a run. A run whose owner is dead reads as interrupted.
@@ -240,7 +240,7 @@ type Run struct {
 	Decisions []experiment.FamilyDecision `json:"decisions,omitempty"`
 	// Seal proves that this host has stored the plan's addresses; no bundle or export has it.
 	Seal string `json:"-"`
-	// Origin is where it was imported from. Nil means it was measured for this store.
+	// Origin is the run's origin. Nil means it was measured for this store.
 	Origin *Origin `json:"origin,omitempty"`
 }
 
@@ -261,10 +261,10 @@ type RunInfo struct {
 	Verdict  string            `json:"verdict,omitempty"`
 	// Decisions are the verdict as data; none of runs that have not ended, or were stored before there were any.
 	Decisions []experiment.FamilyDecision `json:"decisions,omitempty"`
-	Origin    *Origin                     `json:"origin,omitempty"` // where it was imported from. Nil means nowhere
+	Origin    *Origin                     `json:"origin,omitempty"` // its origin. Nil means it was measured here
 }
 
-// Outcome holds what is known at the end of a run.
+// Outcome holds the facts of a run's end.
 type Outcome struct {
 	State   State // Done, Interrupted or Failed
 	Ended   time.Time

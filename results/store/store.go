@@ -23,7 +23,7 @@ import (
 	"filewise/internal/userdir"
 )
 
-// busyTimeout states how long a statement waits for another process's transaction. Transactions take milliseconds.
+// busyTimeout is the time that a statement waits for another process's transaction. Transactions take milliseconds.
 const busyTimeout = 10 * time.Second
 
 // Store is an open store. It is safe for concurrent use, also by several
@@ -61,8 +61,8 @@ func DefaultShown() string {
 // was written by a newer Filewise is refused with code store and left as it is.
 func Open(ctx context.Context, path string) (*Store, error) { return open(ctx, path, true) }
 
-// OpenExisting opens a store for commands that read. Where there is none it
-// makes none and returns an error of code not-found.
+// OpenExisting opens a store for commands that read. If there is none it makes none and returns an error of code
+// not-found.
 func OpenExisting(ctx context.Context, path string) (*Store, error) { return open(ctx, path, false) }
 
 func open(ctx context.Context, path string, create bool) (*Store, error) {

@@ -11,7 +11,7 @@ import (
 	"filewise/run/preview"
 )
 
-// Below returns what stands below the table of engines of one. Empty means there is nothing more to say.
+// Below returns the text below the table of engines of one. Empty means there is none.
 func Below(name string, d filewise.Description, proven string) string {
 	if d.Missing == "" && d.Unproven == "" && d.Licence == "" && d.Note == "" && d.Bytes == 0 {
 		return ""
@@ -44,7 +44,7 @@ func Labels(d filewise.Description, proven string) string {
 	return b.String()
 }
 
-// Offered states what an opened engine can and cannot, or why none was opened: offers is nil.
+// Offered lists what an opened engine can and cannot do, or why none was opened: offers is nil.
 func Offered(d filewise.Description, offers map[filewise.Capability]string) string {
 	if offers == nil {
 		why := "it is not installed here"
@@ -67,7 +67,7 @@ func Offered(d filewise.Description, offers map[filewise.Capability]string) stri
 	return "\nIt can\n" + can.String() + "\nIt cannot\n" + cannot.String()
 }
 
-// Account states how an existing server is named, unless one is, and what its account needs.
+// Account gives the form of an existing server's address, unless one is named, and the needs of its account.
 func Account(d filewise.Description, named bool) string {
 	if len(d.Schemes) == 0 {
 		return ""

@@ -1,4 +1,4 @@
-// Package doctor looks whether this machine and a server can do an experiment, and states what to do about everything
+// Package doctor checks whether this machine and a server can do an experiment, and gives the remedy for everything
 // that it finds.
 package doctor
 
@@ -16,7 +16,7 @@ import (
 	"filewise/run/preview"
 )
 
-// Diagnosis holds what was found.
+// Diagnosis holds the findings.
 type Diagnosis struct {
 	Version   string                         `json:"version"` // of Filewise
 	Machine   []filewise.Finding             `json:"machine"`
@@ -26,7 +26,7 @@ type Diagnosis struct {
 	Findings  []filewise.Finding             `json:"findings,omitempty"`
 	Offers    map[filewise.Capability]string `json:"offers,omitempty"`
 	SelfCheck []filewise.Finding             `json:"self_check,omitempty"`
-	// Record holds what others may be sent of a whole self-check. Nil means none was made.
+	// Record holds what may be sent to others of a whole self-check. Nil means none was made.
 	Record *Record `json:"record,omitempty"`
 	// Notifications were sent for a test.
 	Notifications []filewise.Finding `json:"notifications,omitempty"`
@@ -154,12 +154,12 @@ func Kinds(d filewise.Description) string {
 	return strings.Join(out, " ")
 }
 
-// URLForm returns how an existing server of an engine is named.
+// URLForm returns the form of an existing server's URL, for an engine.
 func URLForm(d filewise.Description, scheme string) string {
 	return scheme + "://USER@HOST:" + strconv.Itoa(d.Port) + "/…"
 }
 
-// Text returns what was found for people.
+// Text returns the findings for people.
 func (d *Diagnosis) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "filewise doctor, version %s\n\nThis machine\n", d.Version)

@@ -102,7 +102,7 @@ func alone() error {
 	return f.Close()
 }
 
-// writable is nil where something can be made in the directory; the error has code preflight.
+// writable is nil if something can be made in the directory; the error has code preflight.
 func writable(dir, remedy string) error {
 	if err := filesystem.Writable(dir); err != nil {
 		return filewise.Errorf(filewise.CodePreflight, remedy, "%s: %w", dir, err)
@@ -124,7 +124,7 @@ func engineFinding(name string, d filewise.Description) filewise.Finding {
 	return f
 }
 
-// Here states how an engine can be used on this machine.
+// Here describes the use of an engine on this machine.
 func Here(d filewise.Description) string {
 	switch {
 	case d.Mode == filewise.External || d.Mode == filewise.Managed && machine.ManagedServers() != nil:

@@ -15,7 +15,7 @@ import (
 //go:embed proofs.csv
 var proofsText string
 
-// proof states what has been run against a version of a product, and held.
+// proof lists what has been run against a version of a product, and held.
 type proof struct {
 	Engine, Version string
 	Claims          []string // or suite alone
@@ -46,7 +46,7 @@ func (p proof) line() string {
 	return b.String()
 }
 
-// StateOf states how far an engine's adapter is proven, by the table of proofs.
+// StateOf describes an engine's proven part, by the table of proofs.
 func StateOf(e filewise.Engine) string {
 	about := plan.Describe(e)
 	if about.Unproven != "" {

@@ -17,8 +17,8 @@ import (
 	"filewise/run/plan"
 )
 
-// Record holds what others may be sent of a whole self-check: no name, address or value, no throughput and no amount
-// of work.
+// Record holds what may be sent to others of a whole self-check: no name, address or value, no throughput and no
+// amount of work.
 type Record struct {
 	Format   int       `json:"format"`
 	Engine   string    `json:"engine"`
@@ -31,7 +31,7 @@ type Record struct {
 // recordFormat is the number of this form.
 const recordFormat = 1
 
-// Outcome holds what came of a claim of the adapter.
+// Outcome is the result of a claim of the adapter.
 type Outcome struct {
 	Claim string `json:"claim"`
 	State State  `json:"state"`
@@ -40,7 +40,7 @@ type Outcome struct {
 	Took map[string]string `json:"took,omitempty"`
 }
 
-// State holds what came of a claim.
+// State is a claim's result.
 type State string
 
 // The states of a claim.
@@ -72,7 +72,7 @@ const (
 
 var common = []string{claimFacts, claimActivity, claimLock, claimMark, claimNothing, claimWaits, claimFiles}
 
-// Claims returns what the adapter of an engine claims of a server by URL: what a whole self-check tries there.
+// Claims returns the claims of an engine's adapter about a server by URL: a whole self-check tries them there.
 func Claims(e filewise.Engine) []string {
 	about, all := plan.Describe(e), slices.Clone(common)
 	for _, t := range trials(about) {
@@ -157,7 +157,7 @@ func (r *recorder) said(s filewise.Status) {
 	}
 }
 
-// stage takes where the trial fails.
+// stage notes the stage in which the trial fails.
 func (r *recorder) stage(at string) { r.of(func(o *Outcome) { o.At = at }) }
 
 // failedIn takes the stage from the reason of a failed trial, which begins with it.
@@ -281,7 +281,7 @@ const (
 	mostText     = 2000 // bytes of a text
 )
 
-// ReadRecord reads a record that another has sent. The error has code usage, and states what is wrong with it.
+// ReadRecord reads a record that another has sent. The error has code usage, and names the fault in it.
 func ReadRecord(in io.Reader) (r Record, err error) {
 	wrong := func(format string, args ...any) (Record, error) {
 		return Record{}, filewise.Errorf(filewise.CodeUsage, "name a file that \"filewise doctor --self-check --all\" has written, whole",

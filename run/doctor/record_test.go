@@ -34,8 +34,8 @@ func recorded() *recorder {
 	return r
 }
 
-// TestRecord: it states what was tried, where it failed and how long it took by class, and holds no figure and no
-// name; what reads it finds the same, and which claims it proves.
+// TestRecord: it lists the tried claims, the failing stages and the times by class, and holds no figure and no name;
+// its reader finds the same, and which claims it proves.
 func TestRecord(t *testing.T) {
 	text := recorded().closed().JSON()
 	for _, secret := range []string{"hopper", "HOPPER", "4711", "17"} {

@@ -19,11 +19,11 @@ import (
 // notOffered begins the notes of what an engine, or a server, cannot do.
 const notOffered = "not offered: "
 
-// paste states what to do about an unforeseen failure.
+// paste is the remedy for an unforeseen failure.
 const paste = "paste this report into an issue"
 
-// SelfCheck takes every workload through a small trial on each of a few layouts, planned and
-// measured as any other, and reports how it ended. It leaves nothing.
+// SelfCheck takes every workload through a small trial on each of a few layouts, planned and measured as any other,
+// and reports its result. It leaves nothing.
 func SelfCheck(ctx context.Context, p Patient, report func(filewise.Finding)) error {
 	c := &selfCheck{Patient: p, report: report, record: newRecorder("")}
 	for _, t := range trials(plan.Describe(p.Engine)) {
@@ -114,7 +114,7 @@ func (c *selfCheck) all(ctx context.Context, l Limits) error {
 	return nil
 }
 
-// onServer returns what runs have left on the server. If before is given, it removes all that was not there then.
+// onServer returns the runs' leftovers on the server. If before is given, it removes all that was not there then.
 func (c *selfCheck) onServer(ctx context.Context, before map[string]filewise.Leftover) (left map[string]filewise.Leftover, err error) {
 	env, err := run.LookAt(ctx, c.Engine, c.Plan.Target, c.Login)
 	if err != nil {
@@ -239,7 +239,7 @@ func (c *selfCheck) measure(ctx context.Context, name string, p experiment.Plan)
 // lookPatience bounds the look at what a trial has left.
 const lookPatience = 30 * time.Second
 
-// trial reports what came of one: its stages, then each phase.
+// trial reports the result of one: its stages, then each phase.
 func (c *selfCheck) trial(check string, t filewise.Trial) {
 	defer c.stays(check, t.Final)
 	switch {

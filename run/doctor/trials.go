@@ -10,7 +10,7 @@ import (
 	"filewise/run/plan"
 )
 
-// trial is one of a self-check, by the options that say it.
+// trial is one of a self-check, by its options.
 type trial struct {
 	name string
 	set  func(*plan.Options)

@@ -43,7 +43,7 @@ func (m *maker) setChecks() (err error) {
 	return nil
 }
 
-// setSessions comes after all that states what a trial measures.
+// setSessions comes after all steps that set a trial's measures.
 func (m *maker) setSessions() error {
 	o := &m.o.CheckOptions
 	switch {

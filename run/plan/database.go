@@ -27,8 +27,8 @@ func (o *Options) OfDatabase() []Option {
 	return out
 }
 
-// setDatabase has a database of the user's backed up. Its files, rows and server are as they
-// are: options about these are refused.
+// setDatabase has a database of the user's backed up. Its files, rows and server stay unchanged: options about these
+// are refused.
 func (m *maker) setDatabase() error {
 	o := m.o
 	if o.Database.Value == "" {
@@ -66,7 +66,7 @@ func (m *maker) setDatabase() error {
 }
 
 // Cheaper are the options of the first run of backup, which has no more blocks than a first look takes. It measures
-// what reading alone takes, or, where it screens, all settings: on the part, or thrown away where the server writes its
+// the cost of reading alone, or, if it screens, all settings: on the part, or thrown away if the server writes its
 // backups itself.
 func (o *Options) Cheaper(screen int, there bool) (*Options, error) {
 	cheap := o.Clone()

@@ -29,7 +29,7 @@ func made(t *testing.T, engine string, change func(*plan.Options)) plan.Made {
 	return p
 }
 
-// script returns what a layout's build would execute.
+// script returns the statements that a layout's build would execute.
 func script(t *testing.T, p plan.Made, l filewise.Layout) (filewise.Script, error) {
 	t.Helper()
 	sc, err := workload.Lookup(p.Scenario)

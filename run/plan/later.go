@@ -18,7 +18,7 @@ const laterAll = string(filewise.LaterNewData) + "," + string(filewise.LaterRebu
 // laterArms reads --added-later.
 func (m *maker) laterArms() (newData, rebuilt bool, err error) {
 	given := m.o.AddedLater.Value
-	if given == "true" { // as a variable may say
+	if given == "true" { // as a variable may set it
 		given = laterAll
 	}
 	for part := range strings.SplitSeq(given, ",") {

@@ -117,7 +117,7 @@ func apartness(a arm) int {
 // mostName is the length of a name or tag.
 const mostName = 100
 
-// Naming holds what a user calls a run.
+// Naming holds a user's names for a run.
 type Naming struct {
 	Name string
 	Tags []string // KEY=VALUE

@@ -14,7 +14,7 @@ import (
 // maxLayouts bounds an experiment: more layouts need more trials for each.
 const maxLayouts = 32
 
-// LayoutOptions say which layouts are compared.
+// LayoutOptions choose the compared layouts.
 type LayoutOptions struct {
 	Kind        Opt[string]
 	Files       Opt[[]int]
@@ -92,8 +92,8 @@ func (m *maker) setLayouts() error {
 	return different(m.plan.Layouts)
 }
 
-// tempAsIs measures the one layout that there is, twice: what differs between the two is
-// noise, and a later run is judged by compare.
+// tempAsIs measures the only layout, twice: the difference between the two is noise, and a later run is judged by
+// compare.
 func (m *maker) tempAsIs(l filewise.Layout) error {
 	for name, given := range map[string]bool{"files": m.o.Files.Given(), "layout": len(m.o.Layouts.Value) > 0} {
 		if given {

@@ -15,8 +15,7 @@ import (
 var layoutKeys = []string{"files", "size", "kind", "placement", "allocation", "growth", "volumes", "log", "indexes", "index-volume",
 	"backup-files", "backup-volumes", "name"}
 
-// LayoutSpec is a layout in full, by keys: what it leaves open is as the other
-// options say.
+// LayoutSpec is a layout in full, by keys: the other options set what it leaves open.
 type LayoutSpec []Pair
 
 func (s LayoutSpec) String() string { return strings.Join(filewise.Each(s, Pair.String), ",") }
@@ -66,7 +65,7 @@ func (m *maker) inFull(base filewise.Layout) ([]arm, error) {
 	return arms, nil
 }
 
-// follow makes the arm as the keys say.
+// follow makes the arm from the keys.
 func (m *maker) follow(spec LayoutSpec, a *arm) error {
 	a.Name = ""
 	for _, p := range spec {
@@ -175,7 +174,7 @@ func (m *maker) inBackup(spec LayoutSpec, a *arm) error {
 	return nil
 }
 
-// baseLayout returns what the layouts have in common: all but number, name and rank.
+// baseLayout returns the common part of the layouts: all but number, name and rank.
 func (m *maker) baseLayout() (l filewise.Layout, err error) {
 	if l.Kind, err = m.layoutKind(m.o.Kind.Value); err != nil {
 		return l, err
@@ -219,7 +218,7 @@ func checkApart(l filewise.Layout, volumes []filewise.Volume, logFlag, indexFlag
 	return nil
 }
 
-// spread returns what the data files have in common.
+// spread returns the common part of the data files.
 func (m *maker) spread(volumes []filewise.Volume) (s filewise.Spread, err error) {
 	if s.Bytes, err = m.totalBytes(); err != nil {
 		return s, err
@@ -284,7 +283,7 @@ func (m *maker) scenarioKinds() []filewise.Kind {
 	return nil
 }
 
-// layoutKind is the kind of layout asked for, or the engine's usual one here.
+// layoutKind is the chosen kind of layout, or the engine's usual one here.
 func (m *maker) layoutKind(kind string) (filewise.Kind, error) {
 	if kind == "" {
 		return m.Kinds()[0], nil

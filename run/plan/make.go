@@ -22,9 +22,8 @@ type Made struct {
 	Told   Told
 }
 
-// Make makes the plan that the options describe. Nothing is touched. Options that
-// variables of the environment say and that the plan has no use for are passed
-// over: they may be meant for other runs.
+// Make makes the plan that the options describe. Nothing is touched. Options from variables of the environment for
+// which the plan has no use are passed over: they may be meant for other runs.
 func (all Engines) Make(o *Options) (Made, error) {
 	o = o.Clone()
 	for {
@@ -49,7 +48,7 @@ type maker struct {
 	work filewise.Program // from setParams on
 }
 
-// fixed reports whether the phases say themselves how much is done: no window does.
+// fixed reports whether the phases set themselves how much is done: no window does.
 func (m *maker) fixed() bool { return m.work.First().Ops > 0 }
 
 func (m *maker) make() (err error) {
@@ -117,7 +116,7 @@ func (o *Options) command(p experiment.Plan) []string {
 	return append(out, "--seed", strconv.FormatUint(p.Seed, 10))
 }
 
-// flags say the option's value.
+// flags write the option's value.
 func (o Option) flags() []string {
 	var out []string
 	_, isSwitch := o.To.Pointer().(*bool)

@@ -45,8 +45,8 @@ func TestMake(t *testing.T) {
 	}
 }
 
-// Where layouts take turns at fixed work, it is the budget that ends the run: pilots lengthen
-// a window, and not such work.
+// If layouts take turns at fixed work, it is the budget that ends the run: pilots lengthen a window, and not such
+// work.
 func TestBudgetEndsTurnsAtFixedWork(t *testing.T) {
 	engines := plan.Engines(all.Engines())
 	for _, test := range []struct {
@@ -214,8 +214,8 @@ func TestFromOnAServer(t *testing.T) {
 	}
 }
 
-// The life cycle is timed by URL where databases go offline by themselves; elsewhere a managed server of
-// the same engine is the remedy, and there is one.
+// The life cycle is timed by URL if databases go offline by themselves; elsewhere a managed server of the same engine
+// is the remedy, and there is one.
 func TestLifecycleByURL(t *testing.T) {
 	engines := plan.Engines(all.Engines())
 	for target, possible := range map[string]bool{"sqlserver://u@h/": true, "oracle://u@h/pdb": true, "postgres://u@h/": false,

@@ -40,7 +40,7 @@ func (o *Opt[T]) Given() bool { return o.From != Usual }
 // Holder is an *Opt of whatever type.
 type Holder interface {
 	Given() bool
-	// Pointer is that to the value: a *string, *int, *[]Pair, …
+	// Pointer points to the value: a *string, *int, *[]Pair, …
 	Pointer() any
 	// Texts are the value as flags take it, one for each time that the flag is given.
 	Texts() []string
@@ -139,7 +139,7 @@ func joined(numbers []int, between string) string {
 // Pair is NAME=VALUE.
 type Pair struct {
 	Name, Value string
-	// Bare: there was no =, and Name is all of it.
+	// Bare: there was no =, and Name is the whole argument.
 	Bare bool
 }
 
@@ -227,7 +227,7 @@ func written(name string, value any) string {
 	return fmt.Sprintf("--%s %v", name, value)
 }
 
-// value returns what an option was given, for BadValue.
+// value returns an option's given value, for BadValue.
 func (o Option) value() any {
 	if on, is := o.To.Pointer().(*bool); is {
 		return *on

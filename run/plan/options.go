@@ -8,7 +8,7 @@ import (
 
 // Options holds all settings of an experiment. New has the usual ones.
 type Options struct {
-	// Scenario holds what is measured. Empty means the usual one.
+	// Scenario is the measured scenario. Empty means the usual one.
 	Scenario string
 	TargetOptions
 	PlaceOptions
@@ -21,7 +21,7 @@ type Options struct {
 	DriverOptions
 	NotifyOptions
 
-	// Custom is the SQL of scenario custom, which no flag can say. Nil means none.
+	// Custom is the SQL of scenario custom, for which there is no flag. Nil means none.
 	Custom *workload.Custom
 
 	engine string // the usual one, if it is known

@@ -55,9 +55,8 @@ func schemes(e filewise.Engine) []string {
 	return Describe(e).Schemes
 }
 
-// ParseTarget finds the engine of a target: NAME:DIR for an embedded engine, of
-// which it returns the directory, and the URL of a server for the others. Where
-// engines share a scheme, the preferred name decides.
+// ParseTarget finds the engine of a target: NAME:DIR for an embedded engine, of which it returns the directory, and
+// the URL of a server for the others. If engines share a scheme, the preferred name decides.
 func (all Engines) ParseTarget(text, preferred string) (filewise.Engine, *filewise.Address, string, error) {
 	for _, e := range all {
 		if dir, ok := strings.CutPrefix(text, e.Name()+":"); ok && Describe(e).Mode == filewise.Embedded {

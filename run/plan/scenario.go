@@ -218,8 +218,8 @@ func temps(base filewise.Layout, files []int, sc workload.Scenario) []filewise.L
 	return out
 }
 
-// possible leaves out of the scenario's own layouts what the engine cannot do;
-// what the user has asked for is refused instead.
+// possible leaves out of the scenario's own layouts what the engine cannot do; what the user has chosen is refused
+// instead.
 func (m *maker) possible(arms []arm) ([]arm, error) {
 	program, err := m.program()
 	if err != nil {
@@ -240,7 +240,7 @@ func (m *maker) possible(arms []arm) ([]arm, error) {
 	return can, nil
 }
 
-// Values returns what a plan holds of what flags say, by their names; 0 and empty have none.
+// Values returns a plan's values of flags, by their names; 0 and empty have none.
 func Values(p experiment.Plan) map[string]string {
 	w := p.Params
 	all := map[string]any{

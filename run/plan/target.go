@@ -13,7 +13,7 @@ import (
 	"filewise/host/machine"
 )
 
-// TargetOptions say on what is measured: an engine, or a server by URL.
+// TargetOptions set the target of the measurement: an engine, or a server by URL.
 type TargetOptions struct {
 	Engine       Opt[string]
 	Target       Opt[string]
@@ -144,7 +144,7 @@ func (o *TargetOptions) signIn() (out []string) {
 	return out
 }
 
-// PlaceOptions say where files lie, and how the server is set.
+// PlaceOptions set the places of files, and the server's settings.
 type PlaceOptions struct {
 	ServerBin  Opt[string]
 	Settings   Opt[[]Pair]
@@ -222,7 +222,7 @@ func (m *maker) setTarget() (err error) {
 	return m.setSettings()
 }
 
-// setLimits states what a server that Filewise starts may use.
+// setLimits sets the limits of a server that Filewise starts.
 func (m *maker) setLimits() (err error) {
 	memory, cores := m.o.Memory.Value, m.o.Cores
 	const managed = "it is for servers that Filewise starts: leave it out"

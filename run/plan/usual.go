@@ -138,16 +138,16 @@ func (m *maker) designed() bool {
 		o.layoutsSay("size", "kind", "allocation", "growth", "indexes")
 }
 
-// layoutsSay reports whether a layout in full has one of the keys; numbers of files, volumes and names
-// say nothing of the data.
+// layoutsSay reports whether a layout in full has one of the keys; numbers of files, volumes and names do not concern
+// the data.
 func (o *LayoutOptions) layoutsSay(keys ...string) bool {
 	return slices.ContainsFunc(o.Layouts.Value, func(spec LayoutSpec) bool {
 		return slices.ContainsFunc(spec, func(p Pair) bool { return slices.Contains(keys, p.Name) })
 	})
 }
 
-// memoryCanBeLimited reports whether a server's memory can be limited here; asked once, for what is tried is named by
-// the process.
+// memoryCanBeLimited reports whether a server's memory can be limited here; tried once, for the try is named by the
+// process.
 var memoryCanBeLimited = sync.OnceValue(func() bool {
 	limits, err := machine.LimitMemory(1 << 30)
 	return err == nil && limits.Close() == nil
@@ -157,12 +157,12 @@ func mebibytes(n int64) string { return fmt.Sprintf("%dMiB", n>>20) }
 
 // Bounds of what a run's ladder may come to.
 const (
-	mostWritten  = 8 << 30 // bytes of data that a run writes, unless the user states how much there is
+	mostWritten  = 8 << 30 // bytes of data that a run writes, unless the user sets the amount
 	ladderMemory = 2       // times the least in which a server works: calls of functions take more than rows
 	batchedOnLog = 100     // rows of a transaction from which the log is not all that is measured
 )
 
-// setLadder states what pilots may have the run change: nothing that the user has given.
+// setLadder sets what pilots may have the run change: nothing that the user has given.
 func (m *maker) setLadder() error {
 	o, p := m.o, &m.plan
 	if p.AsPublished != nil || p.Measure != experiment.MeasureWorkload || p.Target.Database != "" || p.Params.Custom != nil ||

@@ -22,7 +22,7 @@ func (m *maker) setVolumes() error {
 		return badUse("volume", strconv.Quote(given[0].String()), "--target names the directory: leave one of them out")
 	case len(t.Volumes) > 0:
 		given, t.Volumes = []Pair{{Name: t.Volumes[0].Name, Value: t.Volumes[0].Dir}}, nil
-	case len(given) == 0 && external: // where the server itself puts files
+	case len(given) == 0 && external: // the server itself places files
 		t.Volumes = []filewise.Volume{{Name: "default"}}
 	case len(given) == 0:
 		given = []Pair{{Name: "here", Value: "."}}
@@ -95,7 +95,7 @@ func placeOf(dir string, external bool) string {
 }
 
 // settleAllocation decides how files are allocated if the user does not say: preallocated if the engine can do that
-// with the kind, else growing. It is the one place that decides. Only scripts are rendered.
+// with the kind, else growing. Only this function decides it. Only scripts are rendered.
 func (m *maker) settleAllocation(arms []arm) error {
 	program, err := m.program()
 	if err != nil {
@@ -135,7 +135,7 @@ func (m *maker) settleAllocation(arms []arm) error {
 	return nil
 }
 
-// allocationOf returns what the engine can do for a layout. Where it can do neither, the refusal that is left is not
+// allocationOf returns the engine's allocation for a layout. If it can do neither, the refusal that is left is not
 // about allocation.
 func allocationOf(l filewise.Layout, try func(filewise.Layout) (filewise.Script, error)) filewise.Allocation {
 	l.Data.Allocation, l.Data.Growth = filewise.Preallocated, 0

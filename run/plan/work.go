@@ -93,7 +93,7 @@ func (o *WorkOptions) trialTable() []Option {
 	}
 }
 
-// setObserve comes after all that states what a trial measures. The articles' designs observe what the articles did.
+// setObserve comes after all steps that set a trial's measures. The articles' designs observe what the articles did.
 func (m *maker) setObserve() error {
 	program, err := m.program()
 	if err != nil {
@@ -115,7 +115,7 @@ func (m *maker) setStorageLimit() error {
 	return nil
 }
 
-// program returns what the connections do, as far as it is planned.
+// program returns the connections' work, as far as it is planned.
 func (m *maker) program() (filewise.Program, error) {
 	w, err := m.sc.New(m.plan.Params, m.plan.Seed)
 	if err != nil {
@@ -124,7 +124,7 @@ func (m *maker) program() (filewise.Program, error) {
 	return w.Program(), nil
 }
 
-// DriverOptions say which hosts put the load on a server in place of this one.
+// DriverOptions name the hosts that put the load on a server in place of this one.
 type DriverOptions struct {
 	Drivers  Opt[string]
 	Temporal Opt[string]
@@ -144,7 +144,7 @@ func (o *DriverOptions) TemporalTable() []Option {
 		"temporal.toml, or localhost:7233)").unrepeated()}
 }
 
-// setDrivers comes after all that states what a trial does.
+// setDrivers comes after all steps that set a trial's work.
 func (m *maker) setDrivers() error {
 	given := m.o.Drivers.Value
 	if given == "" {

@@ -19,7 +19,7 @@ var percents = []float64{1, 3, 5, 10}
 // Blocks of an A/A measurement give the noise to a third or so.
 const Blocks = 10
 
-// Noise holds what a machine does to trials of one layout.
+// Noise describes a machine's effect on trials of one layout.
 type Noise struct {
 	SD     float64       `json:"sd"` // of one trial within its block, on the log scale
 	Trial  time.Duration `json:"trial_ns"`
@@ -27,7 +27,7 @@ type Noise struct {
 	Trials int           `json:"trials"` // that gave it. 0 means it was given
 }
 
-// Power holds what differences can be seen, and what that takes.
+// Power lists the differences that can be seen, and their cost.
 type Power struct {
 	Noise      Noise   `json:"noise"`
 	Layouts    int     `json:"layouts"`
@@ -36,14 +36,14 @@ type Power struct {
 	Rows       []Need  `json:"differences"`
 }
 
-// Need holds what one size of difference takes. 0 blocks: more than can be planned; 0 time: not known.
+// Need is the cost of one size of difference. 0 blocks means more than can be planned; 0 time means not known.
 type Need struct {
 	Percent float64       `json:"percent"`
 	Blocks  int           `json:"blocks"`
 	Time    time.Duration `json:"time_ns"`
 }
 
-// Sees states what differences can be seen with this noise: for plan --power, and for doctor.
+// Sees computes the differences that can be seen with this noise: for plan --power, and for doctor.
 func Sees(n Noise, layouts int, confidence float64) (Power, error) {
 	out := Power{Noise: n, Layouts: layouts, Confidence: confidence, Chance: verdict.Power}
 	effects := filewise.Each(percents, func(p float64) float64 { return math.Log1p(p / 100) })

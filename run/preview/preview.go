@@ -1,5 +1,5 @@
-// Package preview states what a run of a plan would do: trials in order, statements, files, space and time; and which
-// differences it could see. Only the latter measures, on demand.
+// Package preview computes a run's course from its plan: trials in order, statements, files, space and time; and
+// which differences it could see. Only the latter measures, on demand.
 package preview
 
 import (
@@ -31,16 +31,16 @@ type Preview struct {
 	Conditions []filewise.Condition `json:"conditions,omitempty"`
 	// Meaning is from what scale on an article's design is about files; nil if none is repeated.
 	Meaning *experiment.Meaning `json:"meaning,omitempty"`
-	// Forecast holds what the budget can resolve by an earlier run on this host. Absent means there is none.
+	// Forecast is the resolution within the budget by an earlier run on this host. Absent means there is none.
 	Forecast *experiment.Forecast `json:"forecast,omitempty"`
-	// Findings holds what an existing server was found to be.
+	// Findings are the findings of an existing server.
 	Findings []filewise.Finding `json:"findings,omitempty"`
 	// Unseen reports why an existing server could not be looked at.
 	Unseen string `json:"unseen,omitempty"`
 	unseen error
 }
 
-// LayoutScript holds what one layout would create and execute.
+// LayoutScript lists what one layout would create and execute.
 type LayoutScript struct {
 	Layout filewise.Layout `json:"layout"`
 	filewise.Script
@@ -92,8 +92,8 @@ func (v Preview) Refusal() error {
 // mostEarlier bounds the runs of a store that are looked at for a forecast.
 const mostEarlier = 10
 
-// Forecast states what the plan's budget can resolve by the newest run of the same work that was measured in sessions
-// on this host, and is in the store. Nil means there is none.
+// Forecast computes the resolution within the plan's budget by the newest run of the same work that was measured in
+// sessions on this host, and is in the store. Nil means there is none.
 func Forecast(ctx context.Context, path string, p experiment.Plan) (*experiment.Forecast, error) {
 	if !p.Sessions {
 		return nil, nil

@@ -88,7 +88,7 @@ func screens(parts ...[]document.Block) document.Document {
 	return d
 }
 
-// warningLines are the first warnings, and where the rest is.
+// warningLines are the first warnings, and the way to the rest.
 func (v Preview) warningLines() []document.Block {
 	var out []document.Block
 	for _, w := range v.Warnings[:min(len(v.Warnings), mostWarnings)] {
@@ -137,7 +137,7 @@ func (l LayoutScript) files() string {
 	return strings.Join(out, "; ")
 }
 
-// trialWords returns how many trials there are, and the first and the last of them.
+// trialWords returns the number of trials, and the first and the last of them.
 func (v Preview) trialWords() string {
 	out := orderWords(v.Plan) + "."
 	if n := len(v.Trials); n > 0 {
@@ -152,7 +152,7 @@ func (v Preview) trialWords() string {
 	return out
 }
 
-// place is where a trial stands.
+// place is a trial's place.
 func place(c filewise.Cell) string {
 	if c.Pilot {
 		return c.Layout + " (pilot)"
@@ -160,7 +160,7 @@ func place(c filewise.Cell) string {
 	return fmt.Sprintf("%s (block %d)", c.Layout, c.Block)
 }
 
-// findingLines returns what is wrong with an existing server, and how much is not.
+// findingLines returns the faults of an existing server, and the number of checks that passed.
 func (v Preview) findingLines() []document.Block {
 	if len(v.Findings) == 0 {
 		return nil

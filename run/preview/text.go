@@ -67,7 +67,7 @@ func (w *lines) conditions(all []filewise.Condition) {
 	}
 }
 
-// people lists who else is asked or notified.
+// people lists who else is involved or notified.
 func (w *lines) people(p experiment.Plan) {
 	if len(p.Maintenance) > 0 {
 		w.printf("Trials run within the maintenance windows only: %s\n", strings.Join(p.Maintenance, ", "))
@@ -80,7 +80,7 @@ func (w *lines) people(p experiment.Plan) {
 	}
 }
 
-// others lists who else is asked or notified, and what was found.
+// others lists who else is involved or notified, and the findings.
 func (w *lines) others(v Preview) {
 	p := v.Plan
 	w.people(p)
@@ -112,7 +112,7 @@ func spaceLine(s run.SpaceNeed) string {
 	return fmt.Sprintf("%s: at least %s needed, %s", name, humanize.IBytes(uint64(s.Need)), free)
 }
 
-// beforeAndAfter states what trials do in addition to the statements of their layouts.
+// beforeAndAfter lists the work of trials in addition to the statements of their layouts.
 func beforeAndAfter(p experiment.Plan) []string {
 	var out []string
 	sc, err := workload.Lookup(p.Scenario)
@@ -263,7 +263,7 @@ func printScript(w *lines, l LayoutScript, shown map[string]bool) {
 
 var numbers = regexp.MustCompile(`\d+([ ,]+\d+)*`)
 
-// alike returns what a step has in common with the same step for another file.
+// alike returns the common part of a step and the same step for another file.
 func (l LayoutScript) alike(s filewise.Step) string {
 	text := s.SQL
 	for _, f := range l.Files {
@@ -293,7 +293,7 @@ func printTrials(w *lines, cells []filewise.Cell) {
 	w.printf("\n")
 }
 
-// orderWords say in which order trials come.
+// orderWords describe the order of trials.
 func orderWords(p experiment.Plan) string {
 	a := p.AsPublished
 	if a == nil {

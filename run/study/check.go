@@ -98,7 +98,7 @@ func (f *source) checkScalar(path string, n *node, s *spec) error {
 	return nil
 }
 
-// bounds returns what a number lies between.
+// bounds returns a number's bounds.
 func (s *spec) bounds() string {
 	switch {
 	case s.least != nil && s.most != nil:

@@ -9,7 +9,7 @@ import (
 	"filewise/run/plan"
 )
 
-// over is an experiment with what it does not say itself from what is shared.
+// over is an experiment whose missing keys come from the shared part.
 func (l *loader) over(shared, special draft) draft {
 	out := special
 	out.values = maps.Clone(special.values)

@@ -18,7 +18,7 @@ import (
 // first are the keys that an example has at its beginning.
 var first = []string{"engine", "target", "files", "size", "connections", "volume", "budget", "seed"}
 
-// sketch holds what an example is made of: the scenario as it is planned by default.
+// sketch holds the parts of an example: the scenario as it is planned by default.
 type sketch struct {
 	form    Form
 	engines plan.Engines

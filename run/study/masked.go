@@ -12,7 +12,7 @@ import (
 	"filewise/watch/notify"
 )
 
-// givesPassword holds what stands before a password in SQL.
+// givesPassword matches the text before a password in SQL.
 const givesPassword = `(?i)(\b(?:identified\s+(?:with\s+\S+\s+)?(?:by|as)|password)\s+)`
 
 // asterisks stand for what an excerpt does not show.
@@ -24,7 +24,7 @@ var (
 	address = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)\S.*`)
 	// setting is a key, or NAME=, with what stands behind it; of two words if it is mistyped.
 	setting = regexp.MustCompile(`([\w.-]+(?:[ \t]+[\w.-]+)?)["']?\s*[:=]`)
-	// inSQL is how SQL gives a password, and literal one that it gives as it stands.
+	// inSQL matches a password in SQL, and literal one that stands in plain text.
 	inSQL   = regexp.MustCompile(givesPassword + `[^\s$].*`)
 	literal = regexp.MustCompile(givesPassword + `['"]([^'"]+)`)
 	// entry is a line that begins something new, whatever stands above it.
@@ -78,8 +78,8 @@ func Plain(text string) (found []filewise.Secret) {
 	return found
 }
 
-// secretIn finds a key that is a secret by its name in a line: where it begins, and what follows it. -1 means there
-// is none.
+// secretIn finds a key that is a secret by its name in a line: its begin, and the begin of what follows it. -1 means
+// there is none.
 func secretIn(line string) (key, value int) {
 	for _, at := range setting.FindAllStringSubmatchIndex(line, -1) {
 		if name := line[at[2]:at[3]]; name == "notify" || target.IsSecret(name) {
@@ -89,7 +89,7 @@ func secretIn(line string) (key, value int) {
 	return -1, 0
 }
 
-// Outcome holds what became of one experiment of a study.
+// Outcome is the outcome of one experiment of a study.
 type Outcome struct {
 	Name    string `json:"name"`
 	Run     int64  `json:"run,omitempty"` // of the store. 0 means it did not come to one
@@ -97,7 +97,7 @@ type Outcome struct {
 	Error   string `json:"error,omitempty"`
 	// Skipped: it was not begun, because the one before was interrupted.
 	Skipped bool `json:"skipped,omitempty"`
-	// Result holds what the command shows of one run.
+	// Result is the command's output for one run.
 	Result json.RawMessage `json:"result,omitempty"`
 }
 
@@ -106,7 +106,7 @@ type Ended struct {
 	Experiments []Outcome `json:"experiments"`
 }
 
-// Summary returns what the experiments came to, a line each.
+// Summary returns the experiments' outcomes, a line each.
 func Summary(all []Outcome) string {
 	width := 0
 	for _, r := range all {

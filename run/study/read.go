@@ -20,7 +20,7 @@ const (
 	maxDepth = 40
 )
 
-// kind holds what a node of a file is.
+// kind is the kind of a node of a file.
 type kind string
 
 const (

@@ -8,7 +8,7 @@ import (
 	"filewise/run/plan"
 )
 
-// valueType holds what a place holds.
+// valueType is the type of a place's value.
 type valueType string
 
 // What places hold.
@@ -26,11 +26,11 @@ const (
 	secret     valueType = "text of a variable" // ${NAME} only
 )
 
-// spec holds what may stand in a place of a study file.
+// spec describes the possible content of a place of a study file.
 type spec struct {
 	Type     valueType
 	usage    string
-	how      string         // it is written, if the type does not say it
+	how      string         // it is written, if the type does not show it
 	pattern  *regexp.Regexp // of a text. Nil means any
 	choices  []string
 	least    *float64
@@ -63,7 +63,7 @@ func (s *spec) field(name string) *spec {
 	return nil
 }
 
-// example states how a value of the type is written.
+// example shows a value of the type as it is written.
 func (s *spec) example() string {
 	if s.how != "" {
 		return s.how
@@ -88,7 +88,7 @@ func (s *spec) example() string {
 	return ""
 }
 
-// wants states what the place takes.
+// wants describes the place's possible values.
 func (s *spec) wants() string {
 	if s.Type == either {
 		return strings.Join(filewise.Each(s.either, (*spec).wants), " or ")
@@ -112,7 +112,7 @@ type Form struct {
 // options are the keys of experiments.
 func (f Form) options() []plan.Option { return plan.New().Table() }
 
-// spec returns what an option's key may hold.
+// spec returns the form of an option's key.
 func (f Form) spec(o plan.Option) *spec {
 	s := specOf(o)
 	s.usage, s.usual = strings.ReplaceAll(o.Usage, "`", ""), o.Default
@@ -137,7 +137,7 @@ const (
 // keyEngine is the flag whose value suffices in the name of an experiment.
 const keyEngine = "engine"
 
-// experiment returns what an experiment may say: at the top, for all.
+// experiment returns the form of an experiment: at the top, for all.
 func (f Form) experiment(top bool) *spec {
 	out := &spec{Type: object, usage: "an experiment: keys as the flags of filewise run"}
 	matrix := &spec{Type: object, usage: "one experiment for each combination of the values that are listed"}
@@ -163,7 +163,7 @@ func (f Form) experiment(top bool) *spec {
 	return out
 }
 
-// file returns what a study file may say.
+// file returns the form of a study file.
 func (f Form) file() *spec {
 	out := f.experiment(true)
 	out.usage = "a study: one experiment, or several that share what stands at the top"

@@ -20,8 +20,8 @@ const maxExperiments = 500
 type Study struct {
 	File        string // as it was named
 	Experiments []Experiment
-	// Secrets are all texts of the file and of its variables that nothing may show;
-	// they are there also when Load returns an error.
+	// Secrets are all texts of the file and of its variables that must never be shown; they are there also when Load
+	// returns an error.
 	Secrets []filewise.Secret
 	// Scripts are the files with SQL that it names, for Form.Scripts elsewhere.
 	Scripts map[string]string
@@ -42,7 +42,7 @@ type Experiment struct {
 	values values
 }
 
-// values holds what stands behind keys.
+// values are the nodes behind keys.
 type values map[string]*node
 
 // Key returns the place of a key of the experiment. False means it is not given.

@@ -11,14 +11,14 @@ import (
 	"filewise/run/plan"
 )
 
-// numbersText is how a flag has several numbers: 1,4,8.
+// numbersText is a flag's form of several numbers: 1,4,8.
 var numbersText = regexp.MustCompile(`^\s*[0-9]+(\s*,\s*[0-9]+)*\s*$`)
 
 var coresText = regexp.MustCompile(`^cores$`)
 
 var countsText = regexp.MustCompile(`^\s*([0-9]+|cores)(\s*,\s*([0-9]+|cores))*\s*$`)
 
-// specOf returns what the key of an option holds, by the type of its value.
+// specOf returns the form of an option's key, by the type of its value.
 func specOf(o plan.Option) *spec {
 	switch v := o.To.Pointer().(type) {
 	case *string:
@@ -98,7 +98,7 @@ func put(o plan.Option, n *node) (err error) {
 	return err
 }
 
-// several are the items of a list, or the one that stands alone.
+// several are the items of a list, or the single one.
 func (n *node) several() []*node {
 	if n.kind == kindList {
 		return n.items

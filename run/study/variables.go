@@ -51,7 +51,7 @@ func (l *loader) expand(n *node, s *spec) error {
 	return nil
 }
 
-// inside returns what may stand in a field, or in an item. Nil means nothing is known of it.
+// inside returns the form of a field, or of an item. Nil means nothing is known of it.
 func (s *spec) inside(name string) *spec {
 	switch {
 	case s == nil:
@@ -100,7 +100,7 @@ func (l *loader) replaced(n *node) (_ string, err error) {
 	return out, err
 }
 
-// Place is where something stands in a study file, both from 1.
+// Place is a place in a study file, both from 1.
 type Place struct{ Line, Column int }
 
 // source is a file's text, for errors that show the place.
@@ -124,7 +124,7 @@ func (s source) at(at Place, err error) error {
 	return filewise.Errorf(filewise.CodeOf(err), filewise.RemedyOf(err), "%s:%d:%d: %w%s", s.name, at.Line, at.Column, err, s.excerpt(at))
 }
 
-// excerpt is the line with the one before it, and a mark under the column.
+// excerpt is the line and the line before it, and a mark under the column.
 func (s source) excerpt(at Place) string {
 	if at.Line < 1 || at.Line > len(s.lines) {
 		return ""

@@ -1,5 +1,5 @@
-// Command tables packs the character sets in a copy of go-ora: tables GO-ORA/converters.
-// As the driver has them they are 13 MB of a binary, all referred to by one switch; packed they are read when a session asks for one.
+// Command tables packs the character sets in a copy of go-ora: tables GO-ORA/converters. As the driver has them they
+// are 13 MB of a binary, all referred to by one switch; packed they are read when a session needs one.
 package main
 
 import (
@@ -140,7 +140,7 @@ func plain(field reflect.Value) any {
 	}
 }
 
-// steps replaces all but the first number by how far it is from the one before.
+// steps replaces all but the first number by the distance from the one before.
 func steps(list []int64) []int64 {
 	for i := len(list) - 1; i > 0; i-- {
 		list[i] -= list[i-1]

@@ -23,7 +23,7 @@ import (
 // interval between two pictures: at most 4 a second.
 const interval = 250 * time.Millisecond
 
-// Options say where the display goes.
+// Options set the display's output.
 type Options struct {
 	Live  bool // a terminal that understands cursor movement
 	Color bool
@@ -66,7 +66,7 @@ type Display struct {
 	release    func()    // the board
 }
 
-// state holds what is known of the run now.
+// state holds the present knowledge of the run.
 type state struct {
 	cell      filewise.Cell
 	stage     string
@@ -95,8 +95,7 @@ func New(w io.Writer, d report.Data, opts Options) *Display {
 	return x
 }
 
-// Notify hears of an event. It never blocks: what the display cannot keep up
-// with is left out of it.
+// Notify receives an event. It never blocks: what the display cannot keep up with is left out of it.
 func (x *Display) Notify(e experiment.Event) {
 	select {
 	case x.events <- e:

@@ -43,8 +43,7 @@ func (x *Display) draw(now time.Time) {
 	x.printf("%s", b.String())
 }
 
-// bar returns how much of the time that the run may take at most is over, and how much is left. Empty means it is not
-// known.
+// bar shows the passed share of the most time that the run may take, and the time left. Empty means it is not known.
 func (x *Display) bar(now time.Time, width int) string {
 	left, over := report.TimeLeft(x.shown()), x.state.judgement.Elapsed
 	if left <= 0 {
@@ -63,7 +62,7 @@ func (x *Display) bar(now time.Time, width int) string {
 		say.Human(left.Round(time.Second)))
 }
 
-// forecast states what the budget can resolve, or that the blocks planned will not resolve the margin, as soon as
+// forecast gives the resolution within the budget, or that the blocks planned will not resolve the margin, as soon as
 // that is foreseen. Empty means nothing of the kind.
 func (x *Display) forecast() string {
 	if f := x.state.judgement.Forecast; f != nil {
@@ -166,7 +165,7 @@ func (x *Display) erase() {
 	}
 }
 
-// status states what is running, and its throughput now.
+// status describes the running work, and its throughput now.
 func (x *Display) status(now time.Time) string {
 	s := x.state
 	if s.waiting != "" {
@@ -187,7 +186,7 @@ func (x *Display) status(now time.Time) string {
 	return out
 }
 
-// unit returns what a trial does; of several phases that differs from one to the next.
+// unit returns the unit of a trial's work; of several phases that differs from one to the next.
 func (x *Display) unit() string {
 	if len(x.data.Plan.Phases) > 0 {
 		return "operations"
@@ -195,7 +194,7 @@ func (x *Display) unit() string {
 	return "rows"
 }
 
-// shown returns what is known of the run now.
+// shown returns the run's data as known now.
 func (x *Display) shown() report.Data {
 	d := x.data
 	d.Trials, d.Judgement = x.state.trials, x.state.judgement

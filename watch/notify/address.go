@@ -43,7 +43,7 @@ var schemes = map[string]struct {
 	"webhook": {webhook, "https"}, "webhook+https": {webhook, "https"}, "webhook+http": {webhook, "http"},
 }
 
-// form states how an address is given.
+// form shows the forms of an address.
 const form = "give smtp://USER:PASSWORD@HOST:PORT/?from=ME&to=YOU, the https:// URL of a webhook, or that of Slack, Teams or ntfy as " +
 	"slack://, teams:// or ntfy://"
 
@@ -56,9 +56,8 @@ const form = "give smtp://USER:PASSWORD@HOST:PORT/?from=ME&to=YOU, the https:// 
 //	ntfy://ntfy.sh/TOPIC
 //	https://example.org/hook                       a webhook that gets JSON
 //
-// Where Slack, Teams and ntfy.sh are known by their host, https:// will do; SCHEME+http
-// calls a service without TLS. Errors have CodeUsage and show nothing of the URL but
-// its scheme.
+// If Slack, Teams and ntfy.sh are recognized by their host, https:// will do; SCHEME+http calls a service without
+// TLS. Errors have CodeUsage and show nothing of the URL except its scheme.
 func Parse(text string) (Address, error) {
 	scheme, rest, ok := strings.Cut(text, "://")
 	if !ok {
@@ -88,7 +87,7 @@ func Parse(text string) (Address, error) {
 	return parseService(way.kind, scheme, u)
 }
 
-// known are the schemes, the one that may be meant alone.
+// known are the schemes, or only the one that may be meant.
 func known(given string) []string {
 	all := []string{"smtp", "smtps", "https", "http", "slack", "teams", "ntfy"}
 	if n := nearest.Name(given, all); n != "" && len(given) < 16 {

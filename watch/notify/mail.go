@@ -231,8 +231,7 @@ func (m mailbox) send(ctx context.Context, msg Message) error {
 	return errors.Join(err, closing)
 }
 
-// check logs in and asks whether the server takes mail from and to these people,
-// without sending any.
+// check logs in and checks whether the server takes mail from and to these people, without sending any.
 func (m mailbox) check(ctx context.Context) error {
 	c, s, err := m.connect(ctx)
 	if err != nil {

@@ -43,7 +43,7 @@ func ParseEvents(text string) ([]Event, error) {
 	return out, nil
 }
 
-// Message holds a message's contents. Its JSON is what a webhook gets, headed by Format and Schema;
+// Message holds a message's contents. A webhook gets its JSON, headed by Format and Schema;
 // docs/notifications.md describes every field.
 type Message struct {
 	Event   Event     `json:"event"`
@@ -75,11 +75,11 @@ type Run struct {
 	Ending   string     `json:"ending,omitempty"`
 	Why      string     `json:"why,omitempty"`
 	Verdict  string     `json:"verdict,omitempty"` // in one line
-	// Decisions holds what the run comes to, one for each family; missing before its end.
+	// Decisions are the run's decisions, one for each family; missing before its end.
 	Decisions []Decision `json:"decisions,omitempty"`
 }
 
-// Decision holds what a family of operations comes to.
+// Decision is the decision on a family of operations.
 type Decision struct {
 	Family   string `json:"family,omitempty"` // missing if there is one
 	Decision string `json:"decision"`         // use, keep, more, open or none
@@ -97,7 +97,7 @@ const (
 	Schema = 1
 )
 
-// Document holds what a webhook gets.
+// Document is the content for a webhook.
 type Document struct {
 	Format string `json:"format"`
 	Schema int    `json:"schema"`

@@ -26,8 +26,8 @@ func (a Address) Send(ctx context.Context, m Message) error {
 	return a.within(ctx, func(ctx context.Context) error { return send(ctx, m) })
 }
 
-// within does it in the time of one try, and leaves it behind when ctx ends: a
-// conversation by SMTP hears of that only by its own deadline.
+// within does it in the time of one try, and leaves it behind when ctx ends: a conversation by SMTP ends only by its
+// own deadline.
 func (a Address) within(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
@@ -138,7 +138,7 @@ func (a Address) sendUpTo(ctx context.Context, m Message, tries int) (err error)
 	return err
 }
 
-// each asks all addresses at the same time, and joins their errors.
+// each calls tell for all addresses at the same time, and joins their errors.
 func (n *Notifier) each(tell func(i int) error) error {
 	errs := make([]error, len(n.addresses))
 	var all sync.WaitGroup

@@ -123,7 +123,7 @@ func TestMailUnderTLS(t *testing.T) {
 	}
 }
 
-// Every service gets what its documentation asks for.
+// Every service gets what its documentation demands.
 func TestServices(t *testing.T) {
 	h := notifytest.NewHook(t)
 	host := strings.TrimPrefix(h.URL, "http://")

@@ -135,7 +135,7 @@ func teamsCard(m Message) any {
 	}}}
 }
 
-// ntfyBytes holds what ntfy shows of a message; a longer one becomes a file.
+// ntfyBytes is the most that ntfy shows of a message; a longer one becomes a file.
 const ntfyBytes = 3900
 
 // ntfyMessage is text, with the rest in headers.

@@ -105,7 +105,8 @@ func (s *soFar) of(live *drive.Live) Course {
 	return courseOf(length, s.counts)
 }
 
-// goneFor states how long a page may be away before it counts as left: one that is loaded again is away for a moment.
+// goneFor is the time that a page may be away before it counts as left: one that is loaded again is away for a
+// moment.
 const goneFor = 3 * time.Second
 
 // Watched reports whether a page is open in a browser.

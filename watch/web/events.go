@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// eventEvery states how often an open page gets what is new.
+// eventEvery is the time between two updates of an open page.
 const eventEvery = 500 * time.Millisecond
 
 // events sends a page what happens, from now until it goes away.

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Fleet holds what campaigns measure on many hosts.
+// Fleet describes the campaigns on many hosts.
 type Fleet struct {
 	Orders  []Order  `json:"orders"`
 	Hosts   []Worker `json:"hosts"`
@@ -28,7 +28,7 @@ type Order struct {
 	Layouts    []Estimate `json:"layouts,omitempty"`
 }
 
-// Estimate is how a layout differs from the baseline, so far. What is not known is absent.
+// Estimate is a layout's difference from the baseline, so far. What is not known is absent.
 type Estimate struct {
 	Layout  string   `json:"layout"`
 	Text    string   `json:"difference"`
@@ -68,7 +68,7 @@ type knownFleet struct {
 	body []byte // as JSON
 }
 
-// now returns what was heard last. Nil means nothing yet.
+// now returns the latest state. Nil means none yet.
 func (w *fleetWatch) now() *knownFleet {
 	w.mu.Lock()
 	defer w.mu.Unlock()

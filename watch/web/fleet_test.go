@@ -25,7 +25,7 @@ func campaigns(context.Context) (Fleet, error) {
 	}, Hosts: []Worker{{Host: "db1", Labels: []string{"storage=nvme"}, Working: true}, {Host: "db2"}}}, nil
 }
 
-// TestCampaignsOnThePage: hosts, what each is doing, estimates and failures; if Temporal is away what was heard last
+// TestCampaignsOnThePage: hosts, what each is doing, estimates and failures; if Temporal is away the last state
 // stays, with the reason.
 func TestCampaignsOnThePage(t *testing.T) {
 	var away atomic.Bool

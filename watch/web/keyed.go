@@ -15,7 +15,7 @@ import (
 	"filewise/internal/process"
 )
 
-// door holds what a file in the place of a socket holds: who can read it may ask the run.
+// door is the content of a file in the place of a socket: a reader of it may query the run.
 type door struct {
 	Address string           `json:"address"` // of this host alone
 	Key     string           `json:"key"`     // which a connection sends first

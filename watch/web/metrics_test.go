@@ -21,7 +21,7 @@ import (
 	"filewise/results/store"
 )
 
-// scraped returns what Prometheus' own parser reads from /metrics.
+// scraped returns the result of Prometheus' own parser for /metrics.
 func scraped(t *testing.T, s *Server) map[string]*dto.MetricFamily {
 	t.Helper()
 	r, err := http.Get(s.URL() + "metrics")
@@ -124,8 +124,7 @@ func TestMetrics(t *testing.T) {
 	dashboard(t, all)
 }
 
-// dashboard checks that all that Grafana's dashboard asks for is there, and that it
-// shows all that there is.
+// dashboard checks that all metrics of Grafana's dashboard are there, and that it shows all metrics.
 func dashboard(t *testing.T, all map[string]*dto.MetricFamily) {
 	t.Helper()
 	text, err := os.ReadFile("../../grafana/filewise.json")

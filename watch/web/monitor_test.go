@@ -118,13 +118,13 @@ func TestSlowBrowsers(t *testing.T) {
 	until(t, "nothing is left running", func() bool { return runtime.NumGoroutine() <= before })
 }
 
-// writing returns how many pages are being written to at this moment.
+// writing counts the pages that are being written to at this moment.
 func writing() int {
 	stacks := make([]byte, 1<<20)
 	return strings.Count(string(stacks[:runtime.Stack(stacks, true)]), "(*stream).write(")
 }
 
-// Another process asks through the socket, wherever the directory is.
+// Another process queries through the socket, wherever the directory is.
 func TestSocket(t *testing.T) {
 	d := finished(t)
 	for i, dir := range []string{filepath.Join(t.TempDir(), "live"), filepath.Join(t.TempDir(), strings.Repeat("x", 150), "live"),

@@ -11,7 +11,7 @@ import (
 	"filewise/results/store"
 )
 
-// picture holds what is to be shown at one moment; nothing in it changes any more.
+// picture is the content to be shown at one moment; nothing in it changes any more.
 type picture struct {
 	status  Status
 	run     measured // that is being measured. Nil means none, or it does not answer
@@ -29,7 +29,7 @@ type storedKey struct {
 	trials, failed int
 }
 
-// listEvery states how often the list of runs is read, from a store that a measuring process writes to.
+// listEvery is the time between two reads of the list of runs, from a store that a measuring process writes to.
 const listEvery = 5 * time.Second
 
 // current is the newest picture; those who ask at once share one.
@@ -61,8 +61,7 @@ func (s *Server) take(ctx context.Context, before picture) picture {
 	return p
 }
 
-// ask asks who measures: this process, or another one. The Progress that is known
-// already is filled in.
+// ask queries the measuring process: this one, or another. The Progress that is known already is filled in.
 func (s *Server) ask(ctx context.Context, before picture) (Status, measured) {
 	var all []measured
 	if s.local != nil {

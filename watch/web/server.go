@@ -27,7 +27,7 @@ var assets embed.FS
 // DefaultAddress is the page's address when none is given.
 const DefaultAddress = "127.0.0.1:8421"
 
-// Archive holds what is stored.
+// Archive is the access to stored runs.
 type Archive interface {
 	// Path is the store's file.
 	Path() string
@@ -40,14 +40,14 @@ type Archive interface {
 	Compare(ctx context.Context, before, after string) (any, error)
 }
 
-// Config states what a Server shows, and where.
+// Config sets a Server's content, and its address.
 type Config struct {
 	Address string // host:port. Empty means DefaultAddress; port 0: any
 	Token   filewise.Secret
 	Private string // a directory of this user's alone, for the file by which Open lets the browser in
 	Sockets string // the directory of other processes' sockets. Empty means none
 	Archive Archive
-	Fleet   func(context.Context) (Fleet, error) // asks what campaigns do. Nil means they are not shown
+	Fleet   func(context.Context) (Fleet, error) // returns the campaigns' state. Nil means they are not shown
 	Version string                               // of Filewise
 }
 
@@ -214,7 +214,7 @@ func (s *Server) state(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, map[string]any{"status": p.status, "problem": p.problem})
 }
 
-// MostListed is the number of runs that the page asks for at a time.
+// MostListed is the number of runs that the page loads at a time.
 const MostListed = 100
 
 // runs lists the newest runs, or those before one.

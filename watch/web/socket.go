@@ -58,7 +58,7 @@ func (l local) Do(_ context.Context, action string) error {
 // Expose lets other processes of this user ask, through a socket in a directory that no other user can enter. The
 // returned function ends it.
 func (m *Monitor) Expose(dir string) (closeIt func(), err error) {
-	return m.expose(dir, runtime.GOOS == "windows") // where sockets in directories came late, and have short paths
+	return m.expose(dir, runtime.GOOS == "windows") // sockets in directories came late there, and have short paths
 }
 
 func (m *Monitor) expose(dir string, overTCP bool) (closeIt func(), err error) {
@@ -130,7 +130,7 @@ type remote struct {
 	client    *http.Client
 }
 
-// Ask asks for an action of the run of another process, whose socket is in a directory.
+// Ask requests an action of the run of another process, whose socket is in a directory.
 func Ask(ctx context.Context, dir string, pid int, action string) error {
 	err := dialed(dir, socketName(pid)).Do(ctx, action)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -11,7 +11,7 @@ import (
 	"filewise/results/report"
 )
 
-// Status holds what is known of one run.
+// Status is the state of one run.
 type Status struct {
 	Store string `json:"store"` // the file that holds it
 	Run   int64  `json:"run"`
@@ -21,7 +21,7 @@ type Status struct {
 	Now      *Now      `json:"now"` // nil means no process measures it, or its process does not answer
 }
 
-// Now holds what a run is doing.
+// Now is a run's present work.
 type Now struct {
 	PID        int           `json:"pid"`
 	Cell       filewise.Cell `json:"cell"`
@@ -41,13 +41,13 @@ type Now struct {
 	Stopping        bool    `json:"stopping"`
 }
 
-// Counter is how far a counter has moved since the window began.
+// Counter is a counter's change since the window began.
 type Counter struct {
 	filewise.Delta
 	PerSecond *float64 `json:"per_second,omitempty"` // nil: it is a mean or a share
 }
 
-// counters returns what can be shown of the deltas of so much time.
+// counters returns the deltas of so much time that can be shown.
 func counters(deltas []filewise.Delta, since time.Duration) []Counter {
 	var out []Counter
 	for _, d := range deltas {
@@ -64,7 +64,7 @@ func counters(deltas []filewise.Delta, since time.Duration) []Counter {
 	return out
 }
 
-// Progress holds what a run has found so far, and what is left to do.
+// Progress holds a run's results so far, and the work left.
 type Progress struct {
 	Run        int64              `json:"run"`
 	State      string             `json:"state"`
@@ -104,7 +104,7 @@ type Line struct {
 // logLines is the number of lines of the log that are shown.
 const logLines = 200
 
-// ProgressOf returns what the trials of a run, as they are judged, show of it.
+// ProgressOf returns a run's progress by its trials, as they are judged.
 func ProgressOf(d report.Data) Progress {
 	p, j := d.Plan, d.Judgement
 	out := Progress{
@@ -134,7 +134,7 @@ func trialLines(d report.Data) []Line {
 	return out
 }
 
-// Plan holds what is done and what is left, as a table of layouts by blocks.
+// Plan is the finished and the remaining work, as a table of layouts by blocks.
 type Plan struct {
 	Blocks []int     `json:"blocks"` // the columns. 0 means the pilots
 	Rows   []PlanRow `json:"rows"`
@@ -223,7 +223,7 @@ func span(d report.Data) (first, last int) {
 	return max(0, last-planColumns+1), last
 }
 
-// maxBlocks returns how many blocks there can be.
+// maxBlocks returns the most blocks that there can be.
 func maxBlocks(d report.Data) int {
 	if n := d.Judgement.Schedule.MaxBlocks; n > 0 {
 		return n

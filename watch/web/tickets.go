@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// purpose holds what a ticket lets do.
+// purpose is the action that a ticket allows.
 type purpose int
 
 const (

@@ -58,7 +58,7 @@ func Newest(path string) (run store.Run, trials []filewise.Trial, err error) {
 	return run, trials, err
 }
 
-// AsPlanned checks that every trial is the one that the plan had next after the trials before it, so none is missing,
+// AsPlanned checks that every trial was the plan's next after the trials before it, so none is missing,
 // out of order or measured twice; it reports whether the plan is complete.
 func AsPlanned(plan experiment.Plan, trials []filewise.Trial) (complete bool, err error) {
 	for i, t := range trials {

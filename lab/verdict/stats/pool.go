@@ -10,7 +10,7 @@ import (
 // Effect is the estimate of one experiment, with its standard error.
 type Effect struct{ Value, SE float64 }
 
-// Pooled holds what several experiments say together: effects differ from one to the next around a mean, by a normal
+// Pooled is the common result of several experiments: effects differ from one to the next around a mean, by a normal
 // distribution with standard deviation Tau.
 type Pooled struct {
 	N          int
@@ -20,7 +20,7 @@ type Pooled struct {
 	// I2 is the share, from 0 to 1, of the estimates' variance that is not error of
 	// measurement.
 	I2 float64
-	// Next is where the effect of one further experiment is to be expected; NaN of two.
+	// Next is the expected range of the effect of one further experiment; NaN of two.
 	Next Interval
 }
 
@@ -113,7 +113,7 @@ func next(y, v []float64, confidence float64) Interval {
 }
 
 // tauOf is the τ² with which the weighted spread is that: the limits of its interval by Q-profile (Viechtbauer 2007)
-// if that is a quantile of χ². 0: no τ² makes it as large.
+// if that is a quantile of χ². 0 means no τ² makes it as large.
 func tauOf(y, v []float64, spread float64) float64 {
 	larger := func(tau2 float64) bool { return weigh(y, v, tau2).spread > spread }
 	if !larger(0) {

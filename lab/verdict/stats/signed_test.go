@@ -69,9 +69,8 @@ func cumulative(p []float64, w float64) float64 {
 	return sum
 }
 
-// HodgesLehmann is the median of the Walsh averages (means of all pairs,
-// each value with itself too), with the interval that inverts the signed-rank
-// test. Achieved is its confidence, at least the one asked for.
+// HodgesLehmann is the median of the Walsh averages (means of all pairs, each value with itself too), with the
+// interval that inverts the signed-rank test. Achieved is its confidence, at least the demanded one.
 type HodgesLehmann struct {
 	Estimate float64
 	CI       Interval

@@ -64,7 +64,7 @@ func (p *parser) noDuration(why string) string {
 		"in the order of the trials, call the column duration"))
 }
 
-// judgeable names the columns that look like rates, or states what else can be done.
+// judgeable names the columns that look like rates, or the other remedy.
 func (p *parser) judgeable(otherwise string) string {
 	var rates []string
 	for _, name := range p.ignored {

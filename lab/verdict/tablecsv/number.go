@@ -16,15 +16,15 @@ import (
 // groupings are the characters that stand between thousands and never before a fraction.
 const groupings = " '’\u00a0\u2007\u2009\u202f"
 
-// form holds what the numbers of one column have shown of their form.
+// form is the form that the numbers of one column have shown.
 type form struct {
 	certain, whole bool // a fraction's point that nothing else can be; a whole number without one
 	line, column   int  // of the first number that may be a thousand or a fraction. 0 means there is none
 	text           string
 }
 
-// parseNumber reads a number of column i. Its errors are strconv's, or of a form that has no one
-// meaning; these say why.
+// parseNumber reads a number of column i. Its errors are strconv's, or of a form that has no one meaning; these give
+// the reason.
 func (p *parser) parseNumber(text string, i int) (x float64, why string, err error) {
 	bare, why := p.ungrouped(text)
 	if why != "" {

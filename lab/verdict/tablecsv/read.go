@@ -15,8 +15,8 @@ func ReadAll(r io.Reader) ([]Input, error) { return Options{}.ReadAll(r) }
 // *Error, or of the reader.
 func Read(r io.Reader, family string) (Input, error) { return Options{Family: family}.Read(r) }
 
-// Options are how a file is read. The zero value reads the first family, and refuses numbers
-// that could mean two things.
+// Options set how a file is read. The zero value reads the first family, and refuses numbers that could mean two
+// things.
 type Options struct {
 	Family string
 	// Decimal stands before fractions, a comma or a point, and the other one between thousands. If

@@ -49,7 +49,7 @@ func csvOf(r *rand.Rand, layouts, lines int, memory, drift float64, blocks bool)
 	return out.String()
 }
 
-// readings counts what becomes of files: refused, put together, and judged wrongly.
+// readings counts the results of files: refused, put together, and judged wrongly.
 type readings struct{ refused, together, wrong int }
 
 func readMany(t *testing.T, n int, judge bool, make func() string) (out readings) {

@@ -24,7 +24,7 @@ const (
 	maxLine     = 1 << 20 // bytes, with what is read ahead: each field of it takes memory
 )
 
-// Input holds what a file holds of one family of operations.
+// Input is a file's content for one family of operations.
 type Input struct {
 	Family  string        // empty: it names none
 	Layouts []string      // in the order in which they first appear
@@ -288,7 +288,7 @@ const maxThroughput = 1e100
 // calibration is the family of the probes in a file that Filewise exported.
 const calibration = "calibration"
 
-// otherFamily reports whether a line is of another family than the one that is read: they are judged one by one.
+// otherFamily reports whether a line is of another family than the present one: they are judged one by one.
 func (p *parser) otherFamily(fields []string) (bool, error) {
 	family := p.at.field(fields, p.at.family)
 	switch {

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Course holds what happened over time: single lines or bands, and their median.
+// Course is a course over time: single lines or bands, and their median.
 type Course struct {
 	Unit   string     // of the values
 	Step   float64    // seconds between points

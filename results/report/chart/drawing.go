@@ -25,14 +25,14 @@ type Drawing struct {
 // Looks counts the shapes and colours there are: marker mkN and class lN.
 const Looks = 8
 
-// Look returns how a layout is drawn: by colour and by shape, so that either does. Those beyond the eighth pair them
+// Look returns a layout's look: by colour and by shape, so that either does. Layouts beyond the eighth pair them
 // differently.
 func Look(i int) (colour, shape int) { return i % Looks, (i + i/Looks) % Looks }
 
 func px(x float64) string      { return strconv.FormatFloat(math.Round(x*10)/10, 'f', -1, 64) }
 func portion(x float64) string { return strconv.FormatFloat(math.Round(x*100)/100, 'f', -1, 64) + "%" }
 
-// tag writes an element, with a text that shows where a pointer rests on it.
+// tag writes an element, with a text that shows when a pointer rests on it.
 func (d *Drawing) tag(name, class, tip, attributes string) {
 	fmt.Fprintf(&d.body, `<%s class="%s"%s %s`, name, class, paint(name, class), attributes)
 	if tip == "" {
@@ -198,7 +198,7 @@ func (d *Drawing) Levels(y Scale, values []float64, label func(float64) string) 
 	}
 }
 
-// longestTitle is as long as one line of the narrowest drawing has room for.
+// longestTitle is the length that fits on one line of the narrowest drawing.
 const longestTitle = 44
 
 // title names an axis and its unit, at the left or right edge; brief is for a long one.

@@ -99,7 +99,7 @@ func factorTicks(lo, hi float64) []float64 {
 	return out
 }
 
-// thinned leaves every k-th value, the one that is no difference among them.
+// thinned leaves every k-th value, the zero difference among them.
 func thinned(ticks []float64, n int) []float64 {
 	every, one := (len(ticks)+n-1)/max(n, 1), 0
 	for i, x := range ticks {

@@ -138,9 +138,8 @@ type Estimate struct {
 	X, Lo, Hi, Raw          float64 // effects. NaN means none
 }
 
-// Dots draws a line for each of rows: an interval, its estimate, and where it
-// differs the plain one. Names and numbers stand above the bars, so that it is
-// as good on a phone.
+// Dots draws a line for each of rows: an interval, its estimate, and if it differs the plain one. Names and numbers
+// stand above the bars, so that it also suits a phone.
 func Dots(rows []Estimate, e Effects, label string) template.HTML {
 	const bar, axis = 22, 42
 	d := Drawing{}

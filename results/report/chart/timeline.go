@@ -42,7 +42,7 @@ type Timeline struct {
 	Marks  []Mark // in their order
 	Lo, Hi float64
 	Drift  map[int]float64 // by block: what all lanes have in common
-	// Band states what a part of a lane has, if the marks are too many to show each. Nil means they are not.
+	// Band describes a part of a lane, if the marks are too many to show each. Nil means they are not.
 	Band   func(values []float64) string
 	End    string // the time of day
 	Events []Event

@@ -21,7 +21,7 @@ const (
 	All    = Paper | Terminal | Screen
 )
 
-// Document holds what is written.
+// Document is the content to write.
 type Document struct {
 	Title     string        // of the window
 	Generator string        // the program that measured, and its version
@@ -69,7 +69,7 @@ type List []string
 // Notice is a warning with its remedy, which may be empty.
 type Notice struct{ Message, Remedy string }
 
-// Code holds what is typed.
+// Code is text to type.
 type Code string
 
 // Figure is one drawing, or several small ones. It is shown in HTML alone, so that the table next to it has the
@@ -77,7 +77,7 @@ type Code string
 type Figure struct {
 	ID, Caption string
 	Legend      []Swatch
-	LegendOf    string // what the legend is about, for those who hear it
+	LegendOf    string // the legend's subject, for screen readers
 	Drawings    []Drawing
 	Grid        bool // small drawings side by side, even if there is one
 }
@@ -98,7 +98,7 @@ type Swatch struct {
 	Icon template.HTML
 }
 
-// Fold holds what is folded away on a screen. Where Print is not set it is on no paper, and not in Markdown.
+// Fold is folded away on a screen. If Print is not set it is on no paper, and not in Markdown.
 type Fold struct {
 	Summary string
 	Print   bool
@@ -152,8 +152,7 @@ func Write(w io.Writer, d Document, format string, opts TerminalOptions) error {
 	return WriteTerminal(w, d, opts)
 }
 
-// Tables are all that a document has, in their order; one that a page shows in two parts
-// is one.
+// Tables are all tables of a document, in their order; one that a page shows in two parts is one.
 func (d Document) Tables() []Values {
 	var out []Values
 	for _, s := range d.Sections {

@@ -87,8 +87,7 @@ func TestNarrowTerminals(t *testing.T) {
 	}
 }
 
-// Where nothing may be left out or wrapped, lines still end at the terminal's edge, and
-// lose no word but names' ends.
+// If nothing may be left out or wrapped, lines still end at the terminal's edge, and lose no word but names' ends.
 func TestTooNarrowTerminals(t *testing.T) {
 	const says = "not resolvable here (factor > 100)"
 	out := Print(TerminalOptions{Width: 50}, Everywhere(Tabulate(Table{}, []speed{{layout: "6 files"}},

@@ -115,7 +115,7 @@ func (h Headline) Start() string {
 	return strings.TrimSuffix(start, ".") + "."
 }
 
-// Rest returns what comes after it.
+// Rest returns the text after it.
 func (h Headline) Rest() string {
 	_, rest, _ := strings.Cut(string(h), ". ")
 	return rest

@@ -20,7 +20,7 @@ type Column struct {
 	Head   string
 	Unit   string // of the values, for programs. Empty means they have none, or Head has it
 	Class  string // num (to the right), nb (one line), words, path
-	Names  bool   // it states what the row is about
+	Names  bool   // it names the row's subject
 	In     Formats
 	Wraps  bool // a narrow terminal has it in several lines
 	Sparer int  // on a narrow terminal the highest is left out first. 0 means never
@@ -67,7 +67,7 @@ func Tabulate[T any](t Table, rows []T, columns ...Of[T]) Table {
 	return t
 }
 
-// Name is the column that states what a row is about.
+// Name is the column of the row's subject.
 func Name[T any](head string, text func(T) string) Of[T] {
 	c := Words(head, text)
 	c.Names = true
@@ -90,7 +90,7 @@ func Cells[T any](head string, cell func(T) Cell) Of[T] {
 // As gives a column its class.
 func (c Of[T]) As(class string) Of[T] { c.Class = class; return c }
 
-// Spare states how soon a narrow terminal does without a column: the highest first.
+// Spare sets the order in which a narrow terminal leaves columns out: the highest first.
 func (c Of[T]) Spare(n int) Of[T] { c.Sparer = n; return c }
 
 // Wrapped lets a narrow terminal break the lines of a column.

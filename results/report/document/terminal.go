@@ -16,7 +16,7 @@ type TerminalOptions struct {
 	Short bool // what fits on a screen
 }
 
-// screenLines holds what a screen holds above the prompt that follows.
+// screenLines is the number of lines of a screen above the prompt that follows.
 const screenLines = 23
 
 // WriteTerminal writes what a document has for a terminal, an empty line between sections. Brief texts and warnings
@@ -40,7 +40,7 @@ func WriteTerminal(w io.Writer, d Document, opts TerminalOptions) error {
 	return nil
 }
 
-// Print returns how a terminal shows blocks, those that Everywhere or OnTerminal name.
+// Print returns blocks as a terminal shows them, including the ones that Everywhere or OnTerminal name.
 func Print(opts TerminalOptions, blocks ...Block) string {
 	p := newPage(opts)
 	p.blocks(blocks, false)
@@ -279,8 +279,8 @@ type textColumn struct {
 	width int
 }
 
-// narrowest is how far a column is wrapped; shortName is how far a row's name is cut
-// while others can be wrapped, shortestName how far at all.
+// narrowest is the least width to which a column is wrapped; shortName is the length to which a row's name is cut
+// while others can be wrapped, shortestName the least at all.
 const (
 	narrowest    = 10
 	shortName    = 12
@@ -304,7 +304,7 @@ func widestAfterFirst(cols []textColumn) int {
 	return widest
 }
 
-// spare returns how much narrower wrapping can make a column.
+// spare returns the width that wrapping can save in a column.
 func (c textColumn) spare() int {
 	if !c.Wraps {
 		return 0

@@ -40,7 +40,7 @@ type Mail struct {
 // Security is when a mail server speaks TLS, with a certificate that no client trusts.
 type Security int
 
-// What a mail server asks for.
+// A mail server's demands.
 const (
 	Clear    Security = iota
 	StartTLS          // before anybody may log in
@@ -76,7 +76,7 @@ func NewMailWith(t *testing.T, security Security, mechanism string) *Mail {
 // Got are the letters as they came, and To who they are for.
 func (s *Mail) Got() []string { s.mu.Lock(); defer s.mu.Unlock(); return slices.Clone(s.got) }
 
-// Secure returns how many letters came by TLS.
+// Secure counts the letters that came by TLS.
 func (s *Mail) Secure() int { s.mu.Lock(); defer s.mu.Unlock(); return s.secure }
 
 // To is for whom the letters are.
@@ -104,7 +104,7 @@ func (s *session) Auth(mechanism string) (sasl.Server, error) {
 	return sasl.NewPlainServer(func(_, user, password string) error { return enter(user, password) }), nil
 }
 
-// login asks for the user, and then for the password.
+// login prompts for the user, and then for the password.
 type login struct {
 	enter func(user, password string) error
 	said  []string

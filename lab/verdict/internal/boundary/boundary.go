@@ -91,7 +91,7 @@ func spent(alpha, rho float64, n, nmax int) float64 {
 	return alpha * math.Pow(float64(n)/float64(nmax), rho)
 }
 
-// Increment is the error to be used at block n, where the first look is.
+// Increment is the error to be used at block n, with the first look at first.
 func Increment(alpha, rho float64, n, nmax, first int) float64 {
 	if n == first {
 		return spent(alpha, rho, n, nmax)

@@ -93,7 +93,7 @@ func dunnett(alpha float64, m, sides int) float64 {
 	return lo
 }
 
-// anyOf returns how likely any of m comparisons is beyond the limit that each is beyond with the chance a.
+// anyOf returns the probability that any of m comparisons is beyond the limit that each is beyond with the chance a.
 func anyOf(a float64, m, sides int) float64 {
 	c := -distuv.UnitNormal.Quantile(a / float64(sides))
 	sum, all := 0.0, 0.0
@@ -168,8 +168,8 @@ func (w *walk) step(kernel []float64) {
 	}
 }
 
-// cut finds beyond where the upper tail of the walk has a mass, and takes that away, of two sides
-// below as well. A cell's mass lies evenly over its width.
+// cut finds the limit beyond which the upper tail of the walk has a mass, and takes that away, of two sides below as
+// well. A cell's mass lies evenly over its width.
 func (w *walk) cut(mass float64, sides int) float64 {
 	beyond, i := 0.0, w.half+w.reach
 	for i > w.half && beyond+w.density[i]*gridWidth < mass {
