@@ -414,10 +414,9 @@ func FillWarnings(final []File) []Warning {
 // Lifecycle times a server's events other than work, for engines whose server Filewise may stop, kill and start.
 // Sessions end with the server.
 type Lifecycle interface {
-	// Checkpoint writes everything dirty to the data files and reports how long
-	// that took.
+	// Checkpoint writes everything dirty to the data files and returns the time that took.
 	Checkpoint(context.Context) (time.Duration, error)
-	// Shutdown stops the server cleanly and reports how long that took.
+	// Shutdown stops the server cleanly and returns the time that took.
 	Shutdown(context.Context) (time.Duration, error)
 	// Crash ends the server without warning, as a power cut would end it.
 	Crash(context.Context) error

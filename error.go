@@ -111,7 +111,7 @@ func SeesRefusals(ctx context.Context) func(Refusal) {
 	return see
 }
 
-// Class states what kind of failure an operation of a workload ended in.
+// Class is the kind of failure that an operation of a workload ended in.
 type Class string
 
 // The classes of failures.

@@ -119,15 +119,15 @@ func ValueOf(facts []Fact, name, absent string) string {
 	return absent
 }
 
-// Address is where an external server is and who asks. It has no secret but
-// Password and Secrets, which are never stored.
+// Address holds an external server's address and account. It has no secret except Password and Secrets, which are
+// never stored.
 type Address struct {
 	Scheme string `json:"scheme"` // as given: "postgres", "mariadb", …
 	// Host is a name or address, or the directory or path of a Unix socket. Empty means the driver's default.
 	Host string `json:"host"`
 	Port int    `json:"port,omitempty"` // 0: the engine's usual one
 	User string `json:"user,omitempty"`
-	// Path holds what stands behind the host: a database, an Oracle service, a SQL Server instance.
+	// Path is the part behind the host: a database, an Oracle service, a SQL Server instance.
 	Path string `json:"path,omitempty"`
 	// Options are the driver's own, TLS among them, from the URL's query.
 	Options map[string]string `json:"options,omitempty"`
@@ -208,10 +208,10 @@ func (s Secret) String() string {
 	return hidden
 }
 
-// LogValue returns what slog shows.
+// LogValue returns the text for slog.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// MarshalText returns what JSON and other encodings store.
+// MarshalText returns the text for JSON and other encodings.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText refuses: a secret is never read from what was stored.

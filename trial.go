@@ -204,7 +204,7 @@ const (
 // Condition is one of the conditions under which a run answers a question about files.
 type Condition struct {
 	Name ConditionName `json:"name"`
-	// Measured holds what was found, in words; empty if Unknown.
+	// Measured is the finding, in words; empty if Unknown.
 	Measured string `json:"measured,omitempty"`
 	// Threshold is from when the condition holds, in words.
 	Threshold string `json:"threshold"`

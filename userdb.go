@@ -15,11 +15,11 @@ type Capturer interface {
 	ReadLog(r io.Reader, database string, each func(LoggedStatement)) error
 }
 
-// Watcher asks one database. Whatever it asks is light, and has a time limit.
+// Watcher queries one database. Each query is light, and has a time limit.
 type Watcher interface {
 	// Server is product and version.
 	Server() string
-	// Counted are the statements that the server has counted since it counts, without their values. Where it does not
+	// Counted are the statements that the server has counted since it counts, without their values. If it does not
 	// count, the error states what to do.
 	Counted(context.Context) ([]CountedStatement, error)
 	// Sessions counts the database's sessions: the ones executing something now, and all.
@@ -70,7 +70,7 @@ type LoggedStatement struct {
 
 // Shape is a statement without its values.
 type Shape struct {
-	// Pieces holds what stands before, between and behind the values: one more than these.
+	// Pieces are the texts before, between and behind the values: one more than these.
 	Pieces []string
 	Values []ValueUse
 	Tables []string // that it names; some may be none
@@ -95,7 +95,7 @@ func (s *Shape) Keep(constants []string) {
 	}
 }
 
-// Use holds what a statement does with a value.
+// Use is the role of a value in a statement.
 type Use string
 
 // The uses of values. A lower and an upper bound of one column are a range.
@@ -117,14 +117,14 @@ const (
 	UseSpan Use = "span"
 )
 
-// ValueUse is where a value stands.
+// ValueUse is a value's place in a statement.
 type ValueUse struct {
 	Table, Column string // empty: not known
 	// Part is the column of Table's new row that an expression with the value makes. Empty means none.
 	Part string
 	Use  Use
 	Type ColumnType // if the server returns it
-	Said string     // its type in the server's words, where a study draws none of that kind
+	Said string     // its type in the server's words, if a study draws none of that kind
 	// Literal holds the value of a limit, an offset or a span. Empty means the server does not return it.
 	Literal string
 	Text    string // in the statement. Empty means a parameter stands there
@@ -133,7 +133,7 @@ type ValueUse struct {
 	Number   int // values of one number are the same. 0 means none
 }
 
-// ColumnType holds what kind of values a column has.
+// ColumnType is the kind of values in a column.
 type ColumnType string
 
 // The kinds of values.
@@ -217,7 +217,7 @@ type Inspector interface {
 	Inspect(context.Context, Target) (Inspection, error)
 }
 
-// Inspection holds a target's facts about its files, and facts alone; package inspect states what they are worth.
+// Inspection holds a target's facts about its files, and facts alone; package inspect interprets them.
 type Inspection struct {
 	Server string `json:"server"` // product and version
 	Local  bool   `json:"local"`  // the server runs on this host
@@ -233,7 +233,7 @@ type Inspection struct {
 	// Figures are the numbers with the names below that the server returns.
 	Figures  map[string]float64 `json:"figures,omitempty"`
 	Settings map[string]string  `json:"settings,omitempty"`
-	// Places are where further files may be put.
+	// Places are possible places of further files.
 	Places []Place `json:"places,omitempty"`
 	Gaps   []Gap   `json:"gaps,omitempty"`
 }
@@ -261,7 +261,7 @@ const (
 	FigureSessions   = "sessions"                        // connected now, without Filewise's own
 )
 
-// Place is where files may be put: a volume as --volume takes it.
+// Place is a possible place of files: a volume as --volume takes it.
 type Place struct {
 	Volume
 	// Path is its directory on the server's host, and Device the storage below.
@@ -270,7 +270,7 @@ type Place struct {
 	Device string `json:"device,omitempty"`
 }
 
-// FileUse states what a group's files are for.
+// FileUse is the purpose of a group's files.
 type FileUse string
 
 // The uses of files.
@@ -281,7 +281,7 @@ const (
 	UseUndo FileUse = "undo"
 )
 
-// Fill states how a group's files are filled.
+// Fill is the way in which a group's files are filled.
 type Fill string
 
 // The ways of filling.
@@ -309,8 +309,7 @@ type FileGroup struct {
 	Files []FileInspect `json:"files"`
 	// RowBytes is the mean size of a row, without what the server adds, by its own statistics. 0 means not known.
 	RowBytes float64 `json:"row_bytes,omitempty"`
-	// Inserted and Changed (updated or deleted) are rows since Inspection.Since, where
-	// the server counts them by table.
+	// Inserted and Changed (updated or deleted) are rows since Inspection.Since, if the server counts them by table.
 	Inserted float64 `json:"rows_inserted,omitempty"`
 	Changed  float64 `json:"rows_changed,omitempty"`
 	// Fragments counts virtual log files of SQL Server. 0 means the engine has none, or does not report them.
@@ -358,18 +357,18 @@ type Migrator interface {
 	// scripts; nothing of them is executed. What the layout cannot hold is an error that names it, as the server
 	// does.
 	Migrate(context.Context, Target, Wish) (Migration, error)
-	// Release returns what of a version two servers must have in common for a result of the one to say something of
+	// Release returns the part of a version that two servers must have in common for a result of the one to hold for
 	// the other: "PostgreSQL 16.3 on x86_64" → "16".
 	Release(version string) string
 	// TableRoles are the roles of the files that hold a trial's tables with their indexes, as Migration.Bytes counts them.
 	TableRoles() []Role
 }
 
-// Wish is the layout that a user's database is to have. The target's volumes are where
-// it places files, as its server names them; an empty Dir is the database's own place.
+// Wish is the layout that a user's database is to have. It places files on the target's volumes, as its server names
+// them; an empty Dir is the database's own place.
 type Wish struct {
 	Layout   Layout
-	Database string   // empty: the one that the address names
+	Database string   // empty: the address's database
 	Tables   []string // that are to be spread, as the user names them. Empty means the large ones
 	Run      int64    // makes the names of what the script creates
 }
@@ -419,15 +418,15 @@ type MigrationStep struct {
 type CustomSQL struct {
 	// Tables lists the tables that the layout spreads. The set-up creates them, and places them by {{spread "NAME"}}.
 	Tables []CustomTable `json:"tables,omitempty"`
-	// Setup is executed once in each build. Its texts are templates, of which the engine states what they may hold.
+	// Setup is executed once in each build. Its texts are templates; the engine defines their fields.
 	Setup []CustomText `json:"setup,omitempty"`
 	// From is a dump of a database, which fills each build in the place of the set-up. Empty means there is none.
 	From string `json:"from,omitempty"`
 	// Sections are keyed by the names of Phase.Sections and the names that Querier.Query gets. A section of several
 	// statements is a transaction.
 	Sections map[string]CustomSection `json:"sections"`
-	// ShardBy is the parameter whose value, modulo their number, is the file of an operation, where files are
-	// databases of their own. Empty means a connection has files of its own.
+	// ShardBy is the parameter whose value, modulo their number, is the file of an operation, if files are databases
+	// of their own. Empty means a connection has files of its own.
 	ShardBy string `json:"shard_by,omitempty"`
 }
 

@@ -196,7 +196,7 @@ type Index struct {
 // files are of whole values.
 type Sharding struct {
 	Of     string `json:"of"`     // what a value stands for: "warehouse"
-	Option string `json:"option"` // the option that states how many there are: "--warehouses"
+	Option string `json:"option"` // the option that sets their number: "--warehouses"
 	Values int64  `json:"values"`
 }
 

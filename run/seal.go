@@ -19,7 +19,7 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// keyBytes states how long a key is.
+// keyBytes is the length of a key.
 const keyBytes = 32
 
 // Key is in a file of the user's alone. The zero Key seals nothing, and no seal is its own.
