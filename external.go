@@ -152,7 +152,6 @@ func Grants(needs []Need) (all []string) {
 	return all
 }
 
-// NeedsOf are the needs of a command.
 func NeedsOf(needs []Need, command string) (all []Need) {
 	for _, n := range needs {
 		if slices.Contains(n.Commands, command) || slices.Contains(n.Parts, command) {

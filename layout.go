@@ -217,7 +217,6 @@ func Those[T any](all []T, wanted func(T) bool) (out []T) {
 	return out
 }
 
-// LayoutNames returns the layouts' names.
 func LayoutNames(all []Layout) []string { return Each(all, func(l Layout) string { return l.Name }) }
 
 // Role is a file's purpose.

@@ -39,7 +39,7 @@ type Counter struct {
 	Unit  string
 	Value float64
 	Class WaitClass // of a wait, whose event is the name. Empty means it is none
-	File  string    // the path of the file that it is of alone. Empty means of all
+	File  string    // the path of the file that it is of alone. Empty means all
 }
 
 // Delta is a counter's change over the measured window.

@@ -17,8 +17,8 @@ const (
 	shellPowerShell
 )
 
-// CommandLine is a command as a user types it: in a form that sh, cmd and PowerShell read the same way if there is
-// one, else in the form of the shell from which this process was started.
+// CommandLine is a command as a user types it. The form is one that sh, cmd and PowerShell read the same way if there
+// is one, else the form of the shell from which this process was started.
 func CommandLine(args ...string) string {
 	in := shellSh
 	if runtime.GOOS == "windows" {

@@ -58,7 +58,7 @@ type Measure struct {
 	Slices      []int64       `json:"slices"`
 	// Hist is the HDR histogram (V2 compressed) of the latencies of calls, in µs.
 	Hist []byte `json:"hist,omitempty"`
-	// Errors counts the failures of operations by class, those tried again included. Absent means none.
+	// Errors counts the failures of operations by class, including the ones tried again. Absent means none.
 	Errors map[Class]int64 `json:"errors,omitempty"`
 	// Types are the parts of the operations' types, by name, if there are several. Absent means there is one.
 	Types  map[string]TypeMeasure `json:"types,omitempty"`

@@ -159,8 +159,8 @@ func (s Study) secret() error {
 	return nil
 }
 
-// Start has every experiment measured on every one of the hosts, or with any on one of them each that fits, and
-// returns the orders by their ids. Orders started before by that name go on unchanged: n counts new ones.
+// Start has every experiment measured on every one of the hosts, or with any each on one host that fits. It returns
+// the orders by their ids. Orders started before by that name go on unchanged: n counts new ones.
 func (c Campaigns) Start(ctx context.Context, name string, s Study, hosts []Present, any bool, patience time.Duration) (ids []string, n int,
 	err error) {
 	if err := s.secret(); err != nil {
@@ -205,8 +205,8 @@ func (c Campaigns) Start(ctx context.Context, name string, s Study, hosts []Pres
 	return ids, int(begun.Load()), err
 }
 
-// anyOf chooses for an experiment the host that has it by an order that is known, else one that works and has its
-// engine, and its volumes by name if any does: all of these in turns, from one on that follows from the campaign's
+// anyOf chooses a host for an experiment: the one that has it by an order that is known. Else one that works and has
+// its engine, and its volumes by name if any does. These come in turns, from one on that follows from the campaign's
 // name, so that not all campaigns begin with the same.
 func (s Study) anyOf(campaign string, known []string, hosts []Present) func(string) ([]string, error) {
 	turn := map[string]int{} // by engine

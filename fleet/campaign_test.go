@@ -89,8 +89,8 @@ func TestAnotherMachineByTheSameName(t *testing.T) {
 	}
 }
 
-// two is a Temporal with a campaign that can be read and one that cannot, and with two hosts, the worker of one of
-// which has announced its end.
+// two is a Temporal with two campaigns, of which one can be read, and with two hosts, of which one's worker has
+// announced its end.
 type two struct {
 	workflowservice.UnimplementedWorkflowServiceServer
 	t     *testing.T

@@ -157,7 +157,7 @@ func (c Campaigns) List(ctx context.Context) (Listed, error) {
 	return Listed{Campaigns: Sums(states), Hosts: hosts}, err
 }
 
-// Sum counts the orders of a campaign are in which condition.
+// Sum counts the orders of a campaign by condition.
 type Sum struct {
 	Campaign string         `json:"campaign"`
 	Orders   map[string]int `json:"orders"`

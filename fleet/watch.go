@@ -18,7 +18,6 @@ import (
 	"filewise/watch/web"
 )
 
-// States returns the orders' states.
 func (c Campaigns) States(ctx context.Context, orders []string) (out []State, err error) {
 	out = make([]State, len(orders))
 	c.silent.Store(false) // a worker may have come

@@ -32,9 +32,9 @@ type progress struct {
 	began int // steps of the histories before
 
 	// Of changeAhead, when the workflow began. From 1 on the host gets the request for a trial while it measures the
-	// one before, so that it never waits, and what it has comes home on the way. From 2 on the host's first request
-	// is to open the run, which a pause takes back while the host measures something else, and a new history begins
-	// with what has come home.
+	// one before. So it never waits, and what it has comes home on the way. From 2 on the host's first request is to
+	// open the run, which a pause takes back while the host measures something else. A new history begins with what
+	// has come home.
 	version workflow.Version
 	ahead   *asking // nil: nothing is
 	kept    int     // trials at the bundle's last request
@@ -165,9 +165,8 @@ func (e *progress) bring(ctx workflow.Context) (lost bool) {
 	return false
 }
 
-// From leastKept trials on what a host has comes home whenever it has grown by a quarter, so
-// that hardly more than a fifth goes with a host that is lost for good. It is read between two
-// trials.
+// From leastKept trials on a host's bundle comes home whenever it has grown by a quarter. So hardly more than a fifth
+// goes with a host that is lost for good. It is read between two trials.
 const leastKept, mostKeptParts = 4, 4
 
 func (e *progress) due(trials int) bool { return trials >= leastKept && 4*trials >= 5*e.kept }

@@ -16,8 +16,8 @@ import (
 	"filewise/run/plan"
 )
 
-// budgetForStorage counts the times as long as measuring the storage a run's budget must be for the run to do it by
-// itself.
+// budgetForStorage is the factor by which a run's budget must exceed the time of measuring the storage for the run to
+// do it by itself.
 const budgetForStorage = 20
 
 // ceilings are the storage's limits as probes use them.

@@ -82,7 +82,6 @@ func (f *resultFlags) judge(s gate.Suite, subjects []gate.Subject) []gate.Outcom
 	return s.Outcomes
 }
 
-// judgeRun judges a run for its report.
 func (f *resultFlags) judgeRun(d *report.Data) {
 	s := gate.Suite{Name: fmt.Sprintf("run %d", d.RunID), Started: d.Started, Took: d.Judgement.Elapsed}
 	s.Headline, s.Properties = report.Verdict(*d), archive.Properties(d.Judgement)

@@ -23,10 +23,9 @@ custom:
     look: {sql: "SELECT net FROM orders WHERE id = :id"}
 `
 
-// SIGKILL at random moments of what works on a database of the user's: the next start and clean
-// leave nothing on the server, on disk and of processes, the database is the same, what was
-// written is whole, and the command comes to its end. proof/attack kills 8 of each command, as
-// root also in containers; without it there is one kill of two.
+// SIGKILL at random moments of work on a database of the user's. The next start and clean leave nothing on the
+// server, on disk and of processes. The database is the same, what was written is whole, and the command comes to its
+// end. proof/attack kills 8 of each command, as root also in containers; without it there is one kill of two.
 func TestKillOwn(t *testing.T) {
 	t.Parallel()
 	servers := map[string]func(*testing.T) *owned{"postgres": ownPostgres}

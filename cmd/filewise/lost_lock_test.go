@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// asLock reports on a server who has the measuring lock, ends that session, and lets another session take it as soon
-// as it is free, for a while.
+// asLock reports on a server who has the measuring lock, and ends that session. For a while it lets another session
+// take the lock as soon as it is free.
 type asLock struct{ holder, end, steal string }
 
 var lockOfInnoDB = asLock{"SELECT IFNULL(IS_USED_LOCK('filewise measures'), '')", "KILL CONNECTION %s",

@@ -43,10 +43,9 @@ const ownLayout = "8 files"
 const ownWork = "SELECT net FROM orders WHERE id = 7; BEGIN; UPDATE orders SET net = 1 WHERE id = 9; ROLLBACK; " +
 	"SELECT note FROM orders WHERE id = 11; SELECT count(*) FROM orders WHERE id BETWEEN 3 AND 3 + 4;\n"
 
-// What a DBA does: a look at the server, a study of its work, a run on copies of the
-// database with 1, 4 and 8 files, a report, the script, and the script executed on a copy,
-// there and back; then its backups tuned, and one made and restored by the script that came of
-// it. The original is at work all the time, and its dump the same afterwards.
+// A DBA's way: a look at the server, a study of its work, a run on copies of the database with 1, 4 and 8 files, a
+// report. Then the script, executed on a copy, there and back. Then its backups tuned, and one made and restored by
+// the resulting script. The original is at work all the time, and its dump the same afterwards.
 func TestOwnDatabase(t *testing.T) {
 	t.Parallel()
 	servers := map[string]func(*testing.T) *owned{"mariadb": ownMariaDB, "postgres": ownPostgres}

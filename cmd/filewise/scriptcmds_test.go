@@ -59,9 +59,8 @@ func split(args []string) []string {
 	return out
 }
 
-// refused CODE PATTERN PROGRAM [ARG …] runs a program that ends with this exit
-// code and prints nothing but one line that matches and one with a remedy; that
-// is the same error in JSON with --json; and that leaves every file as it is.
+// refused CODE PATTERN PROGRAM [ARG …] runs a program that ends with this exit code. It prints nothing but one line
+// that matches and one with a remedy. With --json it is the same error in JSON. Every file stays as it is.
 func refusedCmd(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: refused CODE PATTERN PROGRAM [ARG …]")
@@ -125,10 +124,9 @@ func nothingLeft(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// json FILE [PATH OP VALUE] parses a file, "stdout" or "stderr" among them, which
-// holds one JSON value, and compares what is at PATH, such as plan.layouts.0.name
-// or "." for all of it:
-// = VALUE, matches PATTERN, len N, or has (it is there).
+// json FILE [PATH OP VALUE] parses a file, "stdout" or "stderr" among them, which holds one JSON value. It compares
+// what is at PATH, such as plan.layouts.0.name or "." for all of it: = VALUE, matches PATTERN, len N, or has (it is
+// there).
 func jsonCmd(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: json FILE [PATH =|matches|len|has VALUE]")

@@ -246,7 +246,7 @@ func (o *owned) connect(database string) (client, error) {
 	return innoClient{conn, db}, err
 }
 
-// calls counts the an application makes, and sessions in how many of its own.
+// calls counts an application's calls, and sessions the sessions in which it makes them.
 const calls, appSessions = 400, 3
 
 // works has the application work, and returns the server's log of it.

@@ -46,7 +46,6 @@ func (a *app) showCommand() *cobra.Command {
 	}
 }
 
-// trialLine is a trial in one line.
 func trialLine(t filewise.Trial) string {
 	where := fmt.Sprintf("block %2d", t.Cell.Block)
 	if t.Cell.Pilot {

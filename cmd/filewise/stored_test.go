@@ -32,8 +32,8 @@ func readRun(path string, id int64) (plan experiment.Plan, trials []filewise.Tri
 	return r.Plan, trials, err
 }
 
-// inOrder checks that every trial was the plan's next after the trials before it, so none is missing,
-// out of order or measured twice, and that each is whole. It reports whether the plan is complete.
+// inOrder checks that every trial was the plan's next, so none is missing, out of order or measured twice, and that
+// each is whole. It reports whether the plan is complete.
 func inOrder(plan experiment.Plan, trials []filewise.Trial) (complete bool, err error) {
 	for i, t := range trials {
 		if t.State != filewise.Done {

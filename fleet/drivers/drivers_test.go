@@ -130,8 +130,8 @@ func (w *world) run(t *testing.T) experiment.Judgement {
 	return j
 }
 
-// The trials and the verdict of three drivers equal those by one process with the same connections, in a window and
-// of fixed work, one after the other and in turns, though a driver's clock is wrong.
+// Three drivers have the trials and the verdict of one process with the same connections: in a window and of fixed
+// work, one after the other and in turns. That holds though a driver's clock is wrong.
 func TestDriversAreOneProcess(t *testing.T) {
 	alter := map[string]func(*experiment.Plan){
 		"window": func(*experiment.Plan) {},

@@ -24,9 +24,8 @@ import (
 // answerWithin is the time that a holder may take to identify itself.
 const answerWithin = time.Second
 
-// Lock is the measuring lock, held. On Linux it is a listening socket in the
-// abstract namespace: no file is left, the kernel releases it with the process,
-// all users of the host see it, and a second run can ask it who holds it. A
+// Lock is the measuring lock, held. On Linux it is a listening socket in the abstract namespace. No file is left, the
+// kernel releases it with the process, all users of the host see it, and a second run can ask it for its holder. A
 // container with a network of its own has locks of its own.
 type Lock struct {
 	listener *net.UnixListener

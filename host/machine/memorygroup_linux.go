@@ -18,9 +18,8 @@ import (
 	"filewise"
 )
 
-// MemoryLimits puts each process into a cgroup of its own, in which it and what it starts
-// have so much memory and no more, the system's cache of the files that they read and
-// write included.
+// MemoryLimits puts each process into a cgroup of its own. There it and its children have so much memory and no more,
+// including the system's cache of the files that they read and write.
 type MemoryLimits struct {
 	parent memoryParent
 	bytes  int64
@@ -31,8 +30,8 @@ type MemoryLimits struct {
 
 const memoryGroupName = "filewise-memory-"
 
-// LimitMemory finds a place for groups: in version 1 of cgroups if that has the memory controller, else in version 2,
-// within Filewise's own group or the nearest above it that hands the controller on (Linux's
+// LimitMemory finds a place for groups: in version 1 of cgroups if that has the memory controller, else in version 2.
+// There it is within Filewise's own group or the nearest above it that hands the controller on (Linux's
 // Documentation/admin-guide: cgroup-v1/memory.rst, cgroup-v2.rst). The error has code preflight: there is no such
 // group, or Filewise may not make one.
 func LimitMemory(bytes int64) (*MemoryLimits, error) {

@@ -196,10 +196,9 @@ func ParseMounts(text string) []Mount {
 	return mounts
 }
 
-// MountOf is the mount that a path lies on: of those whose mount point is the
-// path or above it, the longest, and of equal ones the last mounted. Mounts of
-// the device that the path really is on (number, "" if unknown) come first,
-// because a mount can be hidden by a later one above it.
+// MountOf is the mount that a path lies on: of mounts at the path or above it, the longest, and of equal ones the
+// last mounted. Mounts of the device that the path really is on (number, "" if unknown) come first, because a mount
+// can be hidden by a later one above it.
 func MountOf(mounts []Mount, path, number string) (Mount, bool) {
 	var best Mount
 	found, bestOnDevice := false, false

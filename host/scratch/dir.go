@@ -57,8 +57,8 @@ func (r *Registry) Create(volumeDir, label string) (*Dir, error) {
 	return &Dir{Path: e.path(), ID: e.ID, registry: r, entry: e, life: life}, nil
 }
 
-// rootsAlone refuses root a directory in which another user could put another in the place of the one that is made,
-// with links in it that lead root's databases and servers to any file.
+// rootsAlone refuses root a directory in which another user could replace the one that is made. Links in the
+// replacement would lead root's databases and servers to any file.
 func rootsAlone(volume string) error {
 	if os.Geteuid() != 0 {
 		return nil

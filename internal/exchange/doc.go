@@ -1,8 +1,7 @@
-// Package exchange makes connections that send a request and wait for its reply in as
-// few system calls as that takes: what a client takes of the processors, the server that
-// it measures lacks. A transaction of orders takes 0.63 of the client's processor time
-// that connections of package net take on PostgreSQL, 0.55 on MariaDB and 0.56 on MySQL
-// (go -C proof run ./bench hotpath; proof/README.md has the figures).
+// Package exchange makes connections that send a request and wait for its reply in as few system calls as possible: a
+// client's processor time is lost for the server that it measures. A transaction of orders takes 0.63 of the client's
+// processor time that connections of package net take on PostgreSQL, 0.55 on MariaDB and 0.56 on MySQL (go -C proof
+// run ./bench hotpath; proof/README.md has the figures).
 package exchange
 
 import (

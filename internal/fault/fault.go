@@ -78,8 +78,8 @@ func NotEmpty(err error) bool { return is(err, notEmpty) }
 // signal ends the process then it is never so.
 func ClosedPipe(err error) bool { return is(err, closedPipe) }
 
-// HeldOpen reports that another program has a file open, as a virus scanner or a backup does, so that
-// it cannot be removed or replaced at this moment.
+// HeldOpen reports that another program, such as a virus scanner or a backup, has a file open, so that it cannot be
+// removed or replaced at this moment.
 func HeldOpen(err error) bool { return is(err, heldOpen) }
 
 func is(err error, any []error) bool {

@@ -13,8 +13,8 @@ import (
 // ErrUTF16: a text is no UTF-8, and nothing at its head marks it.
 var ErrUTF16 = errors.New("it is saved as UTF-16 without a byte order mark: save it as UTF-8")
 
-// Text reads a text that a user has saved as UTF-8, or as UTF-16 with a byte order mark, as
-// PowerShell 5's > does, as UTF-8 without a mark. What is no text passes as it is.
+// Text reads a text that a user has saved as UTF-8, or as UTF-16 with a byte order mark, as PowerShell 5's > does. It
+// returns UTF-8 without a mark. What is no text passes unchanged.
 func Text(from io.Reader) io.Reader { return &text{in: bufio.NewReaderSize(from, 64<<10)} }
 
 type text struct {

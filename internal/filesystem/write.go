@@ -13,9 +13,9 @@ import (
 	"filewise/internal/fault"
 )
 
-// WriteFile writes what is rendered to a new file next to the file and renames, so that the file is the old one, with
-// its rights, or the whole new one. What is not a regular file, such as /dev/null or a pipe, is written to, never
-// replaced. Links are followed if this user, or root, has made them.
+// WriteFile renders to a new file next to the file and renames. So the file is the old one, with its rights, or the
+// whole new one. What is not a regular file, such as /dev/null or a pipe, is written to, never replaced. Links are
+// followed if this user, or root, has made them.
 func WriteFile(path string, render func(io.Writer) error) (err error) {
 	defer func() { // whose errors name handles and part files
 		var place *fs.PathError

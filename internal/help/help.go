@@ -200,7 +200,6 @@ func wrapped(text string, columns, indent int) string {
 	return strings.NewReplacer("\n", "\n"+strings.Repeat(" ", indent), "\u2011", "-").Replace(text)
 }
 
-// Names returns the flags' names.
 func Names(fs *pflag.FlagSet) []string {
 	var out []string
 	fs.VisitAll(func(f *pflag.Flag) { out = append(out, f.Name) })

@@ -53,7 +53,6 @@ func Of(title, description string, special Types, forms ...reflect.Type) (*jsons
 	return root, nil
 }
 
-// Write writes a schema.
 func Write(w io.Writer, s *jsonschema.Schema) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)

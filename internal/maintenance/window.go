@@ -148,8 +148,8 @@ func (ws Windows) end(t time.Time) time.Time {
 	return last
 }
 
-// Next is the beginning of the first window after t. It is the zero time if there is none within nine days, which
-// holds for no window that Parse reads except windows of an hour that summer time takes.
+// Next is the beginning of the first window after t. It is the zero time if there is none within nine days. Of the
+// windows that Parse reads, that holds only for windows of an hour that summer time takes.
 func (ws Windows) Next(t time.Time) time.Time {
 	var next time.Time
 	for _, w := range ws {

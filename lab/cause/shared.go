@@ -134,7 +134,6 @@ func useOf(d filewise.Delta) (kind, name string) {
 	return "", ""
 }
 
-// processorsBusy is the use of the processors.
 func processorsBusy(all []Use) (Use, bool) {
 	return nearest(all, KindCPU)
 }

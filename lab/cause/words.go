@@ -33,7 +33,7 @@ func (in Input) gain() string {
 	return "gain"
 }
 
-// mostSaid counts the changes are put in words.
+// mostSaid is the most changes that are put in words.
 const mostSaid = 3
 
 // changed describes one quantity's change; changes that explain a share of the gain were named before it.

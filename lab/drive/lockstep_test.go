@@ -115,8 +115,8 @@ func shared(t *testing.T, l Load, workers ...int) Result {
 	return out
 }
 
-// What is late of the warm-up costs nothing, what is late beyond makes the window of all shorter, and only a start that
-// leaves less than half of it does nothing at all.
+// A delay within the warm-up costs nothing, a longer one makes the window of all shorter. Only a start that leaves
+// less than half of it does nothing at all.
 func TestLateStart(t *testing.T) {
 	const warmUp, window = 200 * ms, time.Second
 	for late, want := range map[time.Duration]time.Duration{5 * ms: warmUp, 150 * ms: warmUp, 450 * ms: 450 * ms, 800 * ms: 0} {

@@ -211,8 +211,8 @@ func (l *life) extend(ctx context.Context) error {
 	return err
 }
 
-// keep takes the snapshot that a loaded build is reset to, names the build, and has the next ones of the layout begin
-// as copies of it, if the plan demands it and the engine can.
+// keep takes the snapshot that a loaded build is reset to, and names the build. If the plan demands it and the engine
+// can, the next builds of the layout begin as copies of it.
 func (l *life) keep(ctx context.Context) error {
 	if err := l.db.Reset.Snapshot(ctx); err != nil {
 		return err
@@ -325,7 +325,7 @@ func (l *life) release(ctx context.Context, cause error) error {
 	return l.leftOver(err)
 }
 
-// mostLeftOver counts the databases in a row may stay before a trial fails by that.
+// mostLeftOver is the number of databases in a row that may stay before a trial fails by that.
 const mostLeftOver = 3
 
 // leftOver notes that the database of a trial could not be dropped. What was measured and checked

@@ -12,9 +12,8 @@ import (
 	"filewise/lab/verdict"
 )
 
-// carried is an experiment in which no layout differs, but each leaves up to so much to what
-// is measured next, the first nothing and the last all of it. sd is the noise of a trial, or of
-// a session's mean over its rounds.
+// carried is an experiment in which no layout differs, but each leaves up to so much to the next measurement, the
+// first nothing and the last all of it. sd is the noise of a trial, or of a session's mean over its rounds.
 type carried struct {
 	layouts, rounds, blocks int // rounds 0: trials one after the other
 	leaves, sd, ar          float64

@@ -111,7 +111,7 @@ func (a asked) steps() float64 {
 	return least(steps)
 }
 
-// timesCores counts the connections ask for space at once, for each core, if they contend.
+// timesCores is the number of connections that ask for space at once, for each core, if they contend.
 const timesCores = 2
 
 // contention checks whether there are more connections than cores.

@@ -177,7 +177,7 @@ func (p Plan) moreWork() string {
 	return ""
 }
 
-// leastPages counts the bytes of data pages a trial writes at least if it is about writing them.
+// leastPages is the least size of data pages, in bytes, that a trial writes if it is about writing them.
 const leastPages = leastWritten
 
 // writes checks whether data pages are written within the observation.

@@ -11,7 +11,6 @@ import (
 	"filewise/lab/workload"
 )
 
-// conditionOf is a condition of a plan by its trials.
 func conditionOf(t *testing.T, p Plan, trials []filewise.Trial, name filewise.ConditionName) filewise.Condition {
 	t.Helper()
 	s := p.standing(trials)

@@ -14,8 +14,9 @@ import (
 	"filewise/lab/drive"
 )
 
-// storm counts the connections are opened or closed at the same time: enough for the round trips of a handshake to
-// overlap, and few enough that a server's queue of new connections (80 on MariaDB by default) is never full.
+// storm is the number of connections that are opened or closed at the same time: enough for the round trips of a
+// handshake to overlap, and few enough that a server's queue of new connections (80 on MariaDB by default) is never
+// full.
 const storm = 16
 
 // Connect opens a connection of a phase for each of n workers, several at a time. When one fails, none stays open,

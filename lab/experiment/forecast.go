@@ -53,8 +53,8 @@ func (p Plan) FamilyConfidence() float64 {
 	return 1 - (1-p.Confidence)/float64(max(len(p.families())-len(p.Estimated), 1))
 }
 
-// extensionShare counts the times the blocks of a plan an extended run takes for the same: its intervals are some 10
-// % wider.
+// extensionShare is the factor by which an extended run takes more blocks than a plan for the same: its intervals are
+// some 10 % wider.
 const extensionShare = 1.2
 
 // resume is the command that takes the run to so many blocks; empty if it cannot be extended. RUN

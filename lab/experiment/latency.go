@@ -30,10 +30,9 @@ type Latency struct {
 	Errors    map[filewise.Class]int64 `json:"errors,omitempty"`
 }
 
-// leastForP99 is the number of operations below which a 99th percentile is the
-// longest one. Of fewer, down to leastForP90, a layout is beyond a limit when its 90th
-// percentile is: if 99 % of all took less, more than a tenth of 20 or more would take
-// longer in less than 1 % of cases (the binomial distribution).
+// leastForP99 is the number of operations below which a 99th percentile is the longest one. With fewer, down to
+// leastForP90, a layout is beyond a limit when its 90th percentile is. For if 99 % of all took less, more than a
+// tenth of 20 or more would take longer in less than 1 % of cases (the binomial distribution).
 const (
 	leastForP99 = 100
 	leastForP90 = 20

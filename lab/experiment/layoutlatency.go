@@ -207,8 +207,8 @@ func lossWords(best, base LayoutLatency, confidence float64) string {
 	return ""
 }
 
-// p99s is the table of the first blocks with the inverse of every trial's p99 in place of throughput, and all
-// latencies of each layout, if there are enough.
+// p99s is a table of the first blocks, with the inverse of every trial's p99 in place of throughput. It also returns
+// all latencies of each layout, if there are enough.
 func (h history) p99s(blocks int, family string) (verdict.Table, map[string]*hdr.Histogram, error) {
 	table, sums := make(verdict.Table, blocks), map[string]*hdr.Histogram{}
 	for b := range table {

@@ -106,8 +106,8 @@ func Load(ctx context.Context, bulk filewise.BulkLoader, tables []filewise.Table
 	return bulk.Finish(ctx)
 }
 
-// loadBatch loads a batch once, also when its connection is lost, or when it was the victim of a deadlock, as with
-// one that is still rolled back: the engine records which batches it has.
+// loadBatch loads a batch once, also when its connection is lost, or when it was the victim of a deadlock, perhaps
+// with one that is still rolled back. The engine records which batches it has.
 func loadBatch(ctx context.Context, bulk filewise.BulkLoader, t filewise.TableData, batch int64) error {
 	for attempt := 1; ; attempt++ {
 		err := bulk.LoadBatch(ctx, t, batch)

@@ -118,11 +118,11 @@ func (p Plan) narrows(r verdict.Result, look verdict.Look) bool {
 	return false
 }
 
-// narrowing returns the rounds of a session, at least as many as given. With all sessions for which the budget's part
-// of a layout (left, in nanoseconds) has time, they bring the intervals within a quarter of the plan's bounds by the
-// noise of the pilots, which are too short to show drift. If none do, or the noise is not known, they come about as
-// near as possible: with more rounds more of the time is measured, with more sessions their spread is estimated
-// better. Most of a session is measured if the budget allows that.
+// narrowing returns the rounds of a session, at least as many as given. The sessions are as many as the budget's part
+// of a layout (left, in nanoseconds) has time for. Together they bring the intervals within a quarter of the plan's
+// bounds by the noise of the pilots, which are too short to show drift. If none do, or the noise is not known, they
+// come about as near as possible: with more rounds more of the time is measured, with more sessions their spread is
+// estimated better. Most of a session is measured if the budget allows that.
 func (h history) narrowing(least int, s Schedule, c costs, left float64) int {
 	const alike = 1.01 // of two half widths
 	p, noise := h.plan, h.pilotNoise(s.Turn)

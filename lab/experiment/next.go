@@ -9,9 +9,8 @@ import (
 	"filewise/lab/verdict"
 )
 
-// Next decides what is measured next. It is a pure function: there is no clock
-// in it (elapsed time is in the trials), and the order of block b follows from
-// the seed, b, and the layouts still in question.
+// Next decides what is measured next. It is a pure function: there is no clock in it (elapsed time is in the trials).
+// The order of block b follows from the seed, b, and the layouts still in question.
 func (p Plan) Next(done []filewise.Trial) (filewise.Cell, Decision) {
 	s := p.standing(done)
 	return s.next, s.decision

@@ -136,7 +136,7 @@ func (l *life) rehearse(ctx context.Context) (failing []failure, err error) {
 	return failing, nil
 }
 
-// mostLooked counts the operations are looked through for one of each type.
+// mostLooked is the most operations that are looked through for one of each type.
 const mostLooked = 1 << 20
 
 // firstOf are the numbers of the first worker's first operations of each type; −1: none soon.

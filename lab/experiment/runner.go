@@ -55,8 +55,8 @@ type Runner struct {
 	Left func(error)
 	// Drivers put the load on the server in place of this process. Nil: it does itself.
 	Drivers Drivers
-	// Parallel counts the builds of a session are loaded or checked at a time, while nothing is measured. 0 means one
-	// after the other.
+	// Parallel is the number of a session's builds that are loaded or checked at a time, while nothing is measured. 0
+	// means one after the other.
 	Parallel int
 
 	rehearsal rehearsal

@@ -202,7 +202,6 @@ func (s *session) end(cause error) error {
 	return joined(cause, errors.Join(errs...))
 }
 
-// stageTime returns a trial's time in the stages of one name.
 func stageTime(t filewise.Trial, name string) time.Duration {
 	var d time.Duration
 	for _, s := range t.Stages {

@@ -213,8 +213,8 @@ func (c costs) session(rounds int) time.Duration {
 	return c.once + time.Duration(rounds)*(c.measured+c.around)
 }
 
-// rounds are as many as it takes for the measuring share, and no fewer than the least,
-// within the budget's part of a layout, in nanoseconds, for so many sessions; at least one.
+// rounds are as many as it takes for the measuring share, and no fewer than the least; at least one. They fit the
+// budget's part of a layout, in nanoseconds, for so many sessions.
 func (c costs) rounds(least int, left float64, sessions int) int {
 	gain := float64(c.measured+c.drain) - measuringShare*float64(c.measured+c.around)
 	want := least

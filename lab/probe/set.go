@@ -102,11 +102,11 @@ type Window struct {
 // offWindow is the share from which counters are marked as of another time than the window.
 const offWindow = 0.03
 
-// Within is Delta, for a window: if a probe was read so late, at either edge, that the sessions worked noticeably
-// longer or shorter between its two readings than the window is, their waits are cut, or stretched, to the window, of
-// whose time they are a share. Amounts are left alone: if reading is late the machine is held up, and the work too;
-// bytes of the log per row, which ought to be the same in all trials, differed by 4.7 % as they were read, and by 5.8
-// % when scaled.
+// Within is Delta, for a window. A probe may be read so late, at either edge, that the sessions worked noticeably
+// longer or shorter between its two readings than the window is. Then their waits are cut, or stretched, to the
+// window, of whose time they are a share. Amounts are left alone: if reading is late the machine is held up, and the
+// work too. Bytes of the log per row, which ought to be the same in all trials, differed by 4.7 % as they were read,
+// and by 5.8 % when scaled.
 func (s *Set) Within(a, b Snapshot, w Window) []filewise.Delta {
 	deltas := s.Delta(a, b)
 	factors := make(map[string]float64, len(a.readings))

@@ -75,13 +75,11 @@ func (b Boundaries) claimsAt(n int) bool {
 	return finite(two)
 }
 
-// BoundariesFor returns the boundaries for a number of arms, a maximum of
-// blocks and a confidence: from the tables in the code for 95 %, 2–12 arms (rules 1:
-// 2–8) and 3–30 blocks, of rules 2 also for 13–32 arms (settings of backups) and 20
-// blocks, otherwise by a simulation of 200,000 null experiments with a fixed seed, done
-// once per process. Those of rules 3 come from integration, for any design of up to 1,000
-// blocks. It returns an error wrapping ErrConfig for designs that allow no look
-// or are beyond that.
+// BoundariesFor returns the boundaries for a number of arms, a maximum of blocks and a confidence. They are from the
+// tables in the code for 95 %, 2–12 arms (rules 1: 2–8) and 3–30 blocks, by rules 2 also for 13–32 arms (settings of
+// backups) and 20 blocks. Otherwise they come from a simulation of 200,000 null experiments with a fixed seed, done
+// once per process. By rules 3 they come from integration, for any design of up to 1,000 blocks. It returns an error
+// wrapping ErrConfig for designs that allow no look or are beyond that.
 func BoundariesFor(rules, arms, maxBlocks int, confidence float64) (Boundaries, error) {
 	return Config{Rules: rules, MaxBlocks: maxBlocks, Confidence: confidence}.boundaries(arms)
 }

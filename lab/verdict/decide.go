@@ -24,10 +24,9 @@ func (s *scene) tolerance(look Look) float64 {
 	return s.cfg.left(look.Estimates[l].Lo)
 }
 
-// proven returns the arm that can be recommended, -1 if none yet: the
-// baseline when nothing is more than the margin better; otherwise, once the
-// leader is proven to be better and nothing is more than the tolerance better than it,
-// the arm with the fewest files that is proven to be better and as good as the leader.
+// proven returns the arm that can be recommended, -1 if none yet. It is the baseline when nothing is more than the
+// margin better. Otherwise the leader has to be proven better, with nothing more than the tolerance better than it.
+// Then it is the arm with the fewest files that is proven to be better and as good as the leader.
 func (s *scene) proven(look Look) int {
 	all, base := look.Estimates, s.cfg.Baseline
 	if look.Leader < 0 || look.CarryOver || look.Changed || s.n < s.bounds.firstClaim() || !s.anyCompared(all) {

@@ -8,10 +8,9 @@ type limits struct{ lo, hi, regret float64 }
 
 var unlimited = limits{math.Inf(-1), math.Inf(1), math.Inf(1)}
 
-// hold replaces each running arm's limits by the tightest of all looks, and caps them by the
-// most that can be gained over the baseline, which holds together with them. It reports
-// whether any pair of limits has crossed: the effect changed between looks. The estimates then
-// keep this look's own limits.
+// hold replaces each running arm's limits by the tightest of all looks. It caps them by the most that can be gained
+// over the baseline, which holds together with them. It reports whether any pair of limits has crossed: the effect
+// changed between looks. The estimates then keep this look's own limits.
 func (s *scene) hold(all []Estimate) (changed bool) {
 	bounded := s.allTested()
 	for j, e := range all {

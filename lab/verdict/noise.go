@@ -29,8 +29,8 @@ type noise struct {
 }
 
 // judgeNoise finds the running arms of equal noise, around the fit of the ones found so far: noisy ones blur the
-// blocks' effects, and so the others' noise. A pool of fewer than three arms is none, and so is one in a design in
-// which the arms are too few to show which one is odd.
+// blocks' effects, and so the others' noise. A pool of fewer than three arms is none. So is a pool in a design with
+// too few arms to show which one is odd.
 func (s *scene) judgeNoise(running []bool) noise {
 	g := s.grid
 	none := noise{alike: make([]bool, g.width)}
@@ -98,8 +98,8 @@ func (f *twoWay) alike(g grid, running, members []bool) []bool {
 	return alike
 }
 
-// skewed reports whether the members have a tail of slow trials, stalls aside: their typical trials then differ from
-// their means, by as much as the shapes of their tails do, and a fit that pulls in trials takes that for an effect.
+// skewed reports whether the members have a tail of slow trials, stalls aside. Their typical trials then differ from
+// their means, by as much as the shapes of their tails do. A fit that pulls in trials takes that for an effect.
 func (f *twoWay) skewed(g grid, members []bool) bool {
 	limit := 2 * clipAt * f.sigma
 	var kept []float64

@@ -35,8 +35,8 @@ func BlocksToSee(sd float64, arms int, confidence float64, effects []float64) ([
 	return out, nil
 }
 
-// chanceSkew over the number of blocks is the skewness that a pair's few differences have by chance to the side on
-// which it widens the interval, in the mean, as Hall's transformation takes it: the skewness of a normal sample has
+// chanceSkew over the number of blocks is a skewness, as Hall's transformation takes it. A pair's few differences
+// have it by chance, in the mean, to the side on which it widens the interval: the skewness of a normal sample has
 // the variance 6/n.
 const chanceSkew = skewWeight * 0.4 * 2.45 / 3
 

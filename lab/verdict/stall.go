@@ -6,9 +6,8 @@ import (
 	"slices"
 )
 
-// A trial stalls when its distance from its arm's other trials, next to the median
-// of its block or of its baseline, is this many times their usual distance, and that
-// much on the log scale at least.
+// A trial stalls when its distance from its arm's other trials is this many times their usual distance, and that much
+// on the log scale at least. Distances are relative to the median of its block or of its baseline.
 const (
 	stallTimes = 8
 	stallLeast = 0.10
@@ -63,9 +62,8 @@ func (s *scene) stalls() []Stall {
 	return out
 }
 
-// odder reports whether arm i's trial in a block is farther from arm i's other trials than arm
-// j's is from its own, each against the median of its arm: the one that stalled, or that was
-// impossibly fast.
+// odder reports whether arm i's trial in a block is farther from arm i's other trials than arm j's is from its own,
+// each against the median of its arm. That trial stalled, or was impossibly fast.
 func (s *scene) odder(i, j, block int) bool {
 	away := func(arm int) float64 {
 		var own []float64

@@ -2,9 +2,8 @@ package verdict
 
 import "fmt"
 
-// AAFailed is the arm that is the baseline under another name and of which a
-// difference is claimed all the same, with the look that claimed it first; false
-// when there is none. With a confidence of 95 % that happens to at most 5 % of
+// AAFailed is the arm that is the baseline under another name, if a difference is claimed of it all the same, with
+// the look that claimed it first; false when there is none. With a confidence of 95 % that happens to at most 5 % of
 // sound experiments, all arms and looks together.
 func (r Result) AAFailed() (arm int, at Look, failed bool) {
 	for _, look := range r.Looks {

@@ -8,8 +8,8 @@ import (
 	"filewise"
 )
 
-// SectionCheck is the section of an engine's inserts.sql that returns, for each table of each file, the number of
-// rows and the sum over them of the CRC-32 (IEEE) of "id,payload", absent (NULL) if there are no rows; or, behind
+// SectionCheck is the section of an engine's inserts.sql that checks each table of each file. It returns the number
+// of rows and the sum over them of the CRC-32 (IEEE) of "id,payload", absent (NULL) if there are no rows; or, behind
 // "md5:", the sum of the first 32 bits of its MD5.
 const SectionCheck = "check"
 

@@ -94,9 +94,8 @@ func (a orderArgs) draw(t *transaction, worker int, i int64) {
 	}
 }
 
-// drawLines draws the lines of an order, and puts them in the order of their stocks, so
-// that two orders for the same ones wait for each other and do not deadlock. An item
-// that does not exist comes last.
+// drawLines draws the lines of an order, in the order of their stocks, so that two orders for the same ones wait for
+// each other and do not deadlock. An item that does not exist comes last.
 func (a orderArgs) drawLines(t *transaction, d *dice) {
 	w := a.w
 	t.n = int(d.between(5, maxLines))

@@ -28,7 +28,7 @@ type Params struct {
 	Batch  int `json:"batch,omitempty"`
 	Repeat int `json:"repeat,omitempty"` // executions in a trial: scan of a warm query, dml of the select of a row. 0 means one
 
-	Selects    int64 `json:"selects,omitempty"`    // dml: of one process. 0 means of every row
+	Selects    int64 `json:"selects,omitempty"`    // dml: of one process. 0 means every row
 	Concurrent int64 `json:"concurrent,omitempty"` // dml: rows of the concurrent part. 0 means Rows
 
 	Published bool `json:"published,omitempty"` // dml: as the article had it, if an engine's own differs

@@ -31,7 +31,7 @@ type Figure struct {
 	Words string `json:"words"`
 	// Reader marks a reader's report below the article, by which the article names no best.
 	Reader bool `json:"reader,omitempty"`
-	// Family is the family of operations that it speaks of. Empty means of the scenario's one.
+	// Family is the family of operations that it speaks of. Empty means the scenario's one.
 	Family string `json:"family,omitempty"`
 	// Variant is the condition under which it was measured, as Scenario.Variant names it. Empty means there was one.
 	Variant string `json:"variant,omitempty"`

@@ -21,7 +21,7 @@ type Design struct {
 	Work        int64                 `json:"work_bytes,omitempty"` // payload of a run. 0 means the workload's own
 	Rows        int64                 `json:"rows,omitempty"`
 	LeastRows   int64                 `json:"least_rows,omitempty"` // however small the scale
-	Selects     int64                 `json:"selects,omitempty"`    // of one process. 0 means of every row
+	Selects     int64                 `json:"selects,omitempty"`    // of one process. 0 means every row
 	Concurrent  int64                 `json:"concurrent,omitempty"` // rows of the concurrent part, at any scale. 0 means Rows
 	Allocated   int64                 `json:"allocated,omitempty"`  // bytes of preallocated files, if the engine takes so few. 0: Bytes
 	// On is, by engine, what the article had otherwise there.

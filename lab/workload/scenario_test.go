@@ -124,8 +124,8 @@ func TestConditionsByVolumes(t *testing.T) {
 	}
 }
 
-// Proportions are the article's at every scale: a run of inserts fills 62.5 % of the files, though
-// these cannot be smaller than some size, and the data of scan are twelve times InnoDB's smallest pool.
+// Proportions are the article's at every scale. A run of inserts fills 62.5 % of the files, though these cannot be
+// smaller than some size. The data of scan are twelve times InnoDB's smallest pool.
 func TestProportionsAtEveryScale(t *testing.T) {
 	for _, scale := range []float64{1e-9, 2.5e-5, 0.01, 1} {
 		inserts := insertsScenario().AsPublished(scale)

@@ -109,8 +109,8 @@ func (r *Result) of(name string) filewise.Layout {
 	return filewise.Layout{}
 }
 
-// Settle proves the fastest backup, or, if the goal depends on restores, measures the leaders' restores, each
-// compared with the original, in a stored run, and takes the goal's setting.
+// Settle proves the fastest backup. If the goal depends on restores, it measures the leaders' restores, each compared
+// with the original, in a stored run, and takes the goal's setting.
 func (r *Result) Settle(ctx context.Context, o run.Options, g Goal) error {
 	if !g.Restores() {
 		return r.Prove(ctx, o)

@@ -12,8 +12,8 @@ import (
 // File is one to write.
 type File struct{ Path, Text string }
 
-// Scripts returns a shell's, which makes and restores backups by the setting without Filewise, at the path, and next
-// to it the engine's files for other ways to run backups.
+// Scripts returns a shell script at the path, which makes and restores backups by the setting without Filewise. It
+// also returns the engine's files for other ways to run backups, next to it.
 func (r *Result) Scripts(e filewise.Engine, path, version string) ([]File, error) {
 	script, err := e.(filewise.BackupTuner).BackupScript(r.plan.Target, r.layout, filewise.Program{Phases: []filewise.Phase{
 		{Act: filewise.ActBackup, Logical: true}}})

@@ -91,7 +91,7 @@ type Study struct {
 	Fill []Column `json:"fill_in,omitempty"`
 	// Unread are tables, or the settings, that the server did not return, with the reason.
 	Unread []Column `json:"unread,omitempty"`
-	// Earlier counts the statements of a log are of sessions older than it, taken for this database's.
+	// Earlier counts a log's statements of sessions older than it, taken for this database's.
 	Earlier int `json:"of_earlier_sessions,omitempty"`
 	// Interrupted: the study is of what was read until then.
 	Interrupted bool `json:"interrupted,omitempty"`

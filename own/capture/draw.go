@@ -38,7 +38,7 @@ func (d drawing) unknown() string {
 	return "{choice: [1]}"
 }
 
-// few counts the values a column has at most that are listed.
+// few is the most values of a column that are listed.
 const few = 50
 
 // draw is the generator, and what is to be known about it.

@@ -8,8 +8,8 @@ import (
 	"filewise"
 )
 
-// leastCalls is in how many calls a value that never varied is a constant of the program's, though a column is known for it, and
-// leastWords in how many a text is, which may be a person's.
+// leastCalls is the number of calls in which a value that never varied is a constant of the program's, though a
+// column is known for it. leastWords is the number for a text, which may be a person's.
 const leastCalls, leastWords = 5, 2
 
 // constant are the constants of a text of the kind's.

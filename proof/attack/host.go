@@ -199,7 +199,8 @@ func noTimes(ctx context.Context, _ *attack) string {
 }
 
 // elsewhere has a run and other commands each live in PID and mount namespaces of their own, and in a time namespace
-// whose monotonic and boot clocks differ: during the run, and after its kills. The wall clock has no namespace.
+// whose monotonic and boot clocks differ. They act during the run, and after its kills. The wall clock has no
+// namespace.
 func elsewhere(p *place) error {
 	text, err := os.ReadFile("/proc/uptime")
 	if err != nil {

@@ -82,9 +82,8 @@ func (p *peer) onBuild(w filewise.Workload, do func(context.Context, *filewise.D
 	}
 }
 
-// loads has the server's own client load the same rows from files, the largest table
-// first, and then make the same indexes and statistics, by as many clients at a time as
-// Filewise has loaders.
+// loads has the server's own client load the same rows from files, the largest table first, by as many clients at a
+// time as Filewise has loaders. Then it makes the same indexes and statistics.
 func (p *peer) loads(ctx context.Context, w filewise.Workload) (all work, err error) {
 	database, err := p.built(ctx)
 	if err != nil {

@@ -1,10 +1,10 @@
 //go:build linux
 
 // Command bench measures Filewise's own costs: the driver's loop against a session that does nothing, and a trial
-// against the fake engine; by its commands, driving and loading orders against the servers' own clients, looking at a
-// trial, what connections of its own buy, how near counters are to an independent reader's, how sure default runs
-// are, and what backup tuning and capture are worth. It exits with 1 when a target is missed. The README lists the
-// measurements and their methods.
+// against the fake engine. Its commands measure driving and loading orders against the servers' own clients, looking
+// at a trial, the gain from connections of its own, the distance of counters from an independent reader's, the
+// certainty of default runs, and the worth of backup tuning and capture. It exits with 1 when a target is missed. The
+// README lists the measurements and their methods.
 package main
 
 import (

@@ -86,8 +86,8 @@ func (o options) volumes(ctx context.Context, c *cell, dir string) (volumes, fun
 // factor is the throughput of two files on two volumes against one on one, from what bytes and requests by
 // volume take at the planted speeds.
 type factor struct {
-	// After is the factor if the rest of the work's time lies before and after the storage's, and Beside
-	// if the storage is all that it waits for.
+	// After is the factor if the rest of the work's time lies before and after the storage's. Beside is the factor if
+	// the work waits for the storage alone.
 	After, Beside float64
 	// Fio is fio's result for the same bytes in requests of the same size. 0 means not tried.
 	Fio float64 `json:",omitempty"`

@@ -98,8 +98,8 @@ func (r *setup) slowAndFast(t testing.TB, l filewise.Layout, plant func()) exper
 	return r.plan(one, other)
 }
 
-// TestPostgresExtension: if a table's file is written through to slow storage, a session that extends it waits for
-// the storage with the relation's extension lock held, and all others wait for that lock.
+// TestPostgresExtension: a table's file is written through to slow storage. A session that extends it waits for the
+// storage with the relation's extension lock held, and all others wait for that lock.
 func TestPostgresExtension(t *testing.T) {
 	s := newStorage(t, Speed{Requests: 400})
 	r := setup{engine: postgres.Engine{}, storage: s, volumes: []filewise.Volume{s.Slow[0].Volume}, durability: filewise.DurabilityOff,

@@ -150,8 +150,8 @@ func (s *Storage) throttle(to func(Device) Speed) error {
 	return nil
 }
 
-// WriteThrough has every write to the files on the volumes that are there wait until it is
-// on the device (chattr +S), but to those in directories of that name.
+// WriteThrough has every write to the present files on the volumes wait until it is on the device (chattr +S), except
+// in directories of that name.
 func (s *Storage) WriteThrough(but string) error {
 	for _, d := range s.Slow {
 		err := filepath.WalkDir(d.Dir, func(path string, e fs.DirEntry, err error) error {

@@ -9,10 +9,9 @@ import (
 	"filewise/lab/verdict"
 )
 
-// truth is the ratio of the second layout's throughput to the first's. It is a range:
-// from what the speeds alone make of the stripes to what fio took for them in this
-// run, each with and without the backup's own time, which it takes on storage that is
-// not throttled.
+// truth is the ratio of the second layout's throughput to the first's. It is a range: from the ratio by the speeds
+// alone to the ratio of fio's times for the stripes in this run. Both are with and without the backup's own time,
+// which it takes on storage that is not throttled.
 type truth struct{ lo, hi float64 }
 
 // plant throttles the volumes, has fio prove it, and measures with fio what the two

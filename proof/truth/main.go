@@ -1,7 +1,7 @@
 // Command truth takes thousands of whole experiments through the real program — plan, runner, life cycle of every
-// trial, verdict — on the fake engine in virtual time, in worlds of which the truth is known, and prints how often it
-// is right, next to the articles' ways in the same worlds. It exits with 1 when a target is missed. proof/README.md
-// lists the measurements and their methods.
+// trial, verdict — on the fake engine in virtual time. In these worlds the truth is known. It prints how often the
+// program is right, next to the articles' ways in the same worlds. It exits with 1 when a target is missed.
+// proof/README.md lists the measurements and their methods.
 package main
 
 import (

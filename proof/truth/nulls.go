@@ -14,10 +14,9 @@ import (
 	"filewise/lab/verdict"
 )
 
-// Beside the whole experiments, which have five layouts: every kind of noise with 2,
-// 5, 8 and 12 layouts that do not differ, in the program's order of trials, judged by
-// package verdict at every look. All blocks are measured in full; what a decision or a
-// dropped layout would have saved is left out by the judgement.
+// In addition to the whole experiments, which have five layouts: every kind of noise with 2, 5, 8 and 12 layouts that
+// do not differ, in the program's order of trials, judged by package verdict at every look. All blocks are measured
+// in full; the judgement leaves out what a decision or a dropped layout would have saved.
 
 // counts are the numbers of layouts.
 var counts = []int{2, 5, 8, 12}
@@ -102,8 +101,8 @@ func plantedScore(w kind, k int, effect float64, rules int, seed, number uint64)
 	return s, nil
 }
 
-// runNulls takes n experiments of each kind and number of layouts, prints the false
-// alarms by rules 1 and 2 as it goes, and returns the targets that rules 2 miss.
+// runNulls takes n experiments of each kind and number of layouts. It prints the false alarms by rules 1 and 2 as it
+// goes, and returns the targets that rules 2 miss.
 func runNulls(ctx context.Context, all []kind, names string, n int, seed uint64, w io.Writer) (missed []string, err error) {
 	tw := tabwriter.NewWriter(w, 0, 0, 1, ' ', 0)
 	fmt.Fprintln(tw, "| false alarms, % (rules 1 → 2)\t| 2 layouts\t| 5\t| 8\t| 12\t|")
@@ -169,8 +168,8 @@ func runOthers(ctx context.Context, o others, w io.Writer) (missed []string, err
 	return missed, nil
 }
 
-// runPlanted takes n experiments of each effect, machine and number of layouts, one of which is faster, and prints
-// how many trials rules 1 and 2 take and how often they find it. Targets are targets for a wrong interval.
+// runPlanted takes n experiments of each effect, machine and number of layouts, one of which is faster. It prints how
+// many trials rules 1 and 2 take and how often they find it. Targets are targets for a wrong interval.
 func runPlanted(ctx context.Context, n int, seed uint64, w io.Writer) (missed []string, err error) {
 	tw := tabwriter.NewWriter(w, 0, 0, 1, ' ', 0)
 	fmt.Fprintln(tw, "| trials (found, %), rules 1 → 2\t| 2 layouts\t| 5\t| 8\t| 12\t|")
@@ -204,9 +203,9 @@ func runPlanted(ctx context.Context, n int, seed uint64, w io.Writer) (missed []
 	return missed, tw.Flush()
 }
 
-// Races are the races of filewise backup: some dozens of layouts, of which the ones that are proven not to be the
-// best get no more trials, until one is proven that no other is more than the margin faster than (verdict.GoalBest).
-// The boundaries are every verdict's.
+// Races are the races of filewise backup, of some dozens of layouts. Layouts that are proven not to be the best get
+// no more trials. The race ends when no layout can be more than the margin faster than one (verdict.GoalBest). The
+// boundaries are every verdict's.
 
 // raced are the numbers of layouts of races.
 var raced = []int{12, 24}

@@ -180,7 +180,6 @@ func measureCell(ctx context.Context, w tableWorld, key cellKey, from, n int) (c
 	return c, nil
 }
 
-// tableOptions are the options of the table.
 type tableOptions struct {
 	s, rules    int
 	seed        uint64

@@ -114,9 +114,8 @@ func layoutsOf() (list []filewise.Layout, place map[string]int) {
 // The program has them as run --cells: what cells save is simulated on
 // the verdict's own rules, in the same machines.
 
-// sessions is an experiment by cells: a block is a session that cycles short
-// slices over the live layouts, and its observation of a layout is the mean of the
-// logarithms of its slices.
+// sessions is an experiment by cells. A block is a session that cycles short slices over the live layouts. Its
+// observation of a layout is the mean of the logarithms of its slices.
 func sessions(w world, seed, number uint64) (verdict.Result, error) {
 	m := newMachine(w, seed, number)
 	cfg := verdict.DefaultConfig()

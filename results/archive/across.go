@@ -41,7 +41,6 @@ func NewHostRun(r Run, ref, host string) (HostRun, error) {
 // measured, and a host is the same in all campaigns.
 const hostTag, campaignTag = "host=", "campaign="
 
-// name is the host's name.
 func (r HostRun) name() string {
 	for _, tag := range r.Plan.Tags {
 		if name, ok := strings.CutPrefix(tag, hostTag); ok {

@@ -142,8 +142,8 @@ func numbersOf(in Foreign) (out Numbers, err error) {
 	return out, nil
 }
 
-// noteIfAll notes the result that would hold if the table's blocks were all that was planned, if they are too few for
-// the intervals of a plan that goes on.
+// noteIfAll notes the result that would hold if the table's blocks were all that was planned. It does so if they are
+// too few for the intervals of a plan that goes on.
 func (out *Numbers) noteIfAll(t verdict.Table) {
 	cfg := out.Verdict.Config
 	if len(t) < verdict.FirstLook || len(t) >= out.Verdict.FirstClaim() {

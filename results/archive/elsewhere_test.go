@@ -12,8 +12,8 @@ import (
 	"filewise/results/gate"
 )
 
-// tailed are trials of which 8 files do half as much again and take three times as long at
-// p99, of one family or of several, as a file has them.
+// tailed are trials of one family or of several, as a file has them. In them 8 files do half as much again and take
+// three times as long at p99.
 func tailed(t *testing.T, limit string, families ...string) Elsewhere {
 	t.Helper()
 	text := "block,layout,throughput,family,p99_s,p99_limit_s\n"

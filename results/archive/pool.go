@@ -103,7 +103,7 @@ type AcrossPooled struct {
 	of       stats.Pooled
 }
 
-// leastOfGroup counts the hosts a label has to have to be pooled by itself.
+// leastOfGroup is the least number of hosts that a label needs to be pooled by itself.
 const leastOfGroup = 3
 
 // NewAcross pools what the hosts' runs were judged to be: at least two, of one baseline.

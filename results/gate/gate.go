@@ -17,8 +17,8 @@ import (
 // Metric is a condition's subject.
 type Metric string
 
-// The metrics: how much slower or faster than the reference a layout is, and the 99th
-// percentile of latency, itself (in time) or by how much it is above the reference's (in %).
+// The metrics: how much slower or faster than the reference a layout is, and the 99th percentile of latency. The
+// percentile is itself (in time) or by how much it is above the reference's (in %).
 const (
 	Loss Metric = "loss"
 	Gain Metric = "gain"

@@ -64,7 +64,7 @@ type (
 	}
 )
 
-// JUnit writes suites as JUnit XML: the verdict is a case that passes, and each condition one that fails if it is
+// JUnit writes suites as JUnit XML. The verdict is a case that passes. Each condition is a case that fails if it is
 // met, and is skipped if nothing was measured to judge it by.
 func JUnit(w io.Writer, suites []Suite) error {
 	var all xmlSuites

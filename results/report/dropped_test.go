@@ -13,9 +13,8 @@ import (
 	"filewise/results/report"
 )
 
-// moved is the stored run in which the estimate of 16 files, dropped after block
-// 4 at +3.7 % (−1.0 … +8.6), has since moved to +42.5 %, as it can when the
-// others' trials shift the blocks.
+// moved is the stored run in which 16 files were dropped after block 4 at +3.7 % (−1.0 … +8.6). Its estimate has
+// since moved to +42.5 %, as it can when the others' trials shift the blocks.
 func moved(t *testing.T) report.Data {
 	t.Helper()
 	d := stored(t)

@@ -68,7 +68,7 @@ func Measured(m filewise.Measure) string {
 	return Rate(m.Throughput(), m.Unit)
 }
 
-// shown counts the measures of a trial stand in its line.
+// shown is the number of a trial's measures in its line.
 const shown = 2
 
 // Outcome writes what a trial gave, in a line: the mean over all families if the plan has one, else the first two,

@@ -27,8 +27,8 @@ var plain = []string{
 	"warming up", "checking the data", "dropping layouts", "pilots", "reset", "work", "stop",
 }
 
-// TestTermsAreThoseOfTheDocumentation: what stands alone on a page, as heads of columns, marks, classes of waits and
-// stages do, is explained in a tip, and all tips are in docs/terminology.md.
+// TestTermsAreThoseOfTheDocumentation: what stands alone on a page is explained in a tip, such as heads of columns,
+// marks, classes of waits and stages. All tips are in docs/terminology.md.
 func TestTermsAreThoseOfTheDocumentation(t *testing.T) {
 	known, said := map[string]bool{}, tips()
 	for _, f := range terms() {

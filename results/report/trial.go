@@ -120,7 +120,6 @@ func (t trial) blockText() string {
 // deviationText is the deviation from the layout's typical trial.
 func (t trial) deviationText() string { return say.Difference(t.Deviation) }
 
-// throughputText is the trial's throughput.
 func (t trial) throughputText() string { return say.Sig3(t.Throughput) }
 
 // noteText returns the trial's peculiarities.

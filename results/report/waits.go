@@ -15,7 +15,7 @@ import (
 	"filewise/results/report/document"
 )
 
-// mostEvents counts the single events of waits are listed.
+// mostEvents is the most single events of waits that are listed.
 const mostEvents = 12
 
 // waitClasses in the order in which bars stack them.

@@ -10,7 +10,7 @@ import (
 	"filewise/results/report/document"
 )
 
-// maxPoints counts the points in time a chart within the trials gets: more than its pixels show nothing, and the file
+// maxPoints is the most points in time of a chart within the trials: more than its pixels show nothing, and the file
 // stays small.
 const maxPoints = 160
 

@@ -129,7 +129,7 @@ func startAndEnd(started string, ended sql.NullString) (time.Time, *time.Time, e
 
 // Page is a part of the list of runs; its zero value is all of it.
 type Page struct {
-	Before int64  // only runs of a lower number. 0 means of any
+	Before int64  // only runs of a lower number. 0 means any
 	Prefix string // of a run's number or name
 	Most   int    // only the newest of these. 0 means all
 }

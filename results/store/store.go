@@ -142,7 +142,6 @@ func dsn(path, mode string, more ...string) string {
 // Path is the store's file.
 func (s *Store) Path() string { return s.path }
 
-// Close closes the store.
 func (s *Store) Close() error {
 	opening.Lock()
 	defer opening.Unlock()

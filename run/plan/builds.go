@@ -95,8 +95,8 @@ func (m *maker) setFrom(custom *workload.Custom) (err error) {
 	return nil
 }
 
-// setFromThere has the server of the target restore for every trial a dump or a backup that it sees, or a backup that
-// it makes of a database of its own.
+// setFromThere has the server of the target restore a dump or a backup for every trial: one that it sees, or a backup
+// that it makes of a database of its own.
 func (m *maker) setFromThere(custom *workload.Custom) error {
 	if m.o.Instances.Given() {
 		return badUse("instances", m.o.Instances.Value, "on an existing server every trial restores its data anew: leave it out")

@@ -110,8 +110,8 @@ func (m *maker) ownOptions() ([]string, error) {
 	return all, nil
 }
 
-// fitLoaded sizes files that an engine fills one after the other so that loaded data, which transactions work on for
-// the length of a window, reach the last one. The user's value comes first.
+// fitLoaded sizes files that an engine fills one after the other so that loaded data reach the last one, for
+// transactions work on them for the length of a window. The user's value comes first.
 func (m *maker) fitLoaded(l *filewise.Layout) error {
 	sizer, ok := m.Engine.(filewise.Sizer)
 	if !ok || m.work.Appends() || m.fixed() || l.Kind != filewise.KindSystem || m.o.Size.Given() {

@@ -11,7 +11,6 @@ import (
 	"filewise/lab/workload"
 )
 
-// layoutKeys are the keys of --layout.
 var layoutKeys = []string{"files", "size", "kind", "placement", "allocation", "growth", "volumes", "log", "indexes", "index-volume",
 	"backup-files", "backup-volumes", "name"}
 
@@ -146,8 +145,8 @@ func (m *maker) volumes(what, value string) (filewise.VolumeNames, filewise.Plac
 	return filewise.VolumeNames(value), filewise.PlaceRoundRobin, nil
 }
 
-// inBackup completes a layout of scenario backup: it has a file for each volume of its own, or as many as the data
-// have if a file is backed up by itself, and lies apart from the data.
+// inBackup completes a layout of scenario backup, which lies apart from the data. It has a file for each volume of
+// its own, or as many as the data have if a file is backed up by itself.
 func (m *maker) inBackup(spec LayoutSpec, a *arm) error {
 	given := func(key string) bool {
 		return slices.ContainsFunc(spec, func(p Pair) bool { return p.Name == key })

@@ -304,7 +304,6 @@ func TestLayoutsOfSeveralSizes(t *testing.T) {
 	}
 }
 
-// mustWork is the plan's workload.
 func mustWork(t *testing.T, made plan.Made) filewise.Workload {
 	t.Helper()
 	sc, err := workload.Lookup(made.Scenario)

@@ -65,8 +65,8 @@ func (m *maker) stripe(l filewise.Layout, n, of int) filewise.Layout {
 	return l
 }
 
-// halve has several data files lie on the first half of the volumes, as the article had a drive for
-// each, and the backup files on the other; of two or three volumes the data have one.
+// halve has several data files lie on the first half of the volumes, as the article had a drive for each, and the
+// backup files on the other half. Of two or three volumes the data have one.
 func (m *maker) halve(l *filewise.Layout) {
 	names := filewise.Each(l.DataVolumes(m.plan.Target.Volumes), func(v filewise.Volume) string { return v.Name })
 	data := min(slices.Max(append(m.o.DataFiles.Value, 1)), len(names)/2)

@@ -87,7 +87,7 @@ func usual[T any](o *Opt[T], v T) {
 	}
 }
 
-// perCore counts the connections a core are usual if they contend for space.
+// perCore is the usual number of connections a core if they contend for space.
 const perCore = 2
 
 // cores are the processors of a target's machine. 0 means it is not this one.

@@ -92,8 +92,8 @@ func (v Preview) Refusal() error {
 // mostEarlier bounds the runs of a store that are looked at for a forecast.
 const mostEarlier = 10
 
-// Forecast computes the resolution within the plan's budget by the newest run of the same work that was measured in
-// sessions on this host, and is in the store. Nil means there is none.
+// Forecast computes the resolution within the plan's budget. It uses the newest run in the store of the same work
+// that was measured in sessions on this host. Nil means there is none.
 func Forecast(ctx context.Context, path string, p experiment.Plan) (*experiment.Forecast, error) {
 	if !p.Sessions {
 		return nil, nil

@@ -35,7 +35,6 @@ func (s Study) Plan(engines plan.Engines, given *plan.Options, only []string, ch
 	return all, nil
 }
 
-// planned is one experiment.
 func (s Study) planned(engines plan.Engines, given *plan.Options, e Experiment, check func(plan.Made) error) (out Planned, err error) {
 	out.Experiment = e
 	o := given.Clone()

@@ -1,7 +1,6 @@
-// Package display shows a run while it is measured: a live picture on a
-// terminal, plain lines elsewhere. It runs on the measured cores, so a picture
-// is drawn at most four times a second and a slow terminal is never waited for
-// by a measurement.
+// Package display shows a run while it is measured: a live picture on a terminal, plain lines elsewhere. It runs on
+// the measured cores, so a picture is drawn at most four times a second. No measurement ever waits for a slow
+// terminal.
 package display
 
 import (

@@ -20,7 +20,7 @@ type Course struct {
 	Window [2]float64 `json:"window_seconds"` // the measured part; 0 and 0: not known yet
 }
 
-// coursePoints counts the points a course has at most.
+// coursePoints is the most points of a course.
 const coursePoints = 48
 
 // courseOf adds up slices into at most coursePoints steps; what does not fill the

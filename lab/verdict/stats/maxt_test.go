@@ -2,7 +2,7 @@ package stats
 
 import "math"
 
-// maxArrangements counts the arrangements MaxT enumerates.
+// maxArrangements is the most arrangements that MaxT enumerates.
 const maxArrangements = 2_000_000
 
 // Randomisation is the result of a randomisation test.

@@ -22,7 +22,7 @@ type Drawing struct {
 	Height float64
 }
 
-// Looks counts the shapes and colours there are: marker mkN and class lN.
+// Looks is the number of shapes and colours: marker mkN and class lN.
 const Looks = 8
 
 // Look returns a layout's look: by colour and by shape, so that either does. Layouts beyond the eighth pair them

@@ -190,7 +190,6 @@ type Values struct {
 	Rows    [][]any       `json:"rows"`
 }
 
-// ValueColumn is a column of values.
 type ValueColumn struct {
 	Name string `json:"name"`
 	Unit string `json:"unit,omitempty"`

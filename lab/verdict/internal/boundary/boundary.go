@@ -44,9 +44,9 @@ var (
 		Share: 0.5, ShareOne: 0.5, Kept: 0.25, Safety: 1}
 )
 
-// firstOf2: a layout whose trials are fast or slow by a toss is all the one or all the other in one of 32 experiments
-// after 6 blocks and in one of 64 after 7. With 4 or 5 layouts the former leaves enough of the error to the others.
-// With more there are too many of them, and with fewer the usual noise cannot be estimated.
+// firstOf2: if a layout's trials are fast or slow by a toss, all are the same in one of 32 experiments after 6 blocks
+// and in one of 64 after 7. With 4 or 5 layouts the former leaves enough of the error to the others. With more there
+// are too many of them, and with fewer the usual noise cannot be estimated.
 func firstOf2(k int) int {
 	if k == 4 || k == 5 {
 		return 6

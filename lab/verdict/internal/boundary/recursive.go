@@ -65,8 +65,8 @@ func (r Rules) Integrate(k int, stages []Stage, alpha float64) Table {
 // before than a walk's, so that simulated experiments cross a little more often.
 const integrated = 0.87
 
-// asScore turns the score of a contrast whose variance is moderated by the pooled one into that by
-// the degrees of freedom that DF gives it, which are fewer than it has: the pooled one has its own.
+// asScore takes the score of a contrast whose variance is moderated by the pooled one. It returns the score by the
+// degrees of freedom that DF gives, which are fewer than the contrast has: the pooled one has its own.
 func (r Rules) asScore(c float64, n, k int) float64 {
 	prior, own := r.prior(n, k), float64(n-1)
 	if math.IsInf(c, 0) || prior == 0 {
@@ -123,8 +123,8 @@ type walk struct {
 	reach   int // beyond it there is nothing
 }
 
-// pairBoundary are the normal scores, one per look from block 3, that a walk crosses for the
-// first time at block n with the chance by which spent grows there; infinite before the first look.
+// pairBoundary are the normal scores, one per look from block 3, infinite before the first look. A walk crosses a
+// score for the first time at block n with the chance by which spent grows there.
 func pairBoundary(sides, first, blocks int, spent func(n int) float64) []float64 {
 	w := walk{half: int(widest*math.Sqrt(float64(max(blocks, first)))/gridWidth) + 1}
 	w.density = make([]float64, 2*w.half+1)

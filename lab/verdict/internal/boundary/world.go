@@ -89,8 +89,8 @@ func (w *world) add(s int, y []float64) {
 	}
 }
 
-// statistics returns a complete table's statistics: least-squares estimates are differences of means, and the
-// variance of a contrast is the pair's own, moderated by the pooled one (step 5 of the fit, without clipping).
+// statistics returns a complete table's statistics. Least-squares estimates are differences of means. The variance of
+// a contrast is the pair's own, moderated by the pooled one (step 5 of the fit, without clipping).
 func (w *world) statistics(s int) (two, one float64) {
 	n, k := float64(w.n), float64(w.k)
 	arms := w.arms[s*w.k : (s+1)*w.k]
