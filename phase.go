@@ -150,7 +150,7 @@ func (p Program) Families() []string {
 	return append(acts, loads...)
 }
 
-// PhaseOf is the number of the phase of a family; −1: there is none.
+// PhaseOf is the number of the phase of a family. −1 means there is none.
 func (p Program) PhaseOf(family string) int {
 	return slices.IndexFunc(p.Phases, func(x Phase) bool { return x.Family == family })
 }

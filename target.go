@@ -125,7 +125,7 @@ type Address struct {
 	Scheme string `json:"scheme"` // as given: "postgres", "mariadb", …
 	// Host is a name or address, or the directory or path of a Unix socket. Empty means the driver's default.
 	Host string `json:"host"`
-	Port int    `json:"port,omitempty"` // 0: the engine's usual one
+	Port int    `json:"port,omitempty"` // 0 means the engine's usual one
 	User string `json:"user,omitempty"`
 	// Path is the part behind the host: a database, an Oracle service, a SQL Server instance.
 	Path string `json:"path,omitempty"`

@@ -119,7 +119,7 @@ const (
 
 // ValueUse is a value's place in a statement.
 type ValueUse struct {
-	Table, Column string // empty: not known
+	Table, Column string // empty means not known
 	// Part is the column of Table's new row that an expression with the value makes. Empty means none.
 	Part string
 	Use  Use
@@ -264,8 +264,7 @@ const (
 // Place is a possible place of files: a volume as --volume takes it.
 type Place struct {
 	Volume
-	// Path is its directory on the server's host, and Device the storage below.
-	// Empty: not known.
+	// Path is its directory on the server's host, and Device the storage below. Empty means not known.
 	Path   string `json:"path,omitempty"`
 	Device string `json:"device,omitempty"`
 }
@@ -368,7 +367,7 @@ type Migrator interface {
 // them; an empty Dir is the database's own place.
 type Wish struct {
 	Layout   Layout
-	Database string   // empty: the address's database
+	Database string   // empty means the address's database
 	Tables   []string // that are to be spread, as the user names them. Empty means the large ones
 	Run      int64    // makes the names of what the script creates
 }

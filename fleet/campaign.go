@@ -361,7 +361,7 @@ func (c Campaigns) again(ctx context.Context, all []State) (n int, err error) {
 type Fetched struct {
 	State
 	Here  int64 `json:"here"`         // the run's number in this store. 0 means there is nothing yet
-	Added int   `json:"trials_added"` // 0: all of it was here
+	Added int   `json:"trials_added"` // 0 means all of it was here
 }
 
 // Fetch takes the bundles of orders into the store: each once, however often it is called. A bundle that cannot be

@@ -25,7 +25,7 @@ type Order struct {
 	File       string            `json:"file"`              // of the study, as it was named
 	Study      []byte            `json:"study"`             // its text
 	Scripts    map[string]string `json:"scripts,omitempty"` // with SQL, by the path in the study
-	Seed       string            `json:"seed"`              // empty: the study has one
+	Seed       string            `json:"seed"`              // empty means the study has one
 	Patience   time.Duration     `json:"patience_ns"`
 }
 

@@ -36,7 +36,7 @@ type progress struct {
 	// open the run, which a pause takes back while the host measures something else. A new history begins with what
 	// has come home.
 	version workflow.Version
-	ahead   *asking // nil: nothing is
+	ahead   *asking // nil means nothing is
 	kept    int     // trials at the bundle's last request
 	brought bool    // something came home in the history before
 }

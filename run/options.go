@@ -20,7 +20,7 @@ type Options struct {
 	Login   Login
 	Store   string         // file of the results. Empty means the user's
 	Version string         // of Filewise, stored with the run
-	Clock   filewise.Clock // nil: the real one
+	Clock   filewise.Clock // nil means the real one
 	// Budget extends a run that Resume goes on with. 0 means it has the plan's.
 	Budget time.Duration
 	// AbortIf and Maintenance stand in for the plan's, for this time only.

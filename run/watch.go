@@ -22,7 +22,7 @@ type watch struct {
 	monitor filewise.Monitor            // nil means no other user works there
 	renew   func(context.Context) error // takes the server's lock again. Nil means there is none
 	held    func(context.Context) error // checks whether it is held. Nil means there is none
-	space   func() error                // nil: not watched
+	space   func() error                // nil means not watched
 	notify  func(experiment.Event)
 
 	mu     sync.Mutex

@@ -51,7 +51,7 @@ func registerOptions(fs *pflag.FlagSet, table ...plan.Option) {
 	}
 }
 
-// filled refuses flags without a value: of a script whose variable is empty, say, which must not do what is done
+// filled refuses flags without a value: of a script whose variable is empty, for example, which must not do what is done
 // without the flag.
 func filled(fs *pflag.FlagSet) (err error) {
 	fs.Visit(func(fl *pflag.Flag) {

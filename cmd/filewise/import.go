@@ -53,7 +53,7 @@ func (a *app) readSelfCheck(name string) error {
 // imported is the answer of import.
 type imported struct {
 	Run   int64         `json:"run"`
-	Added int           `json:"trials_added"` // 0: all of it was here
+	Added int           `json:"trials_added"` // 0 means all of it was here
 	From  *store.Origin `json:"origin,omitempty"`
 }
 

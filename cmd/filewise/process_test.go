@@ -98,7 +98,7 @@ func (p *place) signal(c *child, s syscall.Signal) {
 	}
 }
 
-// exit waits for a child's end and returns its exit code; −1: a signal.
+// exit waits for a child's end and returns its exit code. −1 means a signal.
 func (p *place) exit(c *child) int {
 	p.t.Helper()
 	select {

@@ -30,7 +30,7 @@ type Driver struct {
 
 	target string // which is open, as JSON. Empty means none is
 	server filewise.Server
-	armed  *armed // nil: nothing is
+	armed  *armed // nil means nothing is
 	forget *time.Timer
 	busy   atomic.Bool // a server is open
 }

@@ -9,7 +9,7 @@ import (
 // Input holds the trials in which a cause is looked for.
 type Input struct {
 	Trials []filewise.Trial // trials of complete blocks; others are left out
-	Family string           // empty: the one there is
+	Family string           // empty means the one there is
 	// Connections work on the family at the same time.
 	Connections int
 	// Loop is false when connections also rest, or are held to a rate: their time is

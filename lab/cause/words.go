@@ -246,7 +246,7 @@ func scaleFor(largest float64, unit string) scale {
 		scales = []scale{{1e9, 1e-9, " GB"}, {1e6, 1e-6, " MB"}, {1e3, 1e-3, " kB"}, {0, 1, " B"}}
 	}
 	i := slices.IndexFunc(scales, func(s scale) bool { return math.Abs(largest) >= s.from })
-	return scales[max(i, 0)] // −1: not a number
+	return scales[max(i, 0)] // −1 means not a number
 }
 
 func (s scale) of(x float64) string { return digits(x*s.factor) + s.unit }

@@ -14,7 +14,7 @@ const DefaultSliceLength = 100 * time.Millisecond
 // Load describes the load to run. Either Window or Ops is set.
 type Load struct {
 	Sessions []filewise.Session // one worker for each; the caller closes them
-	Clock    filewise.Clock     // nil: the machine's
+	Clock    filewise.Clock     // nil means the machine's
 
 	// Time window: workers run until the first call that ends at or after
 	// WarmUp+Window.
@@ -22,19 +22,18 @@ type Load struct {
 	// Fixed work (Window == 0): operations of each worker, no warm-up.
 	Ops []int64
 
-	// Rate makes it an open loop: so many operations a second are to start over all
-	// workers, in calls of Chunk (0: Multiple), at times that are intended
-	// beforehand. In a time window any free worker takes the next; each worker's
-	// share of fixed work arrives for it alone. Measure.Hist then counts from the
-	// intended start, whether a worker was free or not. 0: closed loop.
+	// Rate makes it an open loop: so many operations a second are to start over all workers, in calls of Chunk (0:
+	// Multiple), at times that are intended beforehand. In a time window any free worker takes the next; each
+	// worker's share of fixed work arrives for it alone. Measure.Hist then counts from the intended start, whether a
+	// worker was free or not. 0 means closed loop.
 	Rate     float64
-	Arrivals Arrivals // empty: Poisson
+	Arrivals Arrivals // empty means Poisson
 
 	// Until ends the window when it is closed, if that is before its own end: every worker finishes its call.
 	// Arrivals that no worker has taken by then count with their wait so far. Nil means nothing ends it early.
 	Until <-chan struct{}
 
-	SliceLength time.Duration // 0: DefaultSliceLength
+	SliceLength time.Duration // 0 means DefaultSliceLength
 	// Chunk is the number of operations per call. 0 means adapted so that a call takes 50–200 ms, for engines whose
 	// loop runs on the server.
 	Chunk int64
@@ -48,8 +47,8 @@ type Load struct {
 	Retry []filewise.Class
 	Seed  uint64
 
-	// Types are the names of the operations' types, and TypeOf the type of an
-	// operation; calls are of one operation each then (Chunk 1). None: one type.
+	// Types are the names of the operations' types, and TypeOf the type of an operation; calls are of one operation
+	// each then (Chunk 1). None means one type.
 	Types  []string
 	TypeOf func(worker int, i int64) int
 

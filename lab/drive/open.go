@@ -132,7 +132,7 @@ type arrivals struct {
 	gap float64 // mean, in nanoseconds
 
 	mu  sync.Mutex
-	rng *rand.Rand // nil: uniform
+	rng *rand.Rand // nil means uniform
 	n   int64      // taken so far
 	at  float64    // the last one, of Poisson's, in nanoseconds from the start
 }

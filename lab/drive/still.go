@@ -8,8 +8,8 @@ import (
 
 // Still holds the standstills while a load was measured, by clocks alone.
 type Still struct {
-	// Machine is the time within the window in which this process, or the whole machine, did
-	// not run: suspended, stopped, or its processors given to others. Zero: it always ran.
+	// Machine is the time within the window in which this process, or the whole machine, did not run: suspended,
+	// stopped, or its processors given to others. Zero means it always ran.
 	Machine time.Duration `json:"machine_ns,omitempty"`
 	// Server is the longest time within the window in which this process ran and no call ended.
 	Server time.Duration `json:"server_ns,omitempty"`

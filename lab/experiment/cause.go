@@ -49,8 +49,7 @@ func (h history) counted(blocks int) []filewise.Trial {
 	return out
 }
 
-// explained is the arm whose difference against the baseline is worth explaining;
-// −1: none differs for sure.
+// explained is the arm whose difference against the baseline is worth explaining. −1 means none differs for sure.
 func explained(r verdict.Result, look verdict.Look) int {
 	best, most := -1, 0.0
 	for arm := range r.Arms {

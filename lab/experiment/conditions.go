@@ -23,7 +23,7 @@ type asked struct {
 
 // Host holds the facts of the server's machine before anything is measured.
 type Host struct {
-	Cores  int   // 0: not known
+	Cores  int   // 0 means not known
 	Memory int64 // that the server may use, in bytes. 0 means not known
 }
 

@@ -18,8 +18,8 @@ import (
 // Forecast is the resolution within a plan's budget, by the noise of its trials; or the point from which there is
 // one.
 type Forecast struct {
-	// From is the block from which on there is a forecast, if it is not reached; then nothing but
-	// the sentence is known. 0: it is reached.
+	// From is the block from which on there is a forecast, if it is not reached; then nothing but the sentence is
+	// known. 0 means it is reached.
 	From   int     `json:"from_block,omitempty"`
 	Noise  float64 `json:"noise_sd"` // of a trial within its block, on the log scale
 	DF     int     `json:"degrees_of_freedom"`
@@ -74,9 +74,8 @@ func (s standing) resume(blocks int) string {
 // RunPlace stands in sentences for the number of a run, which has one only when it is stored.
 const RunPlace = "RUN"
 
-// ForecastBy forecasts by a noise with its degrees of freedom, and by the time of a trial and what
-// has been spent: by the boundaries of rules 3, at the level of all families. False: too little
-// is known.
+// ForecastBy forecasts by a noise with its degrees of freedom, and by the time of a trial and what has been spent: by
+// the boundaries of rules 3, at the level of all families. False means too little is known.
 func (p Plan) ForecastBy(noise float64, df int, source string, s Schedule, spent time.Duration) (Forecast, bool) {
 	layouts := len(p.Layouts)
 	if layouts < 2 || df < leastFreedom || !(noise > 0) || math.IsInf(noise, 0) || s.TrialTime <= 0 || s.MaxBlocks < 2 {

@@ -22,7 +22,7 @@ type history struct {
 }
 
 type cellKey struct {
-	block  int // 0: the pilot
+	block  int // 0 means the pilot
 	layout string
 }
 
@@ -322,7 +322,7 @@ func (h history) row(b int, family string) []verdict.Cell {
 		if family == FamilyOverall {
 			x, ok = h.plan.overall(*t)
 		}
-		probe, _ := t.Throughput(FamilyCalibration) // 0: not collected
+		probe, _ := t.Throughput(FamilyCalibration) // 0 means not collected
 		row[i] = verdict.Cell{Throughput: x, Instance: t.Instance, Calibration: probe, Order: h.orderOf(t), OK: ok,
 			Turns: turns[l.Name]}
 	}

@@ -19,7 +19,7 @@ import (
 type Latency struct {
 	Family    string                   `json:"family"`
 	Layout    string                   `json:"layout"`
-	Type      string                   `json:"type,omitempty"` // empty: operations are of one type
+	Type      string                   `json:"type,omitempty"` // empty means operations are of one type
 	Count     int64                    `json:"count"`          // of operations in the histograms
 	PerMinute float64                  `json:"per_minute"`     // done within the windows
 	P50       time.Duration            `json:"p50_ns"`

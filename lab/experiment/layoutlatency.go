@@ -157,7 +157,7 @@ func (j Judgement) LatencyLoss() string {
 }
 
 // Stalls reports which trials stalled and what that costs, by family if there are several, or how many can stall
-// though none did. Empty: nothing is claimed yet.
+// though none did. Empty means nothing is claimed yet.
 func (j Judgement) Stalls() string {
 	var seen []string
 	none := ""

@@ -142,8 +142,8 @@ func (l *life) backupPhase(ctx context.Context, phase filewise.Phase) error {
 	return record()
 }
 
-// lastMeasure is the last that is not of a latency: those stand behind the measure that
-// they are of. Nil: there is none.
+// lastMeasure is the last that is not of a latency: those stand behind the measure that they are of. Nil means there
+// is none.
 func (l *life) lastMeasure() *filewise.Measure {
 	for i := len(l.trial.Measures) - 1; i >= 0; i-- {
 		if m := &l.trial.Measures[i]; m.Unit != filewise.UnitTimes {

@@ -39,8 +39,8 @@ type Plan struct {
 	WindowByPilots bool `json:"window_by_pilots,omitempty"`
 	// OneByOne reports why trials come one after the other if sessions were not refused.
 	OneByOne string `json:"one_by_one,omitempty"`
-	// AA names the layout that is the baseline under another name: a difference that
-	// is claimed of it is one of the machine. Empty: there is none.
+	// AA names the layout that is the baseline under another name: a difference that is claimed of it is one of the
+	// machine. Empty means there is none.
 	AA string `json:"aa,omitempty"`
 	// Calibrate has a short fixed probe before each trial, for which throughput is
 	// adjusted.

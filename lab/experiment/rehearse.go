@@ -139,7 +139,7 @@ func (l *life) rehearse(ctx context.Context) (failing []failure, err error) {
 // mostLooked is the most operations that are looked through for one of each type.
 const mostLooked = 1 << 20
 
-// firstOf are the numbers of the first worker's first operations of each type; −1: none soon.
+// firstOf are the numbers of the first worker's first operations of each type. −1 means none soon.
 func firstOf(args filewise.TypedArgs, types int) []int64 {
 	first := make([]int64, types)
 	for i := range first {

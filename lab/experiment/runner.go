@@ -39,8 +39,8 @@ type Runner struct {
 	// Ended is called after each trial that is done, before it is recorded; its error is taken as Guard's. May be
 	// nil.
 	Ended func(context.Context) error
-	// Calibrate is the plan's short fixed probe of the machine: its speed, in any unit
-	// that is the same for all trials. Nil: such plans cannot be run.
+	// Calibrate is the plan's short fixed probe of the machine: its speed, in any unit that is the same for all
+	// trials. Nil means such plans cannot be run.
 	Calibrate func(context.Context) (float64, error)
 	// Stopped reports that a process of the server is stopped (state T). May be nil.
 	Stopped func() bool
@@ -53,7 +53,7 @@ type Runner struct {
 	Redesign func(context.Context, Plan) (bool, error)
 	// Left receives databases that could not be dropped after the last trial. Nil means that is an error of the run.
 	Left func(error)
-	// Drivers put the load on the server in place of this process. Nil: it does itself.
+	// Drivers put the load on the server in place of this process. Nil means it does itself.
 	Drivers Drivers
 	// Parallel is the number of a session's builds that are loaded or checked at a time, while nothing is measured. 0
 	// means one after the other.

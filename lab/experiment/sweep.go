@@ -14,9 +14,8 @@ import (
 // Sweep is a workload over several load levels: a curve for each layout.
 type Sweep struct {
 	Curves []Curve `json:"curves"`
-	// Differs is the load from which on layouts differ: there, and at all higher
-	// levels, one of them is better or worse than the baseline. All claims hold
-	// together, over all levels. 0: there is none.
+	// Differs is the load from which on layouts differ: there, and at all higher levels, one of them is better or
+	// worse than the baseline. All claims hold together, over all levels. 0 means there is none.
 	Differs   int      `json:"differs_from_users,omitempty"`
 	Sentences []string `json:"sentences"`
 }

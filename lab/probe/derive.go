@@ -153,7 +153,7 @@ func utilisation(deltas []filewise.Delta, elapsed time.Duration) []filewise.Delt
 // Absence is a counter for which no delta can be given, and why.
 type Absence struct {
 	Probe  string `json:"probe"`
-	Name   string `json:"name"` // empty: the whole probe
+	Name   string `json:"name"` // empty means the whole probe
 	Reason string `json:"reason"`
 }
 

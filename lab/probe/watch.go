@@ -26,7 +26,7 @@ const (
 
 // pace decides when to look again.
 type pace struct {
-	window time.Duration // 0: not known
+	window time.Duration // 0 means not known
 	last   []time.Duration
 }
 

@@ -117,8 +117,8 @@ func (s *scene) forecast() int {
 	return max(int(blocks), s.n+1)
 }
 
-// toTell is BlocksToTell by the noise so far, with what is left of the squared margin. 0: too little is known, or
-// more than can be planned.
+// toTell is BlocksToTell by the noise so far, with what is left of the squared margin. 0 means too little is known,
+// or more than can be planned.
 func (s *scene) toTell(room float64) int {
 	if room <= 0 || s.n < ForecastFrom(len(s.arms)) {
 		return 0

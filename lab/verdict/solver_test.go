@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A fit leaves nothing in any block or effect, be the system over arms or, with many builds, over blocks; and what it leaves
-// of builds is what it leaves of each one's indicator.
+// A fit leaves nothing in any block or effect, be the system over arms or, with many builds, over blocks; and of
+// builds it leaves as much as of each one's indicator.
 func TestSolver(t *testing.T) {
 	for _, perArm := range []int{3, 30} { // 30 × 40 effects are more than a system has
 		const blocks, arms = 60, 40

@@ -4,8 +4,8 @@ package verdict
 type Arm struct {
 	Name string `json:"name"` // as it reads in a sentence: "8 files"
 	Rank int    `json:"rank"` // orders "fewest files"; ties: order in the list
-	// Twin names the arm that this one is the same as (an A/A check): it is measured
-	// to the end and never recommended. Empty: an arm in its own right.
+	// Twin names the arm that this one is the same as (an A/A check): it is measured to the end and never
+	// recommended. Empty means an arm in its own right.
 	Twin string `json:"twin,omitempty"`
 }
 
@@ -13,10 +13,10 @@ type Arm struct {
 type Cell struct {
 	// Throughput is work per time, in any unit that is the same for all cells.
 	Throughput float64 `json:"throughput"`
-	// Instance names the build that the trial ran on. Empty: built again for this trial. The same name in several
-	// blocks: a reused build. The same name in two arms: both ran on one and the same build, and what is peculiar to
-	// it cancels between them; so names are unique over arms. Copies (CopyOf) count as the build that they are copies
-	// of.
+	// Instance names the build that the trial ran on. Empty means built again for this trial. The same name in
+	// several blocks: a reused build. The same name in two arms: both ran on one and the same build, and what is
+	// peculiar to it cancels between them; so names are unique over arms. Copies (CopyOf) count as the build that
+	// they are copies of.
 	Instance string `json:"instance,omitempty"`
 	// Calibration is the result of a short fixed probe right before the trial, in any unit of speed that is the same
 	// for all cells; 0 = not collected. When every trial has one, throughput is adjusted for it.

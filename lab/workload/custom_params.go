@@ -38,7 +38,7 @@ type Parameter struct {
 	Low     float64   `json:"low,omitempty"`
 	High    float64   `json:"high,omitempty"`
 	Choices []string  `json:"choices,omitempty"`
-	Weights []int     `json:"weights,omitempty"` // none: all the same
+	Weights []int     `json:"weights,omitempty"` // none means all the same
 	Start   time.Time `json:"start,omitzero"`
 	End     time.Time `json:"end,omitzero"`
 	Line    int       `json:"line,omitempty"` // of the study file

@@ -22,7 +22,7 @@ type transaction struct {
 	kind            int
 	w, d, c         int64 // c 0: the customer is chosen by name
 	custW, custD    int64
-	name            int64 // −1: none
+	name            int64 // −1 means none
 	amount, carrier int64
 	threshold, at   int64
 	n               int // of lines

@@ -14,7 +14,7 @@ type Design struct {
 	Files       []int                 `json:"files"`
 	Further     []int                 `json:"further,omitempty"`     // numbers of files too, at the original's size alone
 	Allocations []filewise.Allocation `json:"allocations,omitempty"` // each with every number of files. None means the usual one
-	Connections int                   `json:"connections,omitempty"` // 0: the scenario's
+	Connections int                   `json:"connections,omitempty"` // 0 means the scenario's
 	Connect     string                `json:"connect,omitempty"`
 	DataFiles   int                   `json:"data_files,omitempty"` // if Files are backup files
 	Bytes       int64                 `json:"bytes,omitempty"`      // of the database. 0 means the scenario's, at any scale

@@ -104,7 +104,7 @@ func (p *place) start(wrap []string, args ...string) (*child, error) {
 	return c, nil
 }
 
-// exit waits for a child's end and returns its exit code; −1: a signal.
+// exit waits for a child's end and returns its exit code. −1 means a signal.
 func (c *child) exit() (int, error) {
 	select {
 	case <-c.ended:

@@ -37,7 +37,7 @@ func main() {
 type row struct {
 	what   string
 	value  string
-	target string // empty: none, for comparison only
+	target string // empty means none, for comparison only
 	ok     bool
 }
 

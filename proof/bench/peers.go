@@ -48,7 +48,7 @@ type peer struct {
 	*product
 	scratch, bin string
 	as           *syscall.SysProcAttr
-	process      *exec.Cmd // nil: not started
+	process      *exec.Cmd // nil means not started
 	server       filewise.Server
 	target       filewise.Target
 }

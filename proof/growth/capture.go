@@ -163,7 +163,7 @@ func takeLog(format int, ending string) func(context.Context, *place, row, int, 
 	}
 }
 
-// madeUp is a server about whose statements nothing is known but that they are some.
+// madeUp is a server about whose statements only their existence is known.
 type madeUp struct{}
 
 func (madeUp) Server() string { return "a made-up server" }

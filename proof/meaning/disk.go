@@ -30,7 +30,7 @@ var neverSync = map[string]bool{"temp postgres": true, "temp mariadb": true, "te
 // volumes are the places of a cell's run.
 type volumes struct {
 	args    []string
-	storage *planted.Storage // nil: the run has the defaults
+	storage *planted.Storage // nil means the run has the defaults
 	dir     string
 }
 

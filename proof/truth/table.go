@@ -111,7 +111,7 @@ func experimentOf(w kind, key cellKey, number uint64) (s cellScore, err error) {
 	return s, nil
 }
 
-// scored holds a result against medians that differ by nothing but the effect.
+// scored holds a result against medians that differ by the effect alone.
 func (k cellKey) scored(r verdict.Result) (s cellScore) {
 	effect, truth := math.Log1p(k.Percent/100), make([]float64, k.Layouts)
 	truth[k.Layouts/2] = effect

@@ -13,7 +13,7 @@ import (
 // Suite is one result: a run, a comparison, or numbers that were judged.
 type Suite struct {
 	Name     string
-	Started  time.Time // zero: not known
+	Started  time.Time // zero means not known
 	Took     time.Duration
 	Headline string   // the verdict in one sentence
 	Said     []string // all of its texts

@@ -129,7 +129,7 @@ func (v view) overview() document.Table {
 
 // overviewLine is a layout in a family.
 type overviewLine struct {
-	family, base string // empty: as above
+	family, base string // empty means as above
 	row          row
 }
 

@@ -41,7 +41,7 @@ func inserting(family string) bool {
 
 // fileLoads is the spread of the I/O of one family over the files.
 type fileLoads struct {
-	Family  string   // empty: the run has one
+	Family  string   // empty means the run has one
 	Kinds   []string // those that some layout has
 	Layouts []layoutFiles
 }

@@ -104,7 +104,7 @@ type spreadDoc struct {
 type layoutSpreadDoc struct {
 	Layout  string     `json:"layout"`
 	Files   int        `json:"files"`
-	Balance []*float64 `json:"balance"` // null: one file, or nothing counted
+	Balance []*float64 `json:"balance"` // null means one file, or nothing counted
 }
 
 func waitsDocs(v view) []waitsDoc {
@@ -118,7 +118,7 @@ func waitsDocs(v view) []waitsDoc {
 		for _, l := range w.Layouts {
 			classes := map[filewise.WaitClass]*float64{}
 			for k, c := range w.Classes {
-				classes[c] = number(l.Class[k]) // null: no trial of the layout has it
+				classes[c] = number(l.Class[k]) // null means no trial of the layout has it
 			}
 			doc.Layouts = append(doc.Layouts, layoutWaitsDoc{l.Layout, classes, number(l.Share)})
 		}

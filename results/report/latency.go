@@ -34,8 +34,8 @@ func spreadOf(ds []time.Duration) spread {
 	return spread{Median: time.Duration(median(xs)), Max: slices.Max(ds), Known: true}
 }
 
-// calls is the histogram in microseconds of all calls of a layout's trials, decoded when it is
-// first looked at: few parts of a report do. Nil: there were none.
+// calls is the histogram in microseconds of all calls of a layout's trials, decoded when it is first looked at: few
+// parts of a report do. Nil means there were none.
 type calls func() *hdrhistogram.Histogram
 
 // callsOf merges encoded histograms; one that cannot be read is left out, since it is no part

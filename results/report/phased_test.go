@@ -18,7 +18,7 @@ type phased struct {
 	Scenario    string
 	Engine      string
 	Files       []int
-	Params      func(*workload.Params)                 // nil: the scenario's
+	Params      func(*workload.Params)                 // nil means the scenario's
 	Effect      func(family string, files int) float64 // on the logarithm of throughput
 	Noise       float64                                // of a trial, log scale
 	Took        time.Duration                          // of a phase on the baseline

@@ -25,7 +25,7 @@ type Data struct {
 	RunID     int64
 	Version   string // of Filewise, when it measured
 	Started   time.Time
-	Ended     time.Time // zero: not ended
+	Ended     time.Time // zero means not ended
 	State     string    // of the run, as the store names it
 	Plan      experiment.Plan
 	Scenario  workload.Scenario

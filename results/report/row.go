@@ -29,7 +29,7 @@ type row struct {
 	Sync     spread           // from then until everything was durable
 	Window   float64          // median work per second of the windows, if another rate is judged. NaN means not known
 	Calls    calls
-	Latency  *experiment.LayoutLatency // nil: not known
+	Latency  *experiment.LayoutLatency // nil means not known
 }
 
 // measured reports whether a verdict or the speed of any layout is known.

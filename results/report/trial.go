@@ -28,7 +28,7 @@ type trial struct {
 	Number     int // from 1, in the order in which they ran
 	Kind       kind
 	Measure    filewise.Measure // the judged one; zero when there is none
-	Throughput float64          // NaN: none
+	Throughput float64          // NaN means none
 	Deviation  float64          // ln of throughput against the layout's typical. NaN means none
 }
 

@@ -26,7 +26,7 @@ var waitClasses = []filewise.WaitClass{
 
 // waited is the waits of one family's connections.
 type waited struct {
-	Family  string // empty: the run has one
+	Family  string // empty means the run has one
 	Unit    string // of one piece of work: "row"
 	Classes []filewise.WaitClass
 	Layouts []layoutWaits

@@ -94,7 +94,7 @@ func placeOf(dir string, external bool) string {
 	return dir // the server's own place, or a name of its
 }
 
-// settleAllocation decides how files are allocated if the user does not say: preallocated if the engine can do that
+// settleAllocation decides how files are allocated by default: preallocated if the engine can do that
 // with the kind, else growing. Only this function decides it. Only scripts are rendered.
 func (m *maker) settleAllocation(arms []arm) error {
 	program, err := m.program()

@@ -36,7 +36,7 @@ type Experiment struct {
 	Name, Base string
 	Scenario   string // may be empty: the usual one
 	Place      Place
-	Custom     *workload.Custom // nil: none is given
+	Custom     *workload.Custom // nil means none is given
 	Password   filewise.Secret  // of the target; may be empty
 
 	values values

@@ -41,7 +41,7 @@ type Monitor struct {
 type running struct {
 	cell         filewise.Cell
 	stage        string
-	started      time.Time // zero: none runs
+	started      time.Time // zero means none runs
 	family, unit string
 	live         *drive.Live
 	probes       *probe.Live

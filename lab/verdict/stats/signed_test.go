@@ -75,7 +75,7 @@ type HodgesLehmann struct {
 	Estimate float64
 	CI       Interval
 	Achieved float64
-	OK       bool // false: so few values that no interval has the confidence
+	OK       bool // false means so few values that no interval has the confidence
 }
 
 // SignedRankInterval computes the Hodges–Lehmann estimate and interval.

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// columns are the places of those that are used; −1: there is none.
+// columns are the places of those that are used. −1 means there is none.
 type columns struct {
 	block, layout, throughput     int
 	time                          int // instead of throughput

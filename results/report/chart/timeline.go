@@ -13,7 +13,7 @@ import (
 type Mark struct {
 	Lane  string
 	At    float64 // percent of the width
-	Y     float64 // NaN: no place, unless it is Failed
+	Y     float64 // NaN means no place, unless it is Failed
 	Kind  string  // its symbol; what is Failed stands at the bottom
 	Block int
 	Pilot bool

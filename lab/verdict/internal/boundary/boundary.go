@@ -81,8 +81,8 @@ func (r Rules) DF(n, k int) float64 { return r.prior(n, k) + float64(n-1) }
 type Table struct {
 	TwoSided []float64 // of max |t| against the baseline
 	OneSided []float64 // of max t against the baseline
-	// The same of a pair that goes by its own spread: each such pair may use its share
-	// of the error and no more, whatever the others do. Empty: there are no such pairs.
+	// The same of a pair that goes by its own spread: each such pair may use its share of the error and no more,
+	// whatever the others do. Empty means there are no such pairs.
 	OwnTwoSided, OwnOneSided []float64
 }
 
