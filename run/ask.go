@@ -12,8 +12,16 @@ import (
 // answers, or sends rows without end, would hold the command for ever. Tests shorten it.
 var askPatience = 30 * time.Second
 
+var errSilent = errors.New("no answer")
+
 // lateness is the time that a question may take to end after its time, before it is left behind. Tests shorten it.
 var lateness = 5 * time.Second
+
+// lookPatience bounds all questions of a look at a server, each of which has its own patience.
+const lookPatience = time.Minute
+
+// scriptPatience bounds all questions that a script for a database takes.
+const scriptPatience = 5 * time.Minute
 
 // dropPatience bounds the drop of what a killed run has left, which may hold a lot of data.
 const dropPatience = 10 * time.Minute
@@ -24,13 +32,21 @@ func ask[T any](ctx context.Context, t filewise.Target, question string, do func
 	if t.Mode != filewise.External {
 		return do(ctx)
 	}
+	return within(ctx, askPatience, t, question, do, leave)
+}
+
+func within[T any](ctx context.Context, patience time.Duration, t filewise.Target, question string,
+	do func(context.Context) (T, error), leave func(T)) (T, error) {
 	type answer struct {
 		of  T
 		err error
 	}
-	silent := filewise.Errorf(filewise.CodePreflight, "look whether the server answers others (is it stopped, full, or another program?), "+
-		"then run the command again", "%s: no answer within %v to what was asked: %s", t.Address, askPatience, question)
-	limited, cancel := context.WithTimeoutCause(ctx, askPatience, silent)
+	silent := func(after time.Duration) error {
+		return filewise.Errorf(filewise.CodePreflight, "look whether the server answers others (is it stopped, full, or another program?), "+
+			"then run the command again", "%s: %w within %v to what was asked: %s", t.Address, errSilent, after, question)
+	}
+	began := time.Now()
+	limited, cancel := context.WithTimeoutCause(ctx, patience, silent(patience))
 	defer cancel()
 	answered := make(chan answer, 1)
 	go func() {
@@ -59,8 +75,12 @@ func ask[T any](ctx context.Context, t filewise.Target, question string, do func
 			return a.of, context.Cause(limited)
 		}
 	}
-	if a.err != nil && ctx.Err() == nil && limited.Err() != nil && !errors.Is(a.err, silent) {
-		a.err = silent
+	switch {
+	case a.err == nil || ctx.Err() != nil || errors.Is(a.err, errSilent):
+	case limited.Err() != nil:
+		a.err = silent(patience)
+	case filewise.CodeOf(a.err) == filewise.CodeInternal && errors.Is(a.err, context.DeadlineExceeded): // of a shorter patience within
+		a.err = silent(time.Since(began).Round(time.Second))
 	}
 	return a.of, a.err
 }

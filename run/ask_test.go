@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"strings"
 	"testing"
@@ -13,9 +14,9 @@ import (
 
 // A server that takes the connection and never answers holds no command, whatever its engine, and is named.
 func TestSilentServer(t *testing.T) {
-	before := askPatience
-	askPatience = 100 * time.Millisecond
-	t.Cleanup(func() { askPatience = before })
+	before, given := askPatience, lateness
+	askPatience, lateness = 100*time.Millisecond, 100*time.Millisecond
+	t.Cleanup(func() { askPatience, lateness = before, given })
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -33,10 +34,13 @@ func TestSilentServer(t *testing.T) {
 			if e.Name() == "oracle" {
 				a.Path = "service"
 			}
-			_, err := opened(t.Context(), e, filewise.Target{Engine: e.Name(), Mode: filewise.External, Address: &a,
-				Volumes: []filewise.Volume{{Name: "default"}}})
-			if err == nil || !strings.Contains(err.Error(), "no answer within") || filewise.RemedyOf(err) == "" {
-				t.Errorf("%v; %s", err, filewise.RemedyOf(err))
+			target := filewise.Target{Engine: e.Name(), Mode: filewise.External, Address: &a, Volumes: []filewise.Volume{{Name: "default"}}}
+			_, err := opened(t.Context(), e, target)
+			_, watched := Watch(t.Context(), e.(filewise.Capturer), target, "database")
+			for _, err := range []error{err, watched} {
+				if err == nil || !strings.Contains(err.Error(), "no answer within") || filewise.RemedyOf(err) == "" {
+					t.Errorf("%v; %s", err, filewise.RemedyOf(err))
+				}
 			}
 		})
 	}
@@ -63,9 +67,16 @@ func TestAsk(t *testing.T) {
 	if !<-ended {
 		t.Error("what came late is not ended")
 	}
+	askPatience = time.Minute
 	_, err := ask(t.Context(), there, "anything", func(context.Context) (int, error) { panic("index out of range") }, nil)
 	if err == nil || !strings.Contains(err.Error(), "cannot be read (anything)") {
 		t.Error(err)
+	}
+	_, err = ask(t.Context(), there, "anything", func(context.Context) (int, error) {
+		return 0, fmt.Errorf("a driver: %w", context.DeadlineExceeded)
+	}, nil)
+	if err == nil || !strings.Contains(err.Error(), "no answer within 0s") || filewise.CodeOf(err) != filewise.CodePreflight {
+		t.Errorf("a shorter patience: %v", err)
 	}
 	here := filewise.Target{Mode: filewise.Managed}
 	if _, err := ask(t.Context(), here, "a start", func(ctx context.Context) (int, error) {

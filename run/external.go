@@ -103,7 +103,14 @@ func Inspect(ctx context.Context, e filewise.Engine, t filewise.Target) (filewis
 		return filewise.Inspection{}, filewise.Errorf(filewise.CodeUsage, "see filewise engines", "%s cannot be inspected: %w",
 			e.Name(), filewise.ErrUnsupported)
 	}
-	i, err := inspector.Inspect(ctx, t)
+	look := func(ctx context.Context) (filewise.Inspection, error) { return inspector.Inspect(ctx, t) }
+	var i filewise.Inspection
+	var err error
+	if t.Address == nil {
+		i, err = look(ctx)
+	} else {
+		i, err = within(ctx, lookPatience, t, "its files and what it counts", look, nil)
+	}
 	if err == nil {
 		addMachine(&i)
 	}

@@ -54,7 +54,7 @@ func fromEnvironment(fs *pflag.FlagSet) (set []string, err error) {
 func (a *app) named(message, remedy string) (string, string) {
 	for _, flag := range a.variables {
 		name := variable(flag)
-		flagged := regexp.MustCompile(`--` + flag + `( "?` + regexp.QuoteMeta(os.Getenv(name)) + `)?([^-\w]|$)`)
+		flagged := regexp.MustCompile(`--` + flag + `( "?` + regexp.QuoteMeta(string([]rune(os.Getenv(name)))) + `)?([^-\w]|$)`)
 		message = flagged.ReplaceAllStringFunc(message, func(found string) string {
 			m := flagged.FindStringSubmatch(found)
 			return name + strings.Replace(m[1], " ", "=", 1) + m[2]

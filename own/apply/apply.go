@@ -69,7 +69,7 @@ func Write(ctx context.Context, e filewise.Engine, q Request) (*Scripts, error) 
 			return nil, out.refuse()
 		}
 	}
-	if out.Migration, err = migrator.Migrate(ctx, q.Target, q.Wish); err != nil {
+	if out.Migration, err = run.Migrate(ctx, migrator, q.Target, q.Wish); err != nil {
 		return nil, err
 	}
 	out.compare(q.Run, migrator, seen)

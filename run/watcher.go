@@ -1,0 +1,78 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"filewise"
+)
+
+// Watch opens a database for reading what it is given to do. No question holds longer than askPatience.
+func Watch(ctx context.Context, e filewise.Capturer, t filewise.Target, database string) (filewise.Watcher, error) {
+	open := func(ctx context.Context) (filewise.Watcher, error) { return e.Watch(ctx, t, database) }
+	w, err := within(ctx, askPatience, t, "a session", open,
+		func(w filewise.Watcher) { _ = w.Close() })
+	if err != nil {
+		return nil, err
+	}
+	patient := watcher{w, t}
+	if _, ok := w.(filewise.Accustomed); ok {
+		return accustomed{patient}, nil
+	}
+	return patient, nil
+}
+
+// Migrate writes the scripts that take a database to a layout, within scriptPatience.
+func Migrate(ctx context.Context, m filewise.Migrator, t filewise.Target, w filewise.Wish) (filewise.Migration, error) {
+	write := func(ctx context.Context) (filewise.Migration, error) { return m.Migrate(ctx, t, w) }
+	return within(ctx, scriptPatience, t, "what its scripts need", write, nil)
+}
+
+// watcher gives up a server that says nothing.
+type watcher struct {
+	filewise.Watcher
+	of filewise.Target
+}
+
+func (w watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, error) {
+	return within(ctx, askPatience, w.of, "the statements that it has counted", w.Watcher.Counted, nil)
+}
+
+func (w watcher) Sessions(ctx context.Context) (active, connected int, err error) {
+	both, err := within(ctx, askPatience, w.of, "its sessions", func(ctx context.Context) (n [2]int, err error) {
+		n[0], n[1], err = w.Watcher.Sessions(ctx)
+		return n, err
+	}, nil)
+	return both[0], both[1], err
+}
+
+func (w watcher) Shape(ctx context.Context, text string, constants []string) (filewise.Shape, error) {
+	return within(ctx, askPatience, w.of, "the shape of a statement", func(ctx context.Context) (filewise.Shape, error) {
+		return w.Watcher.Shape(ctx, text, constants)
+	}, nil)
+}
+
+func (w watcher) Table(ctx context.Context, name string, withhold func(string) bool) (filewise.TableFacts, error) {
+	return within(ctx, askPatience, w.of, "table "+name, func(ctx context.Context) (filewise.TableFacts, error) {
+		return w.Watcher.Table(ctx, name, withhold)
+	}, nil)
+}
+
+// Close gives up soon: a driver may wait for the server's farewell.
+func (w watcher) Close() error {
+	_, err := within(context.Background(), time.Second, w.of, "the end of a session",
+		func(context.Context) (struct{}, error) { return struct{}{}, w.Watcher.Close() }, nil)
+	if errors.Is(err, errSilent) {
+		return nil
+	}
+	return err
+}
+
+type accustomed struct{ watcher }
+
+func (w accustomed) Settings(ctx context.Context, sessions map[string]string) (map[string]string, error) {
+	return within(ctx, askPatience, w.of, "its settings", func(ctx context.Context) (map[string]string, error) {
+		return w.Watcher.(filewise.Accustomed).Settings(ctx, sessions)
+	}, nil)
+}
