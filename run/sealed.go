@@ -5,7 +5,6 @@ import (
 
 	"filewise"
 	"filewise/host/scratch"
-
 	"filewise/lab/experiment"
 	"filewise/results/archive"
 )

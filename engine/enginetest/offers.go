@@ -3,18 +3,10 @@ package enginetest
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"filewise"
-	"filewise/lab/experiment"
-	"filewise/run/doctor"
-	"filewise/run/plan"
 )
 
 // testOffers: what is offered works, and what is not is absent and says why.
@@ -157,40 +149,4 @@ func testScript(t *testing.T, s Subject) {
 		}
 		fatal(t, db.Dropper.Drop(context.Background()))
 	}
-}
-
-// SelfCheck takes an external server through doctor's self-check: nothing fails, and each
-// of tried is a trial that has passed.
-func SelfCheck(t *testing.T, e filewise.Engine, target filewise.Target, tried ...string) {
-	t.Helper()
-	all := SelfCheckFindings(t, e, target)
-	for _, f := range all {
-		if f.Status != filewise.StatusOK && (f.Status != filewise.StatusNote || !strings.HasPrefix(f.Detail, "not offered: ")) {
-			t.Errorf("%+v", f)
-		}
-	}
-	for _, name := range tried {
-		if !slices.ContainsFunc(all, func(f filewise.Finding) bool { return strings.HasPrefix(f.Check, name+" on ") }) {
-			t.Errorf("%s was not tried", name)
-		}
-	}
-}
-
-// selfCheck lets one self-check of the test binary work at a time, under a host's lock of its own.
-var selfCheck sync.Mutex
-
-// SelfCheckFindings is what the self-check says of a server.
-func SelfCheckFindings(t *testing.T, e filewise.Engine, target filewise.Target) (all []filewise.Finding) {
-	t.Helper()
-	selfCheck.Lock()
-	defer selfCheck.Unlock()
-	fatal(t, os.Setenv("FILEWISE_LOCK", fmt.Sprintf("enginetest %d", os.Getpid())))
-	o := plan.New()
-	o.Engine, o.Target = plan.Of(e.Name()), plan.Of(plan.Describe(e).Schemes[0]+"://ada@localhost/")
-	err := doctor.SelfCheck(Within(t, 8*time.Minute), doctor.Patient{
-		Engine: e, Plan: experiment.Plan{Target: target}, Options: o,
-		Login: func(context.Context) (filewise.Address, error) { return *target.Address, nil },
-	}, func(f filewise.Finding) { all = append(all, f) })
-	fatal(t, err)
-	return all
 }

@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/engine/enginetest"
 	"filewise/engine/innodb/external"
 	"filewise/engine/innodb/servertest"
 	"filewise/internal/longtest"
 	"filewise/lab/workload"
+	"filewise/run/doctor/doctortest"
 )
 
 // An external server by URL, over TLS, with an account that has the rights which
@@ -90,7 +90,7 @@ func testExternal(t *testing.T, e Engine, p servertest.Product) {
 		t.Error(err)
 	}
 	t.Run("Restore", func(t *testing.T) { restored(t, e, server) })
-	enginetest.SelfCheck(t, e, target, "inserts into partitions", "inserts into per-table", "orders with churn", "dml", "scan", "custom")
+	doctortest.SelfCheck(t, e, target, "inserts into partitions", "inserts into per-table", "orders with churn", "dml", "scan", "custom")
 	servertest.Same(t, before, server.Others(t))
 }
 

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"filewise"
-
 	"filewise/lab/workload"
 )
 

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"filewise"
-
 	"filewise/lab/workload"
 )
 

@@ -10,7 +10,6 @@ import (
 	"filewise"
 	"filewise/engine/enginetest"
 	"filewise/engine/internal/external"
-
 	"filewise/lab/workload"
 	"filewise/own/capture"
 )

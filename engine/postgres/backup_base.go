@@ -11,7 +11,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"filewise"
-
 	"filewise/engine/internal/script"
 	"filewise/engine/postgres/internal/client"
 )

@@ -17,6 +17,7 @@ import (
 	"filewise/engine/enginetest"
 	"filewise/engine/internal/mark"
 	"filewise/engine/postgres/internal/client"
+	"filewise/run/doctor/doctortest"
 )
 
 // An external server with an account of the documented rights alone: the whole
@@ -108,7 +109,7 @@ func without(all, others []string) []string {
 }
 
 func selfChecked(t *testing.T, f *usersServer) {
-	enginetest.SelfCheck(t, Engine{}, f.target(), "inserts into partitions", "inserts, indexes apart", "inserts, files added later: new-data",
+	doctortest.SelfCheck(t, Engine{}, f.target(), "inserts into partitions", "inserts, indexes apart", "inserts, files added later: new-data",
 		"orders with churn", "dml", "scan", "custom")
 }
 

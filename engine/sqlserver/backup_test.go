@@ -15,7 +15,6 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/mark"
-
 	"filewise/lab/workload"
 )
 

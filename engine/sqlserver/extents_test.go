@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"filewise"
-
 	"filewise/lab/workload"
 )
 

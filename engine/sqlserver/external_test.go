@@ -12,6 +12,7 @@ import (
 	"filewise"
 	"filewise/engine/enginetest"
 	"filewise/engine/internal/mark"
+	"filewise/run/doctor/doctortest"
 )
 
 // TestLeftovers: what is Filewise's is listed, what lives is kept, and what is not
@@ -326,7 +327,7 @@ func TestSelfCheck(t *testing.T) {
 		"restore", "drop-restoring", "check-database", "restored-options", "cycle", "cool"}
 	lab := newLab(t, func(m *model) { m.slow, m.alterAny = 200*time.Microsecond, true; customModel(m) })
 	passed := 0
-	for _, f := range enginetest.SelfCheckFindings(t, Engine{}, lab.target) {
+	for _, f := range doctortest.SelfCheckFindings(t, Engine{}, lab.target) {
 		switch {
 		case strings.Contains(f.Detail, errNoProcedures.Error()): // as far as the model goes
 		case f.Status == filewise.StatusFailed:

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"filewise"
-
 	"filewise/own/inspect"
 )
 

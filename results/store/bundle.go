@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"filewise"
-
 	"filewise/lab/experiment"
 )
 

@@ -20,7 +20,6 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"filewise"
-
 	"filewise/internal/sqlitedriver"
 )
 

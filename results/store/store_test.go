@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"filewise"
-
 	"filewise/internal/process"
 	"filewise/lab/experiment"
 )

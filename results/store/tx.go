@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"filewise"
-
 	"filewise/internal/process"
 	"filewise/internal/sqlitedriver"
 	"filewise/lab/experiment"

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/engine/enginetest"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/innodb/servertest"
 	"filewise/lab/workload"
 	"filewise/own/capture"
+	"filewise/own/capture/capturetest"
 	"filewise/run/study"
 )
 
@@ -406,7 +406,7 @@ func TestMutatedLogs(t *testing.T) {
 	shape := func(text string) (filewise.Shape, error) { return dialect.CustomRules.Shape(text, "shop", nil) }
 	const head = "/usr/sbin/mysqld, Version: 8.0.31 (MySQL Community Server - GPL). started with:\nTcp port: 3306  Unix socket: /s\n" +
 		"Time                 Id Command    Argument\n"
-	enginetest.MutatedLogs(t, mySQL, true, shape, func(all []enginetest.Logged) string {
+	capturetest.MutatedLogs(t, mySQL, true, shape, func(all []capturetest.Logged) string {
 		text := head
 		for i, l := range all {
 			at, set := l.At.Format("2006-01-02T15:04:05.000000Z"), []string{"", "insert_id=7,", "last_insert_id=1,insert_id=2,"}[i%3]
@@ -427,7 +427,7 @@ func TestMutatedLogs(t *testing.T) {
 		}
 		return text
 	})
-	enginetest.MutatedLogs(t, mariaDB, false, shape, func(all []enginetest.Logged) string {
+	capturetest.MutatedLogs(t, mariaDB, false, shape, func(all []capturetest.Logged) string {
 		text := head
 		for id := range 3 {
 			text += fmt.Sprintf("2026-11-27T10:00:00.0Z\t    %d Connect\tapp@web on shop using TCP/IP\n", id+7)

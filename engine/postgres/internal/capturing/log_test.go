@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/engine/enginetest"
 	"filewise/engine/internal/customsql"
+	"filewise/own/capture/capturetest"
 )
 
 // endless is a text that goes on with a byte for longer than any statement may be.
@@ -139,10 +139,10 @@ var mutatedRules = customsql.Rules{Dollar: true, Numbered: "$"}
 // What a study of any log covers is what was fed, by csvlog and by jsonlog within CloudNativePG's records.
 func TestMutatedLogs(t *testing.T) {
 	shape := func(text string) (filewise.Shape, error) { return mutatedRules.Shape(text, "", nil) }
-	message := func(l enginetest.Logged) (tag, text string) {
+	message := func(l capturetest.Logged) (tag, text string) {
 		return strings.ToUpper(strings.Fields(l.Text)[0]), fmt.Sprintf("duration: %d.000 ms  statement: %s", l.Millis, l.Text)
 	}
-	enginetest.MutatedLogs(t, reads{}, true, shape, func(all []enginetest.Logged) (text string) {
+	capturetest.MutatedLogs(t, reads{}, true, shape, func(all []capturetest.Logged) (text string) {
 		for i, l := range all {
 			tag, said := message(l)
 			line := strings.Replace(row(tag, said, ""), "5f.1", fmt.Sprint("5f.", l.Session), 1)
@@ -155,7 +155,7 @@ func TestMutatedLogs(t *testing.T) {
 		}
 		return text
 	})
-	enginetest.MutatedLogs(t, reads{}, true, shape, func(all []enginetest.Logged) (text string) {
+	capturetest.MutatedLogs(t, reads{}, true, shape, func(all []capturetest.Logged) (text string) {
 		for _, l := range all {
 			tag, said := message(l)
 			line, err := json.Marshal(map[string]any{"msg": "record", "record": map[string]any{

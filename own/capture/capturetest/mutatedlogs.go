@@ -1,4 +1,5 @@
-package enginetest
+// Package capturetest takes readers of logs through made-up logs of which the truth is known.
+package capturetest
 
 import (
 	"context"
