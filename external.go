@@ -65,8 +65,8 @@ type Locker interface {
 type Holder struct {
 	Who string // for others
 	// Host names the host's measuring lock, which the run holds, among the locks of all hosts: a session on the
-	// server with the same lock but of another process has died. Empty means no lock is held, or the host cannot
-	// distinguish it from others'.
+	// server with the same lock but of another process belongs to a dead one. Empty means no lock is held, or the host
+	// cannot distinguish it from others'.
 	Host string
 }
 
@@ -74,7 +74,7 @@ type Holder struct {
 // connection ends, for whatever reason: so it is looked at while it is needed. It
 // is not for several goroutines at once.
 type Lock interface {
-	// Held checks that the server is still held; the error reports why it is not, or why that is not known. A context
+	// Held checks with the server that the lock is still held; the error reports why it is not, or why that is not known. A context
 	// that ends may end the lock's connection.
 	Held(context.Context) error
 	// Release gives it back. The error may report that it had been lost.

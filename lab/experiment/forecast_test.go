@@ -16,7 +16,7 @@ import (
 
 // A forecast is a range by the noise's degrees of freedom: at 8 the upper end is at most three times the lower, at 20
 // 2.1 times. "M blocks" keep the baseline within 2 % with a chance of 80 %: 39 and 85 at a noise of 2 and 3 % if all
-// of the error is spent on it. It is 15 to 25 % more since bounds and intervals share it and a part is kept for
+// of the error is spent on it. They are 15 to 25 % more since bounds and intervals share it and a part is kept for
 // extensions.
 func TestForecastBy(t *testing.T) {
 	p := newSessions(t, []int{1, 2, 4, 8, 16}, fake.Config{}).plan

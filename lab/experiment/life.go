@@ -159,7 +159,7 @@ func (l *life) probes() *probe.Set {
 	return probe.NewSet(slices.Concat(l.db.Probes, l.runner.Probes)...).Under(l.runner.Ceilings).Embedded(l.embedded())
 }
 
-// measuring reports a measurement's progress, timed by the time that is also read without a window.
+// measuring sends an event of the measuring stage, with the parts of the running trial that can be looked at.
 func (l *life) measuring(e Event) {
 	e.Kind, e.Cell, e.Stage = EventStage, l.trial.Cell, filewise.StageMeasure
 	l.runner.notify(e)

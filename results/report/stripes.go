@@ -117,7 +117,7 @@ func besideLimits(points []stripePoint) []stripePoint {
 	return points
 }
 
-// speedOf is in bytes per second, or if they are not known in times a second.
+// speedOf is in bytes per second, or, if they are not known, in times a second.
 func (v view) speedOf(r row) float64 {
 	if v.inBytes() {
 		return r.Bytes
