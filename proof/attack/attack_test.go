@@ -30,6 +30,35 @@ func TestFailedIsCounted(t *testing.T) {
 	}
 }
 
+// A row of tests that are not there tries nothing.
+func TestRowsNameTestsThatThereAre(t *testing.T) {
+	text, err := os.ReadFile("rows.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`tests\("filewise/?([^"]*)", "\^Test\(?([\w|]+)`).FindAllStringSubmatch(string(text), -1)
+	for _, of := range found {
+		dir := filepath.Join("../..", of[1])
+		var all strings.Builder
+		files, _ := filepath.Glob(dir + "/*_test.go")
+		for _, f := range files {
+			text, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Write(text)
+		}
+		for name := range strings.SplitSeq(of[2], "|") {
+			if !strings.Contains(all.String(), "\nfunc Test"+name+"(") {
+				t.Errorf("%s has no Test%s", dir, name)
+			}
+		}
+	}
+	if want := strings.Count(string(text), "tests("); len(found) != want {
+		t.Errorf("%d of %d rows of tests are understood", len(found), want)
+	}
+}
+
 // The tests that the page on safety names exist.
 func TestSafetyNamesWhatThereIs(t *testing.T) {
 	page, err := os.ReadFile("../../docs/safety.md")

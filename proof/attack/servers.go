@@ -141,6 +141,20 @@ func tests(pkg, pattern string) func(*place) error {
 	}
 }
 
+// each tries all of these.
+func each(tries ...func(*place) error) func(*place) error {
+	return func(p *place) error {
+		var err error
+		count := 0
+		for _, try := range tries {
+			err = errors.Join(err, try(p))
+			count += p.count
+		}
+		p.count = count
+		return err
+	}
+}
+
 // noTemporal is why there is no Temporal, which takes minutes to build.
 func noTemporal(context.Context, *attack) string {
 	cache, err := os.UserCacheDir()
