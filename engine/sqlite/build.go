@@ -160,7 +160,10 @@ func (s *shape) fill(ctx context.Context, f *file) error {
 	if err := s.presizeLog(f); err != nil {
 		return err
 	}
-	return s.ready(f.keeper, f.shard)
+	if err := s.ready(f.keeper, f.shard); err != nil {
+		return err
+	}
+	return f.keeper.exec(ctx, shrink)
 }
 
 // presizeLog writes the emptied WAL full of zeros, so that its growth up to the
