@@ -12,6 +12,7 @@ import (
 	"filewise/lab/experiment"
 	"filewise/results/archive"
 	"filewise/results/store"
+	"filewise/run/plan"
 )
 
 // Run measures a plan, stores every trial, and returns its outcome. When ctx ends, the running trial is ended
@@ -33,6 +34,11 @@ func Run(ctx context.Context, p experiment.Plan, o Options) (out Outcome, err er
 
 // within notifies people of a plan's run, and has it measured in an environment that is set up.
 func (o Options) within(ctx context.Context, p experiment.Plan, measure func(*measurement) (Outcome, error)) (out Outcome, err error) {
+	for _, v := range p.Target.VolumesHere() {
+		if err := plan.Answers(v); err != nil {
+			return out, err
+		}
+	}
 	told, err := announce(ctx, p, o)
 	if err != nil {
 		return out, err

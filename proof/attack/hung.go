@@ -74,7 +74,10 @@ func hung(p *place) error {
 // beside checks that commands end in their time while a volume of a registered run does not answer, and that the run
 // stays registered.
 func (p *place) beside() error {
-	for _, args := range [][]string{{"version"}, {"list"}, {"stop"}, {"clean", "--dry-run"}, {"clean", "--yes"}, {"plan"}} {
+	volume := "--volume=hung=" + filepath.Join(p.dir, "hung")
+	for _, args := range [][]string{{"version"}, {"list"}, {"stop"}, {"clean", "--dry-run"}, {"clean", "--yes"}, {"plan"}, {"show"}, {"judge"},
+		{"report", "-o", filepath.Join(p.dir, "r.html")}, {"export", "--format", "csv"}, {"doctor"}, {"engines"}, {"completion", "bash"},
+		{"plan", volume}, {"doctor", volume}, {"run", volume}, {"resume"}} {
 		c, err := p.start(nil, args...)
 		if err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/internal/filesystem"
 )
 
 // setVolumes names the places of files: the options', the target's own, or the
@@ -49,6 +50,9 @@ func addVolume(t *filewise.Target, v Pair) error {
 			return filewise.Errorf(filewise.CodePreflight, "", "--volume %s: %w", v, err)
 		}
 		dir = abs
+		if err := Answers(filewise.Volume{Name: v.Name, Dir: dir}); err != nil {
+			return err
+		}
 	}
 	for _, other := range t.Volumes {
 		if other.Name == v.Name {
@@ -57,6 +61,15 @@ func addVolume(t *filewise.Target, v Pair) error {
 	}
 	t.Volumes = append(t.Volumes, filewise.Volume{Name: v.Name, Dir: dir})
 	return nil
+}
+
+// Answers refuses a volume whose file system says nothing, before anything waits for it.
+func Answers(v filewise.Volume) error {
+	if filesystem.Answers(v.Dir) {
+		return nil
+	}
+	return filewise.Errorf(filewise.CodePreflight, "bring its server or daemon back, or unmount it; or name another with --volume NAME=DIR",
+		"volume %s: %s does not answer", v.Name, v.Dir)
 }
 
 // oneEach refuses volumes that are one place: between them nothing would differ
