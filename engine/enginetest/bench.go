@@ -70,7 +70,7 @@ func benchOn(t *testing.T, s Subject, dir string, volumes []filewise.Volume) *be
 	return b
 }
 
-// place is where the listing is of, for messages.
+// place is if the listing is of, for messages.
 func (b *bench) place() string {
 	if b.s.Foreign != nil {
 		return "what the server holds besides"
@@ -78,8 +78,8 @@ func (b *bench) place() string {
 	return "what the volumes hold"
 }
 
-// listing is what must be the same before and after: every path under the
-// volumes, with its size where it is a file; or of an external server, what is
+// listing returns what must be the same before and after: every path under the
+// volumes, with its size if it is a file; or of an external server, what is
 // not Filewise's, and what Filewise has left.
 func (b *bench) listing() []string {
 	b.t.Helper()
@@ -102,7 +102,7 @@ func (b *bench) listing() []string {
 	return all
 }
 
-// leftovers are what the server's own Cleaner finds, of a target opened for that:
+// leftovers returns what the server's own Cleaner finds, of a target opened for that:
 // the bench's own may be closed, or not open yet.
 func (b *bench) leftovers() []string {
 	s, err := b.s.Engine.Open(context.Background(), b.target)
@@ -117,7 +117,7 @@ func (b *bench) leftovers() []string {
 	return filewise.Each(left, func(l filewise.Leftover) string { return "left by Filewise: " + l.Kind + " " + l.Name })
 }
 
-// offers says whether the server offers a capability for the subject's kind.
+// offers reports whether the server offers a capability for the subject's kind.
 func (b *bench) offers(c filewise.Capability) bool {
 	return b.server.Offers()[c] == nil && !slices.Contains(b.s.Lacks, c)
 }
@@ -239,7 +239,7 @@ func (b *bench) leftAsIs(what string, do func()) {
 	}
 }
 
-// covers says whether the engine has the workload; one that it has not it must refuse.
+// covers reports whether the engine has the workload; one that it has not it must refuse.
 func (b *bench) covers(l filewise.Layout, p filewise.Program) bool {
 	b.t.Helper()
 	_, err := b.s.Engine.Script(b.target, l, p)

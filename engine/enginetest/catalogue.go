@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Catalogue is what a vendor's reference says of the views that an engine's SQL refers to.
+// Catalogue holds what a vendor's reference states of the views that an engine's SQL refers to.
 type Catalogue map[string]CatalogueView
 
 // CatalogueView is one of them; one without columns is a procedure, or has none to be named.
@@ -50,7 +50,7 @@ func ReadCatalogue(t *testing.T, path string) Catalogue {
 	return all
 }
 
-// Of are the parts of a column's type that says how a driver gives it: "int" of "int",
+// Of are the parts of a column's type that describes how a driver gives it: "int" of "int",
 // "nvarchar" of "nvarchar(60)".
 func (c CatalogueColumn) Of() string {
 	kind, _, _ := strings.Cut(c.Type, "(")
@@ -216,7 +216,7 @@ func (c Catalogue) Overlooked(sql string) (all []string) {
 	return all
 }
 
-// derives tells whether an alias is a subquery's.
+// derives reports whether an alias is a subquery's.
 func (u *CatalogueUse) derives(alias string) bool {
 	for i := range u.words {
 		if u.at(i) == alias && (u.at(i-1) == ")" || u.at(i-1) == "as" && u.at(i-2) == ")") {
@@ -226,7 +226,7 @@ func (u *CatalogueUse) derives(alias string) bool {
 	return false
 }
 
-// gives tells whether a subquery may have a column: it is named without an alias, or by AS.
+// gives reports whether a subquery may have a column: it is named without an alias, or by AS.
 func (u *CatalogueUse) gives(name string) bool {
 	for i := range u.words {
 		if u.at(i) == name && u.at(i-1) != "." {

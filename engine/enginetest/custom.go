@@ -86,7 +86,7 @@ func testCustom(t *testing.T, s Subject) {
 	testRehearsed(t, b, layout)
 }
 
-// testRehearsed tries each type of transactions: all that fails is told, and what does not leaves nothing.
+// testRehearsed tries each type of transactions: all that fails is reported, and what does not leaves nothing.
 func testRehearsed(t *testing.T, b *bench, layout filewise.Layout) {
 	for statement, fails := range map[string]filewise.Class{"UPDATE accounts SET balence = 1 WHERE id = :id": filewise.ClassMistake,
 		"INSERT INTO accounts (id, balance) VALUES (:id, NULL)":    filewise.ClassConstraint,
@@ -133,7 +133,7 @@ func testUnvaried(t *testing.T, b *bench, layout filewise.Layout) {
 }
 
 // tryTemp does cycles of temporary tables on layouts of 1 and of several temporary
-// files, and wants all of the files to be there and the first, at least, to be used.
+// files, and needs all of the files to be there and the first, at least, to be used.
 func tryTemp(t *testing.T, b *bench, offered bool) {
 	w, err := workload.NewTemp(workload.Params{Connections: 2, Rows: 9000, RowBytes: 400, Cycle: workload.CycleJoin}, seed(t))
 	fatal(t, err)

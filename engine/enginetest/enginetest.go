@@ -27,18 +27,18 @@ type Subject struct {
 	Kind filewise.Kind
 	// Bytes is the size of the layouts, in total.
 	Bytes int64
-	// Files are the numbers of files to compare; nil: 1, 2, 4 and 16.
+	// Files are the numbers of files to compare. Nil means 1, 2, 4 and 16.
 	Files []int
-	// Most is a number of files that one comparison has besides; 0: none.
+	// Most is a number of files that one comparison has in addition. 0 means none.
 	Most int
-	// Only are the names of the tests to run; nil: all. For kinds whose other tests
+	// Only are the names of the tests to run. Nil means all. For kinds whose other tests
 	// would repeat what the same code does for another kind or engine.
 	Only []string
 	// Parallel runs the tests at the same time as others; each opens a target of its own.
 	Parallel bool
-	// Rows is how many rows a connection inserts where it matters little; 0: 150.
+	// Rows holds how many rows a connection inserts where it matters little. 0 means 150.
 	Rows int64
-	// Target makes a target of volumes; nil: embedded, durability normal. An
+	// Target makes a target of volumes. Nil means embedded, durability normal. An
 	// external one has volumes of its own, as its server sees them.
 	Target func([]filewise.Volume) filewise.Target
 	// Lacks are capabilities that the server offers for other kinds and refuses for
@@ -48,28 +48,28 @@ type Subject struct {
 	// others.
 	LacksArms []filewise.AddedLater
 	// Tried are capabilities that another run of the suite tries through the same
-	// code: here only what is said of them is looked at.
+	// code: here only what is reported of them is looked at.
 	Tried []filewise.Capability
-	// Temps is the most temporary files that its layouts have; 0: 4.
+	// Temps is the most temporary files that its layouts have. 0 means 4.
 	Temps int
 	// Foreign dumps what an external server holds that is not Filewise's, a line
-	// for each thing, in an order of its own; nil: the files are local.
+	// for each thing, in an order of its own. If nil, the files are local.
 	Foreign func(*testing.T) []string
 	// Sever ends the server's side of all connections to a build, while they work;
-	// nil: NoSever says why that cannot be.
+	// nil: NoSever explains why that cannot be.
 	Sever   func(context.Context, *filewise.Database) error
 	NoSever string
-	// Raw opens a connection to a build for statements of the suite's own; nil:
-	// NoRaw says why that cannot be.
+	// Raw opens a connection to a build for statements of the suite's own. If nil,
+	// NoRaw explains why that cannot be.
 	Raw   func(context.Context, *filewise.Database) (Raw, error)
 	NoRaw string
 	// Load is a number of connections that the server must bear at the same time,
-	// besides the few of the other tests; 0: not tested.
+	// in addition to the few of the other tests. 0 means not tested.
 	Load int
 	// Package is the engine's folder, for the command that replays a failure.
 	Package string
-	// DiskFull is the size of the volume that is filled up, in bytes; 0: the
-	// engine has no files, and NoDiskFull says why.
+	// DiskFull is the size of the volume that is filled up, in bytes. 0 means the
+	// engine has no files, and NoDiskFull explains why.
 	DiskFull   int64
 	NoDiskFull string
 }
@@ -145,7 +145,7 @@ func seed(t *testing.T) uint64 {
 	return n
 }
 
-// Within is what a test with a server may take at most.
+// Within returns what a test with a server may take at most.
 func Within(t *testing.T, most time.Duration) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), most)
 	t.Cleanup(cancel)

@@ -11,7 +11,7 @@ import (
 // later are the arms of files that are added later.
 var later = []filewise.AddedLater{filewise.LaterUntouched, filewise.LaterNewData, filewise.LaterRebuilt}
 
-// tryAddLater: the arms are refused where they are not offered, and so is an arm
+// tryAddLater: the arms are refused if they are not offered, and so is an arm
 // that does not exist. That they work is a test of its own.
 func tryAddLater(t *testing.T, b *bench, offered bool) {
 	w := b.workload(params())
@@ -53,7 +53,7 @@ func testAddedLater(t *testing.T, s Subject) {
 // addedLater: the build has one file of a share of the layout's bytes, which is
 // loaded; then the further files are there, at the paths that the script has
 // listed; what was loaded stays, further work goes on, over a restart or a reset
-// too, and lies where the arm says.
+// too, and lies where the arm puts it.
 func addedLater(t *testing.T, b *bench, arm filewise.AddedLater) {
 	ctx := context.Background()
 	l := b.layout(4)
@@ -124,7 +124,7 @@ func (b *bench) stands(t *testing.T, db *filewise.Database, w filewise.Workload,
 	b.check(db, w, loaded)
 }
 
-// fillWork is the work that an engine which fills file after file wants; 0:
+// fillWork is the work that an engine which fills file after file needs. If 0,
 // files are filled side by side.
 func fillWork(b *bench, l filewise.Layout, p filewise.Program) (int64, error) {
 	f, ok := b.s.Engine.(filewise.Filler)
@@ -147,8 +147,8 @@ func dataFiles(t *testing.T, db *filewise.Database, want int) []filewise.File {
 	return data
 }
 
-// holds is what the engine tells of how much a file holds, or else the file's
-// size; a preallocated file of an engine that does not tell says nothing.
+// holds returns what the engine reports of how much a file holds, or else the file's
+// size; a preallocated file of an engine that does not report it means nothing.
 func holds(f filewise.File) int64 {
 	switch {
 	case f.Used != nil:

@@ -9,7 +9,7 @@ import (
 	"filewise"
 )
 
-// testOffers: what is offered works, and what is not is absent and says why.
+// testOffers: what is offered works, and what is not is absent and explains why.
 func testOffers(t *testing.T, s Subject) {
 	bench := newBench(t, s)
 	for _, c := range filewise.Capabilities {
@@ -72,7 +72,7 @@ func built(t *testing.T, b *bench, l filewise.Layout, offered bool) []filewise.F
 	return files
 }
 
-// refused: Script and Build say why they cannot, and nothing is left.
+// refused: Script and Build explain why they cannot, and nothing is left.
 func refused(t *testing.T, b *bench, l filewise.Layout, p filewise.Program) {
 	t.Helper()
 	b.leftAsIs("what was refused", func() {

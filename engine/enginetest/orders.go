@@ -11,13 +11,13 @@ import (
 	"filewise/lab/workload"
 )
 
-// orderParams are those of a small orders: the least of customers and items.
+// orderParams returns the params of a small orders: the least of customers and items.
 func orderParams(churn bool) workload.Params {
 	return workload.Params{Connections: 4, Warehouses: 4, Scale: 0.001, Churn: churn}
 }
 
 // testOrders loads orders, works on it with all connections at the same time, and
-// wants exact totals and the specification's consistency conditions; then, with
+// needs exact totals and the specification's consistency conditions; then, with
 // one connection, the same state on layouts of one and of several files.
 func testOrders(t *testing.T, s Subject) {
 	b := newBench(t, s)

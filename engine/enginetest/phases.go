@@ -57,7 +57,7 @@ func (b *bench) loaded(l filewise.Layout, loaders, times int, w filewise.Workloa
 	return db
 }
 
-// tryBackup backs up and restores twice, and wants damage to be seen.
+// tryBackup backs up and restores twice, and needs damage to be seen.
 func tryBackup(t *testing.T, b *bench, offered bool) {
 	ctx := context.Background()
 	w, err := workload.NewBackup(workload.Params{Rows: fragRows, Beside: 2}, seed(t))
@@ -105,7 +105,7 @@ func tryBackup(t *testing.T, b *bench, offered bool) {
 	tryDiscard(t, b)
 }
 
-// besides lets the load of a backup's foreground work until the returned function
+// in addition to lets the load of a backup's foreground work until the returned function
 // is called: every connection has done something by then, and nothing has failed.
 func (b *bench) besides(db *filewise.Database, w filewise.Workload) (stop func()) {
 	b.t.Helper()

@@ -10,7 +10,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// probePatience is how long counters may take to move: a server adds some up once a
+// probePatience sets how long counters may take to move: a server adds some up once a
 // second, and a wait has to be met.
 const probePatience = 30 * time.Second
 
@@ -77,8 +77,8 @@ func tryWaits(t *testing.T, b *bench, offered bool) {
 	})
 }
 
-// countsWriting: an engine that tells of what it writes has told more under work,
-// and one that tells of checkpoints counts them in cycles.
+// countsWriting: an engine that reports what it writes has told more under work,
+// and one that reports checkpoints counts them in cycles.
 func countsWriting(t *testing.T, db *filewise.Database, now reading, moved []filewise.Delta) bool {
 	all := true
 	for _, p := range db.Probes {
@@ -130,7 +130,7 @@ func tryFileIO(t *testing.T, b *bench, offered bool) {
 }
 
 // provoked works until the counters are as they should be. Samplers look all the
-// time meanwhile.
+// time in the meantime.
 func provoked(t *testing.T, b *bench, p workload.Params, enough func(db *filewise.Database, now reading, moved []filewise.Delta) bool) {
 	t.Helper()
 	w := b.workload(p)

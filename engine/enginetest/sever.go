@@ -18,7 +18,7 @@ import (
 
 // testConnectionLost ends the server's side of all connections in the middle of
 // the work, three times. The ledger is true then, or an error of class connection
-// says that it is not known and the check fails: never neither. New connections
+// states that it is not known and the check fails: never neither. New connections
 // work.
 func testConnectionLost(t *testing.T, s Subject) {
 	if s.Sever == nil {
@@ -170,7 +170,7 @@ func testLoadLost(t *testing.T, s Subject) {
 }
 
 // testDeadlocks has two connections change two rows in opposite order. The real
-// server chooses a victim; the adapter must tell what that failure is, and the
+// server chooses a victim; the adapter must show what that failure is, and the
 // driver tries it again until all is done.
 func testDeadlocks(t *testing.T, s Subject) {
 	if s.Raw == nil {

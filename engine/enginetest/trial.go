@@ -126,7 +126,7 @@ func cancelled(t *testing.T, b *bench, every int) {
 	}
 }
 
-// counting tells the number of operations committed by all of its sessions.
+// counting reports the number of operations committed by all of its sessions.
 type counting struct {
 	filewise.Connector
 	tell  func(int64)

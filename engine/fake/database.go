@@ -140,7 +140,7 @@ func (d *database) Connect(ctx context.Context, phase, worker int) (filewise.Ses
 	return &session{d: d, phase: x, worker: worker, faulty: d.faulty()}, nil
 }
 
-// faulty says whether a fault can come in the middle of the work.
+// faulty reports whether a fault can come in the middle of the work.
 func (d *database) faulty() bool {
 	for _, f := range d.e.config.Faults {
 		if f.Stage == filewise.StageMeasure {
@@ -211,7 +211,7 @@ func (d *database) LoadBatch(ctx context.Context, _ filewise.TableData, _ int64)
 // Finish ends the load.
 func (d *database) Finish(ctx context.Context) error { return d.stage(ctx, "finish") }
 
-// backuper takes the planted time of a backup and of a restore, and a second besides,
+// backuper takes the planted time of a backup and of a restore, and a second in addition,
 // which is not the statement's.
 type backuper struct {
 	d    *database

@@ -1,6 +1,6 @@
 // Package fake is a deterministic engine with planted truths, for tests of
 // everything above an engine. It runs in virtual time, keeps true accounts of
-// what was committed, and fails where it is told to. It is deterministic for
+// what was committed, and fails if it is instructed to. It is deterministic for
 // one connection; with several, which of them works when is the scheduler's
 // choice, but the accounts are true all the same.
 package fake
@@ -22,12 +22,12 @@ const Name = "fake"
 
 // Fault makes a stage of trials fail, or their data untrue.
 type Fault struct {
-	Build  int    // of the which-th build, from 1; 0: of every one
-	Layout string // of this layout only; empty: of any
-	Stage  string // one of filewise's stages; StageObserve: the layout is not what was asked for
+	Build  int    // of the which-th build, from 1. 0 means of every one
+	Layout string // of this layout only. Empty means of any
+	Stage  string // one of filewise's stages; StageObserve: the layout is not what was requested
 	After  int64  // StageMeasure: operations of the build until the failure
-	Times  int    // how often; 0: always
-	Err    error  // the cause; nil: ErrPlanted. StageCheck with nil: rows are lost, and the check finds it
+	Times  int    // how often. 0 means always
+	Err    error  // the cause. Nil means ErrPlanted. StageCheck with nil: rows are lost, and the check finds it
 }
 
 // ErrPlanted is the cause of a planted failure that names no other.
@@ -36,7 +36,7 @@ var ErrPlanted = errors.New("planted failure")
 // Config are the planted truths.
 type Config struct {
 	// Throughput is the true throughput of a layout, in operations per second
-	// over all connections; nil: 1000 for all.
+	// over all connections. Nil means 1000 for all.
 	Throughput func(filewise.Layout) float64
 	// Noise is the standard deviation of a trial's log throughput (0.05: 5 %).
 	Noise float64
@@ -48,30 +48,30 @@ type Config struct {
 	// Peculiar is the standard deviation of what is peculiar to a build for good,
 	// on the log scale: trials on one build share it.
 	Peculiar float64
-	// Disturb is what the machine does to a trial, on the log scale: drift, steps,
+	// Disturb returns what the machine does to a trial, on the log scale: drift, steps,
 	// slow runs. It is asked once for every build and every reset, in the order in
-	// which they come; nil: nothing.
+	// which they come. Nil means nothing.
 	Disturb func(filewise.Layout) float64
-	// Turn is what the machine does to a turn, the work of a build from one settling to the next, on
+	// Turn returns what the machine does to a turn, the work of a build from one settling to the next, on
 	// the log scale: noise, and what the layout of the turn before has left behind (zero value at
 	// the first turn). It is asked at the turn's first operations; if nil, nothing.
 	Turn func(l, before filewise.Layout) float64
-	// Freeze is how long a layout stands still before operations that begin now; if nil, not at all.
+	// Freeze returns how long a layout stands still before operations that begin now; if nil, not at all.
 	Freeze func(l filewise.Layout, now time.Time) time.Duration
-	// Life is how long a family of the life cycle takes (checkpoint, shutdown,
-	// open, recovery); nil: 100 ms for all.
+	// Life returns how long a family of the life cycle takes (checkpoint, shutdown,
+	// open, recovery). Nil means 100 ms for all.
 	Life func(l filewise.Layout, family string) time.Duration
 	// NoReset makes builds that cannot be reset, as on a server that Filewise does
 	// not run itself.
 	NoReset bool
 	// Copies has builds of a loaded layout come from one that was kept.
 	Copies bool
-	// Stages is what the stages cost in virtual time, by stage.
+	// Stages holds what the stages cost in virtual time, by stage.
 	Stages map[string]time.Duration
-	// Drain is how long a background writer still writes when the database is brought to rest
+	// Drain returns how long a background writer still writes when the database is brought to rest
 	// after so many operations since it last was, on top of what Stages has; if nil, no time.
 	Drain func(l filewise.Layout, operations int64) time.Duration
-	// LogWait is how much of its time each operation waits for the log; if nil, nothing is counted.
+	// LogWait returns how much of its time each operation waits for the log; if nil, nothing is counted.
 	LogWait func(filewise.Program) time.Duration
 	// Others is the part of what is changed on the server that others change.
 	Others float64
@@ -80,7 +80,7 @@ type Config struct {
 	Unsettled error
 	Faults    []Fault
 	Seed      uint64
-	// Clock is advanced by the engine; nil: a new one.
+	// Clock is advanced by the engine. Nil means a new one.
 	Clock *Clock
 }
 
@@ -102,7 +102,7 @@ type Engine struct {
 
 // Call is one call of the life cycle, in the order in which they came.
 type Call struct {
-	Stage  string // a stage; "open", "close", "connect", "disconnect" besides
+	Stage  string // a stage; "open", "close", "connect", "disconnect" in addition
 	Layout string
 }
 

@@ -15,7 +15,7 @@ import (
 // resetter keeps the accounts of a snapshot.
 type resetter struct {
 	d        *database
-	snapshot [][][2]int64 // ranges by connection; nil: none taken
+	snapshot [][][2]int64 // ranges by connection. Nil means none taken
 	resets   uint64
 }
 
@@ -126,7 +126,7 @@ func (k keeper) Keep(ctx context.Context) error {
 	return nil
 }
 
-// fromKept tells whether the accounts are those of a build that was kept.
+// fromKept reports whether the accounts are those of a build that was kept.
 func (d *database) fromKept() bool {
 	d.e.mu.Lock()
 	defer d.e.mu.Unlock()

@@ -87,7 +87,7 @@ func (*server) Facts(context.Context) ([]filewise.Fact, error) {
 	return []filewise.Fact{{Name: "engine", Value: "fake"}, {Name: "time", Value: "virtual"}}, nil
 }
 
-// Offers says what the fake does not offer, and why.
+// Offers describes what the fake does not offer, and why.
 func (*server) Offers() map[filewise.Capability]error {
 	offers := filewise.Offering(nil)
 	for _, c := range []filewise.Capability{filewise.CanRestart, filewise.CanBulk, filewise.CanLogApart, filewise.CanIndexApart,

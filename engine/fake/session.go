@@ -19,7 +19,7 @@ type session struct {
 	closed bool
 }
 
-// Do commits n operations, transaction by transaction where the work can fail,
+// Do commits n operations, transaction by transaction if the work can fail,
 // else at once: the fake's own cost must not hide that of its callers.
 func (s *session) Do(ctx context.Context, first, n int64) (int64, error) {
 	switch {
@@ -84,7 +84,7 @@ func (s *session) Close() error {
 // Epoch is when virtual time begins.
 var Epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Clock is virtual time: it moves only when somebody sleeps or works. It is
+// Clock is virtual time: it moves only when someone sleeps or works. It is
 // safe for concurrent use. Sleeping moves it for everybody, as in a program of
 // one thread: do not sleep on it beside work.
 type Clock struct {

@@ -58,7 +58,7 @@ func (e Engine) host(t filewise.Target) host {
 // Name is the engine's name on the command line.
 func (e Engine) Name() string { return e.product.Name }
 
-// Script says what a build would create and execute.
+// Script describes what a build would create and execute.
 func (e Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
 	return e.host(t).Script(t, l, p)
 }
@@ -79,7 +79,7 @@ func (e Engine) FillWork(t filewise.Target, l filewise.Layout, p filewise.Progra
 }
 
 // LoadedBytes is the size of a managed server's data files that a program's loaded
-// data fill up to the last one; 0: the program loads nothing.
+// data fill up to the last one. If 0, the program loads nothing.
 func (e Engine) LoadedBytes(t filewise.Target, p filewise.Program) (int64, error) {
 	if t.Mode == filewise.External { // the files are as large as the data
 		return 0, nil
@@ -90,7 +90,7 @@ func (e Engine) LoadedBytes(t filewise.Target, p filewise.Program) (int64, error
 // Schemes are the product's name alone.
 func (e Engine) Schemes() []string { return []string{e.product.Name} }
 
-// Describe says what the engine is; it looks for the binary, nothing more.
+// Describe describes what the engine is; it looks for the binary, nothing more.
 func (e Engine) Describe() filewise.Description {
 	d := filewise.Description{
 		Page:  16384,

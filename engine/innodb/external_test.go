@@ -94,7 +94,7 @@ func testExternal(t *testing.T, e Engine, p servertest.Product) {
 	servertest.Same(t, before, server.Others(t))
 }
 
-// counted tells whether a database's probes have a counter.
+// counted reports whether a database's probes have a counter.
 func counted(t *testing.T, db *filewise.Database, want filewise.Delta) bool {
 	t.Helper()
 	for _, p := range db.Probes {

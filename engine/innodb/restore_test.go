@@ -59,7 +59,7 @@ var shop = []string{
 	"INSERT INTO `Cödes-2 日本` VALUES ('ü', 1), ('b', 2), ('c', 3)", "INSERT INTO `lines` (land, body) VALUES ('de', 'x'), (NULL, 'y')",
 }
 
-// shopOf is what one product has and the other has not.
+// shopOf holds what one product has and the other has not.
 var shopOf = map[Engine][]string{
 	MariaDB: {"CREATE SEQUENCE `num;bers` START 5 INCREMENT 3 CACHE 7", "DO NEXTVAL(`num;bers`)",
 		"CREATE TABLE drawn (id INT PRIMARY KEY DEFAULT NEXTVAL(`num;bers`))", "INSERT INTO drawn VALUES (1)",
@@ -71,7 +71,7 @@ var shopOf = map[Engine][]string{
 var shopRows = "INSERT INTO orders (land, net, note, bytes) VALUES " +
 	strings.TrimSuffix(strings.Repeat("('de', 700, 'x\\\\\\'\\n;\\n', 0xFF00275C0A), ('fr', 1, NULL, NULL), ", 250), ", ")
 
-// shown are asked of the original and of what was restored.
+// shown are queried from the original and of what was restored.
 var shown = []string{
 	"SHOW CREATE TABLE orders", "SHOW CREATE TABLE `Länder`", "SHOW CREATE TABLE `lines`", "SHOW CREATE TABLE `Cödes-2 日本`",
 	"SHOW CREATE VIEW big", "SHOW CREATE TRIGGER up", "SHOW CREATE PROCEDURE count_up", "SHOW CREATE EVENT nightly",
@@ -90,7 +90,7 @@ var shownOf = map[Engine][]string{
 	MySQL: {"SHOW CREATE TABLE late", "SELECT id, a, b FROM late"},
 }
 
-// unlike is what a layout, and a server without the original's accounts, makes different.
+// unlike holds what a layout, and a server without the original's accounts, makes different.
 var unlike = regexp.MustCompile("(?s)DEFINER=`\\w+`@`\\w+` ?|TABLESPACE `\\w+` ?| DATA DIRECTORY='[^']*'|" +
 	"\\s*(/\\*!50100)?\\s*PARTITION BY.*$| \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d\\.\\d\\d$| *\\bdefiner=\\S+")
 

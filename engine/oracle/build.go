@@ -87,8 +87,8 @@ func (b *build) Extend(ctx context.Context) error {
 
 // Settle writes everything that was changed to the files: the tablespaces are
 // taken offline and online again. Nothing else of the server is written, and what
-// the cache held of them is read anew. The first time it is done twice, to know what
-// it takes where nothing was changed, which grows with the number of files.
+// the cache held of them is read again. The first time it is done twice, to know what
+// it takes if nothing was changed, which grows with the number of files.
 func (b *build) Settle(ctx context.Context) error {
 	took, _, err := b.settle(ctx)
 	if err == nil && b.clean == 0 {
@@ -98,7 +98,7 @@ func (b *build) Settle(ctx context.Context) error {
 	return err
 }
 
-// Took is how long Settle wrote: going online is no part of it, nor what going offline
+// Took returns how long Settle wrote: going online is no part of it, nor what going offline
 // takes of a clean tablespace.
 func (b *build) Took() time.Duration { return b.wrote }
 

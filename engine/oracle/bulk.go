@@ -42,7 +42,7 @@ func (b bulk) LoadBatch(ctx context.Context, t filewise.TableData, batch int64) 
 	return p.why(ctx, statement{text: "COMMIT"}, tx.Commit())
 }
 
-// load writes the batch's rows; true: they are there already.
+// load writes the batch's rows. If true, they are there already.
 func (b bulk) load(ctx context.Context, c driven, t filewise.TableData, batch int64) (bool, error) {
 	v := b.build.design.objectVars()
 	switch n, ok, err := count(ctx, c, "batch-loaded", v, t.Table, batch); {

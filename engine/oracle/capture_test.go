@@ -122,7 +122,7 @@ func TestCapture(t *testing.T) {
 	}
 }
 
-// capturedProgram is what the captured study becomes.
+// capturedProgram returns what the captured study becomes.
 func capturedProgram(t *testing.T) filewise.Program {
 	t.Helper()
 	text := newShop().capture(t, false).YAML()
@@ -157,7 +157,7 @@ func TestCapturePlans(t *testing.T) {
 	}
 }
 
-// What the account may not see is told with its grants; a schema that is none, and a log, are
+// What the account may not see is reported with its grants; a schema that is none, and a log, are
 // refused.
 func TestCaptureRefuses(t *testing.T) {
 	f := newShop()

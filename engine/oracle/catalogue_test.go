@@ -9,8 +9,8 @@ import (
 	"filewise/engine/enginetest"
 )
 
-// ofContainer are the sections that ask dynamic views which tell of a pluggable database alone.
-// Theirs is its work and its sessions; what they cannot have there is absent, or said.
+// ofContainer are the sections that ask dynamic views which report a pluggable database alone.
+// Theirs is its work and its sessions; what they cannot have there is absent, or stated.
 var ofContainer = []string{"capture/capture-sessions", "capture/capture-statements", "inspect/inspect-cache", "inspect/inspect-io",
 	"server/access", "server/activity", "server/alive", "server/announced", "server/file-io", "server/parameters", "server/rman",
 	"server/session-serial", "server/sessions-limit", "server/standby", "server/waits"}
@@ -81,7 +81,7 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// Of every view the catalogue says where it is from.
+// The catalogue names the source of every view.
 func TestCatalogueSources(t *testing.T) {
 	text, err := os.ReadFile("testdata/catalogue.txt")
 	if err != nil {
@@ -108,7 +108,7 @@ func TestCatalogueSources(t *testing.T) {
 	t.Logf("%d of %d views were looked up", looked, views)
 }
 
-// What is wrong is told.
+// What is wrong is reported.
 func TestCatalogueTells(t *testing.T) {
 	known := enginetest.ReadCatalogue(t, "testdata/catalogue.txt")
 	for sql, want := range map[string]string{

@@ -55,7 +55,7 @@ func (c opener) Connect(ctx context.Context) (conn driver.Conn, err error) {
 func (opener) Driver() driver.Driver { return go_ora.NewDriver() }
 
 // controls is the most connections for single statements; a build, a workload's
-// session and the measuring lock have each one of their own besides.
+// session and the measuring lock have each one of their own in addition.
 const controls = 4
 
 // pool opens connections to the server.
@@ -151,7 +151,7 @@ type lasting struct {
 // mostKept leaves room below OPEN_CURSORS, which is 50 by default and holds for a session.
 const mostKept = 30
 
-// prepared is a statement of the connection; nil: it keeps no more.
+// prepared is a statement of the connection. If nil, it keeps no more.
 func (l *lasting) prepared(ctx context.Context, text string) (*sql.Stmt, error) {
 	if st := l.all[text]; st != nil || len(l.all) == mostKept {
 		return st, nil

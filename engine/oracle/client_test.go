@@ -50,7 +50,7 @@ func (noRows) Columns() []string         { return []string{"n"} }
 func (noRows) Close() error              { return nil }
 func (noRows) Next([]driver.Value) error { return io.EOF }
 
-// What a worker executes again and again is prepared once a connection, and anew after an
+// What a worker executes again and again is prepared once a connection, and again after an
 // error; what is executed once is not kept.
 func TestPreparedOnce(t *testing.T) {
 	c := &counting{}

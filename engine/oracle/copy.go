@@ -18,7 +18,7 @@ import (
 
 func (d *design) isCopy() bool { return d.program.Restored() }
 
-// checkCopy refuses what a copy cannot be, and says what it takes.
+// checkCopy refuses what a copy cannot be, and describes what it takes.
 func (d *design) checkCopy() (err error) {
 	if d.apart() {
 		return absent("leave --indexes out", "indexes apart in a copy of a schema on oracle, whose segments all go to its user's tablespace")
@@ -53,7 +53,7 @@ func (s stepper) copy() {
 	}
 }
 
-// copied are the sessions of a copy's user; none: the build is no copy.
+// copied are the sessions of a copy's user. If none, the build is no copy.
 type copied struct {
 	pool *pool
 	held held // for checks
@@ -141,7 +141,7 @@ func (t *taken) name(d *dump) {
 	d.File = t.dump.File
 }
 
-// once exports, after an export that failed anew.
+// once exports; after an export that failed it exports again.
 func (t *taken) once(ctx context.Context, c client, export func() error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -220,7 +220,7 @@ func (b *build) reader() client {
 	return b.conn
 }
 
-// sessionsEnd is how long the server may take to end the sessions of a copy's user.
+// sessionsEnd sets how long the server may take to end the sessions of a copy's user.
 const sessionsEnd = 30 * time.Second
 
 // dropCopy ends the import of a copy that still runs, and drops its user.

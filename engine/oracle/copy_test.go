@@ -29,7 +29,7 @@ func copyProgram(t *testing.T, from string) filewise.Program {
 	return w.Program()
 }
 
-// A plan says what a copy is made by, in the order in which it is, and which grants it takes;
+// A plan describes what a copy is made by, in the order in which it is, and which grants it takes;
 // the user's name is the build's everywhere, and the password is in no plan.
 func TestCopyIsPlanned(t *testing.T) {
 	script, err := Engine{}.Script(serverTarget(), smallfile(2), copyProgram(t, copyFrom))
@@ -72,7 +72,7 @@ func TestCopyIsPlanned(t *testing.T) {
 }
 
 // A schema of the server is exported once, as of one moment, to a file of Filewise's, and the file goes at the
-// end, or is said to stay.
+// end, or is reported to stay.
 func TestCopyIsTaken(t *testing.T) {
 	const from = "datapump:dumps?schema=shop"
 	script, err := Engine{}.Script(serverTarget(), smallfile(2), copyProgram(t, from))
@@ -185,7 +185,7 @@ func TestCopyIsCompared(t *testing.T) {
 	}
 }
 
-// Before anything is built it is said what an import lacks, with its grants.
+// Before anything is built it is reported what an import lacks, with its grants.
 func TestCopyIsExamined(t *testing.T) {
 	for what, c := range map[string]struct {
 		change func(*fakeServer)

@@ -11,7 +11,7 @@ import (
 	"filewise/engine/internal/customsql"
 )
 
-// isCustom tells whether the workload brings custom SQL.
+// isCustom reports whether the workload brings custom SQL.
 func (d *design) isCustom() bool { return d.program.Custom != nil }
 
 // checkCustom refuses what it cannot do here.
@@ -53,7 +53,7 @@ type customSession struct {
 	*connection
 	custom customsql.Session
 	rules  customsql.Rules
-	tx     driver.Tx // while the driver does not commit each statement; nil: it does
+	tx     driver.Tx // while the driver does not commit each statement. If nil, it does
 }
 
 // newCustom readies a session. On the first connection the server parses all statements,
@@ -81,8 +81,8 @@ func newCustom(ctx context.Context, s *connection) (*customSession, error) {
 	return o, o.custom.Prepare(o.rules, s.build.design.program.Custom, s.Session, filewise.Rehearses(ctx), parse, parse)
 }
 
-// waits tells whether a commit waits for the log, as the driver's own does: else each
-// transaction is committed by a statement that says so.
+// waits reports whether a commit waits for the log, as the driver's own does: else each
+// transaction is committed by a COMMIT statement.
 func (o *customSession) waits() bool {
 	return o.build.design.target.Durability != filewise.DurabilityNormal
 }

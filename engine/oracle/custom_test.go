@@ -111,7 +111,7 @@ func TestCustomNames(t *testing.T) {
 	}
 }
 
-// What a set-up says otherwise than usual stays Oracle's, and in the build's tablespaces: where
+// What a set-up states otherwise than usual stays Oracle's, and in the build's tablespaces: where
 // a comment ends it, partitions follow the columns, or UNIQUE is no key of a table.
 var placed = map[string]string{
 	"CREATE INDEX history_place ON history (place) -- by place":             `(place) TABLESPACE "I" -- by place`,
@@ -182,7 +182,7 @@ func exampleProgram(t *testing.T) filewise.Program {
 	return w.Program()
 }
 
-// TestExampleOfInit: its rows lie where the layout says.
+// TestExampleOfInit: its rows lie where the layout puts them.
 func TestExampleOfInit(t *testing.T) {
 	d, err := newDesign(serverTarget(), smallfile(2), exampleProgram(t), testNames[0], usualBlock)
 	if err != nil {
@@ -273,7 +273,7 @@ func TestCustomGuard(t *testing.T) {
 		"CREATE TABLE history (a NUMBER REFERENCES accounts ON DELETE CASCADE)"}, true, false)
 }
 
-// A name that is that of a column too cannot be told apart behind a dot.
+// A name that is that of a column too cannot be distinguished behind a dot.
 func TestCustomNameTwice(t *testing.T) {
 	d := bankDesign(t, filewise.DurabilityFull)
 	_, err := d.custom.Adapt("SELECT a.accounts FROM b a", false)
@@ -298,7 +298,7 @@ func (r rowsRead) exec(ctx context.Context, s statement) error {
 	return r.fakeServer.exec(ctx, s)
 }
 
-// Statements are a transaction, which commits as the durability says; mistakes are found
+// Statements are a transaction, which commits as the durability states; mistakes are found
 // before the work; an error rolls back.
 func TestCustomSession(t *testing.T) {
 	for _, durability := range []filewise.Durability{filewise.DurabilityFull, filewise.DurabilityNormal} {
@@ -354,7 +354,7 @@ func TestCustomSession(t *testing.T) {
 }
 
 // What the server itself has named in a tablespace for custom SQL goes with it; in any other
-// it is somebody's.
+// it is someone's.
 func TestCustomLeftovers(t *testing.T) {
 	for _, custom := range []bool{true, false} {
 		f, name := newFake(), newName()

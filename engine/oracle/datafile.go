@@ -36,7 +36,7 @@ type datafile struct {
 	next, max  int64  // bytes; next 0: the server's default, one block
 }
 
-// clause is what stands behind DATAFILE.
+// clause returns what stands behind DATAFILE.
 func (f datafile) clause() (string, error) {
 	var b strings.Builder
 	name := f.path
@@ -67,7 +67,7 @@ func (f datafile) asked() filewise.File {
 	return filewise.File{Role: f.role, Volume: f.volume, Path: path, Bytes: f.bytes}
 }
 
-// leastSmall is the least size of a smallfile datafile that is asked for: 8 blocks for
+// leastSmall is the least size of a smallfile datafile that is requested: 8 blocks for
 // header and space map, and an extent, which has 64 KiB and 5 blocks at least (a smaller
 // file is ORA-03214).
 func leastSmall(block int64) int64 {

@@ -8,7 +8,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// design is what a layout comes to on Oracle: tablespaces, files, tables.
+// design holds what a layout comes to on Oracle: tablespaces, files, tables.
 type design struct {
 	target   filewise.Target
 	layout   filewise.Layout
@@ -25,7 +25,7 @@ type design struct {
 	warnings []filewise.Warning
 }
 
-// usualBlock is the block size where the server has not been asked.
+// usualBlock is the block size if the server has not been asked.
 const usualBlock = 8 * kib
 
 // maxRow is the longest payload: where MAX_STRING_SIZE is STANDARD no text has more than 4,000
@@ -240,7 +240,7 @@ func (d *design) coldTurns() {
 }
 
 const (
-	// usualStep is how much a preallocated file grows at a time, when it must.
+	// usualStep holds how much a preallocated file grows at a time, when it must.
 	usualStep = 8 * mib
 	// windowed is the room of work that a window ends.
 	windowed = 16 << 30
@@ -277,7 +277,7 @@ func (d *design) file(role filewise.Role, tablespace string, i int, v filewise.V
 	return f, nil
 }
 
-// most is what a file of a nominal size may grow to: enough for the work twice
+// most returns what a file of a nominal size may grow to: enough for the work twice
 // over, or for that of a window, and not all of the server's storage.
 func (d *design) most(size int64) int64 {
 	work := 3 * d.program.WorkBytes

@@ -174,7 +174,7 @@ func TestSizesByBlock(t *testing.T) {
 	}
 }
 
-// TestColdTurns: work whose turns begin with an empty cache says so. First contact: Oracle 5.
+// TestColdTurns: work whose turns begin with an empty cache is reported. First contact: Oracle 5.
 func TestColdTurns(t *testing.T) {
 	said := map[string]bool{}
 	for _, w := range phasedWorkloads(t) {

@@ -25,12 +25,12 @@
 //     two count as unmarked leftovers; and one that is offline with nothing but what a
 //     dropped table leaves, for its drop was interrupted.
 //   - Before a drop the tablespace is taken offline, as the vendor advises; from
-//     then on nobody can create anything in it. Only then are its segments listed
+//     then on no one can create anything in it. Only then are its segments listed
 //     and the mark is read again. A segment that is not Filewise's, of any account and in
 //     the recycle bin too, brings the tablespace online again and ends the drop.
 //     The marks are comments, so they can be read offline, also after a crash
 //     between the two.
-//   - DROP TABLESPACE has no CASCADE CONSTRAINTS: a foreign key of somebody
+//   - DROP TABLESPACE has no CASCADE CONSTRAINTS: a foreign key of someone
 //     else's that refers to Filewise's tables stops it.
 //   - CREATE TABLESPACE and ADD DATAFILE never say REUSE: the server refuses a file
 //     that exists. Files that grow have a MAXSIZE, so that they cannot fill the

@@ -22,7 +22,7 @@ type dump struct {
 var form = regexp.MustCompile(`^datapump:([A-Za-z][A-Za-z0-9_$#]{0,127})(?:/([A-Za-z0-9_][A-Za-z0-9_.%+-]{0,199}))?` +
 	`\?schema=([^"'\x00-\x1f\x7f]{1,128})$`)
 
-// parseDump reads what --from says. Names of directories and schemas have no quotes: they are as
+// parseDump reads what --from states. Names of directories and schemas have no quotes: they are as
 // the server folds them, but for a schema with small letters between large ones, which is as it is.
 func parseDump(from string) (dump, error) {
 	m := form.FindStringSubmatch(from)
@@ -43,12 +43,12 @@ func (d dump) First() string {
 	return strings.NewReplacer("%U", "01", "%u", "01").Replace(d.File)
 }
 
-// Grants are what an account needs to import it.
+// Grants returns what an account needs to import it.
 func (d dump) Grants(account string) string {
 	return "GRANT " + strings.Join(d.Roles(), ", ") + " TO " + account + "; GRANT READ, WRITE ON DIRECTORY " + d.Directory + " TO " + account
 }
 
-// Roles are those that an account needs.
+// Roles returns the roles that an account needs.
 func (d dump) Roles() []string {
 	if d.Taken {
 		return []string{dumpRole, "DATAPUMP_EXP_FULL_DATABASE"}
@@ -56,5 +56,5 @@ func (d dump) Roles() []string {
 	return []string{dumpRole}
 }
 
-// dumpRole is the role without which nobody imports into the schema of another.
+// dumpRole is the role without which no one imports into the schema of another.
 const dumpRole = "DATAPUMP_IMP_FULL_DATABASE"

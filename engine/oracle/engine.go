@@ -18,7 +18,7 @@ const port = 1521
 
 var oldest = [2]int{12, 2}
 
-// Describe says what the engine is.
+// Describe describes what the engine is.
 func (Engine) Describe() filewise.Description {
 	return filewise.Description{
 		Page:     8192,

@@ -13,7 +13,7 @@ import (
 	"filewise/engine/internal/external"
 )
 
-// Examine looks whether the server can do what is wanted.
+// Examine looks whether the server can do what is needed.
 func (s *server) Examine(ctx context.Context, d filewise.Demand) []filewise.Finding {
 	e := external.Examination{Findings: s.examine(ctx, s.control, d)}
 	e.Leftovers(ctx, s, s.target.Address.String())
@@ -43,7 +43,7 @@ type examination struct {
 	external.Examination
 	server *server
 	client client
-	values map[string]string // parameters; nil: unknown
+	values map[string]string // parameters. Nil means unknown
 }
 
 // ask reads a section; what cannot be read is a note.
@@ -69,11 +69,11 @@ func (e *examination) version() {
 	}
 }
 
-// editions are those that bound what can be measured (Oracle Database Licensing
+// editions holds the editions that bound what can be measured (Oracle Database Licensing
 // Information User Manual).
 var editions = []struct {
 	name, limit string
-	most        int64 // bytes of data; 0: not bounded
+	most        int64 // bytes of data. 0 means not bounded
 }{
 	{"Free", "2 cores, 2 GB of memory and 12 GB of data", 12 << 30},
 	{"Express Edition", "2 threads, 2 GB of memory and 12 GB of data", 12 << 30},
@@ -128,7 +128,7 @@ func (e *examination) rights() {
 
 func (e *examination) settings(ctx context.Context) {
 	if e.server.missing["V_$PARAMETER"] {
-		return // said among the rights
+		return // stated among the rights
 	}
 	values, err := parameters(ctx, e.client)
 	if err != nil {
@@ -262,7 +262,7 @@ func (e *examination) files(ctx context.Context) {
 		limit)
 }
 
-// places looks for room where the server can tell: in disk groups. Oracle does not
+// places looks for room if the server can tell: in disk groups. Oracle does not
 // know how full a file system is.
 func (e *examination) places(ctx context.Context) {
 	destination := e.values["db_create_file_dest"]
@@ -297,7 +297,7 @@ func (e *examination) places(ctx context.Context) {
 	}
 }
 
-// offered is what to give in the place of a default place: where datafiles are already.
+// offered returns what to give in the place of a default place: where datafiles are already.
 func (e *examination) offered(ctx context.Context) string {
 	const any = "name a directory of the server or a disk group: --volume NAME=DIR, --volume NAME=+DATA"
 	if e.server.missing["DBA_DATA_FILES"] {
@@ -381,7 +381,7 @@ func (e *examination) storage(ctx context.Context) {
 		humanize.IBytes(uint64(limit)), humanize.IBytes(uint64(max(used, 0))), humanize.IBytes(uint64(max(need, 0))))
 }
 
-// fewer is what to do where so many connections are possible: something else if there are none.
+// fewer returns what to do where so many connections are possible: something else if there are none.
 func fewer(possible int64, otherwise string) string {
 	if possible < 1 {
 		return otherwise
@@ -413,7 +413,7 @@ func (e *examination) connections(ctx context.Context) {
 		fmt.Sprintf("%d of %d processes are in use", used, limit))
 }
 
-// rman warns of jobs that list datafiles and read them later: what a run drops meanwhile fails them.
+// rman warns of jobs that list datafiles and read them later: what a run drops in the meantime fails them.
 func (e *examination) rman(ctx context.Context) {
 	if e.server.missing["V_$SESSION"] {
 		return

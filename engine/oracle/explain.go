@@ -49,7 +49,7 @@ const (
 	errFreeFull     = 12953 // and 12954: the most that the edition holds
 )
 
-// noFile is what to do where the server does not create a file.
+// noFile states what to do if the server does not create a file.
 const noFile = "the server cannot create that file: check that the directory of --volume exists on the server " +
 	"and that its account may write there"
 
@@ -99,7 +99,7 @@ func codeOf(err error) int {
 	return 0
 }
 
-// codeText is the number as a text; empty: the server sent none.
+// codeText is the number as a text. Empty means the server sent none.
 func codeText(err error) string {
 	if n := codeOf(err); n > 0 {
 		return strconv.Itoa(n)

@@ -17,7 +17,7 @@ var tellingParameters = []string{
 }
 
 // Facts are version, container and the settings that decide what is measured.
-// What the account may not read is absent, and said so.
+// What the account may not read is absent, and reported it.
 func (s *server) Facts(ctx context.Context) ([]filewise.Fact, error) { return s.facts(ctx, s.control) }
 
 func (s *server) facts(ctx context.Context, c client) ([]filewise.Fact, error) {

@@ -17,7 +17,7 @@ import (
 )
 
 // fakeServer stands for a server where only logic is tested: what is dropped and
-// what is not, what preflight says, who may measure. It is no Oracle: it knows
+// what is not, what preflight states, who may measure. It is no Oracle: it knows
 // tablespaces, segments, comments and sessions, and answers sections of the adapter's
 // narrow interface, not SQL.
 type fakeServer struct {
@@ -57,7 +57,7 @@ func (f *fakeServer) marks() marks { return marks{f, f.account} }
 // newName is a name as a build has it.
 func newName() string { return strings.ToUpper(mark.NewName()) }
 
-// add makes a tablespace; marked says whether its marker table has the comment.
+// add makes a tablespace; marked reports whether its marker table has the comment.
 func (f *fakeServer) add(t *testing.T, name string, marked bool, segments ...string) *fakeSpace {
 	t.Helper()
 	s := &fakeSpace{}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// forbidden is what no statement may hold: what sets something of the server, reads
+// forbidden holds what no statement may hold: what sets something of the server, reads
 // a licensed view, overwrites a file, or reaches beyond the account's schema.
 var forbidden = regexp.MustCompile(`(?i)\b(ALTER\s+SYSTEM|ALTER\s+DATABASE|ALTER\s+SESSION|ALTER\s+USER|CREATE\s+USER|DROP\s+USER|` +
 	`GRANT|REVOKE|SHUTDOWN|STARTUP|TRUNCATE|MERGE|REUSE|CASCADE|FLUSH|` +
@@ -91,7 +91,7 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
-// What fakes answer by the section's name alone is asked of the views and columns that say it.
+// What fakes answer by the section's name alone is queried from the views and columns that say it.
 func TestAsked(t *testing.T) {
 	want := map[string]string{
 		"server/homes": "SELECT tablespace_name FROM user_segments WHERE segment_name LIKE :1",

@@ -38,7 +38,7 @@ type answer struct {
 }
 
 // newParser finds it. Where it is not installed the test is skipped, and fails in
-// CI: there a skipped test would be one that nobody runs.
+// CI: there a skipped test would be one that no one runs.
 func newParser(t *testing.T) *parser {
 	t.Helper()
 	cache := os.Getenv("XDG_CACHE_HOME")

@@ -55,7 +55,7 @@ func (o userNames) Guard(words []customsql.Word, setup bool) (what, remedy strin
 	return "", ""
 }
 
-// advances is what a word takes of a sequence, or calls in a schema, that is not the set-up's; empty: nothing.
+// advances returns what a word takes of a sequence, or calls in a schema, that is not the set-up's. Empty means nothing.
 func (o userNames) advances(words []customsql.Word, i int) string {
 	w, before := words[i], userAt(words, i-2)
 	switch {
@@ -68,7 +68,7 @@ func (o userNames) advances(words []customsql.Word, i int) string {
 	return ""
 }
 
-// leaves tells of a word what would reach beyond the statement.
+// leaves returns of a word what would reach beyond the statement.
 func leaves(w, next customsql.Word, setup bool) (what, remedy string) {
 	name := w.Text
 	if w.Quoted && strings.HasPrefix(w.Text, `"`) { // the server's packages have names in capitals, quoted or not
@@ -86,7 +86,7 @@ func leaves(w, next customsql.Word, setup bool) (what, remedy string) {
 		return "a text quoted by q'…'", "quote it by '…', in which '' stands for a quote"
 	case w.Is("EXECUTE", "AUTONOMOUS_TRANSACTION", "EXTERNAL", "LIBRARY", "LANGUAGE"), setup && w.Is("TABLESPACE", "INDEXTYPE"):
 		return w.Text, leaveOut
-	case setup && (w.Is("RENAME") && next.Is("TO") || w.Is("STORE") && next.Is("AS")): // names that nobody would know
+	case setup && (w.Is("RENAME") && next.Is("TO") || w.Is("STORE") && next.Is("AS")): // names that no one would know
 		return w.Text + " " + next.Text, leaveOut
 	case !setup && w.Is("COMMIT", "ROLLBACK", "SAVEPOINT"):
 		return w.Text, "leave it out: transactions are begun and ended by Filewise"

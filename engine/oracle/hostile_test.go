@@ -53,7 +53,7 @@ func listening(t *testing.T, answers ...[]byte) int {
 	})
 }
 
-// Whatever a server sends before anybody has signed in is told as an error, in time, and takes no room that it merely announces.
+// Whatever a server sends before anybody has signed in is reported as an error, in time, and takes no room that it merely announces.
 func TestHostileServer(t *testing.T) {
 	whole := [][]byte{accept(8192), packet(tnsData, true, "\x00\x00\x01\x06\x00x86_64\x00\x69\x03\x41\x00\x00\x00"),
 		packet(tnsData, true, "\x00\x00\x02")}
@@ -83,7 +83,7 @@ func TestHostileServer(t *testing.T) {
 	}
 }
 
-// A server that sends whoever asks back to itself is left after a few times.
+// A server that sends anyone who asks back to itself is left after a few times.
 func TestRedirectsWithoutEnd(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -237,7 +237,7 @@ func (i *inspection) waits(ctx context.Context) error {
 }
 
 // classOfEvent is the class of a wait event, by its name where Oracle's own class
-// says less (Oracle Database Reference, “Oracle Wait Events”); empty: background
+// states less (Oracle Database Reference, “Oracle Wait Events”). Empty means background
 // processes wait for work, or for themselves.
 func classOfEvent(name, class string) filewise.WaitClass {
 	has := func(parts ...string) bool {

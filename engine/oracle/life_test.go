@@ -40,7 +40,7 @@ func kindOf(s statement) string {
 	return "SELECT"
 }
 
-// refusing is a server that refuses one statement, and then others of its kind, those of clean too where it is for good;
+// refusing is a server that refuses one statement, and then others of its kind, those of clean too if it is for good;
 // dies: nothing arrives after it.
 type refusing struct {
 	*fakeServer
@@ -198,7 +198,7 @@ func (r *refusing) left(t *testing.T, what, told string) {
 	}
 }
 
-// cleanAll is what clean does once Filewise has ended, and what it says.
+// cleanAll returns what clean does once Filewise has ended, and what it states.
 func cleanAll(t *testing.T, r *refusing) (told string) {
 	t.Helper()
 	for name := range r.comments {

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// full are the listener's refusals for want of a handler. It counts the instance's processes by what it hands out, and
+// full are the listener's refusals for lack of a handler. It counts the instance's processes by what it hands out, and
 // learns from the instance, within a minute, that sessions have ended: it refuses long before the limit if many
 // connections come and go (12516, 12518, 12519, 12520).
 var full = []int{12516, 12518, 12519, 12520}
 
-// Patience with a listener that hands out no more connections: an instance tells it every 60 s at the latest.
+// Patience with a listener that hands out no more connections: an instance reports it every 60 s at the latest.
 const (
 	listenerPatience = 90 * time.Second
 	listenerPause    = 50 * time.Millisecond // at first, and twice as long after each refusal

@@ -9,7 +9,7 @@ import (
 	"github.com/sijms/go-ora/v2/network"
 )
 
-// fakeListener hands out so many connections until the instance tells it how many have ended.
+// fakeListener hands out so many connections until the instance reports to it how many have ended.
 type fakeListener struct{ handlers, asked, refused int }
 
 func (l *fakeListener) connect(context.Context) error {
@@ -24,7 +24,7 @@ func (l *fakeListener) connect(context.Context) error {
 	return nil
 }
 
-// TestListenerIsWaitedFor: a connection for each statement goes on after the 50th; other refusals are told at once,
+// TestListenerIsWaitedFor: a connection for each statement goes on after the 50th; other refusals are reported at once,
 // and waiting ends with the patience or the context.
 // First contact: Oracle 2.
 func TestListenerIsWaitedFor(t *testing.T) {

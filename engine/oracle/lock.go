@@ -16,7 +16,7 @@ import (
 // is for users (0 … 1073741823), the same in every Filewise.
 const lockID = 728_417_309
 
-// errHeld is how section lock says that DBMS_LOCK did not give the lock (-20099).
+// errHeld is how section lock states that DBMS_LOCK did not give the lock (-20099).
 const errHeld = 20099
 
 // The actions by which sessions announce that they want to measure, and do.
@@ -30,7 +30,7 @@ const (
 // Both know the sessions of one pluggable database.
 func (s *server) Lock(ctx context.Context, h filewise.Holder) (filewise.Lock, error) {
 	c := &claim{server: s, who: h.Who}
-	holder := func(context.Context) string { return "" } // lock tells who announces it
+	holder := func(context.Context) string { return "" } // lock reports who announces it
 	return external.Measuring{Claim: c, Holder: holder, Explain: func(err error) error { return err }}.Lock(ctx)
 }
 
@@ -121,7 +121,7 @@ func (s *server) lock(ctx context.Context, c client, who string) error {
 	return nil
 }
 
-// busy says who measures, and what to do if its process is gone: the server keeps a session of which it hears nothing
+// busy reports who measures, and what to do if its process is gone: the server keeps a session of which it hears nothing
 // until TCP gives it up, which takes hours.
 func (s *server) busy(by announcement) error {
 	remedy := "wait for it to end, or end it"
@@ -131,7 +131,7 @@ func (s *server) busy(by announcement) error {
 	return filewise.Errorf(filewise.CodeBusy, remedy, "%s is measuring on this server", by.info)
 }
 
-// kill is the statement for the DBA that ends the session, on an instance of several; 0: there is one.
+// kill is the statement for the DBA that ends the session, on an instance of several. If 0, there is one.
 func (a announcement) kill(instance int64) string {
 	at := a.sid + "," + a.serial
 	if instance != 0 {
@@ -140,7 +140,7 @@ func (a announcement) kill(instance int64) string {
 	return "ALTER SYSTEM KILL SESSION '" + at + "' IMMEDIATE"
 }
 
-// taker says who has the lock of DBMS_LOCK, as announced.
+// taker reports who has the lock of DBMS_LOCK, as announced.
 func (s *server) taker(ctx context.Context, c client, refused error) error {
 	all, err := announced(ctx, c)
 	if err != nil {
@@ -171,7 +171,7 @@ func announced(ctx context.Context, c client) ([]announcement, error) {
 	return all, err
 }
 
-// rival is who keeps the session sid from measuring; nil: nobody. First, while it
+// rival is who keeps the session sid from measuring. Nil means no one. First, while it
 // waits, a session gives way to one that measures and to one that waits longer.
 // Then it announces that it measures, and looks again: one that began to in the
 // meantime had looked before this one announced itself, and the earlier log-on wins.

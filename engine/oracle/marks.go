@@ -11,17 +11,17 @@ import (
 	"filewise/engine/internal/mark"
 )
 
-// state is what a tablespace with a name of Filewise's is.
+// state holds what a tablespace with a name of Filewise's is.
 type state struct {
 	mark     mark.Mark
 	marked   bool
 	unmarked bool   // about to be marked: empty, but for the marker table
-	others   string // what is in it that is not Filewise's; empty: nothing
+	others   string // what is in it that is not Filewise's. Empty means nothing
 	online   bool
 	exists   bool
 }
 
-// removable tells whether the tablespace may be altered or dropped.
+// removable reports whether the tablespace may be altered or dropped.
 func (s state) removable() bool { return s.exists && s.others == "" && (s.marked || s.unmarked) }
 
 func (s state) why(name string) error {
@@ -100,7 +100,7 @@ func (m marks) look(ctx context.Context, name string) (s state, err error) {
 	return s, err
 }
 
-// sum is that of all definitions of a build, but of tables that come and go.
+// sum returns the sum of all definitions of a build, but of tables that come and go.
 func (m marks) sum(ctx context.Context, name string) (string, error) {
 	like := name + "%"
 	found, err := rows(ctx, m, 2, "definitions", nil, like, like, like, like, like)
@@ -114,7 +114,7 @@ func (m marks) sum(ctx context.Context, name string) (string, error) {
 	return mark.Sum(all...), err
 }
 
-// changed says what is not as it was made. A build that was not finished, or is being dropped, or that an earlier version made, has no sum.
+// changed describes what is not as it was made. Builds that are unfinished, being dropped, or made by an earlier version have no sum.
 func (m marks) changed(ctx context.Context, name string) (string, error) {
 	made, err := m.madeSum(ctx, name)
 	if err != nil || made == "" {
@@ -135,7 +135,7 @@ func (m marks) madeSum(ctx context.Context, name string) (string, error) {
 	return text(found[0][0]), nil
 }
 
-// empty tells whether a tablespace without a mark holds nothing, or nothing but
+// empty reports whether a tablespace without a mark holds nothing, or nothing but
 // the marker table without a comment and without a row, or what that has left.
 func (m marks) empty(ctx context.Context, name string, online bool, segments, waiting [][]any) (bool, error) {
 	left := func(r []any) bool { return !remains(text(r[1]), text(r[2])) }
@@ -205,7 +205,7 @@ func (m marks) dropTablespace(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	// From here on nobody can put anything into it.
+	// From here on no one can put anything into it.
 	after, err := m.look(ctx, name)
 	if err == nil && (!after.removable() || after.marked != before.marked) {
 		err = after.why(name)
@@ -219,21 +219,21 @@ func (m marks) dropTablespace(ctx context.Context, name string) error {
 	return exec(ctx, m, "drop", v)
 }
 
-// holds tells whether what is in a tablespace of Filewise's is what the server has named
+// holds reports whether what is in a tablespace of Filewise's is what the server has named
 // there: indexes and LOBs of custom SQL, and what dropped tables leave. Without a mark it is
-// that while the tablespace is offline, where nobody can build anything: then a drop was
+// that while the tablespace is offline, if no one can build anything: then a drop was
 // interrupted that had dropped the marker table already.
 func (s state) holds(segment, kind string) bool {
 	return remains(segment, kind) && (s.marked || !s.online) || s.marked && s.mark.Custom && strings.HasPrefix(segment, "SYS_")
 }
 
-// remains tells whether a segment is what a dropped or moved table leaves until the
+// remains reports whether a segment is what a dropped or moved table leaves until the
 // server frees it: a temporary one, named by its place.
 func remains(segment, kind string) bool { return kind == "TEMPORARY" && placeName.MatchString(segment) }
 
 var placeName = regexp.MustCompile(`^[0-9]+\.[0-9]+$`)
 
-// hasName tells whether a segment has a name that Filewise gives.
+// hasName reports whether a segment has a name that Filewise gives.
 func hasName(segment string) bool {
 	return len(segment) >= maxIdent-3 && segment == strings.ToUpper(segment) && segmentOf(segment[:maxIdent-3], segment)
 }
@@ -346,7 +346,7 @@ func (m marks) homes(ctx context.Context, name string) ([]string, error) {
 	return all, err
 }
 
-// indexed is the build whose indexes lie in a tablespace that is of another name; empty: none.
+// indexed is the build whose indexes lie in a tablespace that is of another name. Empty means none.
 // An index that serves a key goes with its table alone (ORA-02429).
 func (m marks) indexed(ctx context.Context, name string) (string, error) {
 	found, err := rows(ctx, m, 1, "indexed", nil, name)

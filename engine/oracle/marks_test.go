@@ -38,7 +38,7 @@ func TestDropBuild(t *testing.T) {
 	}
 }
 
-// A build stays in which somebody has changed a definition or put one of his own in, whatever its name; it goes once that is undone,
+// A build stays in which someone has changed a definition or put one of his own in, whatever its name; it goes once that is undone,
 // also when the drop is interrupted between two of its parts.
 func TestChangedDefinition(t *testing.T) {
 	f := newFake()
@@ -124,7 +124,7 @@ func TestDropRefuses(t *testing.T) {
 	}
 }
 
-// What a dropped table of Filewise's leaves until the server frees it is nobody else's.
+// What a dropped table of Filewise's leaves until the server frees it is no one else's.
 func TestDropWithRemains(t *testing.T) {
 	f, name := newFake(), newName()
 	f.temporary(f.add(t, name, true, name), f.account, "7.128")

@@ -18,7 +18,7 @@ func (Engine) Release(version string) string { return firstNumber.FindString(ver
 
 var firstNumber = regexp.MustCompile(`[0-9]+`)
 
-// TableRoles are those of data and of indexes that lie apart.
+// TableRoles returns the roles of data and of indexes that lie apart.
 func (Engine) TableRoles() []filewise.Role {
 	return []filewise.Role{filewise.RoleData, filewise.RoleIndex}
 }
@@ -246,7 +246,7 @@ func (m *migration) sizes(err error) (map[[2]string]int64, error) {
 	return out, err
 }
 
-// lob says how a LOB of a table that moves goes after it.
+// lob describes how a LOB of a table that moves goes after it.
 func (m *migration) lob(tables []movedTable, t movedTable, column, where string) {
 	if !slices.ContainsFunc(tables, func(o movedTable) bool { return o.String() == t.String() }) {
 		return
@@ -395,7 +395,7 @@ func guard(t movedTable) (string, error) {
 	return fmt.Sprintf("SELECT TO_NUMBER(DECODE(COUNT(*), %d, '1', 'not as it was')) FROM (%s)", len(names), found), nil
 }
 
-// say tells what else changes, and what does not.
+// say notes what else changes, and what does not.
 func (m *migration) say() {
 	m.Effects = []string{
 		"copies: rehearse it on a copy of the schema (expdp, impdp REMAP_SCHEMA), in this or another database: the command then names that; " +

@@ -107,7 +107,7 @@ func TestMigrateStandardEdition(t *testing.T) {
 	}
 }
 
-// What cannot move, and where there is nothing to move, is refused by name.
+// What cannot move, and if there is nothing to move, is refused by name.
 func TestMigrateRefuses(t *testing.T) {
 	for says, change := range map[string]func(f *fakeServer) []string{
 		"NOTES cannot be spread: index NOTES_TEXT is a domain index; column BODY is LONG": func(*fakeServer) []string {

@@ -9,7 +9,7 @@ import (
 	"filewise/engine/internal/mark"
 )
 
-// names are those of a build; see the package's comment. Oracle folds names that
+// names holds the names of a build; see the package's comment. Oracle folds names that
 // are not quoted to upper case, so Filewise's are in upper case.
 type names struct {
 	Tablespace string // and of the marker table in it
@@ -76,14 +76,14 @@ var (
 	programSuffix = regexp.MustCompile(`^([QR][0-9A-Z]{2}|PKG)$`)
 )
 
-// segmentOf tells whether a table or index of that name is one of the build's; "":
+// segmentOf reports whether a table or index of that name is one of the build's. If "",
 // the marker table.
 func segmentOf(build, name string) bool {
 	rest, ok := strings.CutPrefix(name, build)
 	return ok && mark.IsName(build) && segmentSuffix.MatchString(rest)
 }
 
-// buildOfProgram is the build to which a package or procedure belongs; empty: it
+// buildOfProgram is the build to which a package or procedure belongs. If empty, it
 // is not Filewise's.
 func buildOfProgram(name string) string {
 	if len(name) != maxIdent {

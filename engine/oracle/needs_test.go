@@ -102,7 +102,7 @@ func (c *strict) rows(ctx context.Context, s statement) ([][]any, error) {
 	return c.client.rows(ctx, s)
 }
 
-// preflight is what doctor does, and each run at first.
+// preflight returns what doctor does, and each run at first.
 func preflight(t *testing.T, c *strict, f *fakeServer) (*server, error) {
 	identity(f)
 	f.answers["parameters"] = [][]any{{"db_files", "200"}, {"processes", "300"}, {"db_create_file_dest", "+DATA"}}
@@ -218,7 +218,7 @@ func TestNeeds(t *testing.T) {
 			t.Errorf("%s with the least rights: %v, refused %q", command, err, c.refused)
 		}
 		for _, right := range least {
-			if _, err := try(enginetest.Without(least, right)); err == nil && right != "CREATE SESSION" { // without which nobody gets so far
+			if _, err := try(enginetest.Without(least, right)); err == nil && right != "CREATE SESSION" { // without which no one gets so far
 				t.Errorf("%s works without %s", command, right)
 			}
 		}

@@ -35,7 +35,7 @@ func (b *build) observe(ctx context.Context, want []datafile) ([]filewise.File, 
 	return b.design.observe(ctx, b.conn, want, free)
 }
 
-// observe reads the files of the tablespace that the wanted ones are of. free are its free blocks by file; nil: they
+// observe reads the files of the tablespace that the needed ones are of. free are its free blocks by file. If nil, they
 // are not known.
 func (d *design) observe(ctx context.Context, c client, want []datafile, free map[int64]int64) ([]filewise.File, error) {
 	name := want[0].tablespace
@@ -92,7 +92,7 @@ func (d *design) observe(ctx context.Context, c client, want []datafile, free ma
 	return files, nil
 }
 
-// matching is the wanted file of a path: that of the path, or, where the server
+// matching is the needed file of a path: that of the path, or, where the server
 // names the files, the one in the order of adding if it lies in its place.
 func matching(want []datafile, path string, i int) (datafile, error) {
 	for _, f := range want {
@@ -103,7 +103,7 @@ func matching(want []datafile, path string, i int) (datafile, error) {
 	if f := want[i]; f.path == "" && f.place.holds(path) {
 		return f, nil
 	}
-	for _, f := range want { // file numbers that were freed are given anew
+	for _, f := range want { // file numbers that were freed are given again
 		if f.path == "" && f.place.kind == placeASM && f.place.holds(path) {
 			return f, nil
 		}
@@ -111,7 +111,7 @@ func matching(want []datafile, path string, i int) (datafile, error) {
 	return datafile{}, fmt.Errorf("nobody asked for %s", path)
 }
 
-// freePatience is how long DBA_FREE_SPACE may take: it looks through the recycle bins of all users, and takes minutes
+// freePatience sets how long DBA_FREE_SPACE may take: it looks through the recycle bins of all users, and takes minutes
 // if they are full.
 const freePatience = time.Second
 

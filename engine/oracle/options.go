@@ -11,7 +11,7 @@ import (
 	"filewise/engine/internal/external"
 )
 
-// options are those of go-ora 2.9.0, in the driver's names (configurations.ParseConfig).
+// options holds the options of go-ora 2.9.0, in the driver's names (configurations.ParseConfig).
 var options = external.Options[config]{
 	Driver: "the Oracle driver", Fold: squeeze,
 	Known: map[string]func(*config, string) error{

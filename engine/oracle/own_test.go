@@ -10,7 +10,7 @@ import (
 )
 
 // A backup of a database of the user's needs RMAN on the server's own host, and ARCHIVELOG;
-// without, what to do is said.
+// without, what to do is reported.
 func TestOwnDatabase(t *testing.T) {
 	host, err := os.Hostname()
 	if err != nil {

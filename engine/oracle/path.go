@@ -58,7 +58,7 @@ func placeOf(v filewise.Volume) (place, error) {
 	return wrong("is no absolute path")
 }
 
-// file is the path of a file in the place; empty: the server names it.
+// file is the path of a file in the place. Empty means the server names it.
 func (p place) file(name string) string {
 	switch p.kind {
 	case placeUnix:
@@ -69,7 +69,7 @@ func (p place) file(name string) string {
 	return ""
 }
 
-// shown is what a plan says of a file that the server will name.
+// shown returns what a plan states of a file that the server will name.
 func (p place) shown(tablespace string, i int) string {
 	in := p.dir
 	if p.kind == placeOMF {
@@ -78,7 +78,7 @@ func (p place) shown(tablespace string, i int) string {
 	return fmt.Sprintf("%s: file %d of %s, named by the server", in, i+1, tablespace)
 }
 
-// holds tells whether a file's path by the server's account lies in the place.
+// holds reports whether a file's path by the server's account lies in the place.
 // Windows paths know no case; a file in the default place may be anywhere.
 func (p place) holds(path string) bool {
 	switch p.kind {
@@ -92,7 +92,7 @@ func (p place) holds(path string) bool {
 	return path != ""
 }
 
-// same compares a path that was asked for with one that the server tells.
+// same compares a path that was requested with one that the server reports.
 func (p place) same(asked, told string) bool {
 	if p.kind == placeWindows {
 		return strings.EqualFold(asked, told)

@@ -6,7 +6,7 @@ import (
 	"filewise"
 )
 
-// waits are those of v$system_event: of all sessions of the instance, or of the
+// waits returns the waits of v$system_event: of all sessions of the instance, or of the
 // pluggable database, those of others among them, since it was started.
 func (b *build) waits(ctx context.Context) ([]filewise.Counter, error) {
 	return b.systemEvents(ctx, false)

@@ -10,7 +10,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// Waits are told apart by who waits, idle ones are left out, and times have the
+// Waits are distinguished by who waits, idle ones are left out, and times have the
 // units of the server's.
 func TestProbes(t *testing.T) {
 	f := newFake()

@@ -161,7 +161,7 @@ func (r rendered) addAllPhased(t *testing.T) {
 	}
 }
 
-// phasedWorkloads are those of several phases, small.
+// phasedWorkloads returns the workloads of several phases, small.
 func phasedWorkloads(t testing.TB) []filewise.Workload {
 	t.Helper()
 	var all []filewise.Workload

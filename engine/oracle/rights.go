@@ -38,10 +38,10 @@ var privileges = []privilege{
 	{"UNLIMITED TABLESPACE", "for space in tablespaces that do not exist yet, for which no quota can be given", []string{byRun}},
 }
 
-// createProcedure is what scenarios without a loop on the server do not need.
+// createProcedure names what scenarios without a loop on the server do not need.
 const createProcedure = "CREATE PROCEDURE"
 
-// customPrivileges are what a set-up needs besides, by the kinds of what it creates.
+// customPrivileges holds what a set-up needs in addition, by the kinds of what it creates.
 var customPrivileges = []struct{ kind, Name string }{
 	{"VIEW", "CREATE VIEW"}, {"SEQUENCE", "CREATE SEQUENCE"}, {"PROCEDURE", createProcedure},
 }
@@ -49,7 +49,7 @@ var customPrivileges = []struct{ kind, Name string }{
 // view is a view of the dictionary that Filewise reads.
 type view struct {
 	Name     string   // as it is granted: SYS.V_$SESSION
-	Optional string   // what is missing without it; empty: nothing works without it
+	Optional string   // what is missing without it. Empty means nothing works without it
 	by       []string // the commands that read it
 }
 
@@ -79,14 +79,14 @@ var inspected = []view{
 	{"V_$SYSSTAT", "how much is read from the cache", []string{byInspect}},
 }
 
-// applied are views that `filewise apply` reads besides.
+// applied are views that `filewise apply` reads in addition.
 var applied = []view{
 	{"DBA_INDEXES", "", []string{byCapture, byApply}},
 	{"DBA_LOBS", "", []string{byApply}},
 	{"DBA_TAB_COLUMNS", "", []string{byCapture, byApply}},
 }
 
-// captured are views that `filewise capture` reads besides.
+// captured are views that `filewise capture` reads in addition.
 var captured = []view{
 	{"V_$SQL", "", []string{byCapture}},
 	{"V_$SQLSTATS", "", []string{byCapture}},

@@ -25,7 +25,7 @@ type rmanClient struct {
 	connect string // a line with the password
 }
 
-// newRMAN finds RMAN and says how it connects.
+// newRMAN finds RMAN and describes how it connects.
 func newRMAN(t filewise.Target) (*rmanClient, error) {
 	program, err := find(t.ServerBin)
 	if err != nil {
@@ -35,7 +35,7 @@ func newRMAN(t filewise.Target) (*rmanClient, error) {
 	return &rmanClient{t, program, connect}, err
 }
 
-// find looks where the user says, in the Oracle home, and on the path.
+// find looks where the user points, in the Oracle home, and on the path.
 func find(bin string) (string, error) {
 	places := []string{filepath.Join(bin, "rman")}
 	if bin == "" {
@@ -67,13 +67,13 @@ func connecting(a filewise.Address) (string, error) {
 	return fmt.Sprintf(`CONNECT TARGET "%s/%s@//%s:%d/%s AS SYSBACKUP";`, a.User, password, a.Host, port, service), nil
 }
 
-// run has RMAN execute lines; an error shows what it said.
+// run has RMAN execute lines; an error shows what it printed.
 func (c *rmanClient) run(ctx context.Context, dir string, lines []string) error {
 	env := []string{"ORACLE_HOME=" + filepath.Dir(filepath.Dir(c.program)), "NLS_LANG=AMERICAN_AMERICA.AL32UTF8"}
 	text := strings.Join(append(append([]string{c.connect}, lines...), "EXIT;"), "\n") + "\n"
 	err := userbackup.Feed(ctx, c.target, dir, text, env, []string{c.program})
 	said, unread := os.ReadFile(filepath.Join(dir, filepath.Base(c.program)+".log"))
-	if _, stack, failed := bytes.Cut(said, []byte("RMAN-00569:")); failed { // its exit code tells nothing of what it reads line by line
+	if _, stack, failed := bytes.Cut(said, []byte("RMAN-00569:")); failed { // its exit code reports nothing of what it reads line by line
 		err = errors.Join(err, fmt.Errorf("RMAN: %s", bytes.TrimSpace(stack)))
 	}
 	if err == nil && (unread != nil || !bytes.Contains(said, []byte("Recovery Manager complete."))) {
@@ -107,7 +107,7 @@ func (c *rmanClient) Tool(l filewise.Layout) userbackup.Tool { return &tool{clie
 type tool struct {
 	client *rmanClient
 	layout filewise.Layout
-	tag    string // of the backup that RMAN has recorded; empty: none
+	tag    string // of the backup that RMAN has recorded. Empty means none
 }
 
 // Dump makes a backup under a tag of Filewise's.

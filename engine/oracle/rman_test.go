@@ -12,7 +12,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// parted is what is backed up: all, or tablespaces.
+// parted names what is backed up: all, or tablespaces.
 const parted = `(DATABASE|TABLESPACE "[^"]+"(, "[^"]+")*)`
 
 // allowed is all that RMAN is ever given, by the syntax of the Backup and Recovery Reference:
@@ -107,7 +107,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// fake stands for RMAN: it notes what it is told, writes a piece where BACKUP says, and fails
+// fake stands for RMAN: it notes what it is sent, writes a piece where BACKUP puts it, and fails
 // as it does, with exit code 0.
 const fake = `#!/bin/sh
 here=$(dirname "$0")
@@ -124,7 +124,7 @@ echo "Recovery Manager complete."
 `
 
 // A backup is made, validated and forgotten under one tag of its own; the password is on
-// standard input alone; what RMAN says of an error is told, whatever its exit code.
+// standard input alone; what RMAN states of an error is reported, whatever its exit code.
 func TestTool(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {

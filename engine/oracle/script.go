@@ -7,7 +7,7 @@ import (
 	"filewise/engine/internal/mark"
 )
 
-// Script says what a build would create and execute. It connects to nothing, so it
+// Script describes what a build would create and execute. It connects to nothing, so it
 // has blocks of the usual size, and a name that stands for the build's.
 func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
 	if t.Database != "" {

@@ -33,18 +33,18 @@ type server struct {
 	slowFree atomic.Bool // DBA_FREE_SPACE took too long; see freeBlocks
 }
 
-// about is what a server says of itself.
+// about holds what a server states of itself.
 type about struct {
 	version   string
-	full      string // with the release update; empty: before 18
+	full      string // with the release update. Empty means before 18
 	product   string // with the edition
 	release   [2]int
 	account   string
-	container string // of a CDB; empty: none
+	container string // of a CDB. Empty means none
 	host      string
 	service   string
 	block     int64
-	// of a database of several instances: the one that Filewise works on; 0: there is one
+	// of a database of several instances: the one that Filewise works on. If 0, there is one
 	instance     int64
 	instanceName string
 }
@@ -96,7 +96,7 @@ func (s *server) learn(ctx context.Context, c client) (err error) {
 	return nil
 }
 
-// pin has all connections go to the instance of the first, where the database has
+// pin has all connections go to the instance of the first, if the database has
 // several: sessions, waits and locks are looked up in views of one instance.
 func (s *server) pin(ctx context.Context, c client) error {
 	if s.missing["V_$PARAMETER"] {
@@ -223,7 +223,7 @@ func missingRights(ctx context.Context, c client) (map[string]bool, error) {
 	return missing, nil
 }
 
-// loops tells whether a program has procedures on the server.
+// loops reports whether a program has procedures on the server.
 func loops(p filewise.Program) bool {
 	switch {
 	case p.Custom != nil:
@@ -249,7 +249,7 @@ func (s *server) lacking(loops bool) string {
 	return ""
 }
 
-// Offers says why a capability is absent.
+// Offers explains why a capability is absent.
 func (s *server) Offers() map[filewise.Capability]error {
 	all := filewise.Offering(map[filewise.Capability]error{
 		filewise.CanLogApart: absent("", "the redo log is the instance's and serves all of its databases"),
@@ -329,7 +329,7 @@ func (p *pool) connection(ctx context.Context, action, info string) (held, error
 	return h, nil
 }
 
-// plain is a connection of its own that does not say what it is for.
+// plain is a connection of its own that does not describe what it is for.
 func (p *pool) plain(ctx context.Context) (held, error) {
 	conn, err := p.lasting.Conn(ctx)
 	if err != nil {
@@ -347,10 +347,10 @@ func (p *pool) plain(ctx context.Context) (held, error) {
 	return held{client: p.on(conn), often: often, begin: begin, close: end}, nil
 }
 
-// module is what Filewise's sessions call themselves in v$session.
+// module holds what Filewise's sessions call themselves in v$session.
 const module = "Filewise"
 
-// announce says what a session is for: the name of a build, or measuring. Module,
+// announce describes what a session is for: the name of a build, or measuring. Module,
 // action and client_info have 64 bytes.
 func announce(ctx context.Context, c client, action, info string) error {
 	if len(info) > 60 {

@@ -287,14 +287,14 @@ func TestTooFewFilesAsPublished(t *testing.T) {
 			strings.Contains(e.Findings[0].Remedy, "--files") == published {
 			t.Errorf("published %v: %+v", published, e.Findings)
 		}
-		e.Findings = nil // Oracle 15 of the first contact: what the published select leaves in the shared pool is said
+		e.Findings = nil // Oracle 15 of the first contact: what the published select leaves in the shared pool is reported
 		if e.sharedPool(); len(e.Findings) == 1 != published {
 			t.Errorf("published %v: %+v", published, e.Findings)
 		}
 	}
 }
 
-// Oracle 14 of the first contact: facts that decide are told, as far as the release and the account have them.
+// Oracle 14 of the first contact: facts that decide are reported, as far as the release and the account have them.
 func TestFacts(t *testing.T) {
 	for version, full := range map[string]string{"19.0.0.0.0": "19.24.0.0.0", "12.2.0.1.0": ""} {
 		f := newFake()

@@ -122,7 +122,7 @@ func (s *connection) identify(ctx context.Context) error {
 }
 
 // loop has the server do operations in one call. When the context ends, the driver
-// tells the server to stop.
+// reports the server to stop.
 func (s *connection) loop(ctx context.Context, first, n int64) error {
 	call := s.statements[0]
 	call.args = []any{s.Worker, first, n}
@@ -166,7 +166,7 @@ func (s *connection) createAndDrop(ctx context.Context) error {
 // mostBinds is the most that a statement of a workload has.
 const mostBinds = 12
 
-// arguments are those of the operation, and places for what the server returns.
+// arguments returns the arguments of the operation, and places for what the server returns.
 func (s *connection) arguments(text string, i int64) []any {
 	s.values = s.Phase.Args.Args(s.values[:0], s.Worker, i)
 	given := len(s.values)
@@ -203,7 +203,7 @@ func (s *connection) committed(ctx context.Context, args []any) (bool, error) {
 	return n > 0, nil
 }
 
-// alive tells whether the server has the session still: where the connection is broken,
+// alive reports whether the server has the session still: if the connection is broken,
 // it ends the session as soon as it notices.
 func (s *connection) alive(ctx context.Context) (bool, error) {
 	n, ok, err := count(ctx, s.control, "alive", nil, s.sid, s.serial)

@@ -77,7 +77,7 @@ func TestInterruptedCalls(t *testing.T) {
 	}
 }
 
-// observed is what a build observes of its data files.
+// observed returns what a build observes of its data files.
 func observed(t *testing.T, f *fakeServer, d *design) ([]filewise.File, error) {
 	t.Helper()
 	return (&build{server: &server{control: f}, design: d, conn: held{client: f}}).observe(t.Context(), d.files)

@@ -11,7 +11,7 @@ import (
 // Structures"), for plans and for the sizes of files. A segment takes extents from the
 // tablespace's files in turns; with AUTOALLOCATE its first 16 come from one file.
 
-// header is what a datafile holds of its own: its first 128 blocks of 8 KiB; a file that
+// header counts what a datafile holds of its own: its first 128 blocks of 8 KiB; a file that
 // is smaller has 8 blocks.
 const header = mib
 
@@ -46,7 +46,7 @@ type segment struct {
 	bytes int64
 }
 
-// filling is what the segments of a tablespace come to.
+// filling holds what the segments of a tablespace come to.
 type filling struct {
 	used    []int64 // by file
 	touched int     // files with rows of a table
@@ -117,7 +117,7 @@ func (d *design) indexed(rows, keyBytes int64) int64 {
 	return rows*(keyBytes+14)*4/3 + 3*d.block
 }
 
-// segments are the work's tables, and its indexes; none: how much it does is not known.
+// segments are the work's tables, and its indexes. None means how much it does is not known.
 func (d *design) segments() (tables, indexes []segment) {
 	p := d.program
 	for _, t := range p.Tables {
@@ -192,7 +192,7 @@ func (d *design) fit(files []datafile) {
 	}
 }
 
-// reach warns where the work does not reach all files.
+// reach warns if the work does not reach all files.
 func (d *design) reach() {
 	work, _ := d.segments()
 	if len(work) == 0 || d.layout.AddedLater != "" {
@@ -216,12 +216,12 @@ func (d *design) reach() {
 		"too few", touched, filewise.FilesName(len(d.files)))
 }
 
-// spread tells whether the few rows of single-row work are to lie in all files: in small
+// spread reports whether the few rows of single-row work are to lie in all files: in small
 // extents that are taken from the files in turns from the first, and few to a block. As
 // published, they lie as the server would have them.
 func (d *design) spread() bool { return d.program.SQL() == "dml" && !d.published() }
 
-// published tells whether single-row work is as the article had it on Oracle.
+// published reports whether single-row work is as the article had it on Oracle.
 func (d *design) published() bool {
 	published, _ := d.program.Vars()["Published"].(bool)
 	return published && d.program.SQL() == "dml"
@@ -242,7 +242,7 @@ func (d *design) asPublished() {
 		"for no log")
 }
 
-// uniform is the size of all extents, 5 blocks at least; 0: AUTOALLOCATE.
+// uniform is the size of all extents, 5 blocks at least. 0 means AUTOALLOCATE.
 func (d *design) uniform() int64 {
 	if !d.spread() {
 		return 0

@@ -46,7 +46,7 @@ func TestFill(t *testing.T) {
 }
 
 // Every scenario, as published and not, at every scale, fits into its files; and where its
-// rows do not reach all of them the plan says so.
+// rows do not reach all of them the plan reports it.
 func TestEveryScenarioFits(t *testing.T) {
 	n := 0
 	for _, usual := range workload.Scenarios() {
@@ -125,7 +125,7 @@ func TestRowsInBlocks(t *testing.T) {
 	}
 }
 
-// A single file that is not reached is told, with what would reach it.
+// A single file that is not reached is reported, with what would reach it.
 func TestOneUnreached(t *testing.T) {
 	for _, s := range workload.Scenarios() {
 		want := map[string]string{"inserts": "--work", "orders": "--warehouses", "dml": "--rows with --index key", "scan": "--rows"}[s.Name]
@@ -194,7 +194,7 @@ func TestRebuildReachesAll(t *testing.T) {
 	}
 }
 
-// What the server tells of files that were filled as predicted is what the report of a
+// What the server reports of files that were filled as predicted is what the report of a
 // trial needs: how many the rows touched.
 func TestUntouchedFiles(t *testing.T) {
 	for rows, want := range map[int64]int{2: 7, 120: 6, 1000: 0} {

@@ -18,7 +18,7 @@ import (
 //go:embed sql/*.sql
 var sqlFiles embed.FS
 
-// The SQL files: what is asked of the server, what an inspection asks, and the others by
+// The SQL files: what is queried from the server, what an inspection asks, and the others by
 // workload.
 var (
 	workloads = words.Folder(sqlFiles, nil, template.FuncMap{"ident": ident, "longer": longer, "literal": literal, "among": among,
@@ -27,7 +27,7 @@ var (
 	captureSQL            = workloads.Apart("capture")
 )
 
-// words are those of workload orders.
+// words holds the words of workload orders.
 var words = orders.Words{
 	Types: map[string]string{"tiny": "NUMBER(10)", "small": "NUMBER(10)", "int": "NUMBER(10)", "amount": "NUMBER(18)", "limit": "NUMBER(18)",
 		"big": "NUMBER(18)", "char": "CHAR(% BYTE)", "text": "VARCHAR2(% BYTE)", "name": "VARCHAR2(% BYTE)"},

@@ -16,7 +16,7 @@ const (
 	inTablespace = "tablespace "
 )
 
-// steps are what a trial does: plans print them, and builds execute them. mark is what
+// steps returns what a trial does: plans print them, and builds execute them. mark is what
 // a tablespace is marked with.
 func (d *design) steps(mark func(tablespace string) (string, error)) (script.Steps, error) {
 	w := script.NewWriter(onServer, func(section string) ([]string, error) {
@@ -98,7 +98,7 @@ func (s stepper) add(stage string, files []datafile) {
 	}
 }
 
-// createVars are those of section create for the first file of a tablespace.
+// createVars returns the vars of section create for the first file of a tablespace.
 func (d *design) createVars(f datafile) (vars, error) {
 	clause, err := f.clause()
 	kind := "SMALLFILE"
@@ -136,7 +136,7 @@ func (s stepper) load() {
 	s.rendered(filewise.StageLoad, inTablespace+d.names.Tablespace, all, err)
 }
 
-// made stores the sum of the definitions, which plans do not know yet. Custom SQL makes what it wants.
+// made stores the sum of the definitions, which plans do not know yet. Custom SQL makes what it needs.
 func (s stepper) made() {
 	d, stage := s.d, filewise.StageBuild
 	if len(d.objects.loaded) > 0 {
@@ -170,7 +170,7 @@ func (s stepper) settle(stage string) {
 	}
 }
 
-// tablespaces are those of the build.
+// tablespaces returns the tablespaces of the build.
 func (d *design) tablespaces() []string {
 	if d.names.Index == d.names.Tablespace {
 		return []string{d.names.Tablespace}

@@ -14,14 +14,14 @@ type dumpTable struct {
 	Hashed []string
 }
 
-// mostHashed is how many columns are hashed: their hashes of 32 letters are one text of 4,000.
+// mostHashed sets how many columns are hashed: their hashes of 32 letters are one text of 4,000.
 const mostHashed = 120
 
 // hashed are types that STANDARD_HASH takes (SQL Language Reference), as far as they are of one
 // word. Of others, such as LONG, XMLTYPE and those of users, rows alone are counted.
 var hashed = []string{"CHAR", "NCHAR", "VARCHAR2", "NVARCHAR2", "NUMBER", "FLOAT", "BINARY_FLOAT", "BINARY_DOUBLE", "DATE", "RAW", "ROWID"}
 
-// dumpTables are those of rows of table, column and type, in that order. quote quotes a name.
+// dumpTables returns the tables of rows of table, column and type, in that order. quote quotes a name.
 func dumpTables(rows [][3]string, quote func(string) (string, error)) ([]dumpTable, error) {
 	var all []dumpTable
 	for _, r := range rows {

@@ -59,7 +59,7 @@ func rmanBlock(l filewise.Layout, format string, commands ...string) []string {
 	return append(append(out, commands...), "}")
 }
 
-// parts are the clauses of BACKUP that a layout says.
+// parts are the clauses of BACKUP that a layout states.
 func rmanParts(l filewise.Layout) (kind, clauses string) {
 	if v, _ := l.BackupOptions.Get("compress"); v == "basic" {
 		kind = " AS COMPRESSED BACKUPSET"
@@ -110,7 +110,7 @@ func forget(tag string) []string {
 // planTag stands in plans for a backup's.
 const planTag = "FILEWISE_(its tag)"
 
-// rmanScript says what a trial has RMAN execute.
+// rmanScript describes what a trial has RMAN execute.
 func rmanScript(t filewise.Target, l filewise.Layout, p filewise.Program) (out filewise.Script, err error) {
 	if err := rmanCheck(t, l, p); err != nil {
 		return out, err

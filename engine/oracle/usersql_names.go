@@ -26,7 +26,7 @@ type userNames struct {
 	index    string
 }
 
-// customKinds are what a set-up may create.
+// customKinds holds what a set-up may create.
 var customKinds = []string{"TABLE", "INDEX", "VIEW", "SEQUENCE", "PROCEDURE", "FUNCTION", "PACKAGE"}
 
 // userNamesOf names what a set-up creates; nth gives the names of the build's nth table, key and program.
@@ -57,7 +57,7 @@ func userNamesOf(c *filewise.CustomSQL, data, index string, nth func(i int) (tab
 	return own
 }
 
-// Creates tells whether a set-up creates something of a kind.
+// Creates reports whether a set-up creates something of a kind.
 func (o userNames) Creates(kind string) bool {
 	return kind == "SEQUENCE" && o.identity || slices.ContainsFunc(o.Programs, func(p [2]string) bool { return p[0] == kind })
 }
@@ -74,7 +74,7 @@ func (o userNames) Rules() customsql.Rules {
 	return r
 }
 
-// created is what words begin to create; empty: nothing that a set-up may.
+// created returns what words begin to create. Empty means nothing that a set-up may.
 func created(words []customsql.Word) (kind, name string) {
 	if userAt(words, 0).Is("CONSTRAINT") {
 		return "CONSTRAINT", folded(userAt(words, 1))
@@ -111,7 +111,7 @@ func userAt(words []customsql.Word, i int) customsql.Word {
 	return words[i]
 }
 
-// folded is a name as the server stores it; empty: the word is none.
+// folded is a name as the server stores it. If empty, the word is none.
 func folded(w customsql.Word) string {
 	switch {
 	case w.Quoted && strings.HasPrefix(w.Text, `"`):
@@ -122,7 +122,7 @@ func folded(w customsql.Word) string {
 	return ""
 }
 
-// block tells whether a text is PL/SQL, whose semicolons are its own.
+// block reports whether a text is PL/SQL, whose semicolons are its own.
 func userBlock(words []customsql.Word) bool {
 	kind, _ := created(words)
 	return userAt(words, 0).Is("BEGIN", "DECLARE") || slices.Contains([]string{"PROCEDURE", "FUNCTION", "PACKAGE"}, kind)
@@ -244,8 +244,8 @@ func userCode(tokens []customsql.Token, i int) int {
 	return i
 }
 
-// keyEnd is where the index of a key that begins at a place is said; using tells that the
-// user says it. 0: no key begins there, or its index is there already.
+// keyEnd is where the index of a key that begins at a place is reported; using shows that the
+// user gives it. 0: no key begins there, or its index is there already.
 func (o userNames) keyEnd(tokens []customsql.Token, i int) (end int, using bool) {
 	is := func(i int, words ...string) bool { return i < len(tokens) && tokens[i].Is(words...) }
 	next := func(i int) int { return userCode(tokens, i) }

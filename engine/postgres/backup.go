@@ -76,7 +76,7 @@ type backuper struct {
 	build    *build
 
 	mu       sync.Mutex
-	dir      string // that the last backup lies in; empty: there is none
+	dir      string // that the last backup lies in. If empty, there is none
 	files    []filewise.File
 	restored *instance
 }
@@ -139,7 +139,7 @@ func (b *backuper) addFiles(dir string) error {
 }
 
 // client runs one of PostgreSQL's own programs against a server, as its user. What
-// it says when it fails is in the error.
+// it reports when it fails is in the error.
 func (i *instance) client(ctx context.Context, name string, args ...string) error {
 	path := i.install.Program(name)
 	all := append([]string{"-h", i.handles.Path(i.sites.dataDir()), "-p", "5432", "-U", installed.Superuser, "-w"}, args...)

@@ -15,7 +15,7 @@ import (
 	"filewise/engine/postgres/internal/client"
 )
 
-// baseArguments are those of pg_basebackup: a tar file of the data directory with
+// baseArguments returns the arguments of pg_basebackup: a tar file of the data directory with
 // the WAL that it needs, one for each tablespace, and a list of checksums.
 func baseArguments(to string) []string {
 	return []string{"-D", to, "-Ft", "-X", "fetch", "-c", "fast"}
@@ -121,7 +121,7 @@ func (i *instance) furnish(spaces map[string]int) error {
 	return nil
 }
 
-// placeOf is where a file of a backup goes; empty: nowhere.
+// placeOf is where a file of a backup goes. Empty means nowhere.
 func (i *instance) placeOf(name string, spaces map[string]int) (string, error) {
 	if !filepath.IsLocal(name) {
 		return "", fmt.Errorf("the backup holds %q, which lies outside", name)
@@ -163,7 +163,7 @@ func (d *design) backupSteps(w *script.Writer, act filewise.Act) {
 	}
 }
 
-// dumpArguments are those of pg_dump: a directory with a file for each table, which
+// dumpArguments returns the arguments of pg_dump: a directory with a file for each table, which
 // that many jobs write at the same time.
 func dumpArguments(to string, jobs int, level []string) []string {
 	return append([]string{"-d", client.Maintenance, "-Fd", "-j", strconv.Itoa(jobs), "-f", to}, level...)
@@ -176,7 +176,7 @@ func restoreArguments(from string, jobs int) []string {
 // dumped is the dump within the backup's directory: pg_dump makes it.
 func (b *backuper) dumped() string { return filepath.Join(b.dir, "dump") }
 
-// jobs is how many processes of pgBackRest, or jobs of pg_dump, work at the same time.
+// jobs returns how many processes of pgBackRest, or jobs of pg_dump, work at the same time.
 func (d *design) jobs() int { return max(d.layout.Backup.Files, 1) }
 
 // dump has pg_dump write a logical dump.

@@ -15,17 +15,17 @@ import (
 // host is the server that a build is on, as far as a managed one and an external
 // one differ.
 type host interface {
-	// died tells whether the server is known to have ended.
+	// died reports whether the server is known to have ended.
 	died() bool
 	// files completes relations by what only the host knows: paths, the sizes of the
 	// file system, the log.
 	files(context.Context, *build, []relation) ([]filewise.File, error)
 	// pathOf is where a relation lies that the server has in that tablespace and file, as
-	// Observe says.
+	// Observe states.
 	pathOf(space, file string) string
-	// logPath is where the WAL lies, as Observe says; empty: it does not.
+	// logPath is where the WAL lies, as Observe states. If empty, it does not.
 	logPath() string
-	// sync brings what PostgreSQL has written to the storage where a checkpoint did
+	// sync brings what PostgreSQL has written to the storage if a checkpoint did
 	// not.
 	sync() error
 	// temps are the places of temporary files, in the design's order.
@@ -40,7 +40,7 @@ type build struct {
 	link       *client.Link // to the build's database
 	steps      func() (script.Steps, error)
 	unwatch    func()       // ends what looks at waits
-	loaders    *client.Link // to the same, for loads; nil: the workload has none
+	loaders    *client.Link // to the same, for loads. If nil, the workload has none
 	on         string       // where its steps are done, as plans say
 	host       host
 	extended   atomic.Bool
@@ -49,7 +49,7 @@ type build struct {
 	checkpoint bool                        // the account may ask for one
 	counted    bool                        // changed is
 	changed    [2]float64                  // rows in this database and in others, when last counted
-	loaded     func(context.Context) error // comes after a load; nil: nothing
+	loaded     func(context.Context) error // comes after a load. Nil means nothing
 }
 
 // create creates tables and procedures, and on a managed server tablespaces before.

@@ -95,7 +95,7 @@ func (b bulk) Finish(ctx context.Context) error {
 	return client.Failed("finishing the load", b.build.loaded(ctx))
 }
 
-// loadArguments are what a managed server has on its command line while it is
+// loadArguments returns what a managed server has on its command line while it is
 // loaded, and not when it is measured: room for all data, which is not limited then, and
 // nothing is synced or vacuumed before all of it is there.
 func (d *design) loadArguments() []string {

@@ -105,7 +105,7 @@ func captured(t *testing.T, f *usersServer) {
 	}
 }
 
-// accustomed: tables are found where the database's search_path has them, and the study says so.
+// accustomed: tables are found where the database's search_path has them, and the study records it.
 func accustomed(t *testing.T, f *usersServer, shop *client.Link) {
 	must(t, shop.Exec(deadline(t), "CREATE SCHEMA app", "CREATE TABLE app.hidden (id int PRIMARY KEY)",
 		"INSERT INTO app.hidden VALUES (1), (9)",
@@ -129,7 +129,7 @@ func accustomed(t *testing.T, f *usersServer, shop *client.Link) {
 	}
 }
 
-// shaped: the server takes statements whose literals had no type, and tells of keys of several columns.
+// shaped: the server takes statements whose literals had no type, and reports keys of several columns.
 func shaped(t *testing.T, f *usersServer) {
 	shop := f.admin.To("theirshop")
 	defer shop.Close()

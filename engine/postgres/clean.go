@@ -37,7 +37,7 @@ func (c catalogue) Names(ctx context.Context) ([]external.Name, error) {
 	return all, err
 }
 
-// found is what the server says of an object.
+// found holds what the server states of an object.
 type found struct {
 	external.Object
 	may   bool // the account may drop it
@@ -70,7 +70,7 @@ func (c catalogue) Look(ctx context.Context, n external.Name) (external.Object, 
 	return f.Object, err == nil, err
 }
 
-// judge adds who uses the object, and what it holds: nobody looks into what belongs to
+// judge adds who uses the object, and what it holds: no one looks into what belongs to
 // others, or is in use.
 func (c catalogue) judge(ctx context.Context, f *found) error {
 	_, err := mark.Parse(f.Name.Name, f.Mark)
@@ -91,7 +91,7 @@ func (c catalogue) judge(ctx context.Context, f *found) error {
 	}
 	f.Others, err = c.server.othersIn(ctx, f.Name.Name, f.Mark)
 	switch {
-	case client.CodeOf(err) == client.CodeNoDatabase: // dropped meanwhile
+	case client.CodeOf(err) == client.CodeNoDatabase: // dropped in the meantime
 		return nil
 	case err != nil && marked:
 		f.Stays = fmt.Sprintf("it cannot be looked into: %v", err)

@@ -13,7 +13,7 @@ import (
 	"filewise/engine/postgres/internal/installed"
 )
 
-// durabilities are what a commit waits for on a managed server:
+// durabilities holds what a commit waits for on a managed server:
 //
 //	full    its WAL is synced to the storage (synchronous_commit=on)
 //	normal  nothing: the WAL writer syncs it up to 0.6 s later (synchronous_commit=off),
@@ -75,7 +75,7 @@ func (d *design) walBytes() int64 {
 	return min(max(d.layout.ServerBytes()/walPart, leastWAL), mostWAL) / mib * mib
 }
 
-// walRoom is what the WAL takes on disk: what a checkpoint that is due is late for, too, where
+// walRoom returns what the WAL takes on disk: what a checkpoint that is due is late for, too, where
 // none comes before each turn.
 func (d *design) walRoom() int64 {
 	if d.checkpointsByTurns() {
@@ -105,7 +105,7 @@ func (d *design) buffers() string {
 	return fmt.Sprintf("%dMB", d.poolBytes()/mib)
 }
 
-// ownConnections are those that Filewise opens besides the workload's, and those
+// ownConnections counts the connections that Filewise opens in addition to the workload's, and those
 // that PostgreSQL keeps for superusers.
 const ownConnections = client.ControlConnections + 1 + 3 + 9
 
@@ -166,7 +166,7 @@ var closed = []filewise.Fact{
 	{Name: "ssl", Value: "off"},
 }
 
-// owned are settings that Filewise decides itself, besides these.
+// owned are settings that Filewise decides itself, in addition to these.
 var owned = []string{"data_directory", "config_file", "hba_file", "ident_file", "external_pid_file", "unix_socket_group",
 	"dynamic_shared_memory_type", "restart_after_crash", "include", "include_dir", "include_if_exists"}
 

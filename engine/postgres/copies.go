@@ -14,7 +14,7 @@ type copier struct {
 	instance *instance
 }
 
-// copier of a build; nil: the builds of its layout are loaded each.
+// copier of a build. Nil means the builds of its layout are loaded each.
 func (s *managedServer) copier(i *instance) filewise.Copier {
 	if i.design.program.Preload == 0 && !i.design.program.Restored() || i.design.layout.AddedLater != "" {
 		return nil
@@ -55,13 +55,13 @@ func (s *managedServer) fill(ctx context.Context, i *instance) error {
 	return i.give()
 }
 
-// loadedKey is what a loaded build depends on, of the builds of one target.
+// loadedKey returns what a loaded build depends on, of the builds of one target.
 func (d *design) loadedKey() string { return fmt.Sprintf("%+v %d", d.layout, d.program.Preload) }
 
-// sectionFill is what comes in the place of a call while a server is loaded.
+// sectionFill names what comes in the place of a call while a server is loaded.
 const sectionFill = "fill-insert"
 
-// fills tells whether the connections load what the workload then adds to.
+// fills reports whether the connections load what the workload then adds to.
 func (b *build) fills() bool {
 	i, managed := b.host.(*instance)
 	return managed && i.loading && b.design.program.Appends()

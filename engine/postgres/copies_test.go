@@ -105,7 +105,7 @@ func TestLoadedRows(t *testing.T) {
 	}
 }
 
-// setting is what a build's server is set to.
+// setting returns what a build's server is set to.
 func setting(t *testing.T, db *filewise.Database, name string) string {
 	t.Helper()
 	rows, err := db.Observer.(*build).link.Rows(t.Context(), "SELECT current_setting($1)", name)

@@ -14,7 +14,7 @@ import (
 // customRules are how PostgreSQL writes SQL.
 var customRules = customsql.Rules{Dollar: true, Numbered: "$"}
 
-// custom tells whether the workload brings custom SQL.
+// custom reports whether the workload brings custom SQL.
 func (d *design) custom() bool { return d.program.Custom != nil }
 
 // checkCustom refuses what it cannot do here.
@@ -47,7 +47,7 @@ func (d *design) customSetup() ([]string, error) {
 }
 
 // customSite are the places of the workload's tables. Partitions follow their table at
-// once, with the indexes that it has already where the layout wants indexes. with are storage
+// once, with the indexes that it has already if the layout needs indexes. with are storage
 // parameters, which a partitioned table hands to its partitions.
 func (d *design) customSite(with string) customsql.Site {
 	site := customsql.Site{Shards: 1, Spread: map[string]customsql.Place{}}
@@ -73,7 +73,7 @@ func (d *design) customSite(with string) customsql.Site {
 	return site
 }
 
-// matchCustom gives what besides the layout's tables holds rows or keys its volume: the
+// matchCustom gives what in addition to the layout's tables holds rows or keys its volume: the
 // user's own set-up has put it somewhere.
 func (d *design) matchCustom(r *relation) {
 	r.role, r.volume = filewise.RoleSystem, d.spaces[0].volume.Name
@@ -133,7 +133,7 @@ func (s *customSession) Run(x *customsql.Statement, values []any) error {
 func (s *customSession) Begin(bool) error { return s.control("BEGIN") }
 
 // Commit commits it. A transaction that an error has ended would answer ROLLBACK:
-// errors are told before.
+// errors are reported before.
 func (s *customSession) Commit() error { return s.control("COMMIT") }
 
 // Rollback ends it. What broke with the connection has ended with that.

@@ -228,7 +228,7 @@ func TestKilledFilewise(t *testing.T) {
 	}
 }
 
-// Filewise runs as root, where the server has a user of its own, and as an
+// Filewise runs as root, if the server has a user of its own, and as an
 // ordinary user.
 func TestOrdinaryUser(t *testing.T) {
 	t.Parallel()
@@ -296,7 +296,7 @@ func TestInterruptedOpening(t *testing.T) {
 	}
 }
 
-// used tells whether some process still has a segment of shared memory.
+// used reports whether some process still has a segment of shared memory.
 func used(name string) bool {
 	maps, _ := filepath.Glob("/proc/[0-9]*/maps")
 	for _, path := range maps {

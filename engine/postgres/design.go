@@ -39,18 +39,18 @@ const (
 // one of them, and PostgreSQL's plans of more than a few thousand take seconds.
 const maxPartitions = 4096
 
-// design is what a layout comes to on PostgreSQL: tables, partitions, and the
+// design holds what a layout comes to on PostgreSQL: tables, partitions, and the
 // tablespaces that they lie in. Nothing in it depends on where the server is.
 type design struct {
 	target   filewise.Target
 	layout   filewise.Layout
 	program  filewise.Program
-	version  int    // server_version_num; 0: not known yet
+	version  int    // server_version_num. 0 means not known yet
 	database string // on an external server, where what is created in it is signed
 	spaces   []space
 	data     []space // those that data lie on
 	temps    []tempPlace
-	index    *space // of indexes that lie apart; nil: beside their tables
+	index    *space // of indexes that lie apart. Nil means beside their tables
 	tables   []table
 	newFrom  int64 // the first key of new data; 1 until it is known
 	warnings []filewise.Warning
@@ -59,7 +59,7 @@ type design struct {
 // space is a tablespace on a volume.
 type space struct {
 	volume filewise.Volume
-	name   string // of the tablespace; empty: the database's own
+	name   string // of the tablespace. Empty means the database's own
 }
 
 // clause puts a table into the tablespace.
@@ -99,7 +99,7 @@ type leaf struct {
 }
 
 // newDesign resolves a layout. What PostgreSQL cannot do is an error that wraps
-// filewise.ErrUnsupported, and nothing is created. nameOf says how the tablespace
+// filewise.ErrUnsupported, and nothing is created. nameOf describes how the tablespace
 // of a volume is called.
 func newDesign(t filewise.Target, l filewise.Layout, p filewise.Program, version int, nameOf func(i int) string) (*design, error) {
 	if len(t.Volumes) == 0 {
@@ -125,7 +125,7 @@ func newDesign(t filewise.Target, l filewise.Layout, p filewise.Program, version
 	return d, nil
 }
 
-// refuse says that PostgreSQL cannot do something, and what can be done instead.
+// refuse states that PostgreSQL cannot do something, and what can be done instead.
 var refuse = filewise.Unsupported
 
 func (d *design) checkProgram() error {
@@ -251,7 +251,7 @@ func (d *design) spaceOf(i int) space {
 
 func (d *design) partitioned() bool { return d.layout.Kind != filewise.KindSingle }
 
-// wide tells whether rows are kept whole and uncompressed only when told so.
+// wide reports whether rows are kept whole and uncompressed only when instructed.
 func (d *design) wide() bool { return d.program.Appends() && d.program.First().OpBytes > toasted }
 
 // warn adds what a reader must know about the layout.

@@ -43,10 +43,10 @@ func (c catalogue) Drop(ctx context.Context, o external.Object) error {
 	})
 }
 
-// dropPatience is how long sessions that have ended may take to go.
+// dropPatience sets how long sessions that have ended may take to go.
 const dropPatience = 30 * time.Second
 
-// leavePatience is how long sessions of this process, which it has left, may take to go before
+// leavePatience sets how long sessions of this process, which it has left, may take to go before
 // they are ended: the line of one may have been cut without a word.
 const leavePatience = 2 * time.Second
 
@@ -91,7 +91,7 @@ func (s *externalServer) drop(ctx context.Context, o external.Name, accept func(
 }
 
 // mayDrop looks whether an object is there, and how many sessions of others use a
-// database. The error says why it must stay: its mark, or what is in it.
+// database. The error explains why it must stay: its mark, or what is in it.
 func (s *externalServer) mayDrop(ctx context.Context, o external.Name, accept func(comment string) error) (there bool, users int64,
 	err error) {
 	var comment string

@@ -43,10 +43,10 @@ func (Engine) Inspect(ctx context.Context, t filewise.Target) (filewise.Inspecti
 	return inspection.Look(ctx, *t.Address)
 }
 
-// Schemes are those of libpq.
+// Schemes returns the schemes of libpq.
 func (Engine) Schemes() []string { return []string{"postgres", "postgresql"} }
 
-// Describe says what the engine is; it looks for the binary, nothing more.
+// Describe describes what the engine is; it looks for the binary, nothing more.
 func (e Engine) Describe() filewise.Description {
 	d := filewise.Description{
 		Page:   8192,
@@ -83,7 +83,7 @@ func (e Engine) Describe() filewise.Description {
 	return d
 }
 
-// Arrange makes the arms by which partitioning and files can be told apart: a
+// Arrange makes the arms by which partitioning and files can be distinguished: a
 // plain table, the baseline; one partition, which is the same file with the cost of
 // partitioning; more partitions on one volume; and these on all volumes.
 func (Engine) Arrange(t filewise.Target, base filewise.Layout, files []int) []filewise.Layout {
@@ -124,7 +124,7 @@ func (Engine) Migrate(ctx context.Context, t filewise.Target, w filewise.Wish) (
 // Release is the first number of a version.
 func (Engine) Release(version string) string { return release.FindString(version) }
 
-// TableRoles are those of data and of indexes that lie apart; other indexes, and TOAST, are files of the engine's.
+// TableRoles returns the roles of data and of indexes that lie apart; other indexes, and TOAST, are files of the engine's.
 func (Engine) TableRoles() []filewise.Role {
 	return []filewise.Role{filewise.RoleData, filewise.RoleIndex, filewise.RoleSystem}
 }

@@ -23,7 +23,7 @@ type examination struct {
 	server *externalServer
 }
 
-// Examine looks whether the server can do what is wanted, and what will distort it.
+// Examine looks whether the server can do what is needed, and what will distort it.
 func (s *externalServer) Examine(ctx context.Context, d filewise.Demand) []filewise.Finding {
 	e := &examination{external.Examination{Demand: d}, s}
 	e.OK("version", "%s", s.about.banner)
@@ -148,7 +148,7 @@ func (e *examination) activity(ctx context.Context) {
 }
 
 // space compares the room that is needed with what there is, which PostgreSQL
-// itself does not tell: only on this host it can be looked at.
+// itself does not report: only on this host it can be looked at.
 func (e *examination) space() {
 	for _, v := range e.server.target.Volumes {
 		need, wanted := e.Demand.Space[v.Name]
@@ -170,7 +170,7 @@ func (e *examination) space() {
 	}
 }
 
-// dirOf is a volume's directory on this host; empty: it is not here, or unknown.
+// dirOf is a volume's directory on this host. If empty, it is not here, or unknown.
 // What lies above a directory that cannot be entered may be on another device.
 func (e *examination) dirOf(v filewise.Volume) string {
 	a := e.server.about

@@ -55,14 +55,14 @@ func openExternal(ctx context.Context, t filewise.Target) (_ filewise.Server, er
 	return s, s.checkTablespaces(ctx)
 }
 
-// sessionSettings are those of every session, as far as the server's version is known.
+// sessionSettings returns the settings of every session, as far as the server's version is known.
 func (s *externalServer) sessionSettings() map[string]string {
 	all := client.SessionSettings(s.about.version)
 	all["synchronous_commit"] = durabilities[s.target.Durability][1]
 	return all
 }
 
-// checkExternal refuses what no external server can be asked for.
+// checkExternal refuses what no external server can be requested.
 func checkExternal(t filewise.Target) error {
 	if t.Address == nil {
 		return filewise.Errorf(filewise.CodeUsage, "give --target postgres://USER@HOST/DATABASE", "there is no address of an external server")
@@ -142,7 +142,7 @@ func (s *externalServer) Lock(ctx context.Context, h filewise.Holder) (filewise.
 	return takeLock(ctx, s.link, h)
 }
 
-// Facts are what the server is and the settings that decide what is measured.
+// Facts returns what the server is and the settings that decide what is measured.
 func (s *externalServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	values, err := settingsOf(ctx, s.link, append(telling[:len(telling):len(telling)], "shared_buffers", "max_wal_size", "max_connections")...)
 	if err != nil {
@@ -159,7 +159,7 @@ func (s *externalServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	return append(facts, ofOrders), nil
 }
 
-// Offers says why a capability is absent.
+// Offers explains why a capability is absent.
 func (s *externalServer) Offers() map[filewise.Capability]error {
 	all := offers()
 	no := func(why string) error {
@@ -234,7 +234,7 @@ func (s *externalServer) Now(ctx context.Context) (at time.Time, err error) {
 // creating a database whose client has left.
 const makePatience = 5 * time.Minute
 
-// createDatabase creates an empty database. One for custom SQL says so in its mark.
+// createDatabase creates an empty database. One for custom SQL is marked so.
 func (s *externalServer) createDatabase(ctx context.Context, custom bool) (string, error) {
 	name, err := s.make(ctx, kindDatabase, custom, createDatabase)
 	if client.CodeOf(err) == client.CodeNoRight {
@@ -243,7 +243,7 @@ func (s *externalServer) createDatabase(ctx context.Context, custom bool) (strin
 	return name, err
 }
 
-// make creates an object under a new name and marks it at once, in a session that says so
+// make creates an object under a new name and marks it at once, in a session that shows it
 // by its name: what carries no mark although no session does is what a killed run left.
 func (s *externalServer) make(ctx context.Context, kind string, custom bool, create func(name string) string) (string, error) {
 	name := mark.NewName()
@@ -264,7 +264,7 @@ func (s *externalServer) make(ctx context.Context, kind string, custom bool, cre
 		err := exec(create(name))
 		if err == nil {
 			if err = exec(comment(kind, name, text)); err != nil {
-				// It was created just now, under a name that nobody else gives.
+				// It was created just now, under a name that no one else gives.
 				err = errors.Join(err, exec(drop(kind, name)))
 			}
 		}
@@ -319,10 +319,10 @@ func (s *externalServer) Close() error {
 // died: whether an external server runs shows when it is asked.
 func (s *externalServer) died() bool { return false }
 
-// sync: a checkpoint has synced, unless the server is told never to.
+// sync: a checkpoint has synced, unless it is set never to.
 func (s *externalServer) sync() error { return nil }
 
-// files are the relations as the server names them; where it is on this host and
+// files are the relations as the server names them; if it is on this host and
 // lets them be read, their sizes are the file system's.
 func (s *externalServer) files(_ context.Context, _ *build, relations []relation) ([]filewise.File, error) {
 	var all []filewise.File
@@ -339,7 +339,7 @@ func (s *externalServer) files(_ context.Context, _ *build, relations []relation
 	return all, nil
 }
 
-// pathOf is where a relation lies on the server, where the account may know.
+// pathOf is where a relation lies on the server, if the account may know.
 func (s *externalServer) pathOf(_, file string) string {
 	if s.about.dataDir == "" {
 		return file

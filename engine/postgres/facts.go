@@ -25,7 +25,7 @@ var telling = []string{
 }
 
 // settingsOf asks the server for its effective settings. What this release does
-// not have, or does not tell this account, is absent.
+// not have, or does not report this account, is absent.
 func settingsOf(ctx context.Context, l *client.Link, names ...string) (map[string]string, error) {
 	rows, err := l.Rows(ctx, "SELECT name::text, current_setting(name, true) FROM pg_settings WHERE name = ANY(string_to_array($1, ','))",
 		strings.Join(names, ","))
@@ -70,7 +70,7 @@ var scaled = []filewise.Fact{
 	{Name: "shared_buffers", Value: fmt.Sprintf("1/%d of --size, %s to %s", poolPart, humanize.IBytes(leastPool), humanize.IBytes(mostPool))},
 }
 
-// about is what an external server and the account on it are.
+// about holds what an external server and the account on it are.
 type about struct {
 	version                              int
 	banner, user, database, dataDir      string
@@ -79,7 +79,7 @@ type about struct {
 }
 
 // lookAround reads what the server and the account are. The session's own process
-// has another number than the driver was told where a pooler stands between.
+// has another number than the driver was given where a pooler stands between.
 func lookAround(ctx context.Context, l *client.Link) (a about, err error) {
 	var pid, told int32
 	err = l.With(ctx, func(conn *pgx.Conn) error {

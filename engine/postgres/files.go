@@ -82,7 +82,7 @@ func statRelation(r relation, path string) (filewise.File, error) {
 	return f, nil
 }
 
-// file is a relation as the server alone tells it.
+// file is a relation as the server alone reports it.
 func (r relation) file(path string) filewise.File {
 	bytes := r.bytes
 	return filewise.File{Role: r.role, Volume: r.volume, Path: path, Object: r.name, Bytes: bytes, EngineBytes: &bytes}

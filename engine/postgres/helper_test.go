@@ -12,8 +12,8 @@ import (
 	"filewise/engine/postgres/internal/installed"
 )
 
-// need skips a test of the real server where there is none, and fails it in CI:
-// there a skipped test would be one that nobody runs.
+// need skips a test of the real server if there is none, and fails it in CI:
+// there a skipped test would be one that no one runs.
 func need(t *testing.T) {
 	t.Helper()
 	if _, err := installed.Find(t.Context(), ""); err != nil {
@@ -44,7 +44,7 @@ func need18(t *testing.T) string {
 	return ""
 }
 
-// deadline is what a test with a server may take at most.
+// deadline returns what a test with a server may take at most.
 func deadline(t *testing.T) context.Context { return enginetest.Within(t, 3*time.Minute) }
 
 // onScratch is a target on volumes of the test's own.

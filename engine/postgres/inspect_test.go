@@ -33,7 +33,7 @@ func inspected(t *testing.T, f *usersServer) {
 	shop := f.admin.To("shop")
 	defer shop.Close()
 	must(t, shop.Exec(deadline(t), plantedShop...))
-	shop.Forget() // a session's counters are told at its end
+	shop.Forget() // a session's counters are reported at its end
 	target := f.target()
 	target.Address.Path = "shop"
 

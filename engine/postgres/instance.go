@@ -71,7 +71,7 @@ func bareInstance(in installed.Server, a installed.Account, d *design, s sites) 
 	return i, nil
 }
 
-// give gives the files to the server's user: files that were gone are made anew.
+// give gives the files to the server's user: files that were gone are made again.
 func (i *instance) give() error {
 	for _, dir := range i.sites.dirs {
 		if err := i.account.Give(dir, dir); err != nil {
@@ -144,13 +144,13 @@ func (i *instance) spec() (server.Spec, error) {
 	return i.account.Spec(command, i.handles, i.sites.logPath(), i.design.target.Starts(i.loading)), nil
 }
 
-// died tells whether the server is known to have ended.
+// died reports whether the server is known to have ended.
 func (i *instance) died() bool {
 	_, err := i.life.Running()
 	return err != nil
 }
 
-// why explains an error by the server's death where it has died.
+// why explains an error by the server's death if it has died.
 func (i *instance) why(err error) error {
 	p := i.life.Process()
 	if p == nil {

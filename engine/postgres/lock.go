@@ -21,7 +21,7 @@ import (
 // server meet from whichever database, each announces itself by the name of a
 // session, which everybody sees in pg_stat_activity, and they queue as in Lamport's
 // bakery (“A New Solution of Dijkstra's Concurrent Programming Problem”, 1974): who
-// draws a number says so first, and who has drawn waits for those who draw. The
+// draws a number announces it first, and who has drawn waits for those who draw. The
 // lowest number has the lock, of equal ones the lowest process. It ends with the
 // session.
 const (
@@ -36,7 +36,7 @@ type ticket struct {
 	pid     int32
 	number  int64
 	drawing bool
-	host    string // the measuring lock of its host; empty: not known
+	host    string // the measuring lock of its host. Empty means not known
 	who     string
 	name    string
 }
@@ -53,7 +53,7 @@ func parseTicket(pid int32, name string) (ticket, bool) {
 const (
 	announce  = "SELECT set_config('application_name', $1, false)"
 	readQueue = "SELECT pid, application_name FROM pg_stat_activity WHERE application_name LIKE 'filewise %' AND pid <> pg_backend_pid()"
-	// drawPatience is how long another run may take to draw its number.
+	// drawPatience sets how long another run may take to draw its number.
 	drawPatience = 15 * time.Second
 )
 
@@ -125,7 +125,7 @@ var leftByLock sync.Map
 
 const endLeft = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND application_name = $2 AND usename = current_user"
 
-// endOwn ends a session that this process has left, or one that has died; false: it is
+// endOwn ends a session that this process has left, or one that has died. If false, it is
 // another's.
 func (c *claim) endOwn(ctx context.Context, t ticket) (bool, error) {
 	name, own := leftByLock.Load(t.pid)
@@ -181,7 +181,7 @@ func (c *claim) draw(ctx context.Context) error {
 	}
 }
 
-// waitsFor tells whether a ticket has to go before this one has the lock; one that will not
+// waitsFor reports whether a ticket has to go before this one has the lock; one that will not
 // is an error.
 func (c *claim) waitsFor(ctx context.Context, t, mine ticket, late bool) (bool, error) {
 	own, err := c.endOwn(ctx, t)

@@ -50,7 +50,7 @@ var movedShop = []string{
 	`CREATE TABLE seen (id bigint PRIMARY KEY); CREATE MATERIALIZED VIEW counted AS SELECT count(*) FROM seen`,
 }
 
-// The table that stands for ODD there, as it is told and as it is quoted.
+// The table that stands for ODD there, as it is reported and as it is quoted.
 const (
 	oddTable  = "Größe.o'r\"d\ners; --\\"
 	oddQuoted = "\"Größe\".\"o'r\"\"d\ners; --\\\""
@@ -212,7 +212,7 @@ func (f *usersServer) rows(t *testing.T, link *client.Link) (all []string) {
 	return all
 }
 
-// dump is the database as pg_dump writes it, its lines sorted: where rows lie is not told.
+// dump is the database as pg_dump writes it, its lines sorted: where rows lie is not reported.
 // It is asked when a test has ended, too.
 func (f *usersServer) dump(t *testing.T, database string, args ...string) []string {
 	t.Helper()

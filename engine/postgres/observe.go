@@ -12,13 +12,13 @@ import (
 // table's rows lies apart (TOAST), by its own account.
 type relation struct {
 	name, space string
-	path        string // relative to the data directory; empty: it has no file
+	path        string // relative to the data directory. If empty, it has no file
 	bytes       int64
 	role        filewise.Role
 	volume      string
 }
 
-// Observe asks the server for the files, and the file system where it is at
+// Observe asks the server for the files, and the file system if it is at
 // hand. What is not the layout is an error that wraps filewise.ErrLayout.
 func (b *build) Observe(ctx context.Context) ([]filewise.File, error) {
 	rows, err := b.link.Rows(ctx, queries.Text("relations"))
@@ -38,7 +38,7 @@ func (b *build) Observe(ctx context.Context) ([]filewise.File, error) {
 }
 
 // match compares the server's relations with the layout: every leaf and its index
-// in their tablespaces, and nothing besides. Data come first, in the layout's order.
+// in their tablespaces, and nothing in addition. Data come first, in the layout's order.
 func (d *design) match(rows [][]any, extended, indexed bool) ([]relation, error) {
 	found := map[string]map[string][]relation{} // by kind and table
 	for _, row := range rows {
@@ -109,7 +109,7 @@ func (s space) holds(r *relation, role filewise.Role) error {
 }
 
 // Activity counts others' sessions, and those that execute something. The latter
-// are absent where the account may not see all.
+// are absent if the account may not see all.
 func (s *externalServer) Activity(ctx context.Context) ([]filewise.Gauge, error) {
 	var sessions, active, unknown int64
 	if err := s.link.Scan(ctx, queries.Text("activity"), []any{client.AppName()}, &sessions, &active, &unknown); err != nil {

@@ -11,7 +11,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// furtherIndex is an index besides the primary key. Its name is its table's with
+// furtherIndex is an index in addition to the primary key. Its name is its table's with
 // the suffix.
 type furtherIndex struct{ Kind, Suffix, Columns string }
 
@@ -28,7 +28,7 @@ func furtherOf(t filewise.Table) []furtherIndex {
 }
 
 // planCache is set for every session of a workload whose rows belong together. The server would plan each
-// statement of a procedure on partitions anew at every call: it compares the costs of
+// statement of a procedure on partitions again at every call: it compares the costs of
 // plans, and that of one for all values does not know that only one partition will be
 // executed. Planning takes as long as all else does then. But a plan for all values
 // locks all partitions, which costs more than planning where these or the sessions
@@ -39,7 +39,7 @@ const (
 	mostPartitions, mostKeeping = 16, 50
 )
 
-// keepsPlans tells whether procedures keep their plans.
+// keepsPlans reports whether procedures keep their plans.
 func (d *design) keepsPlans() bool {
 	by := d.program.Sharding
 	return by != nil && by.Values <= mostPartitions && d.program.Connections() <= mostKeeping
@@ -83,7 +83,7 @@ func (d *design) ofShards(of string) []leaf {
 	return all
 }
 
-// Rest is what follows the columns in CREATE TABLE.
+// Rest returns what follows the columns in CREATE TABLE.
 func (t table) Rest() string {
 	if t.Partitioned {
 		return " PARTITION BY LIST (" + t.by + ")"
@@ -134,7 +134,7 @@ func (b *build) sweep(ctx context.Context) error {
 	return client.Failed("clearing the catalogues", b.link.Exec(ctx, statement))
 }
 
-// Bytes of a warehouse besides its stock for each customer (who has 1 order of 10
+// Bytes of a warehouse in addition to its stock for each customer (who has 1 order of 10
 // lines, 1 payment and 0.3 new-orders), and of a stock and an item: payload, the
 // row's header and line pointer; and the keys of each.
 const (

@@ -7,7 +7,7 @@ import (
 	"filewise/engine/internal/mark"
 )
 
-// othersIn describes what is in a database that Filewise has not made; empty:
+// othersIn describes what is in a database that Filewise has not made. If empty,
 // nothing. Of one without a mark, nothing in it is Filewise's; what custom SQL makes
 // has any name.
 func (s *externalServer) othersIn(ctx context.Context, database, comment string) (string, error) {

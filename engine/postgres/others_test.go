@@ -55,7 +55,7 @@ var theirs = [][2]string{
 	{"CREATE TEXT SEARCH CONFIGURATION mine (COPY = english)", "DROP TEXT SEARCH CONFIGURATION mine"},
 }
 
-// A database in which somebody else has put anything at all is kept, with the
+// A database in which another user has put anything at all is kept, with the
 // reason, by clean and by the run that made it.
 func othersStay(t *testing.T, f *usersServer) {
 	ctx := deadline(t)
@@ -107,7 +107,7 @@ func othersStay(t *testing.T, f *usersServer) {
 	theirs.Close()
 	must(t, db.Dropper.Drop(ctx))
 
-	// A marked tablespace that somebody uses.
+	// A marked tablespace that someone uses.
 	space := mark.NewName()
 	dir := f.inst.sites.dirs[0] + "/used"
 	must(t, makeOwned(f, dir))

@@ -24,10 +24,10 @@ type ownServer struct {
 	target   filewise.Target // with its directories here
 	programs installed.Server
 	link     *client.Link // to the database
-	counted  string       // schema of pg_stat_statements; empty: the database has none
+	counted  string       // schema of pg_stat_statements. If empty, the database has none
 
 	managed *managedServer // has the copy
-	copy    *instance      // of the database, which pgBackRest backs up; nil until a layout wants it
+	copy    *instance      // of the database, which pgBackRest backs up; nil until a layout needs it
 }
 
 func openOwn(ctx context.Context, t filewise.Target) (filewise.Server, error) {
@@ -67,7 +67,7 @@ func (s *ownServer) Close() error {
 	return errors.Join(err, s.externalServer.Close())
 }
 
-// Facts are those of the server, of the database, and what its own work takes when nothing
+// Facts returns the facts of the server, of the database, and what its own work takes when nothing
 // is backed up.
 func (s *ownServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	all, err := s.externalServer.Facts(ctx)
@@ -163,14 +163,14 @@ func (s *ownServer) probes() []filewise.Probe {
 	})}
 }
 
-// ownOptions are those of backups of a database of the user's.
+// ownOptions holds the options of backups of a database of the user's.
 var ownOptions = []filewise.BackupOption{{Name: "tool",
 	Words: "pg_dump, as usual, or pgbackrest, which backs up a managed copy of the database",
 	Check: filewise.OneOf(toolDump, toolPgBackRest)}, {Name: "compress",
 	Words: "a level of gzip from 0 to 9, 6 being pg_dump's own, or from its " +
 		"release 16 on gzip, lz4 or zstd with a level, such as zstd:3", Check: func(v string) error { _, err := compression(v); return err }}}
 
-// compression is what a job takes in memory with a method and level.
+// compression returns what a job takes in memory with a method and level.
 func compression(v string) (bytes uint64, err error) {
 	method, level, divided := strings.Cut(v, ":")
 	n, numeric := strconv.Atoi(level)
@@ -186,7 +186,7 @@ func compression(v string) (bytes uint64, err error) {
 	return 1 << 20, nil
 }
 
-// jobBytes is what a job takes besides: libpq's buffer of a row, and its own.
+// jobBytes holds what a job takes in addition: libpq's buffer of a row, and its own.
 const jobBytes = 16 << 20
 
 func checkOwn(t filewise.Target, l filewise.Layout, p filewise.Program) error {
@@ -201,7 +201,7 @@ func checkOwn(t filewise.Target, l filewise.Layout, p filewise.Program) error {
 	return checkCopied(t, l)
 }
 
-// ownScript says what a trial executes.
+// ownScript describes what a trial executes.
 func ownScript(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
 	if err := checkOwn(t, l, p); err != nil {
 		return filewise.Script{}, err

@@ -19,7 +19,7 @@ import (
 	"filewise/engine/postgres/internal/dump"
 )
 
-// toolDump is what backs a user's database up if no other tool is asked for.
+// toolDump names what backs a user's database up if no other tool is requested.
 const toolDump = "pg_dump"
 
 func copied(l filewise.Layout) bool {

@@ -26,7 +26,7 @@ type ownTool struct {
 	proof  bool // a backup will be compared: the moment that it is of is kept
 
 	held     *pgx.Conn // has that moment
-	restored string    // the marked database; empty: there is none
+	restored string    // the marked database. If empty, there is none
 }
 
 // Dump runs pg_dump.
@@ -132,7 +132,7 @@ func (o *ownTool) Fill(ctx context.Context, from string) error {
 		from})
 }
 
-// unneeded are what only a superuser may create, and nothing of a database depends on.
+// unneeded holds what only a superuser may create, and nothing of a database depends on.
 var unneeded = regexp.MustCompile(`^\d+; \d+ \d+ (?:COMMENT - )?(?:EVENT TRIGGER|PUBLICATION)\b`)
 
 // list names what of a backup is restored: what only a superuser may create, such as extensions

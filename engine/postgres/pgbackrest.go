@@ -33,7 +33,7 @@ func toolOf(l filewise.Layout) string {
 // stanza is Filewise's own: each build has a repository by itself.
 const stanza = "filewise"
 
-// archives tells whether the build's server hands its WAL to pgBackRest.
+// archives reports whether the build's server hands its WAL to pgBackRest.
 func (d *design) archives() bool {
 	return d.program.BacksUp() && !d.program.Dumps() && toolOf(d.layout) == toolPgBackRest
 }
@@ -45,15 +45,15 @@ func pgBackRest(command, repository, data string, more ...string) []string {
 		"--lock-path=" + repository + "/lock", "--log-level-file=off", "--log-level-console=warn"}, more...)
 }
 
-// archiveSettings are those of a server that pgBackRest backs up. Before a backup
-// begins, when there is no repository, WAL is kept by nobody.
+// archiveSettings returns the settings of a server that pgBackRest backs up. Before a backup
+// begins, when there is no repository, WAL is kept by no one.
 func (i *instance) archiveSettings() string {
 	if !i.design.archives() {
 		return ""
 	}
 	path, err := installed.PgBackRest.Find("")
 	if err != nil {
-		return "" // Build has said so
+		return "" // Build has reported it
 	}
 	repository := i.handles.Path(i.repository())
 	push := script.Quoted(append([]string{path}, pgBackRest("archive-push", repository,
@@ -67,7 +67,7 @@ func (i *instance) repository() string {
 	return filepath.Join(i.sites.dirs[i.design.backupVolume()], backupDir)
 }
 
-// backupArguments are those of pgBackRest for a backup of everything that needs nothing but itself.
+// backupArguments returns the arguments of pgBackRest for a backup of everything that needs nothing but itself.
 func (d *design) backupArguments(repository, data string) []string {
 	kind, level := restCompression(d.layout)
 	more := []string{"--type=full", "--start-fast", "--archive-copy", "--repo1-bundle", "--repo1-retention-full=1",
@@ -100,7 +100,7 @@ func restCompression(l filewise.Layout) (kind, level string) {
 	return map[string]string{"gzip": "gz", "lz4": "lz4", "zstd": "zst"}[method], level
 }
 
-// restoreArguments are those of pgBackRest for a restore to the places of another server. It
+// restoreArguments returns the arguments of pgBackRest for a restore to the places of another server. It
 // recovers from the WAL that is in the backup.
 func (b *backuper) restoreArguments(repository string, path func(string) string, spaces map[string]int) []string {
 	to := b.restored.sites

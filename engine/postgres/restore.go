@@ -53,7 +53,7 @@ func (Engine) Dump(ctx context.Context, t filewise.Target, to io.Writer) error {
 }
 
 // restoreDump fills the database from the dump that a study names. Then it puts the keys of
-// partitions where the layout has them, and gathers statistics.
+// partitions if the layout has them, and gathers statistics.
 func (i *instance) restoreDump(ctx context.Context) error {
 	if err := dump.Restore(ctx, i.install, i.design.program.Custom.From, i.link, func(with string) map[string]customsql.Place {
 		return i.design.customSite(with).Spread

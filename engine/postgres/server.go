@@ -131,17 +131,17 @@ func (s *managedServer) drop(i *instance) error {
 // Close ends and removes what was built and not dropped.
 func (s *managedServer) Close() error { return errors.Join(s.builds.Close(s.drop), s.undo()) }
 
-// Facts are those of the trial start, with the version and the binary.
+// Facts returns the facts of the trial start, with the version and the binary.
 func (s *managedServer) Facts(context.Context) ([]filewise.Fact, error) { return s.facts, nil }
 
-// Offers says why a capability is absent.
+// Offers explains why a capability is absent.
 func (s *managedServer) Offers() map[filewise.Capability]error {
 	all := offers()
 	all[filewise.CanBackup] = s.install.Backups(false)
 	return all
 }
 
-// offers is what every server of PostgreSQL has and has not: waits by samples; of the I/O of files the reads, and of
+// offers returns what every server of PostgreSQL has and has not: waits by samples; of the I/O of files the reads, and of
 // writes the rows and the growth, as PostgreSQL counts no others by file.
 func offers() map[filewise.Capability]error {
 	return filewise.Offering(map[filewise.Capability]error{
@@ -189,7 +189,7 @@ func (s *managedServer) Build(ctx context.Context, l filewise.Layout, p filewise
 	return db, nil
 }
 
-// backsUp says why the program that makes a layout's backups cannot; nil: it can, or there are none.
+// backsUp explains why the program that makes a layout's backups cannot. If nil, it can, or there are none.
 func backsUp(ctx context.Context, in installed.Server, l filewise.Layout, p filewise.Program) error {
 	switch {
 	case !p.BacksUp():
@@ -200,7 +200,7 @@ func backsUp(ctx context.Context, in installed.Server, l filewise.Layout, p file
 	return in.Backups(p.Dumps())
 }
 
-// steps are those of a trial on this server.
+// steps returns the steps of a trial on this server.
 func (i *instance) steps() (script.Steps, error) {
 	return i.design.managedSteps(i.install, i.sites, i.handles.Path)
 }

@@ -39,7 +39,7 @@ type connection struct {
 	*session.Session
 	build *build
 	conn  *pgconn.PgConn // nil: each statement has one of its own, and none is open
-	look  string         // whether an operation is committed; empty: nothing tells
+	look  string         // whether an operation is committed. Empty means nothing tells
 	client.Wire
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // shared are data directories that targets of the tests start from, by release, and what
-// their servers said when they were tried. initdb takes a second of a processor.
+// their servers stated when they were tried. initdb takes a second of a processor.
 var shared struct {
 	sync.Mutex
 	templates map[string]string

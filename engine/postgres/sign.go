@@ -18,7 +18,7 @@ var (
 )
 
 // signed gives what statements create in a database a signature, by which section "others" tells
-// it from what somebody else has put there: a routine at the beginning of its body, a table and an index in its
+// it from what another user has put there: a routine at the beginning of its body, a table and an index in its
 // comment, which is written in the transaction that creates it: both are one message to the server. Without
 // a database's name, on a managed server, nothing is.
 func signed(database string, statements []string) ([]string, error) {

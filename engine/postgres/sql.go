@@ -21,7 +21,7 @@ var sqlFiles embed.FS
 // sections are the SQL files by workload: a further workload is a further file.
 var sections = words.Folder(sqlFiles, nil, template.FuncMap{"ident": client.Ident, "literal": client.Literal, "signature": signature2})
 
-// words are those of workload orders.
+// words holds the words of workload orders.
 var words = orders.Words{
 	Types: map[string]string{"tiny": "integer", "small": "integer", "int": "integer", "amount": "integer", "limit": "integer", "big": "bigint",
 		"char": "varchar(%)", "text": "varchar(%)", "name": `varchar(%) COLLATE "C"`},
@@ -32,7 +32,7 @@ var words = orders.Words{
 //go:embed server.sql
 var serverSQL string
 
-// queries are what is asked of a server besides the workloads.
+// queries holds what is queried from a server in addition to the workloads.
 var queries = sqlfile.Must(sqlfile.Parse("server.sql", serverSQL, nil))
 
 // The names of sections that the engine itself executes.

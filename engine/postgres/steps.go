@@ -62,7 +62,7 @@ func (d *design) procedures() []string {
 	return all
 }
 
-// calls tells whether a procedure is called: by the server's loop of a phase, or by the
+// calls reports whether a procedure is called: by the server's loop of a phase, or by the
 // statements of operations of several types.
 func (d *design) calls(procedure string) bool {
 	if procedure == sectionChurn {
@@ -121,11 +121,11 @@ const checkpoint = "CHECKPOINT"
 // the build's database.
 const onServer = "server"
 
-// managedRoom is what a managed server needs besides data, keys and WAL: the system
+// managedRoom holds what a managed server needs in addition to data, keys and WAL: the system
 // catalogues of three databases, of the template and of the build.
 const managedRoom = 96 * mib
 
-// Script says what a build would create and execute.
+// Script describes what a build would create and execute.
 func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
 	if t.Database != "" {
 		return ownScript(t, l, p)
@@ -133,7 +133,7 @@ func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (
 	if t.Mode == filewise.External {
 		return externalScript(t, l, p)
 	}
-	// The binary may not be installed where a plan is made.
+	// The binary may not be installed if a plan is made.
 	in := installed.Server{Bin: "", Version: "", Number: installed.Oldest}
 	found, findErr := installed.Find(context.Background(), t.ServerBin)
 	if findErr == nil {
@@ -163,7 +163,7 @@ func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (
 	return s, err
 }
 
-// managedSteps are those of a trial on a managed server, whose directories it names so.
+// managedSteps returns the steps of a trial on a managed server, whose directories it names so.
 func (d *design) managedSteps(in installed.Server, at sites, named func(dir string) string) (script.Steps, error) {
 	w := d.writer(onServer)
 	w.Add(filewise.StageBuild, "file "+at.config(), d.file(in.Number))
@@ -193,7 +193,7 @@ func (d *design) createSpaces(at sites, named func(dir string) string) []string 
 	return all
 }
 
-// externalScript says what a build on an external server would execute. It
+// externalScript describes what a build on an external server would execute. It
 // connects to nothing.
 func externalScript(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
 	d, err := externalDesign(t, l, p, installed.Oldest, func(int) string { return mark.PlanName })
@@ -218,7 +218,7 @@ func externalScript(t filewise.Target, l filewise.Layout, p filewise.Program) (f
 	return s, err
 }
 
-// externalSteps are those of a trial in a database of an external server, once that is
+// externalSteps returns the steps of a trial in a database of an external server, once that is
 // there.
 func (d *design) externalSteps() (script.Steps, error) {
 	on := "database " + d.database

@@ -14,7 +14,7 @@ import (
 )
 
 // checkTablespaces looks whether the volumes can be used: existing tablespaces on
-// which the account may create, or directories where it may make one.
+// which the account may create, or directories if it may make one.
 func (s *externalServer) checkTablespaces(ctx context.Context) error {
 	for _, v := range s.target.Volumes {
 		name, existing := strings.CutPrefix(v.Dir, client.TablespacePrefix)
@@ -125,7 +125,7 @@ func (d *design) lay() {
 	}
 }
 
-// laid spreads a table as the layout says, or puts it whole where data file i lies.
+// laid spreads a table as the layout states, or puts it whole where data file i lies.
 func (d *design) laid(t table, i int) table {
 	switch {
 	case d.layout.AddedLater != "":
@@ -179,7 +179,7 @@ func (d *design) added(t table) []leaf {
 // tableOf is the table of a worker.
 func (d *design) tableOf(worker int) table { return d.tables[worker%len(d.tables)] }
 
-// extends tells whether files are added to the layout at all.
+// extends reports whether files are added to the layout at all.
 func (d *design) extends() bool {
 	switch d.layout.AddedLater {
 	case filewise.LaterNewData:

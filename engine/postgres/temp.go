@@ -38,7 +38,7 @@ type tempPlace struct {
 }
 
 // placeTemps resolves where temporary files lie. An external server has one place on
-// each volume, a managed one as many as are asked for, each a directory of its own.
+// each volume, a managed one as many as are requested, each a directory of its own.
 func (d *design) placeTemps() error {
 	s := d.layout.Temp
 	external := d.target.Mode == filewise.External
@@ -72,7 +72,7 @@ func (d *design) placeTemps() error {
 	return nil
 }
 
-// tempSettings are those of every session of workload temp: where temporary files
+// tempSettings returns the settings of every session of workload temp: where temporary files
 // are placed, and when they are needed.
 func (d *design) tempSettings() map[string]string {
 	names := make([]string, len(d.temps))
@@ -179,7 +179,7 @@ func (b *build) witness(ctx context.Context) error {
 func (i *instance) temps(b *build) []filewise.File {
 	files := b.design.askedTemps(i.sites.tempDir)
 	for n := range files {
-		_ = filepath.WalkDir(files[n].Path, func(_ string, e fs.DirEntry, err error) error { // a file may go meanwhile
+		_ = filepath.WalkDir(files[n].Path, func(_ string, e fs.DirEntry, err error) error { // a file may go in the meantime
 			if err == nil && e.Type().IsRegular() {
 				if info, err := e.Info(); err == nil {
 					files[n].Bytes += info.Size()

@@ -16,11 +16,11 @@ import (
 	"filewise/engine/internal/server"
 )
 
-// unpackBuffer is what unpacking writes at once, in bytes.
+// unpackBuffer holds what unpacking writes at once, in bytes.
 const unpackBuffer = 1 << 20
 
-// unpack unpacks directories and files of a tar file; links it leaves out. Place says
-// where a name goes, to which the prefix is added before; empty: nowhere. An archive that
+// unpack unpacks directories and files of a tar file; links it leaves out. Place states
+// where a name goes, to which the prefix is added before. Empty means nowhere. An archive that
 // is damaged is an error that wraps filewise.ErrCheck.
 func unpack(ctx context.Context, from, prefix string, place func(name string) (string, error)) error {
 	in, err := os.Open(from)

@@ -11,10 +11,10 @@ import (
 	"filewise/engine/postgres/internal/client"
 )
 
-// loads tells whether the workload's tables are loaded in bulk, and indexed then.
+// loads reports whether the workload's tables are loaded in bulk, and indexed then.
 func (d *design) loads() bool { return sections[d.program.SQL()].Has(sectionIndexes) }
 
-// indexedFirst tells whether the indexes are there when the tables are loaded.
+// indexedFirst reports whether the indexes are there when the tables are loaded.
 func (d *design) indexedFirst() bool { return d.program.Table().IndexedFirst }
 
 // indexNames are the indexes of a leaf once all are made.
@@ -69,7 +69,7 @@ func (d *design) rowCount() int64 {
 const (
 	leastScanPool = 128 << 10
 	scanPart      = 12
-	// pinned are the pages that one load, or index build, holds besides one of each
+	// pinned are the pages that one load, or index build, holds in addition to one of each
 	// partition (up to MAX_PARTITION_BUFFERS, src/backend/commands/copyfrom.c).
 	pinned, pinnedPartitions = 16, 32
 )
@@ -113,7 +113,7 @@ func (d *design) checkPhases() error {
 	return nil
 }
 
-// What a row of the workloads of several phases takes besides its payload, in bytes:
+// What a row of the workloads of several phases takes in addition to its payload, in bytes:
 // header and line pointer, with dml its old version too; keys of all indexes.
 const (
 	dmlRowRoom  = 4 * 64
@@ -139,7 +139,7 @@ func (d *design) phasesRoom() (rows, keys int64) {
 	return rows, keys
 }
 
-// finish is what comes after the load: indexes, statistics, and marks on all rows
+// finish returns what comes after the load: indexes, statistics, and marks on all rows
 // that they are visible to everybody, so that no trial has to make these.
 // It is table by table.
 func (d *design) finish() ([][]string, error) {

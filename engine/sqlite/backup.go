@@ -45,7 +45,7 @@ func pagesOf(v string) (int, error) {
 	return n, nil
 }
 
-// pages are those of one step.
+// pages returns the pages of one step.
 func (b *backuper) pages() int {
 	if v, ok := b.d.layout.BackupOptions.Get("pages"); ok {
 		if n, err := pagesOf(v); err == nil { // checked by newShape
@@ -106,7 +106,7 @@ func (b *backuper) all(ctx context.Context, do func(context.Context, int) error)
 }
 
 // hold begins a transaction that reads the database as it is now: a backup that took
-// one for each step would begin anew whenever another connection has written.
+// one for each step would begin again whenever another connection has written.
 func (c *conn) hold(ctx context.Context) error {
 	for _, statement := range []string{"BEGIN", "SELECT count(*) FROM sqlite_schema"} {
 		if _, err := c.query(ctx, statement); err != nil {
@@ -145,7 +145,7 @@ func (b *backuper) read(ctx context.Context, path string) (err error) {
 	}
 }
 
-// create makes an empty file where there must be none, and notes that it is ours.
+// create makes an empty file if there must be none, and notes that it is ours.
 func (b *backuper) create(path string) error {
 	created, err := createNew(path)
 	if err != nil {
@@ -206,7 +206,7 @@ func (b *backuper) Verify(ctx context.Context) error {
 	})
 }
 
-// samePages tells whether two database files have the same pages but for what SQLite counts
+// samePages reports whether two database files have the same pages but for what SQLite counts
 // up in the header of a copy: changes, the schema's and the version that made them. Beyond
 // its pages a file may hold room that it was given beforehand.
 func samePages(ctx context.Context, one, other string) (bool, error) {

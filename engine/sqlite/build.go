@@ -17,7 +17,7 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// parallel is how many files are laid out, settled or read at a time: enough
+// parallel sets how many files are laid out, settled or read at a time: enough
 // for a storage's own parallelism, and no burden for the machine.
 const parallel = 16
 
@@ -113,7 +113,7 @@ func (s *shape) create(ctx context.Context, sh shard) (*file, error) {
 	return f, nil
 }
 
-// createNew creates an empty file where there must be none.
+// createNew creates an empty file if there must be none.
 func createNew(path string) (*os.File, error) {
 	fd, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -222,8 +222,8 @@ func writeZeros(f *os.File, size int64) error {
 	return nil
 }
 
-// allocated is what the storage holds of a file, in bytes; nil: the system does
-// not tell.
+// allocated returns what the storage holds of a file, in bytes. Nil means the system does
+// not report.
 func allocated(path string, info fs.FileInfo) *int64 {
 	n, ok := filesystem.Allocated(path, info)
 	if !ok {

@@ -46,7 +46,7 @@ func (d *database) loadInto(ctx context.Context, at int, t filewise.TableData, b
 	return explain(err)
 }
 
-// loadPatience is how long a batch waits for the lock of its file.
+// loadPatience sets how long a batch waits for the lock of its file.
 const loadPatience = time.Minute
 
 // beginLoad waits for the file's write lock.

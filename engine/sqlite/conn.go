@@ -160,7 +160,7 @@ func explain(err error) error {
 	return err
 }
 
-// isBusy says whether another connection holds a lock. SQLITE_PROTOCOL is what
+// isBusy reports whether another connection holds a lock. SQLITE_PROTOCOL is what
 // the WAL's readers' locks give up with under the same circumstances.
 func isBusy(err error) bool {
 	c, ok := sqlitedriver.CodesOf(err)

@@ -61,7 +61,7 @@ func (w *worker) custom(rehearse bool) error {
 	for _, name := range w.Phase.Sections {
 		c.shardBy = append(c.shardBy, slices.Index(custom.Sections[name].Params, custom.ShardBy))
 	}
-	l, err := w.link(w.d.filesOf(w.Worker)[0]) // a file that cannot be opened is told now
+	l, err := w.link(w.d.filesOf(w.Worker)[0]) // a file that cannot be opened is reported now
 	if err == nil {
 		prepare := func(x *customsql.Statement) error {
 			if _, err := l.custom(x); err != nil {
@@ -76,11 +76,11 @@ func (w *worker) custom(rehearse bool) error {
 }
 
 // customWorker executes custom SQL: on the files that are the worker's, or on the one that
-// a parameter of the transaction says.
+// a parameter of the transaction states.
 type customWorker struct {
 	*worker
 	custom  customsql.Session
-	shardBy []int // of each type: the argument that says the file; −1: none does
+	shardBy []int // of each type: the argument that states the file; −1: none does
 }
 
 // custom prepares a statement.
@@ -141,7 +141,7 @@ func (c customConn) Run(s *customsql.Statement, values []any) error {
 	return c.each(st, nil, values)
 }
 
-// Begin takes the write lock at once: one that is asked for later cannot be waited
+// Begin takes the write lock at once: one that is requested later cannot be waited
 // for.
 func (c customConn) Begin(reads bool) error {
 	if reads {

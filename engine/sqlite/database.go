@@ -22,7 +22,7 @@ import (
 // database is one build: the files of a shape.
 type database struct {
 	*shape
-	later  *shape // what Extend makes of it; nil: nothing
+	later  *shape // what Extend makes of it. Nil means nothing
 	files  []*file
 	worked atomic.Bool // a connection was opened: files may have grown
 
@@ -33,7 +33,7 @@ type database struct {
 	workers    []*worker
 	attached   attachedLinks
 	restarts   walRestarts
-	wrote      atomic.Int64           // bytes during the last Settle; -1: not known
+	wrote      atomic.Int64           // bytes during the last Settle. -1 means not known
 	fileCounts map[string]*fileCounts // by path
 	created    atomic.Int64           // tables that were created and dropped
 	dropped    bool
@@ -72,7 +72,7 @@ func (d *database) ask(ctx context.Context, do func(context.Context, int, *file)
 
 const shrink = "PRAGMA shrink_memory"
 
-// settlePatience is how long Settle waits for a connection to end its transaction.
+// settlePatience sets how long Settle waits for a connection to end its transaction.
 const settlePatience = 10 * time.Second
 
 // Settle checkpoints every file, empties its WAL, and syncs the files and their

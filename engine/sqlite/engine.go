@@ -47,7 +47,7 @@ type server struct {
 	builds serials
 }
 
-// Offers says what SQLite does not offer, and why.
+// Offers describes what SQLite does not offer, and why.
 func (*server) Offers() map[filewise.Capability]error {
 	absent := func(why string) error { return fmt.Errorf("%s: %w", why, filewise.ErrUnsupported) }
 	return filewise.Offering(map[filewise.Capability]error{ // a restart closes every connection, and with it its page cache
@@ -63,7 +63,7 @@ func (*server) Offers() map[filewise.Capability]error {
 // Close ends nothing: each build is ended by its own Drop.
 func (*server) Close() error { return nil }
 
-// Describe says what N files are on SQLite.
+// Describe describes what N files are on SQLite.
 func (engine) Describe() filewise.Description {
 	return filewise.Description{
 		Mode:           filewise.Embedded,

@@ -19,7 +19,7 @@ import (
 	"filewise/internal/sqlitedriver"
 )
 
-// fileHeader is what the first 100 bytes of a database say (fileformat2.html,
+// fileHeader holds what the first 100 bytes of a database say (fileformat2.html,
 // “The Database Header”).
 type fileHeader struct {
 	page, pages, free int64
@@ -100,7 +100,7 @@ func databasesIn(path string) ([]string, error) {
 		if h, err := header(p); err == nil && h.page > 0 {
 			all = append(all, p)
 		} else if errors.Is(err, fs.ErrPermission) {
-			all = append(all, p) // said so later
+			all = append(all, p) // reported it later
 		}
 	}
 	if len(all) == 0 {

@@ -49,11 +49,11 @@ func (s *shape) placeLater() error {
 	return s.place()
 }
 
-// rebuilds says whether loaded rows are spread over all files.
+// rebuilds reports whether loaded rows are spread over all files.
 func (s *shape) rebuilds() bool { return s.layout.AddedLater == filewise.LaterRebuilt }
 
 // Extend adds the layout's further files, and spreads the loaded rows over all
-// where the layout says so. What was loaded is lost when it fails on the way: the
+// if the layout requires it. What was loaded is lost when it fails on the way: the
 // build is of no more use then.
 func (d *database) Extend(ctx context.Context) error {
 	d.mu.Lock()

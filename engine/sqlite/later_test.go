@@ -13,7 +13,7 @@ import (
 )
 
 // Every arm keeps every row, whatever the tables, the keys and the numbers of
-// files and connections, and rows lie where the arm says.
+// files and connections, and rows lie where the arm puts them.
 func TestAddedLaterKeepsEveryRow(t *testing.T) {
 	for _, arm := range arms {
 		for _, files := range []int{1, 3, 7} { // fewer and more than connections
@@ -95,7 +95,7 @@ func rowsByFile(t *testing.T, db *filewise.Database) []int {
 	return all
 }
 
-// A file of the user's where one is to be added is left alone, and so is nothing
+// A file of the user's if one is to be added is left alone, and so is nothing
 // of the build.
 func TestAddedFilesNeverReplaceAnything(t *testing.T) {
 	ctx := context.Background()
@@ -118,7 +118,7 @@ func TestAddedFilesNeverReplaceAnything(t *testing.T) {
 	}
 }
 
-// The plan of a rebuild says what is attached, copied and removed.
+// The plan of a rebuild describes what is attached, copied and removed.
 func TestScriptOfAddedFiles(t *testing.T) {
 	for arm, want := range map[filewise.AddedLater]string{
 		filewise.LaterUntouched: "", filewise.LaterNewData: "CREATE TABLE", filewise.LaterRebuilt: "INSERT INTO fw_rebuilt.",

@@ -26,7 +26,7 @@ func newLink(c *conn, counts *counts) *link {
 	return &link{conn: c, counts: counts, prepared: map[any]driver.Stmt{}}
 }
 
-// prepare is the statement of a key, whose text is asked for the first time.
+// prepare is the statement of a key, whose text is requested the first time.
 func (l *link) prepare(key any, text func() (string, error)) (driver.Stmt, error) {
 	if st := l.prepared[key]; st != nil {
 		return st, nil
@@ -53,7 +53,7 @@ func (l *link) bind(args []any) []driver.NamedValue {
 }
 
 // each executes a statement and visits its rows, whose values are only valid
-// meanwhile; without visit they are read to the end.
+// in the meantime; without visit they are read to the end.
 func (l *link) each(st driver.Stmt, visit func([]driver.Value) error, args []any) error {
 	rows, err := st.(driver.StmtQueryContext).QueryContext(background, l.bind(args))
 	if err != nil {
@@ -109,7 +109,7 @@ func (l *link) patiently(ctx context.Context, do func() error) error {
 }
 
 // begin takes the file's write lock at once, waiting as long as the context lasts: one
-// that is asked for within a transaction cannot be waited for.
+// that is requested within a transaction cannot be waited for.
 func (l *link) begin(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -150,9 +150,9 @@ func (l *link) close() error {
 }
 
 const (
-	// mostAttached is what SQLite is compiled with (SQLITE_MAX_ATTACHED).
+	// mostAttached holds what SQLite is compiled with (SQLITE_MAX_ATTACHED).
 	mostAttached = 10
-	// mostLinks is how many connections at most have all files attached: each of
+	// mostLinks holds how many connections at most have all files attached: each of
 	// them has as many files open as the layout has, three times.
 	mostLinks = 16
 )

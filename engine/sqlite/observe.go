@@ -12,12 +12,12 @@ import (
 	"filewise"
 )
 
-// synchronousNumber is what PRAGMA synchronous returns (pragma.html#pragma_synchronous).
+// synchronousNumber holds what PRAGMA synchronous returns (pragma.html#pragma_synchronous).
 var synchronousNumber = map[string]int64{"OFF": 0, "NORMAL": 1, "FULL": 2}
 
 // Observe asks SQLite and the file system what the files are. The files are
 // returned with an error that wraps filewise.ErrLayout when they are not the
-// layout that was asked for.
+// layout that was requested.
 func (d *database) Observe(ctx context.Context) ([]filewise.File, error) {
 	found := make([][]filewise.File, len(d.files))
 	err := d.ask(ctx, func(ctx context.Context, i int, f *file) error {

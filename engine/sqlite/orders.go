@@ -11,12 +11,12 @@ import (
 	"filewise/engine/internal/script"
 )
 
-// divided says whether rows of one value belong together: value v lies in file
+// divided reports whether rows of one value belong together: value v lies in file
 // (v − 1) mod files, and transactions may be of several files, which the SQL locks
 // one after the other.
 func (s *shape) divided() bool { return s.program.Sharding != nil }
 
-// everywhere says whether a table is whole in every file.
+// everywhere reports whether a table is whole in every file.
 func (s *shape) everywhere(table string) bool {
 	return slices.ContainsFunc(s.program.Tables, func(t filewise.Table) bool { return t.Name == table && t.Replicated })
 }
@@ -28,7 +28,7 @@ func orderVars(p filewise.Program, db string) map[string]any {
 	return v
 }
 
-// churnVars are those of a table that is created and dropped.
+// churnVars returns the vars of a table that is created and dropped.
 func churnVars(number string) map[string]any {
 	return map[string]any{"Number": number, "Content": strings.Repeat("x", 1000)}
 }

@@ -104,7 +104,7 @@ func TestOrdersFollowFromTheSeed(t *testing.T) {
 	}
 }
 
-// damages are what each condition must see; the numbers are the conditions'.
+// damages holds what each condition must see; the numbers are the conditions'.
 var damages = map[int]string{
 	1:  "UPDATE warehouse SET w_ytd = w_ytd + 1 WHERE w_id = 2",
 	2:  "UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_id = 3",

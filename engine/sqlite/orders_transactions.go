@@ -19,7 +19,7 @@ const (
 
 var orderKinds = []string{kindNewOrder, kindPayment, kindOrderStatus, kindDelivery, kindStockLevel}
 
-// districts are those of a warehouse.
+// districts counts the districts of a warehouse.
 const districts = 10
 
 // orderTransaction is a transaction with its arguments, as package workload's
@@ -27,7 +27,7 @@ const districts = 10
 type orderTransaction struct {
 	kind string
 	ints []int64 // the whole numbers, in order
-	name string  // of a customer; empty: by number
+	name string  // of a customer. Empty means by number
 	// lines of a new-order: item, supplying warehouse and quantity
 	lines [][3]int64
 }
@@ -88,10 +88,10 @@ func (t *orderTransaction) readList(text string, column int) error {
 	return nil
 }
 
-// reads says whether the transaction writes nothing.
+// reads reports whether the transaction writes nothing.
 func (t *orderTransaction) reads() bool { return t.kind == kindOrderStatus || t.kind == kindStockLevel }
 
-// files are those that the transaction works on, in order.
+// files returns the files that the transaction works on, in order.
 func (t *orderTransaction) files(s *shape, home int) []int {
 	all := []int{home}
 	switch t.kind {

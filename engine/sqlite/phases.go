@@ -48,9 +48,9 @@ func (d *database) reopen(f *file, between func(path string) error) error {
 	return d.ready(f.keeper, f.shard)
 }
 
-// phaseSteps are what the phases execute on file i: statements of rows whose key
+// phaseSteps returns what the phases execute on file i: statements of rows whose key
 // belongs there, or, on the first file, queries over all; what is done without
-// SQL is said.
+// SQL is reported.
 func (s *shape) phaseSteps(i int) (script.Steps, error) {
 	switch {
 	case s.program.Custom != nil:
@@ -82,7 +82,7 @@ func (s *shape) tablesIn(file int) []string {
 	return tables
 }
 
-// wholeTables says whether the workload's queries read whole tables, which are
+// wholeTables reports whether the workload's queries read whole tables, which are
 // then not divided but placed, each in one file.
 func (s *shape) wholeTables() bool { return s.program.Loads() && !s.divided() }
 

@@ -16,7 +16,7 @@ import (
 	"filewise"
 )
 
-// counts are what one session has done and waited for. They are read while the
+// counts holds what one session has done and waited for. They are read while the
 // session works.
 type counts struct {
 	transactions, rows atomic.Int64
@@ -32,7 +32,7 @@ const (
 	leastLog  = 0
 )
 
-// fileCounts are what all sessions have done to one file.
+// fileCounts holds what all sessions have done to one file.
 type fileCounts struct {
 	rows atomic.Int64
 	_    [64]byte // files do not share a cache line
@@ -49,13 +49,13 @@ func (d *database) countsOf(path string) *fileCounts {
 	return d.fileCounts[path]
 }
 
-// probes are those of a build.
+// probes returns the probes of a build.
 func (d *database) probes() []filewise.Probe {
 	return []filewise.Probe{filewise.ProbeOf(Name, d.work), filewise.ProbeOf(filewise.ProbeWaits, d.waits),
 		filewise.ProbeOf(filewise.ProbeFiles, d.fileRows), filewise.ProbeOf(filewise.ProbeCheckpoints, d.checkpoints)}
 }
 
-// work is what all connections of this build have done so far.
+// work returns what all connections of this build have done so far.
 func (d *database) work(context.Context) ([]filewise.Counter, error) {
 	all := d.allCounts()
 	var transactions, rows, timeouts int64
@@ -76,16 +76,16 @@ func (d *database) work(context.Context) ([]filewise.Counter, error) {
 	return append(counters, filewise.Counter{Name: "WAL restarts", Unit: "restarts", Value: float64(restarts)}), nil
 }
 
-// allCounts are those of every session that there was.
+// allCounts returns the counts of every session that there was.
 func (d *database) allCounts() []*counts {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return filewise.Each(d.workers, func(w *worker) *counts { return &w.counts })
 }
 
-// waits are what all connections of this build waited for, as Filewise has measured it around
+// waits returns what all connections of this build waited for, as Filewise has measured it around
 // BEGIN IMMEDIATE and COMMIT: for the write lock of a file, and until a transaction
-// was in its log, and synced where the durability wants that. A commit that finds
+// was in its log, and synced if the durability needs that. A commit that finds
 // the log full also carries the checkpoint. It is the number of those that
 // have ended, and the time of those, too, that have not.
 func (d *database) waits(context.Context) ([]filewise.Counter, error) {
@@ -106,7 +106,7 @@ func (d *database) waits(context.Context) ([]filewise.Counter, error) {
 	}, nil
 }
 
-// fileRows are what was committed to each file, and how it and its log have grown. SQLite counts
+// fileRows returns what was committed to each file, and how it and its log have grown. SQLite counts
 // no I/O by file. Rows are absent where the workload's transactions are of several files.
 func (d *database) fileRows(context.Context) ([]filewise.Counter, error) {
 	d.mu.Lock()
@@ -126,7 +126,7 @@ func (d *database) fileRows(context.Context) ([]filewise.Counter, error) {
 	return all, nil
 }
 
-// checkpoints are how often the files' WALs were checkpointed whole, the mean over the files.
+// checkpoints returns how often the files' WALs were checkpointed whole, the mean over the files.
 func (d *database) checkpoints(context.Context) ([]filewise.Counter, error) {
 	restarts, err := d.restarts.read(d.files)
 	if err != nil {
@@ -135,7 +135,7 @@ func (d *database) checkpoints(context.Context) ([]filewise.Counter, error) {
 	return []filewise.Counter{{Name: filewise.CheckpointCycles, Unit: "cycles", Value: float64(restarts) / float64(len(d.files))}}, nil
 }
 
-// walRestarts counts how often a WAL was checkpointed whole and begun anew: each
+// walRestarts counts how often a WAL was checkpointed whole and begun again: each
 // time, the first salt in its header grows by one (fileformat2.html#walformat).
 type walRestarts struct {
 	mu    sync.Mutex
@@ -165,7 +165,7 @@ func (w *walRestarts) read(files []*file) (int64, error) {
 	return w.total, nil
 }
 
-// walMagic begins a WAL's header; its last bit tells the order of bytes in sums.
+// walMagic begins a WAL's header; its last bit reports the order of bytes in sums.
 const walMagic = 0x377f0682
 
 // walSalt is the first salt of a WAL; ok is false when it has no header yet: it
@@ -195,7 +195,7 @@ func walSalt(path string) (salt uint32, ok bool, err error) {
 // that a reading in the midst of it has its part. One goroutine waits, any may read.
 type timer struct {
 	changes  atomic.Uint32 // odd while what follows changes together
-	since    atomic.Int64  // when the open wait began; 0: none is open
+	since    atomic.Int64  // when the open wait began. If 0, none is open
 	n, nanos atomic.Int64  // of those that have ended
 }
 

@@ -11,7 +11,7 @@ import (
 	"filewise/engine/internal/script"
 )
 
-// Script says what one trial would create and execute, and executes nothing.
+// Script describes what one trial would create and execute, and executes nothing.
 func (engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
 	s, err := newShape(t, l, p, 1)
 	if err != nil {
@@ -45,16 +45,16 @@ func (engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (
 	return out, nil
 }
 
-// starved is what the WALs of a build may grow to together because checkpoints
+// starved holds what the WALs of a build may grow to together because checkpoints
 // cannot keep pace: while other connections go on writing, a checkpoint does not
-// reach the end of the WAL, which is then not begun anew (wal.html, "Avoiding
+// reach the end of the WAL, which is then not begun again (wal.html, "Avoiding
 // Excessively Large WAL Files"). Measured on 2 cores, 16 connections, single-row
 // commits: up to 320 MB in a second of synchronous=NORMAL, 20 MB a file at OFF,
 // 4 MB a file at FULL, whose writers wait for the storage themselves.
 var starved = map[string]int64{"FULL": 0, "NORMAL": 1 << 30, "OFF": 256 << 20}
 
-// walBytes is what a WAL is expected to grow to: twice the pages after which
-// SQLite checkpoints by itself, because writers go on meanwhile, its part of what
+// walBytes returns what a WAL is expected to grow to: twice the pages after which
+// SQLite checkpoints by itself, because writers go on in the meantime, its part of what
 // starved checkpoints leave, and one transaction, which it holds whole (a page
 // for each row with random keys, else the rows' bytes and a fifth).
 func (s *shape) walBytes() int64 {
@@ -79,7 +79,7 @@ func (s *shape) checkpointPages() int64 {
 }
 
 // logBytes is the size to which a WAL is written before the trial: what it holds
-// at a checkpoint, and a quarter more for what is committed meanwhile; but over
+// at a checkpoint, and a quarter more for what is committed in the meantime; but over
 // all files no more than maxLogs, or 1,000 files would write 5 GB of logs.
 func (s *shape) logBytes() int64 {
 	return min(walFrame*s.checkpointPages()*5/4, maxLogs/int64(len(s.shards))/pageBytes*pageBytes)
@@ -160,7 +160,7 @@ func (s *shape) listCreate(l *lister, i int) {
 	}
 }
 
-// loadSteps are what ends a load of tables: Finish executes them.
+// loadSteps returns what ends a load of tables: Finish executes them.
 func (s *shape) loadSteps(i int) (script.Steps, error) {
 	if !s.program.Loads() {
 		return nil, nil
@@ -269,7 +269,7 @@ func (s *shape) lister(stage string, i int) *lister {
 
 func (l *lister) add(sql string) { l.Add(l.stage, l.on, sql) }
 
-// noted is in the place of a step's section, where the step is no SQL.
+// noted is in the place of a step's section, if the step is no SQL.
 const noted = "note"
 
 func (l *lister) note(text string) { l.Rendered(l.stage, l.on, noted, []string{"-- " + text}, nil) }

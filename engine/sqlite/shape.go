@@ -22,7 +22,7 @@ const (
 	// checkpoints from cutting a preallocated file.
 	maxChunk = (1<<31 - 1) / pageBytes * pageBytes
 	maxFiles = 1000
-	// busyMillis is how long SQLite's own handler waits for a lock before a
+	// busyMillis holds how long SQLite's own handler waits for a lock before a
 	// connection looks whether it should stop.
 	busyMillis = 250
 	// autoCheckpoint is SQLite's default, in pages (pragma.html#pragma_wal_autocheckpoint).
@@ -37,7 +37,7 @@ type shard struct {
 	path   string
 	volume filewise.Volume
 	bytes  int64 // full size; of a growing file: the most it starts with
-	chunk  int64 // SQLITE_FCNTL_CHUNK_SIZE; 0: none
+	chunk  int64 // SQLITE_FCNTL_CHUNK_SIZE. 0 means none
 	tables []string
 }
 
@@ -55,7 +55,7 @@ type shape struct {
 	count          int // of files
 	from           int // files before this one take no new rows
 	shards         []shard
-	first          *shape // what is built and loaded before files are added; nil: all at once
+	first          *shape // what is built and loaded before files are added. Nil means all at once
 }
 
 // newShape is the shape of the build of that number: the first one's files have the

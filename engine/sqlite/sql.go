@@ -24,17 +24,17 @@ var (
 	shardsSQL = workloads.Apart("shards")
 )
 
-// words are those of workload orders.
+// words holds the words of workload orders.
 var words = orders.Words{
 	Types: map[string]string{"tiny": "INTEGER", "small": "INTEGER", "int": "INTEGER", "amount": "INTEGER", "limit": "INTEGER",
 		"big": "INTEGER", "char": "TEXT", "text": "TEXT", "name": "TEXT"},
 	At: func(_ map[string]any, table string) (string, error) { return table, nil },
 }
 
-// pageText is how much text one call of the checksum function is handed.
+// pageText sets how much text one call of the checksum function is handed.
 const pageText = 1 << 20
 
-// vars are what a workload's sections are rendered with, for one table.
+// vars returns what a workload's sections are rendered with, for one table.
 func vars(p filewise.Program, table string) map[string]any {
 	v := p.Vars()
 	v["TableName"], v["TableNumber"] = table, 1+slices.IndexFunc(p.Tables,

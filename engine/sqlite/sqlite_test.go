@@ -160,7 +160,7 @@ func TestEveryFileIsTouched(t *testing.T) {
 	}
 }
 
-// A layout that is not what was asked for must be found out.
+// A layout that is not what was requested must be found out.
 func TestObserveFindsWhatIsNotAsAsked(t *testing.T) {
 	for name, damage := range map[string]func(path string) error{
 		"cut short": func(path string) error { return os.Truncate(path, 1<<20-pageBytes) },

@@ -34,7 +34,7 @@ var polling = filewise.Warning{
 	Remedy:  "Repeat with --connections 1: where one connection does as much on 1 file, the pauses cost nothing.",
 }
 
-// warnings say what a reader must know about the shape.
+// warnings describe what a reader must know about the shape.
 func (s *shape) warnings() []filewise.Warning {
 	out := append([]filewise.Warning{Scope}, s.ordersWarnings()...)
 	if sqlitedriver.PureGo {
@@ -66,7 +66,7 @@ func (s *shape) warnings() []filewise.Warning {
 	if s.layout.Data.Placement != filewise.PlaceRoundRobin {
 		used = 1
 	}
-	if used < volumes && s.layout.Data.Volumes == "" { // which are asked for
+	if used < volumes && s.layout.Data.Volumes == "" { // which are requested
 		out = append(out, filewise.Warning{
 			Code:    "volumes-unused",
 			Message: fmt.Sprintf("%s: %d of %d volumes hold no file of this layout.", s.layout.Name, volumes-used, volumes),
@@ -92,7 +92,7 @@ func (s *shape) warnings() []filewise.Warning {
 	return out
 }
 
-// working says how many connections work.
+// working describes how many connections work.
 func working(connections int) string {
 	if connections == 1 {
 		return "1 connection works"

@@ -108,7 +108,7 @@ func (o *orderer) begin(ctx context.Context, x *tx, reads bool, files []int) err
 }
 
 // createAndDropTable creates, fills and drops a table with a number of its own, where
-// the workload wants it.
+// the workload needs it.
 func (o *orderer) createAndDropTable(ctx context.Context) error {
 	if o.sideDDL == nil {
 		return nil

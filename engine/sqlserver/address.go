@@ -14,7 +14,7 @@ import (
 	"filewise/engine/internal/external"
 )
 
-// AppName begins the program name of all sessions of Filewise; activity is told by it.
+// AppName begins the program name of all sessions of Filewise; activity is recognized by it.
 const loginApp = "filewise"
 
 // options of a URL, in the driver's names (msdsn). TLS is set from several at once: see
@@ -75,7 +75,7 @@ var loginOptions = external.Options[msdsn.Config]{
 	},
 }
 
-// trusted accepts what other drivers want to be told: without a user the one who runs Filewise is signed in.
+// trusted accepts what other drivers need to be given: without a user the one who runs Filewise is signed in.
 func trusted(_ *msdsn.Config, v string) error {
 	var yes bool
 	switch {
@@ -179,7 +179,7 @@ func loginUsage(remedy, format string, args ...any) error {
 	return filewise.Errorf(filewise.CodeUsage, remedy, format, args...)
 }
 
-// hostName is this host's; empty: it is not known.
+// hostName is this host's. If empty, it is not known.
 func hostName() string {
 	host, err := os.Hostname()
 	if err != nil {

@@ -264,7 +264,7 @@ func (h *tokens) Login(s *Session) error {
 	return errors.New("refused")
 }
 
-// TestOtherInstance: with a port the driver looks nobody up, and connects to whoever answers.
+// TestOtherInstance: with a port the driver looks no one up, and connects to anyone who answers.
 func TestOtherInstance(t *testing.T) {
 	for _, c := range []struct {
 		runs, wanted string
@@ -283,7 +283,7 @@ func TestOtherInstance(t *testing.T) {
 	}
 }
 
-// TestOldTLS is told from a certificate that is not trusted.
+// TestOldTLS is distinguished from a certificate that is not trusted.
 func TestOldTLS(t *testing.T) {
 	l, err := newLogin(address(nil))
 	ok(t, err)
@@ -298,7 +298,7 @@ func TestOldTLS(t *testing.T) {
 	}
 }
 
-// TestRemedies: what the server says of directories, model and full disks.
+// TestRemedies: what the server states of directories, model and full disks.
 func TestRemedies(t *testing.T) {
 	l, err := newLogin(address(nil))
 	ok(t, err)

@@ -17,14 +17,14 @@ const (
 	maxMemory  = 1 << 30 // BUFFERCOUNT × MAXTRANSFERSIZE lies outside the buffer pool
 )
 
-// transfer are the options of a striped backup or restore; 0: the server's own.
+// transfer are the options of a striped backup or restore. 0 means the server's own.
 type transfer struct {
 	stripes         []string
 	compression     string // "on", "off", "": the server's own
 	bufferCount     int
 	maxTransferSize int      // bytes
 	blockSize       int      // bytes
-	part            []string // filegroups; nil: all
+	part            []string // filegroups. Nil means all
 	theirs          bool     // a backup that Filewise has not made
 	again           bool     // the files are of a backup that this run made before under the same name
 }
@@ -102,7 +102,7 @@ func (l *long) backup(ctx context.Context, database string, t transfer) error {
 	return l.run(ctx, "backup", vars)
 }
 
-// first is what questions about a backup name: each of its files tells of the whole, and
+// first returns what questions about a backup name: each of its files reports the whole, and
 // they are documented for one device.
 func (t transfer) first() map[string]any {
 	t.stripes = t.stripes[:1]
@@ -113,7 +113,7 @@ func (t transfer) first() map[string]any {
 type move struct{ Logical, Path string }
 
 // restore restores a backup under a new name of Filewise's, every file in the
-// directory that is told by its name in the database, and marks it with the text.
+// directory that is recognized by its name in the database, and marks it with the text.
 func (l *long) restore(ctx context.Context, t transfer, name, text string, to func(logical string, log bool) joiner) (err error) {
 	s := l.server
 	if err := t.check(s.identity); err != nil {

@@ -172,7 +172,7 @@ func TestTransferLimits(t *testing.T) {
 }
 
 // backupLab is a server on this host, as far as its addresses say, that writes files where
-// it is told to; and a build to back up in two files.
+// it is instructed to; and a build to back up in two files.
 func backupLab(t *testing.T, writes bool, settings map[string]string) (*lab, *backuper) {
 	t.Helper()
 	dir := t.TempDir()
@@ -232,7 +232,7 @@ func TestBackuper(t *testing.T) {
 }
 
 // TestForwardedPort: the server looks local and its files are not here. Nothing is written
-// that could not be removed, unless the user says that it may stay.
+// that could not be removed, unless the user states that it may stay.
 func TestForwardedPort(t *testing.T) {
 	lab, k := backupLab(t, false, nil)
 	if _, err := k.Backup(t.Context()); !errors.Is(err, filewise.ErrUnsupported) || !strings.Contains(filewise.RemedyOf(err), "keep-backups") {

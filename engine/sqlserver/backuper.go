@@ -50,7 +50,7 @@ func (d *design) stripes(name string) ([]filewise.File, error) {
 	})
 }
 
-// stripesOn are so many files of a backup, of which volume says where each lies.
+// stripesOn are so many files of a backup, of which volume reports where each lies.
 func (d *design) stripesOn(name string, n int, volume func(i int) filewise.Volume) (all []filewise.File, err error) {
 	for i := range n {
 		f := filewise.File{Role: filewise.RoleBackup, Volume: volume(i).Name, Path: null}
@@ -68,12 +68,12 @@ func pathsOf(files []filewise.File) []string {
 	return filewise.Each(files, func(f filewise.File) string { return f.Path })
 }
 
-// backedUp is what a backuper backs up: a build, or a database of the user's.
+// backedUp holds what a backuper backs up: a build, or a database of the user's.
 type backedUp struct {
 	database, prefix string // the names of backup files begin with prefix
 	discard, keep    bool   // thrown away, and allowed to stay
 	layout           string // whose backups share names if they stay
-	file             string // of the database itself; empty: not known
+	file             string // of the database itself. Empty means not known
 	custom           bool   // it holds anything
 	stripes          func(name string) ([]filewise.File, error)
 	transfer         func(stripes []string) transfer
@@ -91,16 +91,16 @@ type backuper struct {
 
 	mu       sync.Mutex
 	number   int64
-	stay     *staying        // of backups that stay; nil: none has yet
+	stay     *staying        // of backups that stay. If nil, none has yet
 	written  []filewise.File // by the last backup
-	restored string          // the database; empty: none
+	restored string          // the database. Empty means none
 	mark     string          // of it
-	// session is that of the last backup or restore: it stays in the build's database,
+	// session holds the session of the last backup or restore: it stays in the build's database,
 	// where the waits of its sessions are read.
 	session *long
 }
 
-// Took is how long the statement of the last backup or restore took: without the login and
+// Took returns how long the statement of the last backup or restore took: without the login and
 // questions about its files, of which there are the more the more files it has.
 func (k *backuper) Took() time.Duration {
 	k.mu.Lock()
@@ -166,7 +166,7 @@ func (s *externalServer) removable(volumes []filewise.Volume) error {
 
 // removableHere adds that the server's own files can be looked at: Windows shows a directory to accounts which may not
 // look at the files in it, and a server behind a forwarded port looks local. The first file of tempdb is one that
-// every login is told of.
+// every login is notified of.
 func (s *externalServer) removableHere(ctx context.Context, volumes []filewise.Volume) error {
 	if err := s.removable(volumes); err != nil {
 		return err
@@ -250,7 +250,7 @@ func (k *backuper) there() error {
 	return nil
 }
 
-// keepRemedy is what to do where Filewise does not see the server's files.
+// keepRemedy states what to do where Filewise does not see the server's files.
 const keepRemedy = "run Filewise on the server's host, as an account that may remove files where backups go (Windows: in a prompt that " +
 	"is run as administrator; or --volume b=SHARE, a share that the server and this account write to); or let the files stay there, one set " +
 	"a layout: the server tells their size and the time (--set keep-backups=on); backups to NUL leave none (--discard)"
@@ -402,7 +402,7 @@ func (k *backuper) removeFiles() error {
 	return errors.Join(errs...)
 }
 
-// warnBackup says what a reader must know of backups.
+// warnBackup describes what a reader must know of backups.
 func (d *design) warnBackup(add func(code, message, remedy string)) {
 	if !d.program.BacksUp() {
 		return

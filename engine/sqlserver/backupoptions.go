@@ -21,7 +21,7 @@ var backupOptions = []filewise.BackupOption{
 		Check: func(v string) error { _, err := bytesOf(v); return err }},
 }
 
-// readBackupOptions are those of a layout; unknown ones and bad values are refused.
+// readBackupOptions returns the options of a layout; unknown ones and bad values are refused.
 func readBackupOptions(o filewise.BackupOptions, more ...filewise.BackupOption) (t transfer, err error) {
 	if err := o.Check(append(slices.Clone(backupOptions), more...)); err != nil {
 		return t, err

@@ -57,10 +57,10 @@ func (b bulk) load(ctx context.Context, conn *sql.Conn, t filewise.TableData, ba
 	if err != nil {
 		return err // the connection goes, and the transaction with it
 	}
-	return do(ctx, conn, "commit-load", nil) // of nothing, where it is loaded already
+	return do(ctx, conn, "commit-load", nil) // of nothing, if it is loaded already
 }
 
-// marked notes a batch as loaded; true: it is loaded already.
+// marked notes a batch as loaded. If true, it is loaded already.
 func marked(ctx context.Context, conn *sql.Conn, table string, batch int64) (bool, error) {
 	mark, err := server.Statement("mark-loaded", nil)
 	if err != nil {

@@ -22,7 +22,7 @@ type shop struct {
 	storing  bool
 	restrict bool // the account sees no statements
 	texts    map[string]int
-	asked    []string // columns whose values were asked for, by table and column
+	asked    []string // columns whose values were requested, by table and column
 	sent     []string // statements to be described
 	answered int
 }
@@ -146,7 +146,7 @@ func (s *shop) take(t *testing.T, o capture.Options) (*capture.Study, error) {
 }
 
 // theirMix are statements as a plan cache and a Query Store have them: with literals, declared
-// parameters, variables of procedures, and what nobody can repeat.
+// parameters, variables of procedures, and what no one can repeat.
 var theirMix = map[string]int{
 	"(@p1 int)SELECT TOP (10) day FROM dbo.orders WHERE id=@p1":                                                50,
 	"UPDATE orders SET status = N'done' WHERE id = 17":                                                         20,
@@ -171,7 +171,7 @@ var theirMix = map[string]int{
 }
 
 // TestCapture: from a known mix the shares are found, parameters are drawn as the histograms say, no
-// value of a personal column is asked for, what is left out is named without its values, and each
+// value of a personal column is requested, what is left out is named without its values, and each
 // statement of the study is one that the engine takes, right by the grammar.
 func TestCapture(t *testing.T) {
 	for _, storing := range []bool{false, true} {
@@ -254,7 +254,7 @@ func TestCaptureCounts(t *testing.T) {
 	}
 }
 
-// TestCaptureRefuses: what is missing is said with its remedy.
+// TestCaptureRefuses: what is missing is reported with its remedy.
 func TestCaptureRefuses(t *testing.T) {
 	s := newShop(t)
 	s.restrict = true

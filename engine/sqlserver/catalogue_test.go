@@ -59,7 +59,7 @@ func TestCatalogue(t *testing.T) {
 	accessors(t, kinds)
 }
 
-// driven are what the driver gives for a type, by the accessors of rows that take it.
+// driven holds what the driver gives for a type, by the accessors of rows that take it.
 var driven = map[string][]string{
 	"Number": {"tinyint", "smallint", "int", "bigint"}, "Yes": {"tinyint", "smallint", "int", "bigint"},
 	"Text": {"nvarchar", "nchar", "varchar", "char", "sysname"},
@@ -94,7 +94,7 @@ func accessors(t *testing.T, kinds map[string]map[string]bool) {
 	}
 }
 
-// What is wrong is told.
+// What is wrong is reported.
 func TestCatalogueTells(t *testing.T) {
 	known := enginetest.ReadCatalogue(t, "testdata/catalogue.txt")
 	for sql, want := range map[string]string{
@@ -122,7 +122,7 @@ func TestCatalogueTells(t *testing.T) {
 	}
 }
 
-// TestFileFiguresHaveTheirNames: what is read by name is of the column that the name says.
+// TestFileFiguresHaveTheirNames: what is read by name is of the column that the name states.
 func TestFileFiguresHaveTheirNames(t *testing.T) {
 	named := regexp.MustCompile(`\b((?:num_of|io_stall)_\w+) AS (\w+)`)
 	n := 0

@@ -14,7 +14,7 @@ import (
 // customRules are how T-SQL is written.
 var customRules = customsql.Rules{Transact: true, Numbered: "@p", Guard: guardCustom, Adapt: terminated}
 
-// terminated ends a statement by a semicolon, which MERGE wants.
+// terminated ends a statement by a semicolon, which MERGE needs.
 func terminated(text string, _ bool) (string, error) {
 	if strings.Contains(strings.ToUpper(text), "MERGE") {
 		text += ";"
@@ -22,7 +22,7 @@ func terminated(text string, _ bool) (string, error) {
 	return text, nil
 }
 
-// custom tells whether the workload brings custom SQL.
+// custom reports whether the workload brings custom SQL.
 func (d *design) custom() bool { return d.program.Custom != nil }
 
 // checkCustom refuses what it cannot do here.
@@ -47,7 +47,7 @@ func (d *design) customSetup() ([]string, error) {
 	return customRules.Texts(d.program.Custom, site)
 }
 
-// forCustom tells whether a mark is of a database for custom SQL, which may hold anything.
+// forCustom reports whether a mark is of a database for custom SQL, which may hold anything.
 func forCustom(name, text string) bool {
 	m, err := mark.Parse(name, text)
 	return err == nil && m.Custom
@@ -94,7 +94,7 @@ func (s *connection) readyCustom(ctx context.Context) error {
 	return s.custom.Prepare(customRules, s.build.design.program.Custom, s.Session, filewise.Rehearses(ctx), compile, compile)
 }
 
-// sampled is how many operations are looked through for one of a type.
+// sampled sets how many operations are looked through for one of a type.
 const sampled = 1 << 16
 
 // compile has the server compile a statement with the names in it, and execute nothing. One

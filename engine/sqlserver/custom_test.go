@@ -68,11 +68,11 @@ func (t *modelTables) prepare(text string) error {
 	return nil
 }
 
-// onlyCompiled is how a session is told to execute nothing.
+// onlyCompiled is how a session is instructed to execute nothing.
 var onlyCompiled = regexp.MustCompile(`^SET (NOEXEC|SHOWPLAN_XML) (ON|OFF)$`)
 
 // customModel has a model keep the tables of customWork in SQLite, and compile without
-// executing where a session has said so.
+// executing if a session has set it.
 func customModel(m *model) {
 	var mu sync.Mutex
 	compiling := map[*Session]string{} // NOEXEC, SHOWPLAN_XML or nothing
@@ -177,7 +177,7 @@ func TestCustomLeftover(t *testing.T) {
 }
 
 // TestCustomMistakes are found before the work, with their place, and what is a constraint's
-// is told apart by whether values are drawn.
+// is distinguished by whether values are drawn.
 // First contact: fault 5.
 func TestCustomMistakes(t *testing.T) {
 	lab := newLab(t, customModel)
@@ -255,7 +255,7 @@ func TestCustomPlan(t *testing.T) {
 	}
 }
 
-// guarded says what is refused of a statement of a user.
+// guarded describes what is refused of a statement of a user.
 func guarded(text string, setup bool) error {
 	at := []filewise.CustomText{{Text: text, File: "f", Line: 1, Whole: setup}}
 	if setup {

@@ -8,8 +8,8 @@ import (
 )
 
 // Cycle takes the build's database offline and online, in one batch: the server itself brings it
-// back, and tells when. Going offline, it shuts the database down cleanly, with a checkpoint.
-// Filewise's own sessions leave it, and nobody else is thrown out.
+// back, and reports when. Going offline, it shuts the database down cleanly, with a checkpoint.
+// Filewise's own sessions leave it, and no one else is thrown out.
 func (b *build) Cycle(ctx context.Context) (offline, online time.Duration, err error) {
 	if ctx.Err() != nil {
 		return 0, 0, context.Cause(ctx)

@@ -18,7 +18,7 @@ const (
 	maxRowPayload = 8000  // a varchar(n); a larger one is stored outside the row
 )
 
-// design is what a layout comes to on SQL Server.
+// design holds what a layout comes to on SQL Server.
 type design struct {
 	target   filewise.Target
 	layout   filewise.Layout
@@ -39,7 +39,7 @@ type design struct {
 type table struct{ Name, Key, Procedure string }
 
 // newDesign resolves a layout at a place. What SQL Server cannot do is an error
-// that wraps filewise.ErrUnsupported; nothing is asked of the server.
+// that wraps filewise.ErrUnsupported; nothing is queried from the server.
 func newDesign(t filewise.Target, l filewise.Layout, p filewise.Program, at place) (*design, error) {
 	d := &design{target: t, layout: l, program: p, name: at.name, mark: at.mark, first: l.FilesAtFirst()}
 	if p.Restored() {
@@ -160,7 +160,7 @@ func payloadType(n int64) string {
 	}
 }
 
-// warn says what a reader must know of the layout.
+// warn describes what a reader must know of the layout.
 func (d *design) warn() {
 	add := func(code, message, remedy string) {
 		d.warnings = append(d.warnings, filewise.Warning{Code: code, Message: message, Remedy: remedy})

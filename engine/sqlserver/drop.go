@@ -13,7 +13,7 @@ import (
 // dropPatience bounds the wait for others to leave a database that is dropped.
 const dropPatience = 20 * time.Second
 
-// pauses are how long a server is waited for.
+// pauses holds how long a server is waited for.
 type pauses struct {
 	drop  time.Duration // for others to leave a database
 	again time.Duration // between two looks whether they have

@@ -15,14 +15,14 @@ func (Engine) Name() string { return engineName }
 const (
 	engineName = "sqlserver"
 	// usualBytes gives each of 16 files 16 MiB: the first cannot be smaller than
-	// the first of model, 8 MiB, and proportional fill wants all equal.
+	// the first of model, 8 MiB, and proportional fill needs all equal.
 	usualBytes = 256 << 20
 )
 
-// Unproven is what every reader of a result must know.
+// Unproven states what every reader of a result must know.
 const Unproven = "checked against the vendor's grammar and protocol, not yet run against the product"
 
-// Describe says what the engine is; it looks at nothing.
+// Describe describes what the engine is; it looks at nothing.
 func (Engine) Describe() filewise.Description {
 	return filewise.Description{
 		Page: 8192, LeastFile: leastFile, CompressedBackup: "compression=on",
@@ -91,5 +91,5 @@ func usage(remedy, format string, args ...any) error {
 // unsupported is an error of what SQL Server, or this adapter, cannot do.
 var unsupported = filewise.Unsupported
 
-// appName begins the program name of all sessions of Filewise; activity is told by it.
+// appName begins the program name of all sessions of Filewise; activity is recognized by it.
 const appName = loginApp

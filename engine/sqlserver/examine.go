@@ -17,7 +17,7 @@ type examination struct {
 	server *externalServer
 }
 
-// Examine looks whether the server can do what is wanted; it only reads.
+// Examine looks whether the server can do what is needed; it only reads.
 func (s *externalServer) Examine(ctx context.Context, d filewise.Demand) []filewise.Finding {
 	e := &examination{external.Examination{Demand: d}, s}
 	e.versionAndEdition()
@@ -227,7 +227,7 @@ func (e *examination) backups(ctx context.Context) {
 	}
 }
 
-// backupFiles tells whether backup files on volumes could be removed; stay: they could not, and are allowed to stay.
+// backupFiles reports whether backup files on volumes could be removed; stay: they could not, and are allowed to stay.
 func (e *examination) backupFiles(ctx context.Context, volumes []filewise.Volume) (stay bool) {
 	const check = "backup files"
 	err := e.server.removableHere(ctx, volumes)

@@ -81,7 +81,7 @@ func numbers(err error) []int {
 	return all
 }
 
-// codesOf are the numbers as one text, each once; empty: the server sent none.
+// codesOf are the numbers as one text, each once. Empty means the server sent none.
 func codesOf(err error) string {
 	all := filewise.Each(numbers(err), strconv.Itoa)
 	slices.Sort(all)
@@ -94,10 +94,10 @@ func denied(err error) bool {
 	return hasNumber(err, errDenied) || hasNumber(err, errDeniedState) || hasNumber(err, errDeniedAction)
 }
 
-// lackOfRight are the errors of a statement that the account may not give. 3701 and 5011 say that of what it does not own.
+// lackOfRight are the errors of a statement that the account may not give. 3701 and 5011 state that of what it does not own.
 var lackOfRight = []int{229, 230, errDenied, errDeniedAction, errDeniedState, errNoAccess, 3110, 3701, 5011, 15151, 15247}
 
-// administrator is a remedy that only somebody with more rights can give.
+// administrator is a remedy that only someone with more rights can give.
 func administrator(statement string) string { return "have an administrator execute: " + statement }
 
 // classOf is the class of an error of the driver.
@@ -111,7 +111,7 @@ func classOf(err error) filewise.Class {
 	return filewise.ClassConnection
 }
 
-// broken tells whether the connection is lost.
+// broken reports whether the connection is lost.
 func broken(err error) bool {
 	var stream mssql.StreamError
 	var fatal mssql.ServerError
@@ -146,7 +146,7 @@ func (l *login) explain(err error) error {
 	return external.Classed(class, err)
 }
 
-// reachable is what a directory wants that the server does not write to.
+// reachable states what a directory needs that the server does not write to.
 const reachable = "the directory is one of the server's host, and its service account wants the right to write there: make it, grant it " +
 	"(Windows: full control for NT SERVICE\\MSSQLSERVER; Linux: chown mssql), or name another with --volume NAME=DIR"
 

@@ -13,7 +13,7 @@ import (
 const (
 	fileExtents   = 1          // header, PFS, GAM, SGAM and the two maps of changes
 	systemExtents = 48         // about 3 MiB of catalogue, in the first file
-	gamExtents    = 511232 / 8 // those that one GAM page tells of, after which an extent has further maps
+	gamExtents    = 511232 / 8 // those that one GAM page reports, after which an extent has further maps
 	extentPages   = extent / page
 )
 
@@ -36,7 +36,7 @@ func (d *design) primary() *fillGroup {
 	return newFilling(all, growth, d.settings.growsAll(d.program))
 }
 
-// rowsOf are those that a table is known to get; 0: a time decides.
+// rowsOf are those that a table is known to get. 0 means a time decides.
 func (d *design) rowsOf(t filewise.Table) int64 {
 	if t.Rows > 0 || t.RowBytes == 0 || !d.program.Appends() {
 		return t.Rows
@@ -44,7 +44,7 @@ func (d *design) rowsOf(t filewise.Table) int64 {
 	return d.program.WorkBytes / t.RowBytes
 }
 
-// warnReach says where rows do not reach all files, or are more than files hold. It is the
+// warnReach reports where rows do not reach all files, or are more than files hold. It is the
 // largest table that is asked: on it the work is done.
 func (d *design) warnReach(add func(code, message, remedy string)) {
 	var largest, all int64

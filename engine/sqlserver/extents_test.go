@@ -113,7 +113,7 @@ func TestReachOfTables(t *testing.T) {
 	}
 }
 
-// TestGrowingFilesBegin as small as they can where there is no room for equal ones; files of
+// TestGrowingFilesBegin as small as they can if there is no room for equal ones; files of
 // indexes have a quarter, or their least.
 func TestGrowingFilesBegin(t *testing.T) {
 	l := layout(8)
@@ -153,7 +153,7 @@ func TestGrowingFilesBegin(t *testing.T) {
 	}
 }
 
-// TestUsualGrowth: files grow together and the log is small, unless it is said otherwise or the article had it so.
+// TestUsualGrowth: files grow together and the log is small, unless it is reported otherwise or the article had it so.
 // First contact: SQL Server 8.
 func TestUsualGrowth(t *testing.T) {
 	dml, err := workload.NewDML(workload.Params{Connections: 2, Rows: 1000, Mode: workload.ModeBoth, Connect: workload.ConnectPooled,

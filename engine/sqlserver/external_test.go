@@ -152,7 +152,7 @@ func TestActivity(t *testing.T) {
 	}
 }
 
-// TestChangedDefinition: a build stays in which somebody has changed a definition, or put an index, a type or a default of his
+// TestChangedDefinition: a build stays in which someone has changed a definition, or put an index, a type or a default of his
 // own in, whatever its name; loaded or not.
 func TestChangedDefinition(t *testing.T) {
 	lab := newLab(t, nil)

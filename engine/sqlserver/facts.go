@@ -80,7 +80,7 @@ func (s *externalServer) buildFacts() []filewise.Fact {
 	return facts
 }
 
-// inherited is what builds have from model.
+// inherited returns what builds have from model.
 func (s *externalServer) inherited(ctx context.Context) ([]filewise.Fact, error) {
 	r, err := ask(ctx, s.control, "inherited", map[string]any{"Recovery": s.identity.version.major >= 15})
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *externalServer) inherited(ctx context.Context) ([]filewise.Fact, error)
 		{Name: "accelerated database recovery", Value: on[r.Yes("recovery")]}, {Name: "trace flags", Value: s.traceFlags(ctx)}}, nil
 }
 
-// traceFlags are those of the whole server, which change what is measured of every build.
+// traceFlags returns the flags of the whole server, which change what is measured of every build.
 func (s *externalServer) traceFlags(ctx context.Context) string {
 	rows, err := askAll(ctx, s.control, "trace-flags", nil)
 	if err != nil {

@@ -142,7 +142,7 @@ func TestLostConnection(t *testing.T) {
 	ok(t, err, w.Check(t.Context(), db.Querier, 0, []filewise.Ledger{ledger}), again.Close())
 }
 
-// TestSessionStateIsKept: a connection that a pool hands out anew has lost its
+// TestSessionStateIsKept: a connection that a pool hands out again has lost its
 // options and locks. The session's is held, so the server never sees a reset on it.
 func TestSessionStateIsKept(t *testing.T) {
 	lab := newLab(t, nil)
@@ -272,7 +272,7 @@ func TestFailedBuildLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestDropReadsTheMark: a database that lost its mark is not dropped, by nobody.
+// TestDropReadsTheMark: a database that lost its mark is not dropped, by no one.
 func TestDropReadsTheMark(t *testing.T) {
 	lab := newLab(t, nil)
 	s := lab.open()
@@ -335,7 +335,7 @@ func TestLoginFails(t *testing.T) {
 	}
 }
 
-// TestLoginIsRefused with what to do about the reason, of which the server's last error tells nothing.
+// TestLoginIsRefused with what to do about the reason, of which the server's last error reports nothing.
 // First contact: fault 3.
 func TestLoginIsRefused(t *testing.T) {
 	for number, want := range map[int32]string{errCannotOpen: "?database=NAME", 18470: "ENABLE", 18486: "UNLOCK", 18487: "PASSWORD",

@@ -34,7 +34,7 @@ type unknown string
 
 func (u unknown) Join(name string) (string, error) { return "(" + string(u) + ")/" + name, nil }
 
-// somewhere is the place of a plan, for which nothing is asked of the server.
+// somewhere is the place of a plan, for which nothing is queried from the server.
 func somewhere(name, mark string) place {
 	return place{name: name, mark: mark, data: unknown("the server's default data directory"),
 		log: unknown("the server's default log directory")}
@@ -145,7 +145,7 @@ func (d *design) placeIndexes(dirs map[string]joiner, growth int64) error {
 	return nil
 }
 
-// logGrowth is what --set says, or the article, or the usual.
+// logGrowth returns what --set states, or the article, or the usual.
 func (d *design) logGrowth() int64 {
 	if asPublished(d.program) && d.settings.logGrowth == usualGrow {
 		return leastFurther

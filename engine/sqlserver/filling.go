@@ -8,7 +8,7 @@ import "filewise"
 const (
 	pageBytes   = 8096 // of rows and their slots
 	rowOverhead = 9    // status, length, null bitmap, slot
-	varOverhead = 8    // besides where a column is of variable length
+	varOverhead = 8    // more if a column is of variable length
 	splitFill   = 0.69 // of pages that are split by rows in between
 )
 
@@ -100,7 +100,7 @@ func (g *fillGroup) Touched() (n int) {
 	return n
 }
 
-// Reaching is how many extents it takes until each file has one, which so many did not.
+// Reaching returns how many extents it takes until each file has one, which so many did not.
 func (g *fillGroup) Reaching(extents int64) int64 {
 	for g.Touched() < len(g.free) {
 		g.Take(1)
@@ -109,7 +109,7 @@ func (g *fillGroup) Reaching(extents int64) int64 {
 	return extents
 }
 
-// Room is what all files hold before one grows.
+// Room returns what all files hold before one grows.
 func (g *fillGroup) Room() (n int64) {
 	for _, free := range g.free {
 		n += free

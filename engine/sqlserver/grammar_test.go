@@ -25,7 +25,7 @@ import (
 // those that the adapter supports and the newest.
 var grammars = []string{"2016", "2019", "2022", "2025"}
 
-// parserPath is Microsoft's parser as scripts/get-tsql-parser installs it; empty:
+// parserPath is Microsoft's parser as scripts/get-tsql-parser installs it. If empty,
 // it is not there.
 func parserPath() string {
 	cache := os.Getenv("XDG_CACHE_HOME")
@@ -56,11 +56,11 @@ func parser(t *testing.T) string {
 	return path
 }
 
-// refused is what the parser says of a file that it cannot parse.
+// refused holds what the parser states of a file that it cannot parse.
 var refused = regexp.MustCompile(`(?m)^maxdop: .*?(\d+)\.sql: could not be parsed.*$`)
 
 // parse gives every batch to the parser, one file each, and returns by the
-// batch's number what it says of those that it refuses. The parser's own
+// batch's number what it states of those that it refuses. The parser's own
 // --check is no use: it fails on layout as well.
 func parseAll(ctx context.Context, parser, version string, batches []string) (map[int]string, error) {
 	dir, err := os.MkdirTemp("", "fw-tsql")
@@ -86,7 +86,7 @@ func parseAll(ctx context.Context, parser, version string, batches []string) (ma
 	if (err != nil) != (len(wrong) > 0) {
 		return nil, fmt.Errorf("%w, with %d batches refused:\n%s", err, len(wrong), out)
 	}
-	// What it says nothing of it must have read: an unread file would pass.
+	// What it states nothing of it must have read: an unread file would pass.
 	for i, text := range batches {
 		after, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("%06d.sql", i)))
 		if err != nil {

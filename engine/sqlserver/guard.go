@@ -24,7 +24,7 @@ var (
 	// other servers.
 	nowhere = []string{"BACKUP", "RESTORE", "DBCC", "KILL", "SHUTDOWN", "RECONFIGURE", "GRANT", "REVOKE", "DENY", "CHECKPOINT", "BULK",
 		"OPENROWSET", "OPENQUERY", "OPENDATASOURCE", "DUMP", "LOAD", "SETUSER", "REVERT", "READTEXT", "WRITETEXT", "UPDATETEXT", "EXTERNAL"}
-	// made are what a set-up makes, alters and drops, behind modifiers.
+	// made holds what a set-up makes, alters and drops, behind modifiers.
 	guardMade = []string{"TABLE", "INDEX", "VIEW", "SEQUENCE", "TYPE", "FUNCTION", "PROCEDURE", "PROC", "TRIGGER", "STATISTICS", "SYNONYM",
 		"SCHEMA", "PARTITION", "COLUMN", "CONSTRAINT"}
 	modifiers = []string{"OR", "ALTER", "UNIQUE", "CLUSTERED", "NONCLUSTERED", "COLUMNSTORE", "PRIMARY", "XML", "SPATIAL"}
@@ -88,7 +88,7 @@ func guardWord(words []customsql.Word, i int, setup bool) (what, remedy string) 
 	return "", ""
 }
 
-// guardCall wants the name of a procedure of the database: it is no text that is executed,
+// guardCall needs the name of a procedure of the database: it is no text that is executed,
 // no account, and none of the server's procedures.
 func guardCall(rest []customsql.Word, setup bool) (what, remedy string) {
 	if setup && len(rest) > 1 && rest[0].Is("AS") && rest[1].Is("CALLER", "OWNER", "SELF") {
@@ -113,7 +113,7 @@ func guardCall(rest []customsql.Word, setup bool) (what, remedy string) {
 	return "", ""
 }
 
-// parts is how many names, divided by dots, end with the word at i.
+// parts returns how many names, divided by dots, end with the word at i.
 func guardParts(words []customsql.Word, i int) int {
 	n := 1
 	for i > 0 && words[i-1].Is(".") {

@@ -46,7 +46,7 @@ func (v version) atLeast(major, build int) bool {
 	return v.major > major || v.major == major && v.build >= build
 }
 
-// allocation is how sessions that take pages share the pages that say which are free ("tempdb database", performance
+// allocation is how sessions that take pages share the pages that report which are free ("tempdb database", performance
 // improvements; every database has them).
 func (v version) allocation() string {
 	switch {
@@ -75,7 +75,7 @@ var refusedEditions = map[int64]string{
 	12: "a SQL database in Microsoft Fabric has no files that a user could place",
 }
 
-// identity is what the server says it is.
+// identity holds the server's identity by its own account.
 type identity struct {
 	version       version
 	versionText   string
@@ -119,7 +119,7 @@ func readIdentity(ctx context.Context, on *sql.DB) (identity, error) {
 	return i, nil
 }
 
-// isInstance refuses a server that is not the instance of the URL: where a port is given
+// isInstance refuses a server that is not the instance of the URL: if a port is given
 // as well, the driver goes by the port alone.
 func (i identity) isInstance(wanted string) error {
 	found := cmp.Or(i.instance, "MSSQLSERVER")
@@ -131,7 +131,7 @@ func (i identity) isInstance(wanted string) error {
 		"the URL names instance %s, and the server that answers is %s (%s)", wanted, found, i.serverName)
 }
 
-// refuse says why a server cannot be measured at all.
+// refuse explains why a server cannot be measured at all.
 func (i identity) refuse() error {
 	if why := refusedEditions[i.engine]; why != "" {
 		return filewise.Errorf(filewise.CodePreflight, "name a SQL Server of your own", "%s: %w", why, filewise.ErrUnsupported)
@@ -144,7 +144,7 @@ func (i identity) refuse() error {
 }
 
 // expressLimit is the most that the data files of one database may have, by
-// edition ("Editions and supported features"); 0: not limited.
+// edition ("Editions and supported features"). 0 means not limited.
 func (i identity) expressLimit() int64 {
 	switch {
 	case i.engine != editionExpress:
@@ -160,7 +160,7 @@ func (i identity) compressesBackups() bool {
 	return i.engine == editionEnterprise || i.engine == editionStandard && !strings.HasPrefix(i.edition, "Web")
 }
 
-// sameHost tells whether client and server are one machine, as far as the
+// sameHost reports whether client and server are one machine, as far as the
 // addresses and names say.
 func (i identity) sameHost() bool {
 	here := strings.ToUpper(strings.SplitN(hostName(), ".", 2)[0])

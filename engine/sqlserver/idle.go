@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// mostIdle is how many connections of workers a server keeps open from one turn to the next, over all builds. Without
+// mostIdle sets how many connections of workers a server keeps open from one turn to the next, over all builds. Without
 // them each turn is as many logins in the server's audit.
 const mostIdle = 64
 

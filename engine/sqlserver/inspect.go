@@ -128,7 +128,7 @@ func (i *inspection) catalogue(ctx context.Context) error {
 // grantDefinition shows a login the files of all databases.
 const grantDefinition = "GRANT VIEW ANY DEFINITION TO [filewise];"
 
-// spaceOf is a file's data space; 0: it is of the log.
+// spaceOf is a file's data space. If 0, it is of the log.
 func spaceOf(r row) int64 {
 	if r.Text("type") == "LOG" {
 		return 0
@@ -188,7 +188,7 @@ func (i *inspection) io(ctx context.Context) error {
 	return err
 }
 
-// file is the file of a row; nil: it was not listed.
+// file is the file of a row. If nil, it was not listed.
 func (i *inspection) file(r row) *filewise.FileInspect {
 	at, ok := i.at[[2]int64{r.Int("database_id"), r.Int("file_id")}]
 	if !ok {
@@ -223,7 +223,7 @@ func (i *inspection) logs(ctx context.Context) error {
 	return err
 }
 
-// mostDatabases are asked for the space within their files.
+// mostDatabases are requested the space within their files.
 const mostDatabases = 20
 
 // entered are the user's databases that the account may enter.
@@ -277,7 +277,7 @@ func (i *inspection) waits(ctx context.Context) error {
 }
 
 // allocation looks once whether sessions wait for pages of allocation: the sums of
-// waits do not tell them from other pages.
+// waits do not report them from other pages.
 func (i *inspection) allocation(ctx context.Context) error {
 	rows, err := i.rows(ctx, "inspect-allocation", nil)
 	if err != nil || len(rows) != 1 {

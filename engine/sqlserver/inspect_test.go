@@ -13,7 +13,7 @@ import (
 )
 
 // answers are the rows of sections of inspect.sql; of a section that has none the
-// model says that the right is missing.
+// model states that the right is missing.
 type answers map[string]func(*Reply)
 
 // inspectedServer has a filegroup of which one file holds most, growth in percent,

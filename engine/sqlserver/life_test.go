@@ -175,7 +175,7 @@ func TestObserveSeesAnotherLayout(t *testing.T) {
 	}
 }
 
-// TestGrewAndProbes: a file that grew is told, and so is I/O per file.
+// TestGrewAndProbes: a file that grew is reported, and so is I/O per file.
 func TestGrewAndProbes(t *testing.T) {
 	lab := newLab(t, nil)
 	w := inserts(t, nil)
@@ -200,8 +200,8 @@ func TestGrewAndProbes(t *testing.T) {
 	}
 }
 
-// TestServersOwn: memory is the server's, not the client's, and a window is told in cycles of
-// checkpoints, but not where a checkpoint is measured.
+// TestServersOwn: memory is the server's, not the client's, and a window is reported in cycles of
+// checkpoints, but not if a checkpoint is measured.
 // First contact: SQL Server 16.
 func TestServersOwn(t *testing.T) {
 	lab := newLab(t, nil)
@@ -226,7 +226,7 @@ func TestServersOwn(t *testing.T) {
 	}
 }
 
-// counters are those of one probe.
+// counters returns the counters of one probe.
 func counters(t *testing.T, db *filewise.Database, probe string) map[filewise.Counter]float64 {
 	t.Helper()
 	all := map[filewise.Counter]float64{}

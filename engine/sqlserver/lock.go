@@ -70,7 +70,7 @@ func program(who string) string {
 	return string(name[:min(len(name), 128)])
 }
 
-// holder says who has the lock, as far as the account may see.
+// holder reports who has the lock, as far as the account may see.
 func (s *externalServer) holder(ctx context.Context) string {
 	rows, err := askAll(ctx, s.control, "holder", nil)
 	if err != nil || len(rows) == 0 {

@@ -49,7 +49,7 @@ func (l *long) run(ctx context.Context, section string, vars map[string]any) err
 	return nil
 }
 
-// close ends the connection; none: nothing.
+// close ends the connection. None means nothing.
 func (l *long) close() error {
 	if l == nil {
 		return nil

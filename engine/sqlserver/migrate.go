@@ -22,7 +22,7 @@ func (Engine) Release(version string) string {
 var releaseYear = regexp.MustCompile(`SQL Server (\d{4}|version \d+)\b`)
 
 // migration is the way of a user's tables into the files of a new filegroup: their indexes are
-// built anew there, the clustered one with the rows.
+// built again there, the clustered one with the rows.
 type migration struct {
 	filewise.Migration
 	server *externalServer
@@ -35,7 +35,7 @@ type migration struct {
 // userFile is a file that the script adds.
 type userFile struct{ group, logical, path, volume string }
 
-// TableRoles are those of data and of indexes that lie apart.
+// TableRoles returns the roles of data and of indexes that lie apart.
 func (Engine) TableRoles() []filewise.Role {
 	return []filewise.Role{filewise.RoleData, filewise.RoleIndex}
 }
@@ -204,7 +204,7 @@ func (m *migration) removeFiles() {
 		Stop:  "execute the rest later; a file that holds what others have put in since is refused by the server, and stays"})
 }
 
-// step builds a table's indexes anew, each where it is to be, the rows first.
+// step builds a table's indexes again, each where it is to be, the rows first.
 func (m *migration) step(t moving.Table, what string, to func(moving.Index) string) filewise.MigrationStep {
 	online := m.server.identity.engine == editionEnterprise
 	sql := filewise.Each(t.Indexes, func(x moving.Index) string { return batch(m.read.Create(t, x, to(x), online)) })
@@ -222,7 +222,7 @@ func (m *migration) step(t moving.Table, what string, to func(moving.Index) stri
 			"the script again from there, or the other one from this table's step"}
 }
 
-// say tells what else changes, and what does not.
+// say notes what else changes, and what does not.
 func (m *migration) say(replicated bool, tables []moving.Table) {
 	log := "the log: builds of indexes are logged in short under this recovery model, unless they are online: see that its volume has room"
 	if m.full {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// model is what the tests' server knows of SQL Server's catalogue: databases with
+// model holds what the tests' server knows of SQL Server's catalogue: databases with
 // files and marks, locks of sessions, tables of rows. It reads the adapter's own
 // statements, whose arithmetic it evaluates; that the product means the same by
 // them is not proven by it.
@@ -35,7 +35,7 @@ type model struct {
 	noInstant     bool
 	modelPages    int
 	slow          time.Duration // a row takes
-	percent       func(int)     // is told how far a backup or restore has come; nil: nobody is
+	percent       func(int)     // gets how far a backup or restore has come. If nil, no one is
 	client        string
 	others        int // sessions of others
 	workers       int64
@@ -54,16 +54,16 @@ type model struct {
 	latches       map[string]int   // waited for now, by kind of page
 	temporary     []modelFile      // of tempdb
 	startupKB     map[string]int64 // of those that have grown, by name
-	logRoom       int64            // bytes that are free on drive L; 0: nobody has a file there
+	logRoom       int64            // bytes that are free on drive L. If 0, no one has a file there
 	cpus          int64
 	refuses       Numbered                   // every login, if it has a number
-	signedIn      func(*Session)             // is told of each login; nil: nobody is
-	threads       chan struct{}              // the server's workers, one for each request and login; nil: enough of them
+	signedIn      func(*Session)             // is notified of each login. If nil, no one is
+	threads       chan struct{}              // the server's workers, one for each request and login. Nil means enough of them
 	connected     func(database string) bool // whether anybody is
 	copied        *modelTables               // of the database that was backed up last
 	// fault is asked before a statement is executed: it may answer instead.
 	fault func(context.Context, Request, *Reply) (handled bool, err error)
-	// exact is the number by which a batch is refused for want of a right, or 0; nil: the account has all.
+	// exact is the number by which a batch is refused for lack of a right, or 0. If nil, the account has all.
 	exact func(Request) int32
 }
 
@@ -112,7 +112,7 @@ func newModel() *model {
 		temporary: []modelFile{{"tempdev", `T:\tempdb.mdf`, "ROWS", "PRIMARY", 8192, 65536}}, largeMemory: 4096, available: 1 << 40, mount: `C:\`}
 }
 
-// worker waits for one of the server's; false: the request was cancelled before it had one.
+// worker waits for one of the server's. If false, the request was cancelled before it had one.
 func (m *model) worker(ctx context.Context) (free func(), had bool) {
 	if m.threads == nil {
 		return func() {}, true
@@ -169,7 +169,7 @@ func (m *model) release(s *Session) {
 	}
 }
 
-// affected tells the client how many rows there were, unless the server is set not to.
+// affected reports to the client how many rows there were, unless the server is set not to.
 func (m *model) affected(q Request, r *Reply, n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -590,7 +590,7 @@ func notOnline(r *Reply, name string) {
 		"state that allows access checks.").Error(5069, 16, "ALTER DATABASE statement failed.")
 }
 
-// others are what is in it that was not made, as far as the statement asks.
+// others returns what is in it that was not made, as far as the statement asks.
 func (d *modelDatabase) others(statement string) []string {
 	made, known := d.properties["filewise made"]
 	const asks = "p.name = N'filewise made' AND CAST(p.value AS nvarchar(100)) <>"
@@ -626,7 +626,7 @@ func modelLook(a *asked, r *Reply) error {
 	return nil
 }
 
-// modelLock waits for a lock of a session's as long as the statement says.
+// modelLock waits for a lock of a session's as long as the statement states.
 func modelLock(a *asked, r *Reply) error {
 	patience, _ := strconv.Atoi(a.groups[1])
 	key := a.q.Session.Login.Database + "/" + a.groups[0]
@@ -769,7 +769,7 @@ func modelProcedure(a *asked, r *Reply) error {
 	return nil
 }
 
-// modelCall inserts rows as the procedure's text says, and commits as it says.
+// modelCall inserts rows as the procedure's text states, and commits as it states.
 func modelCall(a *asked, r *Reply) error {
 	a.mu.Lock()
 	d := a.database()
@@ -879,7 +879,7 @@ func modelRestore(a *asked, r *Reply) error {
 	a.mu.Lock()
 	a.databases[name] = d
 	a.mu.Unlock()
-	// Results in between, which nobody asked for, must be read as well.
+	// Results in between, which no one asked for, must be read as well.
 	r.Result(str("nothing")).Row("x").Row("y").Info(0, "a note").Result(str("more")).Row("z").Info(0, "another")
 	before := a.backupsFailed
 	if err := modelBackup(a, r); err != nil || before || a.ctx.Err() != nil {
@@ -897,7 +897,7 @@ func modelRestore(a *asked, r *Reply) error {
 	return nil
 }
 
-// procedure is what the model reads of a CREATE PROCEDURE.
+// procedure holds what the model reads of a CREATE PROCEDURE.
 type procedure struct {
 	table       string
 	numbers     bool // it gives the row's number beside the key

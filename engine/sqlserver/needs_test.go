@@ -68,7 +68,7 @@ func catalogued(t *testing.T) enginetest.Catalogue {
 
 var viewsKnown enginetest.Catalogue
 
-// strict has a model grant exactly some rights; nil: all. It returns what is taken, and what was refused.
+// strict has a model grant exactly some rights. Nil means all. It returns what is taken, and what was refused.
 func strict(t *testing.T, m *model, granted []string) (taken map[string]bool, refused *[]string) {
 	t.Helper()
 	has := func(right string) bool { return granted == nil || slices.Contains(granted, right) }
@@ -90,7 +90,7 @@ func strict(t *testing.T, m *model, granted []string) (taken map[string]bool, re
 	return taken, refused
 }
 
-// looked is what doctor does, and each run at first.
+// looked returns what doctor does, and each run at first.
 func looked(t *testing.T, lab *lab) (*externalServer, error) {
 	opened, err := Engine{}.Open(t.Context(), lab.target)
 	if err != nil {

@@ -51,7 +51,7 @@ func (b *build) others(rows []row, asked map[string]row) (all []filewise.File) {
 	return all
 }
 
-// count is how many data files there should be now.
+// count returns how many data files there should be now.
 func (b *build) count() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -69,7 +69,7 @@ func (f file) kind() string {
 	return "ROWS"
 }
 
-// compare makes one file of what the catalogue says of it.
+// compare makes one file of what the catalogue states of it.
 func (b *build) compare(f file, r row) (filewise.File, error) {
 	if r == nil {
 		return filewise.File{}, fmt.Errorf("%w: the server does not know file %s", filewise.ErrLayout, f.Logical)
@@ -108,7 +108,7 @@ func (b *build) compare(f file, r row) (filewise.File, error) {
 }
 
 // Extend adds the layout's further files, and rebuilds the tables where the
-// layout says so.
+// layout states it.
 func (b *build) Extend(ctx context.Context) error {
 	steps := b.steps.At(filewise.StageExtend)
 	if b.count() == b.design.first {

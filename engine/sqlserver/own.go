@@ -99,7 +99,7 @@ func (s *externalServer) askOf(ctx context.Context, on *sql.DB, database, sectio
 	return rows, nil
 }
 
-// Facts are those of the server, of the database, and what its own work takes when nothing
+// Facts returns the facts of the server, of the database, and what its own work takes when nothing
 // is backed up.
 func (s *ownServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	all, err := s.serverFacts(ctx)
@@ -321,7 +321,7 @@ func ownDesign(t filewise.Target, l filewise.Layout, at place) (*design, transfe
 	return d, how, err
 }
 
-// ownVolumes are those that a backup lies on.
+// ownVolumes returns the volumes that a backup lies on.
 func (d *design) ownVolumes() []filewise.Volume {
 	name, given := d.layout.BackupOptions.Get(filewise.OptionVolume)
 	switch {

@@ -25,7 +25,7 @@ type ownLab struct {
 	looks         int
 	damaged       string // the restored table that differs
 	simple        bool   // the recovery model
-	lasted        int    // seconds, the last full backup of msdb; 0: there is none
+	lasted        int    // seconds, the last full backup of msdb. If 0, there is none
 }
 
 func newOwnLab(t *testing.T, change func(*model)) *ownLab {
@@ -119,7 +119,7 @@ func ownProgram(t *testing.T, proof bool) filewise.Program {
 }
 
 // TestOwnPart: filegroups are backed up by themselves, where the recovery model lets them, and the size of a backup is
-// by what msdb says of the last one.
+// by what msdb states of the last one.
 func TestOwnPart(t *testing.T) {
 	o := newOwnLab(t, nil)
 	o.target.Part, o.lasted = []string{"PRIMARY"}, 25_200
@@ -147,7 +147,7 @@ func TestOwnPart(t *testing.T) {
 }
 
 // TestOwnBackup: their database is backed up to stripes on all volumes, restored to a marked name and
-// compared, but for what was written to meanwhile; a difference is found, and nothing is left.
+// compared, but for what was written to in the meantime; a difference is found, and nothing is left.
 func TestOwnBackup(t *testing.T) {
 	o := newOwnLab(t, nil)
 	s := o.open(t)
@@ -248,7 +248,7 @@ func TestOwnRefuses(t *testing.T) {
 }
 
 // TestOwnElsewhere: a client on another host backs up what is theirs if its files may stay, one name a layout, of which the
-// server tells the size and the statement the time; without that word it is refused in preflight.
+// server reports the size and the statement the time; without that word it is refused in preflight.
 func TestOwnElsewhere(t *testing.T) {
 	o := newOwnLab(t, func(m *model) { m.client = "10.0.0.7" })
 	layouts := []filewise.Layout{ownLayout(2), ownLayout(2, "compression", "on")}

@@ -142,13 +142,13 @@ type parameter struct {
 	value int
 }
 
-// sizes are those that are given.
+// sizes returns the sizes that are given.
 func (f forms) sizes() []parameter {
 	return slices.DeleteFunc([]parameter{{"BufferCount", f.how.bufferCount}, {"MaxTransferSize", f.how.maxTransferSize},
 		{"BlockSize", f.how.blockSize}}, func(p parameter) bool { return p.value == 0 })
 }
 
-// dirs are the directories of the stripes, in order; empty: the server's own.
+// dirs are the directories of the stripes, in order. Empty means the server's own.
 func (f forms) dirs() []string {
 	return filewise.Each(f.how.stripes, func(s string) string {
 		dir, _, _ := strings.Cut(s, nameHere)
@@ -178,7 +178,7 @@ var (
 	odd    = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 )
 
-// plainName is what of a name can stand in a file's.
+// plainName returns what of a name can stand in a file's.
 func plainName(name string) string {
 	return cmp.Or(strings.Trim(odd.ReplaceAllString(name, "_"), "_"), "backup")
 }

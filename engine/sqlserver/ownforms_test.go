@@ -52,7 +52,7 @@ func TestOwnForms(t *testing.T) {
 	checkGrammar(t, append(tools(t, target), forms["-agent.sql"], forms["-restore.sql"]))
 }
 
-// tools are the calls of both tools for plain names, and what cannot be said to them; it
+// tools are the calls of both tools for plain names, and what cannot be passed to them; it
 // returns the T-SQL among them.
 func tools(t *testing.T, target filewise.Target) []string {
 	t.Helper()

@@ -9,7 +9,7 @@ import (
 	"filewise/engine/internal/script"
 )
 
-// ownScript says what a trial executes.
+// ownScript describes what a trial executes.
 func ownScript(t filewise.Target, l filewise.Layout, _ filewise.Program) (out filewise.Script, err error) {
 	d, how, err := ownDesign(t, l, somewhere(t.Database, ""))
 	if err != nil {

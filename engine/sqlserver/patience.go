@@ -15,7 +15,7 @@ import (
 )
 
 // patient signs in within twice the time that dialling may take. The driver itself would
-// wait for good: a server whose workers are all busy takes connections, and answers nobody.
+// wait for good: a server whose workers are all busy takes connections, and answers no one.
 type patient struct {
 	login  *login
 	config msdsn.Config
@@ -66,7 +66,7 @@ func (d *timedDialer) DialContext(ctx context.Context, network, address string) 
 	return conn, err
 }
 
-// errReadable: whoever answers at the address could read the password, which a login merely scrambles.
+// errReadable: anyone who answers at the address could read the password, which a login merely scrambles.
 var errReadable = errors.New("the server takes logins without encryption only, and everybody on the way could read the password")
 
 // loginGuard sends no login but inside TLS.

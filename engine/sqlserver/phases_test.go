@@ -61,7 +61,7 @@ func TestBulkLoad(t *testing.T) {
 
 // TestCool: a build goes offline and back before a query that starts cold, when the last of
 // Filewise's own sessions and of others has left it; then it is kept again. In between it
-// is nobody's, and stays if the run ends there.
+// is no one's, and stays if the run ends there.
 func TestCool(t *testing.T) {
 	w, err := workload.NewScan(workload.Params{Rows: 1000, Cache: string(filewise.CacheBufferCold), Data: workload.DataOrdered, Repeat: 1}, 1)
 	ok(t, err)
@@ -113,7 +113,7 @@ func TestCool(t *testing.T) {
 		t.Errorf("%+v: %v", left, err)
 	}
 	if err := s.Remove(t.Context(), left[0]); filewise.CodeOf(err) != filewise.CodeBusy || d.state != "ONLINE" {
-		t.Errorf("a build of a run that lives: %v", err) // it is back, and its mark says who made it
+		t.Errorf("a build of a run that lives: %v", err) // it is back, and its mark reports who made it
 	}
 	ok(t, db.Dropper.Drop(t.Context()))
 }
@@ -151,7 +151,7 @@ func TestWake(t *testing.T) {
 	}
 }
 
-// TestCycle: a build goes offline and comes back in one batch, timed by the server, with nobody thrown
+// TestCycle: a build goes offline and comes back in one batch, timed by the server, with no one thrown
 // out; without the right to bring it back it stays where it is.
 func TestCycle(t *testing.T) {
 	for _, may := range []bool{true, false} {
@@ -187,7 +187,7 @@ func TestCycle(t *testing.T) {
 }
 
 // TestCoolWantsTheRight: the account that the documentation asks for may set its build offline and not online. So
-// nothing is built that would stay offline, and the grant is told; what is offline already is named with the
+// nothing is built that would stay offline, and the grant is reported; what is offline already is named with the
 // statement that an administrator has to give.
 // First contact: SQL Server 1.
 func TestCoolWantsTheRight(t *testing.T) {
@@ -240,7 +240,7 @@ func TestUncounted(t *testing.T) {
 	ok(t, loadAll(t, db, w), w.Check(t.Context(), db.Querier, filewise.AsLoaded, nil), db.Dropper.Drop(t.Context()))
 }
 
-// TestObjectsInModel: a database that could not be dropped again is not kept, and it is said
+// TestObjectsInModel: a database that could not be dropped again is not kept, and it is reported
 // what is in model.
 func TestObjectsInModel(t *testing.T) {
 	lab := newLab(t, func(m *model) { m.inModel, m.modelShut = []string{"HouseRules"}, true })
@@ -392,7 +392,7 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-// TestDeadlockInPhase: what the server rolls back is told apart, and not counted.
+// TestDeadlockInPhase: what the server rolls back is distinguished, and not counted.
 func TestDeadlockInPhase(t *testing.T) {
 	w := phasedWorkloads(t)[0]
 	lab := newLab(t, nil)

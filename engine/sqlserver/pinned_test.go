@@ -10,7 +10,7 @@ import (
 )
 
 // TestPinned: what a database would have from model, and measures another thing, is set; the
-// rest is told.
+// rest is reported.
 func TestPinned(t *testing.T) {
 	lab := newLab(t, nil)
 	s := lab.open()

@@ -18,14 +18,14 @@ func (b *build) ask(ctx context.Context, section, what string) ([]row, error) {
 	return rows, nil
 }
 
-// probes are those of a build.
+// probes returns the probes of a build.
 func (b *build) probes() []filewise.Probe {
 	memory := &memory{build: b}
 	return []filewise.Probe{newWaitProbe(b), filewise.ProbeOf(filewise.ProbeFiles, b.fileIO), filewise.ProbeOf(engineName, b.writing),
 		filewise.ProbeOf(filewise.ProbeServerMemory, memory.read)}
 }
 
-// fileIO is what the server counts of each file of the build (sys.dm_io_virtual_file_stats;
+// fileIO returns what the server counts of each file of the build (sys.dm_io_virtual_file_stats;
 // cumulative since the database came about): requests, bytes and stalls, under the paths of Observe.
 func (b *build) fileIO(ctx context.Context) ([]filewise.Counter, error) {
 	rows, err := b.ask(ctx, "file-io", "I/O per file")
@@ -67,7 +67,7 @@ var written = map[string]filewise.Counter{
 	"Log Bytes Flushed/sec":       {Name: "log bytes flushed", Unit: "B"},
 }
 
-// writing is what the server's own tasks write, for which no session waits: pages written by checkpoints,
+// writing returns what the server's own tasks write, for which no session waits: pages written by checkpoints,
 // background and lazy writer of the whole instance, and the flushes of the build's log.
 func (b *build) writing(ctx context.Context) ([]filewise.Counter, error) {
 	rows, err := b.ask(ctx, "writing", "pages written in the background")
@@ -94,7 +94,7 @@ type memory struct {
 	sums [2]float64 // B·s and s
 }
 
-// read adds what the server says now for the time since the reading before.
+// read adds what the server states now for the time since the reading before.
 func (p *memory) read(ctx context.Context) ([]filewise.Counter, error) {
 	machine, err := ask(ctx, p.build.inside, "machine", nil)
 	if err != nil {
@@ -113,7 +113,7 @@ func (p *memory) read(ctx context.Context) ([]filewise.Counter, error) {
 }
 
 // checkpointsSince counts cycles of checkpoints by the clock, as target recovery times that have passed: indirect
-// ones have a page written within that time, and nothing tells when.
+// ones have a page written within that time, and nothing reports when.
 func checkpointsSince(begun time.Time) filewise.Probe {
 	return filewise.ProbeOf(filewise.ProbeCheckpoints, func(context.Context) ([]filewise.Counter, error) {
 		cycles := time.Since(begun).Seconds() / recoveryTime.Seconds()
@@ -121,5 +121,5 @@ func checkpointsSince(begun time.Time) filewise.Probe {
 	})
 }
 
-// recoveryTime is what section options sets.
+// recoveryTime holds what section options sets.
 const recoveryTime = time.Minute

@@ -43,7 +43,7 @@ type said struct {
 	nth  int // of its kind in a life, from 1
 }
 
-// statements are those of a batch, in order; one of no other kind is a SELECT. What from-model drops is there in no life.
+// statements returns the statements of a batch, in order; one of no other kind is a SELECT. What from-model drops is there in no life.
 func statements(text string) (all []said) {
 	for _, k := range kinds {
 		for _, at := range k.pattern.FindAllStringIndex(text, -1) {
@@ -140,7 +140,7 @@ func lives(t *testing.T) []life {
 	}
 }
 
-// live goes through a life, to its drop whatever fails, and tells whether anything did.
+// live goes through a life, to its drop whatever fails, and reports whether anything did.
 func (l life) live(t *testing.T, lab *lab) error {
 	s, err := Engine{}.Open(t.Context(), lab.target)
 	ok(t, err)
@@ -162,7 +162,7 @@ func (l life) live(t *testing.T, lab *lab) error {
 	return err
 }
 
-// rehearse is what a life says.
+// rehearse returns what a life states.
 func (l life) rehearse(t *testing.T) (all []said) {
 	lab := l.start(t)
 	answer, c := lab.model.fault, counter{of: map[string]int{}}
@@ -182,7 +182,7 @@ func (l life) rehearse(t *testing.T) (all []said) {
 	return all
 }
 
-// refusing has one statement of a life be refused, and then others of its kind, those of clean too where it is for
+// refusing has one statement of a life be refused, and then others of its kind, those of clean too if it is for
 // good; dies: nothing arrives after it. What it returns ends the run.
 func refusing(lab *lab, s said, x enginetest.Refusal, dies bool) (over func()) {
 	answer, c, refused, ended := lab.model.fault, counter{of: map[string]int{}}, false, false
@@ -221,7 +221,7 @@ func refusing(lab *lab, s said, x enginetest.Refusal, dies bool) (over func()) {
 	}
 }
 
-// clean is what clean does an hour later, with the same account, and what it says.
+// clean returns what clean does an hour later, with the same account, and what it states.
 func clean(t *testing.T, lab *lab) string {
 	lab.model.mu.Lock()
 	for name, d := range lab.model.databases {

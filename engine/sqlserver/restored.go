@@ -21,7 +21,7 @@ import (
 // database of the user's. It has as many files as the layout, also where that is one: all layouts are treated alike.
 const restoredGroup = "filewise_files"
 
-// source is what restored builds come from: the files of a backup that the server sees, or a database of its own.
+// source holds what restored builds come from: the files of a backup that the server sees, or a database of its own.
 type source struct {
 	backup   []string
 	database string
@@ -57,7 +57,7 @@ func (d *design) checkRestored() error {
 	return err
 }
 
-// onlyKeeps refuses settings of new databases, and says why there are none.
+// onlyKeeps refuses settings of new databases, and explains why there are none.
 func onlyKeeps(given map[string]string, why string) error {
 	for name := range given {
 		if strings.ReplaceAll(strings.ToLower(name), "_", "-") != "keep-backups" {
@@ -110,7 +110,7 @@ func (s stepper) restored() {
 	}
 }
 
-// spreads are the tables that the layout spreads; none: the large ones.
+// spreads are the tables that the layout spreads. None means the large ones.
 func (d *design) spreads() (names []string) {
 	for _, t := range d.program.Custom.Tables {
 		names = append(names, t.Name)
@@ -215,7 +215,7 @@ func (d *design) moved(tables []moving.Table) bool {
 	return true
 }
 
-// enlarge gives the files room for what comes into them, where they are not to grow.
+// enlarge gives the files room for what comes into them, if they are not to grow.
 func (d *design) enlarge(tables []moving.Table) {
 	if d.layout.Data.Allocation == filewise.Growing {
 		return

@@ -214,7 +214,7 @@ func TestRestoredDiffers(t *testing.T) {
 }
 
 // TestRestoredFromDatabase: their database is backed up once, COPY_ONLY, for all builds, and the backup removed at the
-// end; it is refused where it could not be, unless that is allowed.
+// end; it is refused if it could not be, unless that is allowed.
 func TestRestoredFromDatabase(t *testing.T) {
 	dir := t.TempDir()
 	ok(t, os.WriteFile(filepath.Join(dir, "theirs.mdf"), nil, 0o600))
@@ -243,7 +243,7 @@ func TestRestoredFromDatabase(t *testing.T) {
 	}
 }
 
-// TestRestorable: what cannot be restored, or spread, is said before anything is built, and how much room it wants.
+// TestRestorable: what cannot be restored, or spread, is reported before anything is built, and how much room it needs.
 // First contact: SQL Server 15.
 func TestRestorable(t *testing.T) {
 	theirURL := "sqlserver://filewise@127.0.0.1?database=user%27s+%5Dsales"

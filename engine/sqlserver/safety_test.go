@@ -9,7 +9,7 @@ import (
 	"filewise/engine/internal/mark"
 )
 
-// forbidden is what no statement of the adapter may say, whatever the layout.
+// forbidden holds what no statement of the adapter may say, whatever the layout.
 var forbidden = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)\bsp_configure\b`),
 	regexp.MustCompile(`(?i)\bRECONFIGURE\b`),
@@ -34,7 +34,7 @@ var forbidden = []*regexp.Regexp{
 // named are the statements that change or drop a database, with its name.
 var named = regexp.MustCompile(`(?i)\b(?:ALTER|DROP|CREATE|RESTORE)\s+DATABASE\s+(\[(?:[^\]]|\]\])*\]|\S+)`)
 
-// cooled is how a build goes offline: with nobody in it, and back at once.
+// cooled is how a build goes offline: with no one in it, and back at once.
 var cooled = regexp.MustCompile(`ALTER DATABASE (\S+) SET OFFLINE WITH NO_WAIT;\n` +
 	`(?:SET @away = SYSUTCDATETIME\(\);\n)?ALTER DATABASE \S+ SET ONLINE;`)
 
@@ -48,7 +48,7 @@ var checked = regexp.MustCompile(`(?i)\bDBCC\s+CHECKDB\s*\(\s*(\[(?:[^\]]|\]\])*
 // to the server. Comments and everything else are looked at.
 var quoted = regexp.MustCompile(`N'(?:[^']|'')*'`)
 
-// checkHarmless says why a batch breaks the rules of DESIGN.md, Safety; empty: it
+// checkHarmless explains why a batch breaks the rules of DESIGN.md, Safety. If empty, it
 // does not.
 func checkHarmless(batch string, marked func(name string) bool) string {
 	if m := renewed.FindStringSubmatch(batch); m != nil && strings.Count(batch, "DISK =") == strings.Count(batch, "_backup_1_") {
@@ -229,7 +229,7 @@ func TestNamesOfOthersAreRefused(t *testing.T) {
 	}
 }
 
-// TestHistoryIsSaid: what backups and restores leave in msdb is said, and what prunes it.
+// TestHistoryIsSaid: what backups and restores leave in msdb is reported, and what prunes it.
 func TestHistoryIsSaid(t *testing.T) {
 	page, err := os.ReadFile("../../docs/safety.md")
 	ok(t, err)

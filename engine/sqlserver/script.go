@@ -7,7 +7,7 @@ import (
 	"filewise/engine/internal/mark"
 )
 
-// Script says what a build would create and execute. Nothing is asked of the
+// Script describes what a build would create and execute. Nothing is queried from the
 // server: what only it knows stands in brackets.
 func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
 	if err := checkExternal(t); err != nil {
@@ -53,7 +53,7 @@ func (d *design) space() map[string]int64 {
 	}
 	if d.program.BacksUp() {
 		if err := d.backupSpace(space); err != nil {
-			return space // the files have no place: Build says so
+			return space // the files have no place: Build reports it
 		}
 	}
 	if d.layout.Data.Allocation == filewise.Growing {

@@ -14,8 +14,8 @@ import (
 	"filewise/run/plan"
 )
 
-// selfCheck has every workload tried on a server elsewhere, and returns what is said and
-// what the server was told to back up, restore and look at.
+// selfCheck has every workload tried on a server elsewhere, and returns what is reported and
+// what the server was instructed to back up, restore and look at.
 func selfCheck(t *testing.T, settings ...plan.Pair) (said []filewise.Finding, told []string) {
 	t.Helper()
 	lab := newLab(t, func(m *model) { m.available = 1 << 50 })
@@ -99,7 +99,7 @@ func TestSelfCheckAll(t *testing.T) {
 }
 
 // TestSelfCheckOfBackups: on a server elsewhere the self-check backs up, restores and verifies two
-// stripes where the owner lets them stay, and names them; else it says which words to add.
+// stripes where the owner lets them stay, and names them; else it reports which words to add.
 func TestSelfCheckOfBackups(t *testing.T) {
 	said, told := selfCheck(t)
 	i := slices.IndexFunc(said, func(f filewise.Finding) bool { return f.Check == "backup" }) // before anything is built

@@ -29,14 +29,14 @@ type externalServer struct {
 	idle     idle
 	pauses   pauses
 
-	origin   *backuper // of the database of --from; nil: none is made yet
+	origin   *backuper // of the database of --from. If nil, none is made yet
 	compared sync.Map  // layouts of which a restored build is known to have all that the backup has
 }
 
 // controls is the most connections that the server's own questions take.
 const controls = 3
 
-// insides is the most that a build takes in its database besides the workload's:
+// insides is the most that a build takes in its database in addition to the workload's:
 // the keeper's, and those of checks and looks.
 const insides = 4
 
@@ -96,7 +96,7 @@ func (s *externalServer) at(name, text string) place {
 	return place{name: name, mark: text, system: s.identity.data.System, data: s.identity.data, log: s.identity.log}
 }
 
-// Offers says why a capability is absent.
+// Offers explains why a capability is absent.
 func (s *externalServer) Offers() map[filewise.Capability]error {
 	all := filewise.Offering(map[filewise.Capability]error{
 		filewise.CanRestart: unsupported("", "Filewise never restarts an existing SQL Server"),
@@ -116,8 +116,8 @@ type build struct {
 	design *design
 	steps  script.Steps
 	inside *sql.DB   // in the database
-	loader *sql.DB   // of bulk loads; nil: the workload has none
-	keeper *sql.Conn // holds the lock that says it is in use
+	loader *sql.DB   // of bulk loads. If nil, the workload has none
+	keeper *sql.Conn // holds the lock that marks the database as used
 	mu     sync.Mutex
 	later  bool // Extend has been called
 

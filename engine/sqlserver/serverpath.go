@@ -34,7 +34,7 @@ type serverDir struct {
 
 var errRelative = errors.New(`it is no absolute path of the server: D:\data, \\server\share\data, or /data`)
 
-// parseDir checks a directory; its form tells the system.
+// parseDir checks a directory; its form shows the system.
 func parseDir(path string) (serverDir, error) {
 	if err := checkText(path); err != nil {
 		return serverDir{}, fmt.Errorf("%q: %w", path, err)
@@ -164,7 +164,7 @@ func checkWindows(part string) error {
 // String is the directory as the server takes it.
 func (d serverDir) String() string { return d.path }
 
-// Join is a file of the directory. The name is Filewise's own; the error says
+// Join is a file of the directory. The name is Filewise's own; the error states
 // that the path is too long for the server.
 func (d serverDir) Join(name string) (string, error) {
 	separator := "/"
@@ -178,7 +178,7 @@ func (d serverDir) Join(name string) (string, error) {
 	return path, nil
 }
 
-// Same tells whether two paths name one file by the system's rules: Windows
+// Same reports whether two paths name one file by the system's rules: Windows
 // ignores letter case.
 func (d serverDir) Same(a, b string) bool {
 	if d.System == windows {
@@ -187,7 +187,7 @@ func (d serverDir) Same(a, b string) bool {
 	return a == b
 }
 
-// Within tells whether the directory is a mount point, or lies under it.
+// Within reports whether the directory is a mount point, or lies under it.
 func (d serverDir) Within(mount string) bool {
 	m, err := parseDir(mount)
 	if err != nil || m.System != d.System {

@@ -45,8 +45,8 @@ type connection struct {
 	pool       *sql.DB   // of this one connection
 	conn       *sql.Conn // nil: each statement has one of its own
 	statements []string  // by type of operation
-	look       string    // whether an operation is committed; empty: nothing tells
-	churn      string    // with churnNumber in the place of the number; empty: none
+	look       string    // whether an operation is committed. Empty means nothing tells
+	churn      string    // with churnNumber in the place of the number. Empty means none
 	values     []any
 	custom     customsql.Session
 }

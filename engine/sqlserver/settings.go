@@ -11,11 +11,11 @@ import (
 	"filewise/internal/nearest"
 )
 
-// settings are what --set can change, all of the build's database.
+// settings holds what --set can change, all of the build's database.
 type settings struct {
 	mixedPages  bool  // MIXED_PAGE_ALLOCATION: small tables share extents, as before 2016
-	growAll     *bool // AUTOGROW_ALL_FILES: all files of the filegroup grow at once; nil: see growsAll
-	logBytes    int64 // initial size of the log; 0: by the layout's size
+	growAll     *bool // AUTOGROW_ALL_FILES: all files of the filegroup grow at once. If nil, see growsAll
+	logBytes    int64 // initial size of the log. 0 means by the layout's size
 	logGrowth   int64
 	keepBackups bool // backup files may stay on the server
 }
@@ -25,7 +25,7 @@ const (
 	mib          = 1 << 20
 	extent       = 64 * kib // files are sized and grow in whole extents
 	leastFile    = 8 * mib  // of model from 2016 on: the first file cannot be smaller
-	leastFurther = mib      // of files besides the first
+	leastFurther = mib      // of files in addition to the first
 	// windowLog is for inserts for a time: each turn ends with a checkpoint, which frees it. More would only take
 	// longer to be written full of zeros at each build.
 	windowLog = 256 * mib
@@ -42,7 +42,7 @@ const (
 	settingAll = "autogrow-all-files"
 )
 
-// settable are the names of --set, in the order in which they are told, and what reads
+// settable are the names of --set, in the order in which they are reported, and what reads
 // their values.
 var settable = []struct {
 	name string
@@ -80,7 +80,7 @@ func readSettings(given map[string]string) (settings, error) {
 	return s, nil
 }
 
-// growsAll tells whether files of a filegroup grow together: if one grows alone, it takes all that comes by
+// growsAll reports whether files of a filegroup grow together: if one grows alone, it takes all that comes by
 // proportional fill, and the layout is that of one file. The article's databases grew file by file.
 func (s settings) growsAll(p filewise.Program) bool {
 	if s.growAll != nil {
@@ -130,13 +130,13 @@ func (s settings) logSize(data int64, growing bool, p filewise.Program) int64 {
 // The preallocated log of scenario dml's article, and the rows that it was for.
 const publishedLog, publishedRows = 438 * mib, 350_000
 
-// asPublished tells whether it is the article's experiment with single rows.
+// asPublished reports whether it is the article's experiment with single rows.
 func asPublished(p filewise.Program) bool {
 	published, _ := p.Vars()["Published"].(bool)
 	return published
 }
 
-// delayed tells whether commits may return before they are on the storage.
+// delayed reports whether commits may return before they are on the storage.
 func delayed(d filewise.Durability) (bool, error) {
 	switch d {
 	case filewise.DurabilityFull, "":

@@ -30,7 +30,7 @@ func (b *build) Settle(ctx context.Context) error {
 }
 
 // Cool empties the buffer pool of the build's pages. Filewise's own sessions leave the database
-// for it, the keeper's too, and come back; so what is begun is ended, whatever the context says.
+// for it, the keeper's too, and come back; so what is begun is ended, whatever the context states.
 func (b *build) Cool(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -50,14 +50,14 @@ func (b *build) Cool(ctx context.Context) error {
 	return b.steps.At(filewise.StageBuild).Of("keep").Run(ctx, b.do)
 }
 
-// cools tells whether a program takes its build offline and back, to empty the buffer pool of its
+// cools reports whether a program takes its build offline and back, to empty the buffer pool of its
 // pages or to time that.
 func cools(p filewise.Program) bool {
 	return p.Cycles || slices.ContainsFunc(p.Phases, func(p filewise.Phase) bool { return p.Cache == filewise.CacheBufferCold })
 }
 
-// mayCool refuses what would leave the build offline: SET OFFLINE wants ALTER on the database, which its owner has,
-// and SET ONLINE wants ALTER ANY DATABASE on the server ("ALTER DATABASE SET options", permissions).
+// mayCool refuses what would leave the build offline: SET OFFLINE needs ALTER on the database, which its owner has,
+// and SET ONLINE needs ALTER ANY DATABASE on the server ("ALTER DATABASE SET options", permissions).
 func (s *externalServer) mayCool(p filewise.Program) error {
 	if !cools(p) || s.may.online {
 		return nil
@@ -126,7 +126,7 @@ func (d *design) queryOf(section string) ([]string, error) {
 }
 
 // sum reads a table and returns its rows and the sum of the CRC-32 (IEEE) of
-// "id,payload" over them, as package workload wants them.
+// "id,payload" over them, as package workload needs them.
 func (b *build) sum(ctx context.Context, statement string) (n, total int64, err error) {
 	rows, err := b.inside.QueryContext(ctx, statement)
 	if err != nil {

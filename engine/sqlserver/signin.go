@@ -1,4 +1,4 @@
-// This file says how SQL Server is reached: addresses, TLS and the ways to sign in.
+// This file describes how SQL Server is reached: addresses, TLS and the ways to sign in.
 
 package sqlserver
 

@@ -33,7 +33,7 @@ func (e *examination) space(ctx context.Context) {
 	}
 }
 
-// placeOf compares the room of a directory with what is needed there. failed says why mounts are not known.
+// placeOf compares the room of a directory with what is needed there. failed explains why mounts are not known.
 func (e *examination) placeOf(check string, dir serverDir, need int64, mounts map[string]room, failed error) {
 	free, mount, ok := freeAt(mounts, dir)
 	switch {
@@ -52,7 +52,7 @@ func (e *examination) placeOf(check string, dir serverDir, need int64, mounts ma
 	}
 }
 
-// logSpace is what of the room of a volume is for logs, which the server keeps on another mount point by default.
+// logSpace returns what of the room of a volume is for logs, which the server keeps on another mount point by default.
 // Builds of all layouts are there at once if the room is that of all.
 func (e *examination) logSpace(mounts map[string]room) map[string]int64 {
 	s := e.server
@@ -88,7 +88,7 @@ func (e *examination) logSpace(mounts map[string]room) map[string]int64 {
 	return logs
 }
 
-// defaultVolume is the one whose directories are the server's own; empty: none is.
+// defaultVolume is the one whose directories are the server's own. If empty, none is.
 func (d *design) defaultVolume() string {
 	for _, v := range d.target.Volumes {
 		if v.Dir == "" {

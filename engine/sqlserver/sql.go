@@ -16,7 +16,7 @@ import (
 //go:embed sql/*.sql sql/part/*.sql
 var sqlFiles embed.FS
 
-// The SQL files: what is asked of the server, what an inspection, a script for and backups of
+// The SQL files: what is queried from the server, what an inspection, a script for and backups of
 // a user's database ask, and the others by workload.
 var (
 	sections = words.Folder(sqlFiles, completed(), template.FuncMap{"ident": ident, "literal": literal,
@@ -25,7 +25,7 @@ var (
 	applySQL, ownSQL   = sections.Apart("apply"), sections.Apart("own")
 )
 
-// words are those of workload orders.
+// words holds the words of workload orders.
 var words = orders.Words{
 	Types: map[string]string{"tiny": "int", "small": "int", "int": "int", "amount": "bigint", "limit": "bigint", "big": "bigint",
 		"null": " NULL", "char": "char(%) COLLATE Latin1_General_BIN2", "text": "varchar(%) COLLATE Latin1_General_BIN2",
@@ -34,7 +34,7 @@ var words = orders.Words{
 	Count: "COUNT_BIG", Big: "CAST(% AS bigint)", Sum: "SUM(CAST(0 AS bigint) + %)", Length: "DATALENGTH(%)",
 }
 
-// completed puts parts into a text. Where it says "-- guard", the statement stands
+// completed puts parts into a text. Where it states "-- guard", the statement stands
 // that lets a batch go on only with a database that is Filewise's; "-- others"
 // is the table of what Filewise has not made in a database: this one, or with
 // "there" that of .Name, with "model" model. What is older than the database came from model. "-- definition"
@@ -72,7 +72,7 @@ func literal(text string) string {
 	return "N'" + text + "'"
 }
 
-// vars are what the sections of a design render from.
+// vars returns what the sections of a design render from.
 func (d *design) vars() map[string]any {
 	vars := map[string]any{
 		"Name": d.name, "Mark": d.mark, "Unmarked": false,

@@ -14,7 +14,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// TestBackupsAreExamined: what Build would refuse of backups is told before anything is built, also where Windows shows
+// TestBackupsAreExamined: what Build would refuse of backups is reported before anything is built, also where Windows shows
 // a directory and not the files in it; and there is room for each layout's set that stays.
 // First contact: SQL Server 5, 6; fault 1.
 func TestBackupsAreExamined(t *testing.T) {
@@ -26,7 +26,7 @@ func TestBackupsAreExamined(t *testing.T) {
 	for name, c := range map[string]struct {
 		client, file, keep string
 		discard            bool
-		want               filewise.Status // "": nothing is said
+		want               filewise.Status // "": nothing is reported
 		says               string
 	}{
 		"on the host":      {client: "<local machine>", file: there, want: filewise.StatusOK},

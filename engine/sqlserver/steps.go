@@ -14,7 +14,7 @@ const onServer = "server"
 
 func (d *design) on() string { return "database " + d.name }
 
-// steps are what a trial does: plans print them, and builds execute them.
+// steps returns what a trial does: plans print them, and builds execute them.
 func (d *design) steps() (script.Steps, error) {
 	w := script.NewWriter(d.on(), func(section string) ([]string, error) {
 		return d.batches(section, d.ofWorker(0))
@@ -101,7 +101,7 @@ func (s stepper) load() {
 	s.Sections(filewise.StageLoad, "indexes")
 }
 
-// made stores the definitions of what was made, once there is nothing more to make. Custom SQL makes what it wants.
+// made stores the definitions of what was made, once there is nothing more to make. Custom SQL makes what it needs.
 func (s stepper) made() {
 	stage := filewise.StageBuild
 	if s.d.program.Loads() {
@@ -128,7 +128,7 @@ func (s stepper) extend() {
 	}
 }
 
-// skips tells whether this layout has no use for a section.
+// skips reports whether this layout has no use for a section.
 func (d *design) skips(section string) bool {
 	switch section {
 	case "add-files":

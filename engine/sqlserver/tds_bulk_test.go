@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// transactions are what begins and ends one, and what the server tells of that
+// transactions holds what begins and ends one, and what the server reports that
 // (ENVCHANGE, MS-TDS 2.2.7.9).
 var transactions = map[string]byte{"BEGIN TRANSACTION": 8, "COMMIT TRANSACTION": 9, "ROLLBACK TRANSACTION": 10}
 
-// changed tells the client of its transaction.
+// changed notifies the client of its transaction.
 func (r *Reply) changed(statement string) {
 	now, before := append([]byte{8}, binary.LittleEndian.AppendUint64(nil, 77)...), []byte{0}
 	if statement != "BEGIN TRANSACTION" {

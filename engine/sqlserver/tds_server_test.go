@@ -15,7 +15,7 @@ import (
 // it to. It executes no SQL, so what passes against it is proven of the adapter's logic, of
 // the driver and of the protocol, and of nothing that SQL Server itself does.
 
-// Kind says how a request came.
+// Kind describes how a request came.
 type Kind string
 
 // The kinds of requests.
@@ -25,13 +25,13 @@ const (
 	Bulk  Kind = "bulk"
 )
 
-// Request is what a client asks for.
+// Request holds what a client asks for.
 type Request struct {
 	Kind Kind
 	SQL  string
 	Args []any
 	Body []byte // of a bulk load
-	// Reset: the client took the connection from a pool anew, and all that was set
+	// Reset: the client took the connection from a pool again, and all that was set
 	// on it is gone.
 	Reset   bool
 	Session *Session
@@ -46,8 +46,8 @@ type Session struct {
 
 	conn net.Conn
 	busy sync.Mutex // a reply is being written
-	stop func()     // ends the request under way; nil: none
-	// attention is asked for and not confirmed yet.
+	stop func()     // ends the request under way. Nil means none
+	// attention is requested and not confirmed yet.
 	attention atomic.Bool
 }
 
@@ -61,7 +61,7 @@ type Handler interface {
 	// Handle writes the reply. The context ends when the client cancels; a handler
 	// that returns then is confirmed, unless it returns ErrUnconfirmed.
 	Handle(context.Context, Request, *Reply) error
-	// Closed tells that a session has ended.
+	// Closed shows that a session has ended.
 	Closed(*Session)
 }
 
@@ -104,7 +104,7 @@ func (s *Server) Received() []string {
 	return slices.Clone(s.received)
 }
 
-// Sessions are those that are connected.
+// Sessions returns the sessions that are connected.
 func (s *Server) Sessions() []*Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -250,7 +250,7 @@ func (c *Session) interrupt() (was bool) {
 	return true
 }
 
-// cancel is an attention: what runs is told to end, and its reply confirms; where
+// cancel is an attention: what runs is instructed to end, and its reply confirms; where
 // nothing runs, a reply of its own does.
 func (s *Server) cancel(c *Session) {
 	c.attention.Store(true)

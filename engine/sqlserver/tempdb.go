@@ -12,7 +12,7 @@ import (
 	"filewise"
 )
 
-// asItIs says how tempdb is compared: its files are those of the whole server.
+// asItIs describes how tempdb is compared: its files are those of the whole server.
 const asItIs = "tempdb is measured as it is: plan --sql prints the change for its owner, and compare judges the run before " +
 	"against that after"
 
@@ -72,8 +72,8 @@ const (
 	tempGrowth    = 64 * mib
 )
 
-// wanted are the number of files by cores, and their size: the largest at the server's start, whatever one of them has
-// grown to since, and all equal, as proportional fill wants them.
+// needed are the number of files by cores, and their size: the largest at the server's start, whatever one of them has
+// grown to since, and all equal, as proportional fill needs them.
 func (t tempdb) wanted() (files int, bytes int64) {
 	files, bytes = len(t.files), leastFile
 	if t.cpus > 0 {
@@ -85,7 +85,7 @@ func (t tempdb) wanted() (files int, bytes int64) {
 	return files, bytes
 }
 
-// change is what the owner would execute; Filewise never does. None: tempdb lies as it
+// change returns what the owner would execute; Filewise never does. None: tempdb lies as it
 // should.
 func (t tempdb) change(v version) []string {
 	files, bytes := t.wanted()
@@ -148,10 +148,10 @@ func (t tempdb) beside(name string) string {
 	return path.Join(at, name)
 }
 
-// perCore is how many connections a processor make sessions ask for the same pages of a file's map.
+// perCore sets how many connections a processor make sessions ask for the same pages of a file's map.
 const perCore = 2
 
-// contention tells whether so many connections work that files of tempdb can matter: only the server knows its processors.
+// contention reports whether so many connections work that files of tempdb can matter: only the server knows its processors.
 func (e *examination) contention(cpus int64) {
 	const check = "contention in tempdb"
 	n, least := int64(e.Demand.Program.Connections()), perCore*cpus
@@ -167,7 +167,7 @@ func (e *examination) contention(cpus int64) {
 	}
 }
 
-// temporary says how tempdb lies, and what its owner would change.
+// temporary describes how tempdb lies, and what its owner would change.
 func (e *examination) temporary(ctx context.Context) {
 	const check = "files of tempdb"
 	if !e.Demand.Program.Table().Temporary {

@@ -70,7 +70,7 @@ func TestTempCycle(t *testing.T) {
 	}
 }
 
-// TestTempdbContention: preflight tells whether two connections a processor of the server's work.
+// TestTempdbContention: preflight reports whether two connections a processor of the server's work.
 func TestTempdbContention(t *testing.T) {
 	for cpus, want := range map[int64]filewise.Status{1: filewise.StatusOK, 2: filewise.StatusWarning} {
 		lab := newLab(t, func(m *model) { m.cpus = cpus })

@@ -48,7 +48,7 @@ func (w *wrapped) Write(b []byte) (int, error) {
 	return len(b), err
 }
 
-// loggedIn are what a server answers whose TLS has worked.
+// loggedIn holds what a server answers whose TLS has worked.
 const loggedIn = "the login was read"
 
 // serveTLS greets one client by TLS and refuses its login.
@@ -88,7 +88,7 @@ func certificate(t *testing.T, bits int, algorithm x509.SignatureAlgorithm, nega
 		NotAfter: time.Now().Add(time.Hour), DNSNames: []string{"SSL_Self_Signed_Fallback"}, SignatureAlgorithm: algorithm}
 	der, err := x509.CreateCertificate(rand.Reader, made, made, key.Public(), key)
 	ok(t, err)
-	if negative { // no signature is looked at where any certificate is taken
+	if negative { // no signature is looked at if any certificate is taken
 		der = bytes.Replace(der, serial, append([]byte{0xEA}, serial[1:]...), 1)
 	}
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
@@ -100,7 +100,7 @@ func TestTLSMatrix(t *testing.T) {
 		bits     int
 		sign     x509.SignatureAlgorithm
 		negative bool
-		version  uint16 // the only one; 0: any
+		version  uint16 // the only one. 0 means any
 		options  map[string]string
 		remedy   string // empty: it is taken
 	}{

@@ -35,7 +35,7 @@ type sessionWait struct {
 	name    string
 }
 
-// event is a type of wait, of a kind of page: PFS, GAM, SGAM; empty: others.
+// event is a type of wait, of a kind of page: PFS, GAM, SGAM. Empty means others.
 type event struct{ name, page string }
 
 type waited struct{ ms, number float64 }
@@ -82,8 +82,8 @@ func (p *waitProbe) Read(ctx context.Context) ([]filewise.Counter, error) {
 	return p.counters(), nil
 }
 
-// moved is how much each type of wait has grown since the reading before. What fell
-// was reset meanwhile, and counts whole.
+// moved returns how much each type of wait has grown since the reading before. What fell
+// was reset in the meantime, and counts whole.
 func (p *waitProbe) moved(rows []row) map[string]waited {
 	now, moved := make(map[sessionWait]waited, len(rows)), map[string]waited{}
 	for _, r := range rows {

@@ -9,7 +9,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// The names of what Filewise makes in a database, besides those that have a number
+// The names of what Filewise makes in a database, in addition to those that have a number
 // at their end; see sql/part/others.sql.
 var (
 	proceduresMade = []string{"fw_inserts", "fw_insert", "fw_select", "fw_update", "fw_delete",
@@ -47,7 +47,7 @@ func literals(all []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// loaded are the tables that are loaded in bulk; none: the workload loads none.
+// loaded are the tables that are loaded in bulk. If none, the workload loads none.
 func (d *design) loaded() []string {
 	var names []string
 	for _, t := range d.program.Tables {

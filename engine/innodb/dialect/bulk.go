@@ -36,7 +36,7 @@ type Bulk struct {
 	infile bool // the server's local_infile
 }
 
-// NewBulk is the loader of a program's tables; nil where there is nothing to load.
+// NewBulk is the loader of a program's tables; nil if there is nothing to load.
 func NewBulk(h Host, s Schema, unlogged bool) filewise.BulkLoader {
 	if !s.Program.Loads() {
 		return nil
@@ -100,7 +100,7 @@ func (b *Bulk) finish(ctx context.Context, conn *sql.Conn, t Table) error {
 	return tableOK(ctx, conn, b.Schema.analyze(t))
 }
 
-// tableOK executes a statement that maintains a table, whose rows say how that
+// tableOK executes a statement that maintains a table, whose rows describe how that
 // went: ANALYZE, CHECK.
 func tableOK(ctx context.Context, conn *sql.Conn, statement string) error {
 	rows, err := sqlrows.Query(ctx, conn, statement)
@@ -224,7 +224,7 @@ func (b *Bulk) sendInserts(ctx context.Context, conn *sql.Conn, t filewise.Table
 var infiles atomic.Int64
 
 // loadData is the statement that reads a stream of the client's. Texts of ASCII are in the
-// columns' character set already: said to be binary, they are not converted.
+// columns' character set already: stated to be binary, they are not converted.
 func loadData(table, stream string, columns []string, ascii bool) string {
 	set := "utf8mb4"
 	if ascii {

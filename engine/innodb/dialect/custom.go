@@ -139,7 +139,7 @@ func (o *customSession) Run(s *customsql.Statement, values []any) error {
 // Begin begins a transaction.
 func (o *customSession) Begin(bool) error { return o.control("START TRANSACTION") }
 
-// Commit commits it, but not when it was told to end: MariaDB may have skipped a DELETE
+// Commit commits it, but not when it was instructed to end: MariaDB may have skipped a DELETE
 // for that without a word, as found has it.
 func (o *customSession) Commit() error {
 	if o.Ending() {
@@ -181,7 +181,7 @@ type churn struct {
 	drop       string
 }
 
-// newChurn is nil where the program has no tables that are created and dropped.
+// newChurn is nil if the program has no tables that are created and dropped.
 func (s Schema) newChurn() (*churn, error) {
 	if !s.Program.Churns() {
 		return nil, nil

@@ -10,7 +10,7 @@ import (
 	"filewise"
 )
 
-// Design is what a layout comes to on a server, whosever it is: tables and their files.
+// Design holds what a layout comes to on a server, whosever it is: tables and their files.
 type Design struct {
 	Schema
 	Product  *Product
@@ -21,8 +21,8 @@ type Design struct {
 	Later    []File // those that Extend adds
 	Warnings []filewise.Warning
 	parted   bool // tables have partitions
-	// Place says what file i of the layout is, that of a table or partition, and the
-	// directory that DATA DIRECTORY names for it; empty: the server's own place.
+	// Place describes what file i of the layout is, that of a table or partition, and the
+	// directory that DATA DIRECTORY names for it. Empty means the server's own place.
 	Place func(i int, name string) (f File, directory string)
 }
 

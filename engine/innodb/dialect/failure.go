@@ -102,7 +102,7 @@ func classOf(err error) filewise.Class {
 	return filewise.ClassOther
 }
 
-// interrupted: the server ended a statement because it was told to.
+// interrupted: the server ended a statement because it was instructed to.
 func interrupted(err error) bool { return is(err, ErrInterrupted) }
 
 // is tells an error of the server by its number.

@@ -8,14 +8,14 @@ import (
 	"os"
 )
 
-// Rows says how much room the rows of a table take.
+// Rows describes how much room the rows of a table take.
 type Rows struct {
 	PageSize int64
-	Payload  int64 // bytes of the one column besides a BIGINT key
+	Payload  int64 // bytes of the one column in addition to a BIGINT key
 	Keys     Keys
 }
 
-// Keys says in which order the keys of one tree come.
+// Keys states in which order the keys of one tree come.
 type Keys int
 
 // The orders of keys.
@@ -72,7 +72,7 @@ func (r Rows) BytesPerRow() float64 {
 	return page/max(perPage, 1)/fillOf[r.Keys] + external
 }
 
-// Whole is how many rows fit into room bytes.
+// Whole returns how many rows fit into room bytes.
 func (r Rows) Whole(room float64) int64 {
 	if room <= 0 {
 		return 0
@@ -84,12 +84,12 @@ func (r Rows) Whole(room float64) int64 {
 	return int64(n)
 }
 
-// SystemBase is what a new instance itself takes of its system tablespace, in
+// SystemBase returns what a new instance itself takes of its system tablespace, in
 // bytes: its own part, and the segments of tables tables, some 48 KiB for each but
 // the first (measured on MariaDB 10.11).
 func SystemBase(own int64, tables int) int64 { return own + int64(tables)*64<<10 }
 
-// Room is what rows take of a system tablespace when its first bytes bytes are
+// Room returns what rows take of a system tablespace when its first bytes bytes are
 // filled, give or take some MiB: the rest is InnoDB's own, and of each table's
 // extents some are reserved and not filled. Measured on MariaDB 10.11.
 func Room(bytes, own int64, tables int) int64 {
@@ -106,7 +106,7 @@ const (
 	xdesBitmap   = 24 // within a descriptor
 )
 
-// Use says how a tablespace uses its files.
+// Use describes how a tablespace uses its files.
 type Use struct {
 	Used []int64 // bytes of pages in use, by file
 	Size int64   // bytes of the tablespace by its own account

@@ -24,7 +24,7 @@ func flushByLimitSQL() []string {
 	return filewise.Each(flushLimits, func(f filewise.Fact) string { return "SET GLOBAL " + f.Name + " = " + f.Value })
 }
 
-// flushPoll is how often it is looked whether all is written.
+// flushPoll sets how often it is looked whether all is written.
 const flushPoll = 5 * time.Millisecond
 
 // FlushByLimit has the page cleaner write every dirty page, through the doublewrite files: it

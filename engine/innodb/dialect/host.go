@@ -27,8 +27,8 @@ type Link struct {
 	// Explain adds to an error of talking to the server what it means and what can
 	// be done; it hides secrets. nil stays nil.
 	Explain func(error) error
-	// Alive says why the server that the link was made to is gone; nil: it is not,
-	// or nobody can tell.
+	// Alive explains why the server that the link was made to is gone. If nil, it is not,
+	// or no one can tell.
 	Alive func() error
 	// Busy returns how many of the server's threads run or wait for a device; nil of a server elsewhere.
 	Busy func() (int, error)

@@ -19,7 +19,7 @@ type Instruments struct {
 	// File is the path of a file as Observe has it, and its role; ok is false of
 	// files that do not belong to the build or its logs.
 	File func(path string) (name string, role filewise.Role, ok bool)
-	// Redo is the path of the redo log as Observe has it; empty: it is not known, or
+	// Redo is the path of the redo log as Observe has it. If empty, it is not known, or
 	// is counted by File.
 	Redo string
 
@@ -35,7 +35,7 @@ func (i *Instruments) Probes() []filewise.Probe {
 	}
 }
 
-// Probes are those of any server: the counters that its release has, of the whole server
+// Probes returns the probes of any server: the counters that its release has, of the whole server
 // since its start, by the product's name; what sessions in a database wait for; and what
 // InnoDB adds up itself.
 func Probes(host Host, p *Product, database string) []filewise.Probe {
@@ -122,7 +122,7 @@ func (i *Instruments) sessionIO(ctx context.Context, db *sql.DB, seconds float64
 	return dataIO(reading, written), nil
 }
 
-// readingTime is how long data files were read, s; no more than the sessions' all.
+// readingTime returns how long data files were read, s; no more than the sessions' all.
 func readingTime(ctx context.Context, db *sql.DB, all float64) (s float64, err error) {
 	err = db.QueryRowContext(ctx,
 		"SELECT COALESCE(SUM(SUM_TIMER_READ), 0) FROM performance_schema.file_summary_by_event_name WHERE EVENT_NAME = '"+DataFileIO+"'").Scan(&s)
@@ -180,7 +180,7 @@ func (i *Instruments) background(ctx context.Context, db *sql.DB) ([]filewise.Co
 	return all, nil
 }
 
-// classOfInstrument is the class of an instrument; empty: it is benign, or part of
+// classOfInstrument is the class of an instrument. If empty, it is benign, or part of
 // another (docs/waits.md).
 func classOfInstrument(name string) filewise.WaitClass {
 	has := func(parts ...string) bool {
@@ -273,7 +273,7 @@ func (i *Instruments) redo(ctx context.Context, db *sql.DB) ([]filewise.Counter,
 	return all, nil
 }
 
-// Instrumented says why performance_schema of a server is of no use here; nil: it
+// Instrumented explains why performance_schema of a server is of no use here. If nil, it
 // counts I/O by file.
 func Instrumented(ctx context.Context, db *sql.DB) error {
 	var on bool

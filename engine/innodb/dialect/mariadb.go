@@ -13,14 +13,14 @@ import (
 	"filewise/host/machine"
 )
 
-// MariaDB is what MariaDB does in its own way.
+// MariaDB holds what MariaDB does in its own way.
 var MariaDB = &Product{
 	Name: "mariadb", Title: "MariaDB",
 	// A trial fills the files, and every commit is synced twice (those that commit
 	// at once share a sync): with rows of 600 bytes some 4 s on two cores and an
 	// SSD, so that several blocks of five layouts fit into four minutes.
 	// With fewer than 56 MiB the first of 16 files would be larger than the others
-	// (InnoDB wants 3 MiB of it), or a file would grow while it is measured.
+	// (InnoDB needs 3 MiB of it), or a file would grow while it is measured.
 	Bytes: 56 * MiB, RowBytes: 600, Budget: 4 * time.Minute,
 	// A thread copies whole files: of partitioned tables there are several to begin with.
 	BackupKinds: []filewise.Kind{filewise.KindPartitions, filewise.KindPerTable, filewise.KindSystem},

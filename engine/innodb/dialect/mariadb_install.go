@@ -23,7 +23,7 @@ func findMariaDB(ctx context.Context, bin string) (Install, error) {
 	return in, err
 }
 
-// find looks for a server whose version is accepted. Its tree is told to the server where
+// find looks for a server whose version is accepted. Its tree is passed to the server where
 // it is not the distribution's: messages and character sets lie there.
 func find(ctx context.Context, b server.Binary, bin string, is func(Version, string) error) (in Install, err error) {
 	in.Binary, err = b.FindWhere(bin, func(path string) error {

@@ -10,7 +10,7 @@ import (
 	"filewise/engine/internal/server"
 )
 
-// MySQL is what MySQL does in its own way.
+// MySQL holds what MySQL does in its own way.
 var MySQL = &Product{
 	Name: "mysql", Title: "MySQL",
 	// Every commit is synced three times, in two logs: with rows of 3000 bytes a trial
@@ -46,7 +46,7 @@ var MySQL = &Product{
 		Settings: []filewise.Fact{
 			{Name: "innodb_flush_method", Value: "O_DIRECT"},    // as MariaDB has it: past the system's cache
 			{Name: "innodb_dedicated_server", Value: "OFF"},     // it would size pool and redo log by the machine's memory
-			{Name: "performance_schema_error_size", Value: "0"}, // 33 MiB for what nobody reads
+			{Name: "performance_schema_error_size", Value: "0"}, // 33 MiB for what no one reads
 			{Name: "mysqlx", Value: "OFF"},                      // a second protocol with a port and a socket of its own
 			// No connection is encrypted: there is only the socket.
 			{Name: "auto_generate_certs", Value: "OFF"},

@@ -44,7 +44,7 @@ func DataDirectory(dir string) string {
 	return " DATA DIRECTORY = " + Literal(dir)
 }
 
-// WarnPartitions is what a layout of so many partitions means for the program; an
+// WarnPartitions returns what a layout of so many partitions means for the program; an
 // error that wraps filewise.ErrUnsupported where it cannot be.
 func (s Schema) WarnPartitions(n int) ([]filewise.Warning, error) {
 	if err := CheckPartitions(n); err != nil {

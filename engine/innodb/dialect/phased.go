@@ -8,7 +8,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// Grows says whether the loaded data grow while they are measured.
+// Grows reports whether the loaded data grow while they are measured.
 func (s Schema) Grows() bool { return s.Program.Loads() && !s.Program.ReadOnly }
 
 // tableOfData is the name of the table for a workload's own: everything in a
@@ -16,7 +16,7 @@ func (s Schema) Grows() bool { return s.Program.Loads() && !s.Program.ReadOnly }
 func tableOfData(table string) string { return "fw_" + table }
 
 // LoadedTable marks the batches that are loaded; where tables have files of their
-// own it has one besides those of the layout.
+// own it has one in addition to those of the layout.
 const LoadedTable = "fw_loaded"
 
 // LoadedFile is that file's name.
@@ -56,8 +56,8 @@ func (s Schema) checkTables(files int) error {
 	return nil
 }
 
-// ManyFiles says what several partitions mean for the workload's tables, where
-// they mean more than the layout's name says; nil: nothing.
+// ManyFiles describes what several partitions mean for the workload's tables, where
+// they mean more than the layout's name states. Nil means nothing.
 func (s Schema) ManyFiles(partitions int) []filewise.Warning {
 	switch n := len(s.Tables); {
 	case partitions < 2:
@@ -104,8 +104,8 @@ func (s Schema) oneIfAny(section string, t Table) (string, error) {
 	return all[0], nil
 }
 
-// Bytes is what the program's tables take of their tablespaces once they are
-// full, indexes included; 0: that depends on the work. An ordered load leaves pages
+// Bytes returns what the program's tables take of their tablespaces once they are
+// full, indexes included. 0 means that depends on the work. An ordered load leaves pages
 // as full as ascending keys do, and indexes are built from sorted keys; data
 // that grew have pages that were split. Measured on both servers: give or take 3 %.
 func (s Schema) Bytes(pageSize int64) int64 {
@@ -132,14 +132,14 @@ func (s Schema) Bytes(pageSize int64) int64 {
 	return 0
 }
 
-// grownRoom is how much more room rows take whose keys came in another order, evenly
+// grownRoom sets how much more room rows take whose keys came in another order, evenly
 // spread: pages were split. Measured on both servers.
 const grownRoom = 1.22
 
 // fragText is the average of a name and an address together, in bytes.
 const fragText = 60 + 260
 
-// shardPartitions says what partitions mean for tables whose rows belong together.
+// shardPartitions describes what partitions mean for tables whose rows belong together.
 func (s Schema) shardPartitions(tables, partitions int) []filewise.Warning {
 	by, byNumber := s.Program.Sharding, ""
 	for _, t := range s.Program.Tables {
@@ -163,13 +163,13 @@ func (s Schema) shardPartitions(tables, partitions int) []filewise.Warning {
 	return all
 }
 
-// sizes are those of workload orders; of others, none.
+// sizes returns the sizes of workload orders; of others, none.
 func (s Schema) sizes() workload.OrdersSizes {
 	n, _ := s.Program.Params.(workload.OrdersSizes)
 	return n
 }
 
-// WarnChurn says of kinds whose tables have files of their own what tables that
+// WarnChurn states of kinds whose tables have files of their own what tables that
 // come and go have to do with the layout: nothing.
 func (s Schema) WarnChurn() []filewise.Warning {
 	if !s.Program.Churns() {
@@ -182,7 +182,7 @@ func (s Schema) WarnChurn() []filewise.Warning {
 	}}
 }
 
-// ordersBytes is what the loaded tables of orders take, indexes included, by the
+// ordersBytes returns what the loaded tables of orders take, indexes included, by the
 // mean lengths of their columns (clause 1.3.1). Measured on both servers: give or
 // take 5 %.
 func (s Schema) ordersBytes(pageSize int64) int64 {

@@ -24,7 +24,7 @@ func TestPositional(t *testing.T) {
 	}
 }
 
-// programs are those of the workloads of several phases.
+// programs returns the programs of the workloads of several phases.
 func programs(t *testing.T) map[string]filewise.Program {
 	t.Helper()
 	all := map[string]filewise.Program{}
@@ -55,7 +55,7 @@ func programs(t *testing.T) map[string]filewise.Program {
 	return all
 }
 
-// Every section renders, and says what a trial does: as many measured statements
+// Every section renders, and describes what a trial does: as many measured statements
 // as there are phases that have one.
 func TestSteps(t *testing.T) {
 	all := programs(t)

@@ -9,7 +9,7 @@ import (
 	"filewise"
 )
 
-// Product is what sets MariaDB and MySQL apart.
+// Product holds what sets MariaDB and MySQL apart.
 type Product struct {
 	Name, Title string // "mariadb", "MariaDB"
 
@@ -24,27 +24,27 @@ type Product struct {
 
 	Files   Files
 	Managed Managed
-	// External is what matters of a server that is somebody else's.
+	// External holds what matters of a server that is another user's.
 	External External
 
 	// LogEnd, LogCheckpoint and LogRoom are the status variables of the redo log's end,
 	// its last checkpoint and its size, in bytes.
 	LogEnd, LogCheckpoint, LogRoom string
-	// NoTemp says why temporary tables do not lie in the files of
-	// innodb_temp_data_file_path; empty: they do.
+	// NoTemp explains why temporary tables do not lie in the files of
+	// innodb_temp_data_file_path. If empty, they do.
 	NoTemp string
-	// Understands are engines whose custom SQL it takes where it is given none of its own.
+	// Understands are engines whose custom SQL it takes if it is given none of its own.
 	Understands []string
 }
 
 // Managed is how a server is installed, created, started and settled by Filewise.
 type Managed struct {
-	Binary string // for plans that are made where it is not installed
+	Binary string // for plans that are made if it is not installed
 	Remedy string // how it is installed
 	// Find looks for an installed server that can be started, in the user's
 	// directory or the machine's. Errors have code preflight.
 	Find func(ctx context.Context, bin string) (Install, error)
-	// Create says how the server is run once to create a data directory with one
+	// Create describes how the server is run once to create a data directory with one
 	// account, root, that only the password opens.
 	Create func(in Install, password string) (Creation, error)
 	// Checkpoint writes every dirty page. It returns for how long nothing was written before the
@@ -52,12 +52,12 @@ type Managed struct {
 	Checkpoint    func(context.Context, *sql.DB) (idle time.Duration, err error)
 	CheckpointSQL []string
 	// BackupTool looks for the product's own program for backups of its files, in the
-	// user's directory or the machine's; nil: there is none.
+	// user's directory or the machine's. If nil, there is none.
 	BackupTool func(bin string) (string, error)
 	// LeastMemory is that in which the server works, in bytes: less its buffer pool it took
 	// 90 MiB (MariaDB 10.11) and 130 MiB (MySQL 8.0) with 16 connections.
 	LeastMemory int64
-	// Templates says that a data directory takes so long to create that further ones
+	// Templates states that a data directory takes so long to create that further ones
 	// of the same layout come from an image of the first.
 	Templates bool
 
@@ -65,21 +65,21 @@ type Managed struct {
 	Redo     string // the setting of the redo log's size in bytes
 	Settings []filewise.Fact
 	// Binlog are settings of a binary log that keeps all of its files, and ResetBinlog
-	// begins it anew.
+	// begins it again.
 	Binlog      []filewise.Fact
 	ResetBinlog string
-	// Args are what else keeps the server to itself and its files together; it is
+	// Args returns what else keeps the server to itself and its files together; it is
 	// given the data directory and the build's directories. May be nil.
 	Args     func(dataDir string, dirs []string) []string
-	FullNote string // says in reports what durability full does
+	FullNote string // states in reports what durability full does
 }
 
 // Install is an installed server.
 type Install struct {
 	Binary  string
-	Base    string   // its tree, where that must be told on the command line; else empty
+	Base    string   // its tree, if the command line must give it; else empty
 	Version string   // "10.11.19-MariaDB-0+deb12u1"
-	Scripts []string // SQL that creates the system tables, where the binary has it not
+	Scripts []string // SQL that creates the system tables, if the binary has it not
 }
 
 // Creation is how a data directory is created.
@@ -94,23 +94,23 @@ type Files struct {
 	Unreadable      string   // characters of a path that the server does not take as they are
 	Partition       string   // between a table's and a partition's name
 	EmptyTablePages int64    // of the file of an empty table
-	Redo            string   // in the directory of the log: what a script says
+	Redo            string   // in the directory of the log: what a script states
 	RedoPattern     string   // there: the files
 	System          []string // patterns of the server's own files in its data directory
 	EmptyBinlog     int64    // bytes of a binary log without transactions
 	// BinlogPerRow and BinlogPerCommit are what the binary log has of a row and of a
-	// transaction besides the payload, at most, in bytes.
+	// transaction in addition to the payload, at most, in bytes.
 	BinlogPerRow, BinlogPerCommit int64
-	// SystemBytes is what a new server has in its system tablespace before any table.
+	// SystemBytes holds what a new server has in its system tablespace before any table.
 	SystemBytes int64
-	// Room is what a server needs besides data files, redo and binary log, in bytes.
+	// Room holds what a server needs in addition to data files, redo and binary log, in bytes.
 	Room int64
 	// Of is the query for name, path, size and allocated size of all files of tables,
 	// to which a WHERE on their NAME is added; it needs the right PROCESS.
 	Of string
 }
 
-// External is how a server that is somebody else's is talked to.
+// External is how a server that is another user's is talked to.
 type External struct {
 	Oldest [2]int // release that Filewise knows
 	// Session are the variables that every connection to a server of a release sets, as
@@ -120,23 +120,23 @@ type External struct {
 	// Comments: a database has a comment, so that it is marked as it is created;
 	// without, a table carries the mark.
 	Comments bool
-	// FlushRight is what FLUSH TABLES … FOR EXPORT needs besides LOCK TABLES.
+	// FlushRight holds what FLUSH TABLES … FOR EXPORT needs in addition to LOCK TABLES.
 	FlushRight string
-	// IdleSetting is the setting at 0 of which an idle server writes nothing; empty:
+	// IdleSetting is the setting at 0 of which an idle server writes nothing. If empty,
 	// there is none.
 	IdleSetting string
 	// Directories: the directories of tables are limited by innodb_directories, and
 	// need the right FILE.
 	Directories bool
-	// SharedCommits says of a server without a binary log, where durability is full,
-	// that commits within a call share one wait; empty: they do not.
+	// SharedCommits states of a server without a binary log, where durability is full,
+	// that commits within a call share one wait. If empty, they do not.
 	SharedCommits string
 }
 
 // Products are both of them.
 func Products() []*Product { return []*Product{MariaDB, MySQL} }
 
-// sessionVariables are those of both products, against whatever the server's
+// sessionVariables returns the variables of both products, against whatever the server's
 // defaults are, and more.
 func sessionVariables(more map[string]string) map[string]string {
 	all := map[string]string{
@@ -155,7 +155,7 @@ func sessionVariables(more map[string]string) map[string]string {
 	return all
 }
 
-// SQLMode is that of sessions on external servers, as an SQL expression.
+// SQLMode holds the mode of sessions on external servers, as an SQL expression.
 const SQLMode = "'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'"
 
 // Telling are the settings that decide what is measured, for reports; those of one

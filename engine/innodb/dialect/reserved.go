@@ -55,12 +55,12 @@ var reserved = []struct {
 var harmless = []string{"STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "ERROR_FOR_DIVISION_BY_ZERO", "NO_ENGINE_SUBSTITUTION", "NO_ZERO_DATE",
 	"NO_ZERO_IN_DATE", "ALLOW_INVALID_DATES", "NO_AUTO_VALUE_ON_ZERO", "PAD_CHAR_TO_FULL_LENGTH", "NO_AUTO_CREATE_USER"}
 
-// Modes are those of an sql_mode.
+// Modes returns the modes of an sql_mode.
 func Modes(value string) []string {
 	return strings.FieldsFunc(strings.ToUpper(value), func(c rune) bool { return c == ',' || c == ' ' })
 }
 
-// Harmless tells whether a managed server may have a mode.
+// Harmless reports whether a managed server may have a mode.
 func Harmless(mode string) bool { return slices.Contains(harmless, mode) }
 
 // CheckSettings refuses user settings that a managed server must not have. The
@@ -100,7 +100,7 @@ func checkSetting(name, value string) error {
 	return nil
 }
 
-// reservedWhy says why a setting is reserved; empty: it is not. Servers take any
+// reservedWhy explains why a setting is reserved. If empty, it is not. Servers take any
 // unambiguous beginning of an option's name, and several prefixes before it.
 func reservedWhy(name string) string {
 	n := strings.ReplaceAll(strings.ToLower(name), "_", "-")

@@ -89,7 +89,7 @@ func tablesOf(l filewise.Layout, p filewise.Program) []Table {
 	return tables
 }
 
-// TableOf is the table of a worker: where there are fewer than workers, they take
+// TableOf is the table of a worker: if there are fewer than workers, they take
 // turns.
 func (s Schema) TableOf(worker int) Table { return s.Tables[worker%len(s.Tables)] }
 
@@ -140,7 +140,7 @@ func payloadType(n int64) string {
 	return "MEDIUMTEXT"
 }
 
-// Create is what creates the tables and procedures in the database.
+// Create returns what creates the tables and procedures in the database.
 func (s Schema) Create() ([]string, error) {
 	if s.Program.Custom != nil {
 		return s.customSetup()
@@ -170,7 +170,7 @@ func (s Schema) afterLoad(t Table) ([]string, error) {
 	return s.ifAny(SectionIndexes, t)
 }
 
-// procedures are those that loop on the server: of each table, or of each
+// procedures returns the procedures that loop on the server: of each table, or of each
 // operation.
 func (s Schema) procedures() ([]string, error) {
 	var all []string

@@ -46,7 +46,7 @@ func (s Schema) WriteLoad(w *script.Writer, on string) {
 	}
 }
 
-// WriteWork writes what a trial executes on the loaded server besides settling and
+// WriteWork writes what a trial executes on the loaded server in addition to settling and
 // dropping: sessions, phases and check.
 func (s Schema) WriteWork(w *script.Writer, on string) {
 	if s.Program.Custom != nil {

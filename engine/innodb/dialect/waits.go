@@ -36,7 +36,7 @@ const (
 	fewFree = 64
 )
 
-// addFlushing adds the sessions that InnoDB has wait for its page cleaner, of which no server tells: those without a
+// addFlushing adds the sessions that InnoDB has wait for its page cleaner, of which no server reports: those without a
 // state of waiting, less those that wait for rows and threads that run or wait for a device.
 func addFlushing(ctx context.Context, link Link, silent int, seen sampling.Seen) error {
 	busy, err := link.Busy()
@@ -101,7 +101,7 @@ func look(ctx context.Context, db *sql.DB, database string) (seen sampling.Seen,
 }
 
 // classOfState is the class of a state of a session (“Thread States” of both
-// manuals); empty: it works, or nobody can tell. A session that commits does
+// manuals). If empty, it works, or no one can tell. A session that commits does
 // nothing but write and sync logs, or wait for who does that for the group.
 func classOfState(state string) filewise.WaitClass {
 	state = strings.ToLower(state)

@@ -92,7 +92,7 @@ func (s *server) able(l filewise.Layout) error {
 	return s.checkDirectories(directories(s.target, l))
 }
 
-// Link is the server; it cannot be told whether it lives but by asking.
+// Link is the server. Only asking it shows whether it lives.
 func (b *build) Link() (dialect.Link, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -150,11 +150,11 @@ func (b *build) Extend(ctx context.Context) error {
 	return nil
 }
 
-// databaseRoom is what a database takes besides its rows, on each volume: undo, the
+// databaseRoom holds what a database takes in addition to its rows, on each volume: undo, the
 // redo log as far as it grows, temporary tables.
 const databaseRoom = 32 * dialect.MiB
 
-// Script says what a build would create and execute. It connects to nothing.
+// Script describes what a build would create and execute. It connects to nothing.
 func (d Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
 	if t.Address == nil {
 		return filewise.Script{}, filewise.Errorf(filewise.CodeInternal, "", "a target without an address")
@@ -173,7 +173,7 @@ func (d Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program)
 	return filewise.Script{Files: dialect.Asked(g.All()), Warnings: g.Warnings, Space: space(g), Steps: all.Plan(nil)}, err
 }
 
-// steps are those of a trial, on a database that is marked with a text.
+// steps returns the steps of a trial, on a database that is marked with a text.
 func steps(g *dialect.Design, text string) (script.Steps, error) {
 	on := g.Target.Address.String()
 	w := g.Writer(on)

@@ -36,9 +36,9 @@ type watcher struct {
 	*server
 	database string
 	in       *sql.DB           // in the database; db is in none, so that what it asks is not counted there
-	foreign  map[string]string // a foreign key of each table that has one, or is referred to; nil: not read
+	foreign  map[string]string // a foreign key of each table that has one, or is referred to. Nil means not read
 	unread   error             // why they could not be read
-	listed   []string          // names of the tables; nil: not read
+	listed   []string          // names of the tables. Nil means not read
 }
 
 func (w *watcher) Server() string { return w.product.Title + " " + w.version }
@@ -157,11 +157,11 @@ func parameters(s filewise.Shape) string {
 
 var geometry = regexp.MustCompile(`(?i)From(Text|WKB|GeoJSON)\b`)
 
-// writing tells that a statement was refused because it writes: ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION,
+// writing shows that a statement was refused because it writes: ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION,
 // or the account has no right to, ER_TABLEACCESS_DENIED, ER_COLUMNACCESS_DENIED.
 func writing(n uint16) bool { return n == 1792 || n == 1142 || n == 1143 }
 
-// Table tells of a table and its columns: by the catalogue, the ends of indexes, and a few
+// Table reports a table and its columns: by the catalogue, the ends of indexes, and a few
 // rows from both ends of the table.
 func (w *watcher) Table(ctx context.Context, name string, withhold func(string) bool) (filewise.TableFacts, error) {
 	t, err := w.table(ctx, name)
@@ -270,7 +270,7 @@ func (w *watcher) foreignKey(ctx context.Context, table string) (string, error) 
 	return w.foreign[table], w.unread
 }
 
-// checks notes which columns a CHECK names. MariaDB's JSON is a text of which one says that it is valid.
+// checks notes which columns a CHECK names. MariaDB's JSON is a text of which one states that it is valid.
 func (w *watcher) checks(ctx context.Context, t *filewise.TableFacts, kind string) error {
 	if kind != "BASE TABLE" {
 		return nil
@@ -291,7 +291,7 @@ func (w *watcher) checks(ctx context.Context, t *filewise.TableFacts, kind strin
 	return err
 }
 
-// labels are those of an ENUM or a SET, by its type.
+// labels returns the labels of an ENUM or a SET, by its type.
 func labels(said string) (all []string) {
 	for _, m := range label.FindAllStringSubmatch(said, -1) {
 		all = append(all, strings.ReplaceAll(m[1], "''", "'"))
@@ -380,11 +380,11 @@ var kinds = customsql.Kinds{filewise.TypeWhole: "tinyint smallint mediumint int 
 	filewise.TypeText: "char varchar tinytext text mediumtext longtext enum set binary varbinary tinyblob blob mediumblob longblob",
 	filewise.TypeUUID: "uuid", filewise.TypeTime: "date datetime timestamp", filewise.TypeJSON: "json"}
 
-// rawBytes are the types of which no value is asked for: none can stand in a study, and it may be a token.
+// rawBytes are the types of which no value is requested: none can stand in a study, and it may be a token.
 var rawBytes = regexp.MustCompile(`binary|blob`)
 
-// sampled is how many rows of each end of a table are looked at, and common how many of
-// its values are told.
+// sampled sets how many rows of each end of a table are looked at, and common how many of
+// its values are reported.
 const sampled, common = 5000, 50
 
 // sample asks for a column's range, lengths and frequencies; withheld, for lengths alone.

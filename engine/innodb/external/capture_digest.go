@@ -62,7 +62,7 @@ const readSample = "SELECT COALESCE(QUERY_SAMPLE_TEXT, '') FROM performance_sche
 	"WHERE SCHEMA_NAME = ? AND DIGEST = ?"
 
 // sampled takes, in the place of a digest that leaves out values in two places, a statement that the server keeps of it:
-// that tells how many there were in each. MariaDB keeps none, nor one that is cut.
+// that describes how many there were in each. MariaDB keeps none, nor one that is cut.
 func (w *watcher) sampled(ctx context.Context, all []filewise.CountedStatement) {
 	if w.product != dialect.MySQL {
 		return
@@ -85,7 +85,7 @@ func (w *watcher) sampled(ctx context.Context, all []filewise.CountedStatement) 
 const readBodies = "SELECT ACTION_STATEMENT FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = ? UNION ALL " +
 	"SELECT COALESCE(ROUTINE_DEFINITION, '') FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = ?"
 
-// shortest is what a digest has at least that is looked for in routines: BEGIN stands in most.
+// shortest holds what a digest has at least that is looked for in routines: BEGIN stands in most.
 const shortest = 20
 
 // outer leaves out what triggers and routines execute, which is within the time of the statements that call them. A digest

@@ -15,7 +15,7 @@ import (
 	"filewise/engine/internal/dumpfile"
 )
 
-// commands are those of the general log that are known without a time before them.
+// commands holds the commands of the general log that are known without a time before them.
 var commands = map[string]bool{}
 
 func init() {
@@ -26,10 +26,10 @@ func init() {
 	}
 }
 
-// timed is what stands before the first tab, and a command: with a time any command is known.
+// timed holds what stands before the first tab, and a command: with a time any command is known.
 var timed = regexp.MustCompile(`^(?:\d{6} [ \d]\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+)\t[A-Z][A-Za-z_ ]*$`)
 
-// generalLine reads a line of the general log: time, session, command, text. MariaDB leaves the time out where it is that of
+// generalLine reads a line of the general log: time, session, command, text. MariaDB leaves the time out if it is that of
 // the line before.
 func generalLine(line string) (at, session, command, text string, ok bool) {
 	at, rest, ok := strings.Cut(line, "\t")
@@ -45,7 +45,7 @@ func generalLine(line string) (at, session, command, text string, ok bool) {
 	return at, rest[:n], command, text, commands[command] || timed.MatchString(at+"\t"+command)
 }
 
-// digits is how many a text begins with.
+// digits returns how many a text begins with.
 func digits(text string) (n int) {
 	for n < len(text) && text[n] >= '0' && text[n] <= '9' {
 		n++
@@ -53,7 +53,7 @@ func digits(text string) (n int) {
 	return n
 }
 
-// A server's head, at a log's begin and wherever it has started or opened the log anew, has lines of three kinds.
+// A server's head, at a log's begin and wherever it has started or opened the log again, has lines of three kinds.
 var (
 	headFirst = regexp.MustCompile(`(?:mysqld|mariadbd)\S*, Version: `)
 	headNext  = regexp.MustCompile(`^(?:Tcp port: |TCP Port: |Time\s+Id\s+Command\s+Argument)`)

@@ -42,7 +42,7 @@ func (w *watcher) Settings(ctx context.Context, sessions map[string]string) (map
 	return all, nil
 }
 
-// folds tells that names of tables are the same whatever their case.
+// folds shows that names of tables are the same whatever their case.
 func (w *watcher) folds() bool {
 	v, ok := w.vars["lower_case_table_names"]
 	return ok && v != "0"

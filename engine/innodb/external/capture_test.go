@@ -107,7 +107,7 @@ func testCapture(t *testing.T, b bench) {
 	}
 }
 
-// Names are folded where the server does, and modes that decide which values are taken go into the study.
+// Names are folded if the server does, and modes that decide which values are taken go into the study.
 func TestSettingsOfADatabase(t *testing.T) {
 	s := servertest.Start(t, servertest.MariaDB, "--lower-case-table-names=1", "--sql-mode=NO_ZERO_DATE,ANSI_QUOTES,ALLOW_INVALID_DATES")
 	b := bench{products()[0], s, ""}
@@ -224,7 +224,7 @@ func oddlyNamed(t *testing.T, b bench) {
 // placing are the lines of a general log that tell a session's database.
 var placing = regexp.MustCompile(`(?m)^.*(Connect|Init DB|USE ).*\n`)
 
-// parented: a column names the parent that holds its values, or the labels of its type; one with a CHECK says so.
+// parented: a column names the parent that holds its values, or the labels of its type; one with a CHECK is marked.
 func parented(t *testing.T, b bench) {
 	b.Exec(t, "CREATE TABLE theirshop.parts (id INT PRIMARY KEY, g INT AS (id), `of` BIGINT, e SET('a','b''c'), j JSON, "+
 		"n INT CHECK (n > 2), FOREIGN KEY (`of`) REFERENCES theirshop.orders (id), UNIQUE (n, id))",

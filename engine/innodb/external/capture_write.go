@@ -11,7 +11,7 @@ import (
 	"filewise/engine/innodb/dialect"
 )
 
-// Numbers of errors that tell that something a statement names is not there.
+// Numbers of errors that show that something a statement names is not there.
 var missing = []uint16{1054, 1146, 1305} // ER_BAD_FIELD_ERROR, ER_NO_SUCH_TABLE, ER_SP_DOES_NOT_EXIST
 
 var (
@@ -19,7 +19,7 @@ var (
 	selects = regexp.MustCompile(`(?is)^\s*(?:INSERT|REPLACE)\b[^?]*?\bINTO\b[^?]*?\b(SELECT\b.*)$`)
 )
 
-// exists tells whether what a statement that writes names is there. A session that cannot write refuses such a statement before
+// exists reports whether what a statement that writes names is there. A session that cannot write refuses such a statement before
 // it looks: in its place queries are prepared, of its tables and columns and of what it reads.
 func (w *watcher) exists(ctx context.Context, s filewise.Shape) error {
 	columns := map[string][]string{}
@@ -62,7 +62,7 @@ func (w *watcher) exists(ctx context.Context, s filewise.Shape) error {
 	return nil
 }
 
-// prepared tells what a query names and is not there; what else is wrong with it, it says of a query and not of the statement.
+// prepared reports what a query names and is not there; what else is wrong with it, it states of a query and not of the statement.
 func (w *watcher) prepared(ctx context.Context, query string) error {
 	st, err := w.in.PrepareContext(ctx, query)
 	if n, _ := dialect.Number(err); slices.Contains(missing, n) {

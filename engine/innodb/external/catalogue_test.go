@@ -10,7 +10,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// testCatalogue: what MariaDB is asked about its catalogue opens no tables of databases that nobody asked about. The exception is
+// testCatalogue: what MariaDB is asked about its catalogue opens no tables of databases that no one asked about. The exception is
 // the sizes of tables for inspect, if the account does not see files.
 func testCatalogue(t *testing.T, b bench) {
 	if b.engine.Product != dialect.MariaDB { // MySQL has a dictionary of tables
@@ -66,7 +66,7 @@ func testCatalogue(t *testing.T, b bench) {
 	}
 }
 
-// explained is what the server says of how it reads for a question, without what it takes without opening tables.
+// explained returns what the server states of how it reads for a question, without what it takes without opening tables.
 func explained(b bench, question string) (hows string, err error) {
 	rows, err := b.Root.Query("EXPLAIN " + question)
 	if err != nil {

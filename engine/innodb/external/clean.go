@@ -28,7 +28,7 @@ func (s *server) Remove(ctx context.Context, l filewise.Leftover) error {
 	return external.Remove(ctx, catalogue{s}, l)
 }
 
-// catalogue is what the server knows of databases. It implements external.Catalogue.
+// catalogue holds what the server knows of databases. It implements external.Catalogue.
 type catalogue struct{ *server }
 
 // Names lists the databases with Filewise's names.
@@ -52,7 +52,7 @@ func (c catalogue) Look(ctx context.Context, n external.Name) (o external.Object
 	return o, true, c.explain(err)
 }
 
-// used says by whom a database is used: its run lives, on whatever host, or a
+// used reports by whom a database is used: its run lives, on whatever host, or a
 // session works in it. A living run holds the lock of the database's name from
 // before its creation until after its drop. Of a maker that has died here, sessions
 // that still stand do not count.

@@ -117,7 +117,7 @@ func network(c *mysql.Config, a filewise.Address, port int) error {
 	return nil
 }
 
-// options are those of a URL's query. Names are the driver's own (README of
+// options holds the options of a URL's query. Names are the driver's own (README of
 // go-sql-driver/mysql, “Parameters”); the files of TLS are Filewise's, as the driver takes
 // those from a program only.
 var options = external.Options[mysql.Config]{
@@ -157,7 +157,7 @@ var options = external.Options[mysql.Config]{
 		"parseTime": decided, "timeTruncate": decided},
 }
 
-// decided is said of the driver's options that Filewise sets itself.
+// decided is reported of the driver's options that Filewise sets itself.
 const decided = "it is Filewise's own to decide"
 
 // truth reads what the driver takes for true and false.
@@ -175,8 +175,8 @@ func duration(to *time.Duration, value string) (err error) {
 	return nil
 }
 
-// numbers are those that a server gave this process's connections, which are
-// not counted as others'. A server that is restarted numbers anew, so that one of
+// numbers holds the numbers that a server gave this process's connections, which are
+// not counted as others'. A server that is restarted numbers again, so that one of
 // others' sessions may then be taken for Filewise's and not be counted.
 type numbers struct {
 	sync.Map
@@ -251,7 +251,7 @@ func number(ctx context.Context, conn driver.Conn) (int64, error) {
 	return id.Int64, err
 }
 
-// pool opens up to n connections with a database as the current one; empty: none. Those
+// pool opens up to n connections with a database as the current one. Empty means none. Those
 // without are ended by the server where it hears nothing of them, after this process would
 // have closed them itself.
 func (s *server) pool(database string, n int) *sql.DB {

@@ -60,7 +60,7 @@ func countedTLS(conn driver.Conn) error {
 	return nil
 }
 
-// netConn is what a connection of the driver's reads from, or nil.
+// netConn returns what a connection of the driver's reads from, or nil.
 func netConn(conn driver.Conn) *net.Conn {
 	field := reflect.Indirect(reflect.ValueOf(conn)).FieldByName("netConn")
 	if !field.IsValid() || field.Type() != reflect.TypeFor[net.Conn]() {
@@ -69,7 +69,7 @@ func netConn(conn driver.Conn) *net.Conn {
 	return reflect.NewAt(field.Type(), field.Addr().UnsafePointer()).Interface().(*net.Conn)
 }
 
-// ended returns why a guard has ended a connection of the driver's, which says only that it is invalid.
+// ended returns why a guard has ended a connection of the driver's, which states only that it is invalid.
 func ended(conn driver.Conn) error {
 	inner := netConn(conn)
 	if inner == nil {

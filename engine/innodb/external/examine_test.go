@@ -88,7 +88,7 @@ func testExamine(t *testing.T, b bench) {
 }
 
 // Without rights: opened, examined with the exact GRANT, and nothing is built.
-// Without PROCESS alone, everything works and what is lost is said.
+// Without PROCESS alone, everything works and what is lost is reported.
 func testRights(t *testing.T, b bench) {
 	ctx := deadline(t)
 	b.Account(t, "bare", nil)
@@ -177,7 +177,7 @@ func testMonitor(t *testing.T, b bench) {
 	fatal(t, db.Dropper.Drop(ctx))
 }
 
-// No error shows the password, whatever fails; the wrong scheme is told the
+// No error shows the password, whatever fails; the error for the wrong scheme names the
 // right one.
 func testSecrets(t *testing.T, b bench) {
 	ctx := deadline(t)

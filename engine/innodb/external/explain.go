@@ -14,7 +14,7 @@ import (
 	"filewise/engine/innodb/dialect"
 )
 
-// remedies are what to do about errors of the server, by number.
+// remedies holds what to do about errors of the server, by number.
 var remedies = map[uint16]struct {
 	code   filewise.Code
 	remedy string
@@ -82,7 +82,7 @@ func (s *server) unreachable(err error) error {
 	return filewise.Errorf(filewise.CodePreflight, reachRemedy(err), "%s: %w", where, err)
 }
 
-// reachRemedy is what to do about an error before the server answered.
+// reachRemedy returns what to do about an error before the server answered.
 func reachRemedy(err error) string {
 	var (
 		signer  x509.UnknownAuthorityError

@@ -12,8 +12,8 @@ type foreignKey struct {
 	from, to [2]string
 }
 
-// What is asked for foreign keys. MariaDB opens every table for the views of information_schema, unless one database's are
-// asked for by TABLE_SCHEMA: half a millisecond each, also of databases that nobody asked about. InnoDB's own dictionary is
+// What is requested foreign keys. MariaDB opens every table for the views of information_schema, unless one database's are
+// asked for by TABLE_SCHEMA: half a millisecond each, also of databases that no one asked about. InnoDB's own dictionary is
 // one table, with names as those of files, and needs the right PROCESS. MySQL's views are tables of its dictionary.
 const (
 	inDictionary = `
@@ -31,7 +31,7 @@ SELECT CONSTRAINT_NAME, CONSTRAINT_SCHEMA, TABLE_NAME, UNIQUE_CONSTRAINT_SCHEMA,
   FROM information_schema.REFERENTIAL_CONSTRAINTS`
 )
 
-// foreignKeys are those of the server; on MariaDB without the right PROCESS only those of the databases' tables. With an error
+// foreignKeys returns the keys of the server; on MariaDB without the right PROCESS only those of the databases' tables. With an error
 // come those that were read.
 func (s *server) foreignKeys(ctx context.Context, databases ...string) (all []foreignKey, err error) {
 	ask := func(question string, args ...any) error {

@@ -17,7 +17,7 @@ import (
 type product struct {
 	engine Engine
 	server servertest.Product
-	// conforms are the tests of the conformance suite that it is taken through; nil:
+	// conforms are the tests of the conformance suite that it is taken through. If nil,
 	// all.
 	conforms []string
 }

@@ -60,13 +60,13 @@ func lie(c net.Conn, certificate *tls.Config, answers [][][]byte) {
 // columns is the packet that announces a number of columns.
 func columns(n uint64) []byte { return binary.LittleEndian.AppendUint64([]byte{0xfe}, n) }
 
-// definition is that of one column of text.
+// definition holds the definition of one column of text.
 var definition = append([]byte("\x03def\x00\x00\x00\x01x\x00"), 0x0c, 45, 0, 255, 0, 0, 0, 0xfd, 0, 0, 0, 0, 0)
 
 // whole is the answer 7.
 var whole = [][]byte{{1}, definition, {0xfe, 0, 0, 2, 0}, {1, '7'}, {0xfe, 0, 0, 2, 0}}
 
-// answers are what servers send that are after the client's memory or life, as packets that follow a command.
+// answers holds what servers send that are after the client's memory or life, as packets that follow a command.
 var answers = map[string][][]byte{
 	"2^62 columns":                    {columns(1 << 62)},
 	"2^40 columns":                    {columns(1 << 40)},
@@ -88,7 +88,7 @@ var answers = map[string][][]byte{
 	"no end": {{1}, definition, {0xfe, 0, 0, 2, 0}, {1, 'x'}},
 }
 
-// Whatever a server sends, it is told as an error, and takes no room that it merely announces.
+// Whatever a server sends, it is reported as an error, and takes no room that it merely announces.
 func TestCounts(t *testing.T) {
 	https := httptest.NewUnstartedServer(nil)
 	https.StartTLS()

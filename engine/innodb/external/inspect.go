@@ -153,7 +153,7 @@ func (i *inspection) tables(ctx context.Context) error {
 	return nil
 }
 
-// readSizes is what an account sees of its own tables without the right PROCESS.
+// readSizes reads what an account sees of its own tables without the right PROCESS.
 const readSizes = `
 SELECT TABLE_SCHEMA, TABLE_NAME, PARTITION_NAME, COALESCE(DATA_LENGTH, 0) + COALESCE(INDEX_LENGTH, 0) + COALESCE(DATA_FREE, 0)
   FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA NOT IN ('mysql', 'sys', 'information_schema', 'performance_schema')
@@ -173,7 +173,7 @@ func (i *inspection) sizes(ctx context.Context) error {
 	return i.server.explain(err)
 }
 
-// foreign tells of the tables that have part in foreign keys, which InnoDB has none of on
+// foreign reports the tables that have part in foreign keys, which InnoDB has none of on
 // partitions.
 func (i *inspection) foreign(ctx context.Context) error {
 	groups, databases := map[string]int{}, map[string]bool{}
@@ -204,7 +204,7 @@ func (i *inspection) add(table, database string, partitioned bool, f filewise.Fi
 }
 
 // tableOf reads the name of a tablespace: “sales/orders#P#p0”, with “#SP#” behind
-// where there are subpartitions; special characters are written as “@0040”.
+// if there are subpartitions; special characters are written as “@0040”.
 func tableOf(name string) (table, database string, partitioned bool) {
 	database, table, _ = strings.Cut(name, "/")
 	for _, infix := range []string{"#P#", "#p#"} {
@@ -270,7 +270,7 @@ func (i *inspection) redo() {
 	i.Groups = append(i.Groups, redo)
 }
 
-// under is the I/O of all files whose paths begin so; nil: there is none.
+// under is the I/O of all files whose paths begin so. If nil, there is none.
 func (i *inspection) under(prefix string) (all map[string]float64) {
 	for name, io := range i.times {
 		if !strings.HasPrefix(name, prefix) {
@@ -312,7 +312,7 @@ func (i *inspection) ofPath(name string, use filewise.FileUse, home, list string
 	return g
 }
 
-// places are where tables may be put besides: MySQL tells, MariaDB takes any.
+// places are where tables may be put in addition: MySQL tells, MariaDB takes any.
 func (i *inspection) places() {
 	s := i.server
 	i.Places = []filewise.Place{{Volume: filewise.Volume{Name: "default"}, Path: strings.TrimRight(s.vars["datadir"], "/")}}

@@ -21,7 +21,7 @@ func (s *server) Join(_ context.Context, l filewise.Layout, p filewise.Program, 
 		return nil, nil, err
 	}
 	b := &build{server: s, name: shared, design: d, control: s.pool(shared, controlConnections)}
-	leave := func() { _ = b.control.Close() } // whoever has made the build ends what it cannot
+	leave := func() { _ = b.control.Close() } // anyone who has made the build ends what it cannot
 	return dialect.Connector{Host: b, Schema: d.Schema}, leave, nil
 }
 
@@ -58,13 +58,13 @@ func (s *server) endDrivers(ctx context.Context, b *build) error {
 	})
 }
 
-// made tells whether a database is a build: its sessions are this process's, or drivers'.
+// made reports whether a database is a build: its sessions are this process's, or drivers'.
 func (s *server) made(database string) bool {
 	return slices.ContainsFunc(s.builds.All(), func(b *build) bool { return b.name == database })
 }
 
 // Sessions of a Filewise that has died stand on the server as long as that hears nothing of
-// it where the line was cut without a word: for hours. The mark of its database says that it
+// it if the line was cut without a word: for hours. The mark of its database states that it
 // has died, and on this host.
 
 // sessionsOfDead are the connections in a database, and the one that has its name, of this
@@ -78,7 +78,7 @@ func (s *server) endDead(ctx context.Context, database string) error {
 	return end(ctx, s.db, func() ([]string, error) { return dialect.Column(ctx, s.db, sessionsOfDead, database, database) })
 }
 
-// endPatience is how long connections that are ended may keep what they hold.
+// endPatience sets how long connections that are ended may keep what they hold.
 const endPatience = 10 * time.Second
 
 // end ends connections until there are none.

@@ -34,7 +34,7 @@ func testLoad(t *testing.T, b bench) {
 	}
 }
 
-// texts are what an encoding may stumble over; nil is no value.
+// texts holds what an encoding may stumble over; nil is no value.
 var texts = [][]byte{[]byte("plain"), {}, nil, []byte("tab\tline\nreturn\rback\\slash nul\x00 quote'\""), []byte(`\N`), []byte("é"),
 	[]byte(strings.Repeat("x", 300))}
 

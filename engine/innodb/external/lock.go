@@ -44,7 +44,7 @@ type claim struct {
 	conn    *sql.Conn
 	id      int64 // the server's number of the connection
 	name    string
-	ticket  string // a second lock, which says of what host the first is; empty: none is taken
+	ticket  string // a second lock, which states of what host the first is. If empty, none is taken
 }
 
 func (s *server) claim(name string) *claim {
@@ -111,7 +111,7 @@ func (c *claim) Check(ctx context.Context) error {
 	return err
 }
 
-// Release gives the lock back. The error says that it had been lost.
+// Release gives the lock back. The error states that it had been lost.
 func (c *claim) Release(ctx context.Context) error {
 	if err := c.Check(ctx); err != nil {
 		return err

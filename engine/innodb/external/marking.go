@@ -29,7 +29,7 @@ const (
 // creation is the section of the steps that create and mark a database.
 const creation = "creation"
 
-// create is what creates and marks a database, first the statement before which there
+// create returns what creates and marks a database, first the statement before which there
 // is nothing and after which there is something.
 func create(d *dialect.Product, name, text string) []string {
 	create := "CREATE DATABASE " + dialect.Ident(name) + " CHARACTER SET utf8mb4"
@@ -40,14 +40,14 @@ func create(d *dialect.Product, name, text string) []string {
 		" (" + markColumns + ") ENGINE = InnoDB COMMENT " + dialect.Literal(text)}
 }
 
-// state is what a database of Filewise's name is.
+// state holds what a database of Filewise's name is.
 type state struct {
 	exists bool
 	text   string // in the mark's place
 	mark   mark.Mark
 	marked bool
 	damage error // why a text in the mark's place is none
-	// holds is what is in it besides the mark's table.
+	// holds holds what is in it in addition to the mark's table.
 	holds []dialect.Thing
 }
 
@@ -101,7 +101,7 @@ func (s state) others() []string {
 	return all[:min(3, len(all))]
 }
 
-// hidden says why the server may not show all that is in a database; empty: it does.
+// hidden explains why the server may not show all that is in a database. If empty, it does.
 func (s *server) hidden(st state) string {
 	missing := s.rights.missing(needed)
 	if len(missing) == 0 || st.mark.Custom || !st.marked && !st.unmarked(s.product) {
@@ -170,7 +170,7 @@ func (s *server) remove(ctx context.Context, name string) error {
 }
 
 // sweep removes the directories of a dropped database in volumes, which the
-// server leaves there empty, where they are this host's: one that is not empty
+// server leaves there empty, if they are this host's: one that is not empty
 // stays.
 func (s *server) sweep(name string) {
 	if local, _ := s.local(); !local {

@@ -27,7 +27,7 @@ type migration struct {
 	ctx    context.Context
 	wish   filewise.Wish
 	volume []filewise.Volume
-	// spaces are general tablespaces that the script makes by makeSpaces, and remaking is how many tables it makes anew.
+	// spaces are general tablespaces that the script makes by makeSpaces, and remaking is how many tables it makes again.
 	spaces, makeSpaces []string
 	remaking           int
 	foreign            []foreignKey // where tables are divided
@@ -39,7 +39,7 @@ type userTable struct {
 	kind, engine, options, create string
 }
 
-// TableRoles are those of data and of indexes that lie apart.
+// TableRoles returns the roles of data and of indexes that lie apart.
 func (Engine) TableRoles() []filewise.Role {
 	return []filewise.Role{filewise.RoleData, filewise.RoleIndex}
 }

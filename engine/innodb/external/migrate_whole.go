@@ -74,7 +74,7 @@ func (m *migration) addSpaces() {
 		Stop: "those that are not removed stay, empty", SQL: drop})
 }
 
-// remade makes a table anew in a directory, or without one, with its foreign keys. MariaDB has no ALTER TABLE
+// remade makes a table again in a directory, or without one, with its foreign keys. MariaDB has no ALTER TABLE
 // that moves one.
 func (m *migration) remade(t *userTable, v filewise.Volume, at string) (there, back []string, err error) {
 	triggers, err := dialect.Column(m.ctx, m.db, "SELECT TRIGGER_NAME FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = ? AND "+
@@ -92,7 +92,7 @@ func (m *migration) remade(t *userTable, v filewise.Volume, at string) (there, b
 	return there, back, nil
 }
 
-// remaking is what makes a table anew.
+// remaking holds what makes a table again.
 type remaking struct {
 	name, made string
 	body       []string // columns, keys and checks

@@ -80,11 +80,11 @@ func (b *build) plain(path string) string {
 	return path
 }
 
-// inDefault tells that a path below the data directory is in the default place,
+// inDefault shows that a path below the data directory is in the default place,
 // and not in a volume that lies below it.
 func (b *build) inDefault(rest string) bool { return strings.HasPrefix(rest, b.name+"/") }
 
-// tables are the files by what the catalogue of tables says, for accounts without
+// tables are the files by what the catalogue of tables states, for accounts without
 // the right PROCESS: that a table or partition has a file of its own follows
 // from innodb_file_per_table, and its path from InnoDB's rule, not from looking.
 func (b *build) tables(ctx context.Context, link dialect.Link) (map[string]filewise.File, error) {

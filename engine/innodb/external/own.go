@@ -50,7 +50,7 @@ func tools() (paths [2]string, err error) {
 	return paths, err
 }
 
-// bytes is what the tables take.
+// bytes returns what the tables take.
 func (s *ownServer) bytes(ctx context.Context) (n int64, err error) {
 	err = s.db.QueryRowContext(ctx, "SELECT COALESCE(SUM(DATA_LENGTH + INDEX_LENGTH), 0) FROM information_schema.TABLES "+
 		"WHERE TABLE_SCHEMA = ?", s.target.Database).Scan(&n)
@@ -74,7 +74,7 @@ func (s *ownServer) BackupSize(ctx context.Context) (filewise.BackupSize, error)
 	return userbackup.SizeOf(s.target, parts, whole)
 }
 
-// Facts are those of the server, of the database, and what its own work takes when nothing
+// Facts returns the facts of the server, of the database, and what its own work takes when nothing
 // is backed up.
 func (s *ownServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	all, err := s.server.Facts(ctx)
@@ -158,7 +158,7 @@ func (s *ownServer) probes() []filewise.Probe {
 	return []filewise.Probe{read}
 }
 
-// ownOptions are those of mydumper.
+// ownOptions holds the options of mydumper.
 var ownOptions = []filewise.BackupOption{
 	{Name: "compress", Words: "no, as usual, or yes, by gzip", Check: filewise.OneOf("no", "yes")},
 	{Name: "rows", Words: "the rows in a piece of a table, 1000 to 1000000000, each being a job's, or 0: a table is one",
@@ -230,14 +230,14 @@ func dumped(t filewise.Target, l filewise.Layout) []string {
 	return args
 }
 
-// inPieces tells whether mydumper divides tables.
+// inPieces reports whether mydumper divides tables.
 func inPieces(l filewise.Layout) bool {
 	v, _ := l.BackupOptions.Get("rows")
 	return v != "" && v != "0"
 }
 
 // loaders are the threads of a restore by myloader, which loads with neither unique nor foreign keys checked. From 10.6 on, MariaDB
-// then locks an empty table for whoever inserts first (bulk insert), and threads that load pieces of it can wait for each other: one
+// then locks an empty table for anyone who inserts first (bulk insert), and threads that load pieces of it can wait for each other: one
 // loads them.
 func (d Engine) loaders(l filewise.Layout) string {
 	if inPieces(l) && d.Product == dialect.MariaDB {
@@ -246,7 +246,7 @@ func (d Engine) loaders(l filewise.Layout) string {
 	return "--threads=" + strconv.Itoa(l.Backup.Files)
 }
 
-// ownScript says what a trial executes.
+// ownScript describes what a trial executes.
 func (d Engine) ownScript(t filewise.Target, l filewise.Layout, p filewise.Program) (out filewise.Script, err error) {
 	if err := d.checkOwn(t, l, p); err != nil {
 		return out, err

@@ -103,11 +103,11 @@ func (s *ownServer) unread(ctx context.Context) (all []string) {
 	comments, err := dialect.Pairs(ctx, s.db, "SELECT TABLE_NAME, TABLE_COMMENT FROM information_schema.TABLES WHERE "+
 		"TABLE_TYPE = 'VIEW' AND TABLE_SCHEMA = "+dialect.Literal(s.target.Database))
 	if err != nil {
-		return nil // the backup says it
+		return nil // the backup reports it
 	}
 	for _, view := range slices.Sorted(maps.Keys(comments)) {
 		why := comments[view]
-		if why == "VIEW" { // so says MariaDB of one whose definer is gone, too
+		if why == "VIEW" { // so states MariaDB of one whose definer is gone, too
 			err := s.prepares(ctx, "SELECT 1 FROM "+dialect.Ident(s.target.Database)+"."+dialect.Ident(view))
 			if err == nil {
 				continue
@@ -131,7 +131,7 @@ func (s *ownServer) prepares(ctx context.Context, statement string) error {
 // early are versions of mydumper of which that was tried.
 var early = regexp.MustCompile(`\b0\.(9|10)\.`)
 
-// byMydumper tells whether any of the layouts, or where there are none what is usual, is dumped by mydumper.
+// byMydumper reports whether any of the layouts, or if there are none what is usual, is dumped by mydumper.
 func byMydumper(layouts []filewise.Layout) bool {
 	return len(layouts) == 0 || slices.ContainsFunc(layouts, func(l filewise.Layout) bool { return !streams(l) })
 }

@@ -26,13 +26,13 @@ const (
 // ownProgram is the name of the product's own program.
 func (d Engine) ownProgram() string { return dumpers[d.Name].Names[0] }
 
-// streams tells whether a layout's backups are of the product's own program.
+// streams reports whether a layout's backups are of the product's own program.
 func streams(l filewise.Layout) bool {
 	v, given := l.BackupOptions.Get(optionTool)
 	return given && v != toolMydumper
 }
 
-// insteadOf is what to do where mydumper loses something.
+// insteadOf returns what to do where mydumper loses something.
 func (d Engine) insteadOf() string {
 	return fmt.Sprintf("use a later mydumper, or --backup-option tool=%s --backup-option compress=no,yes --files 1", d.ownProgram())
 }

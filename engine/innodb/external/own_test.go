@@ -270,7 +270,7 @@ func (b bench) streamed(t *testing.T, target filewise.Target, s *ownServer) {
 	}
 }
 
-// code is what triggers, routines and events of a database are, as the server's program has it.
+// code returns what triggers, routines and events of a database are, as the server's program has it.
 func (b bench) code(t *testing.T, database string) string {
 	t.Helper()
 	out, err := exec.CommandContext(deadline(t), "mariadb-dump", "--no-defaults", "--socket="+b.Socket, "--user=root", "--skip-dump-date",

@@ -23,7 +23,7 @@ type ownTool struct {
 	proof  bool // a backup will be compared
 
 	before, after map[string]sum // of the original, when its dump began and ended
-	restored      string         // the marked database; empty: there is none
+	restored      string         // the marked database. If empty, there is none
 	hold          *external.Held // its name, as long as it is in use
 }
 
@@ -100,7 +100,7 @@ func readAll(ctx context.Context, pool *sql.DB, table string) error {
 	return rows.Err()
 }
 
-// tables are those that hold rows, the largest first.
+// tables returns the tables that hold rows, the largest first.
 func (s *ownServer) tables(ctx context.Context, database string) ([]string, error) {
 	var all []string
 	err := dialect.Each(ctx, s.db, func(scan dialect.Scan) error {
@@ -152,10 +152,10 @@ func (o *ownTool) Fill(ctx context.Context, from string) (err error) {
 		Engine{s.product}.loaders(o.layout))
 }
 
-// sum is what is compared of a table.
+// sum holds what is compared of a table.
 type sum struct{ rows, sum string }
 
-// sums are those of the tables as of one moment; the names are of those that are looked at,
+// sums returns the sums of the tables as of one moment; the names are of those that are looked at,
 // none: all.
 func (s *ownServer) sums(ctx context.Context, database string, names []string) (_ map[string]sum, err error) {
 	if names == nil {

@@ -31,7 +31,7 @@ func (d Engine) Rights() []string {
 	}
 }
 
-// account stands for the user's where it is not known yet.
+// account stands for the user's if it is not known yet.
 const account = "`filewise`@`%`"
 
 // grant is the statement for an account that is still to be made.
@@ -41,7 +41,7 @@ func grantTo(account string, rights []string, on string) string {
 	return "GRANT " + strings.Join(rights, ", ") + " ON " + on + " TO " + account
 }
 
-// rights are what the account has, upper-case: on the whole server, and on
+// rights holds what the account has, upper-case: on the whole server, and on
 // databases with Filewise's names. The rights of active roles are among them.
 type rights struct {
 	global, ours map[string]bool
@@ -80,7 +80,7 @@ func readRights(ctx context.Context, db *sql.DB, literal bool) (rights, error) {
 
 const rolesGrants = "SHOW GRANTS FOR CURRENT_USER() USING "
 
-// usingRoles is MySQL's statement for the grants of active roles; empty: none.
+// usingRoles is MySQL's statement for the grants of active roles. Empty means none.
 func usingRoles(ctx context.Context, db *sql.DB) (string, error) {
 	var roles sql.NullString
 	if err := db.QueryRowContext(ctx, "SELECT CURRENT_ROLE()").Scan(&roles); err != nil {

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// dieAt creates what a build creates up to a step, says its name, and waits.
+// dieAt creates what a build creates up to a step, states its name, and waits.
 func dieAt(at string) error {
 	parts := strings.SplitN(at, " ", 3)
 	p := products()[0]
@@ -58,7 +58,7 @@ func dieAt(at string) error {
 	return err
 }
 
-// server1 is server, where a variable has that name.
+// server1 is server, if a variable has that name.
 type server1 = server
 
 // killed starts a Filewise and kills it with SIGKILL once it has created a

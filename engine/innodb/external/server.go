@@ -33,23 +33,23 @@ type server struct {
 	release [2]int
 	vars    map[string]string // global variables as they were when it was opened
 	rights  rights
-	// uninstrumented says why performance_schema is not read; nil: it is.
+	// uninstrumented explains why performance_schema is not read. If nil, it is.
 	uninstrumented error
 	account        string // as a GRANT names it: `ada`@`%`
-	most           int64  // connections that the account may have; 0: as many as the server
+	most           int64  // connections that the account may have. 0 means as many as the server
 
 	builds builds.Open[*build]
 
 	// mine is the account whose sessions are not others': those of programs that it is
-	// given to; empty: only this process's are not.
+	// given to. Empty means only this process's are not.
 	mine string
 }
 
 // controlConnections of a server, and as many of each build, are all that
-// Filewise opens besides the workload's, with one that holds each build's name.
+// Filewise opens in addition to the workload's, with one that holds each build's name.
 const controlConnections = 4
 
-// openPatience bounds connecting where the target has no timeout of its own.
+// openPatience bounds connecting if the target has no timeout of its own.
 const openPatience = 30 * time.Second
 
 // Open connects and looks who answers.
@@ -149,7 +149,7 @@ func (s *server) readSettings(ctx context.Context) (err error) {
 	if s.rights, err = readRights(ctx, s.db, s.on("partial_revokes")); err != nil {
 		return err
 	}
-	// The session's own value is the account's limit where it has one.
+	// The session's own value is the account's limit if it has one.
 	var account string
 	if err := s.db.QueryRowContext(ctx, "SELECT CURRENT_USER(), @@max_user_connections").Scan(&account, &s.most); err != nil {
 		return err
@@ -159,7 +159,7 @@ func (s *server) readSettings(ctx context.Context) (err error) {
 	return ctx.Err()
 }
 
-// quoteAccount quotes what CURRENT_USER() says; hosts hold no “@”.
+// quoteAccount quotes what CURRENT_USER() states; hosts hold no “@”.
 func quoteAccount(account string) string {
 	at := strings.LastIndexByte(account, '@')
 	if at < 0 {
@@ -171,7 +171,7 @@ func quoteAccount(account string) string {
 // grant gives this account what it lacks.
 func (s *server) grant(rights []string, on string) string { return grantTo(s.account, rights, on) }
 
-// on tells whether a global variable is on; one that there is not is off.
+// on reports whether a global variable is on; one that there is not is off.
 func (s *server) on(name string) bool {
 	v := strings.ToUpper(s.vars[name])
 	return v == "ON" || v == "1" || v == "YES"
@@ -185,7 +185,7 @@ func (s *server) pageSize() int64 {
 	return usualPage
 }
 
-// Offers says why a capability is absent.
+// Offers explains why a capability is absent.
 func (s *server) Offers() map[filewise.Capability]error {
 	absent := func(why string) error { return filewise.Unsupported("", "%s", why) }
 	return filewise.Offering(map[filewise.Capability]error{
@@ -211,7 +211,7 @@ func dirsOf(volumes []filewise.Volume) []string {
 	return all
 }
 
-// checkDirectories says why tables cannot be put into directories of the server.
+// checkDirectories explains why tables cannot be put into directories of the server.
 func (s *server) checkDirectories(dirs []string) error {
 	if len(dirs) == 0 {
 		return nil
@@ -241,7 +241,7 @@ func (s *server) checkDirectories(dirs []string) error {
 	return s.checkKnown(dirs)
 }
 
-// checkKnown says which directory MySQL does not look for tables in.
+// checkKnown reports which directory MySQL does not look for tables in.
 func (s *server) checkKnown(dirs []string) error {
 	for _, dir := range dirs {
 		if s.product.External.Directories && !s.knows(dir) {
@@ -253,7 +253,7 @@ func (s *server) checkKnown(dirs []string) error {
 	return nil
 }
 
-// knows tells whether a directory is, or lies below, one that MySQL looks for
+// knows reports whether a directory is, or lies below, one that MySQL looks for
 // tables in.
 func (s *server) knows(dir string) bool {
 	places := strings.Split(s.vars["innodb_directories"], ";")

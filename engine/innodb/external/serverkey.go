@@ -14,7 +14,7 @@ import (
 // the one that Connector/J has.
 const optionServerKey = "allowPublicKeyRetrieval"
 
-// errServerKey: whoever answers at the address could send a key of their own, and read the password.
+// errServerKey: anyone who answers at the address could send a key of their own, and read the password.
 var errServerKey = errors.New("the server asks for the whole password, encrypted by a key that it sends itself, " +
 	"on a connection without TLS")
 
@@ -27,7 +27,7 @@ func withServerKey(ctx context.Context, refused func()) context.Context {
 
 // withoutServerKey has connections over a network end when the server sends a key for the password
 // (caching_sha2_password's full authentication, and sha256_password). The driver takes any, also if it
-// was given another. Over TLS, and on a Unix socket, none is asked for.
+// was given another. Over TLS, and on a Unix socket, none is requested.
 func withoutServerKey(dial exchange.Dial) exchange.Dial {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dial(ctx, network, address)

@@ -120,7 +120,7 @@ func TestServersOwnKey(t *testing.T) {
 	}
 }
 
-// readable tells whether a server can read the password in what it has got.
+// readable reports whether a server can read the password in what it has got.
 func readable(key *rsa.PrivateKey, got []byte) bool {
 	if bytes.Contains(got, []byte("a-secret-of-mine")) {
 		return true

@@ -13,7 +13,7 @@ import (
 // to flush its tables, their pages are written. Without, it waits until the
 // server's own checkpoint has come to what is in the log now, as long as it
 // moves; a server that writes nothing while idle is not waited for. What remains
-// unwritten then is said by Examine, beforehand.
+// unwritten then is reported by Examine, beforehand.
 func (b *build) Settle(ctx context.Context) error {
 	link, err := b.Link()
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *server) flushes() bool {
 
 const (
 	settlePatience = 60 * time.Second
-	// settleRest is how long a checkpoint that does not move is waited for: the
+	// settleRest sets how long a checkpoint that does not move is waited for: the
 	// page cleaners of both servers act once a second.
 	settleRest = 1500 * time.Millisecond
 )
@@ -76,7 +76,7 @@ func (b *build) awaitCheckpoint(ctx context.Context, link dialect.Link) error {
 }
 
 // positions are the log's end and the last checkpoint, in bytes of log; a server
-// that does not tell them says 0, and is not waited for.
+// that does not report them states 0, and is not waited for.
 func (b *build) positions(ctx context.Context, link dialect.Link) (end, last int64, err error) {
 	d := b.server.product
 	all, err := dialect.Pairs(ctx, link.Control, "SHOW GLOBAL STATUS WHERE Variable_name IN ('"+d.LogEnd+"', '"+d.LogCheckpoint+"')")

@@ -65,7 +65,7 @@ func (e *examination) replication(ctx context.Context) {
 	}
 }
 
-// local tells whether the server runs on this host, and how that is known.
+// local reports whether the server runs on this host, and how that is known.
 func (s *server) local() (is bool, why string) {
 	host, err := os.Hostname()
 	same := err == nil && strings.EqualFold(host, s.vars["hostname"])
@@ -85,7 +85,7 @@ func (s *server) local() (is bool, why string) {
 	return false, fmt.Sprintf("an address of this host, but the server's host name is %s: a tunnel, or a container", s.vars["hostname"])
 }
 
-// ofThisHost tells whether a host name or address is one of this host's.
+// ofThisHost reports whether a host name or address is one of this host's.
 func ofThisHost(name string) bool {
 	if strings.EqualFold(name, "localhost") {
 		return true
@@ -116,8 +116,8 @@ func (e *examination) host() {
 		"storage of the server are not seen")
 }
 
-// space: the server does not tell what its volumes have free; the file system
-// does, where it is this host's.
+// space: the server does not show what its volumes have free; the file system
+// does, if it is this host's.
 func (e *examination) space() {
 	s := e.server
 	local, _ := s.local()
@@ -175,7 +175,7 @@ func (e *examination) measured(ctx context.Context) {
 	}
 }
 
-// telling are the settings, besides those that tell on any server, that are the owner's.
+// telling are the settings, in addition to those that tell on any server, that are the owner's.
 var telling = append(dialect.Telling[:len(dialect.Telling):len(dialect.Telling)], "innodb_buffer_pool_size", "innodb_log_file_size",
 	"innodb_redo_log_capacity", "innodb_file_per_table", "general_log", "slow_query_log", "max_connections", "innodb_open_files",
 	"table_open_cache", "hostname", "datadir")
@@ -196,7 +196,7 @@ func (s *server) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	return append(facts, filewise.Fact{Name: "settling", Value: s.settling()}), nil
 }
 
-// settling says how far a database is brought to rest.
+// settling describes how far a database is brought to rest.
 func (s *server) settling() string {
 	if s.flushes() {
 		return "pages of Filewise's tables are written before and after measuring (FLUSH TABLES … FOR EXPORT); the server's checkpoints and " +
@@ -205,7 +205,7 @@ func (s *server) settling() string {
 	return "left to the server's own page cleaner: the account has no right to FLUSH TABLES … FOR EXPORT"
 }
 
-// probes are what the server counts of a build, and of all that it does.
+// probes returns what the server counts of a build, and of all that it does.
 func (b *build) probes() []filewise.Probe {
 	s := b.server
 	all := dialect.Probes(b, s.product, b.name)

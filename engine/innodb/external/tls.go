@@ -16,7 +16,7 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// The options of TLS besides the driver's own “tls”.
+// The options of TLS in addition to the driver's own “tls”.
 const (
 	optionCA         = "tls-ca"          // file of certificates that sign the server's
 	optionCert       = "tls-cert"        // file of the client's certificate

@@ -17,18 +17,18 @@ import (
 // placement.
 const backupSuffix = ".backup"
 
-// copiesFiles says whether the product's own tool makes the backups.
+// copiesFiles reports whether the product's own tool makes the backups.
 func (d *design) copiesFiles() bool {
 	return d.Program.BacksUp() && !d.Program.Dumps()
 }
 
-// refuse says what a managed server cannot do.
+// refuse describes what a managed server cannot do.
 var refuse = filewise.Unsupported
 
 // mostThreads is the most of what copies at the same time.
 const mostThreads = 128
 
-// checkBackup says why the product makes no backups here.
+// checkBackup explains why the product makes no backups here.
 func checkBackup(p *dialect.Product, t filewise.Target) error {
 	if p.Managed.BackupTool == nil {
 		return refuse("use scenario dump, which mydumper makes, or mariadb",
@@ -104,7 +104,7 @@ func (d *design) optionArgs() []string {
 	return args
 }
 
-// threads is how many files are copied at the same time.
+// threads returns how many files are copied at the same time.
 func (d *design) threads() int { return max(d.Layout.Backup.Files, 1) }
 
 // backupDirs are the backup's directories by volume.
@@ -118,7 +118,7 @@ func (d *design) backupDirs() map[string]string {
 	return dirs
 }
 
-// warnBackup says what the number of backup files means here.
+// warnBackup describes what the number of backup files means here.
 func (d *design) warnBackup() {
 	switch {
 	case d.Program.Dumps():
@@ -136,7 +136,7 @@ func (d *design) warnBackup() {
 	}
 }
 
-// backuper of a build; nil: its program makes no backups.
+// backuper of a build. Nil means its program makes no backups.
 func (s *openServer) backuper(i *instance) filewise.Backuper {
 	if !i.design.Program.BacksUp() {
 		return nil

@@ -16,7 +16,7 @@ import (
 
 func isBinlog(path string) bool { return strings.HasPrefix(filepath.Base(path), "fw-bin.") }
 
-// noTool says whether the product has no program that copies a running server's files.
+// noTool reports whether the product has no program that copies a running server's files.
 func (sub subject) noTool() bool { return slices.Contains(sub.Lacks, filewise.CanBackup) }
 
 // testBackups: of data on several volumes, by several threads; a cancelled one

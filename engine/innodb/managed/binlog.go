@@ -17,21 +17,21 @@ import (
 // With durability full the managed server writes a binary log, as a server that
 // replicates does, and syncs it at each commit: each transaction is prepared and
 // committed in order with the others, and waits for both logs. Why a product needs
-// that, its FullNote says.
+// that, its FullNote states.
 const (
 	binlogName = "fw-bin"
 	// binlogBytes is the size at which a next file of the log is begun.
 	binlogBytes = 128 * dialect.MiB
 )
 
-// binlog says whether the server writes a binary log.
+// binlog reports whether the server writes a binary log.
 func (d *design) binlog() bool {
 	return d.Target.Durability == filewise.DurabilityFull || d.Target.Durability == ""
 }
 
 func (d *design) binlogDir() string { return filepath.Join(d.log.dir, "binlog") }
 
-// binlogRoom is what the binary log of the program's work takes, in bytes; of
+// binlogRoom returns what the binary log of the program's work takes, in bytes; of
 // work without an end, that of a whole layout.
 func (d *design) binlogRoom() int64 {
 	if !d.binlog() {

@@ -85,7 +85,7 @@ func (d *design) settings() []filewise.Fact {
 		{Name: "character_set_server", Value: "utf8mb4"},
 	}
 	s = append(append(s, instruments...), d.Product.Managed.Settings...)
-	if d.Program.Restored() { // whose rows may be large, and whose events are nobody's work
+	if d.Program.Restored() { // whose rows may be large, and whose events are no one's work
 		s = append(s, filewise.Fact{Name: "max_allowed_packet", Value: "1G"}, filewise.Fact{Name: "event_scheduler", Value: "OFF"})
 	}
 	if d.binlog() {
@@ -136,7 +136,7 @@ func optionValue(v string) string {
 // here, after the option file, and so wins. Long lists of files fit here only:
 // option files cut lines at 4096 bytes.
 //
-// The bootstrap writes no binary log: nobody measures it.
+// The bootstrap writes no binary log: no one measures it.
 func (d *design) arguments(in dialect.Install, bootstrap bool) ([]string, error) {
 	spec, err := dialect.FormatDataFiles(d.systemFiles())
 	if err != nil {
@@ -176,7 +176,7 @@ func (d *design) arguments(in dialect.Install, bootstrap bool) ([]string, error)
 		args = append(args, "--basedir="+in.Base)
 	}
 	if os.Getuid() == 0 {
-		args = append(args, "--user=root") // servers refuse root unless they are told
+		args = append(args, "--user=root") // servers refuse root without it
 	}
 	return args, nil
 }
@@ -213,7 +213,7 @@ func (i *instance) Touched() { i.settled.Store(false) }
 func (d *design) checkLimits() error {
 	_, hard, known := openfiles.Limits()
 	need := uint64(len(d.Files) + d.Program.Connections() + 200) // 200: system tables, logs, sockets
-	if known && hard < need {                                    // what is not known, the server says itself
+	if known && hard < need {                                    // what is not known, the server states itself
 		return filewise.Errorf(filewise.CodePreflight, "raise it (ulimit -Hn, or LimitNOFILE of the service), or use fewer files",
 			"%s and %d connections need %d open files, but the hard limit "+
 				"is %d", filewise.FilesName(len(d.Files)), d.Program.Connections(), need, hard)
@@ -221,7 +221,7 @@ func (d *design) checkLimits() error {
 	return nil
 }
 
-// controlConnections are those that Filewise opens besides the workload's: control,
+// controlConnections counts the connections that Filewise opens in addition to the workload's: control,
 // probes, and the one that stops a call.
 const controlConnections = 10
 

@@ -19,7 +19,7 @@ type copier struct {
 	instance *instance
 }
 
-// copier of a build; nil: the builds of its layout are loaded each.
+// copier of a build. Nil means the builds of its layout are loaded each.
 func (s *openServer) copier(i *instance) filewise.Copier {
 	d := i.design
 	alone := d.isSystem() || d.Program.Restored() && (len(d.data) == 1 || d.Layout.Data.Placement != filewise.PlaceRoundRobin)
@@ -50,7 +50,7 @@ func (c copier) Keep(ctx context.Context) error {
 	return i.explain(failed("keeping what is loaded", err))
 }
 
-// copyKept fills the directories of a build from a loaded one; false: there is none yet.
+// copyKept fills the directories of a build from a loaded one. If false, there is none yet.
 func (s *openServer) copyKept(ctx context.Context, i *instance) (bool, error) {
 	from, kept, err := s.kept.Copy(ctx, i.design.loadedKey(), i)
 	if !kept || err != nil {
@@ -79,5 +79,5 @@ func (d *design) forget() error {
 	return nil
 }
 
-// loadedKey is what a loaded build depends on, of the builds of one target.
+// loadedKey returns what a loaded build depends on, of the builds of one target.
 func (d *design) loadedKey() string { return fmt.Sprintf("%+v %d", d.Layout, d.Program.Preload) }

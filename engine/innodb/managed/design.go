@@ -17,7 +17,7 @@ const (
 	socketName = "fw.sock"
 )
 
-// design is what a layout comes to on a managed server: files, settings, tables.
+// design holds what a layout comes to on a managed server: files, settings, tables.
 type design struct {
 	dialect.Design
 	dirs    []string       // the build's directory on each volume of the target

@@ -62,7 +62,7 @@ var dumpOptions = []filewise.BackupOption{
 		}},
 }
 
-// warnDump says what the number of jobs means here.
+// warnDump describes what the number of jobs means here.
 func (d *design) warnDump() {
 	d.Warn("dump-jobs", "none is needed", "The jobs are threads of mydumper, which reads all tables as of one moment, and of myloader, "+
 		"which restores into a database of the same server, past its binary log")

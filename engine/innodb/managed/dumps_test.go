@@ -192,7 +192,7 @@ func testDumpPlans(t *testing.T, sub subject) {
 	sub.Need(t)
 	target := sub.onScratch(t, 3)
 	for name, c := range map[string]struct {
-		says   string // of the refusal; empty: there is none
+		says   string // of the refusal. If empty, there is none
 		change func(*filewise.Layout)
 	}{
 		"pieces":    {"", func(*filewise.Layout) {}},

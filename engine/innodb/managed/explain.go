@@ -10,9 +10,9 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// unknownSetting finds what a server says of an option that it does not know or
+// unknownSetting finds what a server states of an option that it does not know or
 // cannot take: "unknown variable 'x=1'", "unknown option '--x'",
-// "Error while setting value 'y' to 'x'". For what it says otherwise, see blame.
+// "Error while setting value 'y' to 'x'". For what it states otherwise, see blame.
 var unknownSetting = regexp.MustCompile(`(?i)unknown (?:variable|option) '-*([\w-]+)|` +
 	`setting value '[^']*' to '([\w-]+)'|(?:option|variable) '([\w-]+)'?`)
 
@@ -45,11 +45,11 @@ func (i *instance) explain(err error) error {
 	return err
 }
 
-// fullBytes is what a volume has left when InnoDB cannot make a file larger: it
+// fullBytes holds what a volume has left when InnoDB cannot make a file larger: it
 // grows by up to 8 MiB at a time.
 const fullBytes = 8 * dialect.MiB
 
-// fullVolume is the volume's directory that has no room left; empty: none.
+// fullVolume is the volume's directory that has no room left. Empty means none.
 func (d *design) fullVolume() string {
 	for _, v := range d.Target.Volumes {
 		if free, err := filesystem.Free(v.Dir); err == nil && free < fullBytes {
@@ -65,7 +65,7 @@ func refused(p *dialect.Product, in dialect.Install, t filewise.Target, name str
 		"%s %s does not start with --set %s=%s: %w", p.Title, in.Version, name, t.Settings[name], err)
 }
 
-// blamed is the user's setting that a message complains of; empty: none.
+// blamed is the user's setting that a message complains of. Empty means none.
 func (i *instance) blamed(message string) string {
 	for _, m := range unknownSetting.FindAllStringSubmatch(message, -1) {
 		for _, found := range m[1:] {

@@ -40,7 +40,7 @@ func TryOnce(p *dialect.Product) {
 	}
 }
 
-// Inside is what tests see of a build.
+// Inside holds what tests see of a build.
 type Inside struct {
 	Control     *sql.DB
 	PID         int
@@ -48,7 +48,7 @@ type Inside struct {
 	Room        int64   // what rows can take of the system tablespace, in bytes
 	BytesPerRow float64 // by the model of the fill
 	Binlog      bool
-	// BinlogRoom is what is kept free for the binary log of so many operations.
+	// BinlogRoom returns what is kept free for the binary log of so many operations.
 	BinlogRoom func(operations int64) int64
 }
 

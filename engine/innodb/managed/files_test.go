@@ -9,8 +9,8 @@ import (
 	"filewise/lab/workload"
 )
 
-// Every file's size by the engine's account is its size; use is told only once
-// it is true; and what outgrew its preallocated size is said.
+// Every file's size by the engine's account is its size; use is reported only once
+// it is true; and what outgrew its preallocated size is reported.
 func testObserve(t *testing.T, sub subject) {
 	sub.Need(t)
 	ctx := deadline(t)

@@ -18,7 +18,7 @@ import (
 
 // subject is a product under test.
 type subject struct {
-	// Only are the names of the tests to run; nil: all.
+	// Only are the names of the tests to run. Nil means all.
 	Only   []string
 	Engine innodb.Engine
 	// Server is the product's as tests of external targets start it.
@@ -29,7 +29,7 @@ type subject struct {
 	Wrong map[string]string
 	// Says is a part of the version that the server shows.
 	Says string
-	// Transactions and Groups are the counters of the binary log; empty: the server
+	// Transactions and Groups are the counters of the binary log. Empty means the server
 	// does not count them.
 	Transactions, Groups string
 	// Own are directories outside the volumes in which a server opens files.
@@ -40,7 +40,7 @@ type subject struct {
 	// Slow: to create a server takes seconds, so that there are fewer cases.
 	Slow bool
 	// Bring makes the server readable for everybody, in a directory, and returns the
-	// environment in which it is found; nil: it is readable.
+	// environment in which it is found. If nil, it is readable.
 	Bring func(t *testing.T, dir string) []string
 	// Lacks are capabilities that the server refuses for kind system, though it offers
 	// them for others.
@@ -48,15 +48,15 @@ type subject struct {
 	// Load is a number of connections at the same time.
 	Load int
 	// OfSystem and OfPartitions are the tests of the conformance suite that those
-	// kinds are taken through; nil: all. What is left out does not depend on the
+	// kinds are taken through. If nil, all. What is left out does not depend on the
 	// kind, or is the same code for both servers.
 	OfSystem, OfPartitions []string
 	// Full is the size of a volume that a server on it fills, in bytes.
 	Full int64
 }
 
-// Need skips a test of the real server where there is none, and fails it in CI:
-// there a skipped test would be one that nobody runs.
+// Need skips a test of the real server if there is none, and fails it in CI:
+// there a skipped test would be one that no one runs.
 func (sub subject) Need(t *testing.T) {
 	t.Helper()
 	if err := find(t, sub.Engine); err != nil {
@@ -67,7 +67,7 @@ func (sub subject) Need(t *testing.T) {
 	}
 }
 
-// deadline is what a test with a server may take at most.
+// deadline returns what a test with a server may take at most.
 func deadline(t *testing.T) context.Context { return enginetest.Within(t, 8*time.Minute) }
 
 var (

@@ -80,7 +80,7 @@ func (i *instance) spec(bootstrap bool, extra ...string) (server.Spec, error) {
 	}, nil
 }
 
-// tells picks the log's lines that say why a server ended.
+// tells picks the log's lines that explain why a server ended.
 func tells(line string) bool {
 	return strings.Contains(line, "[ERROR]") || strings.Contains(line, "[FATAL]") || strings.HasPrefix(line, "ERROR:")
 }
@@ -139,7 +139,7 @@ func (i *instance) pool(database string) *sql.DB {
 	return sql.OpenDB(connector)
 }
 
-// connections are those for everything but the workload's sessions.
+// connections returns the connections for everything but the workload's sessions.
 func (i *instance) connections() *sql.DB {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -172,7 +172,7 @@ func (i *instance) running() (*server.Process, *sql.DB, error) {
 // purge has the coming shutdown leave nothing to be done in the background.
 func (i *instance) purge(ctx context.Context) error {
 	statements := []string{"SET GLOBAL innodb_fast_shutdown = 0"}
-	if i.design.binlog() { // the log of loading: nobody will need it
+	if i.design.binlog() { // the log of loading: no one will need it
 		statements = append(statements, i.design.Product.Managed.ResetBinlog)
 	}
 	i.design.loading = false // from the next start on

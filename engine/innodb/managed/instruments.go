@@ -11,7 +11,7 @@ import (
 )
 
 // instruments have performance_schema count the I/O of files and the latch of
-// InnoDB's tablespaces, and nothing else. All that would take memory besides is
+// InnoDB's tablespaces, and nothing else. All that would take memory in addition to is
 // turned off: MariaDB takes 20 MiB for it instead of 100.
 var instruments = []filewise.Fact{
 	{Name: "performance_schema", Value: "ON"},
@@ -49,13 +49,13 @@ var instruments = []filewise.Fact{
 
 const noInstruments = "performance_schema, which alone counts I/O by file, is turned off by --set performance_schema"
 
-// instrumented tells whether the user's settings leave the instruments on.
+// instrumented reports whether the user's settings leave the instruments on.
 func instrumented(t filewise.Target) bool {
 	value, set := setting(t, "performance_schema")
 	return !set || value == "1" || strings.EqualFold(value, "on") || strings.EqualFold(value, "true")
 }
 
-// probes are what the server counts of a build.
+// probes returns what the server counts of a build.
 func (i *instance) probes() []filewise.Probe {
 	all := append(dialect.Probes(i, i.design.Product, Database), server.Tree(i.life.Process))
 	if !instrumented(i.design.Target) {
@@ -66,7 +66,7 @@ func (i *instance) probes() []filewise.Probe {
 	return append(all, read.Probes()...)
 }
 
-// fileOf tells a build's files by the paths that the server has: it resolves links
+// fileOf reports a build's files by the paths that the server has: it resolves links
 // of directories. The dictionary's and the redo log's are not among them; the redo
 // log's own counters are InnoDB's.
 func (d *design) fileOf() func(path string) (string, filewise.Role, bool) {

@@ -12,7 +12,7 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// arms are those of files that are added later.
+// arms holds the arms of files that are added later.
 var arms = []filewise.AddedLater{filewise.LaterUntouched, filewise.LaterNewData, filewise.LaterRebuilt}
 
 // checkLater refuses files added later where InnoDB has no way to add them.
@@ -56,7 +56,7 @@ func (d *design) splitLater() error {
 	return nil
 }
 
-// warnLater says what InnoDB does with files of its system tablespace that come
+// warnLater describes what InnoDB does with files of its system tablespace that come
 // later.
 func (d *design) warnLater() {
 	switch d.Layout.AddedLater {
@@ -74,7 +74,7 @@ func (d *design) warnLater() {
 // extender adds files to a build. It implements filewise.Extender.
 type extender struct{ instance *instance }
 
-// extender is nil where no files are added.
+// extender is nil if no files are added.
 func (i *instance) extender() filewise.Extender {
 	if i.design.Layout.AddedLater == "" {
 		return nil
@@ -82,8 +82,8 @@ func (i *instance) extender() filewise.Extender {
 	return extender{i}
 }
 
-// Extend restarts the server, with the further files where there are any, so
-// that every arm starts as cold; and rebuilds the tables where the layout says so.
+// Extend restarts the server, with the further files if there are any, so
+// that every arm starts as cold; and rebuilds the tables if the layout requires it.
 func (e extender) Extend(ctx context.Context) error {
 	i := e.instance
 	err := i.life.Between(ctx, func() error {

@@ -36,7 +36,7 @@ func (d *design) sizeFor(need float64) int64 {
 }
 
 // loadedSlack keeps the last file from growing: by so much the rows may take more
-// than the model says.
+// than the model states.
 const loadedSlack = 0.03
 
 // warnLoaded compares the program's rows with the files of the system
@@ -51,7 +51,7 @@ func (d *design) warnLoaded() {
 		data = "--warehouses"
 	}
 	switch {
-	case d.Program.Custom != nil: // whose rows nobody can foretell
+	case d.Program.Custom != nil: // whose rows no one can foretell
 		if n > 1 {
 			d.Warn("files-filled-in-order", "use --kind partitions, whose files are filled evenly",
 				"InnoDB fills file after file; the data of workload %s may end before the later files are touched", d.Program.Workload)
@@ -75,7 +75,7 @@ func (d *design) warnLoaded() {
 	}
 }
 
-// named is the layout in a warning: those of one number of files may differ in what it says.
+// named is the layout in a warning: those of one number of files may differ in what it states.
 func (d *design) named() string {
 	return cmp.Or(d.Layout.Name, filewise.FilesName(d.Layout.Data.Files))
 }
@@ -98,7 +98,7 @@ func fileAt(at, size, n float64) int { return min(max(int(at/size*n)+1, 1), int(
 // and a third (“innodb_page_size=16384 requires innodb_buffer_pool_size >= 6 MiB”).
 const (
 	dataPerPool = 12
-	mostAskew   = 8 // data : pool, below which it is said
+	mostAskew   = 8 // data : pool, below which it is reported
 )
 
 // scanPool is the buffer pool of scan in bytes.
@@ -111,7 +111,7 @@ func (d *design) startsWith() int64 {
 	return max((256*d.Page*4/3+dialect.MiB-1)/dialect.MiB*dialect.MiB, 5*dialect.MiB)
 }
 
-// loadsApart says whether the program's data are loaded with a larger buffer pool
+// loadsApart reports whether the program's data are loaded with a larger buffer pool
 // than they are measured with: in a small one, data that come in another order
 // than their keys' are loaded at the speed of single pages.
 func (d *design) loadsApart() bool {
@@ -134,11 +134,11 @@ func (d *design) loadPool() int64 {
 	return max(d.Target.Cache(min(max(bytes/dialect.MiB*dialect.MiB, leastPool), most)), d.startsWith())
 }
 
-// loadArguments are those of a server that loads: nothing of it has to survive, for what
+// loadArguments returns the arguments of a server that loads: nothing of it has to survive, for what
 // is loaded is only used after a clean shutdown.
 func (d *design) loadArguments() []string {
 	args := []string{"--innodb-buffer-pool-size=" + strconv.FormatInt(d.loadPool(), 10), "--innodb-flush-log-at-trx-commit=0"}
-	if d.Program.Restored() { // of any size, where the redo log is for what the layout's size says
+	if d.Program.Restored() { // of any size, where the redo log is for what the layout's size states
 		args = append(args, "--"+strings.ReplaceAll(d.Product.Managed.Redo, "_", "-")+"="+strconv.Itoa(loadRedo))
 	}
 	if d.binlog() {
@@ -166,7 +166,7 @@ func (l loader) Finish(ctx context.Context) error {
 	return l.instance.life.Restart(ctx)
 }
 
-// loader of a build; nil: its program loads nothing.
+// loader of a build. If nil, its program loads nothing.
 func (i *instance) loader() filewise.BulkLoader {
 	bulk := dialect.NewBulk(i, i.design.Schema, i.design.binlog())
 	if bulk == nil {
@@ -175,7 +175,7 @@ func (i *instance) loader() filewise.BulkLoader {
 	return loader{bulk, i}
 }
 
-// warnPool says when the proportion is not kept.
+// warnPool reports when the proportion is not kept.
 func (d *design) warnPool() {
 	if !d.Program.Queries() {
 		return
@@ -188,7 +188,7 @@ func (d *design) warnPool() {
 	}
 }
 
-// setting is what the user sets of a name.
+// setting returns what the user sets of a name.
 func setting(t filewise.Target, name string) (string, bool) {
 	for given, value := range t.Settings {
 		if canonical(given) == name {
@@ -206,9 +206,9 @@ func setting(t filewise.Target, name string) (string, bool) {
 // is smaller than the model's error it aims beyond: files that are not reached
 // would be worse than a last one that grows, and either is warned about.
 const (
-	fillError  = 0.10 // of the size: how much less rows may take than the model says
+	fillError  = 0.10 // of the size: how much less rows may take than the model states
 	mostBeyond = 0.04 // of the size: less than the growth that is warned about
-	fillHigh   = 1.20 // beyond this the last file outgrows the others, and it is said
+	fillHigh   = 1.20 // beyond this the last file outgrows the others, and it is reported
 )
 
 // FillWork is the work in payload bytes that fills the files of a layout. 0: the
@@ -246,7 +246,7 @@ func (d *design) rows() dialect.Rows {
 	return rows
 }
 
-// room is what rows can take of the tablespace up to where the work should end.
+// room returns what rows can take of the tablespace up to where the work should end.
 func (d *design) room() int64 {
 	size := d.Layout.Data.Bytes - d.reserve()
 	beyond := min(max(fillError-1/float64(d.Layout.Data.Files), 0), mostBeyond)

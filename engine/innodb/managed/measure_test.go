@@ -47,7 +47,7 @@ func testMeasureTrials(t *testing.T, sub subject) {
 	}
 }
 
-// measured takes one trial through its life and says how long each part took.
+// measured takes one trial through its life and describes how long each part took.
 func (sub subject) measured(t *testing.T, ctx context.Context, target filewise.Target, s filewise.Server, w filewise.Workload,
 	l filewise.Layout) string {
 	t.Helper()

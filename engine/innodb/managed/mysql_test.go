@@ -38,7 +38,7 @@ var mySQL = subject{
 var differs = []string{"Life", "Reset", "Settle", "Lifecycle", "ScanBuild", "Backups", "Dumps", "ServerKilled", "KilledFilewise",
 	"OrdinaryUser"}
 
-// find says why there is no server to test with.
+// find explains why there is no server to test with.
 func find(t *testing.T, e innodb.Engine) error {
 	t.Helper()
 	for _, p := range dialect.Products() {

@@ -63,7 +63,7 @@ func (i *instance) Observe(ctx context.Context) ([]filewise.File, error) {
 	return i.design.withServerFiles(append(files, temps...))
 }
 
-// verify compares a file with what was asked for. The server has every file of
+// verify compares a file with what was requested. The server has every file of
 // its system tablespace open; those of tables it opens and closes at will.
 func verify(f dialect.File, found filewise.File, system bool, open map[string]bool) error {
 	if f.Bytes > 0 && (found.Bytes < f.Bytes || found.Bytes > f.Bytes && !f.Grows) {
@@ -75,8 +75,8 @@ func verify(f dialect.File, found filewise.File, system bool, open map[string]bo
 	return nil
 }
 
-// told are the files with their sizes as the server tells them. More or fewer
-// than were asked for is an error that wraps filewise.ErrLayout.
+// told are the files with their sizes as the server reports them. More or fewer
+// than were requested is an error that wraps filewise.ErrLayout.
 func (d *design) told(ctx context.Context, control *sql.DB) (map[string]int64, error) {
 	if d.isSystem() {
 		return d.toldSystem(ctx, control)
@@ -158,7 +158,7 @@ func (d *design) readUse(files []filewise.File) error {
 	if err != nil {
 		return fmt.Errorf("use of the system tablespace: %w", err)
 	}
-	// The server tells the sizes of the files that are fixed; the last one has what
+	// The server reports the sizes of the files that are fixed; the last one has what
 	// these leave of the tablespace.
 	rest := use.Size
 	for i := range files {
@@ -201,7 +201,7 @@ func (d *design) withServerFiles(files []filewise.File) ([]filewise.File, error)
 	return files, nil
 }
 
-// serverFiles are the files of the server besides the layout's, with their roles.
+// serverFiles are the files of the server in addition to the layout's, with their roles.
 func (d *design) serverFiles() (map[string]filewise.Role, error) {
 	own := map[string]filewise.Role{}
 	if !d.isSystem() {
@@ -258,8 +258,8 @@ func matching(dir, pattern string) ([]string, error) {
 	return all, nil
 }
 
-// OpenFiles are the files that a process has open; nil where the system does
-// not tell.
+// OpenFiles are the files that a process has open; nil if the system does
+// not report.
 func OpenFiles(pid int) (map[string]bool, error) {
 	dir := "/proc/" + strconv.Itoa(pid) + "/fd"
 	entries, err := os.ReadDir(dir)

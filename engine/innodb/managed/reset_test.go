@@ -18,7 +18,7 @@ import (
 	"filewise/engine/innodb/managed"
 )
 
-// Reset brings rows and files back, again and again, and says where its time
+// Reset brings rows and files back, again and again, and reports where its time
 // went. The time of a cp of the same files is logged beside it.
 func testReset(t *testing.T, sub subject) {
 	sub.Need(t)

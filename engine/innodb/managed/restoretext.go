@@ -49,7 +49,7 @@ func openDump(path string) (io.ReadCloser, error) {
 	return &files{left: slices.Concat(of[0], of[1], of[len(endings)-1], of[2], of[3], of[4])}, nil
 }
 
-// openScript opens a script, unless its head says that another program has written it.
+// openScript opens a script, unless its head states that another program has written it.
 func openScript(path string) (io.ReadCloser, error) {
 	f, err := dumpfile.Open(path)
 	if err != nil {
@@ -68,7 +68,7 @@ func openScript(path string) (io.ReadCloser, error) {
 
 var errSeveral = errors.New("it is of several databases: dump one alone")
 
-// endings are those of mydumper's files: the database, tables, views, triggers, routines with
+// endings holds the endings of mydumper's files: the database, tables, views, triggers, routines with
 // events; and rows, which come before the triggers.
 var endings = [...]string{"-schema-create.sql", "-schema.sql", "-schema-view.sql", "-schema-triggers.sql", "-schema-post.sql", ".sql"}
 

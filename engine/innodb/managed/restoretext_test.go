@@ -62,7 +62,7 @@ func TestDefinitionsMoveWithTheDatabase(t *testing.T) {
 	}
 }
 
-// Names in double quotes are names where the dump's sql_mode says so, and nothing in texts is.
+// Names in double quotes are names where the dump's sql_mode has it so, and nothing in texts is.
 func TestANSIDump(t *testing.T) {
 	dump := "/*!40101 SET @OLD_SQL_MODE=@@SQL_MODE, SQL_MODE='NO_AUTO_VALUE_ON_ZERO,ANSI' */;\nCREATE TABLE \"o`r\"\"d\" (\n" +
 		"  \"id\" int(11) NOT NULL,\n  PRIMARY KEY (\"id\")\n); \nINSERT INTO \"o`r\"\"d\" VALUES (1,'\"a\\' \"b'';\"');\n" +

@@ -12,7 +12,7 @@ import (
 	"filewise/engine/internal/script"
 )
 
-// Script says what a build would create and execute.
+// Script describes what a build would create and execute.
 func (e Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
 	d, err := newDesign(e.Product, t, l, p, builds.First)
 	if err != nil {
@@ -38,12 +38,12 @@ func (e Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program)
 // onServer is where SQL is executed.
 const onServer = "server"
 
-// steps are those of a trial.
+// steps returns the steps of a trial.
 func (d *design) steps(in dialect.Install) (script.Steps, error) {
 	managed := d.Product.Managed
 	creation, err := managed.Create(in, "")
 	if err != nil {
-		creation = dialect.Creation{} // not installed here: Open says so
+		creation = dialect.Creation{} // not installed here: Open reports it
 	}
 	w := d.Writer(onServer)
 	w.Add(filewise.StageBuild, "file "+d.optionPath(), d.optionFile())
@@ -84,7 +84,7 @@ func (d *design) start(w *script.Writer, stage string, in dialect.Install, boots
 	w.AddAll(stage, script.Shell, []string{script.Quoted(slices.Concat([]string{in.Binary}, args, more))}, err)
 }
 
-// planned is what is installed; where a plan is made that may be nothing.
+// planned returns what is installed; if a plan is made that may be nothing.
 func (e Engine) planned(t filewise.Target) (dialect.Install, error) {
 	in, err := e.Managed.Find(context.Background(), t.ServerBin)
 	switch {

@@ -17,7 +17,7 @@ type openServer struct {
 	product *dialect.Product
 	install dialect.Install
 	facts   []filewise.Fact
-	// templates of the builds; nil: each is created by the server.
+	// templates of the builds. If nil, each is created by the server.
 	templates *server.Templates
 	builds    builds.Open[*instance]
 	kept      server.Kept[*instance]
@@ -108,10 +108,10 @@ func (s *openServer) drop(i *instance) error {
 // Close ends and removes what was built and not dropped.
 func (s *openServer) Close() error { return s.builds.Close(s.drop) }
 
-// Facts are those of the trial start, with the version and the binary.
+// Facts returns the facts of the trial start, with the version and the binary.
 func (s *openServer) Facts(context.Context) ([]filewise.Fact, error) { return s.facts, nil }
 
-// Offers says why a capability is absent.
+// Offers explains why a capability is absent.
 func (s *openServer) Offers() map[filewise.Capability]error {
 	all := filewise.Offering(map[filewise.Capability]error{ // what a kind of layout cannot do is refused with the reason
 		filewise.CanIndexApart: dialect.CheckIndexes(filewise.Layout{Indexes: filewise.IndexesApart}),

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The tests that both products pass besides the conformance suite.
+// The tests that both products pass in addition to the conformance suite.
 func TestServer(t *testing.T) {
 	t.Parallel()
 	for _, sub := range subjects() {

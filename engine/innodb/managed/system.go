@@ -23,7 +23,7 @@ const (
 // that starts small.
 //
 // Also the last of preallocated files may grow beyond its size: without room to
-// grow, work that takes a little more than was thought could not be told from
+// grow, work that takes a little more than was thought could not be distinguished from
 // work that fails. A trial in which it did grow is warned about.
 func (d *design) system() error {
 	s := d.Layout.Data
@@ -82,7 +82,7 @@ func (d *design) firstOfLast(others int64) int64 {
 	return max((missing+dialect.MiB-1)/dialect.MiB*dialect.MiB, dialect.MiB)
 }
 
-// startsLeast tells whether growing files are to begin as small as they can be: with
+// startsLeast reports whether growing files are to begin as small as they can be: with
 // less than the empty database takes, so that InnoDB makes the last one larger while it
 // creates that, and again with the first extents that rows take.
 func (d *design) startsLeast() bool {
@@ -109,7 +109,7 @@ func sizeArg(bytes int64) string {
 	return fmt.Sprintf("%dMiB", (bytes+dialect.MiB-1)/dialect.MiB)
 }
 
-// reserve is what InnoDB keeps free at the end of a tablespace that may grow: it
+// reserve returns what InnoDB keeps free at the end of a tablespace that may grow: it
 // makes it larger before a page is split when no more than 2 + 3 extents and 1 %
 // of it are free (fsp_reserve_free_extents in storage/innobase/fsp/fsp0fsp.cc), and
 // a tree takes up to 4 extents beforehand (fseg_fill_free_list). Rows never fill
@@ -125,8 +125,8 @@ func (d *design) reserve() int64 {
 	return min(want, max(s.Bytes-d.leastBytes(s.Files), 0)) / dialect.MiB * dialect.MiB
 }
 
-// systemSizes are equal shares in whole MiB, except that InnoDB wants 3 MiB of
-// the first file; the last has the reserve besides.
+// systemSizes are equal shares in whole MiB, except that InnoDB needs 3 MiB of
+// the first file; the last has the reserve in addition.
 func (d *design) systemSizes() []int64 {
 	s, reserve := d.Layout.Data, d.reserve()
 	s.Bytes -= reserve

@@ -55,7 +55,7 @@ func (d *design) temp() error {
 	return err
 }
 
-// checkTemp says why the product's temporary files cannot be varied.
+// checkTemp explains why the product's temporary files cannot be varied.
 func checkTemp(product *dialect.Product) error {
 	if product.NoTemp == "" {
 		return nil
@@ -72,7 +72,7 @@ func (d *design) tempPool() int64 {
 const leastTempPool = 8 * dialect.MiB
 
 // foundTemps are the temporary files as the server has them open. The server makes
-// them anew, full of zeros, at every start: what is used of one are the pages that
+// them again, full of zeros, at every start: what is used of one are the pages that
 // were ever written there.
 func (d *design) foundTemps(open map[string]bool) ([]filewise.File, error) {
 	var all []filewise.File
@@ -94,7 +94,7 @@ func (d *design) foundTemps(open map[string]bool) ([]filewise.File, error) {
 	return all, nil
 }
 
-// written is how many bytes of a file lie in pages that are not all zeros.
+// written returns how many bytes of a file lie in pages that are not all zeros.
 func written(path string, pageSize int64) (int64, error) {
 	f, err := os.Open(path)
 	if err != nil {

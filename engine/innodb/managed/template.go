@@ -14,7 +14,7 @@ import (
 // What a target is opened with: variables for tests, which open hundreds of targets and
 // share them.
 var (
-	// newTemplates are those of an opened target; nil: the product has none. MySQL finds its
+	// newTemplates returns the templates of an opened target. If nil, the product has none. MySQL finds its
 	// files by its command line; only information_schema.FILES then shows the paths of the
 	// first build of the layout.
 	newTemplates = func(p *dialect.Product) *server.Templates {

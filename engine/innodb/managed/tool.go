@@ -22,7 +22,7 @@ type tool struct {
 	restored *instance
 }
 
-// logInterval is how often the product's tool looks for new redo log, in milliseconds: at
+// logInterval sets how often the product's tool looks for new redo log, in milliseconds: at
 // the usual second, backups of small databases would all take that second.
 const logInterval = "20"
 
@@ -66,7 +66,7 @@ func (d *design) commands(act filewise.Act, to *design) ([][]string, error) {
 	}, err
 }
 
-// backupArgs are those of the product's tool. The password is in its environment.
+// backupArgs returns the args of the product's tool. The password is in its environment.
 func (d *design) backupArgs() []string {
 	args := []string{"--no-defaults", "--backup", "--target-dir=" + d.contentDir(), "--parallel=" + strconv.Itoa(d.threads()),
 		"--log-copy-interval=" + logInterval, "--user=root", "--socket=" + socketName}
@@ -93,7 +93,7 @@ func (b *tool) Backup(ctx context.Context) (_ []filewise.File, err error) {
 	return server.BackupFiles(volume, d.contentDir())
 }
 
-// noun is what a backup is called.
+// noun returns what a backup is called.
 func (d *design) noun() string {
 	if d.copiesFiles() {
 		return "backup"
@@ -102,7 +102,7 @@ func (d *design) noun() string {
 }
 
 // Restore restores the backup. The rows of a dump are restored when their last
-// transaction is committed, as durably as the layout's durability says; files, when the
+// transaction is committed, as durably as the layout's durability states; files, when the
 // server that they were copied to answers.
 func (b *tool) Restore(ctx context.Context) (err error) {
 	d := b.instance.design

@@ -52,7 +52,7 @@ func testPhases(t *testing.T, sub subject) {
 	}
 }
 
-// testDeletesToldToEnd: MariaDB answers every third DELETE that is told to end as if
+// testDeletesToldToEnd: MariaDB answers every third DELETE that is instructed to end as if
 // there were no such row, and it is not counted as done.
 func testDeletesToldToEnd(t *testing.T, sub subject) {
 	sub.Need(t)
@@ -150,7 +150,7 @@ func load(t *testing.T, ctx context.Context, db *filewise.Database, w filewise.W
 }
 
 // testScanBuild: tables in files of their own on two volumes, with the buffer
-// pool that a plan says, loaded past the binary log, also after the files were
+// pool that a plan states, loaded past the binary log, also after the files were
 // evicted.
 func testScanBuild(t *testing.T, sub subject) {
 	sub.Need(t)

@@ -63,7 +63,7 @@ type Server struct {
 }
 
 // need skips a test where something is not installed, and fails it in CI: there
-// a skipped test would be one that nobody runs.
+// a skipped test would be one that no one runs.
 func need(t testing.TB, path string, err error) string {
 	t.Helper()
 	if err != nil {

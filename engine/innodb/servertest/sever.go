@@ -10,7 +10,7 @@ import (
 
 // Sever has the server end the connections that there are and that work in the
 // database, or load it, and waits until they are gone: of one that is just busy the
-// list of processes does not tell the database, so it is looked at until it is empty.
+// list of processes does not report the database, so it is looked at until it is empty.
 func Sever(ctx context.Context, db *sql.DB, database string) error {
 	var newest int64
 	if err := db.QueryRowContext(ctx, "SELECT MAX(ID) FROM information_schema.PROCESSLIST").Scan(&newest); err != nil {

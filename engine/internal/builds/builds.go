@@ -12,7 +12,7 @@ import (
 const First = 1
 
 // Open are the builds of an opened target that are not dropped, with their
-// numbers, by which the directories of managed servers are told apart. The zero value
+// numbers, by which the directories of managed servers are distinguished. The zero value
 // is ready.
 type Open[B comparable] struct {
 	mu      sync.Mutex

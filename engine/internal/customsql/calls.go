@@ -21,10 +21,10 @@ var ofServerCalls = regexp.MustCompile(`^(GET_LOCK|RELEASE_(ALL_)?LOCKS?|` +
 	`\w+_RESET\w*|BUFFERCACHE_\w+|BACKEND_MEMORY\w*|SET_\w+|RESTORE_\w+|CLEAR_\w+)|AUTOPREWARM_\w+|PGSTATTUPLE_RESET|` +
 	`POSTGRES_FDW_\w+|HTTP(_(GET|POST|PUT|PATCH|DELETE|HEAD))?|QUERY_EXPORT_TO_S3|TABLE_IMPORT_FROM_S3|SHELL_\w+)$`)
 
-// ofServerSchemas are those of extensions by which a database has a server, or other hosts, do something.
+// ofServerSchemas holds the schemas of extensions by which a database has a server, or other hosts, do something.
 var ofServerSchemas = []string{"CRON", "NET", "AWS_S3", "AWS_LAMBDA", "PGAGENT", "PGLOGICAL"}
 
-// calls is what of a statement calls beyond the build's database, with what to do instead; empty: nothing. Where a name may
+// calls returns what of a statement calls beyond the build's database, with what to do instead. Empty means nothing. Where a name may
 // have a database before it (qualified), whatever is called there is another's.
 func calls(words []Word, qualified bool) (what, remedy string) {
 	at := func(i int) Word {
@@ -56,7 +56,7 @@ func calls(words []Word, qualified bool) (what, remedy string) {
 	return "", ""
 }
 
-// plainName is a name in capitals, quoted or not; empty: a text, or none.
+// plainName is a name in capitals, quoted or not. Empty means a text, or none.
 func plainName(w Word) string {
 	if !w.Quoted {
 		return w.Text

@@ -18,13 +18,13 @@ func (s *shaper) castTyped() {
 }
 
 // fixed are functions whose first argument is a constant of the program's, with one that each takes, and which stands for it if
-// the server does not tell.
+// the server does not report.
 var fixed = map[string]string{"DATE_TRUNC": "'day'", "DATE_PART": "'day'", "EXTRACT": "'day'", "TIMEZONE": "'UTC'",
 	"TO_TSVECTOR": "'simple'", "TO_TSQUERY": "'simple'", "PLAINTO_TSQUERY": "'simple'", "PHRASETO_TSQUERY": "'simple'",
 	"WEBSEARCH_TO_TSQUERY": "'simple'"}
 
-// constant is what stands for a value that is a constant of the program's, not of a row: a drawn one would break the
-// statement, or have it find nothing; empty: it is none.
+// constant returns what stands for a value that is a constant of the program's, not of a row: a drawn one would break the
+// statement, or have it find nothing. If empty, it is none.
 func (s *shaper) constant(i int) string {
 	said := ""
 	sequence := s.at(i-1).is("(") && s.at(i-2).is("NEXTVAL", "CURRVAL", "SETVAL") || s.at(i+1).is("::") && s.at(i+2).is("REGCLASS")
@@ -45,7 +45,7 @@ func (s *shaper) constant(i int) string {
 	if said != "" {
 		return said
 	}
-	for _, left := range []int{i, i - 2} { // 1 = 1, of which a log tells which values they are
+	for _, left := range []int{i, i - 2} { // 1 = 1, of which a log reports which values they are
 		x, y := s.at(left), s.at(left+2)
 		if x.kind != tokenValue || y.kind != tokenValue || !s.at(left+1).is("=") || s.at(left-2).is("BETWEEN") || s.at(left-3).is("BETWEEN") ||
 			!s.at(left-1).is("WHERE", "AND", "OR", "ON", "NOT", "HAVING", "WHEN", "(") ||

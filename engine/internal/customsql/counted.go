@@ -28,8 +28,8 @@ func Summed(all []filewise.CountedStatement) []filewise.CountedStatement {
 	return sums
 }
 
-// logged tells the statements of a log's one by one: a text of several is divided, and its time with it. A routine's body
-// is not divided. together tells that the statements of a text are one transaction. A session's end passes as it is.
+// logged reports the statements of a log's one by one: a text of several is divided, and its time with it. A routine's body
+// is not divided. together shows that the statements of a text are one transaction. A session's end passes as it is.
 func (k *known) logged(s filewise.LoggedStatement, together bool, each func(filewise.LoggedStatement)) {
 	if s.Text == "" {
 		each(s)

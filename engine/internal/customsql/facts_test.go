@@ -6,7 +6,7 @@ import (
 	"filewise"
 )
 
-// Frequent values are taken by their shares; of values that are not told, or not few, there is no choice.
+// Frequent values are taken by their shares; of values that are not reported, or not few, there is no choice.
 func TestChoice(t *testing.T) {
 	c := filewise.ColumnFacts{Type: filewise.TypeText, Common: []string{"a", "b", "c"}, Shares: []float64{0.4, 0.2, 0.2}, Distinct: 3}
 	quote := func(v string) string { return "'" + v + "'" }

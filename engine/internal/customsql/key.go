@@ -7,7 +7,7 @@ import (
 	"filewise"
 )
 
-// longest is how many bytes of a statement tell it from others: clients write some of many megabytes.
+// longest sets how many bytes of a statement distinguish it from others: clients write some of many megabytes.
 const longest = 64 << 10
 
 // lists are values one after the other, however many, and commaAlone what stands between two of them.
@@ -16,7 +16,7 @@ var (
 	commaAlone = regexp.MustCompile(`^ ?, ?$`)
 )
 
-// Key is what is the same of a statement for all values.
+// Key returns what is the same of a statement for all values.
 func (r Rules) Key(text string) string {
 	key, _ := r.keyed(text, nil)
 	return key
@@ -37,7 +37,7 @@ func (r Rules) keyed(text string, arguments []string) (key string, values [][]st
 	return key, values
 }
 
-// cut is what of a statement tells it from others.
+// cut returns what of a statement distinguishes it from others.
 func cut(text string) string { return strings.ToValidUTF8(text[:min(len(text), longest)], "") }
 
 // key is a shape's; listed are the values that are in the list of the value before.
@@ -57,7 +57,7 @@ func (r Rules) key(s filewise.Shape) (key string, listed []bool) {
 	return lists.ReplaceAllString(b.String()+s.Pieces[len(s.Values)], "?, …"), listed
 }
 
-// valueOf is the text of a value, in SQL; empty: it is not known.
+// valueOf is the text of a value, in SQL. If empty, it is not known.
 func valueOf(v filewise.ValueUse, arguments []string) string {
 	if v.Text == "" && v.Number > 0 && v.Number <= len(arguments) {
 		return arguments[v.Number-1]

@@ -16,7 +16,7 @@ const (
 	markMore   // the mark before, any number of times, behind commas
 )
 
-// mostKnown is how many bytes of skeletons are remembered.
+// mostKnown sets how many bytes of skeletons are remembered.
 const mostKnown = 16 << 20
 
 // known remembers the statements that were divided, and reads one. It is for one goroutine.
@@ -39,7 +39,7 @@ type known struct {
 // place is where a value stands.
 type place struct{ from, to int }
 
-// division is what statements of a skeleton have in common.
+// division holds what statements of a skeleton have in common.
 type division struct {
 	key   string
 	units []unit
@@ -52,7 +52,7 @@ type division struct {
 type unit struct {
 	begins bool // a list
 	kept   bool // it is no value
-	number int  // of a parameter; 0: it is a literal; noText: its text is not known
+	number int  // of a parameter. If 0, it is a literal; noText: its text is not known
 }
 
 const noText = -1
@@ -114,7 +114,7 @@ func (k *known) first(n int) int {
 	return k.units[n-1]
 }
 
-// division is that of the skeleton, which the text has.
+// division returns the division of the skeleton, which the text has.
 func (k *known) division(text string) *division {
 	if d := k.divisions[string(k.skeleton)]; d != nil {
 		return d
@@ -210,7 +210,7 @@ func (k *known) read(text string) {
 	}
 }
 
-// unquoted tells whether a value begins a text, and with which mark; n is how long it is, or what else begins there, if it is code.
+// unquoted reports whether a value begins a text, and with which mark; n is how long it is, or what else begins there, if it is code.
 func (k *known) unquoted(rest string, kind pieceKind, n *int) (value bool, mark byte) {
 	c := rest[0]
 	switch {

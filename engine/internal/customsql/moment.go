@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// moments are the forms in which logs tell when something was, without the names of zones, of which a log has one.
+// moments are the forms in which logs report when something was, without the names of zones, of which a log has one.
 var moments = []string{"2006-01-02T15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999", "060102 15:04:05", "060102  3:04:05"}
 
-// Moment reads when something was; zero: it is in no known form.
+// Moment reads when something was. If zero, it is in no known form.
 func Moment(text string) time.Time {
 	const second = len("2006-01-02 15:04:05")
 	if len(text) >= second && text[4] == '-' && (text[10] == ' ' || text[10] == 'T') { // the others are looked for in vain

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// engines are those of MariaDB and MySQL that keep a table's rows by themselves, where the server wants them; others
+// engines holds the engines of MariaDB and MySQL that keep a table's rows by themselves, if the server needs them; others
 // read files, other tables or other servers.
 var engines = []string{"INNODB", "MYISAM", "ARIA", "MEMORY", "HEAP", "ARCHIVE", "BLACKHOLE", "CSV", "ROCKSDB"}
 
@@ -17,7 +17,7 @@ var (
 		"INSTALL", "UNINSTALL", "PURGE", "LOCK", "CHANGE"}
 )
 
-// outward is what of a statement of MariaDB's or MySQL's reaches out of the build's database, with what to do instead;
+// outward returns what of a statement of MariaDB's or MySQL's reaches out of the build's database, with what to do instead;
 // empty: nothing.
 func outward(words []Word) (what, remedy string) {
 	leave := "leave it out; a name of yours stands in quotes (`…`)"

@@ -10,7 +10,7 @@ import (
 
 // Kinds of statements, by the word that they begin with. What is on neither list is
 // refused, on every engine: an account that may do more must not do it here. What a
-// function or a block does inside is not looked at: docs/study-files.md says so.
+// function or a block does inside is not looked at: docs/study-files.md names it.
 var (
 	// inTransactions read and write rows, and set what is the session's.
 	inTransactions = []string{"", "SELECT", "INSERT", "UPDATE", "DELETE", "REPLACE", "MERGE", "WITH", "VALUES", "TABLE", "CALL", "DO", "SET",
@@ -73,7 +73,7 @@ var ofServer = regexp.MustCompile(`^"?(PG_(READ_|LS_|RELOAD_|ROTATE_|TERMINATE_|
 // ofApplication is the name of a setting that an application gives itself.
 var ofApplication = regexp.MustCompile(`^'\w+\.\w+'$`)
 
-// refuse refuses what is not known to stay within the build's database; setup tells that
+// refuse refuses what is not known to stay within the build's database; setup shows that
 // it is a statement of the set-up.
 func (r Rules) refuse(s Statement, setup bool) error {
 	no := func(remedy, what string) error {
@@ -129,7 +129,7 @@ func (r Rules) refuse(s Statement, setup bool) error {
 	return nil
 }
 
-// forbidden is a word by which a kind that is allowed reaches out of the build's database; empty: there is none.
+// forbidden is a word by which a kind that is allowed reaches out of the build's database. If empty, there is none.
 func forbidden(words []string, setup bool) string {
 	kind := words[0]
 	for _, w := range words[1:] {
@@ -162,7 +162,7 @@ func object(words []string) (what string, at int) {
 	return "", 0
 }
 
-// dotted tells whether a database is named before what a statement makes, alters or drops, of the
+// dotted reports whether a database is named before what a statement makes, alters or drops, of the
 // kind that stands at a place. Elsewhere a dot may stand between a table and its column.
 func dotted(words []string, at int) bool {
 	dot := func(i int) bool {
@@ -187,8 +187,8 @@ func dotted(words []string, at int) bool {
 
 var number = regexp.MustCompile(`^(\d+\.\d*|\.\d+)(E\d*)?$`)
 
-// misread is what of a text the lists would not see, or servers read in another way than the
-// scanner; empty: nothing. Whether a control character ends a comment or a
+// misread returns what of a text the lists would not see, or servers read in another way than the
+// scanner. Empty means nothing. Whether a control character ends a comment or a
 // text, or begins one, depends on the product.
 func (r Rules) misread(text string) string {
 	if strings.ContainsAny(text, "\x00\x7f") {

@@ -15,17 +15,17 @@ type Rules struct {
 	Qualified bool // what stands before a dot is a database
 	Transact  bool // T-SQL: ]] stands for one within [name], comments hold others, ` quotes nothing
 	Upper     bool // names that are not quoted are in capitals, and may hold $ and #; values are :1 or :NAME
-	// Numbered begins parameters that are counted by value: $1, @p1; empty: each is a ?.
+	// Numbered begins parameters that are counted by value: $1, @p1. If empty, each is a ?.
 	Numbered string
 	Each     bool // of which each use has a number of its own
-	// Guard takes the place of the lists of refuse.go; nil: these count.
+	// Guard takes the place of the lists of refuse.go. Nil means these count.
 	Guard Guard
-	// Adapt makes of a statement what the server is given; nil: it is as it stands.
+	// Adapt makes of a statement what the server is given. If nil, it is as it stands.
 	Adapt func(text string, setup bool) (string, error)
 }
 
-// Guard tells what of a statement is refused, with what to do instead; empty: nothing.
-// Setup tells that it is one of the set-up.
+// Guard returns what of a statement is refused, with what to do instead. Empty means nothing.
+// Setup shows that it is one of the set-up.
 type Guard func(words []Word, setup bool) (what, remedy string)
 
 // Word is a name, a number or a sign of a statement's code, in capitals, or what is quoted.
@@ -34,7 +34,7 @@ type Word struct {
 	Quoted bool
 }
 
-// Is tells whether it is one of these, in capitals, and not quoted.
+// Is reports whether it is one of these, in capitals, and not quoted.
 func (w Word) Is(words ...string) bool { return !w.Quoted && slices.Contains(words, w.Text) }
 
 // piece is a part of a text.
@@ -141,7 +141,7 @@ func (s *scanner) special() (int, pieceKind) {
 	return 0, pieceCode
 }
 
-// before is the letter before the place; 0: there is none.
+// before is the letter before the place. If 0, there is none.
 func (s *scanner) before() byte {
 	if s.at == 0 {
 		return 0
@@ -149,10 +149,10 @@ func (s *scanner) before() byte {
 	return s.text[s.at-1]
 }
 
-// afterName tells whether a name or number ends right before the place: a[1:n].
+// afterName reports whether a name or number ends right before the place: a[1:n].
 func (s *scanner) afterName() bool { return s.at > 0 && inName(s.before()) }
 
-// withinName tells whether the place is within a name, in which PostgreSQL takes $ as well.
+// withinName reports whether the place is within a name, in which PostgreSQL takes $ as well.
 func (s *scanner) withinName() bool {
 	i := s.at
 	for i > s.from && (inName(s.text[i-1]) || s.text[i-1] == '$') {
@@ -186,7 +186,7 @@ func (s *scanner) quoted(rest string, quote byte) int {
 	return len(rest)
 }
 
-// escapes tells whether backslashes do: in PostgreSQL within E'…' alone.
+// escapes reports whether backslashes do: in PostgreSQL within E'…' alone.
 func (s *scanner) escapes(quote byte) bool {
 	if s.Backslash {
 		return quote != '`'

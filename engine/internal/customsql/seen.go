@@ -21,7 +21,7 @@ type Seen struct {
 	statements      map[string]int // by database
 }
 
-// Of counts what each is told.
+// Of counts what each is reported.
 func (s *Seen) Of(each func(filewise.LoggedStatement)) func(filewise.LoggedStatement) {
 	return func(l filewise.LoggedStatement) {
 		s.told++
@@ -29,7 +29,7 @@ func (s *Seen) Of(each func(filewise.LoggedStatement)) func(filewise.LoggedState
 	}
 }
 
-// Told tells whether there was any.
+// Told reports whether there was any.
 func (s *Seen) Told() bool { return s.told > 0 }
 
 // Add counts a statement of a database.
@@ -40,7 +40,7 @@ func (s *Seen) Add(database string) {
 	s.statements[database]++
 }
 
-// None says why no statement of a database was told, though the log has some; nil: they were, or it has none.
+// None explains why no statement of a database was reported, though the log has some. If nil, they were, or it has none.
 func (s *Seen) None(database string) error {
 	if s.told > 0 || s.Unknown == 0 && len(s.statements) == 0 {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"filewise"
 )
 
-// listed is how many values stand for a list whose length a server does not tell.
+// listed sets how many values stand for a list whose length a server does not report.
 const listed = 5
 
 // Shape divides a statement from its values: literals, and what a server has put in their
@@ -85,7 +85,7 @@ type shaper struct {
 	transact bool
 	upper    bool   // texts hold their numbers, as T-SQL's do
 	unclear  bool   // a digest has left out values in two places of a row, and not how many in each
-	span     string // what stands for a number in INTERVAL; empty: a text
+	span     string // what stands for a number in INTERVAL. Empty means a text
 }
 
 // expand writes out what a digest has left out: (...), and ?, ....
@@ -158,7 +158,7 @@ func (s *shaper) closing(open int) int {
 	return len(s.tokens)
 }
 
-// items are those of a list.
+// items returns the items of a list.
 func (s *shaper) items(from, to int) int {
 	n, depth := 1, 0
 	for _, t := range s.tokens[from:min(to, len(s.tokens))] {
@@ -174,7 +174,7 @@ func (s *shaper) items(from, to int) int {
 	return n
 }
 
-// opening is the bracket that a place stands in; -1: none.
+// opening is the bracket that a place stands in. -1 means none.
 func (s *shaper) opening(i int) int {
 	depth := 0
 	for i--; i >= 0; i-- {

@@ -64,7 +64,7 @@ func TestShape(t *testing.T) {
 	}
 }
 
-// What is a constant of the program's stays one; of what a server does not tell, it is one that does.
+// What is a constant of the program's stays one; of what a server does not report, it is one that does.
 func TestConstants(t *testing.T) {
 	for text, want := range map[string]string{
 		"SELECT a FROM t WHERE 1=1 AND a = 5 AND (1 = 0 OR 'x' = 'x')": "SELECT a FROM t WHERE 1=1 AND a = ? AND (1 = 0 OR 1 = 1)",
@@ -125,7 +125,7 @@ func shown(s filewise.Shape) string {
 	return b.String() + s.Pieces[len(s.Values)]
 }
 
-// What a server tells with its values is masked, but for what bounds rows, and the same for all
+// What a server reports with its values is masked, but for what bounds rows, and the same for all
 // values; variables keep which are the same.
 func TestMasked(t *testing.T) {
 	for text, want := range map[string]string{
@@ -162,7 +162,7 @@ func TestLogged(t *testing.T) {
 	}
 }
 
-// What is remembered of a statement tells of another with the same skeleton what dividing it does.
+// What is remembered of a statement is what dividing another with the same skeleton shows.
 func TestKnown(t *testing.T) {
 	words := strings.Split("SELECT|FROM|t|a|b.c|WHERE|AND|=|=|<|IN|(|(|)|)|,|,|,|,|1|2|3.5|.5|'x'|'y'|'$.z'|\"q\"|`n`|E'e\\\\'|_utf8'u'|"+
 		"$1|$2|?|$$d$$|"+

@@ -17,17 +17,17 @@ import (
 type Statement struct {
 	Text  string
 	Place string // in the user's file
-	// Section is the one that it is of; empty: the set-up.
+	// Section is the one that it is of. Empty means the set-up.
 	Section string
 	// Order are the arguments that its parameters take, in the order of parameters.
 	Order []int
-	// Spread are the tables that it puts where the layout says.
+	// Spread are the tables that it puts where the layout has them.
 	Spread []string
 	// Chance: its values are not the same each time.
 	Chance bool
 }
 
-// Reads tells whether it only reads.
+// Reads reports whether it only reads.
 func (s Statement) Reads() bool {
 	return strings.HasPrefix(strings.ToUpper(strings.TrimSpace(s.Text)), "SELECT")
 }
@@ -69,11 +69,11 @@ func (r Rules) Section(custom *filewise.CustomSQL, name string) ([]Statement, er
 	return all, nil
 }
 
-// chanceful are what a statement holds whose values may vary: by chance, by the clock, or
+// chanceful holds what a statement holds whose values may vary: by chance, by the clock, or
 // by what other connections did.
 var chanceful = []string{"RAND", "UUID", "GUID", "NOW", "CLOCK", "TIME", "DATE(", "SELECT", "CALL"}
 
-// chance tells whether a statement of a section may have other values when it is
+// chance reports whether a statement of a section may have other values when it is
 // executed again in the same place of the work.
 func (r Rules) chance(s Statement, section filewise.CustomSection) bool {
 	drawn := func(at int) bool { return slices.Contains(section.Drawn, section.Params[at]) }
@@ -110,7 +110,7 @@ func (r Rules) Checks(custom *filewise.CustomSQL) ([]Statement, error) {
 	}
 }
 
-// Place is what a layout makes of {{spread "TABLE"}}.
+// Place holds what a layout makes of {{spread "TABLE"}}.
 type Place struct {
 	Clause string   // in its place
 	After  []string // statements that follow
@@ -198,7 +198,7 @@ func put(s Statement, custom *filewise.CustomSQL, site Site, placed map[string]b
 	return append([]Statement{s}, after...)
 }
 
-// placeholder is what a set-up may hold: no more, for a template would be a program.
+// placeholder holds what a set-up may hold: no more, for a template would be a program.
 var placeholder = regexp.MustCompile(`\{\{\s*(?:(\.Shards?)|spread\s+(?:"([^"]*)"|` + "`([^`]*)`" + `))\s*\}\}|\{\{`)
 
 // render fills in a set-up's placeholders.

@@ -66,7 +66,7 @@ func (s *shaper) findTables() {
 	}
 }
 
-// bare tells whether a table follows what is usually followed by INTO or FROM.
+// bare reports whether a table follows what is usually followed by INTO or FROM.
 func (s *shaper) bare(i int) bool {
 	return s.transact && s.tokens[i].is("INSERT", "MERGE", "DELETE") && (s.at(i+1).name() != "" || s.at(i+1).is("TOP"))
 }

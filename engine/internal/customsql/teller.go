@@ -25,7 +25,7 @@ type batch struct {
 // A batch is passed on when it has so many statements, or so many bytes of them.
 const batchStatements, batchBytes = 256, 256 << 10
 
-// Teller begins to pass on. together tells that the statements of one text are one transaction.
+// Teller begins to pass on. together shows that the statements of one text are one transaction.
 func (r Rules) Teller(together bool, each func(filewise.LoggedStatement)) *Teller {
 	n := runtime.GOMAXPROCS(0)
 	t := &Teller{work: make(chan *batch, n), order: make(chan *batch, 2*n), spent: make(chan *batch, 4*n), over: make(chan struct{})}

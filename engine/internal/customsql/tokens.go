@@ -29,12 +29,12 @@ type token struct {
 	use    filewise.ValueUse
 }
 
-// is tells whether it is one of these words, in capitals, or signs.
+// is reports whether it is one of these words, in capitals, or signs.
 func (t token) is(words ...string) bool {
 	return (t.kind == tokenWord || t.kind == tokenSign) && slices.Contains(words, strings.ToUpper(t.text))
 }
 
-// name is what it names; empty: it names nothing.
+// name returns what it names. If empty, it names nothing.
 func (t token) name() string {
 	switch {
 	case t.kind == tokenName && t.text[0] == '[':

@@ -6,7 +6,7 @@ import (
 	"filewise"
 )
 
-// use says of each value what it is for.
+// use states of each value what it is for.
 func (s *shaper) use() {
 	setting := false
 	for i := range s.tokens {
@@ -46,7 +46,7 @@ func (s *shaper) partOf(i int) {
 	}
 }
 
-// literal tells whether it is a value's own text.
+// literal reports whether it is a value's own text.
 func (t token) literal() bool {
 	return t.kind == tokenValue && strings.IndexByte("?$@:", t.text[0]) < 0
 }

@@ -2,7 +2,7 @@ package customsql
 
 import "strings"
 
-// words are those of a statement's code, in capitals; hidden tells whether a comment holds code.
+// words returns the words of a statement's code, in capitals; hidden reports whether a comment holds code.
 func (r Rules) words(text string) (words []string, hidden bool) {
 	for _, p := range r.scan(text) {
 		switch p.kind {
@@ -28,7 +28,7 @@ func (r Rules) words(text string) (words []string, hidden bool) {
 	return words, hidden
 }
 
-// Words are those of a statement's code, for an engine's own guard.
+// Words returns the words of a statement's code, for an engine's own guard.
 func (r Rules) Words(text string) []Word {
 	var all []Word
 	for _, t := range r.Tokens(text) {

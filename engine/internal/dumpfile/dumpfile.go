@@ -16,11 +16,11 @@ import (
 	"filewise/host/machine"
 )
 
-// Longest is how many bytes a statement of a script or a log may have, rows of COPY aside: as servers take
+// Longest sets how many bytes a statement of a script or a log may have, rows of COPY aside: as servers take
 // by default. A few of a packed file come to any number.
 const Longest = 64 << 20
 
-// ErrTooLong is that of a statement which is longer.
+// ErrTooLong reports a statement that is longer.
 var ErrTooLong error = filewise.Errorf(filewise.CodeUsage, "leave it out of the file", "a statement is longer than %d MiB", Longest>>20)
 
 // Line reads a further line of a statement of which so many bytes are known.
@@ -60,13 +60,13 @@ func Take(ctx context.Context, to io.Writer, secrets []string, program string, a
 	return nil
 }
 
-// Step is what a plan shows of a restore.
+// Step returns what a plan shows of a restore.
 func Step(custom *filewise.CustomSQL) string {
 	return "-- restores " + strings.ReplaceAll(custom.From, "\n", " ") + ", the tables where the layout says"
 }
 
-// Failed says of which dump an error is, and by which programs one is made. What a layout
-// cannot hold is told as it is.
+// Failed states of which dump an error is, and by which programs one is made. What a layout
+// cannot hold is reported as it is.
 func Failed(path, programs string, err error) error {
 	if err == nil || errors.Is(err, filewise.ErrUnsupported) || filewise.CodeOf(err) == filewise.CodeUsage {
 		return err
@@ -83,7 +83,7 @@ func Refuse(format string, args ...any) error {
 	return filewise.Unsupported("take it out of custom.tables, or name a column there that all of its keys have", format, args...)
 }
 
-// Refused is one error of all tables that a layout cannot hold, each with its reason, and of those that it can; nil: it
+// Refused is one error of all tables that a layout cannot hold, each with its reason, and of those that it can. If nil, it
 // holds all. whole is the kind of layouts that need no key.
 func Refused(tables []filewise.CustomTable, why map[string]error, whole filewise.Kind) error {
 	var all, others []string

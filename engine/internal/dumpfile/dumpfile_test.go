@@ -95,7 +95,7 @@ func TestFailed(t *testing.T) {
 	}
 }
 
-// What is to be done is said as the program failed.
+// What is to be done is reported as the program failed.
 func TestTake(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "pg_dump")
 	for said, want := range map[string]string{"pg_dump: error: aborting because of server version mismatch": "--server-bin",

@@ -66,7 +66,7 @@ func Open(path string) (io.ReadCloser, error) {
 // Shown shows how far the text of a dump is read, for what it is. Its size is known if no program has packed it.
 func Shown(ctx context.Context, what, path string) *progress.Step {
 	total := int64(0)
-	_ = filepath.WalkDir(path, func(at string, e fs.DirEntry, err error) error { // what cannot be read is said by who reads it
+	_ = filepath.WalkDir(path, func(at string, e fs.DirEntry, err error) error { // what cannot be read is reported by who reads it
 		if err == nil && e.Type().IsRegular() {
 			if info, err := e.Info(); err == nil && Unpacked(at) == at {
 				total += info.Size()
@@ -122,7 +122,7 @@ var signs = []struct{ of, what string }{
 	{"Rar!", "a rar archive: unpack it"}, {"ustar", "a tar archive: unpack it"}, {"XBSTCK01", "a stream of mariadb-backup"},
 }
 
-// Head is how much of a dump tells who has written it.
+// Head sets how much of a dump reports who has written it.
 const Head = 512
 
 // CheckHead refuses the head of a file that another program has written than those (their signs' words hold one).

@@ -48,7 +48,7 @@ func (e *Examination) Absent(check, remedy, format string, args ...any) {
 	e.Findings[len(e.Findings)-1].Absent = true
 }
 
-// Unseen adds what the server did not tell.
+// Unseen adds what the server did not report.
 func (e *Examination) Unseen(check string, err error) {
 	e.Note(check, cmp.Or(filewise.RemedyOf(err), "look at it with an account that may"), "it cannot be looked at: %v", err)
 }
@@ -61,7 +61,7 @@ type Right struct {
 	Has  bool
 	// Grant gives the account what it lacks.
 	Grant string
-	// Lacks says what the account may not do, and what is missing without that.
+	// Lacks describes what the account may not do, and what is missing without that.
 	Lacks string
 	// Optional: experiments run without it.
 	Optional bool
@@ -70,7 +70,7 @@ type Right struct {
 }
 
 // Rights adds each right that the account lacks, and under check whether it has all
-// that is needed; has says so.
+// that is needed; has holds it.
 func (e *Examination) Rights(check, account, has string, all []Right) {
 	lacks := false
 	var there []string
@@ -99,7 +99,7 @@ func (e *Examination) Rights(check, account, has string, all []Right) {
 }
 
 // Connections compares those that are needed with those that are free, of which in
-// says how many there are: "of 300 processes 50 are in use".
+// describes how many there are: "of 300 processes 50 are in use".
 func (e *Examination) Connections(need, free int64, remedy, in string) {
 	const check = "connections"
 	if free < need {

@@ -13,7 +13,7 @@ import (
 	"filewise/engine/internal/mark"
 )
 
-// shelf is a catalogue of objects that are as they are said to be.
+// shelf is a catalogue of objects that are as they are reported to be.
 type shelf struct {
 	objects []Object
 	dropped []string

@@ -23,7 +23,7 @@ type Claim interface {
 	Close() error
 }
 
-// ErrTaken says that another connection has the claim.
+// ErrTaken states that another connection has the claim.
 var ErrTaken = errors.New("another connection has it")
 
 // The intervals of a held connection.
@@ -31,7 +31,7 @@ const (
 	// keepAlive is below every usual limit of idle connections, those of firewalls too.
 	keepAlive       = 20 * time.Second
 	releasePatience = 10 * time.Second
-	// Silence is how long a server is told to keep a claim's session of which it hears
+	// Silence holds how long a server is instructed to keep a claim's session of which it hears
 	// nothing: its line, or its host, has died.
 	Silence = 9 * keepAlive
 )
@@ -86,7 +86,7 @@ func (h *Held) Check(ctx context.Context) error {
 	return h.claim.Check(ctx)
 }
 
-// Release gives the claim back. The error may say that it had been lost.
+// Release gives the claim back. The error may state that it had been lost.
 func (h *Held) Release() error {
 	h.stop()
 	<-h.over
@@ -102,13 +102,13 @@ func (h *Held) Release() error {
 // Measuring is the lock by which one run at a time measures on a server.
 type Measuring struct {
 	Claim Claim
-	// Holder says who has it, as far as the account may see; empty: nobody knows.
+	// Holder reports who has it, as far as the account may see. If empty, it is unknown.
 	Holder func(context.Context) string
 	// Explain adds remedies to errors of the server and hides its secrets.
 	Explain func(error) error
 }
 
-// Lock takes the measuring lock; the error has CodeBusy and says who holds it.
+// Lock takes the measuring lock; the error has CodeBusy and reports who holds it.
 func (m Measuring) Lock(ctx context.Context) (filewise.Lock, error) {
 	held, err := Hold(ctx, m.Claim)
 	switch {

@@ -9,37 +9,37 @@ import (
 // Name is a name on a server, of one of the engine's kinds: "database".
 type Name struct{ Kind, Name string }
 
-// Object is what stands under a name that only Filewise gives, as the server says it
+// Object holds what stands under a name that only Filewise gives, as the server states it
 // at this moment.
 type Object struct {
 	Name
-	// Mark is the text in the mark's place; empty: there is none.
+	// Mark is the text in the mark's place. If empty, there is none.
 	Mark string
 	// Empty: it holds nothing at all. Without a mark, a run was killed before marking it.
 	Empty bool
-	// Others names what it holds that Filewise has not made; empty: nothing.
+	// Others names what it holds that Filewise has not made. Empty means nothing.
 	Others string
-	// Used says by whom it is used: "2 sessions are connected to it"; empty: by nobody.
+	// Used reports by whom it is used: "2 sessions are connected to it". Empty means by no one.
 	Used string
-	// Young says that a run may be making it; it counts where the mark does not tell
+	// Young states that a run may be making it; it counts if the mark does not report
 	// that the run has ended.
 	Young string
-	// Offline: it has to be brought back before its mark can be read, and all that can be told until then
-	// says that it is Filewise's.
+	// Offline: it has to be brought back before its mark can be read, and all that can be reported until then
+	// states that it is Filewise's.
 	Offline bool
-	// Stays says why it must stay although its mark, or what others have in it, cannot be
-	// read; empty: the mark tells whose it is.
+	// Stays explains why it must stay although its mark, or what others have in it, cannot be
+	// read. Empty means the mark reports whose it is.
 	Stays string
 }
 
-// verdict is what becomes of an object.
+// verdict holds what becomes of an object.
 type verdict struct {
 	leftover filewise.Leftover
 	marked   bool // or about to be marked: Filewise's
 	busy     bool // it is kept for as long as it is used
 }
 
-// judge decides by what the server has just said.
+// judge decides by what the server has just stated.
 func (o Object) judge() verdict {
 	v := verdict{leftover: filewise.Leftover{Kind: o.Kind, Name: o.Name.Name}}
 	life := process.Unknown
@@ -65,7 +65,7 @@ func (o Object) judge() verdict {
 	return v
 }
 
-// kept is why it must stay; empty: it may go.
+// kept is why it must stay. If empty, it may go.
 func (o Object) kept(owner string, life process.Status) (why string, busy bool) {
 	switch {
 	case o.Others != "":

@@ -17,11 +17,11 @@ import (
 	"filewise/internal/nearest"
 )
 
-// Options are those of a URL's query that set the configuration C of a driver.
+// Options holds the options of a URL's query that set the configuration C of a driver.
 type Options[C any] struct {
 	Driver string // whose they are: "SQL Server's driver"
 	// Known set their part of the configuration, by the driver's names; the engine does
-	// it itself where the function is nil.
+	// it itself if the function is nil.
 	Known map[string]func(*C, string) error
 	// Unwanted are options of the driver that would break what Filewise promises, with
 	// what to do instead.
@@ -175,7 +175,7 @@ func CheckPhases(engine string, l filewise.Layout, p filewise.Program, has func(
 	return nil
 }
 
-// Classes are the numbers by which a server tells its errors, by class.
+// Classes are the numbers by which a server reports its errors, by class.
 type Classes map[filewise.Class][]int
 
 // Of is the class of an error that carries these numbers; those of the connection
@@ -192,7 +192,7 @@ func (c Classes) Of(err error, numbers []int) filewise.Class {
 	return filewise.ClassOther
 }
 
-// Broken tells whether the connection is lost, as far as any driver says it alike.
+// Broken reports whether the connection is lost, as far as any driver states it alike.
 func Broken(err error) bool {
 	var network net.Error
 	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||

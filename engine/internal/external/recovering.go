@@ -12,10 +12,10 @@ import (
 	"filewise/engine/internal/sqlfile"
 )
 
-// Traits are what is particular to a driver.
+// Traits holds what is particular to a driver.
 type Traits struct {
 	Server string // in messages
-	// Why returns why a connection was ended, if the driver does not tell; nil: it tells.
+	// Why returns why a connection was ended, if the driver does not report. If nil, it tells.
 	Why func(driver.Conn) error
 	// Code returns the server's code of an error; empty if the server did not send it.
 	Code func(error) string
@@ -57,11 +57,11 @@ func (r recovering) Connect(ctx context.Context) (c driver.Conn, err error) {
 type careful struct {
 	driver.Conn
 	from   recovering
-	see    func(filewise.Refusal) // of whoever had it opened
+	see    func(filewise.Refusal) // of anyone who had it opened
 	broken atomic.Bool
 }
 
-// recovered is deferred: it makes an error of a panic, and says why a connection was ended.
+// recovered is deferred: it makes an error of a panic, and explains why a connection was ended.
 func (c *careful) recovered(err *error) {
 	if p := recover(); p != nil {
 		c.broken.Store(true)

@@ -12,7 +12,7 @@ import (
 // AtOnce is the number of rows of one statement; the engines take 32,766 parameters and more.
 const AtOnce = 100
 
-// Load inserts a batch into a table, which is told with its columns as INSERT INTO has it. Many
+// Load inserts a batch into a table, which is given with its columns as INSERT INTO has it. Many
 // executes the statement of AtOnce rows, which it may prepare, and rest that of the last ones.
 func Load(t filewise.TableData, batch int64, into string, many, rest func(statement string, values []any) error) error {
 	w := &writer{table: t.Table, into: into, columns: len(t.Columns), many: many}

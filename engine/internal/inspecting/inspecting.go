@@ -17,7 +17,7 @@ const Patience = 4 * time.Second
 // Asker gathers an inspection.
 type Asker struct {
 	*filewise.Inspection
-	// Remedy is what to do about a question that failed: the GRANT, a setting.
+	// Remedy returns what to do about a question that failed: the GRANT, a setting.
 	Remedy func(question string, err error) string
 }
 
@@ -70,5 +70,5 @@ func (a *Asker) Group(at At) *filewise.FileGroup { return &a.Groups[at.group] }
 // File is a file that was added.
 func (a *Asker) File(at At) *filewise.FileInspect { return &a.Groups[at.group].Files[at.file] }
 
-// Own tells whether a database or tablespace has a name that only Filewise gives.
+// Own reports whether a database or tablespace has a name that only Filewise gives.
 func Own(name string) bool { return mark.IsName(name) }

@@ -36,7 +36,7 @@ func NewName() string {
 	return Prefix + random + sum(Prefix+random)
 }
 
-// IsName tells whether NewName made the name; servers that store names in upper
+// IsName reports whether NewName made the name; servers that store names in upper
 // case are understood.
 func IsName(name string) bool {
 	name = strings.ToLower(name)
@@ -49,7 +49,7 @@ func IsName(name string) bool {
 // PlanName stands in plans for the name that a build will get.
 const PlanName = Prefix + "xxxxxxxxxxxxxxxxxx"
 
-// Sum is the checksum of what a definition says, for objects that carry it.
+// Sum is the checksum of what a definition states, for objects that carry it.
 func Sum(definition ...string) string { return sum(strings.Join(definition, "\x00")) }
 
 func sum(text string) string {

@@ -11,7 +11,7 @@ import (
 )
 
 // Committed finds how many of n operations are committed. They are a beginning of
-// them, whose end is found by halving: is tells it of one operation, counted from 0.
+// them, whose end is found by halving: is reports it for one operation, counted from 0.
 // With an error, that many are known to be.
 func Committed(n int64, is func(i int64) (bool, error)) (int64, error) {
 	low, high := int64(0), n // low are committed, high are not known to be
@@ -30,7 +30,7 @@ func Committed(n int64, is func(i int64) (bool, error)) (int64, error) {
 	return low, nil
 }
 
-// Parameters is how many of at most so many arguments a statement takes, by the
+// Parameters returns how many of at most so many arguments a statement takes, by the
 // number after the sign of its last parameter (":", "@p", "$").
 func Parameters(statement, sign string, most int) int {
 	for n := most; n > 0; n-- {
@@ -59,7 +59,7 @@ func SectionsOf(p filewise.Phase) []string {
 }
 
 // Missing is the first section of SQL that sessions would execute, and that is not
-// there; empty: all are.
+// there. If empty, all are.
 func Missing(p filewise.Program, has func(section string) bool) string {
 	for _, phase := range p.Phases {
 		if phase.Act != filewise.ActWork {

@@ -6,13 +6,13 @@ import (
 	"filewise"
 )
 
-// Pruned says whether a program's statements read one of several files of its rows
-// whole, for want of an index.
+// Pruned reports whether a program's statements read one of several files of its rows
+// whole, for lack of an index.
 func Pruned(p filewise.Program, files int) bool {
 	return p.Unindexed() && files > 1
 }
 
-// PrunedPartitions is the warning that Pruned calls for where files are partitions; nil:
+// PrunedPartitions is the warning that Pruned calls for where files are partitions. If nil,
 // none.
 func PrunedPartitions(p filewise.Program, partitions int, remedy string) []filewise.Warning {
 	if !Pruned(p, partitions) {

@@ -21,7 +21,7 @@ type Event struct {
 	Background bool // by a process of the server's own, for which no session waits
 }
 
-// Seen is what one look saw.
+// Seen holds what one look saw.
 type Seen map[Event]int // how many wait
 
 // patience bounds one look.
@@ -84,7 +84,7 @@ func (s *Sampler) add(d time.Duration) {
 }
 
 // upToNow adds what the latest look saw until now: where looks are few, the time from
-// it to the edge of a window is much of it. It says nothing for longer than it
+// it to the edge of a window is much of it. It states nothing for longer than it
 // stood for.
 func (s *Sampler) upToNow() {
 	now := s.now()
@@ -108,7 +108,7 @@ func (s *Sampler) Read(context.Context) ([]filewise.Counter, error) {
 	return append(all, filewise.Counter{Name: "looks", Unit: "looks", Value: float64(s.looks)}), nil
 }
 
-// counters are those of sessions or of the background, in the order of their names.
+// counters returns the counters of sessions or of the background, in the order of their names.
 func (s *Sampler) counters(reader int, background bool) ([]filewise.Counter, error) {
 	if s.told[reader] != s.failures {
 		s.told[reader] = s.failures

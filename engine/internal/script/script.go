@@ -18,7 +18,7 @@
 //	err := b.steps.At(filewise.StageBuild).On("server").Run(ctx, b.exec)
 //
 // What only the server knows, such as the last key before files are added, is a value of
-// the design: plans render it with a stand-in, and the build writes its steps anew.
+// the design: plans render it with a stand-in, and the build writes its steps again.
 package script
 
 import (
@@ -35,7 +35,7 @@ type Step struct {
 	Stage   string
 	On      string   // where: a server, a shell, a file; plans print it
 	Text    string   // all of it: a statement, a command, the file's content
-	Section string   // that it is rendered from; empty: none
+	Section string   // that it is rendered from. Empty means none
 	Command []string // of a program that is started, with its arguments; Text is it as a shell reads it
 }
 
@@ -68,7 +68,7 @@ func (s Steps) those(are func(Step) bool) Steps {
 	return all
 }
 
-// Texts are what the steps execute.
+// Texts returns what the steps execute.
 func (s Steps) Texts() []string {
 	return filewise.Each(s, func(x Step) string { return x.Text })
 }
@@ -86,7 +86,7 @@ func (s Steps) Run(ctx context.Context, do func(ctx context.Context, x Step) err
 	return nil
 }
 
-// Plan are the steps as plans print them: shortened by shorten, where it is not nil.
+// Plan are the steps as plans print them: shortened by shorten, if it is not nil.
 func (s Steps) Plan(shorten func(text string) string) []filewise.Step {
 	var all []filewise.Step
 	for _, x := range s {
@@ -185,7 +185,7 @@ func (w *Writer) Checks(sections []string) {
 	}
 }
 
-// Steps are those that were written, or the first error.
+// Steps returns the steps that were written, or the first error.
 func (w *Writer) Steps() (Steps, error) {
 	if w.err != nil {
 		return nil, w.err

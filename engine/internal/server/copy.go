@@ -106,7 +106,7 @@ func allocate(f *os.File, size int64) error {
 	return nil
 }
 
-// writeZeros clears a range where the system has nothing better.
+// writeZeros clears a range if the system has nothing better.
 func writeZeros(f *os.File, from, to int64) error {
 	zeros := make([]byte, copyBuffer)
 	for from < to {

@@ -28,7 +28,7 @@ func nextData(f *os.File, at, size int64) (from, to int64, err error) {
 }
 
 // clearRange makes a range read as zeros. What holds no data already is left as
-// it is; where the storage is allocated it stays so, as never written.
+// it is; if the storage is allocated it stays so, as never written.
 func clearRange(f *os.File, from, to int64) error {
 	for from < to {
 		data, end, err := nextData(f, from, to)

@@ -7,17 +7,17 @@ import (
 	"filewise"
 )
 
-// Settings are what facts say of a managed server's.
+// Settings holds what facts say of a managed server's.
 type Settings struct {
 	Telling []string          // the names of those that decide what is measured
-	Values  map[string]string // what the server says; what this release does not have is absent
+	Values  map[string]string // what the server states; what this release does not have is absent
 	Scaled  []filewise.Fact   // those that follow a layout's size, in words
 	User    map[string]string // the user's own, by the names given
 	// Canonical is a name as the server has it.
 	Canonical func(name string) string
 }
 
-// Facts are the settings as they are, the user's own last and said to be so.
+// Facts are the settings as they are, the user's own last and marked as such.
 func (s Settings) Facts() []filewise.Fact {
 	set := map[string]bool{}
 	for name := range s.User {

@@ -19,9 +19,9 @@ import (
 // Binary is a program of a server and where it comes from.
 type Binary struct {
 	Names   []string // any of them will do, the preferred one first
-	Places  []string // directories to look in besides PATH, patterns allowed
+	Places  []string // directories to look in in addition to PATH, patterns allowed
 	Package string   // the Debian package that brings it
-	Remedy  string   // how it is installed where no package brings it
+	Remedy  string   // how it is installed if no package brings it
 }
 
 // Fetched is where the scripts of Filewise's source put a server's programs for the user:
@@ -39,7 +39,7 @@ func (b Binary) Find(bin string) (string, error) {
 
 // FindWhere is Find for names that several products share: a binary that is does
 // not accept is passed over. In bin, which the user named, it is refused with
-// that error; so it is where no other is found.
+// that error; so it is if no other is found.
 func (b Binary) FindWhere(bin string, is func(path string) error) (string, error) {
 	if err := machine.ManagedServers(); err != nil {
 		return "", err
@@ -135,7 +135,7 @@ func runnable(path string) error {
 }
 
 // TryIt runs the smallest server with a user's settings, and returns what it
-// tells of itself.
+// reports itself.
 type TryIt func(ctx context.Context, settings map[string]string) ([]filewise.Fact, error)
 
 // Try tries a user's settings before anything is built: what would fail later

@@ -10,7 +10,7 @@ import (
 	"filewise"
 )
 
-// Root of a container that has no other users is told so.
+// Root of a container that has no other users gets an error with that reason.
 func TestGiveWithoutTheServersUser(t *testing.T) {
 	const inside = "TEST_FILEWISE_GIVE"
 	if dir := os.Getenv(inside); dir != "" {

@@ -68,7 +68,7 @@ func (h *Handles) Path(path string) string {
 	return path
 }
 
-// Enter has a process begin in the first directory, where it is known as Filewise's
+// Enter has a process begin in the first directory, if it is known as Filewise's
 // while its environment cannot be read, and inherit all of them.
 func (h *Handles) Enter(s *Spec) {
 	s.Files, s.Dir = h.files, h.dirs[0]

@@ -38,7 +38,7 @@ type extent struct {
 	zeros    bool
 }
 
-// imageBlock is the unit in which zeros are told from other content.
+// imageBlock is the unit in which zeros are distinguished from other content.
 const imageBlock = 16 << 10
 
 // ErrImageSize is the error of directories that hold more than an image is allowed
@@ -87,7 +87,7 @@ func TakeImage(ctx context.Context, roots []string, most int64, skip func(path s
 	return m, nil
 }
 
-// Bytes is what the image takes of memory.
+// Bytes returns what the image takes of memory.
 func (m *Image) Bytes() int64 { return m.bytes }
 
 func isAllocated(path string, info fs.FileInfo) bool {
@@ -200,7 +200,7 @@ func (it *item) lay(ctx context.Context, path string) (err error) {
 	return nil
 }
 
-// written tells whether every byte of the file was written.
+// written reports whether every byte of the file was written.
 func (it *item) written() bool {
 	at := int64(0)
 	for _, e := range it.extents {

@@ -61,7 +61,7 @@ func (k *Kept[B]) Keep(ctx context.Context, key string, b B, life *Life, again f
 	return err
 }
 
-// Copy fills the directories of a build from one that was kept; false: there is none.
+// Copy fills the directories of a build from one that was kept. If false, there is none.
 func (k *Kept[B]) Copy(ctx context.Context, key string, b B) (from B, kept bool, err error) {
 	found, kept := k.builds.Load(key)
 	if !kept {
@@ -114,7 +114,7 @@ func evictDirs(dirs []string) error {
 }
 
 // copyDirs copies the directories of a stopped server to those of one that was not started,
-// which are made anew.
+// which are made again.
 func copyDirs(ctx context.Context, from, to []string) error {
 	for i, root := range from {
 		err := os.RemoveAll(to[i])

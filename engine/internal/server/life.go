@@ -19,17 +19,17 @@ const (
 	quitPatience  = 20 * time.Second
 )
 
-// Control is what an engine knows of a server of its own. Functions that say so
+// Control holds what an engine knows of a server of its own. Functions that say so
 // may be nil.
 type Control struct {
 	// Name is the layout's, for messages; Dirs are the server's directories, all of
 	// its files below them.
 	Name string
 	Dirs []string
-	// Spec says how the server is started now. It is called before each start, and
+	// Spec describes how the server is started now. It is called before each start, and
 	// may tidy up what the last process has left.
 	Spec func() (Spec, error)
-	// Ask asks the server something; nil: it answers.
+	// Ask asks the server something. If nil, it answers.
 	Ask func(context.Context) error
 	// Started is called when the server answers; may be nil.
 	Started func()
@@ -40,7 +40,7 @@ type Control struct {
 	Gone func()
 	// Shutdown asks the server to end cleanly, all of its changes in its files.
 	Shutdown os.Signal
-	// Quit asks it to end at once, with nothing written; nil: it is killed.
+	// Quit asks it to end at once, with nothing written. If nil, it is killed.
 	Quit os.Signal
 	// Settle leaves nothing dirty, and syncs the files.
 	Settle func(context.Context) error
@@ -93,7 +93,7 @@ func (l *Life) Start(ctx context.Context) error {
 // would not notice, and work on.
 func (l *Life) watch(p *Process) {
 	<-p.Exited()
-	l.mu.Lock() // no other server starts meanwhile
+	l.mu.Lock() // no other server starts in the meantime
 	defer l.mu.Unlock()
 	if l.proc == p {
 		l.control.Gone()
@@ -106,7 +106,7 @@ func call(f func()) {
 	}
 }
 
-// Process is the server's process; nil: it is stopped.
+// Process is the server's process. If nil, it is stopped.
 func (l *Life) Process() *Process {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -155,7 +155,7 @@ func (l *Life) Kill() {
 	call(l.control.Gone)
 }
 
-// Quit ends the server at once, in its own way where it has one, for what it holds
+// Quit ends the server at once, in its own way if it has one, for what it holds
 // is thrown away.
 func (l *Life) Quit() {
 	if l.control.Quit == nil {

@@ -65,7 +65,7 @@ func (l *Life) Shutdown(ctx context.Context) (time.Duration, error) {
 	return time.Since(start), Failed("shutdown", err)
 }
 
-// Crash kills the server: SIGKILL, as the kernel would for want of memory. The
+// Crash kills the server: SIGKILL, as the kernel would for lack of memory. The
 // operating system goes on, so what was written but not synced is not lost.
 func (l *Life) Crash(context.Context) error {
 	if _, err := l.Running(); err != nil {

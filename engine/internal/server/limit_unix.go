@@ -13,7 +13,7 @@ import (
 var raiseLimit = sync.OnceFunc(func() {
 	var l syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l); err != nil {
-		return // the server says so itself when it needs more
+		return // the server reports it itself when it needs more
 	}
 	l.Cur = l.Max
 	_ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &l)

@@ -20,7 +20,7 @@ type Process struct {
 	cmd      *exec.Cmd
 	exited   chan struct{}
 	status   error       // of Wait; valid once exited is closed
-	expected atomic.Bool // its end was asked for
+	expected atomic.Bool // its end was requested
 }
 
 // PID is the process id.
@@ -43,7 +43,7 @@ func (p *Process) Died() error {
 	return p.ended("ended by itself")
 }
 
-// Why explains an error of talking to the process: where the process has died,
+// Why explains an error of talking to the process: if the process has died,
 // or dies within a moment, that is the reason.
 func (p *Process) Why(err error) error {
 	if err == nil {
@@ -117,7 +117,7 @@ func (p *Process) Ready(ctx context.Context, patience time.Duration, ask func(co
 
 var errPatience = errors.New("patience is over")
 
-// Wait waits for the process to end by itself; its error says how it failed.
+// Wait waits for the process to end by itself; its error describes how it failed.
 // When the context ends first, the process is ended and the cause returned.
 func (p *Process) Wait(ctx context.Context) error {
 	select {
@@ -164,7 +164,7 @@ func (p *Process) Stop(ctx context.Context, ask os.Signal, patience time.Duratio
 func (p *Process) Kill() {
 	p.expected.Store(true)
 	select {
-	case <-p.exited: // the PID may be somebody else's by now
+	case <-p.exited: // the PID may be another user's by now
 		return
 	default:
 	}

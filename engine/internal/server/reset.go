@@ -81,7 +81,7 @@ func (r *Resetter) stage(name string, do func() error) error {
 	return err
 }
 
-// Took says where the time of the last Snapshot or Reset went.
+// Took reports where the time of the last Snapshot or Reset went.
 func (r *Resetter) Took() []filewise.Stage {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -23,7 +23,7 @@ type sayer struct {
 
 // Said runs a program that prints something about itself, such as its version, and
 // returns its output. As long as its file stays the same, a process asks once: engines
-// look for their programs at each step of a plan. Errors tell what it printed; they are
+// look for their programs at each step of a plan. Errors show what it printed; they are
 // not kept.
 func Said(ctx context.Context, path string, args ...string) (string, error) {
 	info, err := os.Stat(path)

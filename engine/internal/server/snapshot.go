@@ -18,7 +18,7 @@ type Snapshot struct {
 	dirs  map[string]bool
 }
 
-// stamp tells whether a file was written since: every write moves ctime.
+// stamp reports whether a file was written since: every write moves ctime.
 type stamp struct {
 	size, inode uint64
 	changed     time.Time

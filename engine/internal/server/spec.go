@@ -15,7 +15,7 @@ import (
 	"filewise/host/machine"
 )
 
-// Spec says how to start a process.
+// Spec describes how to start a process.
 type Spec struct {
 	Path string
 	Args []string
@@ -29,14 +29,14 @@ type Spec struct {
 	Log string
 	// Discard throws standard output away, in place of writing it to Log.
 	Discard bool
-	// Tells picks the log's lines that an error message should show; nil: all.
+	// Tells picks the log's lines that an error message should show. Nil means all.
 	Tells func(line string) bool
-	// User is whom to run as, for servers that refuse root; nil: Filewise's user.
+	// User is whom to run as, for servers that refuse root. Nil means Filewise's user.
 	// A server must not change its user by itself: that would drop the signal
 	// that ends it with Filewise (prctl(2), PR_SET_PDEATHSIG).
 	User *User
 	// Register notes the process for a later sweep, before anything waits for
-	// it; nil: not noted. When it fails, the process is ended.
+	// it. Nil means not noted. When it fails, the process is ended.
 	Register func(pid int) error
 }
 

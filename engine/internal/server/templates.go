@@ -12,13 +12,13 @@ import (
 // To create a data directory may take longer than a short trial. So the first
 // build of a layout has the server create it, and keeps an image of it in memory,
 // from which the further builds of the same layout come: the files are the same
-// byte for byte, written anew for each build. For servers that find their files by their
+// byte for byte, written again for each build. For servers that find their files by their
 // command line, wherever they were created.
 const (
 	// mostImaged is the size of data directories of which images are made, in bytes:
 	// to create a larger one means to write zeros, which an image does not save.
 	mostImaged = 1 << 30
-	// mostImages is what images take of the memory of a run, in bytes: compressed, one
+	// mostImages holds what images take of the memory of a run, in bytes: compressed, one
 	// of MySQL 8.0 takes 6 MiB.
 	mostImages = 128 << 20
 )

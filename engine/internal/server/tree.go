@@ -16,7 +16,7 @@ import (
 )
 
 // Tree is the probe of all processes of a server: its main process and those that
-// it starts. running is the main process; nil: there is none.
+// it starts. running is the main process. If nil, there is none.
 //
 // What a process has used is added to its parent's account when it has ended and
 // the parent has taken note (times: man 5 proc_pid_stat, cutime and cstime; I/O:
@@ -62,7 +62,7 @@ var ioCounters = []filewise.Counter{
 	{Name: "write calls", Unit: "calls"}, {Name: "bytes read from storage", Unit: "B"}, {Name: "bytes dirtied in the page cache", Unit: "B"},
 }
 
-// usage is what processes have used.
+// usage holds what processes have used.
 type usage struct {
 	user, system float64 // ticks
 	io           map[string]float64
@@ -120,7 +120,7 @@ func Busy(p *Process) (n int, err error) {
 	return n, nil
 }
 
-// addIO adds what the kernel tells of the I/O, which is nothing without its
+// addIO adds what the kernel reports of the I/O, which is nothing without its
 // accounting, or of another user's process.
 func (u *usage) addIO(dir string) {
 	text, err := os.ReadFile(dir + "/io")

@@ -18,5 +18,5 @@
 //
 // Call is for phases whose operations the server loops over, One for those of the
 // client's; exactly one of them is given. Of the other functions a nil one is a thing
-// that the server does not need or have; each says what its absence means.
+// that the server does not need or have; each describes what its absence means.
 package session

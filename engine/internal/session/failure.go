@@ -17,7 +17,7 @@ const (
 	aliveAgain = 5 * time.Millisecond
 )
 
-// failed says how many of the operations first … first+n−1 are committed although they
+// failed describes how many of the operations first … first+n−1 are committed although they
 // ended with an error.
 func (s *Session) failed(ctx context.Context, first, n int64, err error) (int64, error) {
 	done, after := s.committed(first, n)
@@ -125,7 +125,7 @@ func (s *Session) Guard(ctx context.Context, do func(ctx context.Context) error)
 		return do(ctx)
 	}
 	// A driver would drop the connection when its context ends, and the server
-	// would work on: so the call's never ends, and the server is told to stop.
+	// would work on: so the call's never ends, and the server is instructed to stop.
 	w := &s.watch
 	if w.ctx != ctx {
 		w.end()
@@ -166,7 +166,7 @@ func (s *Session) begin(ctx context.Context) {
 	})
 }
 
-// Ending tells that the context has ended, so that the server was told to end what it does.
+// Ending shows that the context has ended, so that the server was instructed to end what it does.
 func (s *Session) Ending() bool { return s.watch.ctx != nil && s.watch.ctx.Err() != nil }
 
 // end forgets the context, and waits until nothing is interrupted any more: what
@@ -178,7 +178,7 @@ func (w *watch) end() {
 	w.ctx = nil
 }
 
-// interrupt tells the server to end the session's call, and waits a moment: one
+// interrupt asks the server to end the session's call, and waits a moment: one
 // that arrives between two statements is forgotten.
 func (s *Session) interrupt() error {
 	ctx, cancel := context.WithTimeout(context.Background(), interruptPatience)

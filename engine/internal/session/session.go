@@ -14,17 +14,17 @@ type Session struct {
 	Engine
 	Worker int
 	Phase  filewise.Phase
-	Limit  int64  // operations that the connection can do; 0: not limited
+	Limit  int64  // operations that the connection can do. 0 means not limited
 	Noun   string // what errors call an operation
 
 	typed filewise.TypedArgs // nil: operations are of one type
 	watch watch
-	// refused is the operation whose values made a key that was there already, so many times; 0: none.
+	// refused is the operation whose values made a key that was there already, so many times. 0 means none.
 	refused  int64
 	attempts int
 }
 
-// Engine is what an engine does for a session, on its connection if not said otherwise.
+// Engine holds what an engine does for a session, on its connection if not stated otherwise.
 type Engine struct {
 	// Call has the server do operations first … first+n−1.
 	Call func(ctx context.Context, first, n int64) error
@@ -33,21 +33,21 @@ type Engine struct {
 	One func(ctx context.Context, i int64) error
 	// Try executes one operation and rolls it back. Nil: nothing is tried.
 	Try func(ctx context.Context, i int64) error
-	// Interrupt tells the server, by another connection, to end what this one executes.
-	// It is called again until that has ended, for a server forgets what it is told between
+	// Interrupt asks the server, by another connection, to end what this one executes.
+	// It is called again until that has ended, for a server forgets what it is sent between
 	// two statements. Nil: the driver does so when the context of Call and One ends; else
 	// theirs never ends.
 	Interrupt func(ctx context.Context) error
 	// Drop ends the connection on this side, also while something waits for its reply: the
 	// line, or the server, may have died without a word. Nil: the driver notices.
 	Drop func()
-	// Interrupted tells the error of what was interrupted. Nil: after the context's end
+	// Interrupted recognizes the error of what was interrupted. Nil: after the context's end
 	// every error is taken for one.
 	Interrupted func(err error) bool
-	// Unchanged tells the error of an operation that was not begun or has surely changed
-	// nothing, so that nothing is looked up. Nil: no error says so.
+	// Unchanged recognizes the error of an operation that was not begun or has surely changed
+	// nothing, so that nothing is looked up. If nil, no error shows it.
 	Unchanged func(err error) bool
-	// Died tells that the server is known to have ended: nothing can be looked up, and the
+	// Died shows that the server is known to have ended: nothing can be looked up, and the
 	// trial has failed. Nil: it is never known.
 	Died func() bool
 	// Rollback ends the transaction that may be open.
@@ -55,7 +55,7 @@ type Engine struct {
 	// Kill has the server end a session whose connection is broken, for it may still be
 	// working. Nil: the server notices by itself.
 	Kill func(ctx context.Context) error
-	// Alive tells whether the server still has the session. Nil: Kill has waited for its
+	// Alive reports whether the server still has the session. Nil: Kill has waited for its
 	// end.
 	Alive func(ctx context.Context) (bool, error)
 	// Look tells, by another connection, whether the operation with these arguments is
@@ -66,7 +66,7 @@ type Engine struct {
 	Explain func(err error) error
 	// Release closes the connection, if there is one. It may be called twice.
 	Release func() error
-	// Patience bounds the clean-up after a failure; 0: 30 s.
+	// Patience bounds the clean-up after a failure. 0 means 30 s.
 	Patience time.Duration
 }
 
@@ -186,7 +186,7 @@ func (s *Session) Rehearse(ctx context.Context, i int64) (err error) {
 	return err
 }
 
-// mostRedrawn is how often a rehearsal draws values that make a new key.
+// mostRedrawn sets how often a rehearsal draws values that make a new key.
 const mostRedrawn = 50
 
 // run executes operations until one fails, or ctx ends.
@@ -210,7 +210,7 @@ func (s *Session) Type(i int64) int {
 	return s.typed.TypeOf(s.Worker, i)
 }
 
-// named says which operation an error is of, if it is more than the context's end.
+// named reports which operation an error is of, if it is more than the context's end.
 func (s *Session) named(ctx context.Context, i int64, err error) error {
 	if err == nil || ended(ctx, err) {
 		return err
@@ -218,7 +218,7 @@ func (s *Session) named(ctx context.Context, i int64, err error) error {
 	return fmt.Errorf("connection %d, %s %d: %w", s.Worker, s.Noun, i, err)
 }
 
-// ended tells that an error is the end of the context and nothing else.
+// ended shows that an error is the end of the context and nothing else.
 func ended(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && err == context.Cause(ctx) //nolint:errorlint // more than the cause is more than the end
 }
@@ -232,7 +232,7 @@ func (s *Session) Close() error {
 	return s.Release()
 }
 
-// Render renders the sections of a phase's operations, by type where there are several.
+// Render renders the sections of a phase's operations, by type if there are several.
 func Render[T any](p filewise.Phase, render func(section string) (T, error)) ([]T, error) {
 	var all []T
 	for _, section := range operations.SectionsOf(p) {

@@ -28,7 +28,7 @@ type server struct {
 	failAt     int64
 	fail       error
 	slow       bool   // operations last until they are interrupted
-	began      func() // called as a slow operation begins; nil: nobody waits for that
+	began      func() // called as a slow operation begins. If nil, no one waits for that
 	interrupts int
 	looks      int
 	released   int
@@ -161,7 +161,7 @@ func TestFailed(t *testing.T) {
 	}
 }
 
-// An operation may be committed although the connection broke before it said so.
+// An operation may be committed although the connection broke before it reported it.
 func TestCommittedUnheard(t *testing.T) {
 	f := &server{failAt: 3, fail: errBroken, lost: true}
 	s := begun(t, f, true)

@@ -14,12 +14,12 @@ import (
 type Table struct {
 	Schema, Name string
 	Bytes        int64    // with its indexes
-	Why          []string // it cannot have the layout; none: it can
+	Why          []string // it cannot have the layout. If none, it can
 }
 
 func (t Table) String() string { return t.Schema + "." + t.Name }
 
-// Large is the share of all data from which a table is spread that nobody names.
+// Large is the share of all data from which a table is spread that no one names.
 const Large = 0.05
 
 // Choose are the tables of these names, or the large ones.
@@ -67,7 +67,7 @@ func (t *Table) CheckKey(key, unique string) {
 		"), and a partitioned table's must all contain the partition key")
 }
 
-// Refused is the error of the tables that cannot have it, all of them, with the others named; nil: all can.
+// Refused is the error of the tables that cannot have it, all of them, with the others named. If nil, all can.
 func Refused[T any](all []T, of func(T) Table) error {
 	var why, others []string
 	for _, x := range all {

@@ -117,7 +117,7 @@ func Must(f *File, err error) *File {
 	return f
 }
 
-// Files are those of a folder, by their names without ".sql".
+// Files holds the files of a folder, by their names without ".sql".
 type Files map[string]*File
 
 // Apart takes a file out: of the others each is of a workload.
@@ -127,7 +127,7 @@ func (all Files) Apart(name string) *File {
 	return f
 }
 
-// Folder reads the files of folder "sql" of an embedded file system; edit changes their texts, where it is not nil.
+// Folder reads the files of folder "sql" of an embedded file system; edit changes their texts, if it is not nil.
 func Folder(files fs.FS, edit func(text string) string, funcs template.FuncMap) Files {
 	names, err := fs.Glob(files, "sql/*.sql")
 	all := Files{}
@@ -151,7 +151,7 @@ func Folder(files fs.FS, edit func(text string) string, funcs template.FuncMap) 
 // Sections are the sections' names in the file's order.
 func (f *File) Sections() []string { return slices.Clone(f.order) }
 
-// Has says whether there is a section of that name; no file has none.
+// Has reports whether there is a section of that name; no file has none.
 func (f *File) Has(name string) bool {
 	if f == nil {
 		return false

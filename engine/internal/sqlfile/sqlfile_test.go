@@ -83,7 +83,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Whatever the text: no panic, every section renders or says why, and no
+// Whatever the text: no panic, every section renders or explains why, and no
 // statement is empty or loses text.
 func FuzzParse(f *testing.F) {
 	f.Add(sample)

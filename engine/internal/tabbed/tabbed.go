@@ -1,6 +1,6 @@
 // Package tabbed encodes rows as lines of values with tabs between them: the text format of
 // PostgreSQL's COPY (its documentation, COPY, “Text Format”) and what LOAD DATA of
-// MariaDB and MySQL reads where it is told of the tab and the backslash.
+// MariaDB and MySQL reads if it is given the tab and the backslash.
 package tabbed
 
 import (
@@ -47,7 +47,7 @@ func (r *Rows) Reader() io.Reader { return bytes.NewReader(r.buf) }
 // Count is the number of rows.
 func (r *Rows) Count() int64 { return r.count }
 
-// ASCII says whether all texts are the same in every character set.
+// ASCII reports whether all texts are the same in every character set.
 func (r *Rows) ASCII() bool { return r.seen < 0x80 }
 
 func (r *Rows) next() {

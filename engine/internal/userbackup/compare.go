@@ -24,7 +24,7 @@ func Work(read func(context.Context) (calls, seconds float64, err error)) filewi
 	})
 }
 
-// watched is how long the database's own work is watched before the first backup.
+// watched sets how long the database's own work is watched before the first backup.
 const watched = 2 * time.Second
 
 // Facts are of a database of so many bytes, of what backs it up, and of what its own work takes when nothing is backed up.
@@ -34,7 +34,7 @@ func Facts(ctx context.Context, database string, bytes int64, by string, probes 
 		{Name: "backups by", Value: by}}, work...), err
 }
 
-// alone is what a statement takes when nothing is backed up.
+// alone returns what a statement takes when nothing is backed up.
 func alone(ctx context.Context, probes []filewise.Probe) ([]filewise.Fact, error) {
 	if len(probes) == 0 {
 		return []filewise.Fact{{Name: filewise.ProbeOwnWork, Value: "the server does not count it"}}, nil

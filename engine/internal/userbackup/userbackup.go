@@ -41,7 +41,7 @@ type Tool interface {
 	Drop(context.Context) error
 }
 
-// Database is a build of which nothing but backups is wanted.
+// Database is a build of which nothing but backups is needed.
 func Database(t filewise.Target, l filewise.Layout, tool Tool, probes []filewise.Probe) *filewise.Database {
 	b := &backuper{tool: tool, volume: Volume(t, l), discard: l.Discard}
 	return &filewise.Database{Observer: b, Settler: b, Dropper: b, Backup: b, Probes: probes}
@@ -62,7 +62,7 @@ func Room(e *external.Examination, volumes []filewise.Volume, bytes int64) {
 	}
 }
 
-// SizeOf is what a backup reads, by the bytes of each part that a database has: a table, filegroup or tablespace.
+// SizeOf returns what a backup reads, by the bytes of each part that a database has: a table, filegroup or tablespace.
 func SizeOf(t filewise.Target, parts map[string]int64, whole int64) (filewise.BackupSize, error) {
 	size := filewise.BackupSize{Bytes: whole, Whole: whole}
 	if t.Part == nil {
@@ -122,7 +122,7 @@ func Check(t filewise.Target, l filewise.Layout, p filewise.Program, options []f
 	return l.BackupOptions.Check(append(slices.Clone(options), volume))
 }
 
-// Run runs a program to its end; what it says is in the error. Its directory takes its log.
+// Run runs a program to its end; what it prints is in the error. Its directory takes its log.
 func Run(ctx context.Context, t filewise.Target, dir string, env, command []string) error {
 	return Feed(ctx, t, dir, "", env, command)
 }
@@ -168,14 +168,14 @@ type backuper struct {
 	mu   sync.Mutex
 	home *os.Root // the volume's directory as it was when the first backup was made
 	held *os.File // the same
-	dir  string   // of the last backup; empty: there is none
+	dir  string   // of the last backup. If empty, there is none
 }
 
 // descriptors is where Linux has links to what this process holds open, whatever has its name by now: programs
 // that it starts follow them, too.
 var descriptors = fmt.Sprintf("/proc/%d/fd/", os.Getpid())
 
-// Real is what a path through there is for others.
+// Real returns what a path through there is for others.
 func Real(path string) string {
 	if fd, rest, _ := strings.Cut(strings.TrimPrefix(path, descriptors), "/"); strings.HasPrefix(path, descriptors) {
 		if real, err := os.Readlink(descriptors + fd); err == nil {
@@ -185,7 +185,7 @@ func Real(path string) string {
 	return path
 }
 
-// place is the volume's directory, by the descriptor where the system has such links.
+// place is the volume's directory, by the descriptor if the system has such links.
 func (b *backuper) place() string {
 	path := descriptors + strconv.Itoa(int(b.held.Fd()))
 	there, err := os.Stat(path)
@@ -238,7 +238,7 @@ func (b *backuper) Backup(ctx context.Context) ([]filewise.File, error) {
 	return files, err
 }
 
-// stay holds the volume's directory, and refuses another one in its place: a link of whoever
+// stay holds the volume's directory, and refuses another one in its place: a link of anyone who
 // owns the directory above would lead a Filewise of root's elsewhere.
 func (b *backuper) stay() (err error) {
 	if b.home == nil {

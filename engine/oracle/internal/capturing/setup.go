@@ -8,11 +8,11 @@ import (
 	"filewise/engine/internal/customsql"
 )
 
-// slice is how many rows of a set-up are one transaction.
+// slice sets how many rows of a set-up are one transaction.
 const slice = 100000
 
 // create are statements that make a table of as many rows as this one, with values of the same
-// ranges and frequencies; these are told of columns that tell names alone. Row n follows from n.
+// ranges and frequencies; these are reported of columns whose values are only names. Row n follows from n.
 func (t *table) create(spread string, tell func(filewise.ColumnFacts) bool) []string {
 	var defined, names, values []string
 	for i, c := range t.columns {
@@ -42,7 +42,7 @@ END;`, (rows-1)/slice, t.name, strings.Join(names, ", "), strings.Join(values, "
 	return all
 }
 
-// expression is a column's value in row g.n; empty: NULL.
+// expression is a column's value in row g.n. Empty means NULL.
 func (c *column) expression(i int, told bool) string {
 	part := fmt.Sprintf("ORA_HASH(g.n, 4294967295, %d) / 4294967296", i)
 	if v := customsql.Choice(c.ColumnFacts, told, part, c.literal); v != "" {

@@ -10,7 +10,7 @@ import (
 )
 
 // stored is a value of statistics in words, by the bytes that the server stores ("Oracle
-// Data Types", internal formats); empty: it is none, or of a kind that is not read.
+// Data Types", internal formats). If empty, it is none, or of a kind that is not read.
 func stored(kind filewise.ColumnType, digits string) string {
 	b, err := hex.DecodeString(digits)
 	if err != nil || len(b) == 0 {

@@ -15,7 +15,7 @@ import (
 type table struct {
 	name    string
 	rows    float64
-	why     string // a study's set-up does not make it; empty: it does
+	why     string // a study's set-up does not make it. If empty, it does
 	columns []column
 	indexes []index
 }
@@ -40,7 +40,7 @@ type index struct {
 	columns []string
 }
 
-// table looks a table of the schema up; nil: there is none.
+// table looks a table of the schema up. If nil, there is none.
 func (w *watcher) table(ctx context.Context, name string) (*table, error) {
 	if t, known := w.tables[name]; known {
 		return t, nil
@@ -108,7 +108,7 @@ func (t *table) column(name string) *column {
 	return nil
 }
 
-// columnOf is a column with its type as a set-up says it; without: that does not.
+// columnOf is a column with its type as a set-up states it; without: that does not.
 func columnOf(r []any) column {
 	kind, length, chars := text(r[1]), int64(real(r[2])), int64(real(r[3]))
 	c := column{length: chars, scale: -1}
@@ -138,7 +138,7 @@ func columnOf(r []any) column {
 	return c
 }
 
-// Table tells of a table and its columns, by the last statistics.
+// Table reports a table and its columns, by the last statistics.
 func (w *watcher) Table(ctx context.Context, name string, withhold func(string) bool) (f filewise.TableFacts, err error) {
 	t, err := w.table(ctx, name)
 	if err != nil || t == nil || t.why != "" {
@@ -162,7 +162,7 @@ func (w *watcher) Table(ctx context.Context, name string, withhold func(string) 
 	return f, nil
 }
 
-// values reads what statistics tell of columns' values; none of what is withheld.
+// values reads what statistics report of columns' values; none of what is withheld.
 func (w *watcher) values(ctx context.Context, t *table, withhold func(string) bool) error {
 	withheld := []string{}
 	for _, c := range t.columns {

@@ -1,4 +1,4 @@
-// Package capturing tells what the clients of a schema of an Oracle database do. It sends
+// Package capturing shows what the clients of a schema of an Oracle database do. It sends
 // nothing but SELECT on the server's views, and has the server parse statements.
 package capturing
 
@@ -14,14 +14,14 @@ import (
 	"filewise/engine/internal/inspecting"
 )
 
-// Server is what is asked.
+// Server holds what is asked.
 type Server struct {
 	// Ask are the rows of a section of capture.sql; whole numbers are int64.
 	Ask    func(ctx context.Context, section string, vars map[string]any, args ...any) ([][]any, error)
 	Exec   func(ctx context.Context, section string, args ...any) error
 	Banner string
 	Rules  customsql.Rules
-	// Unseen tells of an error that the account may not see an object, or that there is none.
+	// Unseen reports an error that the account may not see an object, or that there is none.
 	Unseen func(error) bool
 	Close  func() error
 }
@@ -29,7 +29,7 @@ type Server struct {
 type watcher struct {
 	server Server
 	schema string
-	tables map[string]*table // by name; nil: there is none
+	tables map[string]*table // by name. If nil, there is none
 }
 
 // Watch opens a schema.
@@ -62,7 +62,7 @@ func (w *watcher) ask(ctx context.Context, section string, vars map[string]any, 
 	return w.server.Ask(ctx, section, vars, args...)
 }
 
-// longest is how many letters of a text are read.
+// longest sets how many letters of a text are read.
 const longest = 4000
 
 // Counted reads V$SQLSTATS: statements that differ in their values alone are one.

@@ -1,4 +1,4 @@
-// Package capturing tells what the clients of a PostgreSQL database do, read-only.
+// Package capturing shows what the clients of a PostgreSQL database do, read-only.
 package capturing
 
 import (
@@ -51,8 +51,8 @@ type watcher struct {
 	rules                  customsql.Rules
 	banner, user, database string
 	version                int
-	schema                 string // of the extension; empty: the database has none
-	info                   string // the same where it tells what it has forgotten
+	schema                 string // of the extension. If empty, the database has none
+	info                   string // the same where it shows what it has forgotten
 	settings               map[string]string
 }
 
@@ -117,7 +117,7 @@ func (w *watcher) Sessions(ctx context.Context) (active, connected int, err erro
 	return active, connected, err
 }
 
-// Shape has the server parse a statement with its values taken out: it says of what types
+// Shape has the server parse a statement with its values taken out: it states of what types
 // these are.
 func (w *watcher) Shape(ctx context.Context, statement string, constants []string) (filewise.Shape, error) {
 	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)
@@ -213,7 +213,7 @@ var kinds = customsql.Kinds{filewise.TypeWhole: "int2 int4 int8 oid", filewise.T
 	filewise.TypeText: "text varchar bpchar name citext char bytea", filewise.TypeTime: "timestamp timestamptz date",
 	filewise.TypeBool: "bool", filewise.TypeUUID: "uuid", filewise.TypeJSON: "json jsonb"}
 
-// Table tells of a table and its columns, by the last ANALYZE.
+// Table reports a table and its columns, by the last ANALYZE.
 func (w *watcher) Table(ctx context.Context, name string, withhold func(string) bool) (t filewise.TableFacts, err error) {
 	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)
 	defer cancel()

@@ -21,7 +21,7 @@ type entry struct{ database, session, tag, message, detail, at, context string }
 // cloudLine is a line of stderr as Cloud SQL passes it on.
 var cloudLine = regexp.MustCompile(`(?s)^\[(\d+)\]: \[[\d-]+\] .*?\bdb=([^, ]*).*? (?:LOG|\p{Lu}+): +(.*)$`)
 
-// flatEntry reads a line as PostgreSQL writes it, one object of texts and numbers, in a third of the time that entryOf takes; false:
+// flatEntry reads a line as PostgreSQL writes it, one object of texts and numbers, in a third of the time that entryOf takes. If false,
 // it is another one.
 func flatEntry(text string) (e entry, ok bool) {
 	text, ok = strings.CutPrefix(strings.TrimSpace(text), "{")
@@ -56,7 +56,7 @@ func flatEntry(text string) (e entry, ok bool) {
 	return e, false
 }
 
-// field is that of a name; nil: there is none.
+// field returns the field of a name. If nil, there is none.
 func (e *entry) field(name string) *string {
 	switch name {
 	case "dbname":
@@ -119,7 +119,7 @@ func entryOf(text []byte) (entry, error) {
 		cmp.Or(line.Context, of.Context)}, nil
 }
 
-// log is what has been read of one.
+// log holds what has been read of one.
 type log struct {
 	database string
 	each     func(filewise.LoggedStatement)
@@ -130,10 +130,10 @@ type log struct {
 
 var (
 	others = regexp.MustCompile(`^(?:duration|statement|execute|connection|disconnection|automatic|process|temporary file)\b`)
-	// foreign is the same in another language, where the tag tells what is parsed and bound only.
+	// foreign is the same in another language, where the tag shows what is parsed and bound only.
 	foreign = regexp.MustCompile(`(?s)^[^:\x{ff1a}\n"]{2,40}[:\x{ff1a}]\s*([0-9.]+) ms[,\x{ff0c}]?\s+[^:\x{ff1a}\n]{2,100}[:\x{ff1a}]\s?(.*)$`)
 	planned = regexp.MustCompile(`(?s)^duration: ([0-9.]+) ms  plan:\n(.*)$`)
-	// planText is what auto_explain tells of a statement, up to the plan.
+	// planText holds what auto_explain reports of a statement, up to the plan.
 	planText = regexp.MustCompile(`(?s)^Query Text: (.*?)\n(?:Query Parameters: ([^\n]*)\n)?[^\n]*  \(cost=[0-9.]+\.\.`)
 	planXML  = regexp.MustCompile(`(?s)<Query-Text>(.*?)</Query-Text>\s*(?:<Query-Parameters>(.*?)</Query-Parameters>)?`)
 	planYAML = regexp.MustCompile(`(?s)^Query Text: ("(?:[^"\\]|\\.)*")\n(?:Query Parameters: ("(?:[^"\\]|\\.)*")\n)?`)
@@ -143,7 +143,7 @@ var (
 	literal  = regexp.MustCompile(`(?s)^\s*(?:('(?:[^']|'')*'|-?[0-9.]+|NULL|true|false)\s*)(?:::[\w ]+)?(?:,|$)`)
 )
 
-// declared is the query of a cursor that a statement declares; empty: it declares none.
+// declared is the query of a cursor that a statement declares. If empty, it declares none.
 func declared(text string) string {
 	if m := declares.FindStringSubmatch(text); m != nil {
 		return m[1]
@@ -151,7 +151,7 @@ func declared(text string) string {
 	return ""
 }
 
-// plannedText reads the statement and its parameters from what auto_explain tells, in any of its formats; empty: there is none.
+// plannedText reads the statement and its parameters from what auto_explain tells, in any of its formats. If empty, there is none.
 func plannedText(plan string) (text, parameters string) {
 	var form struct {
 		Text       string `json:"Query Text"`
@@ -172,7 +172,7 @@ func plannedText(plan string) (text, parameters string) {
 	return form.Text, form.Parameters
 }
 
-// logged is the time in ms, if it is told, and the statement of a message that has one: log_statement, or
+// logged is the time in ms, if it is reported, and the statement of a message that has one: log_statement, or
 // log_min_duration_statement, or the execution of a prepared one; others are in English, too.
 func logged(message string) (ms, text string, ok bool) {
 	if of, is := strings.CutPrefix(message, "duration: "); is {
@@ -287,7 +287,7 @@ func (l *log) take(e entry) {
 	l.each(s)
 }
 
-// given are the arguments of an EXECUTE, as far as they are literals; nil: one is none.
+// given are the arguments of an EXECUTE, as far as they are literals. If nil, one is none.
 func given(text string) (all []string) {
 	for text != "" {
 		m := literal.FindStringSubmatch(text)
@@ -299,7 +299,7 @@ func given(text string) (all []string) {
 	return all
 }
 
-// end tells the plans that nothing has followed.
+// end reports the plans that nothing has followed.
 func (l *log) end() {
 	for _, session := range slices.Sorted(maps.Keys(l.plans)) {
 		l.each(l.plans[session])

@@ -9,7 +9,7 @@ import (
 	"filewise/engine/postgres/internal/inspection"
 )
 
-// Settings are those that the database, or its clients' roles, have of their own and on which statements depend.
+// Settings returns the settings that the database, or its clients' roles, have of their own and on which statements depend.
 func (w *watcher) Settings(context.Context, map[string]string) (map[string]string, error) {
 	return w.settings, nil
 }

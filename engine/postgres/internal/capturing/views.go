@@ -12,7 +12,7 @@ import (
 )
 
 // throughView gives a view's columns what is known of the tables' columns that they show: of views the server has
-// no statistics. Which ones they are it tells of a statement that it prepares.
+// no statistics. It names them for a statement that it prepares.
 func (w *watcher) throughView(ctx context.Context, quoted string, columns []filewise.ColumnFacts, withhold func(string) bool) error {
 	var definition string
 	if err := w.link.Scan(ctx, "SELECT pg_get_viewdef(to_regclass($1))", []any{quoted}, &definition); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// errClearText: whoever answers at the address could ask so, and read the password.
+// errClearText: anyone who answers at the address could ask so, and read the password.
 var errClearText = errors.New("the server asks for the password in clear text on a connection without TLS")
 
 // methodPassword is libpq's word for that method in require_auth.

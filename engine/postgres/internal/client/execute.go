@@ -14,7 +14,7 @@ import (
 
 // Executor executes prepared statements, in the messages of the extended protocol
 // (PostgreSQL's documentation, “Extended Query”) that are needed for it and no
-// others: results have a form that nobody asks for. pgconn's own way sets a timer for each
+// others: results have a form that no one asks for. pgconn's own way sets a timer for each
 // call, which wakes the runtime's poller, in case a message fills the socket's
 // buffer; here they are of some hundred bytes.
 type Executor struct {
@@ -63,7 +63,7 @@ func lost(conn *pgconn.PgConn, err error) error {
 	return err
 }
 
-// glance takes a reply that comes in one piece and says that all is done, as nearly every
+// glance takes a reply that comes in one piece and states that all is done, as nearly every
 // one does. Any other is left for receive.
 func (e *Executor) glance(conn exchange.Conn) (done bool, err error) {
 	n, err := conn.Read(e.reply[:])
@@ -77,7 +77,7 @@ func (e *Executor) glance(conn exchange.Conn) (done bool, err error) {
 	return false, nil
 }
 
-// plain says whether messages are a whole reply without an error, a notice or
+// plain reports whether messages are a whole reply without an error, a notice or
 // anything else that is not a result (PostgreSQL's documentation, “Message Formats”).
 func (e *Executor) plain(messages []byte) bool {
 	const head = 5 // a type, and a length that counts itself
@@ -108,7 +108,7 @@ func (e *Executor) receive(conn *pgconn.PgConn) error {
 	for {
 		m, err := conn.ReceiveMessage(context.Background())
 		if err != nil {
-			if failed != nil { // it said why, and ended the connection
+			if failed != nil { // it explained why, and ended the connection
 				return failed
 			}
 			return err

@@ -34,7 +34,7 @@ const (
 	codeStarting      = "57P03" // cannot_connect_now
 )
 
-// CodeOf is the SQLSTATE of an error; empty: the server did not send it.
+// CodeOf is the SQLSTATE of an error. Empty means the server did not send it.
 func CodeOf(err error) string {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
@@ -106,7 +106,7 @@ func overTLS(err error) bool {
 		strings.Contains(err.Error(), "remote error: tls: ")
 }
 
-// ConnectError says what to do about a server that does not let Filewise in.
+// ConnectError describes what to do about a server that does not let Filewise in.
 func ConnectError(url string, err error) error {
 	remedy := "look at host, port and the server's log"
 	switch code := CodeOf(err); { // the server's answer, which comes after any attempt with TLS, goes first

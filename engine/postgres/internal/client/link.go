@@ -20,11 +20,11 @@ import (
 	"filewise/internal/exchange"
 )
 
-// ControlConnections bounds those that a build, or a server, has besides the
+// ControlConnections bounds those that a build, or a server, has in addition to the
 // workload's: for control, probes, interrupts.
 const ControlConnections = 4
 
-// Besides are those that an experiment may have at a time besides the workload's: of
+// Besides counts the connections that an experiment may have at a time in addition to the workload's: of
 // the build, of the server's own link, and of who looks what is waited for.
 const Besides = ControlConnections + 1 + 1
 
@@ -86,7 +86,7 @@ func (l *Link) More(connections int) *Link {
 	return more
 }
 
-// With lends a control connection. One that breaks meanwhile is not used again; a panic of the driver, over what the server
+// With lends a control connection. One that breaks in the meantime is not used again; a panic of the driver, over what the server
 // has sent, is an error that names the server.
 func (l *Link) With(ctx context.Context, use func(*pgx.Conn) error) (err error) {
 	select {
@@ -105,7 +105,7 @@ func (l *Link) With(ctx context.Context, use func(*pgx.Conn) error) (err error) 
 			l.give(conn)
 		}
 	}()
-	defer l.recovered(&err, func() { broken = true; _ = conn.PgConn().Conn().Close() }) // whose state nobody knows
+	defer l.recovered(&err, func() { broken = true; _ = conn.PgConn().Conn().Close() }) // whose state is unknown
 	return use(conn)
 }
 
@@ -136,7 +136,7 @@ func (l *Link) take(ctx context.Context) (_ *pgx.Conn, err error) {
 		ping, cancel := context.WithTimeout(ctx, pingPatience)
 		err := conn.Ping(ping)
 		cancel()
-		if err == nil { // the server may have ended it meanwhile
+		if err == nil { // the server may have ended it in the meantime
 			return conn, nil
 		}
 		_ = conn.Close(context.Background())
@@ -154,7 +154,7 @@ func (l *Link) give(conn *pgx.Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if conn.IsClosed() || l.closed || conn.PgConn().TxStatus() != 'I' {
-		_ = conn.Close(context.Background()) // broken or not wanted any more
+		_ = conn.Close(context.Background()) // broken or not needed any more
 		return
 	}
 	l.free = append(l.free, conn)

@@ -51,7 +51,7 @@ func (a *Wire) Encode(values []any) {
 }
 
 // add takes the buffer with an argument at its end. One that has moved leaves the
-// arguments before it where they were.
+// arguments before it if they were.
 func (a *Wire) add(grown []byte) {
 	a.Params = append(a.Params, grown[len(a.buf):len(grown):len(grown)])
 	a.buf = grown
@@ -79,7 +79,7 @@ const MaxName = 63
 // Ident quotes an identifier (PostgreSQL's documentation, 4.1.1).
 func Ident(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// Table is the quoted name of a table that is told as NAME, of schema public, or as SCHEMA.NAME.
+// Table is the quoted name of a table that is given as NAME, of schema public, or as SCHEMA.NAME.
 func Table(told string) string {
 	schema, name, is := strings.Cut(told, ".")
 	if !is || schema == "" || name == "" {

@@ -20,7 +20,7 @@ var (
 	createsTable = regexp.MustCompile(`(?i)^CREATE\s+TABLE\b`)
 	written      = regexp.MustCompile(`^CREATE TABLE ` + identifier + `\.`)
 	keyColumn    = regexp.MustCompile(`^` + identifier + `(?: [^(]*)?$`)
-	// unheld is what a partitioned table cannot have.
+	// unheld holds what a partitioned table cannot have.
 	unheld = regexp.MustCompile(`(?s)^(?:ALTER TABLE (?:ONLY )?` + qualified +
 		`(?:\n    ADD CONSTRAINT .* (?:EXCLUDE USING .*|FOREIGN KEY .* NOT VALID;)| CLUSTER ON .*)` +
 		`|CREATE TRIGGER .* ON ` + qualified + ` REFERENCING .* FOR EACH ROW .*` +
@@ -30,7 +30,7 @@ var (
 	aTable   = regexp.MustCompile(qualified)
 )
 
-// hold refuses layouts that cannot hold the tables of a dump, and tells which it has.
+// hold refuses layouts that cannot hold the tables of a dump, and reports which it has.
 func hold(layouts []filewise.Layout, custom *filewise.CustomSQL, script io.Reader) (map[string]bool, error) {
 	divide := slices.ContainsFunc(layouts, func(l filewise.Layout) bool { return l.Kind != filewise.KindSingle })
 	all, has, why := reader{in: bufio.NewReaderSize(script, 1<<20)}, map[string]bool{}, map[string]error{}
@@ -117,7 +117,7 @@ func inOneLine(t filewise.CustomTable, text string) error {
 	return dumpfile.Refuse("table %s cannot be divided: %s", t.Name, strings.Join(strings.Fields(text), " "))
 }
 
-// names tells whether one of the qualified names of a match is that of a table. What an expression has besides stands behind
+// names reports whether one of the qualified names of a match is that of a table. What an expression has in addition to stands behind
 // the first.
 func names(match []string, table string) bool {
 	for i := 0; i+1 < len(match); i += 2 {

@@ -84,7 +84,7 @@ func TestLinkInADump(t *testing.T) {
 	}
 }
 
-// A script in a form of another program's is said to be that.
+// A script in a form of another program's is reported to be that.
 func TestNotADump(t *testing.T) {
 	custom := &filewise.CustomSQL{Tables: []filewise.CustomTable{{Name: "orders", Key: "id"}}}
 	for text, says := range map[string]string{"create table orders (id int);\n": "CREATE TABLE is not in its form",

@@ -52,7 +52,7 @@ func (s *reader) next() (string, error) {
 	}
 }
 
-// ends tells whether a statement ends with a line.
+// ends reports whether a statement ends with a line.
 func (s *reader) ends(line, trimmed string) bool {
 	s.body = s.quote == "" && (s.body && trimmed != "END;" || trimmed == "BEGIN ATOMIC")
 	for i := 0; i < len(line); i++ {
@@ -91,7 +91,7 @@ func (f full) Read(to []byte) (n int, err error) {
 		m, err = f.of.Read(to[n:])
 		n += m
 	}
-	if n > 0 && errors.Is(err, io.EOF) { // which is told again
+	if n > 0 && errors.Is(err, io.EOF) { // which is reported again
 		err = nil
 	}
 	return n, err

@@ -23,7 +23,7 @@ type Site func(with string) map[string]customsql.Place
 
 // Restore fills a database from a dump: a script as pg_dump writes it, or an archive, of which
 // pg_restore makes one. Its text is executed as it comes; only the tables of the layout are
-// made where that says.
+// made where that has it.
 func Restore(ctx context.Context, in installed.Server, path string, into *client.Link, site Site) error {
 	text, wait, err := open(ctx, in, path)
 	if err == nil {
@@ -116,7 +116,7 @@ func (r *restorer) learn(ctx context.Context, link *client.Link) error {
 
 var parameter = regexp.MustCompile(`^SET (\w+) = [^\n]*;$`)
 
-// foreign tells that a statement sets a parameter of another release, as programs of later ones do at the head of a dump
+// foreign shows that a statement sets a parameter of another release, as programs of later ones do at the head of a dump
 // (transaction_timeout, since 17).
 func (r *restorer) foreign(text string) bool {
 	m := parameter.FindStringSubmatch(text)

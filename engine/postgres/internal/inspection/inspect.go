@@ -14,7 +14,7 @@ import (
 	"filewise/engine/postgres/internal/client"
 )
 
-// ReadingSettings are those of a session that only looks: it cannot write, and
+// ReadingSettings returns the settings of a session that only looks: it cannot write, and
 // gives up what a lock or a large catalogue would make long.
 func ReadingSettings() map[string]string {
 	s := client.SessionSettings(0)
@@ -54,7 +54,7 @@ type inspection struct {
 	usual string            // the tablespace of the database
 }
 
-// greeting is what the server and the account are.
+// greeting holds what the server and the account are.
 type greeting struct {
 	version                         int
 	banner, user, database, dataDir string
@@ -66,7 +66,7 @@ func (i *inspection) greet(ctx context.Context) error {
 	return i.link.Scan(ctx, queries.Text("greeting"), nil, &a.version, &a.banner, &a.user, &a.database, &a.monitor, &a.dataDir, &a.local)
 }
 
-// ask asks one question. An error of the server is told in its own words, without
+// ask asks one question. An error of the server is reported in its own words, without
 // the statement.
 func (i *inspection) ask(ctx context.Context, question string, do func(context.Context) error) {
 	i.Ask(ctx, question, func(ctx context.Context) error {
@@ -229,8 +229,8 @@ func (i *inspection) tables(ctx context.Context) error {
 	return nil
 }
 
-// rowBytes is what a row takes on average, without its header (23 bytes, aligned) and
-// line pointer; 0: no ANALYZE has told how many there are.
+// rowBytes returns what a row takes on average, without its header (23 bytes, aligned) and
+// line pointer. If 0, no ANALYZE has told how many there are.
 func rowBytes(files []filewise.FileInspect, rows float64) float64 {
 	var bytes int64
 	for _, f := range files {

@@ -86,7 +86,7 @@ func (i *inspection) io(ctx context.Context) error {
 	return nil
 }
 
-// all is the I/O of all relations of the server, which PostgreSQL does not tell
+// all is the I/O of all relations of the server, which PostgreSQL does not report
 // apart by file: a group of its own.
 func (i *inspection) all(io map[string]float64) {
 	i.Groups = append(i.Groups, filewise.FileGroup{Name: "all relations of the server", Use: filewise.UseData,
@@ -106,7 +106,7 @@ func (i *inspection) wal(ctx context.Context) error {
 	return nil
 }
 
-// Looks is how often it is looked at what is waited for, with so long between.
+// Looks sets how often it is looked at what is waited for, with so long between.
 const Looks, between = 10, 100 * time.Millisecond
 
 // waits looks a few times at what sessions wait for: PostgreSQL adds waits up

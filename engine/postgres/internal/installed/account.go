@@ -20,7 +20,7 @@ import (
 )
 
 // Account is whom the managed server runs as. PostgreSQL refuses root: then it is
-// the user postgres, never one that other services share, such as nobody, who could
+// the user postgres, never one that other services share, such as no one, who could
 // all write to the server's files. The zero value is Filewise's own user.
 type Account struct {
 	Name string
@@ -117,13 +117,13 @@ func (a Account) Runnable(in Server) error {
 // Program is one of PostgreSQL's own programs.
 func (in Server) Program(name string) string { return filepath.Join(in.Bin, name) }
 
-// Has tells whether one of them is installed.
+// Has reports whether one of them is installed.
 func (in Server) Has(name string) bool {
 	info, err := os.Stat(in.Program(name))
 	return err == nil && info.Mode()&0o111 != 0
 }
 
-// Backups are why backups cannot be made by the programs that are installed; nil:
+// Backups are why backups cannot be made by the programs that are installed. If nil,
 // they can.
 func (in Server) Backups(dumps bool) error {
 	need := []string{"pg_basebackup"}
@@ -165,7 +165,7 @@ func (a Account) Spec(command []string, h *server.Handles, log string, onStart f
 	return s
 }
 
-// tells picks the log's lines that say why a server ended.
+// tells picks the log's lines that explain why a server ended.
 func tells(line string) bool {
 	for _, word := range []string{"FATAL:", "PANIC:", "ERROR:", "error:", "parameter", "syntax error"} {
 		if strings.Contains(line, word) {
@@ -209,9 +209,9 @@ func Clients(ctx context.Context, bin string, least int) (Server, error) {
 	return best, nil
 }
 
-// Compresses tells whether its pg_dump was built with a method of compression.
+// Compresses reports whether its pg_dump was built with a method of compression.
 func (in Server) Compresses(ctx context.Context, method string) bool {
-	// What it cannot do it says before it looks for the server.
+	// What it cannot do it states before it looks for the server.
 	out, _ := machine.Command(ctx, in.Program("pg_dump"), "-Fd", "-f", "none", "-Z", method, "-d", "host=/nonexistent").CombinedOutput()
 	return strings.Contains(string(out), "connection")
 }

@@ -20,7 +20,7 @@ var firstKnowing = []struct{ minor, server int }{{36, 14}, {41, 15}, {48, 16}, {
 
 var pgBackRestVersion = regexp.MustCompile(`pgBackRest 2\.(\d+)`)
 
-// BackRest says why pgBackRest cannot back this server up; nil: it can. Errors have code preflight.
+// BackRest explains why pgBackRest cannot back this server up. If nil, it can. Errors have code preflight.
 func (in Server) BackRest(ctx context.Context) error {
 	path, err := PgBackRest.Find("")
 	if err != nil {
@@ -43,5 +43,5 @@ func (in Server) BackRest(ctx context.Context) error {
 	return nil
 }
 
-// otherTools are those that remain without pgBackRest.
+// otherTools names the tools that remain without pgBackRest.
 const otherTools = ", or use --backup-option tool=pg_basebackup --files 1 --data-files 1,8, or scenario dump (pg_dump -j)"

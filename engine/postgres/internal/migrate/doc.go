@@ -1,6 +1,6 @@
 // Package migrate writes the script that spreads tables of a user's database over
 // partitions and tablespaces, and the script back. A table that is not partitioned cannot
-// become so in place: it is moved aside, made anew, and filled, all in one transaction.
+// become so in place: it is moved aside, made again, and filled, all in one transaction.
 package migrate
 
 import (

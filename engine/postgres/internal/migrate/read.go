@@ -9,12 +9,12 @@ import (
 	"filewise/engine/postgres/internal/inspection"
 )
 
-// table is one of the user's, with all that is made anew with it.
+// table is one of the user's, with all that is made again with it.
 type table struct {
 	spread.Table
 	oid            int64
 	owner, options string
-	space          string // its tablespace; empty: the database's own
+	space          string // its tablespace. Empty means the database's own
 	divided        bool   // into partitions, already
 	bytes, indexed int64
 	key            string
@@ -59,7 +59,7 @@ func (r reader) chosen(names []string) ([]table, error) {
 	return spread.Choose(all, func(t table) spread.Table { return t.Table }, names)
 }
 
-// fill reads all of a table; what cannot be spread anew, or moved as a whole, is refused.
+// fill reads all of a table; what cannot be spread again, or moved as a whole, is refused.
 func (r reader) fill(t *table, whole bool) error {
 	divisible := r.divisible
 	if whole {

@@ -14,7 +14,7 @@ type leaf struct {
 	keep               bool   // the indexes' are those that they have
 }
 
-// shape is how a table lies: in partitions, or in one piece where there is one leaf of
+// shape is how a table lies: in partitions, or in one piece if there is one leaf of
 // the table's own name.
 type shape []leaf
 
@@ -49,7 +49,7 @@ func block(section string, vars map[string]any) (string, error) {
 	return "DO " + strings.TrimSpace(client.Literal(body)), err
 }
 
-// guard is the block that fails unless the table is as it was read. It expects search_path = pg_catalog: names are told
+// guard is the block that fails unless the table is as it was read. It expects search_path = pg_catalog: names come
 // in full then.
 func (t table) guard() (string, error) {
 	print, err := queries.Statement("fingerprint", "to_regclass("+client.Literal(in(t.Schema, t.Name))+")")

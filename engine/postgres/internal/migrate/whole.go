@@ -7,7 +7,7 @@ import (
 	"filewise/engine/postgres/internal/client"
 )
 
-// whole tells whether tables stay in one piece, each in the tablespace of a volume.
+// whole reports whether tables stay in one piece, each in the tablespace of a volume.
 func (m *writer) whole() bool { return m.wish.Layout.Kind == filewise.KindSingle }
 
 // move takes the tables, each with its indexes, to the tablespaces of the volumes in turn, as a run has them. They stay
@@ -54,7 +54,7 @@ func (t table) moving(where string, sql []string) filewise.MigrationStep {
 		Stop: "nothing has changed: the step is one transaction, which a lost connection, Ctrl-C or an error undoes", SQL: sql}
 }
 
-// moves are the transactions that take a table to a tablespace and its indexes to another, and back; nil: all lies there.
+// moves are the transactions that take a table to a tablespace and its indexes to another, and back. If nil, all lies there.
 // An empty name is where it is.
 func (t table) moves(to, keys, usual string) (there, back []string, err error) {
 	guard, err := t.guard()

@@ -18,7 +18,7 @@ type writer struct {
 	filewise.Migration
 	target filewise.Target
 	wish   filewise.Wish
-	spaces map[string]string // tablespace by volume; empty: that of each table
+	spaces map[string]string // tablespace by volume. Empty means that of each table
 	tables []table
 	usual  string          // the database's own tablespace
 	later  []string        // what removes the tablespaces
@@ -251,7 +251,7 @@ func (m *writer) finish(steps *[]filewise.MigrationStep, kept ...string) {
 			Locks: "nothing that anybody uses", Stop: "execute the rest later", SQL: drop, Later: true})
 }
 
-// say tells what else changes, and what does not.
+// say notes what else changes, and what does not.
 func (m *writer) say(published bool) {
 	m.Effects = []string{
 		"backups: taken before, they restore the old layout. The next incremental one holds all of the new tables; recovery to any time goes on",

@@ -39,7 +39,7 @@ func (s Server) files(ctx context.Context) ([]filewise.Counter, error) {
 	return append(all, wal...), err
 }
 
-// walFile is what views count of the WAL, by the counters of a file.
+// walFile holds what views count of the WAL, by the counters of a file.
 var walFile = map[string]filewise.Counter{
 	"wal_write": {Name: filewise.FileWrites, Unit: "requests"}, "wal_sync": {Name: filewise.FileSyncs, Unit: "requests"},
 	"wal_write_time": {Name: filewise.FileWriteTime, Unit: "s"}, "wal_sync_time": {Name: filewise.FileSyncTime, Unit: "s"},

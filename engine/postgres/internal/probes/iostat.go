@@ -18,7 +18,7 @@ type ioRow map[string]any
 func (r ioRow) is(column, value string) bool { return r[column] == value }
 func (r ioRow) session() bool                { return isSession(client.Text(r["backend_type"])) }
 
-// operations are those that a column of bytes is of: before PostgreSQL 18 there is the
+// operations holds the operations that a column of bytes is of: before PostgreSQL 18 there is the
 // number of them, and op_bytes is the size of each.
 var operations = map[string]string{"read_bytes": "reads", "write_bytes": "writes", "extend_bytes": "extends"}
 
@@ -64,7 +64,7 @@ var ioCounters = []struct {
 	{filewise.FileSyncTime, "s", []string{"fsync_time"}},
 }
 
-// of adds up the rows that are wanted. A counter is absent where no row has it.
+// of adds up the rows that are needed. A counter is absent if no row has it.
 func (t ioTable) of(want func(ioRow) bool) []filewise.Counter {
 	var all []filewise.Counter
 	for _, c := range ioCounters {
@@ -92,7 +92,7 @@ func (t ioTable) of(want func(ioRow) bool) []filewise.Counter {
 	return all
 }
 
-// io is what by pg_stat_io sessions, the checkpointer and all others do to data files, and
+// io returns what by pg_stat_io sessions, the checkpointer and all others do to data files, and
 // what is done to temporary tables.
 func (s Server) io(ctx context.Context) ([]filewise.Counter, error) {
 	t, err := readIO(ctx, s.Link)
@@ -119,7 +119,7 @@ func (s Server) io(ctx context.Context) ([]filewise.Counter, error) {
 	return all, nil
 }
 
-// isSession tells whether a kind of process works for a client.
+// isSession reports whether a kind of process works for a client.
 func isSession(backend string) bool {
 	return backend == "client backend" || backend == "parallel worker"
 }

@@ -7,7 +7,7 @@ import (
 	"filewise"
 )
 
-// Bytes are counted before PostgreSQL 18 as after it, times only where they are measured,
+// Bytes are counted before PostgreSQL 18 as after it, times only if they are measured,
 // and what no row has is no counter.
 func TestIOTable(t *testing.T) {
 	for release, text := range map[string]string{

@@ -10,15 +10,15 @@ import (
 	"filewise/engine/postgres/internal/client"
 )
 
-// Server is what the probes of a build read.
+// Server holds what the probes of a build read.
 type Server struct {
 	Link    *client.Link // to the build's database
 	Version int          // server_version_num
 	Sees    bool         // the account may see what the server's own processes wait for
 	// PathOf is where a relation lies that the server has in that tablespace and file, as
-	// Observe says; empty: unknown.
+	// Observe states. Empty means unknown.
 	PathOf func(space, file string) string
-	// LogPath is where the WAL lies, as Observe says; empty: it does not.
+	// LogPath is where the WAL lies, as Observe states. If empty, it does not.
 	LogPath string
 }
 
@@ -38,7 +38,7 @@ func Of(s Server) (all []filewise.Probe, done func()) {
 	return all, w.close
 }
 
-// counters are the cumulative counters that say where writes went and what they
+// counters are the cumulative counters that report where writes went and what they
 // waited for (PostgreSQL's documentation, 28.2 “The Cumulative Statistics System”),
 // by view. A release has some of the views, and of each some of the columns.
 var counters = map[string]map[string]string{
@@ -80,7 +80,7 @@ func (s Server) status(ctx context.Context) ([]filewise.Counter, error) {
 // them.
 var timing = map[string]string{"pg_stat_wal": "track_wal_io_timing", "pg_stat_database": "track_io_timing"}
 
-// ReadView reads the one row of a view, by column; “timed” says whether its times
+// ReadView reads the one row of a view, by column; “timed” reports whether its times
 // are measured.
 func ReadView(ctx context.Context, l *client.Link, view, where string) (map[string]any, error) {
 	timed := "'on'"

@@ -22,7 +22,7 @@ type watcher struct {
 }
 
 // look counts the processes by what they wait for. Where the server was restarted
-// meanwhile, it connects again.
+// in the meantime, it connects again.
 func (w *watcher) look(ctx context.Context) (sampling.Seen, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -70,7 +70,7 @@ func SeenIn(rows [][]any) sampling.Seen {
 
 func (w *watcher) drop() {
 	if w.conn != nil {
-		_ = w.conn.Close(context.Background()) // it is broken, or not wanted any more
+		_ = w.conn.Close(context.Background()) // it is broken, or not needed any more
 		w.conn = nil
 	}
 }
@@ -98,7 +98,7 @@ func eventOf(backend, kind, name string) (e sampling.Event, ok bool) {
 }
 
 // classOf is the class of a wait (PostgreSQL's documentation, 27.2 “The Cumulative
-// Statistics System”, tables “Wait Events of Type …”); empty: it is benign. Names
+// Statistics System”, tables “Wait Events of Type …”). If empty, it is benign. Names
 // are in lower case: PostgreSQL 17 has changed that of some.
 func classOf(kind, name string) filewise.WaitClass {
 	switch kind {

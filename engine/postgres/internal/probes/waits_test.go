@@ -6,8 +6,8 @@ import (
 	"filewise"
 )
 
-// Relation extension is told from other locks, benign waits are left out, and the
-// server's own processes are told apart.
+// Relation extension is distinguished from other locks, benign waits are left out, and the
+// server's own processes are distinguished.
 func TestWaitClasses(t *testing.T) {
 	for _, c := range []struct {
 		backend, kind, name string

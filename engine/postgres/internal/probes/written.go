@@ -6,7 +6,7 @@ import (
 	"filewise"
 )
 
-// written is what the server has written in all, as far as this release counts it; but temporary files
+// written returns what the server has written in all, as far as this release counts it; but temporary files
 // it is of the whole server. Of the log it is what was put in: pages of
 // the WAL that are written again as they fill are not counted twice.
 func (s Server) written(ctx context.Context) ([]filewise.Counter, error) {
@@ -45,7 +45,7 @@ const (
 	versionCheckpointer = 170000
 )
 
-// dataWritten is what was written to tables and indexes: since PostgreSQL 16 with
+// dataWritten returns what was written to tables and indexes: since PostgreSQL 16 with
 // what extends them, before by pages.
 func (s Server) dataWritten(ctx context.Context) (bytes float64, ok bool, err error) {
 	if s.Version >= versionIO {

@@ -1,4 +1,4 @@
-// Package capturing tells what the clients of a SQL Server database do. SQL Server has no session
+// Package capturing shows what the clients of a SQL Server database do. SQL Server has no session
 // that only reads: nothing but SELECT is sent, and statements to be described, not executed.
 package capturing
 
@@ -29,7 +29,7 @@ type Watcher struct {
 	Banner, Database string
 	In               *sql.DB // one connection, in the database
 	Rules            customsql.Rules
-	// Ident quotes a name, Numbers are the server's of an error, and Explain says what to do about one.
+	// Ident quotes a name, Numbers are the server's of an error, and Explain describes what to do about one.
 	Ident   func(string) string
 	Numbers func(error) []int
 	Explain func(error) error
@@ -65,7 +65,7 @@ func (w *Watcher) ask(ctx context.Context, section string, vars map[string]any, 
 // storing is the state of a Query Store that counts.
 const storing = 2
 
-// Look finds what counts statements: the Query Store where it is on, else the cache of plans, which forgets.
+// Look finds what counts statements: the Query Store if it is on, else the cache of plans, which forgets.
 func (w *Watcher) Look(ctx context.Context) {
 	w.section, w.schemas = "counted-cache", map[string]bool{}
 	w.source = "; by the plans in its cache, which forgets those that it has no room for: the Query Store counts all"
@@ -131,7 +131,7 @@ func (w *Watcher) Sessions(ctx context.Context) (active, connected int, err erro
 	return int(rows[0].Int("active")), int(rows[0].Int("connected")), nil
 }
 
-// Shape has the server describe a statement with its values taken out: it says of what types these are.
+// Shape has the server describe a statement with its values taken out: it states of what types these are.
 func (w *Watcher) Shape(ctx context.Context, statement string, _ []string) (filewise.Shape, error) {
 	s, err := w.Rules.Shape(statement, w.Database, func(table string) (names []string, err error) {
 		id, err := w.find(ctx, table)
@@ -187,8 +187,8 @@ func (w *Watcher) tried(s filewise.Shape) (text string, variables map[string]int
 	return text + s.Pieces[len(s.Values)], variables
 }
 
-// undescribed tells that a statement is right, and that no more can be said: the type of a variable
-// cannot be told (11502 to 11530; 11501 is a mistake), or the account may not execute it (229, 230),
+// undescribed shows that a statement is right, and that no more can be reported: the type of a variable
+// cannot be reported (11502 to 11530; 11501 is a mistake), or the account may not execute it (229, 230),
 // since it changes rows.
 func (w *Watcher) undescribed(err error) bool {
 	numbers := w.Numbers(err)
@@ -198,7 +198,7 @@ func (w *Watcher) undescribed(err error) bool {
 	return !slices.Contains(numbers, 11501) && slices.ContainsFunc(numbers, func(n int) bool { return n > 11501 && n <= 11530 })
 }
 
-// assigns tells whether a statement gives a variable a value: SELECT @x = …, or UPDATE t SET @x = ….
+// assigns reports whether a statement gives a variable a value: SELECT @x = …, or UPDATE t SET @x = ….
 func assigns(words []customsql.Word) bool {
 	for i := 1; i+1 < len(words); i++ {
 		variable := strings.HasPrefix(words[i].Text, "@") && !words[i].Quoted

@@ -10,7 +10,7 @@ import (
 	"filewise/engine/sqlserver/internal/result"
 )
 
-// slice is how many rows of a set-up are one transaction.
+// slice sets how many rows of a set-up are one transaction.
 const slice = 100000
 
 // made is a column as a set-up makes it.
@@ -20,7 +20,7 @@ type made struct {
 	numbered   bool // the server numbers rows by it
 }
 
-// definition is a column's in CREATE TABLE; empty: it is left out. Only keys are not NULL, as nothing is drawn for some types.
+// definition is a column's in CREATE TABLE. If empty, it is left out. Only keys are not NULL, as nothing is drawn for some types.
 func (w *Watcher) definition(r result.Row, c filewise.ColumnFacts) string {
 	kind, length := c.Said, r.Int("length")
 	switch kind {
@@ -52,7 +52,7 @@ func (w *Watcher) definition(r result.Row, c filewise.ColumnFacts) string {
 }
 
 // create are statements that make a table of as many rows as this one, with values of the same ranges and frequencies;
-// these are told of columns that tell names alone. Row n follows from n.
+// these are reported of columns whose values are only names. Row n follows from n.
 func (w *Watcher) create(name, schema string, rows int64, columns []made, indexes []result.Row) func(string,
 	func(filewise.ColumnFacts) bool) []string {
 	return func(spread string, tell func(filewise.ColumnFacts) bool) (all []string) {
@@ -106,7 +106,7 @@ func (w *Watcher) indexes(table string, known []string, rows []result.Row, clust
 	return all
 }
 
-// expression is a column's value in row g.n; empty: NULL.
+// expression is a column's value in row g.n. Empty means NULL.
 func expression(c filewise.ColumnFacts, i int, told bool) string {
 	part := fmt.Sprintf("CAST(CAST(HASHBYTES('MD5', CAST(g.n AS binary(8)) + CAST(%d AS binary(4))) AS binary(4)) AS bigint) / "+
 		"4294967296.0", i)

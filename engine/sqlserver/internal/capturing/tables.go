@@ -32,13 +32,13 @@ func first(rows []result.Row) result.Row {
 	return rows[0]
 }
 
-// page is what a page has, in bytes.
+// page counts the bytes of a page.
 const page = 8192
 
 // usual is the schema that a name without one means.
 const usual = "dbo"
 
-// Table tells of a table, and of its columns by the statistics that the server has made.
+// Table reports a table, and of its columns by the statistics that the server has made.
 func (w *Watcher) Table(ctx context.Context, name string, withhold func(string) bool) (filewise.TableFacts, error) {
 	r, err := w.find(ctx, name)
 	if err != nil || r == nil {
@@ -104,7 +104,7 @@ var kinds = customsql.Kinds{filewise.TypeWhole: "tinyint smallint int bigint", f
 	filewise.TypeText: "char varchar nchar nvarchar text ntext sysname",
 	filewise.TypeTime: "date datetime datetime2 smalldatetime datetimeoffset"}
 
-// histogram tells a column's range and frequencies. Without statistics, or the right to see them, it tells nothing.
+// histogram reports a column's range and frequencies. Without statistics, or the right to see them, it reports nothing.
 func (w *Watcher) histogram(ctx context.Context, c *filewise.ColumnFacts, table, column int64) {
 	steps, err := w.ask(ctx, "histogram", map[string]any{"Moments": c.Type == filewise.TypeTime}, table, column)
 	if err != nil {

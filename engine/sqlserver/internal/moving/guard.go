@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// column is a column of an index: its place among the keys, from 1; 0: it is included.
+// column is a column of an index: its place among the keys, from 1. If 0, it is included.
 type column struct {
 	name       string
 	key        int

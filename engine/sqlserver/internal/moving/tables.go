@@ -1,5 +1,5 @@
 // Package moving reads the definitions of a user's tables on SQL Server, and writes what builds their
-// indexes anew in another filegroup: the clustered one with the rows.
+// indexes again in another filegroup: the clustered one with the rows.
 package moving
 
 import (
@@ -27,7 +27,7 @@ type Table struct {
 	id      int64
 }
 
-// Tables are those of the names that the user gives, or the large ones, with their indexes.
+// Tables returns the tables of the names that the user gives, or the large ones, with their indexes.
 func (m Reader) Tables(ctx context.Context, names []string) ([]Table, error) {
 	rows, err := m.Ask(ctx, "apply-tables")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 // Row is one row of a result.
 type Row map[string]any
 
-// Text is empty where the server says NULL.
+// Text is empty where the server returns NULL.
 func (r Row) Text(name string) string {
 	switch v := r[name].(type) {
 	case string:
@@ -22,13 +22,13 @@ func (r Row) Text(name string) string {
 	return ""
 }
 
-// Number is a whole number; ok is false where the server says NULL.
+// Number is a whole number; ok is false where the server returns NULL.
 func (r Row) Number(name string) (n int64, ok bool) {
 	n, ok = r[name].(int64)
 	return n, ok
 }
 
-// Int is a whole number; 0 where the server says NULL.
+// Int is a whole number; 0 where the server returns NULL.
 func (r Row) Int(name string) int64 {
 	n, _ := r.Number(name)
 	return n
@@ -43,7 +43,7 @@ func (r Row) Whole(name string) (int64, bool) {
 	return n, err == nil
 }
 
-// Yes tells whether it is 1.
+// Yes reports whether it is 1.
 func (r Row) Yes(name string) bool { return r.Int(name) == 1 }
 
 // Query reads a statement's rows, always to the end: closing a result early makes
