@@ -36,7 +36,7 @@ type Rules struct {
 }
 
 // Rules1 are the rules of STATISTICS.md ("Fit" and "Boundaries"), Rules2 and Rules3 their successors, justified in
-// docs/statistics.md. By rules 3 two-sided limits and one-sided bounds hold together: each have half of the error.
+// docs/statistics-rules.md. By rules 3 two-sided limits and one-sided bounds hold together: each have half of the error.
 var (
 	Rules1 = Rules{PriorDF: 4, Rho: 1.5, RhoOne: 1.5, First: func(int) int { return FirstLook }, Share: 1, Safety: 1.01}
 	Rules2 = Rules{PriorDF: 8, Pooled: 4, Earned: true, Rho: 1.5, RhoOne: 1, First: firstOf2, Scores: true, Share: 0.5, Safety: 1}
