@@ -223,7 +223,7 @@ func TestNeeds(t *testing.T) {
 			}
 		}
 	}
-	enginetest.NeedsDocumented(t, "../../docs/engines.md", "oracle", needs())
+	enginetest.NeedsDocumented(t, "../../docs/engine-oracle.md", "oracle", needs())
 }
 
 // TestNoLoops: what has no procedures on the server needs no right to create them, and what has is absent without it.

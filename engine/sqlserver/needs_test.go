@@ -236,5 +236,5 @@ func TestNeeds(t *testing.T) {
 			}
 		}
 	}
-	enginetest.NeedsDocumented(t, "../../docs/engines.md", "sqlserver", needs)
+	enginetest.NeedsDocumented(t, "../../docs/engine-sqlserver.md", "sqlserver", needs)
 }
