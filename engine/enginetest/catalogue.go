@@ -275,8 +275,8 @@ type CatalogueName struct{ View, Name string }
 var calls = map[string]string{"count_big": "bigint", "count": "int", "has_perms_by_name": "int", "suser_sname": "nvarchar",
 	"applock_mode": "nvarchar", "rtrim": "nvarchar", "min": "nvarchar"}
 
-// Results are the types of what the statement's SELECT lists name by AS: those of casts, of
-// columns, and of functions that are known; others are left out.
+// Results are the types of what the statement's SELECT lists name by AS. Casts,
+// columns, and functions that are known have one; others are left out.
 func (u *CatalogueUse) Results() map[string]string {
 	all := map[string]string{}
 	for i := range u.words {

@@ -45,8 +45,8 @@ func customWorkload(t *testing.T, statement, check string) filewise.Workload {
 	return w
 }
 
-// testCustom runs SQL of the user's own on two files, checks what it left, and has a
-// mistake in it told by its place.
+// testCustom runs SQL of the user's own on two files, checks what it left, and checks that
+// an error names the place of a mistake.
 func testCustom(t *testing.T, s Subject) {
 	b := newBench(t, s)
 	ctx := context.Background()

@@ -56,7 +56,7 @@ type Subject struct {
 	// for each thing, in an order of its own. If nil, the files are local.
 	Foreign func(*testing.T) []string
 	// Sever ends the server's side of all connections to a build, while they work;
-	// nil: NoSever explains why that cannot be.
+	// if nil, NoSever explains why that cannot be.
 	Sever   func(context.Context, *filewise.Database) error
 	NoSever string
 	// Raw opens a connection to a build for statements of the suite's own. If nil,

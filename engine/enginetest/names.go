@@ -188,7 +188,7 @@ func tryLogApart(t *testing.T, b *bench, offered bool) {
 }
 
 // tryIndexApart: the indexes lie in files of their own, on the second volume
-// where there is one. What has indexes apart has them together too, to compare.
+// if there is one. What has indexes apart has them together too, to compare.
 func tryIndexApart(t *testing.T, b *bench, offered bool) {
 	for _, indexes := range []string{filewise.IndexesApart, filewise.IndexesTogether} {
 		t.Run(indexes, func(t *testing.T) {

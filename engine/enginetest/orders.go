@@ -67,7 +67,7 @@ func (b *bench) ordersConcurrent(w filewise.Workload) {
 	check := w.Check
 	ledgers := []filewise.Ledger{result.Ledger}
 	fatal(b.t, check(ctx, db.Querier, 0, ledgers))
-	for worker := range phase.Connections { // until an operation that totals tell is left out
+	for worker := range phase.Connections { // until the totals show an operation that is left out
 		ledgers[0][worker] -= 5
 	}
 	if err := check(ctx, db.Querier, 0, ledgers); !errors.Is(err, filewise.ErrCheck) {

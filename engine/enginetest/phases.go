@@ -31,8 +31,8 @@ func tryBulk(t *testing.T, b *bench, offered bool) {
 }
 
 // loaded builds a layout and loads it with so many loaders, each batch so many times:
-// what is there already is not loaded again. The check compares checksums with those
-// of the seed, so that they are the same whatever the number of loaders.
+// what is there already is not loaded again. The check compares checksums with the seed's,
+// so that they are the same whatever the number of loaders.
 func (b *bench) loaded(l filewise.Layout, loaders, times int, w filewise.Workload) *filewise.Database {
 	b.t.Helper()
 	db := b.build(l, w)
@@ -164,7 +164,7 @@ func tryDiscard(t *testing.T, b *bench) {
 }
 
 // atTop lists what the volumes hold, but not what is in their directories: there a
-// server that runs makes and removes files of its own, such as those of its log.
+// server that runs makes and removes files of its own, such as its log.
 func (b *bench) atTop() []string {
 	b.t.Helper()
 	var all []string

@@ -77,7 +77,7 @@ func tryWaits(t *testing.T, b *bench, offered bool) {
 	})
 }
 
-// countsWriting: an engine that reports what it writes has told more under work,
+// countsWriting: an engine that reports what it writes has counted more under work,
 // and one that reports checkpoints counts them in cycles.
 func countsWriting(t *testing.T, db *filewise.Database, now reading, moved []filewise.Delta) bool {
 	all := true
@@ -96,8 +96,8 @@ func countsWriting(t *testing.T, db *filewise.Database, now reading, moved []fil
 	return all
 }
 
-// tryFileIO: what is offered counts for every data file that Observe knows, and
-// moves under work for each, or for one where files are filled one after the other.
+// tryFileIO: what is offered counts for every data file that Observe lists, and
+// moves under work for each, or for one if files are filled one after the other.
 func tryFileIO(t *testing.T, b *bench, offered bool) {
 	if !offered {
 		return

@@ -17,7 +17,7 @@ import (
 type Refusal struct {
 	Number int
 	Text   string
-	Always bool // for lack of a right: again, if it is asked again
+	Always bool // for lack of a right: the refusal is repeated with each request
 }
 
 // ReadRefusals reads the table of documented refusals by kind of statement. A kind is followed by the vendor's page,

@@ -66,7 +66,7 @@ func (d *database) stage(ctx context.Context, stage string) error {
 	return nil
 }
 
-// Observe returns the files as asked for, or, where that is planted, one less.
+// Observe returns the files as asked for, or, if that is planted, one less.
 func (d *database) Observe(ctx context.Context) ([]filewise.File, error) {
 	if err := d.e.call(ctx, filewise.StageObserve, d.l.Name); err != nil {
 		return nil, err
@@ -203,7 +203,7 @@ func (d *database) Read(context.Context) ([]filewise.Counter, error) {
 	return []filewise.Counter{{Name: "operations", Unit: "operations", Value: float64(d.done.Load())}}, nil
 }
 
-// LoadBatch takes the time of stage load, or fails where that is planted.
+// LoadBatch takes the time of stage load, or fails if that is planted.
 func (d *database) LoadBatch(ctx context.Context, _ filewise.TableData, _ int64) error {
 	return d.stage(ctx, filewise.StageLoad)
 }

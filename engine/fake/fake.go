@@ -49,12 +49,12 @@ type Config struct {
 	// on the log scale: trials on one build share it.
 	Peculiar float64
 	// Disturb returns what the machine does to a trial, on the log scale: drift, steps,
-	// slow runs. It is asked once for every build and every reset, in the order in
+	// slow runs. It is called once for every build and every reset, in the order in
 	// which they come. Nil means nothing.
 	Disturb func(filewise.Layout) float64
 	// Turn returns what the machine does to a turn, the work of a build from one settling to the next, on
 	// the log scale: noise, and what the layout of the turn before has left behind (zero value at
-	// the first turn). It is asked at the turn's first operations; if nil, nothing.
+	// the first turn). It is called at the turn's first operations; if nil, nothing.
 	Turn func(l, before filewise.Layout) float64
 	// Freeze returns how long a layout stands still before operations that begin now; if nil, not at all.
 	Freeze func(l filewise.Layout, now time.Time) time.Duration
@@ -208,7 +208,7 @@ func (f *Fault) err(stage, layout string) error {
 	return fmt.Errorf("%s of %s: %w", stage, layout, cause)
 }
 
-// truth is the throughput of a build: that of its layout, drifted, with what is
+// truth is the throughput of a build: its layout's, drifted, with what is
 // peculiar to the build. It follows from the seed and the build's number alone,
 // and so does the noise of its first trial.
 func (e *Engine) truth(l filewise.Layout, build int) (own, first float64) {

@@ -126,7 +126,7 @@ func (k keeper) Keep(ctx context.Context) error {
 	return nil
 }
 
-// fromKept reports whether the accounts are those of a build that was kept.
+// fromKept reports whether the accounts come from a build that was kept.
 func (d *database) fromKept() bool {
 	d.e.mu.Lock()
 	defer d.e.mu.Unlock()

@@ -202,7 +202,7 @@ func (d *database) stored() int64 {
 }
 
 // filled are the files with what each holds: data lie evenly over all files but,
-// where these came later and nothing was rebuilt, the loaded ones, which stay in
+// if these came later and nothing was rebuilt, the loaded ones, which stay in
 // the first.
 func (d *database) filled(files []filewise.File) []filewise.File {
 	files = slices.Clone(files)

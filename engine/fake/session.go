@@ -20,7 +20,7 @@ type session struct {
 }
 
 // Do commits n operations, transaction by transaction if the work can fail,
-// else at once: the fake's own cost must not hide that of its callers.
+// else at once: the fake's own cost must not hide its callers' cost.
 func (s *session) Do(ctx context.Context, first, n int64) (int64, error) {
 	switch {
 	case s.closed:
@@ -86,17 +86,17 @@ var Epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Clock is virtual time: it moves only when someone sleeps or works. It is
 // safe for concurrent use. Sleeping moves it for everybody, as in a program of
-// one thread: do not sleep on it beside work.
+// one thread: do not sleep on it while work runs.
 type Clock struct {
 	since  atomic.Int64
-	bubble bool // sleeping and working is that of the process
+	bubble bool // sleeping and working are the process's
 }
 
 // NewClock is a clock at Epoch.
 func NewClock() *Clock { return &Clock{} }
 
-// InBubble is the time of a bubble of testing/synctest, in which sleeping beside work is
-// no matter, so that it is deterministic for any number of connections.
+// InBubble is the time of a bubble of testing/synctest, in which sleeping during work
+// does no harm, so that it is deterministic for any number of connections.
 func InBubble() *Clock { return &Clock{bubble: true} }
 
 // Now is the virtual time.

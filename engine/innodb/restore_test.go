@@ -253,7 +253,7 @@ func refusedTogether(t *testing.T, e Engine, target filewise.Target, program fun
 	}
 }
 
-// placed: the files are those of the layout, on both volumes.
+// placed: the files are the layout's, on both volumes.
 func placed(t *testing.T, db *filewise.Database, kind filewise.Kind) {
 	t.Helper()
 	fatal(t, db.Settler.Settle(t.Context()))

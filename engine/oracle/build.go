@@ -28,7 +28,7 @@ type build struct {
 }
 
 // create creates everything. The server creates what does not compile as well, so it
-// is asked.
+// is checked.
 func (b *build) create(ctx context.Context) (err error) {
 	if b.steps, err = b.design.steps(b.design.markText); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (b *build) Extend(ctx context.Context) error {
 
 // Settle writes everything that was changed to the files: the tablespaces are
 // taken offline and online again. Nothing else of the server is written, and what
-// the cache held of them is read again. The first time it is done twice, to know what
+// the cache held of them is read again. The first time it is done twice, to learn what
 // it takes if nothing was changed, which grows with the number of files.
 func (b *build) Settle(ctx context.Context) error {
 	took, _, err := b.settle(ctx)

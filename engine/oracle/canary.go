@@ -11,7 +11,7 @@ import (
 	"filewise/engine/internal/script"
 )
 
-// canary tells once, before the first build, whether this server lets a tablespace be
+// canary finds out once, before the first build, whether this server lets a tablespace be
 // dropped: with a guaranteed restore point, be it of another container, it creates one
 // and refuses to drop it (ORA-38881).
 type canary struct {

@@ -17,7 +17,7 @@ const (
 )
 
 // Leftovers lists the tablespaces that carry the mark or were about to be marked,
-// those of other accounts and those with something of others in them as kept, and
+// with other accounts' tablespaces and ones with something of others in them as kept, and
 // programs whose tablespace is gone.
 func (s *server) Leftovers(ctx context.Context) ([]filewise.Leftover, error) {
 	return leftovers(ctx, s.marks)

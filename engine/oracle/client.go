@@ -125,7 +125,7 @@ func (p *pool) why(ctx context.Context, s statement, err error) error {
 	if err == nil {
 		return nil
 	}
-	if ctx.Err() != nil { // the driver's own text is that of a broken connection
+	if ctx.Err() != nil { // the driver's own text describes a broken connection
 		err = errors.Join(context.Cause(ctx), err)
 	}
 	return explain(filewise.HideIn(fmt.Errorf("%s: %w", sqlfile.Short(s.text), err), p.secrets...))
@@ -189,7 +189,7 @@ func (l *lasting) QueryContext(ctx context.Context, text string, args ...any) (*
 	return r, l.keep(text, err)
 }
 
-// keep forgets a statement that failed: what number it has then, the driver may not know.
+// keep forgets a statement that failed: the driver may not have its number then.
 func (l *lasting) keep(text string, err error) error {
 	if err != nil {
 		_ = l.all[text].Close() // of a broken connection it is closed already

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// counting is a driver that counts what it is asked to prepare and to close.
+// counting is a driver that counts what it prepares and closes.
 type counting struct {
 	prepared, closed, executed int
 	fails                      error

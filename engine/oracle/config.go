@@ -111,7 +111,7 @@ func complete(c *config, a *filewise.Address, given map[string]string) error {
 	return nil
 }
 
-// readWallet reads a wallet: certificates, and the password of the user where
+// readWallet reads a wallet: certificates, and the password of the user if
 // none is given. The driver opens one that has a password only when it is named
 // in a URL, so it is given one with nothing else in it.
 func readWallet(c *config, a *filewise.Address, dir, password string) error {

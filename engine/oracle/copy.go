@@ -13,7 +13,7 @@ import (
 	"filewise/engine/internal/mark"
 )
 
-// A build that a dump fills is a copy of a schema: that of a user with the build's name, whose
+// A build that a dump fills is a copy of a schema: of a user with the build's name, whose
 // mark is the tablespace's. See the sections copy-… of server.sql.
 
 func (d *design) isCopy() bool { return d.program.Restored() }

@@ -273,7 +273,7 @@ func TestCustomGuard(t *testing.T) {
 		"CREATE TABLE history (a NUMBER REFERENCES accounts ON DELETE CASCADE)"}, true, false)
 }
 
-// A name that is that of a column too cannot be distinguished behind a dot.
+// A name that a column has, too, cannot be distinguished behind a dot.
 func TestCustomNameTwice(t *testing.T) {
 	d := bankDesign(t, filewise.DurabilityFull)
 	_, err := d.custom.Adapt("SELECT a.accounts FROM b a", false)

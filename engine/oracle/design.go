@@ -28,8 +28,8 @@ type design struct {
 // usualBlock is the block size if the server has not been asked.
 const usualBlock = 8 * kib
 
-// maxRow is the longest payload: where MAX_STRING_SIZE is STANDARD no text has more than 4,000
-// bytes, nor that of the check, which has the key and a comma before the payload (ORA-01489).
+// maxRow is the longest payload: if MAX_STRING_SIZE is STANDARD no text has more than 4,000
+// bytes, nor the text of the check, which has the key and a comma before the payload (ORA-01489).
 const maxRow = 4000 - 20
 
 // newDesign resolves a layout. What Oracle cannot do is an error that wraps
@@ -278,7 +278,7 @@ func (d *design) file(role filewise.Role, tablespace string, i int, v filewise.V
 }
 
 // most returns what a file of a nominal size may grow to: enough for the work twice
-// over, or for that of a window, and not all of the server's storage.
+// over, or for the work of a window, and not all of the server's storage.
 func (d *design) most(size int64) int64 {
 	work := 3 * d.program.WorkBytes
 	if work == 0 {
@@ -325,7 +325,7 @@ func (d *design) tableOf(worker int) table {
 	return d.tables[worker%len(d.tables)]
 }
 
-// warn adds what a reader must know about the layout.
+// warn adds what a reader needs for the layout.
 func (d *design) warn(code, remedy, format string, args ...any) {
 	d.warnings = append(d.warnings, filewise.Warning{Code: code, Message: fmt.Sprintf(format, args...), Remedy: remedy})
 }

@@ -263,7 +263,7 @@ func (e *examination) files(ctx context.Context) {
 }
 
 // places looks for room if the server can tell: in disk groups. Oracle does not
-// know how full a file system is.
+// report how full a file system is.
 func (e *examination) places(ctx context.Context) {
 	destination := e.values["db_create_file_dest"]
 	for _, v := range e.server.target.Volumes {

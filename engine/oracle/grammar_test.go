@@ -158,7 +158,7 @@ func keep(t *testing.T, path string, text []byte) {
 }
 
 // Every section of every SQL file, rendered for every layout and option, is Oracle
-// SQL or PL/SQL by the grammar. The library's converter, which knows tables and
+// SQL or PL/SQL by the grammar. The library's converter, which handles tables and
 // little else, is left aside: it crashes on statements whose syntax is right.
 func TestGrammar(t *testing.T) {
 	p := newParser(t)

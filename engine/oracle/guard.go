@@ -12,7 +12,7 @@ var (
 	customWork = []string{"SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "LOCK", "BEGIN", "DECLARE"}
 	// customSetup makes what the work needs, too.
 	customSetup = []string{"CREATE", "ALTER", "DROP", "TRUNCATE", "COMMENT", "ANALYZE", "COMMIT"}
-	// customPackages of the server's are those that reach nothing outside.
+	// customPackages are the server's packages that reach nothing outside.
 	customPackages = []string{"DBMS_RANDOM", "DBMS_LOB", "DBMS_OUTPUT", "DBMS_STANDARD"}
 )
 
@@ -86,7 +86,7 @@ func leaves(w, next customsql.Word, setup bool) (what, remedy string) {
 		return "a text quoted by q'…'", "quote it by '…', in which '' stands for a quote"
 	case w.Is("EXECUTE", "AUTONOMOUS_TRANSACTION", "EXTERNAL", "LIBRARY", "LANGUAGE"), setup && w.Is("TABLESPACE", "INDEXTYPE"):
 		return w.Text, leaveOut
-	case setup && (w.Is("RENAME") && next.Is("TO") || w.Is("STORE") && next.Is("AS")): // names that no one would know
+	case setup && (w.Is("RENAME") && next.Is("TO") || w.Is("STORE") && next.Is("AS")): // names that could not be traced
 		return w.Text + " " + next.Text, leaveOut
 	case !setup && w.Is("COMMIT", "ROLLBACK", "SAVEPOINT"):
 		return w.Text, "leave it out: transactions are begun and ended by Filewise"

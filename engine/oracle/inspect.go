@@ -62,7 +62,7 @@ func (i *inspection) remedy(_ string, err error) string {
 	return grants(i.account, filewise.Each(strings.Fields(i.views), func(name string) view { return view{Name: name} }))
 }
 
-// rows asks a section of inspect.sql; views are what it takes a right on.
+// rows asks a section of inspect.sql; views need a right.
 func (i *inspection) rows(ctx context.Context, columns int, views, section string) ([][]any, error) {
 	i.views = views
 	return rowsOf(ctx, i.client, inspectSQL, columns, section, nil)
@@ -236,7 +236,7 @@ func (i *inspection) waits(ctx context.Context) error {
 	return err
 }
 
-// classOfEvent is the class of a wait event, by its name where Oracle's own class
+// classOfEvent is the class of a wait event, by its name if Oracle's own class
 // states less (Oracle Database Reference, “Oracle Wait Events”). Empty means background
 // processes wait for work, or for themselves.
 func classOfEvent(name, class string) filewise.WaitClass {

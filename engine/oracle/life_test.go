@@ -40,8 +40,8 @@ func kindOf(s statement) string {
 	return "SELECT"
 }
 
-// refusing is a server that refuses one statement, and then others of its kind, those of clean too if it is for good;
-// dies: nothing arrives after it.
+// refusing is a server that refuses one statement, and then others of its kind, clean's too if it is for good.
+// If dies is set, nothing arrives after it.
 type refusing struct {
 	*fakeServer
 	kind    string
@@ -172,7 +172,7 @@ func (r *refusing) pass(t *testing.T, b *build, more ...func(context.Context) er
 	return errors.Join(err, b.Drop(t.Context()))
 }
 
-// left makes sure that clean has left nothing of which it told no statement, and that what is others' is as it was.
+// left makes sure that clean has left nothing that it did not name, and that what is others' is as it was.
 func (r *refusing) left(t *testing.T, what, told string) {
 	t.Helper()
 	named := func(kind, name string) bool {

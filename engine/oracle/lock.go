@@ -19,15 +19,15 @@ const lockID = 728_417_309
 // errHeld is how section lock states that DBMS_LOCK did not give the lock (-20099).
 const errHeld = 20099
 
-// The actions by which sessions announce that they want to measure, and do.
+// The actions by which sessions announce that they wait to measure, and that they measure.
 const (
 	waiting   = "waiting to measure"
 	measuring = "measuring"
 )
 
-// Lock takes the measuring lock of the database: by DBMS_LOCK where the account
+// Lock takes the measuring lock of the database: by DBMS_LOCK if the account
 // may, and in any case by announcing it in v$session, where it is seen by name.
-// Both know the sessions of one pluggable database.
+// Both cover the sessions of one pluggable database.
 func (s *server) Lock(ctx context.Context, h filewise.Holder) (filewise.Lock, error) {
 	c := &claim{server: s, who: h.Who}
 	holder := func(context.Context) string { return "" } // lock reports who announces it
@@ -64,7 +64,7 @@ func (c *claim) Close() error {
 	return c.held.close()
 }
 
-// still looks whether the session of a client is the one that measures.
+// still looks whether a client's session measures.
 func (s *server) still(ctx context.Context, c client) error {
 	sid, err := s.thisSession(ctx, c)
 	if err != nil {
@@ -171,7 +171,7 @@ func announced(ctx context.Context, c client) ([]announcement, error) {
 	return all, err
 }
 
-// rival is who keeps the session sid from measuring. Nil means no one. First, while it
+// rival returns the session that keeps session sid from measuring. Nil means no one. First, while it
 // waits, a session gives way to one that measures and to one that waits longer.
 // Then it announces that it measures, and looks again: one that began to in the
 // meantime had looked before this one announced itself, and the earlier log-on wins.

@@ -219,7 +219,7 @@ func (m marks) dropTablespace(ctx context.Context, name string) error {
 	return exec(ctx, m, "drop", v)
 }
 
-// holds reports whether what is in a tablespace of Filewise's is what the server has named
+// holds reports whether what is in a tablespace of Filewise's was named by the server
 // there: indexes and LOBs of custom SQL, and what dropped tables leave. Without a mark it is
 // that while the tablespace is offline, if no one can build anything: then a drop was
 // interrupted that had dropped the marker table already.
@@ -227,7 +227,7 @@ func (s state) holds(segment, kind string) bool {
 	return remains(segment, kind) && (s.marked || !s.online) || s.marked && s.mark.Custom && strings.HasPrefix(segment, "SYS_")
 }
 
-// remains reports whether a segment is what a dropped or moved table leaves until the
+// remains reports whether a segment belongs to a dropped or moved table, before the
 // server frees it: a temporary one, named by its place.
 func remains(segment, kind string) bool { return kind == "TEMPORARY" && placeName.MatchString(segment) }
 

@@ -351,7 +351,7 @@ func (m *migration) move(t movedTable, to string) (filewise.MigrationStep, error
 			"the table's indexes are UNUSABLE until they are rebuilt: execute the rest of the step. Earlier steps stay done"}, nil
 }
 
-// currentSchema is the one that the command names.
+// currentSchema is the schema that the command names.
 const currentSchema = "SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')"
 
 // open has the client stop at the first error, and the server refuse a schema that has not the tables with their

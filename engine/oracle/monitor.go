@@ -8,7 +8,7 @@ import (
 )
 
 // Activity are the sessions of others: of users, not the server's own, and not
-// those of this process.
+// this process's.
 func (s *server) Activity(ctx context.Context) ([]filewise.Gauge, error) {
 	return activity(ctx, s.control, s.config)
 }

@@ -13,7 +13,7 @@ import (
 // are not quoted to upper case, so Filewise's are in upper case.
 type names struct {
 	Tablespace string // and of the marker table in it
-	Index      string // tablespace of the indexes; that of the data when they lie together
+	Index      string // tablespace of the indexes; the data's when they lie together
 	Package    string
 	// Password is of the user that has a copy of a schema, for as long as the build is there.
 	Password string
@@ -45,7 +45,7 @@ func namesOf(name string, apart bool, another func() string) names {
 type table struct{ Name, Key, Procedure string }
 
 // Objects have a letter and two digits to the base of 36 behind the build's name:
-// 27 + 3 bytes, the most that a name has where COMPATIBLE is below 12.2. Two
+// 27 + 3 bytes, the most that a name has if COMPATIBLE is below 12.2. Two
 // letters for each kind make 2592 tables.
 const (
 	packageSuffix = "PKG"

@@ -24,7 +24,7 @@ type strict struct {
 	refused []string
 }
 
-// rightsOf are those that a statement takes.
+// rightsOf returns the rights that a statement takes.
 func (c *strict) rightsOf(s statement) (all []string) {
 	switch kindOf(s) {
 	case "CREATE TABLESPACE", "DROP TABLESPACE":

@@ -92,7 +92,7 @@ func (d *design) observe(ctx context.Context, c client, want []datafile, free ma
 	return files, nil
 }
 
-// matching is the needed file of a path: that of the path, or, where the server
+// matching is the needed file of a path: the file with the path, or, if the server
 // names the files, the one in the order of adding if it lies in its place.
 func matching(want []datafile, path string, i int) (datafile, error) {
 	for _, f := range want {

@@ -7,12 +7,12 @@ import (
 )
 
 // waits returns the waits of v$system_event: of all sessions of the instance, or of the
-// pluggable database, those of others among them, since it was started.
+// pluggable database, also others' sessions, since it was started.
 func (b *build) waits(ctx context.Context) ([]filewise.Counter, error) {
 	return b.systemEvents(ctx, false)
 }
 
-// background are those of the server's own processes, which a pluggable database does not show.
+// background returns the waits of the server's own processes, which a pluggable database does not show.
 func (b *build) background(ctx context.Context) ([]filewise.Counter, error) {
 	return b.systemEvents(ctx, true)
 }

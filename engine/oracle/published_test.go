@@ -9,7 +9,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// As published, single-row work is what the article had on Oracle, and each of it is reported;
+// As published, single-row work is the article's on Oracle, and each of it is reported;
 // else it waits for its commits, fetches its rows and reaches its files.
 // First contact: Oracle 2, 3, 13, 16.
 func TestDMLAsPublished(t *testing.T) {

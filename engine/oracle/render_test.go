@@ -199,7 +199,7 @@ func phasedDesign(t testing.TB, p filewise.Program, indexes string, durability f
 	return d
 }
 
-// addPhased adds all sections of a workload of several phases, and those of the
+// addPhased adds all sections of a workload of several phases, and the sections of the
 // server's file that depend on its tables.
 func (r rendered) addPhased(t *testing.T, d *design) {
 	t.Helper()
@@ -230,7 +230,7 @@ func (r rendered) addPhased(t *testing.T, d *design) {
 	}
 }
 
-// addProgram adds the workload's sections, and those of the server's file that no
+// addProgram adds the workload's sections, and the sections of the server's file that no
 // file of the layout is in.
 func (r rendered) addProgram(t *testing.T, d *design) {
 	t.Helper()

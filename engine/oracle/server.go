@@ -367,7 +367,7 @@ func (s *server) Close() error {
 	return errors.Join(err, s.taken.remove(ctx, s.control), s.pool.close())
 }
 
-// markText is the mark of a tablespace: that of custom SQL may hold what the server named.
+// markText is the mark of a tablespace: a mark of custom SQL can hold what the server named.
 func (d *design) markText(name string) (string, error) {
 	return mark.NewText(name, d.isCustom())
 }

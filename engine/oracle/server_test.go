@@ -271,7 +271,7 @@ func TestNoDefaultPlace(t *testing.T) {
 	}
 }
 
-// What is proposed where DB_FILES is too small is no option that --as-published refuses.
+// What is proposed if DB_FILES is too small is no option that --as-published refuses.
 func TestTooFewFilesAsPublished(t *testing.T) {
 	for _, published := range []bool{false, true} {
 		w, err := workload.NewDML(workload.Params{Connections: 2, Rows: 100, Mode: workload.ModeBoth, Connect: workload.ConnectPooled,

@@ -188,7 +188,7 @@ func (s *connection) execute(ctx context.Context, on client, what statement) err
 	return err
 }
 
-// committed looks an operation up by as many of its arguments as tell it.
+// committed looks an operation up by as many of its arguments as identify it.
 func (s *connection) committed(ctx context.Context, args []any) (bool, error) {
 	look := s.look
 	look.args = args[:operations.Parameters(look.text, ":", len(args))]

@@ -31,7 +31,7 @@ func (c *committing) rows(ctx context.Context, s statement) ([][]any, error) {
 	return [][]any{{int64(0)}}, nil
 }
 
-// The ledger of an interrupted call is what the server has committed of it, also
+// The ledger of an interrupted call has what the server has committed of it, also
 // when the connection is lost.
 func TestInterruptedCalls(t *testing.T) {
 	p := testProgram(t, small)
@@ -83,8 +83,8 @@ func observed(t *testing.T, f *fakeServer, d *design) ([]filewise.File, error) {
 	return (&build{server: &server{control: f}, design: d, conn: held{client: f}}).observe(t.Context(), d.files)
 }
 
-// TestFullRecycleBin: Oracle 9 of the first contact. DBA_FREE_SPACE takes minutes with a full recycle bin: it is asked
-// once, no longer than a second, and what it would tell is absent, with the reason.
+// TestFullRecycleBin: Oracle 9 of the first contact. DBA_FREE_SPACE takes minutes with a full recycle bin: it is read
+// once, no longer than a second, and its figures are absent, with the reason.
 func TestFullRecycleBin(t *testing.T) {
 	d, err := newDesign(serverTarget(), smallfile(1), testProgram(t, small), testNames[0], usualBlock)
 	if err != nil {

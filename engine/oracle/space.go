@@ -168,7 +168,7 @@ func (d *design) predict(files []datafile) filling {
 	return fill(room, d.inData(), d.uniform())
 }
 
-// fit makes preallocated files as large as the work takes, where that is known.
+// fit makes preallocated files as large as the work takes, if that is known.
 func (d *design) fit(files []datafile) {
 	work, _ := d.segments()
 	if len(work) == 0 || len(files) == 0 || !files[0].full || d.layout.AddedLater != "" {

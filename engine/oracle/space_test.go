@@ -194,8 +194,8 @@ func TestRebuildReachesAll(t *testing.T) {
 	}
 }
 
-// What the server reports of files that were filled as predicted is what the report of a
-// trial needs: how many the rows touched.
+// What the server reports of files that were filled as predicted fills the report of a
+// trial: how many the rows touched.
 func TestUntouchedFiles(t *testing.T) {
 	for rows, want := range map[int64]int{2: 7, 120: 6, 1000: 0} {
 		w, err := workload.NewDML(workload.Params{Connections: 2, Rows: rows, Mode: workload.ModeSingle,

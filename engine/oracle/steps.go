@@ -16,7 +16,7 @@ const (
 	inTablespace = "tablespace "
 )
 
-// steps returns what a trial does: plans print them, and builds execute them. mark is what
+// steps returns what a trial does: plans print them, and builds execute them. mark returns what
 // a tablespace is marked with.
 func (d *design) steps(mark func(tablespace string) (string, error)) (script.Steps, error) {
 	w := script.NewWriter(onServer, func(section string) ([]string, error) {
@@ -136,7 +136,7 @@ func (s stepper) load() {
 	s.rendered(filewise.StageLoad, inTablespace+d.names.Tablespace, all, err)
 }
 
-// made stores the sum of the definitions, which plans do not know yet. Custom SQL makes what it needs.
+// made stores the sum of the definitions, which plans do not have yet. Custom SQL makes what it needs.
 func (s stepper) made() {
 	d, stage := s.d, filewise.StageBuild
 	if len(d.objects.loaded) > 0 {

@@ -18,7 +18,7 @@ type dumpTable struct {
 const mostHashed = 120
 
 // hashed are types that STANDARD_HASH takes (SQL Language Reference), as far as they are of one
-// word. Of others, such as LONG, XMLTYPE and those of users, rows alone are counted.
+// word. Of others, such as LONG, XMLTYPE and users' types, rows alone are counted.
 var hashed = []string{"CHAR", "NCHAR", "VARCHAR2", "NVARCHAR2", "NUMBER", "FLOAT", "BINARY_FLOAT", "BINARY_DOUBLE", "DATE", "RAW", "ROWID"}
 
 // dumpTables returns the tables of rows of table, column and type, in that order. quote quotes a name.

@@ -81,7 +81,7 @@ type backuper struct {
 	restored *instance
 }
 
-// backupDir is the directory of backups within that of a build on a volume.
+// backupDir is the directory of backups within the one of a build on a volume.
 const backupDir = "backup"
 
 // Backup writes the backup files of the layout.
@@ -190,7 +190,7 @@ func (s *managedServer) beside(of *instance) (*instance, error) {
 	return s.builds.Register(func(int) (*instance, error) { return bareInstance(of.install, of.account, of.design, at) })
 }
 
-// Verify compares the restored database with the original: by pg_amcheck, where it
+// Verify compares the restored database with the original: by pg_amcheck, if it
 // is installed, and by the workload's sums.
 func (b *backuper) Verify(ctx context.Context) error {
 	b.mu.Lock()
@@ -258,7 +258,7 @@ func (b *backuper) discard() error {
 	return errors.Join(errs...)
 }
 
-// fileOptions are the parameters of backups of files, dumpOptions those of pg_dump.
+// fileOptions are the parameters of backups of files, dumpOptions pg_dump's.
 var (
 	fileOptions = []filewise.BackupOption{
 		{Name: "tool", Words: "pgbackrest, as usual, or pg_basebackup, which writes one stream", Check: filewise.OneOf(toolPgBackRest, toolBase)},

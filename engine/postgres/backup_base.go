@@ -29,7 +29,7 @@ func (b *backuper) base(ctx context.Context) error {
 	return b.addFiles(b.dir)
 }
 
-// tablespaces are the numbers of the server's tablespaces, by those of the volumes.
+// tablespaces are the numbers of the server's tablespaces, by the volumes' numbers.
 func (i *instance) tablespaces() (map[string]int, error) {
 	dir := filepath.Join(i.sites.dataDir(), spacesDir)
 	links, err := os.ReadDir(dir)

@@ -44,7 +44,7 @@ func TestBackups(t *testing.T) {
 	backups(t, "", "pgbackrest", "pg_basebackup", "dump")
 }
 
-// A release that pgBackRest does not know is backed up by PostgreSQL's own programs.
+// A release that pgBackRest does not support is backed up by PostgreSQL's own programs.
 func TestBackups18(t *testing.T) {
 	t.Parallel()
 	bin := need18(t)

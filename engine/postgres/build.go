@@ -17,7 +17,7 @@ import (
 type host interface {
 	// died reports whether the server is known to have ended.
 	died() bool
-	// files completes relations by what only the host knows: paths, the sizes of the
+	// files completes relations by what only the host has: paths, the sizes of the
 	// file system, the log.
 	files(context.Context, *build, []relation) ([]filewise.File, error)
 	// pathOf is where a relation lies that the server has in that tablespace and file, as
@@ -108,8 +108,8 @@ func (b *build) Settle(ctx context.Context) error {
 	return b.host.sync()
 }
 
-// changedRows counts rows that were changed in this database, and in those that are no builds: other
-// layouts take turns with this one, and leave nothing to write. The server knows those of a session a
+// changedRows counts rows that were changed in this database, and in databases that are no builds: other
+// layouts take turns with this one, and leave nothing to write. The server counts a session's rows a
 // second later at most, while that works.
 const changedRows = `SELECT COALESCE(sum(tup_inserted + tup_updated + tup_deleted) FILTER (WHERE datname = current_database()), 0)::float8,
  COALESCE(sum(tup_inserted + tup_updated + tup_deleted) FILTER (WHERE datname IS NOT NULL AND datname NOT LIKE 'filewise\_%'), 0)::float8

@@ -24,7 +24,7 @@ func (s *externalServer) Remove(ctx context.Context, l filewise.Leftover) error 
 	return external.Remove(ctx, catalogue{s}, l)
 }
 
-// catalogue knows what is under names like Filewise's.
+// catalogue finds what is under names like Filewise's.
 type catalogue struct{ server *externalServer }
 
 // Names lists the names.
@@ -46,7 +46,7 @@ type found struct {
 }
 
 // Look looks at one object. A run that makes it is no longer at it only once it has
-// marked it: so the mark is read after that was asked.
+// marked it: so the mark is read after that was checked.
 func (c catalogue) Look(ctx context.Context, n external.Name) (external.Object, bool, error) {
 	var makers int64
 	if err := c.server.link.Scan(ctx, queries.Text("makers"), []any{n.Name}, &makers); err != nil {

@@ -75,7 +75,7 @@ func (d *design) walBytes() int64 {
 	return min(max(d.layout.ServerBytes()/walPart, leastWAL), mostWAL) / mib * mib
 }
 
-// walRoom returns what the WAL takes on disk: what a checkpoint that is due is late for, too, where
+// walRoom returns what the WAL takes on disk: what a checkpoint that is due is late for, too, if
 // none comes before each turn.
 func (d *design) walRoom() int64 {
 	if d.checkpointsByTurns() {

@@ -22,7 +22,7 @@ func (s *managedServer) copier(i *instance) filewise.Copier {
 	return copier{s, i}
 }
 
-// Keep makes directories like those of another build, which no server is started on. Of what a dump has filled there is a
+// Keep makes directories like another build's, which no server is started on. Of what a dump has filled there is a
 // snapshot already.
 func (c copier) Keep(ctx context.Context) error {
 	i, d := c.instance, c.instance.design
@@ -37,7 +37,7 @@ func (c copier) Keep(ctx context.Context) error {
 	return client.Failed("keeping what is loaded", err)
 }
 
-// fill gives a new build those of a loaded one of its layout, or those of a server that is new.
+// fill gives a new build the files of a loaded one of its layout, or of a new server.
 func (s *managedServer) fill(ctx context.Context, i *instance) error {
 	_, kept, err := s.kept.Copy(ctx, i.design.loadedKey(), i)
 	switch {

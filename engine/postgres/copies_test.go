@@ -11,7 +11,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// A build that is loaded and kept is what the next ones of its layout begin with, its
+// A build that is loaded and kept gives the next ones of its layout their files, its
 // tablespaces and its WAL included, wherever they lie; what is done to one is in no other.
 // Only the server that is loaded has a larger cache, and starts without a limit of memory.
 func TestCopies(t *testing.T) {

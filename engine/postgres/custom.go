@@ -62,7 +62,7 @@ func (d *design) customSite(with string) customsql.Site {
 			if leaf.index.name != "" {
 				place.After = append(place.After, "SET default_tablespace = "+client.Ident(leaf.index.name))
 			} else {
-				place.After = append(place.After, "RESET default_tablespace") // that of the partition before
+				place.After = append(place.After, "RESET default_tablespace") // which the partition before has set
 			}
 			place.After = append(place.After, "CREATE TABLE "+client.Table(leaf.Name)+" PARTITION OF "+client.Table(leaf.Of)+" "+
 				leaf.Values+with+leaf.Options)

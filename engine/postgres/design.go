@@ -254,7 +254,7 @@ func (d *design) partitioned() bool { return d.layout.Kind != filewise.KindSingl
 // wide reports whether rows are kept whole and uncompressed only when instructed.
 func (d *design) wide() bool { return d.program.Appends() && d.program.First().OpBytes > toasted }
 
-// warn adds what a reader must know about the layout.
+// warn adds what a reader needs for the layout.
 func (d *design) warn(code, remedy, format string, args ...any) {
 	d.warnings = append(d.warnings, filewise.Warning{Code: code, Message: fmt.Sprintf(format, args...), Remedy: remedy})
 }

@@ -33,7 +33,7 @@ func (s *externalServer) dropMarked(ctx context.Context, kind, name string) erro
 
 var errMarkChanged = errors.New("its mark is another than it was")
 
-// Drop drops an object where it still is what was looked at.
+// Drop drops an object if it is unchanged since it was looked at.
 func (c catalogue) Drop(ctx context.Context, o external.Object) error {
 	return c.server.drop(ctx, o.Name, func(comment string) error {
 		if comment != o.Mark {

@@ -207,7 +207,7 @@ func (s *externalServer) Build(ctx context.Context, l filewise.Layout, p filewis
 	return db, nil
 }
 
-// Join implements filewise.Sharer. The sessions are called as those of the process that has
+// Join implements filewise.Sharer. The sessions are called as the sessions of the process that has
 // made the build, which ends them when it drops that.
 func (s *externalServer) Join(_ context.Context, l filewise.Layout, p filewise.Program, shared string) (filewise.Connector, func(), error) {
 	name, app, ok := strings.Cut(shared, " ")
@@ -244,7 +244,7 @@ func (s *externalServer) createDatabase(ctx context.Context, custom bool) (strin
 }
 
 // make creates an object under a new name and marks it at once, in a session that shows it
-// by its name: what carries no mark although no session does is what a killed run left.
+// by its name: what carries no mark although no session does was left by a killed run.
 func (s *externalServer) make(ctx context.Context, kind string, custom bool, create func(name string) string) (string, error) {
 	name := mark.NewName()
 	text, err := mark.NewText(name, custom)
@@ -316,7 +316,7 @@ func (s *externalServer) Close() error {
 	return errors.Join(errs...)
 }
 
-// died: whether an external server runs shows when it is asked.
+// died: whether an external server runs shows with the next statement.
 func (s *externalServer) died() bool { return false }
 
 // sync: a checkpoint has synced, unless it is set never to.
@@ -339,7 +339,7 @@ func (s *externalServer) files(_ context.Context, _ *build, relations []relation
 	return all, nil
 }
 
-// pathOf is where a relation lies on the server, if the account may know.
+// pathOf is where a relation lies on the server, if the account can see it.
 func (s *externalServer) pathOf(_, file string) string {
 	if s.about.dataDir == "" {
 		return file

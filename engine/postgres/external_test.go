@@ -84,7 +84,7 @@ func (p pooler) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// A pooler between Filewise and the server is refused, for what is asked comes to sessions of others'.
+// A pooler between Filewise and the server is refused, for its answers come from others' sessions.
 func pooled(t *testing.T, f *usersServer) {
 	config := f.admin.Config.Copy()
 	dial := config.DialFunc
@@ -355,7 +355,7 @@ func kept(t *testing.T, f *usersServer) {
 	}
 }
 
-// The environment of another program does not decide where Filewise measures.
+// The environment of another program does not choose Filewise's server.
 func TestNoEnvironment(t *testing.T) {
 	for name, value := range map[string]string{"PGHOST": "elsewhere", "PGPORT": "1", "PGUSER": "other", "PGPASSWORD": "other",
 		"PGDATABASE": "other", "PGSERVICE": "none", "PGSSLMODE": "nonsense", "PGOPTIONS": "-c fsync=off"} {

@@ -24,7 +24,7 @@ import (
 	"filewise/engine/postgres/internal/installed"
 )
 
-// password is one that would show itself in a URL, a conninfo and a log alike.
+// password is one that would show itself in a URL, a conninfo and a log.
 const password = `pa'ss\w"ord/@:% 1`
 
 // usersServer is a server that the test starts and Filewise finds: TLS on a loopback

@@ -175,8 +175,8 @@ func readsOnly(t *testing.T, target filewise.Target) {
 	t.Errorf("transactions %s … %s have written", before, after)
 }
 
-// lockedCatalogue: the planner reads pg_tablespace for every table, so that nothing
-// can be asked that has one; the rest is.
+// lockedCatalogue: the planner reads pg_tablespace for every table, so that no question
+// works that has one; the rest is.
 func lockedCatalogue(t *testing.T, f *usersServer, target filewise.Target) {
 	ctx, cancel := context.WithCancel(deadline(t))
 	done := make(chan struct{})

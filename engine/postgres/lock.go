@@ -17,7 +17,7 @@ import (
 	"filewise/engine/postgres/internal/client"
 )
 
-// PostgreSQL's advisory locks are those of one database. So that two runs on one
+// PostgreSQL's advisory locks hold within one database. So that two runs on one
 // server meet from whichever database, each announces itself by the name of a
 // session, which everybody sees in pg_stat_activity, and they queue as in Lamport's
 // bakery (“A New Solution of Dijkstra's Concurrent Programming Problem”, 1974): who

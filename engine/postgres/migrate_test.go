@@ -213,7 +213,7 @@ func (f *usersServer) rows(t *testing.T, link *client.Link) (all []string) {
 }
 
 // dump is the database as pg_dump writes it, its lines sorted: where rows lie is not reported.
-// It is asked when a test has ended, too.
+// It is called when a test has ended, too.
 func (f *usersServer) dump(t *testing.T, database string, args ...string) []string {
 	t.Helper()
 	return dumped(t, f.in, f.inst.sites.dataDir(), f.port, database, args...)

@@ -29,7 +29,7 @@ func furtherOf(t filewise.Table) []furtherIndex {
 
 // planCache is set for every session of a workload whose rows belong together. The server would plan each
 // statement of a procedure on partitions again at every call: it compares the costs of
-// plans, and that of one for all values does not know that only one partition will be
+// plans, and a plan for all values does not show that only one partition will be
 // executed. Planning takes as long as all else does then. But a plan for all values
 // locks all partitions, which costs more than planning where these or the sessions
 // are many. So it is decided by what all layouts have in common: none has more

@@ -80,7 +80,7 @@ func TestOrdersOnPlainTables(t *testing.T) {
 	}
 }
 
-// allocatesNothing counts those of a transaction, from its arguments to its answer.
+// allocatesNothing counts the allocations of a transaction, from its arguments to its answer.
 func allocatesNothing(t *testing.T, s *statements, next *int64) {
 	t.Helper()
 	s.churn = false

@@ -160,8 +160,8 @@ func (o *ownTool) list(ctx context.Context, from string) (path string, err error
 	return path, os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600)
 }
 
-// Compare compares the tables, their numbers of rows, and sums over these, with those of
-// the moment that the backup is of.
+// Compare compares the tables, their numbers of rows, and sums over these, with the ones at
+// the moment of the backup.
 func (o *ownTool) Compare(ctx context.Context) error {
 	want, err := sums(ctx, o.held)
 	if err != nil {
@@ -176,7 +176,7 @@ func (o *ownTool) Compare(ctx context.Context) error {
 	return userbackup.Same(want, got)
 }
 
-// plainly has rows written alike in all databases, which may have settings of their own that no dump holds.
+// plainly has rows written equally in all databases, which may have settings of their own that no dump holds.
 const plainly = `SELECT set_config('datestyle', 'ISO, YMD', false), set_config('intervalstyle', 'postgres', false),
  set_config('timezone', 'UTC', false), set_config('bytea_output', 'hex', false), set_config('extra_float_digits', '1', false),
  set_config('lc_monetary', 'C', false), set_config('xmlbinary', 'base64', false)`

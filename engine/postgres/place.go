@@ -38,7 +38,7 @@ func homeOf(t filewise.Target, l filewise.Layout) int {
 	return max(slices.IndexFunc(t.Volumes, is), 0)
 }
 
-// spaceName names the tablespace of a volume; that of the data directory is the
+// spaceName names the tablespace of a volume; the data directory's is the
 // database's own.
 func (s sites) spaceName(i int) string {
 	if i == s.home {
@@ -85,8 +85,8 @@ func (d *design) used() []int {
 	return all
 }
 
-// asked are the data files and those of their indexes. PostgreSQL numbers its files
-// when it creates them: a plan knows what they hold, not how they are called.
+// asked returns the data files and the files of their indexes. PostgreSQL numbers its files
+// when it creates them: a plan has what they hold, not how they are called.
 func (d *design) asked(base string) []filewise.File {
 	var data, indexes []filewise.File
 	for _, l := range d.leaves(true) {
@@ -123,7 +123,7 @@ func (d *design) space() map[string]int64 {
 	switch b := d.program.First().OpBytes; {
 	case !d.program.Appends():
 		rows, keys = d.phasesRoom()
-	case b > 0 && d.program.Preload > 0 && d.program.WorkBytes == 0: // the size is that of the files
+	case b > 0 && d.program.Preload > 0 && d.program.WorkBytes == 0: // the size is the files'
 		n := d.program.Preload / b
 		rows, keys = max(d.layout.Data.Bytes, n*(b+rowOverhead)), max(d.layout.Data.Bytes/2, n*keyBytes)
 	case b > 0:

@@ -17,7 +17,7 @@ import (
 )
 
 // BenchmarkRestore compares the restore of a build with psql, which loads the same dump into the
-// same server: own is how many times as fast the build is.
+// same server: own is the build's speed as a multiple.
 func BenchmarkRestore(b *testing.B) {
 	fatal := func(err error) {
 		b.Helper()

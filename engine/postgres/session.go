@@ -39,7 +39,7 @@ type connection struct {
 	*session.Session
 	build *build
 	conn  *pgconn.PgConn // nil: each statement has one of its own, and none is open
-	look  string         // whether an operation is committed. Empty means nothing tells
+	look  string         // whether an operation is committed. Empty means nothing shows it
 	client.Wire
 }
 
@@ -76,7 +76,7 @@ func (s *connection) prepare(ctx context.Context, name, statement string) error 
 
 func canceled(err error) bool { return client.CodeOf(err) == client.CodeCanceled }
 
-// unchanged tells an operation that was not begun, or met no row.
+// unchanged recognizes an operation that was not begun, or met no row.
 func (s *connection) unchanged(err error) bool { return s.conn == nil || errors.Is(err, errNoRow) }
 
 func (s *connection) interrupt(ctx context.Context) error {
@@ -106,7 +106,7 @@ func (s *connection) alive(ctx context.Context) (bool, error) {
 	return n > 0, err
 }
 
-// committed looks an operation up by as many of its arguments as tell it.
+// committed looks an operation up by as many of its arguments as identify it.
 func (s *connection) committed(ctx context.Context, args []any) (bool, error) {
 	var found int64
 	err := s.build.link.Scan(ctx, s.look, args[:operations.Parameters(s.look, "$", len(args))], &found)

@@ -17,7 +17,7 @@ var (
 	createsRoutine = regexp.MustCompile(`(?s)CREATE (?:PROCEDURE|FUNCTION) "?(\w+)"?\(.*? AS \$fw\$(.*)\$fw\$`)
 )
 
-// signed gives what statements create in a database a signature, by which section "others" tells
+// signed gives what statements create in a database a signature, by which section "others" distinguishes
 // it from what another user has put there: a routine at the beginning of its body, a table and an index in its
 // comment, which is written in the transaction that creates it: both are one message to the server. Without
 // a database's name, on a managed server, nothing is.
@@ -62,7 +62,7 @@ func signature(database, definition string) string {
 	return fmt.Sprintf("Filewise: %x", sum[:8])
 }
 
-// signature2 is a table's, by its columns with their types, and an index's. Until 0.8 tables had that of
+// signature2 is a table's, by its columns with their types, and an index's. Until 0.8 tables had the signature of
 // their columns' names alone, and indexes none.
 func signature2(database, definition string) string {
 	return strings.Replace(signature(database, definition), "Filewise: ", "Filewise 2: ", 1)

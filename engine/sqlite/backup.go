@@ -184,7 +184,7 @@ func (b *backuper) copyDatabase(ctx context.Context, from, to string) (err error
 	return errors.Join(explain(err), backup.Finish())
 }
 
-// Verify compares what was restored with the original, page by page. Where a load beside the
+// Verify compares what was restored with the original, page by page. If a load during the
 // backup has written since, pages differ: then SQLite's own integrity check and the
 // workload's sums decide.
 func (b *backuper) Verify(ctx context.Context) error {

@@ -160,8 +160,8 @@ func explain(err error) error {
 	return err
 }
 
-// isBusy reports whether another connection holds a lock. SQLITE_PROTOCOL is what
-// the WAL's readers' locks give up with under the same circumstances.
+// isBusy reports whether another connection holds a lock. The WAL's readers' locks
+// give up with SQLITE_PROTOCOL under the same circumstances.
 func isBusy(err error) bool {
 	c, ok := sqlitedriver.CodesOf(err)
 	return ok && (c.Primary == sqlitedriver.Busy || c.Primary == sqlitedriver.Protocol)

@@ -18,7 +18,7 @@ var customRules = customsql.Rules{Brackets: true}
 
 // listSetup lists the statements that make the tables of custom SQL in file i: each file
 // is a database by itself, and has them all. The place of each in the study file is in
-// that of its section.
+// its section's place.
 func (s *shape) listSetup(l *lister, i int) {
 	all, err := customRules.Setup(s.program.Custom, customsql.Site{Shard: i, Shards: s.count})
 	l.addAll(nil, err)

@@ -9,8 +9,8 @@ import (
 	"filewise"
 )
 
-// Of a database in WAL mode and one with holes the header tells; nothing comes about
-// beside them, and no byte changes.
+// Of a database in WAL mode and one with holes the header shows it; nothing is created
+// next to them, and no byte changes.
 func TestInspect(t *testing.T) {
 	dir := t.TempDir()
 	for name, mode := range map[string]string{"a1.db": "wal", "a2.db": "delete"} {

@@ -63,7 +63,7 @@ func (s *shape) ordersWarnings() []filewise.Warning {
 // fileOfWarehouse is the number of its file, from 0.
 func (s *shape) fileOfWarehouse(w int64) int { return int((w - 1) % int64(s.count)) }
 
-// filesOfBatch are the files that a batch is loaded into: that of its warehouse,
+// filesOfBatch are the files that a batch is loaded into: its warehouse's,
 // or for items all. Batches of a table are in the order of warehouses.
 func (d *database) filesOfBatch(t filewise.TableData, batch int64) ([]int, error) {
 	if !d.divided() {

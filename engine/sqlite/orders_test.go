@@ -63,7 +63,7 @@ func everything(t *testing.T, d *database) string {
 }
 
 // Loads with one seed are the same to the last letter, whatever the numbers of
-// loaders and of files, and so is what transactions one after the other leave.
+// loaders and of files, and so are the results of transactions one after the other.
 func TestOrdersFollowFromTheSeed(t *testing.T) {
 	p := workload.Params{Connections: 3, Warehouses: 3, Scale: 0.001}
 	var loaded, worked string

@@ -145,7 +145,7 @@ func TestBackup(t *testing.T) {
 }
 
 // A restored file of which one byte is another is refused, wherever that lies; with a load
-// beside the backup, rows that are not the original's are.
+// during the backup, rows that are not the original's are.
 func TestRestoredIsCompared(t *testing.T) {
 	for _, beside := range []int{0, 2} {
 		w, err := workload.NewBackup(workload.Params{Rows: 1500, Beside: beside}, 7)

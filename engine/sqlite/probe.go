@@ -38,7 +38,7 @@ type fileCounts struct {
 	_    [64]byte // files do not share a cache line
 }
 
-// countsOf are those of a file; d.mu is held.
+// countsOf returns the counts of a file; d.mu is held.
 func (d *database) countsOf(path string) *fileCounts {
 	if d.fileCounts == nil {
 		d.fileCounts = make(map[string]*fileCounts)
@@ -191,7 +191,7 @@ func walSalt(path string) (salt uint32, ok bool, err error) {
 	return binary.BigEndian.Uint32(head[16:]), true, nil
 }
 
-// timer adds up one session's waits of a kind, and knows the one that is open, so
+// timer adds up one session's waits of a kind, and includes the one that is open, so
 // that a reading in the midst of it has its part. One goroutine waits, any may read.
 type timer struct {
 	changes  atomic.Uint32 // odd while what follows changes together

@@ -9,7 +9,7 @@ import (
 )
 
 // Of rows that are found without an index, N files hold one Nth each, and the report
-// states it.
+// contains it.
 func TestPruned(t *testing.T) {
 	for _, c := range []struct {
 		files int

@@ -59,7 +59,7 @@ type shape struct {
 }
 
 // newShape is the shape of the build of that number: the first one's files have the
-// names that Script tells.
+// names that Script shows.
 func newShape(t filewise.Target, l filewise.Layout, p filewise.Program, number int) (*shape, error) {
 	if err := supported(t, l, p); err != nil {
 		return nil, err

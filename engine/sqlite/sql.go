@@ -56,7 +56,7 @@ func (s *shape) connectionVars() connectionVars {
 	return connectionVars{pageBytes, busyMillis, s.synchronous, s.autoCheckpoint, s.settings}
 }
 
-// tableName is the table of a connection; shared is the one of all.
+// tableName returns the table of a connection, or the shared one.
 func tableName(perConnection bool, worker int) string {
 	if !perConnection {
 		return "fw_rows"

@@ -415,7 +415,7 @@ type noArgs struct{}
 func (noArgs) Args(dst []any, _ int, _ int64) []any { return dst }
 func (noArgs) Pool() string                         { return "" }
 
-// The whole of a check must be cheap beside a trial: it is what runs after each.
+// The whole of a check must be cheap compared with a trial: it runs after each.
 func BenchmarkCheck(b *testing.B) {
 	t := &testing.T{}
 	w := inserts(t, 16, 200, 5000)

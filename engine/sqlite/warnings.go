@@ -34,7 +34,7 @@ var polling = filewise.Warning{
 	Remedy:  "Repeat with --connections 1: where one connection does as much on 1 file, the pauses cost nothing.",
 }
 
-// warnings describe what a reader must know about the shape.
+// warnings describe what a reader needs for the shape.
 func (s *shape) warnings() []filewise.Warning {
 	out := append([]filewise.Warning{Scope}, s.ordersWarnings()...)
 	if sqlitedriver.PureGo {
@@ -106,7 +106,7 @@ const (
 	otherFiles         = 64 // what the rest of Filewise has open
 )
 
-// openFiles is the number of open files that the shape needs: those of the
+// openFiles is the number of open files that the shape needs: of the
 // workers' connections, of one connection of our own for each file, and of the
 // descriptor by which a file is synced.
 func (s *shape) openFiles() int64 {

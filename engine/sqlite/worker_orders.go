@@ -107,7 +107,7 @@ func (o *orderer) begin(ctx context.Context, x *tx, reads bool, files []int) err
 	})
 }
 
-// createAndDropTable creates, fills and drops a table with a number of its own, where
+// createAndDropTable creates, fills and drops a table with a number of its own, if
 // the workload needs it.
 func (o *orderer) createAndDropTable(ctx context.Context) error {
 	if o.sideDDL == nil {

@@ -250,7 +250,7 @@ func (k *backuper) there() error {
 	return nil
 }
 
-// keepRemedy states what to do where Filewise does not see the server's files.
+// keepRemedy states what to do if Filewise does not see the server's files.
 const keepRemedy = "run Filewise on the server's host, as an account that may remove files where backups go (Windows: in a prompt that " +
 	"is run as administrator; or --volume b=SHARE, a share that the server and this account write to); or let the files stay there, one set " +
 	"a layout: the server tells their size and the time (--set keep-backups=on); backups to NUL leave none (--discard)"
@@ -385,7 +385,7 @@ func (k *backuper) dropRestored(ctx context.Context) error {
 	return err
 }
 
-// removeFiles removes the files that the last backup wrote, where Filewise sees
+// removeFiles removes the files that the last backup wrote, if Filewise sees
 // them. Their names were made up for it.
 func (k *backuper) removeFiles() error {
 	var errs []error
@@ -402,7 +402,7 @@ func (k *backuper) removeFiles() error {
 	return errors.Join(errs...)
 }
 
-// warnBackup describes what a reader must know of backups.
+// warnBackup describes what a reader needs for backups.
 func (d *design) warnBackup(add func(code, message, remedy string)) {
 	if !d.program.BacksUp() {
 		return

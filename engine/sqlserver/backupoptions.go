@@ -10,7 +10,7 @@ import (
 	"filewise"
 )
 
-// backupOptions are the parameters of BACKUP and RESTORE; transfer.check knows which of
+// backupOptions are the parameters of BACKUP and RESTORE; transfer.check decides which of
 // their values the server takes together.
 var backupOptions = []filewise.BackupOption{
 	{Name: "blocksize", Words: "a power of two from 512 to 64KiB", Check: func(v string) error { _, err := bytesOf(v); return err }},

@@ -34,7 +34,7 @@ func (s *externalServer) Remove(ctx context.Context, l filewise.Leftover) error 
 	return external.Remove(ctx, catalogue{s}, l)
 }
 
-// wake brings a database online whose owner and files are those of a build of this account's.
+// wake brings a database online whose owner and files are a build's of this account.
 func (s *externalServer) wake(ctx context.Context, name string) error {
 	if err := do(ctx, s.control, "wake", map[string]any{"Name": name}); err != nil {
 		remedy := "ALTER DATABASE " + ident(name) + " SET ONLINE, then clean again"
@@ -52,7 +52,7 @@ func (s *externalServer) wake(ctx context.Context, name string) error {
 	}
 }
 
-// catalogue knows the databases of a server.
+// catalogue finds the databases of a server.
 type catalogue struct{ server *externalServer }
 
 func (c catalogue) list(ctx context.Context) ([]row, error) {
@@ -133,7 +133,7 @@ func seen(o external.Object, r row) external.Object {
 	return o
 }
 
-// Drop drops it where it still is what was looked at.
+// Drop drops it if it is unchanged since it was looked at.
 func (c catalogue) Drop(ctx context.Context, o external.Object) error {
 	return c.server.drop(ctx, o.Name.Name, o.Mark)
 }

@@ -29,7 +29,7 @@ func newLogin(a filewise.Address) (*login, error) {
 	return &login{c, a}, nil
 }
 
-// pool opens up to n connections to a database; "" is the one of the URL.
+// pool opens up to n connections to a database; "" means the URL's.
 func (l *login) pool(database, program string, n int) *sql.DB {
 	c := l.config
 	if database != "" {

@@ -130,7 +130,7 @@ func customModel(m *model) {
 	}
 }
 
-// TestCustom runs the user's own SQL, checks what it left, and drops what only its mark tells
+// TestCustom runs the user's own SQL, checks what it left, and drops what only its mark shows
 // to be Filewise's.
 func TestCustom(t *testing.T) {
 	lab := newLab(t, customModel)
@@ -325,7 +325,7 @@ func TestDeclared(t *testing.T) {
 	}
 }
 
-// TestCustomMerge: MERGE wants the semicolon that users leave out, or the server refuses it.
+// TestCustomMerge: MERGE needs the semicolon that users leave out, or the server refuses it.
 func TestCustomMerge(t *testing.T) {
 	const given = "MERGE INTO a USING (SELECT @p1 AS id) AS b ON a.id = b.id WHEN NOT MATCHED THEN INSERT (id) VALUES (b.id)"
 	text, err := customRules.Adapt(given, false)

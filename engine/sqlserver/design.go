@@ -160,7 +160,7 @@ func payloadType(n int64) string {
 	}
 }
 
-// warn describes what a reader must know of the layout.
+// warn describes what a reader needs for the layout.
 func (d *design) warn() {
 	add := func(code, message, remedy string) {
 		d.warnings = append(d.warnings, filewise.Warning{Code: code, Message: message, Remedy: remedy})

@@ -47,8 +47,8 @@ func (s *externalServer) within(name string, f func(*sql.DB) error) error {
 	return errors.Join(f(db), db.Close())
 }
 
-// insist repeats a batch while others are still leaving the database that it is about. last is what an administrator has to
-// give if the account may not.
+// insist repeats a batch while others are still leaving the database that it is about. last is the statement for an administrator
+// if the account may not.
 func (s *externalServer) insist(ctx context.Context, statement, doing, last string) error {
 	return s.persist(ctx, doing, last, func() error { _, err := s.control.ExecContext(ctx, statement); return err })
 }

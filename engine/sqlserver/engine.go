@@ -19,7 +19,7 @@ const (
 	usualBytes = 256 << 20
 )
 
-// Unproven states what every reader of a result must know.
+// Unproven states a limit for every reader of a result.
 const Unproven = "checked against the vendor's grammar and protocol, not yet run against the product"
 
 // Describe describes what the engine is; it looks at nothing.

@@ -166,7 +166,7 @@ func (e *examination) connections(ctx context.Context) {
 	e.Connections(int64(e.Demand.Program.Connections()+max(kept, 0)+controls+insides+2), free, "use fewer --connections", in)
 }
 
-// settings are those of the server that distort a result. They are its owner's:
+// settings checks the server's settings that distort a result. They are its owner's:
 // Filewise changes none.
 func (e *examination) settings(ctx context.Context) {
 	facts, err := e.server.configuration(ctx)
@@ -198,7 +198,7 @@ var distorting = map[string]struct {
 		"know it when you compare the arm rebuilt"},
 }
 
-// backups tells before anything is built whether backup files could be removed, and books room for those that stay.
+// backups checks before anything is built whether backup files could be removed, and books room for those that stay.
 func (e *examination) backups(ctx context.Context) {
 	p, s := e.Demand.Program, e.server
 	var files []filewise.Layout // of layouts whose backups are files

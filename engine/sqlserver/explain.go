@@ -94,7 +94,7 @@ func denied(err error) bool {
 	return hasNumber(err, errDenied) || hasNumber(err, errDeniedState) || hasNumber(err, errDeniedAction)
 }
 
-// lackOfRight are the errors of a statement that the account may not give. 3701 and 5011 state that of what it does not own.
+// lackOfRight are the errors of a statement that the account may not give. 3701 and 5011 mean that it does not own the object.
 var lackOfRight = []int{229, 230, errDenied, errDeniedAction, errDeniedState, errNoAccess, 3110, 3701, 5011, 15151, 15247}
 
 // administrator is a remedy that only someone with more rights can give.

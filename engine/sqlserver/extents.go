@@ -36,7 +36,7 @@ func (d *design) primary() *fillGroup {
 	return newFilling(all, growth, d.settings.growsAll(d.program))
 }
 
-// rowsOf are those that a table is known to get. 0 means a time decides.
+// rowsOf returns the rows that a table will get. If 0, a time decides.
 func (d *design) rowsOf(t filewise.Table) int64 {
 	if t.Rows > 0 || t.RowBytes == 0 || !d.program.Appends() {
 		return t.Rows
@@ -45,7 +45,7 @@ func (d *design) rowsOf(t filewise.Table) int64 {
 }
 
 // warnReach reports where rows do not reach all files, or are more than files hold. It is the
-// largest table that is asked: on it the work is done.
+// largest table that is checked: on it the work is done.
 func (d *design) warnReach(add func(code, message, remedy string)) {
 	var largest, all int64
 	var table filewise.Table

@@ -130,7 +130,7 @@ func TestGrowingFilesBegin(t *testing.T) {
 	for _, c := range []struct {
 		size       int64
 		allocation filewise.Allocation
-		data, all  int64 // the size of a file, and of all with those of indexes
+		data, all  int64 // the size of a file, and of all with the indexes'
 	}{
 		{64, filewise.Growing, 8, 72}, {512, filewise.Growing, 8, 72}, {512, filewise.Preallocated, 64, 640},
 		{64, filewise.Preallocated, 8, 80},

@@ -319,7 +319,7 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// TestSelfCheck sends every section but those of restores, for which files would be left on
+// TestSelfCheck sends every section except restores, for which files would be left on
 // another machine, and drops its databases.
 func TestSelfCheck(t *testing.T) {
 	// Life cycles are not measured either. What cycle executes holds all of cool, so cool is looked for below.

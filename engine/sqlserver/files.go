@@ -29,7 +29,7 @@ type joiner interface {
 	Join(name string) (string, error)
 }
 
-// unknown stands in plans for a directory that only the server knows.
+// unknown stands in plans for a directory that only the server has.
 type unknown string
 
 func (u unknown) Join(name string) (string, error) { return "(" + string(u) + ")/" + name, nil }

@@ -47,7 +47,7 @@ func (i *idle) keep(b *build, worker int, pool *sql.DB) bool {
 	return true
 }
 
-// end closes those of a build, whose database is to be left.
+// end closes the connections of a build, whose database is to be left.
 func (i *idle) end(b *build) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

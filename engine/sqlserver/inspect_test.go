@@ -93,7 +93,7 @@ func inspectedBy(t *testing.T, all answers) filewise.Inspection {
 }
 
 // What a server has is found, with its evidence and what it is worth; benign waits
-// are those of the probe.
+// are the probe's.
 func TestInspect(t *testing.T) {
 	i := inspectedBy(t, inspectedServer())
 	if i.Cores != 16 || i.Since != 100*time.Hour || i.Figures[filewise.FigureAllocation] != 5 || len(i.Waits) != 2 {

@@ -155,7 +155,7 @@ func TestAddedLater(t *testing.T) {
 	}
 }
 
-// TestObserveSeesAnotherLayout: what differs from what was asked fails.
+// TestObserveSeesAnotherLayout: what differs from the layout fails.
 func TestObserveSeesAnotherLayout(t *testing.T) {
 	for what, change := range map[string]func(*modelDatabase){
 		"a file less":    func(d *modelDatabase) { d.files = d.files[1:] },

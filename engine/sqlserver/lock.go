@@ -48,7 +48,7 @@ func (c *claim) Check(ctx context.Context) error {
 	return err
 }
 
-// Release gives the lock back; that of a lost connection the server has released.
+// Release gives the lock back; after a lost connection the server has released it.
 func (c *claim) Release(ctx context.Context) error {
 	if err := do(ctx, c.conn, "unlock", nil); !broken(err) {
 		return err

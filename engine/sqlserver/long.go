@@ -58,7 +58,7 @@ func (l *long) close() error {
 	return l.pool.Close()
 }
 
-// told is an error with the texts of all that came with it.
+// told holds an error with the texts of all that came with it.
 type told struct {
 	error
 	text string

@@ -115,7 +115,7 @@ func (m *migration) open(tables []moving.Table) {
 	}
 }
 
-// group is the name of the new filegroup, or of that of indexes which lie apart.
+// group is the name of the new filegroup, or of the indexes' one if they lie apart.
 func (m *migration) group(index bool) string {
 	if index && m.wish.Layout.Indexes == filewise.IndexesApart {
 		return fmt.Sprintf("indexes_%d", m.wish.Run)

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// model holds what the tests' server knows of SQL Server's catalogue: databases with
+// model holds the tests' server's part of SQL Server's catalogue: databases with
 // files and marks, locks of sessions, tables of rows. It reads the adapter's own
 // statements, whose arithmetic it evaluates; that the product means the same by
 // them is not proven by it.
@@ -61,7 +61,7 @@ type model struct {
 	threads       chan struct{}              // the server's workers, one for each request and login. Nil means enough of them
 	connected     func(database string) bool // whether anybody is
 	copied        *modelTables               // of the database that was backed up last
-	// fault is asked before a statement is executed: it may answer instead.
+	// fault is called before a statement is executed: it may answer instead.
 	fault func(context.Context, Request, *Reply) (handled bool, err error)
 	// exact is the number by which a batch is refused for lack of a right, or 0. If nil, the account has all.
 	exact func(Request) int32

@@ -11,7 +11,7 @@ const page = 8 * kib
 
 // Observe asks the server's catalogue for the files, and compares them with the
 // layout. A difference is an error that wraps filewise.ErrLayout. The file system
-// is the server's own: its catalogue is all that is asked.
+// is the server's own: only its catalogue is read.
 func (b *build) Observe(ctx context.Context) ([]filewise.File, error) {
 	rows, err := b.ask(ctx, "files", "files of "+b.design.name)
 	if err != nil {
@@ -98,7 +98,7 @@ func (b *build) compare(f file, r row) (filewise.File, error) {
 		}
 		found.Used = &used
 	}
-	if f.role == filewise.RoleLog { // it has the size that the work should want
+	if f.role == filewise.RoleLog { // it has the size that the work should need
 		found.Grew = bytes - f.KB*kib
 	}
 	if f.role == filewise.RoleData && b.design.layout.Data.Allocation != filewise.Growing {
@@ -108,7 +108,7 @@ func (b *build) compare(f file, r row) (filewise.File, error) {
 }
 
 // Extend adds the layout's further files, and rebuilds the tables where the
-// layout states it.
+// layout requires it.
 func (b *build) Extend(ctx context.Context) error {
 	steps := b.steps.At(filewise.StageExtend)
 	if b.count() == b.design.first {

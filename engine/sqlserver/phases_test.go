@@ -29,7 +29,7 @@ func loadAll(t *testing.T, db *filewise.Database, w filewise.Workload) error {
 	return db.Bulk.Finish(t.Context())
 }
 
-// TestBulkLoad: what the driver sends by bulk copy is what was generated, by the
+// TestBulkLoad: what the driver sends by bulk copy was generated, by the
 // checks' own SQL; a batch that is there already is not loaded again.
 func TestBulkLoad(t *testing.T) {
 	for _, w := range phasedWorkloads(t) {

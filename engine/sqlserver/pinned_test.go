@@ -34,7 +34,7 @@ func TestPinned(t *testing.T) {
 }
 
 // TestLogSize: the log does not fill up for its own sake while inserts are measured, and is
-// told to have grown.
+// reported if it has grown.
 // First contact: SQL Server 8.
 func TestLogSize(t *testing.T) {
 	window, fixed := inserts(t, nil).Program(), inserts(t, nil).Program()

@@ -130,7 +130,7 @@ func lives(t *testing.T) []life {
 			return []func(context.Context) error{
 				func(ctx context.Context) error { _, err := db.Backup.Backup(ctx); return err },
 				db.Backup.Restore, func(ctx context.Context) error {
-					if err := db.Backup.Verify(ctx); !hasNumber(err, 102) { // the model knows no sums
+					if err := db.Backup.Verify(ctx); !hasNumber(err, 102) { // the model has no sums
 						return err
 					}
 					return nil
@@ -182,8 +182,8 @@ func (l life) rehearse(t *testing.T) (all []said) {
 	return all
 }
 
-// refusing has one statement of a life be refused, and then others of its kind, those of clean too if it is for
-// good; dies: nothing arrives after it. What it returns ends the run.
+// refusing has one statement of a life be refused, and then others of its kind, clean's too if it is for
+// good. If dies is set, nothing arrives after it. What it returns ends the run.
 func refusing(lab *lab, s said, x enginetest.Refusal, dies bool) (over func()) {
 	answer, c, refused, ended := lab.model.fault, counter{of: map[string]int{}}, false, false
 	if answer == nil {

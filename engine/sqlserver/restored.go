@@ -18,7 +18,7 @@ import (
 )
 
 // restoredGroup is the filegroup of the tables that are spread in a build which is restored from a backup of a
-// database of the user's. It has as many files as the layout, also where that is one: all layouts are treated alike.
+// database of the user's. It has as many files as the layout, also if that is one: all layouts are treated equally.
 const restoredGroup = "filewise_files"
 
 // source holds what restored builds come from: the files of a backup that the server sees, or a database of its own.
@@ -75,7 +75,7 @@ func (d *design) restoredTo(_ string, log bool) joiner {
 	return d.where[d.data[0].volume]
 }
 
-// restored adds what a restored build executes. Only the server knows the files and the definitions.
+// restored adds what a restored build executes. Only the server has the files and the definitions.
 func (s stepper) restored() {
 	d := s.d
 	from, err := sourceOf(d.program.Custom.From)

@@ -14,7 +14,7 @@ import (
 	"filewise"
 )
 
-// copyLab is a server that restores a backup of their database, of which it knows tables, indexes and sums.
+// copyLab is a server that restores a backup of their database, with their tables, indexes and sums.
 type copyLab struct {
 	*lab
 	place    map[string]string // of indexes, by name
@@ -120,7 +120,7 @@ const striped = `D:\b\1.bak,E:\b\2, of 3.bak,\\nas\b\3.bak`
 
 const stripes = "DISK = N'D:\\b\\1.bak',\n  DISK = N'E:\\b\\2, of 3.bak',\n  DISK = N'\\\\nas\\b\\3.bak'"
 
-// TestRestoredFromStripes: a backup in several files is restored from all of them, of which the first is asked about.
+// TestRestoredFromStripes: a backup in several files is restored from all of them, and questions name the first.
 func TestRestoredFromStripes(t *testing.T) {
 	c := newCopyLab(t, nil)
 	db, err := c.open().Build(t.Context(), layout(2), fromProgram(t, striped))

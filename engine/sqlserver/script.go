@@ -8,7 +8,7 @@ import (
 )
 
 // Script describes what a build would create and execute. Nothing is queried from the
-// server: what only it knows stands in brackets.
+// server: what only it has stands in brackets.
 func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
 	if err := checkExternal(t); err != nil {
 		return filewise.Script{}, err

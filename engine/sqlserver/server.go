@@ -37,7 +37,7 @@ type externalServer struct {
 const controls = 3
 
 // insides is the most that a build takes in its database in addition to the workload's:
-// the keeper's, and those of checks and looks.
+// the keeper's, and the connections of checks and looks.
 const insides = 4
 
 // Open connects and asks; nothing is changed.
@@ -187,7 +187,7 @@ func (b *build) do(ctx context.Context, x script.Step) error {
 	return exec(ctx, b.inside, x.Text)
 }
 
-// keep takes the lock by which a Cleaner knows that the database is in use.
+// keep takes the lock by which a Cleaner sees that the database is in use.
 func (b *build) keep(ctx context.Context, statement string) (err error) {
 	if b.keeper, err = b.inside.Conn(ctx); err != nil {
 		return err

@@ -45,7 +45,7 @@ type connection struct {
 	pool       *sql.DB   // of this one connection
 	conn       *sql.Conn // nil: each statement has one of its own
 	statements []string  // by type of operation
-	look       string    // whether an operation is committed. Empty means nothing tells
+	look       string    // whether an operation is committed. Empty means nothing shows it
 	churn      string    // with churnNumber in the place of the number. Empty means none
 	values     []any
 	custom     customsql.Session
@@ -141,7 +141,7 @@ func (s *connection) send(ctx context.Context, i int64) error {
 	return err
 }
 
-// committed looks an operation up by as many of its arguments as tell it.
+// committed looks an operation up by as many of its arguments as identify it.
 func (s *connection) committed(ctx context.Context, args []any) (bool, error) {
 	r, err := one(ctx, s.build.inside, s.look, args[:operations.Parameters(s.look, "@p", len(args))]...)
 	return r.Int("found") > 0, s.build.server.login.explain(err)

@@ -36,7 +36,7 @@ const (
 	leastLog  = mib
 )
 
-// The names of settings that facts tell.
+// The names of settings in facts.
 const (
 	settingMix = "mixed-page-allocation"
 	settingAll = "autogrow-all-files"
@@ -81,7 +81,7 @@ func readSettings(given map[string]string) (settings, error) {
 }
 
 // growsAll reports whether files of a filegroup grow together: if one grows alone, it takes all that comes by
-// proportional fill, and the layout is that of one file. The article's databases grew file by file.
+// proportional fill, and the layout is in effect one file. The article's databases grew file by file.
 func (s settings) growsAll(p filewise.Program) bool {
 	if s.growAll != nil {
 		return *s.growAll

@@ -114,7 +114,7 @@ func (b *build) Query(ctx context.Context, section string) ([][]any, error) {
 	return all, nil
 }
 
-// queryOf are the statements of a section that is asked.
+// queryOf returns the statements of a section that queries.
 func (d *design) queryOf(section string) ([]string, error) {
 	switch {
 	case d.custom():

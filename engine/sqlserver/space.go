@@ -53,7 +53,7 @@ func (e *examination) placeOf(check string, dir serverDir, need int64, mounts ma
 }
 
 // logSpace returns what of the room of a volume is for logs, which the server keeps on another mount point by default.
-// Builds of all layouts are there at once if the room is that of all.
+// Builds of all layouts are there at once if the room is shared by all.
 func (e *examination) logSpace(mounts map[string]room) map[string]int64 {
 	s := e.server
 	_, data, _ := freeAt(mounts, s.identity.data)

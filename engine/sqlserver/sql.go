@@ -34,7 +34,7 @@ var words = orders.Words{
 	Count: "COUNT_BIG", Big: "CAST(% AS bigint)", Sum: "SUM(CAST(0 AS bigint) + %)", Length: "DATALENGTH(%)",
 }
 
-// completed puts parts into a text. Where it states "-- guard", the statement stands
+// completed puts parts into a text. Where it has "-- guard", the statement stands
 // that lets a batch go on only with a database that is Filewise's; "-- others"
 // is the table of what Filewise has not made in a database: this one, or with
 // "there" that of .Name, with "model" model. What is older than the database came from model. "-- definition"
@@ -84,7 +84,7 @@ func (d *design) vars() map[string]any {
 		"Loaded": d.loaded(), "IndexPlace": d.indexPlace(),
 		"Connections": 1, // of a phase that loops on the server
 		"Custom":      d.custom(),
-		"Temporary":   d.program.Table().Temporary, // whose pages are those of tempdb, 2
+		"Temporary":   d.program.Table().Temporary, // whose pages are tempdb's, 2
 	}
 	maps.Copy(vars, d.program.Vars())
 	return vars

@@ -11,8 +11,8 @@ import (
 )
 
 // The files tds_… are a server of the TDS protocol (MS-TDS 7.4): it logs clients in, takes
-// batches, calls of procedures, bulk loads and attentions, and answers what a test tells
-// it to. It executes no SQL, so what passes against it is proven of the adapter's logic, of
+// batches, calls of procedures, bulk loads and attentions, and answers what a test has
+// set. It executes no SQL, so what passes against it is proven of the adapter's logic, of
 // the driver and of the protocol, and of nothing that SQL Server itself does.
 
 // Kind describes how a request came.
@@ -177,7 +177,7 @@ func (s *Server) serve(c *Session) {
 			continue
 		}
 		// From here on an attention is to this request, whether or not it has begun: else its
-		// reply would be taken for that of the next one.
+		// reply would be taken for the next one's.
 		ctx, stop := context.WithCancel(context.Background())
 		c.busy.Lock()
 		c.stop = stop
@@ -250,7 +250,7 @@ func (c *Session) interrupt() (was bool) {
 	return true
 }
 
-// cancel is an attention: what runs is instructed to end, and its reply confirms; where
+// cancel is an attention: what runs is instructed to end, and its reply confirms; if
 // nothing runs, a reply of its own does.
 func (s *Server) cancel(c *Session) {
 	c.attention.Store(true)

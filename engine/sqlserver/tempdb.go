@@ -12,7 +12,7 @@ import (
 	"filewise"
 )
 
-// asItIs describes how tempdb is compared: its files are those of the whole server.
+// asItIs describes how tempdb is compared: its files serve the whole server.
 const asItIs = "tempdb is measured as it is: plan --sql prints the change for its owner, and compare judges the run before " +
 	"against that after"
 
@@ -151,7 +151,7 @@ func (t tempdb) beside(name string) string {
 // perCore sets how many connections a processor make sessions ask for the same pages of a file's map.
 const perCore = 2
 
-// contention reports whether so many connections work that files of tempdb can matter: only the server knows its processors.
+// contention reports whether so many connections work that files of tempdb can matter: only the server has its number of processors.
 func (e *examination) contention(cpus int64) {
 	const check = "contention in tempdb"
 	n, least := int64(e.Demand.Program.Connections()), perCore*cpus

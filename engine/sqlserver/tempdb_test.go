@@ -136,7 +136,7 @@ func TestTempdbChange(t *testing.T) {
 			t.Errorf("%s: %+v", name, found)
 		}
 		if _, script, is := strings.Cut(found.Remedy, "\n"); is {
-			checkGrammar(t, []string{script}) // which does not know the statement in the comment
+			checkGrammar(t, []string{script}) // which does not parse the statement in the comment
 		}
 		for _, sent := range lab.wire.Received() {
 			if strings.Contains(sent, "ALTER DATABASE [tempdb]") {

@@ -1,4 +1,4 @@
-// This file knows what SQL Server's types of waits mean.
+// This file classifies SQL Server's types of waits.
 
 package sqlserver
 

@@ -103,7 +103,7 @@ func (p *waitProbe) moved(rows []row) map[string]waited {
 	return moved
 }
 
-// split adds to the sums, those of a type by the pages that samples have seen.
+// split adds to the sums, a type's by the pages that samples have seen.
 func (p *waitProbe) split(moved map[string]waited) {
 	for name, m := range moved {
 		pages := p.seen[name]

@@ -21,9 +21,9 @@ import (
 	"filewise/engine/internal/tabbed"
 )
 
-// Bulk loads a program's tables by LOAD DATA LOCAL INFILE, streamed, where the
+// Bulk loads a program's tables by LOAD DATA LOCAL INFILE, streamed, if the
 // server takes that; else by prepared inserts of many rows. It implements
-// filewise.BulkLoader. Its connections are those of the host's control.
+// filewise.BulkLoader. It uses the connections of the host's control.
 type Bulk struct {
 	Host   Host
 	Schema Schema

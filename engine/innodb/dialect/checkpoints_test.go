@@ -2,7 +2,7 @@ package dialect
 
 import "testing"
 
-// The log's rounds, by the names of both products; what neither tells is absent.
+// The log's rounds, by the names of both products; what neither reports is absent.
 func TestCyclesOf(t *testing.T) {
 	for name, x := range map[string]struct {
 		values map[string]float64

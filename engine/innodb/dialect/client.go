@@ -110,7 +110,7 @@ func (c *client) found(r driver.Result, err error) error {
 
 var errNoRow = errors.New("there is no such row")
 
-// drain reads rows to their end; row is what they are read into, and is made larger.
+// drain reads rows to their end into row, which it makes larger.
 func drain(rows driver.Rows, row []driver.Value) ([]driver.Value, error) {
 	width := len(rows.Columns())
 	if width > len(row) {

@@ -21,7 +21,7 @@ type Design struct {
 	Later    []File // those that Extend adds
 	Warnings []filewise.Warning
 	parted   bool // tables have partitions
-	// Place describes what file i of the layout is, that of a table or partition, and the
+	// Place describes what file i of the layout is (of a table or partition), and the
 	// directory that DATA DIRECTORY names for it. Empty means the server's own place.
 	Place func(i int, name string) (f File, directory string)
 }
@@ -40,7 +40,7 @@ func Asked(files []File) []filewise.File {
 	return filewise.Each(files, func(f File) filewise.File { return f.File })
 }
 
-// Warn adds what a reader must know about the layout.
+// Warn adds what a reader needs for the layout.
 func (d *Design) Warn(code, remedy, format string, args ...any) {
 	d.Warnings = append(d.Warnings, filewise.Warning{Code: code, Message: fmt.Sprintf(format, args...), Remedy: remedy})
 }
@@ -145,7 +145,7 @@ func (s Schema) FlushForExport(local string) string {
 	return "FLUSH " + local + "TABLES " + strings.Join(names, ", ") + " FOR EXPORT"
 }
 
-// Told are the tables' files by their paths, from InnoDB's own catalogue, but those of
+// Told are the tables' files by their paths, from InnoDB's own catalogue, except
 // tables that are no part of the layout. plain is a path as the design has it.
 func (d *Design) Told(ctx context.Context, db Queryer, plain func(path string) string, apart ...string) (map[string]TableFile, error) {
 	if err := d.Spell(ctx, db); err != nil {

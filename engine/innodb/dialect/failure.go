@@ -105,7 +105,7 @@ func classOf(err error) filewise.Class {
 // interrupted: the server ended a statement because it was instructed to.
 func interrupted(err error) bool { return is(err, ErrInterrupted) }
 
-// is tells an error of the server by its number.
+// is recognizes an error of the server by its number.
 func is(err error, number uint16) bool {
 	n, _ := Number(err)
 	return n == number

@@ -29,7 +29,7 @@ const flushPoll = 5 * time.Millisecond
 
 // FlushByLimit has the page cleaner write every dirty page, through the doublewrite files: it
 // lowers the limit of dirty pages to nothing until there are none, and restores the settings. The
-// page cleaner looks once a second: idle is how long it had not begun. It is for managed servers
+// page cleaner looks once a second: idle is the time until it began. It is for managed servers
 // alone.
 func FlushByLimit(ctx context.Context, control *sql.DB) (idle time.Duration, err error) {
 	before, err := Variables(ctx, control, filewise.Each(flushLimits, func(f filewise.Fact) string { return f.Name })...)

@@ -28,7 +28,7 @@ type Link struct {
 	// be done; it hides secrets. nil stays nil.
 	Explain func(error) error
 	// Alive explains why the server that the link was made to is gone. If nil, it is not,
-	// or no one can tell.
+	// or that cannot be found out.
 	Alive func() error
 	// Busy returns how many of the server's threads run or wait for a device; nil of a server elsewhere.
 	Busy func() (int, error)

@@ -27,7 +27,7 @@ type Instruments struct {
 	written float64 // see sessionIO
 }
 
-// Probes are the waits of sessions, those of the background, and the I/O by file.
+// Probes are the waits of sessions and of the background, and the I/O by file.
 func (i *Instruments) Probes() []filewise.Probe {
 	return []filewise.Probe{
 		ask(i.Host, filewise.ProbeWaits, i.sessions), ask(i.Host, filewise.ProbeBackground, i.background),
@@ -81,8 +81,8 @@ func readEvents(ctx context.Context, db *sql.DB, where string, args ...any) (all
 	return all, err
 }
 
-// sessions are the waits of the user's sessions. The numbers that the server has
-// are those of calls, also of ones that met no wait, and are left out.
+// sessions returns the waits of the user's sessions. The server's numbers
+// count calls, also ones that met no wait, and are left out.
 func (i *Instruments) sessions(ctx context.Context, db *sql.DB) ([]filewise.Counter, error) {
 	events, err := readEvents(ctx, db, "USER = ?", i.User)
 	if err != nil {

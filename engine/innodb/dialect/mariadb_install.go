@@ -23,7 +23,7 @@ func findMariaDB(ctx context.Context, bin string) (Install, error) {
 	return in, err
 }
 
-// find looks for a server whose version is accepted. Its tree is passed to the server where
+// find looks for a server whose version is accepted. Its tree is passed to the server if
 // it is not the distribution's: messages and character sets lie there.
 func find(ctx context.Context, b server.Binary, bin string, is func(Version, string) error) (in Install, err error) {
 	in.Binary, err = b.FindWhere(bin, func(path string) error {
@@ -47,7 +47,7 @@ func find(ctx context.Context, b server.Binary, bin string, is func(Version, str
 	return in, nil
 }
 
-// distribution is the tree of which binaries know by themselves.
+// distribution is the tree that binaries find by themselves.
 const distribution = "/usr"
 
 // isMariaDB refuses MySQL, which may have a binary of the same name, and releases

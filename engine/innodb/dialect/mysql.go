@@ -84,7 +84,7 @@ func sessionMySQL([2]int) map[string]string {
 const getMySQL = "scripts/get-mysql (in Filewise's source), or install mysql-community-server"
 
 // mysqlServer is the binary, with the places of MySQL's own packages and archives,
-// Ubuntu's, and that of scripts/get-mysql.
+// Ubuntu's, and scripts/get-mysql's.
 func mysqlServer() server.Binary {
 	return server.Binary{
 		Names: []string{"mysqld"},
@@ -128,7 +128,7 @@ func createMySQL(_ Install, password string) (Creation, error) {
 // the files of the layout.
 var withoutSync = []string{"--innodb-flush-method=nosync", "--innodb-doublewrite=OFF", "--innodb-flush-log-at-trx-commit=0"}
 
-// argumentsMySQL keep what MySQL lets lie elsewhere in the data directory, and tell it
+// argumentsMySQL keep what MySQL lets lie elsewhere in the data directory, and give it
 // the directories in which files of tables may lie (DATA DIRECTORY).
 func argumentsMySQL(dataDir string, dirs []string) []string {
 	return []string{

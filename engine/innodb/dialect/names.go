@@ -12,7 +12,7 @@ import (
 )
 
 // knownNames are the tables and procedures of the workloads, and of no one else:
-// those of NewSchema, and what their SQL creates in addition.
+// NewSchema's, and what their SQL creates in addition.
 var knownNames = regexp.MustCompile(`^fw_((rows|inserts)(_\d{4,})?|frag[1-4]|loaded|insert|select|update|delete|` +
 	`warehouse|district|customer|history|new_order|orders|order_line|item|stock|payment|order_status|delivery|stock_level|churn_\d+)$`)
 
@@ -30,7 +30,7 @@ func Literal(s string) string {
 }
 
 // FileName is a table's or database's name as InnoDB's files and catalogue have it, but for
-// letters beyond ASCII, which stand for themselves: their codes only servers know.
+// letters beyond ASCII, which stand for themselves: only servers have their codes.
 func FileName(name string) string {
 	var b strings.Builder
 	for _, r := range name {
@@ -43,7 +43,7 @@ func FileName(name string) string {
 	return b.String()
 }
 
-// Told tells whether that is the name to its last letter.
+// Told reports whether that is the name to its last letter.
 func Told(fileName string) bool { return !beyond.MatchString(fileName) }
 
 var beyond = regexp.MustCompile(`[^\x00-\x7f]`)

@@ -16,7 +16,7 @@ func (s Schema) Grows() bool { return s.Program.Loads() && !s.Program.ReadOnly }
 func tableOfData(table string) string { return "fw_" + table }
 
 // LoadedTable marks the batches that are loaded; where tables have files of their
-// own it has one in addition to those of the layout.
+// own it has one in addition to the layout's.
 const LoadedTable = "fw_loaded"
 
 // LoadedFile is that file's name.

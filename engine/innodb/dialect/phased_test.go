@@ -99,7 +99,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// trialSteps are those of a trial on a schema.
+// trialSteps returns the steps of a trial on a schema.
 func trialSteps(s Schema) (script.Steps, error) {
 	w := s.Writer("server")
 	s.WriteLoad(w, "server")

@@ -47,7 +47,7 @@ type Managed struct {
 	// Create describes how the server is run once to create a data directory with one
 	// account, root, that only the password opens.
 	Create func(in Install, password string) (Creation, error)
-	// Checkpoint writes every dirty page. It returns for how long nothing was written before the
+	// Checkpoint writes every dirty page. It returns the time until the first write by the
 	// server began. CheckpointSQL is what a script shows for it.
 	Checkpoint    func(context.Context, *sql.DB) (idle time.Duration, err error)
 	CheckpointSQL []string
@@ -98,7 +98,7 @@ type Files struct {
 	RedoPattern     string   // there: the files
 	System          []string // patterns of the server's own files in its data directory
 	EmptyBinlog     int64    // bytes of a binary log without transactions
-	// BinlogPerRow and BinlogPerCommit are what the binary log has of a row and of a
+	// BinlogPerRow and BinlogPerCommit hold what the binary log has of a row and of a
 	// transaction in addition to the payload, at most, in bytes.
 	BinlogPerRow, BinlogPerCommit int64
 	// SystemBytes holds what a new server has in its system tablespace before any table.
@@ -112,9 +112,9 @@ type Files struct {
 
 // External is how a server that is another user's is talked to.
 type External struct {
-	Oldest [2]int // release that Filewise knows
+	Oldest [2]int // release that Filewise supports
 	// Session are the variables that every connection to a server of a release sets, as
-	// SQL expressions; Reading those of one that only looks, and waits so long.
+	// SQL expressions; Reading holds the variables of one that only looks, and waits so long.
 	Session func(release [2]int) map[string]string
 	Reading func(patience time.Duration) map[string]string
 	// Comments: a database has a comment, so that it is marked as it is created;
@@ -158,7 +158,7 @@ func sessionVariables(more map[string]string) map[string]string {
 // SQLMode holds the mode of sessions on external servers, as an SQL expression.
 const SQLMode = "'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'"
 
-// Telling are the settings that decide what is measured, for reports; those of one
+// Telling are the settings that decide what is measured, for reports; settings of one
 // product only are absent on the other.
 var Telling = []string{
 	"version", "version_comment",

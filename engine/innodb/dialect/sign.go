@@ -13,7 +13,7 @@ import (
 // what was changed passes for it, nor what comes from another of Filewise's databases.
 const (
 	signature = "Filewise 2: "
-	// signature1 began them until 0.8: the sum of a table was that of its columns' names, and indexes had none.
+	// signature1 began them until 0.8: the sum of a table covered its columns' names, and indexes had none.
 	signature1 = "Filewise: "
 )
 
@@ -78,7 +78,7 @@ type Thing struct {
 	body                string   // of a procedure
 }
 
-// Own tells whether Filewise has created it in that database, and nobody has changed it.
+// Own reports whether Filewise has created it in that database, and it is unchanged.
 func (t Thing) Own(database string) bool {
 	name := strings.ToLower(t.name) // a server may keep names in either case
 	switch t.kind {
@@ -102,7 +102,7 @@ func (t Thing) String() string {
 	return t.kind + " " + t.name
 }
 
-// Is tells whether it is a table of that name with exactly the columns and key of such definitions.
+// Is reports whether it is a table of that name with exactly the columns and key of such definitions.
 func (t Thing) Is(name, definitions string) bool {
 	return t.kind == "table" && strings.EqualFold(t.name, name) && slices.Equal(t.definition, defined(definitions))
 }

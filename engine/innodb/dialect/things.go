@@ -11,7 +11,7 @@ import (
 	"filewise/engine/internal/mark"
 )
 
-// widths are display widths of integers, which some releases tell and some do not.
+// widths are display widths of integers, which only some releases report.
 var widths = regexp.MustCompile(`(int)\(\d+\)`)
 
 // defined returns the columns, and last the primary key, of what a CREATE TABLE of Filewise's defines, as Things has them.
@@ -56,7 +56,7 @@ func indexOf(name string, unique bool, columns []string) string {
 	return kind + name + " (" + strings.Join(columns, ", ") + ")"
 }
 
-// column is one of a table's, as a server tells it.
+// column is one of a table's, as a server reports it.
 type column struct {
 	name, kind                string
 	nullable                  bool

@@ -174,8 +174,8 @@ func TestChurn(t *testing.T) {
 	}
 }
 
-// What the workloads create is known by its name, or “clean” would take it for
-// somebody else's and keep it.
+// What the workloads create is recognized by its name, or “clean” would take it for
+// another user's and keep it.
 func TestNamesAreKnown(t *testing.T) {
 	s := ordersSchema(t, true)
 	all, err := s.Create()

@@ -66,7 +66,7 @@ func addFlushing(ctx context.Context, link Link, silent int, seen sampling.Seen)
 // of a processor, for it is written first.
 const readStates = "SHOW PROCESSLIST"
 
-// look returns who waits for what, and how many sessions work or wait for what no state tells.
+// look returns who waits for what, and how many sessions work or wait for what no state shows.
 func look(ctx context.Context, db *sql.DB, database string) (seen sampling.Seen, silent int, err error) {
 	seen = make(sampling.Seen)
 	rows, err := db.QueryContext(ctx, readStates)
@@ -101,7 +101,7 @@ func look(ctx context.Context, db *sql.DB, database string) (seen sampling.Seen,
 }
 
 // classOfState is the class of a state of a session (“Thread States” of both
-// manuals). If empty, it works, or no one can tell. A session that commits does
+// manuals). If empty, it works, or it is unknown. A session that commits does
 // nothing but write and sync logs, or wait for who does that for the group.
 func classOfState(state string) filewise.WaitClass {
 	state = strings.ToLower(state)
@@ -151,7 +151,7 @@ func ReadStatusWaits(ctx context.Context, db *sql.DB) ([]filewise.Counter, error
 	return append(all, latches...), err
 }
 
-// readStatus reads those of the named numbers that the server has.
+// readStatus reads the named numbers, as far as the server has them.
 func readStatus(ctx context.Context, db *sql.DB, names ...string) (map[string]float64, error) {
 	texts, err := Status(ctx, db, names...)
 	values := make(map[string]float64)

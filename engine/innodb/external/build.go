@@ -70,7 +70,7 @@ func (s *server) build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	return b, nil
 }
 
-// cause is the context's error where that is why err came about.
+// cause is the context's error if that is why err came about.
 func cause(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return errors.Join(context.Cause(ctx), err)
@@ -189,7 +189,7 @@ func steps(g *dialect.Design, text string) (script.Steps, error) {
 	return w.Steps()
 }
 
-// space is the room on each volume: the layout's size, or the work's where that
+// space is the room on each volume: the layout's size, or the work's if that
 // is more. A rebuild holds the data twice for a while.
 func space(g *dialect.Design) map[string]int64 {
 	space := map[string]int64{}

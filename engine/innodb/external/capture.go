@@ -108,7 +108,7 @@ func (w *watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, err
 	return nil, w.explain(err)
 }
 
-// Sessions counts those of the database.
+// Sessions counts the sessions of the database.
 func (w *watcher) Sessions(ctx context.Context) (active, connected int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)
 	defer cancel()
@@ -136,7 +136,7 @@ func (w *watcher) Shape(ctx context.Context, statement string, constants []strin
 	}
 	s.Keep(constants)
 	st, err := w.in.PrepareContext(ctx, parameters(s))
-	if n, _ := dialect.Number(err); writing(n) { // which it tells before it looks for what is named
+	if n, _ := dialect.Number(err); writing(n) { // which it reports before it looks for what is named
 		return s, w.explain(w.exists(ctx, s))
 	}
 	if err != nil {

@@ -29,8 +29,8 @@ func init() {
 // timed holds what stands before the first tab, and a command: with a time any command is known.
 var timed = regexp.MustCompile(`^(?:\d{6} [ \d]\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+)\t[A-Z][A-Za-z_ ]*$`)
 
-// generalLine reads a line of the general log: time, session, command, text. MariaDB leaves the time out if it is that of
-// the line before.
+// generalLine reads a line of the general log: time, session, command, text. MariaDB leaves the time out if it is
+// the same as in the line before.
 func generalLine(line string) (at, session, command, text string, ok bool) {
 	at, rest, ok := strings.Cut(line, "\t")
 	if !ok {
@@ -108,21 +108,21 @@ func wrongLog(err error) error {
 		"this is no general and no slow log: %w", err)
 }
 
-// log is what has been read of one.
+// log holds what has been read of a log.
 type log struct {
 	wanted    string
 	each      func(filewise.LoggedStatement)
 	databases map[string]string // of sessions
 	session   string
 	seconds   float64
-	at        time.Time // of the last line that tells it
+	at        time.Time // of the last line that has it
 	text      []string  // lines of the statement
 	bytes     int       // of these
 	slow      bool      // the lines are of a slow log
 	known     bool
 	head      bool // the line before is of the server's head
 	seen      customsql.Seen
-	// current is the database of a slow log's statement, which is said where it changes; not told: not yet.
+	// current is the database of a slow log's statement, which is named where it changes.
 	current string
 	told    bool
 }
@@ -228,14 +228,14 @@ func (l *log) command(what, text string) {
 	}
 }
 
-// left tells that a session has ended.
+// left reports that a session has ended.
 func (l *log) left() {
 	if of, known := l.databases[l.session]; known && of == l.wanted && l.seen.Told() {
 		l.each(filewise.LoggedStatement{Session: l.session})
 	}
 }
 
-// end tells the statement that has been read.
+// end passes the statement that has been read.
 func (l *log) end() {
 	text := strings.TrimSpace(strings.Join(l.text, "\n"))
 	clear(l.text)

@@ -134,7 +134,7 @@ func TestSettingsOfADatabase(t *testing.T) {
 	defer w.Close()
 	for set, want := range map[string]string{"-": "ALLOW_INVALID_DATES 0", "": " 0", "NO_ZERO_DATE,ONLY_FULL_GROUP_BY": "NO_ZERO_DATE 0"} {
 		own := map[string]string{"sql_mode": set}
-		if set == "-" { // of the server, but for what the table's zero dates tell
+		if set == "-" { // of the server, except what the table's zero dates show
 			own = nil
 		}
 		if settings, err := w.(filewise.Accustomed).Settings(deadline(t), own); err != nil ||
@@ -221,7 +221,7 @@ func oddlyNamed(t *testing.T, b bench) {
 	}
 }
 
-// placing are the lines of a general log that tell a session's database.
+// placing are the lines of a general log that name a session's database.
 var placing = regexp.MustCompile(`(?m)^.*(Connect|Init DB|USE ).*\n`)
 
 // parented: a column names the parent that holds its values, or the labels of its type; one with a CHECK is marked.
@@ -320,7 +320,7 @@ func studied(t *testing.T, b bench, text string) {
 	fatal(t, err)
 }
 
-// A slow log says where the database changes, and MariaDB's which it is.
+// A slow log shows where the database changes, and MariaDB's names it.
 func TestReadSlowLog(t *testing.T) {
 	text := "/usr/sbin/mysqld, Version: 8.0\n# Time: 2026-11-23T05:00:00Z\n# User@Host: ada[ada] @ localhost []  Id:    12\n" +
 		"# Query_time: 0.250000  Lock_time: 0.0 Rows_sent: 1\nuse shop;\nSET timestamp=1;\nSELECT 1\nFROM a;\n" +
@@ -346,7 +346,7 @@ func TestReadSlowLog(t *testing.T) {
 	}
 }
 
-// Each statement of a log is told as it was given, and nothing else is taken for one of it.
+// Each statement of a log is passed as it was given, and nothing else is taken for one of it.
 func TestReadLogsOfKinds(t *testing.T) {
 	const general = "/usr/sbin/mysqld, Version: 8.0.31 (MySQL Community Server - GPL). started with:\nTcp port: 3306  Unix socket: /s\n" +
 		"Time                 Id Command    Argument\n2026-11-25T10:00:00.0Z\t    8 Connect\tapp@web on shop using TCP/IP\n"
@@ -400,7 +400,7 @@ func TestReadLogsOfKinds(t *testing.T) {
 	}
 }
 
-// What a study of any log covers is what was fed: statements in transactions of all kinds, of sessions side by side, with
+// A study of any log covers what was fed: statements in transactions of all kinds, of sessions side by side, with
 // what else stands in a log between them.
 func TestMutatedLogs(t *testing.T) {
 	shape := func(text string) (filewise.Shape, error) { return dialect.CustomRules.Shape(text, "shop", nil) }

@@ -10,7 +10,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// testCatalogue: what MariaDB is asked about its catalogue opens no tables of databases that no one asked about. The exception is
+// testCatalogue: questions about MariaDB's catalogue open no tables of databases that are not in question. The exception is
 // the sizes of tables for inspect, if the account does not see files.
 func testCatalogue(t *testing.T, b bench) {
 	if b.engine.Product != dialect.MariaDB { // MySQL has a dictionary of tables

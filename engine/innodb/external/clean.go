@@ -28,7 +28,7 @@ func (s *server) Remove(ctx context.Context, l filewise.Leftover) error {
 	return external.Remove(ctx, catalogue{s}, l)
 }
 
-// catalogue holds what the server knows of databases. It implements external.Catalogue.
+// catalogue holds the server's databases. It implements external.Catalogue.
 type catalogue struct{ *server }
 
 // Names lists the databases with Filewise's names.

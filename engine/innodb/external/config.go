@@ -180,10 +180,10 @@ func duration(to *time.Duration, value string) (err error) {
 // others' sessions may then be taken for Filewise's and not be counted.
 type numbers struct {
 	sync.Map
-	left sync.Map // those of claims that were given up
+	left sync.Map // of claims that were given up
 }
 
-// opened are those of every server that this process has opened, by its place.
+// opened holds the connections of every server that this process has opened, by its place.
 var opened sync.Map
 
 // numbersAt are the connections to a place, whichever target they were opened for.

@@ -10,7 +10,7 @@ import (
 	"filewise/engine/internal/mark"
 )
 
-const usualPage = 16 << 10 // bytes; a plan does not know the server's own
+const usualPage = 16 << 10 // bytes; a plan cannot read the server's own
 
 // newDesign resolves a layout. What cannot be done on an external server is an
 // error that wraps filewise.ErrUnsupported.
@@ -46,7 +46,7 @@ func newDesign(p *dialect.Product, t filewise.Target, l filewise.Layout, program
 }
 
 // place is where file i of the layout lies. Paths are as the server names them: relative
-// to its data directory where that is the place.
+// to its data directory if that is the place.
 func place(d *dialect.Design, i int, name string) (f dialect.File, directory string) {
 	v := d.Layout.Data.VolumeOf(i, d.Layout.DataVolumes(d.Target.Volumes))
 	base := strings.TrimRight(cmp.Or(v.Dir, "."), "/")

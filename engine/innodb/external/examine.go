@@ -125,7 +125,7 @@ func (e *examination) directories() {
 	e.OK("directories", "%s", "the server puts tables into "+strings.Join(dirs, ", "))
 }
 
-// connections: those of the workload, and Filewise's own, must fit into what is
+// connections: the workload's and Filewise's own must fit into what is
 // free of the server's limits and the account's.
 func (e *examination) connections() {
 	s := e.server

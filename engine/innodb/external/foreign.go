@@ -12,9 +12,9 @@ type foreignKey struct {
 	from, to [2]string
 }
 
-// What is requested foreign keys. MariaDB opens every table for the views of information_schema, unless one database's are
-// asked for by TABLE_SCHEMA: half a millisecond each, also of databases that no one asked about. InnoDB's own dictionary is
-// one table, with names as those of files, and needs the right PROCESS. MySQL's views are tables of its dictionary.
+// How foreign keys are read. MariaDB opens every table for the views of information_schema, unless one database's are
+// asked for by TABLE_SCHEMA: half a millisecond each, also of databases that are not in question. InnoDB's own dictionary is
+// one table, with names like its files', and needs the right PROCESS. MySQL's views are tables of its dictionary.
 const (
 	inDictionary = `
 SELECT SUBSTRING(ID, LOCATE('/', ID) + 1),
@@ -32,7 +32,7 @@ SELECT CONSTRAINT_NAME, CONSTRAINT_SCHEMA, TABLE_NAME, UNIQUE_CONSTRAINT_SCHEMA,
 )
 
 // foreignKeys returns the keys of the server; on MariaDB without the right PROCESS only those of the databases' tables. With an error
-// come those that were read.
+// come the keys that were read.
 func (s *server) foreignKeys(ctx context.Context, databases ...string) (all []foreignKey, err error) {
 	ask := func(question string, args ...any) error {
 		return dialect.Each(ctx, s.db, func(scan dialect.Scan) error {

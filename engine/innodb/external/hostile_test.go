@@ -129,7 +129,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// told opens a server that answers so, and returns its error.
+// told opens a server that answers like this, and returns its error.
 func told(t *testing.T, certificate *tls.Config, answers ...[][]byte) error {
 	t.Helper()
 	a := filewise.Address{Scheme: "mysql", Host: "127.0.0.1", Port: liar(t, certificate, answers...), User: "u",

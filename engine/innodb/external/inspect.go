@@ -234,8 +234,8 @@ func (i *inspection) file(name string, bytes int64) filewise.FileInspect {
 	return filewise.FileInspect{Path: name, Bytes: bytes, Volume: path.Dir(path.Dir(name)), Dir: path.Dir(name), IO: i.times[name]}
 }
 
-// serverFiles are those that start-up options name: the system tablespace, those for
-// temporary tables, and the redo log.
+// serverFiles adds the files that start-up options name: the system tablespace, the
+// temporary tablespace, and the redo log.
 func (i *inspection) serverFiles() {
 	s := i.server
 	home := s.vars["innodb_data_home_dir"]
@@ -286,7 +286,7 @@ func (i *inspection) under(prefix string) (all map[string]float64) {
 	return all
 }
 
-// ofPath reads a list such as “ibdata1:12M;ibdata2:50M:autoextend:max:500M”; where
+// ofPath reads a list such as “ibdata1:12M;ibdata2:50M:autoextend:max:500M”; if
 // the file can be seen here, its size is that of the file.
 func (i *inspection) ofPath(name string, use filewise.FileUse, home, list string, step int64) filewise.FileGroup {
 	g := filewise.FileGroup{Name: name, Use: use, Fill: filewise.FillOrder, System: use != filewise.UseData}
@@ -312,7 +312,7 @@ func (i *inspection) ofPath(name string, use filewise.FileUse, home, list string
 	return g
 }
 
-// places are where tables may be put in addition: MySQL tells, MariaDB takes any.
+// places are where tables may be put in addition: MySQL lists them, MariaDB takes any.
 func (i *inspection) places() {
 	s := i.server
 	i.Places = []filewise.Place{{Volume: filewise.Volume{Name: "default"}, Path: strings.TrimRight(s.vars["datadir"], "/")}}

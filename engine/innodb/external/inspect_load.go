@@ -74,7 +74,7 @@ func (i *inspection) statusWaits(ctx context.Context) error {
 	return i.server.explain(err)
 }
 
-// Of so many of the largest tables the sizes of rows are asked, since each is opened
+// The sizes of rows are read of so many of the largest tables, since each is opened
 // for it.
 const mostRowSizes = 5
 

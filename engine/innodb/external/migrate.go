@@ -27,7 +27,7 @@ type migration struct {
 	ctx    context.Context
 	wish   filewise.Wish
 	volume []filewise.Volume
-	// spaces are general tablespaces that the script makes by makeSpaces, and remaking is how many tables it makes again.
+	// spaces are general tablespaces that the script makes by makeSpaces, and remaking counts the tables that it makes again.
 	spaces, makeSpaces []string
 	remaking           int
 	foreign            []foreignKey // where tables are divided
@@ -151,7 +151,7 @@ func (m *migration) step(t userTable, sql []string) filewise.MigrationStep {
 			"and the other script takes them back from its step of that table on"}
 }
 
-// readTables are the user's, but no sequences, which MariaDB lists beside them, with the bytes that the statistics tell.
+// readTables are the user's, but no sequences, which MariaDB lists beside them, with the bytes from the statistics.
 const readTables = `
 SELECT TABLE_NAME, TABLE_TYPE, COALESCE(ENGINE, ''), COALESCE(CREATE_OPTIONS, ''), COALESCE(DATA_LENGTH, 0) + COALESCE(INDEX_LENGTH, 0)
   FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED') ORDER BY 5 DESC, 1`
@@ -222,7 +222,7 @@ func (m *migration) partition(t *userTable) (there, back []string, err error) {
 	return []string{alter + clause}, []string{alter + " REMOVE PARTITIONING"}, nil
 }
 
-// number tells whether a column is an integer, by which HASH divides.
+// number reports whether a column is an integer, by which HASH divides.
 func (m *migration) number(t *userTable, column string) bool {
 	var is bool
 	err := m.db.QueryRowContext(m.ctx, "SELECT DATA_TYPE LIKE '%int' FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND "+
@@ -235,7 +235,7 @@ SELECT INDEX_NAME, COLUMN_NAME, SUB_PART IS NOT NULL, COALESCE(CARDINALITY, 0) F
  WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND NON_UNIQUE = 0 ORDER BY INDEX_NAME <> 'PRIMARY', INDEX_NAME, SEQ_IN_INDEX`
 
 // key is the column that all unique keys have, of several the one by which the first of
-// these has the most values; refused where there is none.
+// these has the most values; refused if there is none.
 func (m *migration) key(t *userTable) (string, error) {
 	var names []string
 	in, values, before, first := map[string]int{}, map[string]float64{}, 1.0, ""
@@ -292,7 +292,7 @@ func (m *migration) apart(t *userTable) (there, back []string, err error) {
 	}
 	m.Space[m.volume[0].Name] += t.Bytes
 	alter := "ALTER TABLE " + dialect.Ident(t.Name)
-	if m.product == dialect.MySQL { // whose definition of a table says so from then on
+	if m.product == dialect.MySQL { // whose definition of a table shows it from then on
 		return []string{alter + " TABLESPACE = innodb_file_per_table"}, []string{alter + " TABLESPACE = innodb_system"}, nil
 	}
 	// In place it would stay in its tablespace.
@@ -303,7 +303,7 @@ func (m *migration) apart(t *userTable) (there, back []string, err error) {
 	return with("ON"), with("OFF"), nil
 }
 
-// say tells what else changes, and what does not.
+// say notes what else changes, and what does not.
 func (m *migration) say() {
 	m.Effects = []string{
 		"backups: taken before, they restore the old layout. Let none run meanwhile: a physical one waits for ALTER TABLE, or fails",

@@ -16,7 +16,7 @@ const settings = "SET NAMES utf8mb4;\nSET SESSION sql_mode = 'STRICT_ALL_TABLES,
 // fingerprint returns the expression for all of a table that a script was written by. Neither the name of its database
 // nor how it lies on files is in it, so a copy has the same. What dumps write in another form, such as expressions, is left out.
 func fingerprint(database, table string) string {
-	// CONSTRAINT_SCHEMA with TABLE_NAME is what MariaDB finds one table's references by; other conditions open all tables of all databases.
+	// MariaDB finds one table's references by CONSTRAINT_SCHEMA with TABLE_NAME; other conditions open all tables of all databases.
 	sum := func(from, columns string) string {
 		return fmt.Sprintf("(SELECT CONCAT_WS(',', COUNT(*), SUM(CAST(CONV(LEFT(MD5(CONCAT_WS('|', %s)), 12), 16, 10) AS UNSIGNED)))\n"+
 			"    FROM information_schema.%s WHERE %s = %s AND TABLE_NAME = %s)", columns, from,

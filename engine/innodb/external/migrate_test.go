@@ -195,7 +195,7 @@ func (b bench) dump(t *testing.T, database string) []string {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	// MySQL says of a table that was moved back that it lies there.
+	// MySQL's definition of a table that was moved back names its place.
 	all := strings.Split(movedBack.ReplaceAllString(string(out), ""), "\n")
 	slices.Sort(all)
 	return all

@@ -124,7 +124,7 @@ FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = ?`, b.name)
 var systemThreads = map[string]bool{"Daemon": true, "Binlog Dump": true, "Binlog Dump GTID": true, "Slave_IO": true, "Slave_SQL": true,
 	"Slave_worker": true}
 
-// Activity are the sessions of others, and those of them that execute. Without
+// Activity are the sessions of others, and how many of them execute. Without
 // the right PROCESS the server shows the account's own sessions only: then both
 // are absent.
 func (s *server) Activity(ctx context.Context) ([]filewise.Gauge, error) {

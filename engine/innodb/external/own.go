@@ -100,7 +100,7 @@ func (s *ownServer) Offers() map[filewise.Capability]error {
 	return all
 }
 
-// reads are the rights that a dump takes, beside those on Filewise's own databases.
+// reads are the rights that a dump takes in addition to the ones on Filewise's own databases.
 const reads = "SELECT, SHOW VIEW, TRIGGER, EVENT, LOCK TABLES"
 
 // Examine looks whether there is room for a backup here, and whether it can be tried.
@@ -323,7 +323,7 @@ func (d Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Pr
 	return out, nil
 }
 
-// readsUTF8 is what has GLib, whose programs set no locale, take names as they are.
+// readsUTF8 has GLib, whose programs set no locale, take names as they are.
 const readsUTF8 = "CHARSET=UTF-8"
 
 // toolOptions are the whole option file of mydumper and myloader, without which the machine's would be read: zero

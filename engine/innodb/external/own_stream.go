@@ -17,7 +17,7 @@ import (
 )
 
 // Tools of backups of a user's database: mydumper's threads divide the work; the product's own
-// program writes one stream, as of one moment, and knows all that the product has.
+// program writes one stream, as of one moment, and covers all that the product has.
 const (
 	optionTool   = "tool"
 	toolMydumper = "mydumper"

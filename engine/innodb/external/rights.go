@@ -50,7 +50,7 @@ type rights struct {
 // on has the right on Filewise's databases.
 func (r rights) on(right string) bool { return r.global[right] || r.ours[right] }
 
-// missing are those of the given rights that the account does not have on
+// missing returns the given rights that the account does not have on
 // Filewise's databases.
 func (r rights) missing(all []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), r.on)

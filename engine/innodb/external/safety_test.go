@@ -88,7 +88,7 @@ func killed(t *testing.T, s *servertest.Server, step string, while func(name str
 }
 
 // What a killed run leaves is found and removed, while it lives it is kept, and
-// nothing else is taken for it: neither names that look alike, nor a mark in the
+// nothing else is taken for it: neither names that look similar, nor a mark in the
 // wrong place, nor what has something of the user's in it.
 func testClean(t *testing.T, p bench) {
 	server := p.Server
@@ -154,7 +154,7 @@ func othersKeep(t *testing.T, ctx context.Context, s *server, server *servertest
 	fatal(t, err)
 }
 
-// foreign is what a user may put into a database, below names of Filewise's too, as what
+// foreign holds what a user can put into a database, below names of Filewise's too, as what
 // it is named in messages, and what takes it out.
 var foreign = []struct{ create, named, undo string }{
 	{"CREATE TABLE @precious (id INT)", "table precious", "DROP TABLE @precious"},
@@ -221,7 +221,7 @@ func testForeign(t *testing.T, p bench) {
 	fatal(t, db.Dropper.Drop(ctx))
 }
 
-// A database whose mark is gone is not dropped, whoever built it; a name that
+// A database whose mark is gone is not dropped, by any run; a name that
 // exists is not built on.
 func testMark(t *testing.T, p bench) {
 	server := p.Server
@@ -272,7 +272,7 @@ func testMark(t *testing.T, p bench) {
 }
 
 // Two runs on one server: their databases do not meet, only one measures, and a
-// lock whose connection has died is said to be lost.
+// lock whose connection has died is reported as lost.
 func testTwoRuns(t *testing.T, p bench) {
 	server := p.Server
 	{

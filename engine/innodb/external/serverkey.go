@@ -10,8 +10,8 @@ import (
 	"filewise/internal/exchange"
 )
 
-// optionServerKey lets a server without TLS send the key that encrypts the password. The name is
-// the one that Connector/J has.
+// optionServerKey lets a server without TLS send the key that encrypts the password. Connector/J
+// has the same name.
 const optionServerKey = "allowPublicKeyRetrieval"
 
 // errServerKey: anyone who answers at the address could send a key of their own, and read the password.

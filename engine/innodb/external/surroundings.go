@@ -175,12 +175,12 @@ func (e *examination) measured(ctx context.Context) {
 	}
 }
 
-// telling are the settings, in addition to those that tell on any server, that are the owner's.
+// telling are the settings, of the owner that matter in addition to the ones for any server.
 var telling = append(dialect.Telling[:len(dialect.Telling):len(dialect.Telling)], "innodb_buffer_pool_size", "innodb_log_file_size",
 	"innodb_redo_log_capacity", "innodb_file_per_table", "general_log", "slow_query_log", "max_connections", "innodb_open_files",
 	"table_open_cache", "hostname", "datadir")
 
-// Facts are the server's settings, and those of Filewise's sessions. What this release does not have is absent.
+// Facts are the server's settings, and the settings of Filewise's sessions. What this release does not have is absent.
 func (s *server) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	vars, err := dialect.Pairs(ctx, s.db, "SHOW GLOBAL VARIABLES")
 	if err != nil {

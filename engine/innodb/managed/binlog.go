@@ -32,7 +32,7 @@ func (d *design) binlog() bool {
 func (d *design) binlogDir() string { return filepath.Join(d.log.dir, "binlog") }
 
 // binlogRoom returns what the binary log of the program's work takes, in bytes; of
-// work without an end, that of a whole layout.
+// work without an end, the log of a whole layout.
 func (d *design) binlogRoom() int64 {
 	if !d.binlog() {
 		return 0

@@ -29,7 +29,7 @@ func (s *openServer) copier(i *instance) filewise.Copier {
 	return copier{s, i}
 }
 
-// Keep makes directories like those of another build, which no server is started on. Of what a dump has filled there is a
+// Keep makes directories like another build's, which no server is started on. Of what a dump has filled there is a
 // snapshot already.
 func (c copier) Keep(ctx context.Context) error {
 	i := c.instance

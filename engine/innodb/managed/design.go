@@ -150,7 +150,7 @@ func (d *design) placeOf(i int) place {
 }
 
 // tableFile is where InnoDB puts the file of a table or partition, which on other
-// volumes than that of the data directory is named by DATA DIRECTORY.
+// volumes than the data directory's is named by DATA DIRECTORY.
 func (d *design) tableFile(i int, name string) (f dialect.File, directory string) {
 	p, dir := d.placeOf(i), d.dataDir()
 	if p != d.log {

@@ -2,8 +2,8 @@
 // lays a layout's files out, starts a server on them, observes, settles, resets
 // and extends them.
 //
-// A managed server runs as Filewise's own user, root included (told explicitly,
-// as the servers want it). Running it as the machine's account "mysql" would need
+// A managed server runs as Filewise's own user, root included (by an explicit option,
+// as the servers need it). Running it as the machine's account "mysql" would need
 // directories that this account, and with it the machine's own server, may write
 // to while Filewise, being root, reads and removes files there.
 package managed

@@ -74,7 +74,7 @@ func (d *design) warnDump() {
 }
 
 // dumpCommand is the command line of a dump or its restore. The option file is the
-// server's own, which tells clients nothing: without one the machine's would be read. The
+// server's own, which has nothing for clients: without one the machine's would be read. The
 // password is in the environment.
 func (d *design) dumpCommand(act filewise.Act) ([]string, error) {
 	program := mydumper

@@ -10,7 +10,7 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// unknownSetting finds what a server states of an option that it does not know or
+// unknownSetting finds what a server states of an option that it does not have or
 // cannot take: "unknown variable 'x=1'", "unknown option '--x'",
 // "Error while setting value 'y' to 'x'". For what it states otherwise, see blame.
 var unknownSetting = regexp.MustCompile(`(?i)unknown (?:variable|option) '-*([\w-]+)|` +
@@ -79,7 +79,7 @@ func (i *instance) blamed(message string) string {
 	return ""
 }
 
-// why explains an error of talking to the server: that it has died, where the
+// why explains an error of talking to the server: that it has died, if the
 // error is not the server's own answer.
 func (i *instance) why(p *server.Process, err error) error {
 	if _, answered := dialect.Number(err); err != nil && !answered {

@@ -15,7 +15,7 @@ import (
 // arms holds the arms of files that are added later.
 var arms = []filewise.AddedLater{filewise.LaterUntouched, filewise.LaterNewData, filewise.LaterRebuilt}
 
-// checkLater refuses files added later where InnoDB has no way to add them.
+// checkLater refuses files added later if InnoDB has no way to add them.
 func (d *design) checkLater() error {
 	arm := d.Layout.AddedLater
 	if arm == "" {

@@ -75,7 +75,7 @@ func (d *design) warnLoaded() {
 	}
 }
 
-// named is the layout in a warning: those of one number of files may differ in what it states.
+// named is the layout in a warning: layouts of one number of files can differ in what it names.
 func (d *design) named() string {
 	return cmp.Or(d.Layout.Name, filewise.FilesName(d.Layout.Data.Files))
 }

@@ -64,7 +64,7 @@ func (i *instance) Observe(ctx context.Context) ([]filewise.File, error) {
 }
 
 // verify compares a file with what was requested. The server has every file of
-// its system tablespace open; those of tables it opens and closes at will.
+// its system tablespace open; the files of tables it opens and closes at will.
 func verify(f dialect.File, found filewise.File, system bool, open map[string]bool) error {
 	if f.Bytes > 0 && (found.Bytes < f.Bytes || found.Bytes > f.Bytes && !f.Grows) {
 		return fmt.Errorf("%w: %s has %d bytes, not %d", filewise.ErrLayout, f.Path, found.Bytes, f.Bytes)
@@ -112,7 +112,7 @@ func (d *design) toldSystem(ctx context.Context, control *sql.DB) (map[string]in
 // toldTables asks information_schema, which names files of the first volume
 // relative to the data directory.
 func (d *design) toldTables(ctx context.Context, control *sql.DB) (map[string]int64, error) {
-	for _, t := range d.Tables { // MariaDB knows the files of those only that were opened since its start
+	for _, t := range d.Tables { // MariaDB lists the files of a table only once that was opened
 		if _, err := control.ExecContext(ctx, "SELECT 1 FROM "+dialect.Ident(Database)+"."+dialect.Ident(t.Name)+" LIMIT 0"); err != nil {
 			return nil, err
 		}
@@ -172,7 +172,7 @@ func (d *design) readUse(files []filewise.File) error {
 }
 
 // verifyEngine compares the sizes by the engine's account with the files'. The
-// last may be larger than the engine knows for a moment: while it grows.
+// last may be larger than the engine's size for a moment: while it grows.
 func verifyEngine(files []filewise.File) error {
 	for i, f := range files {
 		if *f.EngineBytes > f.Bytes || *f.EngineBytes < f.Bytes && i < len(files)-1 {

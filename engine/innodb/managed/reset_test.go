@@ -58,7 +58,7 @@ func testReset(t *testing.T, sub subject) {
 	}
 }
 
-// A build that is loaded and kept is what the next ones of its layout begin with, wherever
+// A build that is loaded and kept gives the next ones of its layout their files, wherever
 // they lie; what is done to one is in no other. The loaded server had a larger cache.
 func testCopies(t *testing.T, sub subject) {
 	sub.Need(t)

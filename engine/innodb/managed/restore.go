@@ -204,7 +204,7 @@ var (
 	directories = regexp.MustCompile(` (?:DATA|INDEX) DIRECTORY ?= ?'(?:[^']|'')*'`)
 )
 
-// placed is a statement as this layout has it; empty: it is left out.
+// placed returns a statement as this layout has it. If empty, it is left out.
 func (r *restorer) placed(text string) (string, error) {
 	if strings.HasPrefix(text, "INSERT ") {
 		return r.making(text), nil
@@ -228,7 +228,7 @@ func (r *restorer) placed(text string) (string, error) {
 		if strings.Contains(text, "SET NAMES ") {
 			r.binary = strings.Contains(text, "SET NAMES binary")
 		}
-		if m := alters.FindStringSubmatch(text); m != nil { // what it says of characters
+		if m := alters.FindStringSubmatch(text); m != nil { // what it has on characters
 			r.database = cmp.Or(r.database, m[1])
 			if text = text[len(m[0]):]; strings.TrimSpace(text) != "" {
 				text = "ALTER DATABASE " + dialect.Ident(Database) + text
@@ -253,7 +253,7 @@ func (r *restorer) placed(text string) (string, error) {
 	return text, nil
 }
 
-// moved names the build's database where a definition names the original's: servers write
+// moved names the build's database if a definition names the original's: servers write
 // sequences of defaults and functions of views so, and people tables. A table may have that name too.
 func (r *restorer) moved(text string) string {
 	name := strings.ReplaceAll(r.database, "``", "`")

@@ -16,7 +16,7 @@ import (
 )
 
 // BenchmarkRestore compares the restore of a build with the server's own client, which loads
-// the same dump into the same server: own is how many times as fast the build is.
+// the same dump into the same server: own is the build's speed as a multiple.
 func BenchmarkRestore(b *testing.B) {
 	for _, p := range []*dialect.Product{dialect.MariaDB, dialect.MySQL} {
 		b.Run(p.Name, func(b *testing.B) { benchmarkRestore(b, Engine{p}) })

@@ -32,7 +32,7 @@ var (
 	whole     = regexp.MustCompile(`^(?:tiny|small|medium|big)?int$`)
 )
 
-// define reads a CREATE TABLE as both servers write one; false: it is none.
+// define reads a CREATE TABLE as both servers write one. If false, it is none.
 func define(text string) (d definition, is bool) {
 	m := creates.FindStringSubmatch(text)
 	if m == nil {

@@ -80,7 +80,7 @@ func TestANSIDump(t *testing.T) {
 	}
 }
 
-// A dump in a form of another program's is said to be that.
+// A dump in a form of another program's is reported as that.
 func TestNotADump(t *testing.T) {
 	for text, says := range map[string]string{"create table `orders` (\n  `id` int\n) ENGINE=InnoDB;\n": "CREATE TABLE is not in their form",
 		"CREATE TABLE orders (\n  id int\n) ENGINE=InnoDB;\n": "CREATE TABLE is not in their form", "PGDMP\x01": "an archive of pg_dump",

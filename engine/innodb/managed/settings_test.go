@@ -18,8 +18,8 @@ import (
 	"filewise/lab/workload"
 )
 
-// The user's settings take effect and are reported; those that the server
-// does not know are named, before anything is built.
+// The user's settings take effect and are reported; settings that the server
+// does not have are named, before anything is built.
 func testSettings(t *testing.T, sub subject) {
 	sub.Need(t)
 	ctx := deadline(t)
@@ -104,7 +104,7 @@ func testQuoting(t *testing.T, sub subject) {
 	}
 }
 
-// own tells whether a server may have the file open besides its volumes'.
+// own reports whether a server can have the file open in addition to its volumes'.
 func (sub subject) own(path string) bool {
 	return slices.ContainsFunc(sub.Own, func(dir string) bool { return strings.HasPrefix(path, dir) })
 }

@@ -18,7 +18,7 @@ import (
 const leastTemp = 12 * dialect.MiB
 
 // temp lays the temporary tablespace out: files of equal size, of which the last may
-// grow, as that of the data may.
+// grow, as the last data file may.
 func (d *design) temp() error {
 	s := d.Layout.Temp
 	if !d.Program.Table().Temporary {

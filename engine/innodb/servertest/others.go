@@ -157,14 +157,14 @@ func Same(t testing.TB, before, after []string) {
 
 // inMemory in the environment is a file system in memory that scripts/test mounts, for
 // every product: MariaDB takes sharedMemory for persistent memory, and maps its log
-// there instead of writing it. leastMemory is what must be free.
+// there instead of writing it. leastMemory must be free.
 const (
 	inMemory     = "TEST_FILEWISE_MEMORY"
 	sharedMemory = "/dev/shm"
 	leastMemory  = 2 << 30
 )
 
-// Temp is a directory in memory for the product's servers, where there is one with room,
+// Temp is a directory in memory for the product's servers, if there is one with room,
 // else empty: what the storage does is not tested with them, and a server that starts
 // syncs hundreds of times.
 func (p Product) Temp() string {

@@ -10,7 +10,7 @@ import (
 )
 
 // Summed adds up what a server has counted of statements with one ID, such as by user or by
-// plan, in the order of the IDs. Texts are those of the first.
+// plan, in the order of the IDs. Texts come from the first.
 func Summed(all []filewise.CountedStatement) []filewise.CountedStatement {
 	var sums []filewise.CountedStatement
 	at := map[string]int{}

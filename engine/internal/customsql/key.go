@@ -22,9 +22,9 @@ func (r Rules) Key(text string) string {
 	return key
 }
 
-// keyed is a statement's key, with the texts of its values by list. Parameters have those of arguments.
+// keyed is a statement's key, with the texts of its values by list. Parameters have the texts of arguments.
 func (r Rules) keyed(text string, arguments []string) (key string, values [][]string) {
-	s, _ := r.shaped(cut(text), "", nil) // nothing is asked
+	s, _ := r.shaped(cut(text), "", nil) // no columns are read
 	shape := s.shape(r.Hash)
 	key, listed := r.key(shape)
 	for i, v := range shape.Values {

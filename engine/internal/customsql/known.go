@@ -3,7 +3,7 @@ package customsql
 import "strings"
 
 // A log has few statements, each with many values. Dividing one takes some 50 µs, so that it is done once for all that are the
-// same without their values. Which these are, their skeletons tell: what is read by one look at each byte, with marks in the
+// same without their values. Their skeletons show which these are: what is read by one look at each byte, with marks in the
 // places of the values.
 
 const (
@@ -129,7 +129,7 @@ func (k *known) division(text string) *division {
 }
 
 func (k *known) divide(text string) *division {
-	s, _ := k.shaped(text, "", nil) // nothing is asked
+	s, _ := k.shaped(text, "", nil) // no columns are read
 	key, listed := k.key(s.shape(k.Hash))
 	d := &division{key: key}
 	n, value := 0, 0
@@ -210,7 +210,7 @@ func (k *known) read(text string) {
 	}
 }
 
-// unquoted reports whether a value begins a text, and with which mark; n is how long it is, or what else begins there, if it is code.
+// unquoted reports whether a value begins a text, and with which mark; n receives its length, or what else begins there, if it is code.
 func (k *known) unquoted(rest string, kind pieceKind, n *int) (value bool, mark byte) {
 	c := rest[0]
 	switch {

@@ -17,8 +17,8 @@ var (
 		"INSTALL", "UNINSTALL", "PURGE", "LOCK", "CHANGE"}
 )
 
-// outward returns what of a statement of MariaDB's or MySQL's reaches out of the build's database, with what to do instead;
-// empty: nothing.
+// outward returns what of a statement of MariaDB's or MySQL's reaches out of the build's database, with what to do instead.
+// Empty means nothing.
 func outward(words []Word) (what, remedy string) {
 	leave := "leave it out; a name of yours stands in quotes (`…`)"
 	at := func(i int) Word {
@@ -65,7 +65,7 @@ func outward(words []Word) (what, remedy string) {
 	return "", ""
 }
 
-// definedByKind tells whether the account at a place is called like what a statement makes, which object would take it for.
+// definedByKind reports whether the account at a place is called like what a statement makes, which object would take it for.
 func definedByKind(at func(int) Word, i int) bool {
 	account := at(i).Text
 	for i++; strings.HasSuffix(account, "@") || strings.HasPrefix(at(i).Text, "@"); i++ {
@@ -76,13 +76,13 @@ func definedByKind(at func(int) Word, i int) bool {
 	})
 }
 
-// named tells whether a database is named before the name at a place.
+// named reports whether a database is named before the name at a place.
 func named(at func(int) Word, i int) bool {
 	name := func(w Word) bool { return w.Quoted || w.Text != "" && inName(w.Text[0]) }
 	return name(at(i)) && at(i+1).Is(".") && name(at(i+2))
 }
 
-// written tells whether a statement, or one within it, inserts into a table of a named database, has one among the
+// written reports whether a statement, or one within it, inserts into a table of a named database, has one among the
 // tables of UPDATE or DELETE, or makes a view of one, through which its rows are written. What else reads one is let be.
 func written(words []Word, at func(int) Word) bool {
 	view := at(0).Is("CREATE", "ALTER") && slices.ContainsFunc(words[:min(len(words), 16)], func(w Word) bool { return w.Is("VIEW") })

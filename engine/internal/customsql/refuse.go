@@ -22,7 +22,7 @@ var (
 		"RESET", "BEGIN", "START", "COMMIT", "END", "UNLOCK"}
 )
 
-// within are the objects of a database; beyond are those of a server.
+// within are the objects of a database; beyond are a server's.
 var (
 	within = []string{"TABLE", "INDEX", "VIEW", "SEQUENCE", "TYPE", "DOMAIN", "FUNCTION", "PROCEDURE", "TRIGGER", "EVENT", "RULE", "AGGREGATE",
 		"OPERATOR", "STATISTICS", "POLICY", "COLLATION", "EXTENSION", "COLUMN", "CONSTRAINT", "PACKAGE"}

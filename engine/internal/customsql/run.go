@@ -11,7 +11,7 @@ import (
 type Conn interface {
 	// Run executes a statement with its values, and reads what it returns to the end.
 	Run(s *Statement, values []any) error
-	// Begin, Commit and Rollback are those of a transaction.
+	// Begin, Commit and Rollback frame a transaction.
 	Begin(reads bool) error
 	Commit() error
 	Rollback() error

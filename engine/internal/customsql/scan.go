@@ -110,7 +110,7 @@ var mayBegin = func() (set [256]bool) {
 	return set
 }()
 
-// special is what begins at the place and is no plain code: its length and kind.
+// special returns the length and kind of what begins at the place and is no plain code.
 func (s *scanner) special() (int, pieceKind) {
 	rest := s.text[s.at:]
 	switch c := rest[0]; {
@@ -226,7 +226,7 @@ func until(text, end string) int {
 	return len(text)
 }
 
-// dollarTag is the length of $tag$; 0: there is none.
+// dollarTag returns the length of $tag$. If 0, there is none.
 func dollarTag(rest string) int {
 	n := nameLength(rest[1:])
 	if 1+n < len(rest) && rest[1+n] == '$' {

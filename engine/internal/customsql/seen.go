@@ -10,7 +10,7 @@ import (
 	"filewise"
 )
 
-// Seen is the account of what a log has been read to hold. The zero value is that of an empty one.
+// Seen is the account of what a log has been read to hold. The zero value is an empty account.
 type Seen struct {
 	Lines int
 	// Unknown are records of the database that hold something like a statement in a form that is not known, of which

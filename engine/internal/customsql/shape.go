@@ -13,8 +13,8 @@ import (
 const listed = 5
 
 // Shape divides a statement from its values: literals, and what a server has put in their
-// place (?, $1, …). columns tells those of a table, for rows that are inserted without
-// naming them; database is the one whose name is left out before a table's. What a study must
+// place (?, $1, …). columns returns the columns of a table, for rows that are inserted without
+// naming them; the name of database is left out before a table's. What a study must
 // not hold is not supported.
 func (r Rules) Shape(text, database string, columns func(table string) ([]string, error)) (filewise.Shape, error) {
 	s, err := r.divided(text, database, columns)
@@ -32,7 +32,7 @@ func (r Rules) divided(text, database string, columns func(table string) ([]stri
 	return s.shape(r.Hash), err
 }
 
-// shaped knows of each value what it is for.
+// shaped has the purpose of each value.
 func (r Rules) shaped(text, database string, columns func(table string) ([]string, error)) (*shaper, error) {
 	s := &shaper{tokens: r.tokens(text), aliases: map[string]string{}, transact: r.Transact, upper: r.Upper}
 	if r.Hash {
@@ -55,11 +55,11 @@ func (r Rules) shaped(text, database string, columns func(table string) ([]strin
 	return s, err
 }
 
-// Masked is a statement without its texts and most of its numbers, for servers that tell them:
+// Masked is a statement without its texts and most of its numbers, for servers that report them:
 // variables stand for values that are the same, and ? for the others.
 func (r Rules) Masked(text string) string {
 	var b strings.Builder
-	s, _ := r.divided(text, "", nil) // nothing is asked
+	s, _ := r.divided(text, "", nil) // no columns are read
 	for i, v := range s.Values {
 		b.WriteString(s.Pieces[i])
 		switch {

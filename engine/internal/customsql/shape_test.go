@@ -162,7 +162,7 @@ func TestLogged(t *testing.T) {
 	}
 }
 
-// What is remembered of a statement is what dividing another with the same skeleton shows.
+// Another statement with the same skeleton gets what dividing it would give.
 func TestKnown(t *testing.T) {
 	words := strings.Split("SELECT|FROM|t|a|b.c|WHERE|AND|=|=|<|IN|(|(|)|)|,|,|,|,|1|2|3.5|.5|'x'|'y'|'$.z'|\"q\"|`n`|E'e\\\\'|_utf8'u'|"+
 		"$1|$2|?|$$d$$|"+
@@ -204,7 +204,7 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// BenchmarkKnown is what a statement of a log costs.
+// BenchmarkKnown measures what a statement of a log costs.
 func BenchmarkKnown(b *testing.B) {
 	const text = "SELECT c.name, o.total FROM orders o JOIN customers c ON c.id = o.customer WHERE o.id = 48213 " +
 		"AND o.state IN ('open', 'paid', 'sent') " +

@@ -17,7 +17,7 @@ import (
 type Statement struct {
 	Text  string
 	Place string // in the user's file
-	// Section is the one that it is of. Empty means the set-up.
+	// Section is its section. Empty means the set-up.
 	Section string
 	// Order are the arguments that its parameters take, in the order of parameters.
 	Order []int
@@ -227,7 +227,7 @@ func render(custom *filewise.CustomSQL, text filewise.CustomText, site Site) (st
 	return rendered, nil
 }
 
-// divide makes statements of a text, with the engine's parameters where it has
+// divide makes statements of a text, with the engine's parameters if it has
 // some.
 func (r Rules) divide(of filewise.CustomText, text string, params []string, replace bool) ([]Statement, error) {
 	var all []Statement
@@ -271,7 +271,7 @@ func (r Rules) divide(of filewise.CustomText, text string, params []string, repl
 	return all, nil
 }
 
-// parameter is what stands for an argument.
+// parameter returns what stands for an argument.
 func (r Rules) parameter(s *Statement, at int) string {
 	if r.Numbered == "" {
 		s.Order = append(s.Order, at)
@@ -284,7 +284,7 @@ func (r Rules) parameter(s *Statement, at int) string {
 	return r.Numbered + strconv.Itoa(n+1)
 }
 
-// Marked is the text with its place, so that an error about it says where it stands.
+// Marked is the text with its place, so that an error about it names its place.
 func (s Statement) Marked() string {
 	return "/* " + strings.ReplaceAll(s.Place, "*/", "") + " */ " + s.Text
 }
@@ -299,7 +299,7 @@ func (r Rules) Texts(custom *filewise.CustomSQL, site Site) (texts []string, err
 }
 
 // Write adds the transactions and checks of a program to the steps of a plan. Transactions of
-// several statements stand between begin, where there is one, and commit.
+// several statements stand between begin, if there is one, and commit.
 func (r Rules) Write(w *script.Writer, on string, p filewise.Program, begin, commit string) {
 	add := func(stage, text string) { w.Rendered(stage, on, "custom", []string{text}, nil) }
 	for _, name := range p.Phases[0].Sections {

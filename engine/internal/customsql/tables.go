@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// dropDatabase leaves out the database's name before a dot; in T-SQL that of db.schema.table
+// dropDatabase leaves out the database's name before a dot; in T-SQL the one of db.schema.table
 // and db..table.
 func (s *shaper) dropDatabase(database string) {
 	same := func(name string) bool { return name == database || s.transact && strings.EqualFold(name, database) }

@@ -114,7 +114,7 @@ func numberVariables(all []token) {
 // reservedTransact are words of T-SQL that no column or table is called by without quotes.
 var reservedTransact = []string{"TOP", "PERCENT", "OUTPUT", "MERGE", "APPLY", "OPTION", "PIVOT", "UNPIVOT", "TABLESAMPLE"}
 
-// code divides plain code; spaced tells whether space stands before what follows it.
+// code divides plain code; spaced reports whether space stands before what follows it.
 func (r Rules) code(all []token, text string, spaced bool) ([]token, bool) {
 	for at := 0; at < len(text); {
 		c, n, t := text[at], 1, token{kind: tokenSign, spaced: spaced}

@@ -16,7 +16,7 @@ type Catalogue interface {
 	// Look asks the server what stands under a name; ok is false when nothing does.
 	Look(context.Context, Name) (o Object, ok bool, err error)
 	// Drop drops an object that was looked at. It reads the mark once more, right before
-	// it drops: where that is another than Object.Mark, nothing is dropped.
+	// it drops: if that is another than Object.Mark, nothing is dropped.
 	Drop(context.Context, Object) error
 }
 

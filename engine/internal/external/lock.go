@@ -10,7 +10,7 @@ import (
 	"filewise"
 )
 
-// Claim is what one connection to a server has for as long as it lives, and no other
+// Claim is a lock that one connection to a server has for as long as it lives, and no other
 // at the same time: a named lock, or a word in a list that all can read.
 type Claim interface {
 	// Take takes it at once; ErrTaken: another connection has it.
@@ -28,7 +28,7 @@ var ErrTaken = errors.New("another connection has it")
 
 // The intervals of a held connection.
 const (
-	// keepAlive is below every usual limit of idle connections, those of firewalls too.
+	// keepAlive is below every usual limit of idle connections, also of firewalls.
 	keepAlive       = 20 * time.Second
 	releasePatience = 10 * time.Second
 	// Silence holds how long a server is instructed to keep a claim's session of which it hears

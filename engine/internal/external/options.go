@@ -34,7 +34,7 @@ type Options[C any] struct {
 	Fold func(name string) string
 }
 
-// name is the driver's name of an option; one that it does not know stays as it is.
+// name is the driver's name of an option; an unknown one stays as it is.
 func (o Options[C]) name(given string) string {
 	is := func(name string) bool { return o.Fold(name) == o.Fold(given) }
 	for other, name := range o.Synonyms {
@@ -126,7 +126,7 @@ func (o Options[C]) given(a filewise.Address) (map[string]string, error) {
 }
 
 // Truth reads true or false, and nothing that a driver would take for false because it
-// does not know the word.
+// does not have the word.
 func Truth(into *bool, value string) error {
 	switch strings.ToLower(value) {
 	case "true", "yes", "on", "enable", "enabled", "t", "1":
@@ -178,7 +178,7 @@ func CheckPhases(engine string, l filewise.Layout, p filewise.Program, has func(
 // Classes are the numbers by which a server reports its errors, by class.
 type Classes map[filewise.Class][]int
 
-// Of is the class of an error that carries these numbers; those of the connection
+// Of is the class of an error that carries these numbers; errors of the connection
 // carry none.
 func (c Classes) Of(err error, numbers []int) filewise.Class {
 	for class, known := range c {
@@ -192,7 +192,7 @@ func (c Classes) Of(err error, numbers []int) filewise.Class {
 	return filewise.ClassOther
 }
 
-// Broken reports whether the connection is lost, as far as any driver states it alike.
+// Broken reports whether the connection is lost, as far as all drivers show it.
 func Broken(err error) bool {
 	var network net.Error
 	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||

@@ -15,7 +15,7 @@ import (
 // Traits holds what is particular to a driver.
 type Traits struct {
 	Server string // in messages
-	// Why returns why a connection was ended, if the driver does not report. If nil, it tells.
+	// Why returns why a connection was ended, if the driver does not report it. If nil, it does.
 	Why func(driver.Conn) error
 	// Code returns the server's code of an error; empty if the server did not send it.
 	Code func(error) string

@@ -41,7 +41,7 @@ func (a *Asker) Ask(ctx context.Context, question string, do func(context.Contex
 	a.Lack(question, why, remedy)
 }
 
-// Lack notes a question that cannot be asked.
+// Lack notes a question without an answer.
 func (a *Asker) Lack(question, why, remedy string) {
 	a.Gaps = append(a.Gaps, filewise.Gap{Question: question, Why: why, Remedy: remedy})
 }
@@ -49,7 +49,7 @@ func (a *Asker) Lack(question, why, remedy string) {
 // At is where a file stands: its group's place, and its own within that.
 type At struct{ group, file int }
 
-// Add adds a file to its group, which its name tells; of the first file the group is added, too.
+// Add adds a file to its group, which its name shows; of the first file the group is added, too.
 func (a *Asker) Add(g filewise.FileGroup, f filewise.FileInspect) At {
 	n := len(a.Groups) - 1
 	for n >= 0 && a.Groups[n].Name != g.Name { // mostly it is the last one

@@ -1,4 +1,4 @@
-// Package mark is how Filewise knows on an external server what it has made: a
+// Package mark is how Filewise recognizes on an external server what it has made: a
 // name that only Filewise gives, and a mark within what has the name. Both hold a
 // checksum, so that nothing of a user's can be mistaken for them.
 package mark
@@ -88,7 +88,7 @@ func Columns(definitions string) []string {
 	return all
 }
 
-// Mark says who made a database, and when.
+// Mark records who made a database, and when.
 type Mark struct {
 	Name    string           `json:"name"` // of what it marks
 	Host    string           `json:"host"`
@@ -100,7 +100,7 @@ type Mark struct {
 	Sum    string `json:"sum"`
 }
 
-// warning begins every mark, for whoever finds it.
+// warning begins every mark, for anyone who finds it.
 const warning = "Made by Filewise, which drops it: keep nothing here. "
 
 // New is the mark of what this process is about to create under a name.
@@ -147,7 +147,7 @@ func (m Mark) Text() string {
 }
 
 // Parse reads the mark of the object of that name. A text that is no mark, is
-// damaged, or is that of another object is an error: the object is not ours.
+// damaged, or belongs to another object is an error: the object is not ours.
 func Parse(name, text string) (Mark, error) {
 	rest, ok := strings.CutPrefix(text, warning)
 	if !ok {
@@ -166,11 +166,11 @@ func Parse(name, text string) (Mark, error) {
 	return m, nil
 }
 
-// Owner says who made it.
+// Owner names who made it.
 func (m Mark) Owner() string { return fmt.Sprintf("process %d on %s", m.Process.PID, m.Host) }
 
-// Life tells whether the process that made it still runs: process.Unknown for
-// one of another host, about which only the server's sessions tell.
+// Life reports whether the process that made it still runs: process.Unknown for
+// one of another host, which only the server's sessions show.
 func (m Mark) Life() process.Status { return m.Process.Status() }
 
 // DiedHere: the process that made it ran on this host, in this boot, and has ended. Its

@@ -1,4 +1,4 @@
-// Package operations has what engines do alike with the operations of one worker,
+// Package operations has what all engines do with the operations of one worker,
 // which are executed, and committed, one after the other.
 package operations
 

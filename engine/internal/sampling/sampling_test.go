@@ -11,7 +11,7 @@ import (
 )
 
 // A look stands for the time since the one before; what it sees goes on until the
-// next, as far as a reading in between can know.
+// next, as far as a reading in between can show.
 func TestTimesAddUp(t *testing.T) {
 	commit, extend := Event{Name: "commit", Class: filewise.WaitLog}, Event{Name: "extend", Class: filewise.WaitAllocation}
 	looks := []Seen{{commit: 2}, {extend: 1}, {}}

@@ -107,7 +107,7 @@ type Writer struct {
 	err    error
 }
 
-// NewWriter writes steps of which those of sections are done there. Render renders a
+// NewWriter writes steps of which the steps of sections are done there. Render renders a
 // section of the workload's SQL with the program's parameters.
 func NewWriter(on string, render func(section string) ([]string, error)) *Writer {
 	return &Writer{on: on, render: render}
@@ -164,7 +164,7 @@ func (w *Writer) Work(p filewise.Program, act func(p filewise.Phase), drain ...s
 	}
 }
 
-// phase adds those of a phase's sections that are not done yet, if there are any.
+// phase adds the sections of a phase that are not done yet, if there are any.
 func (w *Writer) phase(p filewise.Phase, done *[]string) (any bool) {
 	for _, section := range operations.SectionsOf(p) {
 		name := operations.Section(p, section)
@@ -176,7 +176,7 @@ func (w *Writer) phase(p filewise.Phase, done *[]string) (any bool) {
 	return any
 }
 
-// Checks adds those of the sections that check the data: check, check-… and totals.
+// Checks adds the sections that check the data: check, check-… and totals.
 func (w *Writer) Checks(sections []string) {
 	for _, name := range sections {
 		if name == "check" || name == "totals" || strings.HasPrefix(name, "check-") {

@@ -69,7 +69,7 @@ func TestWriterFails(t *testing.T) {
 	}
 }
 
-// What a plan prints is what is run, in the same order.
+// A plan prints what is run, in the same order.
 func TestPlanIsRun(t *testing.T) {
 	steps := written(t)
 	plan := steps.Plan(strings.ToUpper)

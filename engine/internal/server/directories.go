@@ -47,7 +47,7 @@ func removeAll(dirs []string) error {
 }
 
 // Environment is all that a server sees of Filewise's environment, with what is set.
-// The scratch directories in it are the mark by which a later sweep knows an orphan.
+// The scratch directories in it are the mark by which a later sweep recognizes an orphan.
 func Environment(dirs []string, set ...string) []string {
 	return append(machine.Environment(set...), "FILEWISE_SCRATCH="+strings.Join(dirs, ":"))
 }

@@ -25,7 +25,7 @@ type Binary struct {
 }
 
 // Fetched is where the scripts of Filewise's source put a server's programs for the user:
-// those of a release, or by a pattern of all.
+// the programs of a release, or by a pattern of all.
 func Fetched(release string) string {
 	return filepath.Join(cmp.Or(userdir.Find("XDG_DATA_HOME", ".local", "share"), "/nonexistent"), "servers", release, "bin")
 }

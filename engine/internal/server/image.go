@@ -150,7 +150,7 @@ func (it *item) add(e extent) {
 // Lay writes the image below other roots, as many as it was taken of. Directories
 // and files that exist stay as they are. What was written with zeros is written
 // again, and what was only allocated is allocated, so that the files lie on the
-// storage as those of a server that made them itself. Nothing is synced.
+// storage as if a server had made them itself. Nothing is synced.
 func (m *Image) Lay(ctx context.Context, roots []string) error {
 	for _, it := range m.items {
 		path := filepath.Join(roots[it.root], it.rel)

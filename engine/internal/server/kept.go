@@ -38,7 +38,7 @@ func (k *Kept[B]) Forget(b B) {
 	})
 }
 
-// Keep stops a loaded build's server, copies its directories to those of another, which
+// Keep stops a loaded build's server, copies its directories to another's, which
 // again makes, and starts the server.
 func (k *Kept[B]) Keep(ctx context.Context, key string, b B, life *Life, again func() (B, error)) error {
 	kept, made := *new(B), false
@@ -113,7 +113,7 @@ func evictDirs(dirs []string) error {
 	return nil
 }
 
-// copyDirs copies the directories of a stopped server to those of one that was not started,
+// copyDirs copies the directories of a stopped server to another's that was not started,
 // which are made again.
 func copyDirs(ctx context.Context, from, to []string) error {
 	for i, root := range from {

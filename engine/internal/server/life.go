@@ -19,7 +19,7 @@ const (
 	quitPatience  = 20 * time.Second
 )
 
-// Control holds what an engine knows of a server of its own. Functions that say so
+// Control holds an engine's part in a server of its own. Functions marked so
 // may be nil.
 type Control struct {
 	// Name is the layout's, for messages; Dirs are the server's directories, all of
@@ -46,7 +46,7 @@ type Control struct {
 	Settle func(context.Context) error
 	// Prepare readies the running server for a snapshot; may be nil.
 	Prepare func(context.Context) error
-	// Restored is called when the files are those of the snapshot again, before the
+	// Restored is called when the files are as in the snapshot again, before the
 	// server is started; may be nil.
 	Restored func() error
 	// Explain adds to an error what it means and what can be done; nil stays nil.

@@ -14,8 +14,8 @@ const (
 	lineBytes = 400
 )
 
-// Tail is the end of a log: its last lines that tell. Nil means its last lines of any
-// kind. It is empty when no line tells, or the log cannot be read.
+// Tail is the end of a log: its last lines that tells picks. Nil means its last lines of any
+// kind. It is empty when tells picks no line, or the log cannot be read.
 func Tail(path string, tells func(string) bool) string {
 	f, err := OpenIn(filepath.Dir(path), path)
 	if err != nil {

@@ -14,6 +14,6 @@ func (u *User) credential() *syscall.Credential {
 // killGroup ends a process and all of its group at once.
 func killGroup(pid int) error { return syscall.Kill(-pid, syscall.SIGKILL) }
 
-// proceed has a process that someone has stopped (SIGSTOP) hear what it was asked, with what
+// proceed has a process that someone has stopped (SIGSTOP) receive its signals, with what
 // it has started in its group.
 func proceed(pid int) { _ = syscall.Kill(-pid, syscall.SIGCONT) }

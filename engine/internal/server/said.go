@@ -14,7 +14,7 @@ import (
 // said holds what programs have printed, by sayer.
 var said sync.Map
 
-// sayer is a program's file as it was when it was asked.
+// sayer is a program's file as it was when it was run.
 type sayer struct {
 	path, args string
 	size       int64

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A program is asked once for what it states of itself, and again when its file has changed
+// A program is run once for its own account of itself, and again when its file has changed
 // or when it has failed.
 func TestSaidOnce(t *testing.T) {
 	dir := t.TempDir()

@@ -56,7 +56,7 @@ const userHz = 100
 // counted when a page becomes dirty.
 var ioLines = map[string]int{"rchar": 0, "wchar": 1, "syscr": 2, "syscw": 3, "read_bytes": 4, "write_bytes": 5}
 
-// ioCounters are called as those of Filewise's own process are.
+// ioCounters are called as the counters of Filewise's own process.
 var ioCounters = []filewise.Counter{
 	{Name: "bytes read by calls", Unit: "B"}, {Name: "bytes written by calls", Unit: "B"}, {Name: "read calls", Unit: "calls"},
 	{Name: "write calls", Unit: "calls"}, {Name: "bytes read from storage", Unit: "B"}, {Name: "bytes dirtied in the page cache", Unit: "B"},

@@ -16,7 +16,7 @@
 //		return w, errors.Join(err, …)                                    // open, prepare
 //	}
 //
-// Call is for phases whose operations the server loops over, One for those of the
-// client's; exactly one of them is given. Of the other functions a nil one is a thing
+// Call is for phases whose operations the server loops over, One for the client's
+// operations; exactly one of them is given. Of the other functions a nil one is a thing
 // that the server does not need or have; each describes what its absence means.
 package session

@@ -11,7 +11,7 @@ import (
 	"filewise/engine/internal/operations"
 )
 
-// How long clearing up may take, and how often it is asked whether a session has ended.
+// How long clearing up may take, and how often it is checked whether a session has ended.
 const (
 	patience   = 30 * time.Second
 	aliveAgain = 5 * time.Millisecond
@@ -28,7 +28,7 @@ func (s *Session) failed(ctx context.Context, first, n int64, err error) (int64,
 	return done, err
 }
 
-// explain is the cause of the context's end where that is what err came of, or else the
+// explain is the cause of the context's end if that caused err, or else the
 // error with its class.
 func (s *Session) explain(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {

@@ -58,7 +58,7 @@ type Engine struct {
 	// Alive reports whether the server still has the session. Nil: Kill has waited for its
 	// end.
 	Alive func(ctx context.Context) (bool, error)
-	// Look tells, by another connection, whether the operation with these arguments is
+	// Look reports, by another connection, whether the operation with these arguments is
 	// committed. Nil: its data do not say.
 	Look func(ctx context.Context, args []any) (bool, error)
 	// Explain gives an error of Call and One its class and remedy. Those of the other
@@ -166,7 +166,7 @@ func (s *Session) refuse(i int64) {
 	s.attempts++
 }
 
-// Rehearse executes operation i and rolls it back; with other values where these make a key that is there.
+// Rehearse executes operation i and rolls it back; with other values if these make a key that is there.
 func (s *Session) Rehearse(ctx context.Context, i int64) (err error) {
 	if s.Try == nil {
 		return nil

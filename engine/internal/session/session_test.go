@@ -249,7 +249,7 @@ func TestDoAllocatesNothing(t *testing.T) {
 	}
 }
 
-// redrawn are arguments that tell the attempt.
+// redrawn are arguments that show the attempt.
 type redrawn struct{}
 
 func (redrawn) Pool() string { return "" }

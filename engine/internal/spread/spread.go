@@ -59,7 +59,7 @@ func (t *Table) RefuseIf(is bool, why string) {
 	}
 }
 
-// CheckKey notes that there is no column by which to divide the table: key is the one that all
+// CheckKey notes that there is no column by which to divide the table: key names the column that all
 // of its unique keys have.
 func (t *Table) CheckKey(key, unique string) {
 	t.RefuseIf(unique == "", "it has no unique key, so that nothing says by what to divide it")

@@ -6,7 +6,7 @@ import (
 	"filewise"
 )
 
-// What an answer that is held in memory may have at most. Answers of servers that keep to what was asked are far
+// What an answer that is held in memory may have at most. Answers of servers that keep to the question are far
 // below; one that sends rows without end would take all memory.
 const (
 	MostRows  = 1_000_000

@@ -12,7 +12,7 @@ import (
 )
 
 // Work is a probe of what the clients of the database do: statements and the time that they took, as the server counts
-// them, without those of backups.
+// them, without backups.
 func Work(read func(context.Context) (calls, seconds float64, err error)) filewise.Probe {
 	return filewise.ProbeOf(filewise.ProbeOwnWork, func(ctx context.Context) ([]filewise.Counter, error) {
 		calls, seconds, err := read(ctx)

@@ -1,4 +1,4 @@
-// Package userbackup is what engines share that back up a database of the user's
+// Package userbackup holds what engines share that back up a database of the user's
 // (filewise.Target.Database), which is only read: directories, programs, and the shape of a
 // build that builds nothing.
 package userbackup
@@ -83,7 +83,7 @@ func SizeOf(t filewise.Target, parts map[string]int64, whole int64) (filewise.Ba
 	return size, nil
 }
 
-// ReadAll hands tables, or those of the part, to as many readers as a layout has jobs; each takes the next one when it has read one.
+// ReadAll hands tables, or the tables of the part, to as many readers as a layout has jobs; each takes the next one when it has read one.
 func ReadAll(ctx context.Context, t filewise.Target, l filewise.Layout, tables []string,
 	read func(ctx context.Context, next <-chan string) error) error {
 	next := make(chan string, len(tables))

@@ -29,7 +29,7 @@ func (f *files) Dump(ctx context.Context, to string) error {
 	return Run(ctx, filewise.Target{Address: &filewise.Address{}}, filepath.Dir(to), nil, []string{"/bin/touch", filepath.Join(to, "rows")})
 }
 
-// Whoever owns the directory above puts a link in the place of Filewise's: nothing is removed
+// The owner of the directory above puts a link in the place of Filewise's: nothing is removed
 // or written where that leads.
 func TestDirectoryIsSwapped(t *testing.T) {
 	above, theirs := t.TempDir(), t.TempDir()

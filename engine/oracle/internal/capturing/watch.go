@@ -14,7 +14,7 @@ import (
 	"filewise/engine/internal/inspecting"
 )
 
-// Server holds what is asked.
+// Server is the server in question.
 type Server struct {
 	// Ask are the rows of a section of capture.sql; whole numbers are int64.
 	Ask    func(ctx context.Context, section string, vars map[string]any, args ...any) ([][]any, error)
@@ -94,7 +94,7 @@ func (w *watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, err
 
 var first = regexp.MustCompile(`[A-Za-z]+`)
 
-// Sessions counts those of the schema.
+// Sessions counts the sessions of the schema.
 func (w *watcher) Sessions(ctx context.Context) (active, connected int, err error) {
 	rows, err := w.ask(ctx, "capture-sessions", nil, w.schema)
 	if err != nil || len(rows) != 1 {

@@ -109,7 +109,7 @@ func (w *watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, err
 	return customsql.Summed(all), nil
 }
 
-// Sessions counts those of the database.
+// Sessions counts the sessions of the database.
 func (w *watcher) Sessions(ctx context.Context) (active, connected int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)
 	defer cancel()

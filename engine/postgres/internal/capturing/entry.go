@@ -124,7 +124,7 @@ type log struct {
 	database string
 	each     func(filewise.LoggedStatement)
 	seen     customsql.Seen
-	plans    map[string]filewise.LoggedStatement // of auto_explain, by session: log_min_duration_statement may tell the same
+	plans    map[string]filewise.LoggedStatement // of auto_explain, by session: log_min_duration_statement may log the same
 	prepared map[[2]string]string                // by session and name
 }
 
@@ -151,7 +151,7 @@ func declared(text string) string {
 	return ""
 }
 
-// plannedText reads the statement and its parameters from what auto_explain tells, in any of its formats. If empty, there is none.
+// plannedText reads the statement and its parameters from auto_explain's message, in any of its formats. If empty, there is none.
 func plannedText(plan string) (text, parameters string) {
 	var form struct {
 		Text       string `json:"Query Text"`

@@ -14,7 +14,7 @@ var (
 )
 
 // ofNumbers has values be numbers that an operator of arithmetic stands beside: as literals they were, and without a type the
-// server does not know which operator it is.
+// server cannot decide which operator it is.
 func ofNumbers(s *filewise.Shape) bool {
 	of := make([]string, len(s.Values))
 	changed := false

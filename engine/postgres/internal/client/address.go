@@ -22,7 +22,7 @@ import (
 const TablespacePrefix = "tablespace:"
 
 // options holds what an address may say in addition to host, port, user, password and
-// database: the words of libpq that pgx knows. An application_name, options or
+// database: the words of libpq that pgx takes. An application_name, options or
 // settings of the session are Filewise's own.
 var options = []string{
 	"sslmode", "sslrootcert", "sslcert", "sslkey", "sslpassword", "sslsni", "sslnegotiation", "sslcertmode",
@@ -123,11 +123,11 @@ func Conninfo(a filewise.Address, database string) (text string, env []string) {
 // Maintenance is the database that is connected to when none is named.
 const Maintenance = "postgres"
 
-// AppName is what every session of this process is called on the server, by which
-// it is told from others' (“filewise” and 8 digits).
+// AppName is the name of every session of this process on the server, by which
+// it is distinguished from others' (“filewise” and 8 digits).
 var AppName = sync.OnceValue(func() string {
 	h := fnv.New32a()
-	self, _ := process.Self() // without it the PID and the host's name tell
+	self, _ := process.Self() // without it the PID and the host's name distinguish
 	host, _ := os.Hostname()
 	fmt.Fprintf(h, "%v %d %s", self, os.Getpid(), host)
 	return fmt.Sprintf("%s%08x", appPrefix, h.Sum32())
@@ -135,9 +135,9 @@ var AppName = sync.OnceValue(func() string {
 
 const appPrefix = "filewise "
 
-// SessionSettings are what every connection has set, so that neither the role nor
+// SessionSettings returns what every connection has set, so that neither the role nor
 // the database decides otherwise: only settings of the session itself, as far as a
-// server of this version knows them.
+// server of this version has them.
 func SessionSettings(version int) map[string]string {
 	s := map[string]string{
 		"application_name": AppName(), "client_encoding": "UTF8", "search_path": "public", "default_tablespace": "",
@@ -162,8 +162,8 @@ func SessionSettings(version int) map[string]string {
 var environmentLock sync.Mutex
 
 // Parse reads a connection string of keywords and values, and nothing else: a PG*
-// variable of the environment that was meant for another program does not decide
-// where Filewise measures. pgconn reads them whatever it is given, so they are taken
+// variable of the environment that was meant for another program does not choose
+// Filewise's server. pgconn reads them whatever it is given, so they are taken
 // away for that moment.
 func Parse(conninfo string) (*pgx.ConnConfig, error) {
 	environmentLock.Lock()

@@ -11,7 +11,7 @@ import (
 	"filewise"
 )
 
-// A server without TLS is asked twice: what it answers to the second attempt decides what is to be done, and no name
+// A server without TLS gets two attempts: what it answers to the second attempt decides what is to be done, and no name
 // that holds "tls" does.
 func TestConnectRemedy(t *testing.T) {
 	first := errors.New("127.0.0.1:5432 (tls-db): tls error: server refused TLS connection")

@@ -23,7 +23,7 @@ type Executor struct {
 	// direct: pgconn reads nothing in the background, as it goes on to after a write that
 	// took long. That ends with the first reply that it then gets.
 	direct bool
-	// reply has room for those of the workloads; a longer one is taken piece by piece.
+	// reply has room for the workloads' replies; a longer one is taken piece by piece.
 	reply [2048]byte
 }
 

@@ -16,7 +16,7 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// The SQLSTATEs that Filewise tells apart (PostgreSQL's documentation, appendix A).
+// The SQLSTATEs that Filewise distinguishes (PostgreSQL's documentation, appendix A).
 const (
 	codeDeadlock      = "40P01"
 	codeSerialization = "40001"
@@ -75,7 +75,7 @@ func Classify(err error) error {
 	return err
 }
 
-// broken tells an error of the connection itself.
+// broken recognizes an error of the connection itself.
 func broken(err error) bool {
 	var connect *pgconn.ConnectError
 	var network net.Error
@@ -91,7 +91,7 @@ func Failed(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// overTLS tells an error of TLS itself: a certificate, a handshake, or a server without it.
+// overTLS recognizes an error of TLS itself: a certificate, a handshake, or a server without it.
 func overTLS(err error) bool {
 	var (
 		signer  x509.UnknownAuthorityError

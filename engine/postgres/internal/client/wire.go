@@ -10,7 +10,7 @@ import (
 )
 
 // Wire are the arguments of one operation as PostgreSQL's text format. They allocate
-// nothing once the buffers have grown, where Args is an ArgsWriter.
+// nothing once the buffers have grown, if Args is an ArgsWriter.
 type Wire struct {
 	Params [][]byte // in buf
 	buf    []byte
@@ -30,7 +30,7 @@ func (a *Wire) Write(args filewise.Args, worker int, i int64) {
 	a.Encode(a.values)
 }
 
-// Encode adds values as database/sql knows them.
+// Encode adds values as database/sql has them.
 func (a *Wire) Encode(values []any) {
 	for _, v := range values {
 		switch v := v.(type) {

@@ -117,7 +117,7 @@ func inOneLine(t filewise.CustomTable, text string) error {
 	return dumpfile.Refuse("table %s cannot be divided: %s", t.Name, strings.Join(strings.Fields(text), " "))
 }
 
-// names reports whether one of the qualified names of a match is that of a table. What an expression has in addition to stands behind
+// names reports whether one of the qualified names of a match is a table's. What else an expression has stands behind
 // the first.
 func names(match []string, table string) bool {
 	for i := 0; i+1 < len(match); i += 2 {
@@ -128,7 +128,7 @@ func names(match []string, table string) bool {
 	return false
 }
 
-// told is a table's name as custom.tables has it, by its schema and its name.
+// told returns a table's name as custom.tables has it, by its schema and its name.
 func told(match []string) string {
 	schema, name := unquoted(match[0]), unquoted(match[1])
 	if schema == "public" {

@@ -123,8 +123,8 @@ func (r *restorer) foreign(text string) bool {
 	return m != nil && !r.known[strings.ToLower(m[1])]
 }
 
-// placed is a statement with what the layout adds: where a table lies, and that keys are
-// those of all of its partitions.
+// placed is a statement with what the layout adds: where a table lies, and that keys
+// cover all of its partitions.
 func (r *restorer) placed(text string) (string, error) {
 	if m := policies.FindStringSubmatchIndex(text); m != nil {
 		return text[:m[3]] + text[m[1]:], nil

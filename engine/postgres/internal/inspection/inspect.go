@@ -230,7 +230,7 @@ func (i *inspection) tables(ctx context.Context) error {
 }
 
 // rowBytes returns what a row takes on average, without its header (23 bytes, aligned) and
-// line pointer. If 0, no ANALYZE has told how many there are.
+// line pointer. If 0, no ANALYZE has counted them.
 func rowBytes(files []filewise.FileInspect, rows float64) float64 {
 	var bytes int64
 	for _, f := range files {

@@ -26,7 +26,7 @@ func (i *inspection) activity(ctx context.Context) error {
 			"ask its owner for track_io_timing = on (pg_test_timing says what it costs)")
 		return nil
 	}
-	if read != nil && misses != nil { // of backends; that of pg_stat_io is finer
+	if read != nil && misses != nil { // of backends; pg_stat_io's is finer
 		i.Figures[filewise.FigureReadTime], i.Figures[filewise.FigureWriteTime] = *read/1000, *write/1000
 	}
 	return nil

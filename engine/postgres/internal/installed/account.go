@@ -175,7 +175,7 @@ func tells(line string) bool {
 	return false
 }
 
-// Clients finds pg_dump and pg_restore that know a server of that number: in the user's
+// Clients finds pg_dump and pg_restore that support a server of that number: in the user's
 // directory, else of the installed releases the oldest that does.
 func Clients(ctx context.Context, bin string, least int) (Server, error) {
 	dirs := []string{bin}

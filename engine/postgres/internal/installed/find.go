@@ -94,7 +94,7 @@ func AtLeast(ctx context.Context, least int) (best Server, err error) {
 	return best, err
 }
 
-// versionOldest is the first release that Filewise knows, as in server_version_num.
+// versionOldest is the first release that Filewise supports, as in server_version_num.
 const Oldest = 130000
 
 var versionLine = regexp.MustCompile(`\(PostgreSQL\) ((\d+)(?:\.(\d+))?\S*)`)
@@ -107,7 +107,7 @@ func (in *Server) release(m []string) {
 	in.Number = major*10000 + minor
 }
 
-// examine looks whether a directory has a server that Filewise knows.
+// examine looks whether a directory has a server that Filewise supports.
 func examine(ctx context.Context, bin string) (Server, error) {
 	in := Server{Bin: bin}
 	out, err := server.Said(ctx, in.Path(), "--version")

@@ -14,8 +14,8 @@ import (
 // PgBackRest is the program. Tried: 2.45 of Debian 12.
 var PgBackRest = server.Binary{Names: []string{"pgbackrest"}, Package: "pgbackrest"}
 
-// firstKnowing are the releases of pgBackRest (2.x) that were the first to know one of
-// PostgreSQL; each knows the ones before.
+// firstKnowing are the releases of pgBackRest (2.x) that were the first to support one of
+// PostgreSQL; each supports the ones before.
 var firstKnowing = []struct{ minor, server int }{{36, 14}, {41, 15}, {48, 16}, {54, 17}, {57, 18}}
 
 var pgBackRestVersion = regexp.MustCompile(`pgBackRest 2\.(\d+)`)

@@ -13,7 +13,7 @@ import (
 )
 
 // DropSegment has the kernel remove the server's one System V shared memory
-// segment (56 bytes, by which it knows that its data directory is in use) when the
+// segment (56 bytes, by which it sees that its data directory is in use) when the
 // last of its processes ends. Left to the server, it would stay for good after a
 // kill. Where that is not permitted it stays.
 func DropSegment(dir, dataDir string) {

@@ -72,11 +72,11 @@ func everywhere(t filewise.Target) []string {
 	return filewise.Each(t.Volumes, func(v filewise.Volume) string { return v.Dir })
 }
 
-// endPatience sets how long initdb may take to end when it is asked to.
+// endPatience sets how long initdb may take to end after a signal.
 const endPatience = 20 * time.Second
 
 // orderly waits for initdb, or its like, to end. One that is not needed any more is
-// asked to end, and only then made to: killed, its server would leave a segment of
+// interrupted, and only then made to: killed, its server would leave a segment of
 // shared memory for good, which no other program removes.
 func orderly(ctx context.Context, p *server.Process) error {
 	select {

@@ -11,7 +11,7 @@ import (
 // leaf is a table that holds rows: a partition, or all of a table that has none.
 type leaf struct {
 	name, space, index string // and the tablespaces of its rows and of its indexes
-	keep               bool   // the indexes' are those that they have
+	keep               bool   // the indexes keep the ones that they have
 }
 
 // shape is how a table lies: in partitions, or in one piece if there is one leaf of
@@ -138,8 +138,8 @@ func (r *rebuild) create(name, held string) {
 	}
 }
 
-// index makes the indexes: of each partition first, in its tablespace, which that of the
-// whole table then takes over.
+// index makes the indexes: of each partition first, in its tablespace; the index of the
+// whole table then takes them over.
 func (r *rebuild) index(name string) {
 	make := func(table, as string, x index) {
 		switch {

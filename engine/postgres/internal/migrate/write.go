@@ -18,7 +18,7 @@ type writer struct {
 	filewise.Migration
 	target filewise.Target
 	wish   filewise.Wish
-	spaces map[string]string // tablespace by volume. Empty means that of each table
+	spaces map[string]string // tablespace by volume. Empty means each table's own
 	tables []table
 	usual  string          // the database's own tablespace
 	later  []string        // what removes the tablespaces
@@ -238,7 +238,7 @@ func (m *writer) finish(steps *[]filewise.MigrationStep, kept ...string) {
 	bytes := int64(0)
 	for i, t := range m.tables {
 		analyze = append(analyze, "ANALYZE "+in(t.Schema, t.Name))
-		for _, prefix := range kept { // on the way back those of the way there, too, if they are still kept
+		for _, prefix := range kept { // on the way back also the ones of the way there, if they are still kept
 			schema := prefix + m.held(i)
 			drop = append(drop, "DROP TABLE IF EXISTS "+in(schema, t.Name), "DROP SCHEMA IF EXISTS "+client.Ident(schema))
 		}

@@ -99,7 +99,7 @@ func eventOf(backend, kind, name string) (e sampling.Event, ok bool) {
 
 // classOf is the class of a wait (PostgreSQL's documentation, 27.2 “The Cumulative
 // Statistics System”, tables “Wait Events of Type …”). If empty, it is benign. Names
-// are in lower case: PostgreSQL 17 has changed that of some.
+// are in lower case: PostgreSQL 17 has changed some.
 func classOf(kind, name string) filewise.WaitClass {
 	switch kind {
 	case "Activity":

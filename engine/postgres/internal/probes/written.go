@@ -7,7 +7,7 @@ import (
 )
 
 // written returns what the server has written in all, as far as this release counts it; but temporary files
-// it is of the whole server. Of the log it is what was put in: pages of
+// it is of the whole server. Of the log it counts what was put in: pages of
 // the WAL that are written again as they fill are not counted twice.
 func (s Server) written(ctx context.Context) ([]filewise.Counter, error) {
 	var all []filewise.Counter
@@ -38,7 +38,7 @@ func (s Server) written(ctx context.Context) ([]filewise.Counter, error) {
 	return all, nil
 }
 
-// versionWAL is the release that brought pg_stat_wal; versionCheckpointer that of
+// versionWAL is the release that brought pg_stat_wal; versionCheckpointer the one that brought
 // pg_stat_checkpointer.
 const (
 	versionWAL          = 140000

@@ -21,7 +21,7 @@ import (
 //go:embed capture.sql
 var text string
 
-// Queries are all that is asked.
+// Queries holds all statements of a capture.
 var Queries = sqlfile.Must(sqlfile.Parse("capture.sql", text, nil))
 
 // Watcher watches one database.
@@ -122,7 +122,7 @@ func undeclared(text string) string {
 	return text
 }
 
-// Sessions counts those of the database.
+// Sessions counts the sessions of the database.
 func (w *Watcher) Sessions(ctx context.Context) (active, connected int, err error) {
 	rows, err := w.ask(ctx, "sessions", nil)
 	if err != nil || len(rows) != 1 {

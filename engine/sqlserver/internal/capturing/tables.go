@@ -110,7 +110,7 @@ func (w *Watcher) histogram(ctx context.Context, c *filewise.ColumnFacts, table,
 	if err != nil {
 		return
 	}
-	steps = slices.DeleteFunc(steps, func(r result.Row) bool { return r["high"] == nil }) // that of NULLs
+	steps = slices.DeleteFunc(steps, func(r result.Row) bool { return r["high"] == nil }) // the step of NULLs
 	rows, letters := 0.0, 0
 	for _, r := range steps {
 		rows += float64(r.Int("same") + r.Int("between_rows"))

@@ -96,7 +96,7 @@ func optionsOf(r result.Row) []string {
 	return all
 }
 
-// Create builds the index again in a filegroup, under its own name and definition: that of a key
+// Create builds the index again in a filegroup, under its own name and definition: the index of a key
 // stays a key, and foreign keys to it stay.
 func (m Reader) Create(t Table, x Index, group string, online bool) string {
 	var b strings.Builder
