@@ -175,7 +175,7 @@ func (c *Crew) task(id string, s experiment.Share, i int) *Task {
 	all := len(s.Sessions)
 	first, next := i*all/len(c.Hosts), (i+1)*all/len(c.Hosts)
 	t := &Task{ID: id, Plan: slim(s.Plan), Layout: s.Layout.Name, Build: s.Build, Phase: s.Phase, First: first, Connections: next - first,
-		Discard: s.Discard, Chunk: s.Chunk, WarmUp: s.WarmUp, Window: s.Window}
+		Discard: s.Discard, Chunk: s.Chunk, WarmUp: s.WarmUp, Window: s.Window, AllCounts: s.AllCounts}
 	if s.Window == 0 {
 		t.Ops = s.Ops[first:next]
 	}

@@ -207,7 +207,7 @@ func (d *Driver) arm(ctx context.Context, t Task) (a Answer, err error) {
 	}
 	l := &made.load
 	l.Sessions, l.Clock, l.First = experiment.GoOn(made.sessions, t.Done), d.Clock, t.First
-	l.WarmUp, l.Window, l.Ops = t.WarmUp, t.Window, t.Ops
+	l.WarmUp, l.Window, l.Ops, l.AllCounts = t.WarmUp, t.Window, t.Ops, t.AllCounts
 	made.clock, made.task.Plan = a.Clock, experiment.Plan{}
 	d.armed = made
 	return a, nil

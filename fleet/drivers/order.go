@@ -45,6 +45,7 @@ type Task struct {
 	Chunk       int64           `json:"chunk,omitempty"`
 	WarmUp      time.Duration   `json:"warm_up_ns"`
 	Window      time.Duration   `json:"window_ns"`
+	AllCounts   bool            `json:"all_counts,omitempty"`
 	Ops         []int64         `json:"ops"`
 }
 

@@ -72,6 +72,9 @@ type Load struct {
 	// cannot be seen.
 	Stopped func() bool
 
+	// AllCounts reports that what comes before the window and after it counts, too, as does a standstill then.
+	AllCounts bool
+
 	// First is the number of the first session's worker, if other processes have the ones before it. Start is the
 	// moment at which all of them begin, from which times count. Zero means at once. A start that leaves less than
 	// half of the window is none, and ErrLate.

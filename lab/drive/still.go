@@ -177,12 +177,16 @@ func (r *run) heart() *Heart {
 	return Beat(r.total, r.load.Stopped)
 }
 
-// still returns the standstills within the window, or in all the time of fixed work.
+// still returns the standstills within the window, or in all the time of fixed work, or of a load all of which counts.
 func (r *run) still(h *Heart, m filewise.Measure) Still {
 	if h == nil {
 		return Still{}
 	}
-	s := h.Still(r.start.Add(m.Window[0]), r.start.Add(m.Window[1]))
+	from, to := r.start.Add(m.Window[0]), r.start.Add(m.Window[1])
+	if r.load.AllCounts {
+		from, to = r.start, time.Now()
+	}
+	s := h.Still(from, to)
 	if s.Server < r.unusual(m) {
 		s.Server, s.Stopped = 0, false
 	}

@@ -3,6 +3,8 @@ package drive
 import (
 	"testing"
 	"time"
+
+	"filewise"
 )
 
 // A heart that beats late, a machine that slept, and stolen processors are gaps; busy processors are not. A server
@@ -74,5 +76,16 @@ func TestGapWithin(t *testing.T) {
 	}
 	if got := StillLimit(10 * time.Second); got != 500*ms {
 		t.Errorf("limit of 10 s: %v", got)
+	}
+}
+
+// A standstill before the window counts if what is done then does.
+func TestStillAroundTheWindow(t *testing.T) {
+	for all, want := range map[bool]time.Duration{false: 0, true: time.Second} {
+		r := &run{load: Load{AllCounts: all}, start: time.Now().Add(-10 * time.Second)}
+		h := &Heart{gaps: []gap{{from: r.start.Add(time.Second), to: r.start.Add(2 * time.Second)}}}
+		if got := r.still(h, filewise.Measure{Window: [2]time.Duration{5 * time.Second, 6 * time.Second}}); got.Machine != want {
+			t.Errorf("all counts %v: %v", all, got.Machine)
+		}
 	}
 }

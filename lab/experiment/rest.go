@@ -116,8 +116,14 @@ func (l *life) settled(ctx context.Context) (time.Duration, error) {
 // that did it: the server must not go on writing unobserved while hundreds of them end.
 func (l *life) drain(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, l.closeDone()) }()
-	took, err := l.settled(ctx)
 	m := l.lastMeasure()
+	var took time.Duration
+	settle := func() (err error) { took, err = l.settled(ctx); return err }
+	if m != nil && m.Rest != nil { // the drain is part of what is observed
+		err = l.beating(m.Family, settle)
+	} else {
+		err = settle()
+	}
 	if err != nil || m == nil {
 		return err
 	}

@@ -47,10 +47,31 @@ func (l *life) beating(family string, do func() error) error {
 	if _, real := l.runner.Clock.(filewise.RealClock); !real {
 		return do()
 	}
-	heart, start := drive.Beat(nil, nil), time.Now()
+	heart, start := drive.Beat(goesOn(l.runner.Stopped), l.runner.Stopped), time.Now()
 	err := do()
 	l.stood(family, heart.Still(start, time.Now()))
 	return err
+}
+
+// lookEvery is the number of beats between two looks at the server's processes, of which there may be hundreds.
+const lookEvery = 5
+
+// goesOn counts on as long as no process of the server is stopped: nothing else is seen of what is timed as a whole.
+func goesOn(stopped func() bool) func() int64 {
+	if stopped == nil {
+		return nil
+	}
+	var calls, count int64
+	is := false
+	return func() int64 {
+		if calls%lookEvery == 0 {
+			is = stopped()
+		}
+		if calls++; !is {
+			count++
+		}
+		return count
+	}
 }
 
 // weigh makes a trial void in which the machine stood still, or the server was stopped. It looks at clocks

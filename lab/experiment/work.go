@@ -57,6 +57,7 @@ func (l *life) measured(ctx context.Context, i int, load drive.Load) (filewise.M
 	var edges [2]probe.Snapshot
 	load.Live = new(drive.Live)
 	load.Edge = func(ctx context.Context, e drive.Edge) { edges[e] = live.Edge(ctx) }
+	load.AllCounts = l.rests(phase)
 	l.measuring(Event{Live: load.Live, Probes: live, Family: phase.Family, Unit: phase.Unit})
 	stop := probes.Watch(ctx, load.Window)
 	result, err := l.drive(ctx, i, load, true)
@@ -65,7 +66,7 @@ func (l *life) measured(ctx context.Context, i int, load drive.Load) (filewise.M
 	if err != nil {
 		return filewise.Measure{}, err
 	}
-	if l.rests(phase) {
+	if load.AllCounts {
 		result.Measure.Rest, l.edge = busy(result), &edge{probes, edges[drive.WindowEnd]}
 	}
 	l.stood(phase.Family, result.Still)
