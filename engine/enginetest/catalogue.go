@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Catalogue holds what a vendor's reference states of the views that an engine's SQL refers to.
+// Catalogue holds what a vendor's reference has on the views that an engine's SQL refers to.
 type Catalogue map[string]CatalogueView
 
 // CatalogueView is one of them; one without columns is a procedure, or has none to be named.

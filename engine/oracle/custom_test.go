@@ -111,7 +111,7 @@ func TestCustomNames(t *testing.T) {
 	}
 }
 
-// What a set-up states otherwise than usual stays Oracle's, and in the build's tablespaces: where
+// What a set-up asks for otherwise than usual stays Oracle's, and in the build's tablespaces: where
 // a comment ends it, partitions follow the columns, or UNIQUE is no key of a table.
 var placed = map[string]string{
 	"CREATE INDEX history_place ON history (place) -- by place":             `(place) TABLESPACE "I" -- by place`,
@@ -298,7 +298,7 @@ func (r rowsRead) exec(ctx context.Context, s statement) error {
 	return r.fakeServer.exec(ctx, s)
 }
 
-// Statements are a transaction, which commits as the durability states; mistakes are found
+// Statements are a transaction, which commits as the durability requires; mistakes are found
 // before the work; an error rolls back.
 func TestCustomSession(t *testing.T) {
 	for _, durability := range []filewise.Durability{filewise.DurabilityFull, filewise.DurabilityNormal} {

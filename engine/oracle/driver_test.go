@@ -13,7 +13,7 @@ var (
 	raisesAnew  = regexp.MustCompile(`(?s)\nEXCEPTION\n  WHEN NO_DATA_FOUND THEN\n    RAISE_APPLICATION_ERROR\(-20010, '[^']+'\);\nEND;$`)
 )
 
-// The server states NO_DATA_FOUND as it states the end of a query, and for the driver it
+// The server reports NO_DATA_FOUND as it reports the end of a query, and for the driver it
 // is no error: a block in which nothing was found would count as done. So every
 // block that selects into variables raises an error of its own.
 func TestNoDataFoundIsAnError(t *testing.T) {

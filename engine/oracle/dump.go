@@ -22,7 +22,7 @@ type dump struct {
 var form = regexp.MustCompile(`^datapump:([A-Za-z][A-Za-z0-9_$#]{0,127})(?:/([A-Za-z0-9_][A-Za-z0-9_.%+-]{0,199}))?` +
 	`\?schema=([^"'\x00-\x1f\x7f]{1,128})$`)
 
-// parseDump reads what --from states. Names of directories and schemas have no quotes: they are as
+// parseDump reads the value of --from. Names of directories and schemas have no quotes: they are as
 // the server folds them, but for a schema with small letters between large ones, which is as it is.
 func parseDump(from string) (dump, error) {
 	m := form.FindStringSubmatch(from)

@@ -262,7 +262,7 @@ func (e *examination) files(ctx context.Context) {
 		limit)
 }
 
-// places looks for room if the server can tell: in disk groups. Oracle does not
+// places looks for room if the server reports it: in disk groups. Oracle does not
 // report how full a file system is.
 func (e *examination) places(ctx context.Context) {
 	destination := e.values["db_create_file_dest"]

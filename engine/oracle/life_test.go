@@ -198,7 +198,7 @@ func (r *refusing) left(t *testing.T, what, told string) {
 	}
 }
 
-// cleanAll returns what clean does once Filewise has ended, and what it states.
+// cleanAll returns what clean does once Filewise has ended, and its messages.
 func cleanAll(t *testing.T, r *refusing) (told string) {
 	t.Helper()
 	for name := range r.comments {

@@ -16,7 +16,7 @@ import (
 // is for users (0 … 1073741823), the same in every Filewise.
 const lockID = 728_417_309
 
-// errHeld is how section lock states that DBMS_LOCK did not give the lock (-20099).
+// errHeld is how section lock reports that DBMS_LOCK did not give the lock (-20099).
 const errHeld = 20099
 
 // The actions by which sessions announce that they wait to measure, and that they measure.

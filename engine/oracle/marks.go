@@ -359,7 +359,7 @@ func (m marks) indexed(ctx context.Context, name string) (string, error) {
 }
 
 // dropContents drops the programs and tables of a build, but the marker table: the last
-// ones first, so that a plan's order is that of the drop.
+// ones first, so that a plan has the order of the drop.
 func (m marks) dropContents(ctx context.Context, name string) error {
 	programs, err := rows(ctx, m, 2, "programs", nil, name+"%")
 	if err != nil {

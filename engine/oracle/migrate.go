@@ -319,7 +319,7 @@ func (m *migration) create() error {
 	return nil
 }
 
-// move is the step that moves a table, and its indexes that lay beside it, to a tablespace.
+// move is the step that moves a table, and its indexes that lay next to it, to a tablespace.
 func (m *migration) move(t movedTable, to string) (filewise.MigrationStep, error) {
 	online, locks := "", "all of the table for writers, who wait, and its indexes for all until each is built again"
 	if m.online {

@@ -38,7 +38,7 @@ func migrated(t *testing.T, f *fakeServer, a about, tables ...string) (filewise.
 	return migrate(t.Context(), f, a, target, filewise.Wish{Layout: smallfile(4), Database: "SALES", Run: 7, Tables: tables})
 }
 
-// A table moves with the index beside it into files of one size on the volumes in turn; the
+// A table moves with the index next to it into files of one size on the volumes in turn; the
 // way back ends where it began. All of it is Oracle's by the grammar.
 func TestMigrate(t *testing.T) {
 	m, err := migrated(t, migratedServer(), migratedAbout)

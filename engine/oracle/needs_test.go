@@ -24,7 +24,6 @@ type strict struct {
 	refused []string
 }
 
-// rightsOf returns the rights that a statement takes.
 func (c *strict) rightsOf(s statement) (all []string) {
 	switch kindOf(s) {
 	case "CREATE TABLESPACE", "DROP TABLESPACE":
@@ -187,7 +186,7 @@ func TestNeeds(t *testing.T) {
 	}
 	for command, do := range commands {
 		with := []string{command}
-		if command == byRun || command == byCopy { // of inserts, and a copy beside it
+		if command == byRun || command == byCopy { // of inserts, and a copy next to it
 			with = map[string][]string{byRun: {byRun, byLoops}, byCopy: {byRun, byCopy}}[command]
 		}
 		var all []filewise.Need

@@ -69,7 +69,7 @@ func (p place) file(name string) string {
 	return ""
 }
 
-// shown returns what a plan states of a file that the server will name.
+// shown returns what a plan shows of a file that the server will name.
 func (p place) shown(tablespace string, i int) string {
 	in := p.dir
 	if p.kind == placeOMF {

@@ -76,7 +76,7 @@ func FuzzPlace(f *testing.F) {
 	})
 }
 
-// What a server states is no reason to panic, and no name but Filewise's is taken for one.
+// What a server sends is no reason to panic, and no name but Filewise's is taken for one.
 func FuzzNames(f *testing.F) {
 	f.Add("FILEWISE_ABCDEFGHIJKLMNOPQRT00", "19.0.0.0.0")
 	f.Add(newName()+"PKG", "12.2")

@@ -124,7 +124,7 @@ echo "Recovery Manager complete."
 `
 
 // A backup is made, validated and forgotten under one tag of its own; the password is on
-// standard input alone; what RMAN states of an error is reported, whatever its exit code.
+// standard input alone; what RMAN prints of an error is reported, whatever its exit code.
 func TestTool(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {

@@ -33,7 +33,7 @@ type server struct {
 	slowFree atomic.Bool // DBA_FREE_SPACE took too long; see freeBlocks
 }
 
-// about holds what a server states of itself.
+// about holds what a server reports about itself.
 type about struct {
 	version   string
 	full      string // with the release update. Empty means before 18

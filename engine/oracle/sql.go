@@ -27,7 +27,6 @@ var (
 	captureSQL            = workloads.Apart("capture")
 )
 
-// words holds the words of workload orders.
 var words = orders.Words{
 	Types: map[string]string{"tiny": "NUMBER(10)", "small": "NUMBER(10)", "int": "NUMBER(10)", "amount": "NUMBER(18)", "limit": "NUMBER(18)",
 		"big": "NUMBER(18)", "char": "CHAR(% BYTE)", "text": "VARCHAR2(% BYTE)", "name": "VARCHAR2(% BYTE)"},

@@ -54,7 +54,6 @@ func textsOf(all []statement) []string {
 	return filewise.Each(all, func(s statement) string { return s.text })
 }
 
-// stepper adds the steps of a design.
 type stepper struct {
 	*script.Writer
 	d *design
@@ -98,7 +97,6 @@ func (s stepper) add(stage string, files []datafile) {
 	}
 }
 
-// createVars returns the vars of section create for the first file of a tablespace.
 func (d *design) createVars(f datafile) (vars, error) {
 	clause, err := f.clause()
 	kind := "SMALLFILE"
@@ -170,7 +168,6 @@ func (s stepper) settle(stage string) {
 	}
 }
 
-// tablespaces returns the tablespaces of the build.
 func (d *design) tablespaces() []string {
 	if d.names.Index == d.names.Tablespace {
 		return []string{d.names.Tablespace}

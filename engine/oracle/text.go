@@ -59,7 +59,7 @@ func rmanBlock(l filewise.Layout, format string, commands ...string) []string {
 	return append(append(out, commands...), "}")
 }
 
-// parts are the clauses of BACKUP that a layout states.
+// rmanParts returns the clauses of BACKUP for a layout's options.
 func rmanParts(l filewise.Layout) (kind, clauses string) {
 	if v, _ := l.BackupOptions.Get("compress"); v == "basic" {
 		kind = " AS COMPRESSED BACKUPSET"

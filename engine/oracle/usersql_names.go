@@ -11,7 +11,7 @@ import (
 	"filewise/engine/internal/customsql"
 )
 
-// A build has no schema for itself: custom SQL works in the account's own, beside other
+// A build has no schema for itself: custom SQL works in the account's own, next to other
 // builds and whatever is there.
 
 // userNames are the names that a set-up gives, as the server folds them, with what they

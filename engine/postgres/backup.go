@@ -69,7 +69,7 @@ func (d *design) checkBackup() error {
 }
 
 // backuper makes backups of a build on a managed server, and restores them to a
-// second one beside it.
+// second one next to it.
 type backuper struct {
 	server   *managedServer
 	instance *instance
@@ -176,7 +176,7 @@ func (b *backuper) Restore(ctx context.Context) error {
 	return client.Classify(client.Failed("restore", err))
 }
 
-// restoredSuffix names the directories of a restored server beside the original's.
+// restoredSuffix names the directories of a restored server next to the original's.
 const restoredSuffix = ".restored"
 
 // beside makes the directories of a server beside another one's. It counts as a

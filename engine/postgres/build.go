@@ -21,9 +21,9 @@ type host interface {
 	// file system, the log.
 	files(context.Context, *build, []relation) ([]filewise.File, error)
 	// pathOf is where a relation lies that the server has in that tablespace and file, as
-	// Observe states.
+	// Observe reports it.
 	pathOf(space, file string) string
-	// logPath is where the WAL lies, as Observe states. If empty, it does not.
+	// logPath is where the WAL lies, as Observe reports it. If empty, unknown.
 	logPath() string
 	// sync brings what PostgreSQL has written to the storage if a checkpoint did
 	// not.

@@ -37,7 +37,7 @@ func (c catalogue) Names(ctx context.Context) ([]external.Name, error) {
 	return all, err
 }
 
-// found holds what the server states of an object.
+// found holds what the server reports about an object.
 type found struct {
 	external.Object
 	may   bool // the account may drop it

@@ -261,7 +261,7 @@ func TestOrdinaryUser(t *testing.T) {
 // nor shared memory.
 func TestInterruptedOpening(t *testing.T) {
 	need(t)
-	sharing, trying := makeTemplate, tried // no parallel test runs beside it
+	sharing, trying := makeTemplate, tried // no parallel test runs next to it
 	makeTemplate, tried = realTemplate, func(_ *managedServer, try func() ([]filewise.Fact, error)) ([]filewise.Fact, error) { return try() }
 	t.Cleanup(func() { makeTemplate, tried = sharing, trying })
 	segments := func() map[string]bool {

@@ -50,7 +50,7 @@ type design struct {
 	spaces   []space
 	data     []space // those that data lie on
 	temps    []tempPlace
-	index    *space // of indexes that lie apart. Nil means beside their tables
+	index    *space // of indexes that lie apart. Nil means next to their tables
 	tables   []table
 	newFrom  int64 // the first key of new data; 1 until it is known
 	warnings []filewise.Warning

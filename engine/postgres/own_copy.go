@@ -114,7 +114,7 @@ func (s *ownServer) copyTool(o *ownTool) *copyTool {
 	return &copyTool{o, &backuper{server: s.managed, instance: s.copy, build: &build{design: &d, link: s.copy.link}}}
 }
 
-// Dump makes a repository beside the copy, which the copy's server can reach, and moves it.
+// Dump makes a repository next to the copy, which the copy's server can reach, and moves it.
 func (c *copyTool) Dump(ctx context.Context, to string) error {
 	if _, err := c.backups.Backup(ctx); err != nil {
 		return err

@@ -115,7 +115,7 @@ func ownBackedUp(t *testing.T, f *usersServer) {
 
 	text, err := Engine{}.BackupScript(target, layout, program)
 	must(t, err)
-	must(t, again.Exec(deadline(t), "CREATE EXTENSION pg_stat_statements")) // as the script's head states
+	must(t, again.Exec(deadline(t), "CREATE EXTENSION pg_stat_statements")) // as the script's head asks
 	must(t, link.Exec(deadline(t), "DROP EVENT TRIGGER seen", "DROP PUBLICATION everything"))
 	to := filepath.Join(t.TempDir(), "backup")
 	for i, lines := range [][]string{text.Backup, text.Restore} {

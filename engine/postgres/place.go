@@ -28,7 +28,7 @@ func newSites(t filewise.Target, l filewise.Layout, build int) (sites, error) {
 	return s, nil
 }
 
-// homeOf is the volume that is kept for the log: the server's own files are beside it, so that
+// homeOf is the volume that is kept for the log: the server's own files are next to it, so that
 // data volumes hold nothing but the layout. If there is none, it is the first that is not for indexes.
 func homeOf(t filewise.Target, l filewise.Layout) int {
 	is := func(v filewise.Volume) bool { return v.Name == l.LogVolume }
@@ -56,7 +56,7 @@ func (s sites) walDir() string { return filepath.Join(s.dataDir(), logDir) }
 
 func (s sites) spaceDir(i int) string { return filepath.Join(s.dirs[i], "tablespace") }
 
-// logPath is the server's log, which lies beside what is reset.
+// logPath is the server's log, which lies next to what is reset.
 func (s sites) logPath() string { return filepath.Join(s.dirs[s.home], "server.log") }
 
 // managedDesign is a layout's design on a managed server.

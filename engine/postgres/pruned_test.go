@@ -10,7 +10,7 @@ import (
 )
 
 // Of rows that are found without an index, N partitions hold one Nth each, and the
-// report states it.
+// report contains it.
 func TestPruned(t *testing.T) {
 	target := filewise.Target{Engine: "postgres", Mode: filewise.Managed, Volumes: []filewise.Volume{{Name: "a", Dir: "/a"}}}
 	for _, c := range []struct {

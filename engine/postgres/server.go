@@ -200,7 +200,6 @@ func backsUp(ctx context.Context, in installed.Server, l filewise.Layout, p file
 	return in.Backups(p.Dumps())
 }
 
-// steps returns the steps of a trial on this server.
 func (i *instance) steps() (script.Steps, error) {
 	return i.design.managedSteps(i.install, i.sites, i.handles.Path)
 }

@@ -21,7 +21,6 @@ var sqlFiles embed.FS
 // sections are the SQL files by workload: a further workload is a further file.
 var sections = words.Folder(sqlFiles, nil, template.FuncMap{"ident": client.Ident, "literal": client.Literal, "signature": signature2})
 
-// words holds the words of workload orders.
 var words = orders.Words{
 	Types: map[string]string{"tiny": "integer", "small": "integer", "int": "integer", "amount": "integer", "limit": "integer", "big": "bigint",
 		"char": "varchar(%)", "text": "varchar(%)", "name": `varchar(%) COLLATE "C"`},

@@ -125,7 +125,7 @@ func (d *design) lay() {
 	}
 }
 
-// laid spreads a table as the layout states, or puts it whole where data file i lies.
+// laid spreads a table as the layout requires, or puts it whole where data file i lies.
 func (d *design) laid(t table, i int) table {
 	switch {
 	case d.layout.AddedLater != "":

@@ -133,7 +133,7 @@ func (d *design) phasesRoom() (rows, keys int64) {
 		return n * dmlRowRoom, n * keyBytes * 2
 	}
 	rows, keys = n*(d.program.Table().RowBytes+rowOverhead), n*fragKeyRoom
-	if d.program.BacksUp() { // the restored ones beside the originals
+	if d.program.BacksUp() { // the restored ones next to the originals
 		rows, keys = 2*rows, 2*keys
 	}
 	return rows, keys

@@ -45,7 +45,6 @@ func pagesOf(v string) (int, error) {
 	return n, nil
 }
 
-// pages returns the pages of one step.
 func (b *backuper) pages() int {
 	if v, ok := b.d.layout.BackupOptions.Get("pages"); ok {
 		if n, err := pagesOf(v); err == nil { // checked by newShape

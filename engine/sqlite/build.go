@@ -123,7 +123,7 @@ func createNew(path string) (*os.File, error) {
 	return fd, err
 }
 
-// removeDatabase removes a closed database with what SQLite keeps beside it.
+// removeDatabase removes a closed database with what SQLite keeps next to it.
 func removeDatabase(path string) error {
 	var errs []error
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {

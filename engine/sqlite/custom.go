@@ -76,11 +76,11 @@ func (w *worker) custom(rehearse bool) error {
 }
 
 // customWorker executes custom SQL: on the files that are the worker's, or on the one that
-// a parameter of the transaction states.
+// a parameter of the transaction names.
 type customWorker struct {
 	*worker
 	custom  customsql.Session
-	shardBy []int // of each type: the argument that states the file; −1: none does
+	shardBy []int // of each type: the argument that names the file; −1: none does
 }
 
 // custom prepares a statement.

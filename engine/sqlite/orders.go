@@ -28,7 +28,6 @@ func orderVars(p filewise.Program, db string) map[string]any {
 	return v
 }
 
-// churnVars returns the vars of a table that is created and dropped.
 func churnVars(number string) map[string]any {
 	return map[string]any{"Number": number, "Content": strings.Repeat("x", 1000)}
 }

@@ -19,7 +19,6 @@ const (
 
 var orderKinds = []string{kindNewOrder, kindPayment, kindOrderStatus, kindDelivery, kindStockLevel}
 
-// districts counts the districts of a warehouse.
 const districts = 10
 
 // orderTransaction is a transaction with its arguments, as package workload's

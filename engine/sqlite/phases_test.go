@@ -255,7 +255,7 @@ func TestBackupsApart(t *testing.T) {
 	}
 }
 
-// TestInstancesSideBySide: builds of one layout stand beside each other, and the
+// TestInstancesSideBySide: builds of one layout stand next to each other, and the
 // name of one that is gone is given again.
 func TestInstancesSideBySide(t *testing.T) {
 	dir := t.TempDir()

@@ -49,7 +49,6 @@ func (d *database) countsOf(path string) *fileCounts {
 	return d.fileCounts[path]
 }
 
-// probes returns the probes of a build.
 func (d *database) probes() []filewise.Probe {
 	return []filewise.Probe{filewise.ProbeOf(Name, d.work), filewise.ProbeOf(filewise.ProbeWaits, d.waits),
 		filewise.ProbeOf(filewise.ProbeFiles, d.fileRows), filewise.ProbeOf(filewise.ProbeCheckpoints, d.checkpoints)}

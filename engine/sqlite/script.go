@@ -96,7 +96,7 @@ func (s *shape) space() map[string]int64 {
 	for i, sh := range s.shards {
 		need[sh.volume.Name] += max(shares[i], sh.bytes) + s.walBytes()
 	}
-	if s.rebuilds() { // the loaded file stands beside the new ones until they are full
+	if s.rebuilds() { // the loaded file stands next to the new ones until they are full
 		sh := s.first.shards[0]
 		need[sh.volume.Name] += max(shares[0], sh.bytes) + s.first.walBytes()
 	}
@@ -104,7 +104,7 @@ func (s *shape) space() map[string]int64 {
 	return need
 }
 
-// backupSpace adds a backup, and what is restored from it beside the data. Of the
+// backupSpace adds a backup, and what is restored from it next to the data. Of the
 // tables' payload SQLite makes 1.28 times as many bytes, measured.
 func (s *shape) backupSpace(need map[string]int64, shares []int64) {
 	if !s.program.BacksUp() {

@@ -18,7 +18,7 @@ import (
 const (
 	pageBytes = 4096 // SQLite's default since 3.12.0
 	// maxChunk is the largest SQLITE_FCNTL_CHUNK_SIZE of whole pages: it is a C
-	// int (c3ref/c_fcntl_begin_atomic_write.html), and the chunk is what keeps
+	// int (c3ref/c_fcntl_begin_atomic_write.html), and the chunk keeps
 	// checkpoints from cutting a preallocated file.
 	maxChunk = (1<<31 - 1) / pageBytes * pageBytes
 	maxFiles = 1000

@@ -24,7 +24,6 @@ var (
 	shardsSQL = workloads.Apart("shards")
 )
 
-// words holds the words of workload orders.
 var words = orders.Words{
 	Types: map[string]string{"tiny": "INTEGER", "small": "INTEGER", "int": "INTEGER", "amount": "INTEGER", "limit": "INTEGER",
 		"big": "INTEGER", "char": "TEXT", "text": "TEXT", "name": "TEXT"},

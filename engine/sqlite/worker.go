@@ -137,7 +137,7 @@ func (w *worker) linked(at int) (*link, error) {
 	return l, err
 }
 
-// fileOfKey is the file of the operation's row, which its key states.
+// fileOfKey is the file of the operation's row, which follows from its key.
 func (w *worker) fileOfKey() int {
 	if len(w.args) == 0 || w.d.wholeTables() { // all tables are seen from the first file
 		return 0

@@ -298,7 +298,7 @@ func TestOldTLS(t *testing.T) {
 	}
 }
 
-// TestRemedies: what the server states of directories, model and full disks.
+// TestRemedies: the server's errors about directories, model and full disks.
 func TestRemedies(t *testing.T) {
 	l, err := newLogin(address(nil))
 	ok(t, err)

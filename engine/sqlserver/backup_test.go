@@ -232,7 +232,7 @@ func TestBackuper(t *testing.T) {
 }
 
 // TestForwardedPort: the server looks local and its files are not here. Nothing is written
-// that could not be removed, unless the user states that it may stay.
+// that could not be removed, unless the user allows it to stay.
 func TestForwardedPort(t *testing.T) {
 	lab, k := backupLab(t, false, nil)
 	if _, err := k.Backup(t.Context()); !errors.Is(err, filewise.ErrUnsupported) || !strings.Contains(filewise.RemedyOf(err), "keep-backups") {

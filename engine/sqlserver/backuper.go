@@ -283,7 +283,7 @@ func (k *backuper) size(ctx context.Context, t transfer) error {
 	return nil
 }
 
-// Restore restores the last backup under a new name, each file beside the one that
+// Restore restores the last backup under a new name, each file next to the one that
 // it is a copy of.
 func (k *backuper) Restore(ctx context.Context) error {
 	k.mu.Lock()

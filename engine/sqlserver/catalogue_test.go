@@ -122,7 +122,7 @@ func TestCatalogueTells(t *testing.T) {
 	}
 }
 
-// TestFileFiguresHaveTheirNames: what is read by name is of the column that the name states.
+// TestFileFiguresHaveTheirNames: what is read by name is of the column with that name.
 func TestFileFiguresHaveTheirNames(t *testing.T) {
 	named := regexp.MustCompile(`\b((?:num_of|io_stall)_\w+) AS (\w+)`)
 	n := 0

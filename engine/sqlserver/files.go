@@ -145,7 +145,7 @@ func (d *design) placeIndexes(dirs map[string]joiner, growth int64) error {
 	return nil
 }
 
-// logGrowth returns what --set states, or the article, or the usual.
+// logGrowth returns the value of --set, or the article's, or the usual.
 func (d *design) logGrowth() int64 {
 	if asPublished(d.program) && d.settings.logGrowth == usualGrow {
 		return leastFurther

@@ -56,11 +56,11 @@ func parser(t *testing.T) string {
 	return path
 }
 
-// refused holds what the parser states of a file that it cannot parse.
+// refused holds the parser's errors in a file that it cannot parse.
 var refused = regexp.MustCompile(`(?m)^maxdop: .*?(\d+)\.sql: could not be parsed.*$`)
 
 // parse gives every batch to the parser, one file each, and returns by the
-// batch's number what it states of those that it refuses. The parser's own
+// batch's number its errors for the ones that it refuses. The parser's own
 // --check is no use: it fails on layout as well.
 func parseAll(ctx context.Context, parser, version string, batches []string) (map[int]string, error) {
 	dir, err := os.MkdirTemp("", "fw-tsql")
@@ -86,7 +86,7 @@ func parseAll(ctx context.Context, parser, version string, batches []string) (ma
 	if (err != nil) != (len(wrong) > 0) {
 		return nil, fmt.Errorf("%w, with %d batches refused:\n%s", err, len(wrong), out)
 	}
-	// What it states nothing of it must have read: an unread file would pass.
+	// It must have read each file without an error: an unread file would pass.
 	for i, text := range batches {
 		after, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("%06d.sql", i)))
 		if err != nil {

@@ -226,7 +226,6 @@ func TestServersOwn(t *testing.T) {
 	}
 }
 
-// counters returns the counters of one probe.
 func counters(t *testing.T, db *filewise.Database, probe string) map[filewise.Counter]float64 {
 	t.Helper()
 	all := map[filewise.Counter]float64{}

@@ -123,7 +123,7 @@ func (m *migration) group(index bool) string {
 	return fmt.Sprintf("files_%d", m.wish.Run)
 }
 
-// place names the new files: on the volumes, or beside the database's first file.
+// place names the new files: on the volumes, or next to the database's first file.
 func (m *migration) place(first string) error {
 	l, volumes := m.wish.Layout, m.server.target.Volumes
 	at := m.server.at(m.Database, "")

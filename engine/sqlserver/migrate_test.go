@@ -170,7 +170,7 @@ func execute(t *testing.T, batches []string, place, files map[string]string) {
 }
 
 // TestMigrateElsewhere: without the Enterprise edition nothing is online, without volumes the
-// files lie beside the first one, and what no name is given of is refused.
+// files lie next to the first one, and what no name is given of is refused.
 func TestMigrateElsewhere(t *testing.T) {
 	m, err := migrate(t, applied(), func(l *lab, w *filewise.Wish) {
 		l.model.engine = editionStandard

@@ -626,7 +626,7 @@ func modelLook(a *asked, r *Reply) error {
 	return nil
 }
 
-// modelLock waits for a lock of a session's as long as the statement states.
+// modelLock waits for a lock of a session's for the time in the statement.
 func modelLock(a *asked, r *Reply) error {
 	patience, _ := strconv.Atoi(a.groups[1])
 	key := a.q.Session.Login.Database + "/" + a.groups[0]
@@ -769,7 +769,7 @@ func modelProcedure(a *asked, r *Reply) error {
 	return nil
 }
 
-// modelCall inserts rows as the procedure's text states, and commits as it states.
+// modelCall inserts rows as the procedure's text has it, and commits likewise.
 func modelCall(a *asked, r *Reply) error {
 	a.mu.Lock()
 	d := a.database()
@@ -900,7 +900,7 @@ func modelRestore(a *asked, r *Reply) error {
 // procedure holds what the model reads of a CREATE PROCEDURE.
 type procedure struct {
 	table       string
-	numbers     bool // it gives the row's number beside the key
+	numbers     bool // it gives the row's number next to the key
 	every       int64
 	x, y        *expression
 	id, from    *expression

@@ -69,7 +69,7 @@ func (f file) kind() string {
 	return "ROWS"
 }
 
-// compare makes one file of what the catalogue states of it.
+// compare makes one file of the catalogue's rows of it.
 func (b *build) compare(f file, r row) (filewise.File, error) {
 	if r == nil {
 		return filewise.File{}, fmt.Errorf("%w: the server does not know file %s", filewise.ErrLayout, f.Logical)

@@ -321,7 +321,6 @@ func ownDesign(t filewise.Target, l filewise.Layout, at place) (*design, transfe
 	return d, how, err
 }
 
-// ownVolumes returns the volumes that a backup lies on.
 func (d *design) ownVolumes() []filewise.Volume {
 	name, given := d.layout.BackupOptions.Get(filewise.OptionVolume)
 	switch {

@@ -119,7 +119,7 @@ func ownProgram(t *testing.T, proof bool) filewise.Program {
 }
 
 // TestOwnPart: filegroups are backed up by themselves, where the recovery model lets them, and the size of a backup is
-// by what msdb states of the last one.
+// by msdb's entry of the last one.
 func TestOwnPart(t *testing.T) {
 	o := newOwnLab(t, nil)
 	o.target.Part, o.lasted = []string{"PRIMARY"}, 25_200

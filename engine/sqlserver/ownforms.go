@@ -142,7 +142,6 @@ type parameter struct {
 	value int
 }
 
-// sizes returns the sizes that are given.
 func (f forms) sizes() []parameter {
 	return slices.DeleteFunc([]parameter{{"BufferCount", f.how.bufferCount}, {"MaxTransferSize", f.how.maxTransferSize},
 		{"BlockSize", f.how.blockSize}}, func(p parameter) bool { return p.value == 0 })

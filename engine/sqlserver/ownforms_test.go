@@ -10,7 +10,7 @@ import (
 	"filewise"
 )
 
-// formsOf are the files beside the script of a layout's backups, by suffix.
+// formsOf are the files next to the script of a layout's backups, by suffix.
 func formsOf(t *testing.T, target filewise.Target, l filewise.Layout) (map[string]string, string) {
 	t.Helper()
 	script, err := Engine{}.BackupScript(target, l, filewise.Program{})

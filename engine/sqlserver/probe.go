@@ -18,7 +18,6 @@ func (b *build) ask(ctx context.Context, section, what string) ([]row, error) {
 	return rows, nil
 }
 
-// probes returns the probes of a build.
 func (b *build) probes() []filewise.Probe {
 	memory := &memory{build: b}
 	return []filewise.Probe{newWaitProbe(b), filewise.ProbeOf(filewise.ProbeFiles, b.fileIO), filewise.ProbeOf(engineName, b.writing),
@@ -94,7 +93,7 @@ type memory struct {
 	sums [2]float64 // B·s and s
 }
 
-// read adds what the server states now for the time since the reading before.
+// read adds the server's current figures for the time since the reading before.
 func (p *memory) read(ctx context.Context) ([]filewise.Counter, error) {
 	machine, err := ask(ctx, p.build.inside, "machine", nil)
 	if err != nil {

@@ -162,7 +162,6 @@ func (l life) live(t *testing.T, lab *lab) error {
 	return err
 }
 
-// rehearse returns what a life states.
 func (l life) rehearse(t *testing.T) (all []said) {
 	lab := l.start(t)
 	answer, c := lab.model.fault, counter{of: map[string]int{}}
@@ -221,7 +220,7 @@ func refusing(lab *lab, s said, x enginetest.Refusal, dies bool) (over func()) {
 	}
 }
 
-// clean returns what clean does an hour later, with the same account, and what it states.
+// clean returns what clean does an hour later, with the same account, and its messages.
 func clean(t *testing.T, lab *lab) string {
 	lab.model.mu.Lock()
 	for name, d := range lab.model.databases {

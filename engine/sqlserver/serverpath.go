@@ -1,5 +1,5 @@
 // This file joins and checks paths of the machine that a SQL Server runs
-// on, by its operating system's rules and not by those of this one: Go's filepath
+// on, by its operating system's rules and not by this machine's: Go's filepath
 // would take "D:\data" for one file name on Linux.
 
 package sqlserver

@@ -30,7 +30,7 @@ func (b *build) Settle(ctx context.Context) error {
 }
 
 // Cool empties the buffer pool of the build's pages. Filewise's own sessions leave the database
-// for it, the keeper's too, and come back; so what is begun is ended, whatever the context states.
+// for it, the keeper's too, and come back; so what is begun is ended, whatever the context's state.
 func (b *build) Cool(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -25,7 +25,6 @@ var (
 	applySQL, ownSQL   = sections.Apart("apply"), sections.Apart("own")
 )
 
-// words holds the words of workload orders.
 var words = orders.Words{
 	Types: map[string]string{"tiny": "int", "small": "int", "int": "int", "amount": "bigint", "limit": "bigint", "big": "bigint",
 		"null": " NULL", "char": "char(%) COLLATE Latin1_General_BIN2", "text": "varchar(%) COLLATE Latin1_General_BIN2",
@@ -37,7 +36,7 @@ var words = orders.Words{
 // completed puts parts into a text. Where it has "-- guard", the statement stands
 // that lets a batch go on only with a database that is Filewise's; "-- others"
 // is the table of what Filewise has not made in a database: this one, or with
-// "there" that of .Name, with "model" model. What is older than the database came from model. "-- definition"
+// "there" the one named .Name, with "model" model. What is older than the database came from model. "-- definition"
 // is the sum of all definitions in this database.
 func completed() func(text string) string {
 	tables, keys, procedures, columns := namesMade()

@@ -43,7 +43,6 @@ func (d *design) steps() (script.Steps, error) {
 	return w.Steps()
 }
 
-// stepper adds the steps of a design.
 type stepper struct {
 	*script.Writer
 	d *design

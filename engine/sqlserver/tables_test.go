@@ -15,7 +15,7 @@ import (
 const modelNames = `(fw_(?:dml|loaded|sums|numbers)|warehouse|district|customer|history|new_order|orders|order_line|item|stock|frag\d)\b`
 
 // The tables of workloads that are loaded lie in SQLite, so that the checks' SQL is
-// really executed. What SQLite states otherwise is listed in dialect: an
+// really executed. What SQLite has otherwise is listed in dialect: an
 // approximation, which proves the checks' logic and nothing of SQL Server.
 var dialect = []struct {
 	from *regexp.Regexp

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 )
 
-// Login holds what a client states of itself (MS-TDS 2.2.6.4).
+// Login holds what a client sends about itself (MS-TDS 2.2.6.4).
 type Login struct {
 	Host, User, Password, Program, Server, Database string
 	Process                                         int
@@ -40,7 +40,7 @@ func parseLogin(body []byte) (Login, error) {
 	return l, r.err
 }
 
-// preloginReply states: version 16.0, no encryption, one instance, no MARS.
+// preloginReply announces version 16.0, no encryption, one instance, no MARS.
 func preloginReply() []byte {
 	options := []struct {
 		token byte

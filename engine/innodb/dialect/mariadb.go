@@ -47,7 +47,7 @@ var MariaDB = &Product{
 		Find: findMariaDB, Create: createMariaDB, BackupTool: findBackupTool, LeastMemory: 160 * MiB,
 		Checkpoint: checkpointMariaDB, CheckpointSQL: []string{flushAll},
 		Group: "mariadbd", Redo: "innodb_log_file_size",
-		// Before MariaDB 11 undo logs lie within the system tablespace unless told
+		// Before MariaDB 11 undo logs lie within the system tablespace unless set
 		// otherwise. There they would fill the layout's files by an amount that depends
 		// on how far purge lags behind, and the work could not be sized. They get files
 		// of their own; --set innodb_undo_tablespaces=0 puts them back.

@@ -103,7 +103,7 @@ var backupTool = server.Binary{
 	Package: "mariadb-backup",
 }
 
-// findBackupTool looks beside the server that the user named, then where it is
+// findBackupTool looks next to the server that the user named, then where it is
 // usually installed.
 func findBackupTool(bin string) (string, error) {
 	if bin != "" {

@@ -57,7 +57,7 @@ func (s Schema) checkTables(files int) error {
 }
 
 // ManyFiles describes what several partitions mean for the workload's tables, where
-// they mean more than the layout's name states. Nil means nothing.
+// they mean more than the layout's name shows. Nil means nothing.
 func (s Schema) ManyFiles(partitions int) []filewise.Warning {
 	switch n := len(s.Tables); {
 	case partitions < 2:
@@ -169,8 +169,8 @@ func (s Schema) sizes() workload.OrdersSizes {
 	return n
 }
 
-// WarnChurn states of kinds whose tables have files of their own what tables that
-// come and go have to do with the layout: nothing.
+// WarnChurn warns, for kinds whose tables have files of their own, that tables that
+// come and go have nothing to do with the layout.
 func (s Schema) WarnChurn() []filewise.Warning {
 	if !s.Program.Churns() {
 		return nil

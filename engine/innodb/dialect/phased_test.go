@@ -24,7 +24,6 @@ func TestPositional(t *testing.T) {
 	}
 }
 
-// programs returns the programs of the workloads of several phases.
 func programs(t *testing.T) map[string]filewise.Program {
 	t.Helper()
 	all := map[string]filewise.Program{}
@@ -99,7 +98,6 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// trialSteps returns the steps of a trial on a schema.
 func trialSteps(s Schema) (script.Steps, error) {
 	w := s.Writer("server")
 	s.WriteLoad(w, "server")

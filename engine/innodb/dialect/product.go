@@ -47,8 +47,8 @@ type Managed struct {
 	// Create describes how the server is run once to create a data directory with one
 	// account, root, that only the password opens.
 	Create func(in Install, password string) (Creation, error)
-	// Checkpoint writes every dirty page. It returns the time until the first write by the
-	// server began. CheckpointSQL is what a script shows for it.
+	// Checkpoint writes every dirty page. It returns the time until the server's
+	// first write. A script shows CheckpointSQL for it.
 	Checkpoint    func(context.Context, *sql.DB) (idle time.Duration, err error)
 	CheckpointSQL []string
 	// BackupTool looks for the product's own program for backups of its files, in the
@@ -128,7 +128,7 @@ type External struct {
 	// Directories: the directories of tables are limited by innodb_directories, and
 	// need the right FILE.
 	Directories bool
-	// SharedCommits states of a server without a binary log, where durability is full,
+	// SharedCommits explains for a server without a binary log, where durability is full,
 	// that commits within a call share one wait. If empty, they do not.
 	SharedCommits string
 }

@@ -22,10 +22,10 @@ type Schema struct {
 	// whose binary log may hold statements (binlog_format MIXED, STATEMENT).
 	Cut bool
 	// Signed has tables and procedures carry their definition's sum, on servers where others may
-	// put something beside them.
+	// put something next to them.
 	Signed bool
-	// Spots are the clauses that place tables which come and go, each taken in turn;
-	// empty: they lie where the server puts tables.
+	// Spots are the clauses that place tables which come and go, each taken in turn.
+	// If empty, they lie where the server puts tables.
 	Spots []string
 }
 

@@ -183,7 +183,6 @@ var sqlFiles embed.FS
 // sections are the SQL files by workload.
 var sections = words.Folder(sqlFiles, nil, template.FuncMap{"in": in, "literal": Literal, "pieces": pieces})
 
-// words holds the words of workload orders.
 var words = orders.Words{
 	Types: map[string]string{"tiny": "TINYINT", "small": "SMALLINT", "int": "INT", "amount": "INT", "limit": "BIGINT", "big": "BIGINT",
 		"char": "CHAR(%)", "text": "VARCHAR(%)", "name": "VARCHAR(%)"},

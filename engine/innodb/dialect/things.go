@@ -124,7 +124,6 @@ UNION ALL SELECT LOWER(CONSTRAINT_TYPE), CONSTRAINT_NAME, '', '' FROM informatio
 	return readIndexes(ctx, db, database, all, tables)
 }
 
-// readColumns adds the columns of tables.
 func readColumns(ctx context.Context, db Queryer, database string, all []Thing, tables map[string]int) error {
 	return Each(ctx, db, func(scan Scan) error {
 		var c column

@@ -12,7 +12,7 @@ import (
 	"filewise/engine/internal/server"
 )
 
-// Version holds what a server's binary states of itself.
+// Version holds what a server's binary reports about itself.
 type Version struct {
 	Text    string // "10.11.19-MariaDB-0+deb12u1"
 	Number  [3]int // 10, 11, 19

@@ -270,7 +270,7 @@ func (w *watcher) foreignKey(ctx context.Context, table string) (string, error) 
 	return w.foreign[table], w.unread
 }
 
-// checks notes which columns a CHECK names. MariaDB's JSON is a text of which one states that it is valid.
+// checks notes which columns a CHECK names. MariaDB's JSON is a text with a CHECK that it is valid.
 func (w *watcher) checks(ctx context.Context, t *filewise.TableFacts, kind string) error {
 	if kind != "BASE TABLE" {
 		return nil

@@ -64,7 +64,7 @@ var (
 
 var (
 	connectedTo = regexp.MustCompile(`^\S+@\S* (?:as \S+ )?on (\S+)? ?using`)
-	// inRoutine is of a statement within a function, which MariaDB logs beside the one that calls it.
+	// inRoutine is of a statement within a function, which MariaDB logs next to the one that calls it.
 	inRoutine = regexp.MustCompile(`\bNAME_CONST\('`)
 	// executes is SQL's own EXECUTE, behind which the server writes a further line, with the statement and its values.
 	executes    = regexp.MustCompile(`(?i)^\s*EXECUTE\s`)
@@ -207,7 +207,7 @@ func (l *log) slowHead(line string) {
 func (l *log) command(what, text string) {
 	switch what {
 	case "Connect":
-		l.left() // the server has started anew
+		l.left() // the server has started again
 		l.databases[l.session] = ""
 		if m := connectedTo.FindStringSubmatch(text); m != nil {
 			l.databases[l.session] = m[1]

@@ -62,7 +62,7 @@ func (w *watcher) exists(ctx context.Context, s filewise.Shape) error {
 	return nil
 }
 
-// prepared reports what a query names and is not there; what else is wrong with it, it states of a query and not of the statement.
+// prepared reports what a query names and is not there; what else is wrong with it, it reports for a query and not for the statement.
 func (w *watcher) prepared(ctx context.Context, query string) error {
 	st, err := w.in.PrepareContext(ctx, query)
 	if n, _ := dialect.Number(err); slices.Contains(missing, n) {

@@ -66,7 +66,7 @@ func testCatalogue(t *testing.T, b bench) {
 	}
 }
 
-// explained returns what the server states of how it reads for a question, without what it takes without opening tables.
+// explained returns what the server reports on how it reads for a question, without what it takes without opening tables.
 func explained(b bench, question string) (hows string, err error) {
 	rows, err := b.Root.Query("EXPLAIN " + question)
 	if err != nil {

@@ -69,7 +69,7 @@ func netConn(conn driver.Conn) *net.Conn {
 	return reflect.NewAt(field.Type(), field.Addr().UnsafePointer()).Interface().(*net.Conn)
 }
 
-// ended returns why a guard has ended a connection of the driver's, which states only that it is invalid.
+// ended returns why a guard has ended a connection of the driver's, whose own error shows only that it is invalid.
 func ended(conn driver.Conn) error {
 	inner := netConn(conn)
 	if inner == nil {

@@ -14,7 +14,6 @@ import (
 	"filewise/lab/workload"
 )
 
-// find returns the finding of a check.
 func find(t *testing.T, all []filewise.Finding, check string) filewise.Finding {
 	t.Helper()
 	for _, f := range all {

@@ -31,7 +31,7 @@ SELECT CONSTRAINT_NAME, CONSTRAINT_SCHEMA, TABLE_NAME, UNIQUE_CONSTRAINT_SCHEMA,
   FROM information_schema.REFERENTIAL_CONSTRAINTS`
 )
 
-// foreignKeys returns the keys of the server; on MariaDB without the right PROCESS only those of the databases' tables. With an error
+// foreignKeys returns the server's foreign keys; on MariaDB without the right PROCESS only the databases' own. With an error
 // come the keys that were read.
 func (s *server) foreignKeys(ctx context.Context, databases ...string) (all []foreignKey, err error) {
 	ask := func(question string, args ...any) error {

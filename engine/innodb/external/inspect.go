@@ -287,7 +287,7 @@ func (i *inspection) under(prefix string) (all map[string]float64) {
 }
 
 // ofPath reads a list such as “ibdata1:12M;ibdata2:50M:autoextend:max:500M”; if
-// the file can be seen here, its size is that of the file.
+// the file can be seen here, the size is the file's.
 func (i *inspection) ofPath(name string, use filewise.FileUse, home, list string, step int64) filewise.FileGroup {
 	g := filewise.FileGroup{Name: name, Use: use, Fill: filewise.FillOrder, System: use != filewise.UseData}
 	if list == "" {

@@ -63,7 +63,7 @@ func (i *inspection) events(ctx context.Context) error {
 	return i.statusWaits(ctx)
 }
 
-// statusWaits returns the waits that InnoDB adds up itself.
+// statusWaits adds the waits that InnoDB adds up itself.
 func (i *inspection) statusWaits(ctx context.Context) error {
 	all, err := dialect.ReadStatusWaits(ctx, i.server.db)
 	for _, w := range all {

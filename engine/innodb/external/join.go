@@ -68,7 +68,7 @@ func (s *server) made(database string) bool {
 // has died, and on this host.
 
 // sessionsOfDead are the connections in a database, and the one that has its name, of this
-// account and from where this connection comes: those of its maker, who has died here.
+// account and from where this connection comes: its maker's, who has died here.
 const sessionsOfDead = "SELECT p.ID FROM information_schema.PROCESSLIST p JOIN information_schema.PROCESSLIST me " +
 	"ON me.ID = CONNECTION_ID() AND me.USER = p.USER AND TRIM(TRAILING SUBSTRING_INDEX(me.HOST, ':', -1) FROM me.HOST) = " +
 	"TRIM(TRAILING SUBSTRING_INDEX(p.HOST, ':', -1) FROM p.HOST) WHERE p.DB = ? OR p.ID = IS_USED_LOCK(?)"

@@ -44,7 +44,7 @@ type claim struct {
 	conn    *sql.Conn
 	id      int64 // the server's number of the connection
 	name    string
-	ticket  string // a second lock, which states of what host the first is. If empty, none is taken
+	ticket  string // a second lock, which names the host of the first. If empty, none is taken
 }
 
 func (s *server) claim(name string) *claim {

@@ -151,7 +151,7 @@ func (m *migration) step(t userTable, sql []string) filewise.MigrationStep {
 			"and the other script takes them back from its step of that table on"}
 }
 
-// readTables are the user's, but no sequences, which MariaDB lists beside them, with the bytes from the statistics.
+// readTables are the user's, but no sequences, which MariaDB lists next to them, with the bytes from the statistics.
 const readTables = `
 SELECT TABLE_NAME, TABLE_TYPE, COALESCE(ENGINE, ''), COALESCE(CREATE_OPTIONS, ''), COALESCE(DATA_LENGTH, 0) + COALESCE(INDEX_LENGTH, 0)
   FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED') ORDER BY 5 DESC, 1`

@@ -84,7 +84,7 @@ func (b *build) plain(path string) string {
 // and not in a volume that lies below it.
 func (b *build) inDefault(rest string) bool { return strings.HasPrefix(rest, b.name+"/") }
 
-// tables are the files by what the catalogue of tables states, for accounts without
+// tables are the files from the catalogue of tables, for accounts without
 // the right PROCESS: that a table or partition has a file of its own follows
 // from innodb_file_per_table, and its path from InnoDB's rule, not from looking.
 func (b *build) tables(ctx context.Context, link dialect.Link) (map[string]filewise.File, error) {

@@ -18,7 +18,7 @@ import (
 	"filewise/host/machine"
 )
 
-// codeFile and routineFile are the files beside mydumper's that have triggers and events, and routines, which
+// codeFile and routineFile are the files next to mydumper's that have triggers and events, and routines, which
 // views call and so come first, as the server's own program writes them: with their SQL modes, character sets
 // and time zones, which mydumper leaves out.
 const codeFile, routineFile = "code", "routines"
@@ -107,7 +107,7 @@ func (s *ownServer) unread(ctx context.Context) (all []string) {
 	}
 	for _, view := range slices.Sorted(maps.Keys(comments)) {
 		why := comments[view]
-		if why == "VIEW" { // so states MariaDB of one whose definer is gone, too
+		if why == "VIEW" { // MariaDB reports this of one whose definer is gone, too
 			err := s.prepares(ctx, "SELECT 1 FROM "+dialect.Ident(s.target.Database)+"."+dialect.Ident(view))
 			if err == nil {
 				continue

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// dieAt creates what a build creates up to a step, states its name, and waits.
+// dieAt creates what a build creates up to a step, prints its name, and waits.
 func dieAt(at string) error {
 	parts := strings.SplitN(at, " ", 3)
 	p := products()[0]

@@ -40,8 +40,8 @@ type server struct {
 
 	builds builds.Open[*build]
 
-	// mine is the account whose sessions are not others': those of programs that it is
-	// given to. Empty means only this process's are not.
+	// mine is the account whose sessions are not others', as it is given to Filewise's programs.
+	// If empty, only this process's sessions are not others'.
 	mine string
 }
 
@@ -159,7 +159,7 @@ func (s *server) readSettings(ctx context.Context) (err error) {
 	return ctx.Err()
 }
 
-// quoteAccount quotes what CURRENT_USER() states; hosts hold no “@”.
+// quoteAccount quotes the result of CURRENT_USER(); hosts hold no “@”.
 func quoteAccount(account string) string {
 	at := strings.LastIndexByte(account, '@')
 	if at < 0 {

@@ -13,7 +13,7 @@ import (
 	"filewise/engine/innodb/dialect"
 )
 
-// A backup lies beside the build that it is of, on the volumes of its own
+// A backup lies next to the build that it is of, on the volumes of its own
 // placement.
 const backupSuffix = ".backup"
 

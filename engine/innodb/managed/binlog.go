@@ -17,7 +17,7 @@ import (
 // With durability full the managed server writes a binary log, as a server that
 // replicates does, and syncs it at each commit: each transaction is prepared and
 // committed in order with the others, and waits for both logs. Why a product needs
-// that, its FullNote states.
+// that, its FullNote explains.
 const (
 	binlogName = "fw-bin"
 	// binlogBytes is the size at which a next file of the log is begun.

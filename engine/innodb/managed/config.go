@@ -213,7 +213,7 @@ func (i *instance) Touched() { i.settled.Store(false) }
 func (d *design) checkLimits() error {
 	_, hard, known := openfiles.Limits()
 	need := uint64(len(d.Files) + d.Program.Connections() + 200) // 200: system tables, logs, sockets
-	if known && hard < need {                                    // what is not known, the server states itself
+	if known && hard < need {                                    // what is not known, the server reports itself
 		return filewise.Errorf(filewise.CodePreflight, "raise it (ulimit -Hn, or LimitNOFILE of the service), or use fewer files",
 			"%s and %d connections need %d open files, but the hard limit "+
 				"is %d", filewise.FilesName(len(d.Files)), d.Program.Connections(), need, hard)

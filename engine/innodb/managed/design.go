@@ -134,7 +134,7 @@ func (d *design) isSystem() bool {
 	return d.Layout.Kind == filewise.KindSystem || d.Layout.Kind == ""
 }
 
-// home is the directory of what belongs to no file of the layout. It is beside the log, so that
+// home is the directory of what belongs to no file of the layout. It is next to the log, so that
 // volumes of the data hold no dictionary, undo logs or doublewrite files.
 func (d *design) home() string { return d.log.dir }
 

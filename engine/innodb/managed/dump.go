@@ -22,7 +22,7 @@ var mydumper, myloader = dialect.Mydumper, dialect.Myloader
 const mostJobs = 64
 
 // checkDump refuses dumps that mydumper cannot make of the layout, or that cannot be
-// restored beside the original.
+// restored next to the original.
 func (d *design) checkDump() error {
 	for _, program := range []server.Binary{mydumper, myloader} {
 		if _, err := program.Find(""); err != nil {

@@ -25,7 +25,7 @@ func dump(t *testing.T) filewise.Workload {
 	return w
 }
 
-// dumpLayout is of data on one volume, dumped beside it in pieces by three jobs.
+// dumpLayout is of data on one volume, dumped next to it in pieces by three jobs.
 func dumpLayout() filewise.Layout {
 	l := phaseLayout(filewise.KindPartitions, 2, 16<<20)
 	l.Backup, l.LogVolume = filewise.Spread{Files: 3, Placement: filewise.PlaceApart}, "v3"

@@ -10,9 +10,9 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// unknownSetting finds what a server states of an option that it does not have or
+// unknownSetting finds a server's message on an option that it does not have or
 // cannot take: "unknown variable 'x=1'", "unknown option '--x'",
-// "Error while setting value 'y' to 'x'". For what it states otherwise, see blame.
+// "Error while setting value 'y' to 'x'". For other messages, see blame.
 var unknownSetting = regexp.MustCompile(`(?i)unknown (?:variable|option) '-*([\w-]+)|` +
 	`setting value '[^']*' to '([\w-]+)'|(?:option|variable) '([\w-]+)'?`)
 

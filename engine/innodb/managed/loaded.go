@@ -36,7 +36,7 @@ func (d *design) sizeFor(need float64) int64 {
 }
 
 // loadedSlack keeps the last file from growing: by so much the rows may take more
-// than the model states.
+// than the model predicts.
 const loadedSlack = 0.03
 
 // warnLoaded compares the program's rows with the files of the system
@@ -138,7 +138,7 @@ func (d *design) loadPool() int64 {
 // is loaded is only used after a clean shutdown.
 func (d *design) loadArguments() []string {
 	args := []string{"--innodb-buffer-pool-size=" + strconv.FormatInt(d.loadPool(), 10), "--innodb-flush-log-at-trx-commit=0"}
-	if d.Program.Restored() { // of any size, where the redo log is for what the layout's size states
+	if d.Program.Restored() { // of any size, where the redo log is for the layout's size
 		args = append(args, "--"+strings.ReplaceAll(d.Product.Managed.Redo, "_", "-")+"="+strconv.Itoa(loadRedo))
 	}
 	if d.binlog() {
@@ -206,7 +206,7 @@ func setting(t filewise.Target, name string) (string, bool) {
 // is smaller than the model's error it aims beyond: files that are not reached
 // would be worse than a last one that grows, and either is warned about.
 const (
-	fillError  = 0.10 // of the size: how much less rows may take than the model states
+	fillError  = 0.10 // of the size: how much less rows may take than the model predicts
 	mostBeyond = 0.04 // of the size: less than the growth that is warned about
 	fillHigh   = 1.20 // beyond this the last file outgrows the others, and it is reported
 )

@@ -19,7 +19,7 @@ import (
 )
 
 // Reset brings rows and files back, again and again, and reports where its time
-// went. The time of a cp of the same files is logged beside it.
+// went. The time of a cp of the same files is logged next to it.
 func testReset(t *testing.T, sub subject) {
 	sub.Need(t)
 	ctx := deadline(t)

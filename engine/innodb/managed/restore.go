@@ -71,7 +71,7 @@ func (d *design) holds(all map[string]definition) error {
 func (d *design) holdsTable(t filewise.CustomTable, all map[string]definition) error {
 	def := all[t.Name]
 	switch {
-	case def.engine != "InnoDB" && def.engine != "": // of which --compatible=ansi states nothing
+	case def.engine != "InnoDB" && def.engine != "": // of which --compatible=ansi says nothing
 		return dumpfile.Refuse("table %s is of engine %s, whose files the layout does not place", t.Name, def.engine)
 	case def.divided:
 		return dumpfile.Refuse("table %s is divided into partitions already", t.Name)
@@ -177,7 +177,7 @@ func (i *instance) restoreDump(ctx context.Context) error {
 type restorer struct {
 	design   *design
 	conn     *sql.Conn
-	database string                // that the dump uses. If empty, it states none
+	database string                // that the dump uses. If empty, it names none
 	binary   bool                  // mydumper has definitions read as bytes, which names of foreign keys do not survive
 	tables   map[string]definition // those with generated columns
 	late     []late
@@ -191,7 +191,7 @@ type late struct {
 }
 
 var (
-	// makes begin what may be made later than the dump states.
+	// makes begin what may be made later than in the dump.
 	makes  = regexp.MustCompile("^(?:/\\*!50001 )?CREATE (?:TABLE |(?s:.*?)\\bVIEW )`")
 	uses   = regexp.MustCompile("^USE `((?:[^`]|``)*)`$")
 	alters = regexp.MustCompile("^(?:ALTER DATABASE|CREATE DATABASE(?: /\\*!\\d+ IF NOT EXISTS ?\\*/)?) `((?:[^`]|``)*)`")

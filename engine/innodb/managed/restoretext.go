@@ -49,7 +49,7 @@ func openDump(path string) (io.ReadCloser, error) {
 	return &files{left: slices.Concat(of[0], of[1], of[len(endings)-1], of[2], of[3], of[4])}, nil
 }
 
-// openScript opens a script, unless its head states that another program has written it.
+// openScript opens a script, unless its head shows that another program has written it.
 func openScript(path string) (io.ReadCloser, error) {
 	f, err := dumpfile.Open(path)
 	if err != nil {

@@ -38,7 +38,6 @@ func (e Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program)
 // onServer is where SQL is executed.
 const onServer = "server"
 
-// steps returns the steps of a trial.
 func (d *design) steps(in dialect.Install) (script.Steps, error) {
 	managed := d.Product.Managed
 	creation, err := managed.Create(in, "")
@@ -78,7 +77,6 @@ func (d *design) steps(in dialect.Install) (script.Steps, error) {
 	return w.Steps()
 }
 
-// start adds the start of the server.
 func (d *design) start(w *script.Writer, stage string, in dialect.Install, bootstrap bool, more ...string) {
 	args, err := d.arguments(in, bootstrap)
 	w.AddAll(stage, script.Shell, []string{script.Quoted(slices.Concat([]string{in.Binary}, args, more))}, err)

@@ -102,7 +102,7 @@ func (d *design) noun() string {
 }
 
 // Restore restores the backup. The rows of a dump are restored when their last
-// transaction is committed, as durably as the layout's durability states; files, when the
+// transaction is committed, as durably as the layout's durability requires; files, when the
 // server that they were copied to answers.
 func (b *tool) Restore(ctx context.Context) (err error) {
 	d := b.instance.design

@@ -158,7 +158,7 @@ func (s *shaper) closing(open int) int {
 	return len(s.tokens)
 }
 
-// items returns the items of a list.
+// items counts the items of a list.
 func (s *shaper) items(from, to int) int {
 	n, depth := 1, 0
 	for _, t := range s.tokens[from:min(to, len(s.tokens))] {

@@ -6,7 +6,7 @@ import (
 	"filewise"
 )
 
-// use states of each value what it is for.
+// use sets the purpose of each value.
 func (s *shaper) use() {
 	setting := false
 	for i := range s.tokens {

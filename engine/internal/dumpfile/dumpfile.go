@@ -65,7 +65,7 @@ func Step(custom *filewise.CustomSQL) string {
 	return "-- restores " + strings.ReplaceAll(custom.From, "\n", " ") + ", the tables where the layout says"
 }
 
-// Failed states of which dump an error is, and by which programs one is made. What a layout
+// Failed names the dump of an error, and by which programs one is made. What a layout
 // cannot hold is reported as it is.
 func Failed(path, programs string, err error) error {
 	if err == nil || errors.Is(err, filewise.ErrUnsupported) || filewise.CodeOf(err) == filewise.CodeUsage {

@@ -9,7 +9,7 @@ import (
 // Name is a name on a server, of one of the engine's kinds: "database".
 type Name struct{ Kind, Name string }
 
-// Object holds what stands under a name that only Filewise gives, as the server states it
+// Object holds what stands under a name that only Filewise gives, as the server reports it
 // at this moment.
 type Object struct {
 	Name

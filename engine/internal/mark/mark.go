@@ -49,7 +49,7 @@ func IsName(name string) bool {
 // PlanName stands in plans for the name that a build will get.
 const PlanName = Prefix + "xxxxxxxxxxxxxxxxxx"
 
-// Sum is the checksum of what a definition states, for objects that carry it.
+// Sum is the checksum of a definition's content, for objects that carry it.
 func Sum(definition ...string) string { return sum(strings.Join(definition, "\x00")) }
 
 func sum(text string) string {

@@ -17,7 +17,7 @@
 //
 //	err := b.steps.At(filewise.StageBuild).On("server").Run(ctx, b.exec)
 //
-// What only the server knows, such as the last key before files are added, is a value of
+// What only the server has, such as the last key before files are added, is a value of
 // the design: plans render it with a stand-in, and the build writes its steps again.
 package script
 

@@ -25,7 +25,7 @@ func MakeDirs(dirs ...string) error {
 }
 
 // RemoveDirs removes the directories of a build whose server has ended, their
-// snapshots, and what is beside them with one of the suffixes.
+// snapshots, and what is next to them with one of the suffixes.
 func RemoveDirs(dirs []string, suffixes ...string) error {
 	all := dirs[:len(dirs):len(dirs)]
 	for _, dir := range dirs {

@@ -10,7 +10,7 @@ import (
 // Settings holds what facts say of a managed server's.
 type Settings struct {
 	Telling []string          // the names of those that decide what is measured
-	Values  map[string]string // what the server states; what this release does not have is absent
+	Values  map[string]string // what the server reports; what this release does not have is absent
 	Scaled  []filewise.Fact   // those that follow a layout's size, in words
 	User    map[string]string // the user's own, by the names given
 	// Canonical is a name as the server has it.

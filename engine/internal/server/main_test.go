@@ -8,7 +8,7 @@ import (
 )
 
 // parentOf in the environment makes the test binary a parent that starts a
-// process, states its PID, and waits to be killed.
+// process, prints its PID, and waits to be killed.
 const parentOf = "TEST_FILEWISE_PARENT_OF"
 
 func TestMain(m *testing.M) {

@@ -8,7 +8,7 @@ import (
 	"filewise"
 )
 
-// snapshotSuffix names the copy of a server's directory, beside it on its volume.
+// snapshotSuffix names the copy of a server's directory, next to it on its volume.
 const snapshotSuffix = ".snapshot"
 
 // Resetter keeps a copy of a cleanly shut-down server. It implements

@@ -6,7 +6,7 @@ import (
 	"filewise"
 )
 
-// Values are stored as the vendor's reference states: as in published dumps.
+// Values are stored as in the vendor's reference and as in published dumps.
 func TestStored(t *testing.T) {
 	for digits, want := range map[string]string{"80": "0", "C102": "1", "C202": "100", "C20B": "1000", "C3020304": "10203", "C0330B": "0.501",
 		"BF0B": "0.001", "C102330B": "1.501", "3E6466": "-1", "3D5B66": "-1000", "": "", "XX": ""} {

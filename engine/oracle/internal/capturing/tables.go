@@ -108,7 +108,7 @@ func (t *table) column(name string) *column {
 	return nil
 }
 
-// columnOf is a column with its type as a set-up states it; without: that does not.
+// columnOf is a column with its type as a set-up writes it; without: a set-up cannot.
 func columnOf(r []any) column {
 	kind, length, chars := text(r[1]), int64(real(r[2])), int64(real(r[3]))
 	c := column{length: chars, scale: -1}

@@ -117,7 +117,7 @@ func (w *watcher) Sessions(ctx context.Context) (active, connected int, err erro
 	return active, connected, err
 }
 
-// Shape has the server parse a statement with its values taken out: it states of what types
+// Shape has the server parse a statement with its values taken out: it reports of what types
 // these are.
 func (w *watcher) Shape(ctx context.Context, statement string, constants []string) (filewise.Shape, error) {
 	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)

@@ -99,7 +99,7 @@ const Oldest = 130000
 
 var versionLine = regexp.MustCompile(`\(PostgreSQL\) ((\d+)(?:\.(\d+))?\S*)`)
 
-// release notes which it is, of what a program states.
+// release notes which it is, from a program's output.
 func (in *Server) release(m []string) {
 	in.Version = m[1]
 	major, _ := strconv.Atoi(m[2]) // digits

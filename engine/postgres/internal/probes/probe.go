@@ -16,9 +16,9 @@ type Server struct {
 	Version int          // server_version_num
 	Sees    bool         // the account may see what the server's own processes wait for
 	// PathOf is where a relation lies that the server has in that tablespace and file, as
-	// Observe states. Empty means unknown.
+	// Observe reports it. Empty means unknown.
 	PathOf func(space, file string) string
-	// LogPath is where the WAL lies, as Observe states. If empty, it does not.
+	// LogPath is where the WAL lies, as Observe reports it. If empty, unknown.
 	LogPath string
 }
 

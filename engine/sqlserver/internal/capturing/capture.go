@@ -131,7 +131,7 @@ func (w *Watcher) Sessions(ctx context.Context) (active, connected int, err erro
 	return int(rows[0].Int("active")), int(rows[0].Int("connected")), nil
 }
 
-// Shape has the server describe a statement with its values taken out: it states of what types these are.
+// Shape has the server describe a statement with its values taken out: it reports of what types these are.
 func (w *Watcher) Shape(ctx context.Context, statement string, _ []string) (filewise.Shape, error) {
 	s, err := w.Rules.Shape(statement, w.Database, func(table string) (names []string, err error) {
 		id, err := w.find(ctx, table)

@@ -32,7 +32,6 @@ func first(rows []result.Row) result.Row {
 	return rows[0]
 }
 
-// page counts the bytes of a page.
 const page = 8192
 
 // usual is the schema that a name without one means.
