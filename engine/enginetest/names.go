@@ -116,7 +116,7 @@ func named(t *testing.T, s Subject, name string) *bench {
 // flat is a name within one directory.
 func flat(name string) string { return strings.ReplaceAll(name, "/", "") }
 
-// sorted asks of each hostile name whether Script refuses it.
+// sorted checks for each hostile name whether Script refuses it.
 func (b *bench) sorted() (borne, not []string) {
 	b.t.Helper()
 	for _, name := range append(hostile[:len(hostile):len(hostile)], harmless) {

@@ -52,7 +52,7 @@ func NeedsDocumented(t testing.TB, page, engine string, needs []filewise.Need) {
 	}
 }
 
-// Without are rights but for one.
+// Without are rights except for one.
 func Without(rights []string, right string) []string {
 	return slices.DeleteFunc(slices.Clone(rights), func(r string) bool { return r == right })
 }

@@ -222,7 +222,7 @@ func (e *Engine) truth(l filewise.Layout, build int) (own, first float64) {
 	return own, own * noise * e.disturbed(l)
 }
 
-// begin asks for the disturbance of a new turn.
+// begin draws the disturbance of a new turn.
 func (d *database) begin() {
 	turn := d.e.config.Turn
 	if turn == nil {

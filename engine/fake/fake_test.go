@@ -175,7 +175,7 @@ func BenchmarkDo(b *testing.B) {
 	}
 }
 
-// Every build and every reset asks what the machine does to it, once and in order.
+// Every build and every reset reads what the machine does to it, once and in order.
 func TestDisturbed(t *testing.T) {
 	var asked []string
 	e := New(Config{Disturb: func(l filewise.Layout) float64 {

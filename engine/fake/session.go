@@ -81,11 +81,11 @@ func (s *session) Close() error {
 	return s.d.e.call(context.Background(), "disconnect", s.d.l.Name)
 }
 
-// Epoch is when virtual time begins.
+// Epoch marks when virtual time begins.
 var Epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Clock is virtual time: it moves only when someone sleeps or works. It is
-// safe for concurrent use. Sleeping moves it for everybody, as in a program of
+// safe for concurrent use. Sleeping moves it for all, as in a program of
 // one thread: do not sleep on it while work runs.
 type Clock struct {
 	since  atomic.Int64

@@ -69,7 +69,7 @@ func (e Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, e
 	return e.host(t).Open(ctx, t)
 }
 
-// FillWork is the work in payload bytes that fills the files of a layout. 0: the
+// FillWork is the work in payload bytes that fills the files of a layout. If 0, the
 // layout needs no such thing, its files fill evenly.
 func (e Engine) FillWork(t filewise.Target, l filewise.Layout, p filewise.Program) (int64, error) {
 	if t.Mode == filewise.External { // files of tables and partitions

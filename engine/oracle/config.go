@@ -16,7 +16,7 @@ import (
 	"filewise"
 )
 
-// program is how Filewise's sessions are called in v$session.
+// program describes how Filewise's sessions are called in v$session.
 const program = "filewise"
 
 // configOf is the driver's configuration of an address. Errors have CodeUsage and

@@ -96,7 +96,7 @@ func (b *build) compare(ctx context.Context, user client) error {
 	return b.server.first.compare(sums)
 }
 
-// sumsOf asks for rows and the sum of their hashes, by table.
+// sumsOf reads the rows and the sum of their hashes, by table.
 func sumsOf(ctx context.Context, user client) (map[string]string, error) {
 	found, err := rows(ctx, user, 3, "copy-columns", nil)
 	if err != nil {

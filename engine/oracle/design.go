@@ -25,7 +25,7 @@ type design struct {
 	warnings []filewise.Warning
 }
 
-// usualBlock is the block size if the server has not been asked.
+// usualBlock is the block size if the server has not reported one.
 const usualBlock = 8 * kib
 
 // maxRow is the longest payload: if MAX_STRING_SIZE is STANDARD no text has more than 4,000

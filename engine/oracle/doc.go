@@ -21,8 +21,8 @@
 //   - Tablespaces carry no comment of their own, and CREATE TABLESPACE can be given
 //     none; so between it and the mark there are two moments at which a killed run
 //     leaves something unmarked: a tablespace without any segment, and one with
-//     nothing but the marker table, empty and in the account's schema. Exactly these
-//     two count as unmarked leftovers; and one that is offline with nothing but what a
+//     nothing except the marker table, empty and in the account's schema. Exactly these
+//     two count as unmarked leftovers; and one that is offline with nothing except what a
 //     dropped table leaves, for its drop was interrupted.
 //   - Before a drop the tablespace is taken offline, as the vendor advises; from
 //     then on no one can create anything in it. Only then are its segments listed

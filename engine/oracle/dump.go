@@ -10,7 +10,7 @@ import (
 	"filewise"
 )
 
-// dumpForm is how --from names a dump. Without the file, Filewise has the schema exported there.
+// dumpForm describes how --from names a dump. Without the file, Filewise has the schema exported there.
 const dumpForm = "datapump:DIRECTORY/FILE.dmp?schema=SCHEMA"
 
 // dump is a schema in a dump: of several files, their name has %U in it.
@@ -23,7 +23,7 @@ var form = regexp.MustCompile(`^datapump:([A-Za-z][A-Za-z0-9_$#]{0,127})(?:/([A-
 	`\?schema=([^"'\x00-\x1f\x7f]{1,128})$`)
 
 // parseDump reads the value of --from. Names of directories and schemas have no quotes: they are as
-// the server folds them, but for a schema with small letters between large ones, which is as it is.
+// the server folds them, except for a schema with small letters between large ones, which is as it is.
 func parseDump(from string) (dump, error) {
 	m := form.FindStringSubmatch(from)
 	if m == nil {

@@ -124,7 +124,7 @@ func (p *parser) check(t *testing.T, sql string) answer {
 	return a
 }
 
-// ask asks the process.
+// ask sends the process a text.
 func (p *parser) ask(t *testing.T, question []byte) []byte {
 	t.Helper()
 	if p.out == nil {

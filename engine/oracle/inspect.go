@@ -62,7 +62,7 @@ func (i *inspection) remedy(_ string, err error) string {
 	return grants(i.account, filewise.Each(strings.Fields(i.views), func(name string) view { return view{Name: name} }))
 }
 
-// rows asks a section of inspect.sql; views need a right.
+// rows runs a section of inspect.sql; views need a right.
 func (i *inspection) rows(ctx context.Context, columns int, views, section string) ([][]any, error) {
 	i.views = views
 	return rowsOf(ctx, i.client, inspectSQL, columns, section, nil)

@@ -14,7 +14,7 @@ import (
 	"filewise/own/capture"
 )
 
-// strict is a server that grants exactly some rights, and notes which are taken. nil: all.
+// strict is a server that grants exactly some rights, and notes which are taken. Nil means all.
 type strict struct {
 	client
 	known   enginetest.Catalogue

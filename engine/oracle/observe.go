@@ -117,7 +117,7 @@ const freePatience = time.Second
 
 var errSlow = errors.New("DBA_FREE_SPACE takes too long")
 
-// freeBlocks are the free blocks of a tablespace by file; a full file is absent. nil: the account may not look, or a
+// freeBlocks are the free blocks of a tablespace by file; a full file is absent. If nil, the account may not look, or a
 // look took longer than freePatience; then no other is taken.
 func (s *server) freeBlocks(ctx context.Context, c client, name string) (map[int64]int64, error) {
 	if s.missing["DBA_FREE_SPACE"] || s.slowFree.Load() {

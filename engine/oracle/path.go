@@ -8,7 +8,7 @@ import (
 	"filewise"
 )
 
-// placeKind is how a volume names a place on the server.
+// placeKind describes how a volume names a place on the server.
 type placeKind int
 
 const (

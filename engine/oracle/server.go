@@ -71,7 +71,7 @@ func open(ctx context.Context, t filewise.Target) (*server, error) {
 	return s, nil
 }
 
-// learn asks who and what the server is.
+// learn reads the server's identity and the account's.
 func (s *server) learn(ctx context.Context, c client) (err error) {
 	if s.about, err = learn(ctx, c); err != nil {
 		return err
@@ -190,7 +190,7 @@ func releaseOf(version string) (r [2]int, err error) {
 	return r, nil
 }
 
-// missingRights asks for every privilege and view that the account does not have.
+// missingRights lists every privilege and view that the account does not have.
 func missingRights(ctx context.Context, c client) (map[string]bool, error) {
 	missing := map[string]bool{}
 	for _, p := range privileges {

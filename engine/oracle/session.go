@@ -97,7 +97,7 @@ func (s *connection) join() {
 	}
 }
 
-// identify asks which of the server's sessions this is.
+// identify reads which of the server's sessions this is.
 func (s *connection) identify(ctx context.Context) error {
 	r, err := row(ctx, s.held, 3, "this-session")
 	if err != nil {

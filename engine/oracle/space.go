@@ -152,7 +152,7 @@ func (d *design) inData() []segment {
 	return append(all, segment{false, 1})
 }
 
-// predict is how the work fills the data files.
+// predict returns how the work fills the data files.
 func (d *design) predict(files []datafile) filling {
 	room := make([]int64, len(files))
 	for i, f := range files {

@@ -62,7 +62,7 @@ func (o userNames) Creates(kind string) bool {
 	return kind == "SEQUENCE" && o.identity || slices.ContainsFunc(o.Programs, func(p [2]string) bool { return p[0] == kind })
 }
 
-// Plain are how Oracle writes SQL.
+// Plain returns how Oracle writes SQL.
 func (userNames) Plain() customsql.Rules {
 	return customsql.Rules{Numbered: ":", Each: true, Upper: true}
 }
@@ -201,7 +201,7 @@ func (o userNames) place(tokens []customsql.Token, words []customsql.Word) []cus
 	return tokens
 }
 
-// columnsEnd is where the attributes of a table's segment begin: behind its columns, or
+// columnsEnd returns where the attributes of a table's segment begin: behind its columns, or
 // what it is organized as; before its partitions and AS SELECT.
 func columnsEnd(tokens []customsql.Token) int {
 	depth, end := 0, 0
@@ -226,7 +226,7 @@ func columnsEnd(tokens []customsql.Token) int {
 	return end
 }
 
-// codeEnd is where the last code of a text ends: before a comment that would swallow what
+// codeEnd returns where the last code of a text ends: before a comment that would swallow what
 // is added.
 func codeEnd(tokens []customsql.Token) int {
 	end := len(tokens)
@@ -244,8 +244,8 @@ func userCode(tokens []customsql.Token, i int) int {
 	return i
 }
 
-// keyEnd is where the index of a key that begins at a place is reported; using shows that the
-// user gives it. 0: no key begins there, or its index is there already.
+// keyEnd returns where the index of a key that begins at a place is reported; using shows that the
+// user gives it. If 0, no key begins there, or its index is there already.
 func (o userNames) keyEnd(tokens []customsql.Token, i int) (end int, using bool) {
 	is := func(i int, words ...string) bool { return i < len(tokens) && tokens[i].Is(words...) }
 	next := func(i int) int { return userCode(tokens, i) }

@@ -121,7 +121,7 @@ func (i *instance) furnish(spaces map[string]int) error {
 	return nil
 }
 
-// placeOf is where a file of a backup goes. Empty means nowhere.
+// placeOf returns where a file of a backup goes. Empty means nowhere.
 func (i *instance) placeOf(name string, spaces map[string]int) (string, error) {
 	if !filepath.IsLocal(name) {
 		return "", fmt.Errorf("the backup holds %q, which lies outside", name)

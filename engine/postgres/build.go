@@ -20,10 +20,10 @@ type host interface {
 	// files completes relations by what only the host has: paths, the sizes of the
 	// file system, the log.
 	files(context.Context, *build, []relation) ([]filewise.File, error)
-	// pathOf is where a relation lies that the server has in that tablespace and file, as
+	// pathOf returns where a relation lies that the server has in that tablespace and file, as
 	// Observe reports it.
 	pathOf(space, file string) string
-	// logPath is where the WAL lies, as Observe reports it. If empty, unknown.
+	// logPath returns where the WAL lies, as Observe reports it. If empty, unknown.
 	logPath() string
 	// sync brings what PostgreSQL has written to the storage if a checkpoint did
 	// not.

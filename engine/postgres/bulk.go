@@ -12,7 +12,7 @@ import (
 	"filewise/engine/postgres/internal/client"
 )
 
-// createLoaded makes the table by which a batch is known to be loaded, in a schema
+// createLoaded makes the table that marks a batch as loaded, in a schema
 // of its own: it is no file of the layout.
 var createLoaded = []string{
 	"CREATE SCHEMA filewise",

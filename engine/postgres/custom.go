@@ -11,7 +11,7 @@ import (
 	"filewise/engine/postgres/internal/client"
 )
 
-// customRules are how PostgreSQL writes SQL.
+// customRules describes how PostgreSQL writes SQL.
 var customRules = customsql.Rules{Dollar: true, Numbered: "$"}
 
 // custom reports whether the workload brings custom SQL.

@@ -241,7 +241,7 @@ func (d *design) place() error {
 	return nil
 }
 
-// spaceOf is where data file i lies.
+// spaceOf returns where data file i lies.
 func (d *design) spaceOf(i int) space {
 	if d.layout.Data.Placement == filewise.PlaceRoundRobin {
 		return d.data[i%len(d.data)]

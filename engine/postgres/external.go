@@ -339,7 +339,7 @@ func (s *externalServer) files(_ context.Context, _ *build, relations []relation
 	return all, nil
 }
 
-// pathOf is where a relation lies on the server, if the account can see it.
+// pathOf returns where a relation lies on the server, if the account can see it.
 func (s *externalServer) pathOf(_, file string) string {
 	if s.about.dataDir == "" {
 		return file

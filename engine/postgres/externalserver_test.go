@@ -142,7 +142,7 @@ func (f *usersServer) do(statements ...string) {
 	must(f.t, f.admin.Exec(context.Background(), statements...))
 }
 
-// address is how the account comes in.
+// address returns how the account comes in.
 func (f *usersServer) address() *filewise.Address {
 	a := &filewise.Address{Scheme: "postgres", Host: "localhost", Port: f.port, User: "filewise_account", Path: "postgres", Password: password,
 		Options: map[string]string{"sslmode": "verify-full", "sslrootcert": f.ca}}

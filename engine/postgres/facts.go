@@ -24,7 +24,7 @@ var telling = []string{
 	"synchronous_standby_names", "jit", "track_io_timing", "track_wal_io_timing", "max_parallel_workers_per_gather",
 }
 
-// settingsOf asks the server for its effective settings. What this release does
+// settingsOf reads the server's effective settings. What this release does
 // not have, or does not report this account, is absent.
 func settingsOf(ctx context.Context, l *client.Link, names ...string) (map[string]string, error) {
 	rows, err := l.Rows(ctx, "SELECT name::text, current_setting(name, true) FROM pg_settings WHERE name = ANY(string_to_array($1, ','))",

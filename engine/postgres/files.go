@@ -37,7 +37,7 @@ func (i *instance) files(_ context.Context, b *build, relations []relation) ([]f
 	return append(all, wal), nil
 }
 
-// pathOf is where a relation lies, as Filewise sees it. The server names the files of
+// pathOf returns where a relation lies, as Filewise sees it. The server names the files of
 // a tablespace by its number: pg_tblspc/NUMBER/VERSION/DATABASE/FILE.
 func (i *instance) pathOf(space, file string) string {
 	if rest, ok := strings.CutPrefix(file, "pg_tblspc/"); ok {

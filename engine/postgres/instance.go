@@ -16,7 +16,7 @@ import (
 	"filewise/engine/postgres/internal/installed"
 )
 
-// socketName is how PostgreSQL calls the socket of port 5432.
+// socketName describes how PostgreSQL calls the socket of port 5432.
 const socketName = ".s.PGSQL.5432"
 
 // instance is one managed server on its own files.
@@ -119,7 +119,7 @@ func (i *instance) remove() error {
 	return server.RemoveDirs(i.sites.dirs)
 }
 
-// config is how to connect: through the socket in the data directory.
+// config returns how to connect: through the socket in the data directory.
 func (i *instance) config() *pgx.ConnConfig {
 	config, err := client.Parse("host=/ user=" + installed.Superuser + " database=" + client.Maintenance)
 	if err != nil {
@@ -132,7 +132,7 @@ func (i *instance) config() *pgx.ConnConfig {
 	return config
 }
 
-// spec is how the server is started now.
+// spec returns how the server is started now.
 func (i *instance) spec() (server.Spec, error) {
 	// All processes of an earlier one are gone.
 	for _, left := range []string{"postmaster.pid", socketName, socketName + ".lock"} {

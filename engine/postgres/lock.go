@@ -19,7 +19,7 @@ import (
 
 // PostgreSQL's advisory locks hold within one database. So that two runs on one
 // server meet from whichever database, each announces itself by the name of a
-// session, which everybody sees in pg_stat_activity, and they queue as in Lamport's
+// session, which everyone sees in pg_stat_activity, and they queue as in Lamport's
 // bakery (“A New Solution of Dijkstra's Concurrent Programming Problem”, 1974): who
 // draws a number announces it first, and who has drawn waits for those who draw. The
 // lowest number has the lock, of equal ones the lowest process. It ends with the

@@ -100,7 +100,7 @@ func (d *design) named() map[string]table {
 	return all
 }
 
-// homes are where tables that come and go lie, one after the other: as the data
+// homes returns where tables that come and go lie, one after the other: as the data
 // files do.
 func (d *design) homes() []string {
 	var all []string

@@ -62,7 +62,7 @@ func (i *instance) archiveSettings() string {
 	return fmt.Sprintf("archive_mode = 'on'\narchive_command = '%s'\n", strings.ReplaceAll(command, "'", "''"))
 }
 
-// repository is where pgBackRest keeps the backups of a build: one directory.
+// repository returns where pgBackRest keeps the backups of a build: one directory.
 func (i *instance) repository() string {
 	return filepath.Join(i.sites.dirs[i.design.backupVolume()], backupDir)
 }

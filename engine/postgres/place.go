@@ -29,7 +29,7 @@ func newSites(t filewise.Target, l filewise.Layout, build int) (sites, error) {
 }
 
 // homeOf is the volume that is kept for the log: the server's own files are next to it, so that
-// data volumes hold nothing but the layout. If there is none, it is the first that is not for indexes.
+// data volumes hold nothing except the layout. If there is none, it is the first that is not for indexes.
 func homeOf(t filewise.Target, l filewise.Layout) int {
 	is := func(v filewise.Volume) bool { return v.Name == l.LogVolume }
 	if l.LogVolume == "" {

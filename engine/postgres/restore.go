@@ -22,7 +22,7 @@ func (Engine) CheckDump(ctx context.Context, t filewise.Target, layouts []filewi
 	return dump.Check(ctx, in, layouts, p.Custom)
 }
 
-// ServerBin asks the server which it is.
+// ServerBin reads the server's release, which decides it.
 func (Engine) ServerBin(ctx context.Context, t filewise.Target) (string, error) {
 	l, err := client.Open(*t.Address, inspection.ReadingSettings())
 	if err != nil {

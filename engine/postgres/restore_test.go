@@ -76,7 +76,7 @@ Zeilen)" VALUES (1, '(')`,
 	`SELECT lo_from_bytea(4711, '\xdeadbeef')`, `CREATE EXTENSION IF NOT EXISTS plpgsql`,
 }
 
-// longTable has a name as long as PostgreSQL's are, but for three bytes.
+// longTable has a name as long as PostgreSQL's are, except for three bytes.
 const longTable = `Zeilen "日本語" %s; -- lang lang lang lang lang lang lang`
 
 // restored: a dump fills a managed server's layouts; all that was in it is there, in

@@ -27,7 +27,7 @@ type managedServer struct {
 }
 
 // openManaged finds PostgreSQL and tries it: a small server with the user's
-// settings is created, started, asked for its effective settings, and ended. What
+// settings is created, started, read for its effective settings, and ended. What
 // would fail later fails here.
 func openManaged(ctx context.Context, t filewise.Target) (_ filewise.Server, err error) {
 	if _, _, err := managedDesign(t, trialLayout, trialStart, 0, builds.First); err != nil {

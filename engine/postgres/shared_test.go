@@ -20,7 +20,7 @@ var shared struct {
 	facts     map[string][]filewise.Fact
 }
 
-// realTemplate is how a target is opened outside of tests.
+// realTemplate describes how a target is opened outside of tests.
 var realTemplate = makeTemplate
 
 // share has targets that do not watch their processes share them.

@@ -140,7 +140,7 @@ func (d *design) phasesRoom() (rows, keys int64) {
 }
 
 // finish returns what comes after the load: indexes, statistics, and marks on all rows
-// that they are visible to everybody, so that no trial has to make these.
+// that they are visible to everyone, so that no trial has to make these.
 // It is table by table.
 func (d *design) finish() ([][]string, error) {
 	var all [][]string

@@ -54,7 +54,7 @@ func (b *backuper) pages() int {
 	return backupPages
 }
 
-// target is where the backup, or the restored copy, of file i lies.
+// target returns where the backup, or the restored copy, of file i lies.
 func (b *backuper) target(i int, suffix string) (filewise.Volume, string) {
 	l := b.d.layout
 	v := l.BackupVolumeOf(i, b.d.target.Volumes)
@@ -205,7 +205,7 @@ func (b *backuper) Verify(ctx context.Context) error {
 	})
 }
 
-// samePages reports whether two database files have the same pages but for what SQLite counts
+// samePages reports whether two database files have the same pages except for what SQLite counts
 // up in the header of a copy: changes, the schema's and the version that made them. Beyond
 // its pages a file may hold room that it was given beforehand.
 func samePages(ctx context.Context, one, other string) (bool, error) {
@@ -251,7 +251,7 @@ func samePages(ctx context.Context, one, other string) (bool, error) {
 	return true, nil
 }
 
-// sameSums asks SQLite whether the restored file is sound, and compares the workload's sums.
+// sameSums has SQLite check whether the restored file is sound, and compares the workload's sums.
 func (b *backuper) sameSums(ctx context.Context, sh shard, f *file) (err error) {
 	restored, err := open(sh.path + restoredSuffix)
 	if err != nil {

@@ -154,7 +154,7 @@ func explain(err error) error {
 	switch {
 	case ok && c.Primary == sqlitedriver.Full:
 		return fmt.Errorf("%w: %w", filewise.ErrSpace, err)
-	case ok && c.Errno != 0: // by which faults of the host are known
+	case ok && c.Errno != 0: // which shows faults of the host
 		return fmt.Errorf("%w: %w", err, c.Errno)
 	}
 	return err

@@ -13,7 +13,7 @@ import (
 	"filewise/internal/sqlitedriver"
 )
 
-// customRules are how SQLite writes SQL.
+// customRules describes how SQLite writes SQL.
 var customRules = customsql.Rules{Brackets: true}
 
 // listSetup lists the statements that make the tables of custom SQL in file i: each file
@@ -36,7 +36,7 @@ func customTables(p filewise.Program) []string {
 	return names
 }
 
-// queryCustom asks a query of custom SQL in every file.
+// queryCustom runs a query of custom SQL in every file.
 func (d *database) queryCustom(ctx context.Context, section string) ([][]any, error) {
 	q, err := customRules.Query(d.program.Custom, section)
 	if err != nil {
@@ -80,7 +80,7 @@ func (w *worker) custom(rehearse bool) error {
 type customWorker struct {
 	*worker
 	custom  customsql.Session
-	shardBy []int // of each type: the argument that names the file; −1: none does
+	shardBy []int // of each type: the argument that names the file. −1 means none does
 }
 
 // custom prepares a statement.

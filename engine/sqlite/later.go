@@ -142,7 +142,7 @@ func (s *shape) rebuildStatements(i int) ([]string, error) {
 	return all, nil
 }
 
-// keyStep is how far apart the keys of two rows are that go to different files. A
+// keyStep returns how far apart the keys of two rows are that go to different files. A
 // connection with a table and sequential keys of its own rotates by transaction.
 func (s *shape) keyStep() int {
 	if s.perConnection && !s.program.Table().RandomKeys {

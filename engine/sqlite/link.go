@@ -168,7 +168,7 @@ func (c *conn) attach(file, name string) error {
 	return nil
 }
 
-// attachOthers attaches all files but the first, with which they share names.
+// attachOthers attaches all files except the first, with which they share names.
 func (s *shape) attachOthers(c *conn) error {
 	for i, sh := range s.shards[1:] {
 		if err := c.attach(sh.path, attachedName(i+1)); err != nil {

@@ -122,7 +122,7 @@ func (s *shape) backupSpace(need map[string]int64, shares []int64) {
 	}
 }
 
-// buildSteps are how file i comes into being. Build executes them, and does what the
+// buildSteps returns how file i comes into being. Build executes them, and does what the
 // notes say.
 func (s *shape) buildSteps(i int) (script.Steps, error) {
 	l := s.lister(filewise.StageBuild, i)

@@ -255,7 +255,7 @@ const keepRemedy = "run Filewise on the server's host, as an account that may re
 	"is run as administrator; or --volume b=SHARE, a share that the server and this account write to); or let the files stay there, one set " +
 	"a layout: the server tells their size and the time (--set keep-backups=on); backups to NUL leave none (--discard)"
 
-// size asks for the size of the backup, which its files share equally: the server
+// size reads the size of the backup, which its files share equally: the server
 // writes them in turns.
 func (k *backuper) size(ctx context.Context, t transfer) error {
 	s := k.server

@@ -9,7 +9,7 @@ import (
 	"filewise/engine/sqlserver/internal/capturing"
 )
 
-// Watch opens a database of the user's, and only asks.
+// Watch opens a database of the user's, and only reads.
 func (e Engine) Watch(ctx context.Context, t filewise.Target, database string) (filewise.Watcher, error) {
 	opened, err := e.Open(ctx, t)
 	if err != nil {

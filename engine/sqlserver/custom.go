@@ -11,7 +11,7 @@ import (
 	"filewise/engine/internal/mark"
 )
 
-// customRules are how T-SQL is written.
+// customRules describes how T-SQL is written.
 var customRules = customsql.Rules{Transact: true, Numbered: "@p", Guard: guardCustom, Adapt: terminated}
 
 // terminated ends a statement by a semicolon, which MERGE needs.
@@ -53,7 +53,7 @@ func forCustom(name, text string) bool {
 	return err == nil && m.Custom
 }
 
-// queryCustom asks a query of custom SQL.
+// queryCustom runs a query of custom SQL.
 func (d *design) queryCustom(section string) ([]string, error) {
 	x, err := customRules.Query(d.program.Custom, section)
 	return []string{x.Marked()}, err
@@ -138,7 +138,7 @@ func (s *connection) named(ctx context.Context, place, text string) error {
 	return nil
 }
 
-// declared declares parameters as the driver does, but for the length of texts.
+// declared declares parameters as the driver does, except for the length of texts.
 func declared(args []any) string {
 	var all []string
 	for i, v := range args {

@@ -68,7 +68,7 @@ func (t *modelTables) prepare(text string) error {
 	return nil
 }
 
-// onlyCompiled is how a session is instructed to execute nothing.
+// onlyCompiled describes how a session is instructed to execute nothing.
 var onlyCompiled = regexp.MustCompile(`^SET (NOEXEC|SHOWPLAN_XML) (ON|OFF)$`)
 
 // customModel has a model keep the tables of customWork in SQLite, and compile without

@@ -64,7 +64,7 @@ var classes = external.Classes{
 	filewise.ClassConnection: {596, 6005, 6104, 10928, 10929, 40501, 17188, 17830, 17809},
 }
 
-// fullDisk is how the operating system's error of a full volume is quoted: of Windows and Linux.
+// fullDisk describes how the operating system's error of a full volume is quoted: of Windows and Linux.
 var fullDisk = regexp.MustCompile(`(?i)\b(112|28) ?\(|not enough space|no space left`)
 
 // numbers are all errors that the server sent with one answer, first to last: the

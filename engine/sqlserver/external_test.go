@@ -178,7 +178,7 @@ func TestChangedDefinition(t *testing.T) {
 	}
 }
 
-// TestOldRelease: what the oldest release does not have is not asked of it.
+// TestOldRelease: what the oldest release does not have is not read from it.
 func TestOldRelease(t *testing.T) {
 	for release, version := range map[string]string{"2016": "13.0.5026.0", "2022": "16.0.4085.2"} {
 		var asked atomic.Int32

@@ -20,7 +20,7 @@ type file struct {
 // server.
 type place struct {
 	name, mark string
-	system     serverOS // empty: not known yet
+	system     serverOS // Empty means not known yet
 	data, log  joiner   // the server's own default places
 }
 

@@ -12,7 +12,7 @@ const (
 	splitFill   = 0.69 // of pages that are split by rows in between
 )
 
-// fillGroup is how SQL Server hands out extents: in turns, from each file in proportion to
+// fillGroup describes how SQL Server hands out extents: in turns, from each file in proportion to
 // its free space; only when all are full does one grow, or all of them.
 type fillGroup struct {
 	free    []int64 // extents by file

@@ -41,12 +41,12 @@ func (v version) String() string {
 	return "version " + strconv.Itoa(v.major)
 }
 
-// atLeast compares a build: what came with a service pack is known by it.
+// atLeast compares a build: it shows what came with a service pack.
 func (v version) atLeast(major, build int) bool {
 	return v.major > major || v.major == major && v.build >= build
 }
 
-// allocation is how sessions that take pages share the pages that report which are free ("tempdb database", performance
+// allocation describes how sessions that take pages share the maps of free pages ("tempdb database", performance
 // improvements; every database has them).
 func (v version) allocation() string {
 	switch {

@@ -52,7 +52,7 @@ func (i *inspection) remedy(_ string, err error) string {
 	return ""
 }
 
-// rows asks a section of inspect.sql.
+// rows runs a section of inspect.sql.
 func (i *inspection) rows(ctx context.Context, section string, vars map[string]any) ([]row, error) {
 	text, err := inspectSQL.Statement(section, vars)
 	if err != nil {

@@ -584,7 +584,7 @@ func modelAlter(a *asked, r *Reply) error {
 	return nil
 }
 
-// notOnline is how the server refuses SET ONLINE to one who merely owns the database.
+// notOnline returns how the server refuses SET ONLINE to one who merely owns the database.
 func notOnline(r *Reply, name string) {
 	r.Error(5011, 14, "User does not have permission to alter database '"+name+"', the database does not exist, or the database is not in a "+
 		"state that allows access checks.").Error(5069, 16, "ALTER DATABASE statement failed.")

@@ -87,7 +87,7 @@ func (s *ownServer) ask(ctx context.Context, section string, vars map[string]any
 	return s.askOf(ctx, s.in, s.target.Database, section, vars)
 }
 
-// askOf asks within a database of the user's, or a copy of it.
+// askOf queries within a database of the user's, or a copy of it.
 func (s *externalServer) askOf(ctx context.Context, on *sql.DB, database, section string, vars map[string]any) ([]row, error) {
 	rows, err := askOf(ctx, on, ownSQL, section, vars)
 	if err == nil && len(rows) == 0 && section != "own-columns" {
@@ -177,7 +177,7 @@ func (s *ownServer) Build(_ context.Context, l filewise.Layout, p filewise.Progr
 	return &filewise.Database{Observer: b, Settler: b, Dropper: b, Backup: b, Probes: s.probes()}, nil
 }
 
-// besideData is where a file of the proof goes: to the server's default place of its kind.
+// besideData returns where a file of the proof goes: to the server's default place of its kind.
 func (s *ownServer) besideData(_ string, log bool) joiner {
 	if log {
 		return s.identity.log

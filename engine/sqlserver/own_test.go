@@ -147,7 +147,7 @@ func TestOwnPart(t *testing.T) {
 }
 
 // TestOwnBackup: their database is backed up to stripes on all volumes, restored to a marked name and
-// compared, but for what was written to in the meantime; a difference is found, and nothing is left.
+// compared, except for what was written to in the meantime; a difference is found, and nothing is left.
 func TestOwnBackup(t *testing.T) {
 	o := newOwnLab(t, nil)
 	s := o.open(t)

@@ -43,7 +43,7 @@ func (p patient) Driver() driver.Driver { return &mssql.Driver{} }
 type timedDialer struct {
 	net.Dialer
 	within time.Duration
-	// readable allows a login that everybody on the way can read.
+	// readable allows a login that everyone on the way can read.
 	readable bool
 
 	mu   sync.Mutex

@@ -198,7 +198,7 @@ func refusing(lab *lab, s said, x enginetest.Refusal, dies bool) (over func()) {
 		all := c.statements(q.SQL)
 		at := slices.IndexFunc(all, func(other said) bool {
 			return other.kind == s.kind && other.nth >= s.nth && (!ended || x.Always && refused) &&
-				(s.kind != "SELECT" || q.Session.Login.Database != "master") // where everybody may look
+				(s.kind != "SELECT" || q.Session.Login.Database != "master") // where everyone may look
 		})
 		if at < 0 {
 			return answer(ctx, q, r)

@@ -67,7 +67,7 @@ func onlyKeeps(given map[string]string, why string) error {
 	return nil
 }
 
-// restoredTo is where a file of the backup goes.
+// restoredTo returns where a file of the backup goes.
 func (d *design) restoredTo(_ string, log bool) joiner {
 	if log {
 		return d.logDir
@@ -189,7 +189,7 @@ func (b *build) spread(ctx context.Context) error {
 	return err
 }
 
-// groupOf is where an index goes.
+// groupOf returns where an index goes.
 func (d *design) groupOf(x moving.Index) string {
 	if x.ID > 1 && d.layout.Indexes == filewise.IndexesApart {
 		return indexGroup

@@ -34,7 +34,7 @@ var forbidden = []*regexp.Regexp{
 // named are the statements that change or drop a database, with its name.
 var named = regexp.MustCompile(`(?i)\b(?:ALTER|DROP|CREATE|RESTORE)\s+DATABASE\s+(\[(?:[^\]]|\]\])*\]|\S+)`)
 
-// cooled is how a build goes offline: with no one in it, and back at once.
+// cooled describes how a build goes offline: with no one in it, and back at once.
 var cooled = regexp.MustCompile(`ALTER DATABASE (\S+) SET OFFLINE WITH NO_WAIT;\n` +
 	`(?:SET @away = SYSUTCDATETIME\(\);\n)?ALTER DATABASE \S+ SET ONLINE;`)
 

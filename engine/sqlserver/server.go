@@ -40,7 +40,7 @@ const controls = 3
 // the keeper's, and the connections of checks and looks.
 const insides = 4
 
-// Open connects and asks; nothing is changed.
+// Open connects and reads; nothing is changed.
 func (Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
 	if t.Database != "" {
 		return openOwn(ctx, t)

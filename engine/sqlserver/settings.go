@@ -60,7 +60,7 @@ var settable = []struct {
 }
 
 // readSettings reads --set; an unknown one is refused: on an external server
-// nothing but the build's database is ever set.
+// nothing except the build's database is ever set.
 func readSettings(given map[string]string) (settings, error) {
 	s := settings{logGrowth: usualGrow}
 	var known []string

@@ -55,7 +55,7 @@ func signIn(c *msdsn.Config, a filewise.Address) error {
 	return nil
 }
 
-// ticketCache is where kinit puts the user's tickets.
+// ticketCache returns where kinit puts the user's tickets.
 func ticketCache() string {
 	usual := filepath.Join(os.TempDir(), fmt.Sprintf("krb5cc_%d", os.Getuid()))
 	return strings.TrimPrefix(cmp.Or(os.Getenv("KRB5CCNAME"), usual), "FILE:")

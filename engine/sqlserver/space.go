@@ -98,7 +98,7 @@ func (d *design) defaultVolume() string {
 	return ""
 }
 
-// room is the free bytes of a mount point; of one that is known as a drive only, another
+// room is the free bytes of a mount point; of one that is only a drive, another
 // may lie below.
 type room struct {
 	free  int64

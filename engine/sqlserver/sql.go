@@ -124,7 +124,7 @@ func (d *design) file(section string) *sqlfile.File {
 	return sections[d.program.SQL()]
 }
 
-// ofDatabase is how a statement begins whose batch looks first at what it is about.
+// ofDatabase describes how a statement begins whose batch looks first at what it is about.
 var ofDatabase = regexp.MustCompile(`(?m)^\s*(CREATE|ALTER|DROP|RESTORE|BACKUP) DATABASE `)
 
 // short is a statement's first telling line, for messages.

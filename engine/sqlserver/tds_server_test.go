@@ -94,7 +94,7 @@ func Start(h Handler) (*Server, error) {
 	return s, nil
 }
 
-// Port is where it listens.
+// Port returns where it listens.
 func (s *Server) Port() int { return s.listener.Addr().(*net.TCPAddr).Port }
 
 // Received are all statements that clients have sent, in order.

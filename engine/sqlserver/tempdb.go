@@ -16,7 +16,7 @@ import (
 const asItIs = "tempdb is measured as it is: plan --sql prints the change for its owner, and compare judges the run before " +
 	"against that after"
 
-// tempdb is how the server's temporary database lies, of the files with rows.
+// tempdb describes how the server's temporary database lies, of the files with rows.
 type tempdb struct {
 	files []tempFile
 	cpus  int64
@@ -30,7 +30,7 @@ type tempFile struct {
 	steps         string // in words
 }
 
-// readTempdb asks for the files of tempdb, which every login may see.
+// readTempdb reads the files of tempdb, which every login may see.
 func (s *externalServer) readTempdb(ctx context.Context) (t tempdb, err error) {
 	rows, err := askAll(ctx, s.control, "tempdb", nil)
 	if err != nil {
@@ -85,7 +85,7 @@ func (t tempdb) wanted() (files int, bytes int64) {
 	return files, bytes
 }
 
-// change returns what the owner would execute; Filewise never does. None: tempdb lies as it
+// change returns what the owner would execute; Filewise never does. If none, tempdb lies as it
 // should.
 func (t tempdb) change(v version) []string {
 	files, bytes := t.wanted()

@@ -19,7 +19,7 @@ var (
 		"row_id", "worker", "last", "cycles", "total", "n"}
 )
 
-// tableLoaded is the table by which a batch is known to be loaded.
+// tableLoaded is the table that marks a batch as loaded.
 const tableLoaded = "fw_loaded"
 
 // namesMade are tables, their keys, procedures and columns, each as a list of

@@ -164,7 +164,7 @@ func (b *Bulk) logging(ctx context.Context, conn *sql.Conn, on bool) error {
 	return err
 }
 
-// takesInfile asks once whether the server takes the client's files.
+// takesInfile checks once whether the server takes the client's files.
 func (b *Bulk) takesInfile(ctx context.Context, conn *sql.Conn) (bool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

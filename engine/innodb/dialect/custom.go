@@ -14,7 +14,7 @@ import (
 	"filewise/engine/internal/customsql"
 )
 
-// CustomRules are how both servers write SQL.
+// CustomRules describes how both servers write SQL.
 var CustomRules = customsql.Rules{Backslash: true, Hash: true, Qualified: true}
 
 // customTables are the tables of custom SQL that the layout spreads.
@@ -46,7 +46,7 @@ func (s Schema) customSetup() ([]string, error) {
 	return append([]string{"USE " + Ident(s.Database)}, texts...), err
 }
 
-// queryCustom asks a query of custom SQL.
+// queryCustom runs a query of custom SQL.
 func (q Querier) queryCustom(section string) ([]string, error) {
 	x, err := CustomRules.Query(q.Schema.Program.Custom, section)
 	return []string{"USE " + Ident(q.Schema.Database), x.Marked()}, err

@@ -45,7 +45,7 @@ func Probes(host Host, p *Product, database string) []filewise.Probe {
 	}
 }
 
-// ask is a probe that asks the host's server.
+// ask is a probe that queries the host's server.
 func ask(host Host, name string, read func(context.Context, *sql.DB) ([]filewise.Counter, error)) filewise.Probe {
 	return filewise.ProbeOf(name, func(ctx context.Context) ([]filewise.Counter, error) {
 		link, err := host.Link()

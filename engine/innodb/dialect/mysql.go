@@ -80,7 +80,7 @@ func sessionMySQL([2]int) map[string]string {
 	})
 }
 
-// getMySQL is how MySQL comes to a machine whose distribution has none.
+// getMySQL describes how MySQL comes to a machine whose distribution has none.
 const getMySQL = "scripts/get-mysql (in Filewise's source), or install mysql-community-server"
 
 // mysqlServer is the binary, with the places of MySQL's own packages and archives,
@@ -123,7 +123,7 @@ func createMySQL(_ Install, password string) (Creation, error) {
 	}, nil
 }
 
-// withoutSync is how a data directory is created without a sync: who would lose it to a
+// withoutSync describes how a data directory is created without a sync: who would lose it to a
 // power cut has lost the experiment too. Before anything is measured, Settle syncs
 // the files of the layout.
 var withoutSync = []string{"--innodb-flush-method=nosync", "--innodb-doublewrite=OFF", "--innodb-flush-log-at-trx-commit=0"}

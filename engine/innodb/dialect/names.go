@@ -29,7 +29,7 @@ func Literal(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`, "\x00", `\0`, "\n", `\n`, "\r", `\r`, "\x1a", `\Z`).Replace(s) + "'"
 }
 
-// FileName is a table's or database's name as InnoDB's files and catalogue have it, but for
+// FileName is a table's or database's name as InnoDB's files and catalogue have it, except for
 // letters beyond ASCII, which stand for themselves: only servers have their codes.
 func FileName(name string) string {
 	var b strings.Builder
@@ -48,7 +48,7 @@ func Told(fileName string) bool { return !beyond.MatchString(fileName) }
 
 var beyond = regexp.MustCompile(`[^\x00-\x7f]`)
 
-// code is how a server writes a letter beyond ASCII.
+// code describes how a server writes a letter beyond ASCII.
 const code = "(?:@[0-9A-Za-z]{2}|@[0-9a-f]{4})"
 
 // Spell names the files of tables, once these exist, as the server does.

@@ -37,7 +37,7 @@ type Product struct {
 	Understands []string
 }
 
-// Managed is how a server is installed, created, started and settled by Filewise.
+// Managed describes how a server is installed, created, started and settled by Filewise.
 type Managed struct {
 	Binary string // for plans that are made if it is not installed
 	Remedy string // how it is installed
@@ -82,13 +82,13 @@ type Install struct {
 	Scripts []string // SQL that creates the system tables, if the binary has it not
 }
 
-// Creation is how a data directory is created.
+// Creation describes how a data directory is created.
 type Creation struct {
 	Args  []string
 	Stdin string // SQL
 }
 
-// Files is how a server names and sizes its files.
+// Files describes how a server names and sizes its files.
 type Files struct {
 	Encoded         bool     // the catalogue of files has tables' names as these are in the names of files
 	Unreadable      string   // characters of a path that the server does not take as they are
@@ -110,7 +110,7 @@ type Files struct {
 	Of string
 }
 
-// External is how a server that is another user's is talked to.
+// External describes how a server that is another user's is talked to.
 type External struct {
 	Oldest [2]int // release that Filewise supports
 	// Session are the variables that every connection to a server of a release sets, as

@@ -45,7 +45,7 @@ func newDesign(p *dialect.Product, t filewise.Target, l filewise.Layout, program
 	return d, d.CheckGrowth()
 }
 
-// place is where file i of the layout lies. Paths are as the server names them: relative
+// place returns where file i of the layout lies. Paths are as the server names them: relative
 // to its data directory if that is the place.
 func place(d *dialect.Design, i int, name string) (f dialect.File, directory string) {
 	v := d.Layout.Data.VolumeOf(i, d.Layout.DataVolumes(d.Target.Volumes))
@@ -121,7 +121,7 @@ const (
 		"start-up option of the server"
 )
 
-// noTemp is why temporary files cannot be varied.
+// noTemp returns why temporary files cannot be varied.
 func noTemp(p *dialect.Product) string { return cmp.Or(p.NoTemp, noTempExternal) }
 
 // directories are the places of the layout that are not the server's own.

@@ -41,7 +41,7 @@ func (d Engine) Dump(ctx context.Context, t filewise.Target, to io.Writer) error
 			t.Address.Path})...)
 }
 
-// clientPlace is how the servers' own programs come to an address, but for TLS.
+// clientPlace returns how the servers' own programs come to an address, except for TLS.
 func (d Engine) clientPlace(a filewise.Address) ([]string, error) {
 	c := mysql.NewConfig()
 	if err := network(c, a, Port); err != nil {

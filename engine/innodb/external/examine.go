@@ -158,7 +158,7 @@ func (e *examination) packets() {
 }
 
 // leastPacket is room for a statement of a hundred rows and for the text that
-// payloads are cut from, but for the one payload more.
+// payloads are cut from, except for the one payload more.
 const leastPacket = 256 << 10
 
 // files: a server that cannot keep all files open closes and opens them while it

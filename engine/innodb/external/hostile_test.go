@@ -17,7 +17,7 @@ import (
 	"filewise/engine/enginetest"
 )
 
-// liar lets everybody in, over TLS if it has a certificate, and answers each of the first commands with packets, the
+// liar lets everyone in, over TLS if it has a certificate, and answers each of the first commands with packets, the
 // first of them numbered 1.
 func liar(t *testing.T, certificate *tls.Config, answers ...[][]byte) (port int) {
 	t.Helper()

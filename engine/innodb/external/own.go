@@ -185,7 +185,7 @@ func (d Engine) checkOwn(t filewise.Target, l filewise.Layout, p filewise.Progra
 	return d.checkStream(l)
 }
 
-// place is how the client's own programs come to the server. The password is in the
+// place returns how the client's own programs come to the server. The password is in the
 // environment.
 func (d Engine) place(a filewise.Address) ([]string, error) {
 	c, err := d.config(a)

@@ -23,7 +23,7 @@ import (
 // and time zones, which mydumper leaves out.
 const codeFile, routineFile = "code", "routines"
 
-// codePlace is how these programs come to the server, as well secured as mydumper is.
+// codePlace returns how these programs come to the server, as well secured as mydumper is.
 func (d Engine) codePlace(a filewise.Address) ([]string, error) {
 	args, err := d.clientPlace(a)
 	secured, unsaid := d.dumpTLS(a.Options)

@@ -56,7 +56,7 @@ func (r rights) missing(all []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), r.on)
 }
 
-// readRights asks for the account's grants. Databases are matched by pattern
+// readRights reads the account's grants. Databases are matched by pattern
 // unless the server takes names literally (MySQL's partial_revokes).
 func readRights(ctx context.Context, db *sql.DB, literal bool) (rights, error) {
 	r := rights{global: map[string]bool{}, ours: map[string]bool{}}

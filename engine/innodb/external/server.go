@@ -91,7 +91,7 @@ func (d Engine) open(ctx context.Context, t filewise.Target, session func(releas
 	return s, nil
 }
 
-// identify asks for the version before any session variable is set: variables of
+// identify reads the version before any session variable is set: variables of
 // the wrong product would fail without the reason.
 func (s *server) identify(ctx context.Context) error {
 	plain := s.config.Clone()

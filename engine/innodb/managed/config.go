@@ -186,7 +186,7 @@ func (d *design) tmpDir() string     { return filepath.Join(d.home(), "tmp") }
 func (d *design) logPath() string    { return filepath.Join(d.home(), "server.log") }
 
 // environment is all that the server sees of Filewise's; the scratch directories
-// in it are the mark by which an orphan is known.
+// in it are the mark by which an orphan is recognized.
 func (d *design) environment() []string {
 	return server.Environment(d.dirs, "LC_ALL=C", "HOME="+d.home(), "TMPDIR="+d.tmpDir())
 }

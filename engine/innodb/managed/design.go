@@ -141,7 +141,7 @@ func (d *design) home() string { return d.log.dir }
 // dataDir is the server's data directory: dictionary, tables.
 func (d *design) dataDir() string { return filepath.Join(d.home(), "data") }
 
-// placeOf is where data file i lies.
+// placeOf returns where data file i lies.
 func (d *design) placeOf(i int) place {
 	if d.Layout.Data.Placement != filewise.PlaceRoundRobin {
 		i = 0
@@ -149,7 +149,7 @@ func (d *design) placeOf(i int) place {
 	return d.data[i%len(d.data)]
 }
 
-// tableFile is where InnoDB puts the file of a table or partition, which on other
+// tableFile returns where InnoDB puts the file of a table or partition, which on other
 // volumes than the data directory's is named by DATA DIRECTORY.
 func (d *design) tableFile(i int, name string) (f dialect.File, directory string) {
 	p, dir := d.placeOf(i), d.dataDir()

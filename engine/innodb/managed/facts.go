@@ -11,7 +11,7 @@ import (
 	"filewise/engine/internal/server"
 )
 
-// readFacts asks the server for its effective settings. What this release does
+// readFacts reads the server's effective settings. What this release does
 // not have is absent.
 func (i *instance) readFacts(ctx context.Context) ([]filewise.Fact, error) {
 	p, control, err := i.running()

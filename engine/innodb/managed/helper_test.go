@@ -39,7 +39,7 @@ type subject struct {
 	Unreadable []string
 	// Slow: to create a server takes seconds, so that there are fewer cases.
 	Slow bool
-	// Bring makes the server readable for everybody, in a directory, and returns the
+	// Bring makes the server readable for everyone, in a directory, and returns the
 	// environment in which it is found. If nil, it is readable.
 	Bring func(t *testing.T, dir string) []string
 	// Lacks are capabilities that the server refuses for kind system, though it offers

@@ -139,7 +139,7 @@ func (i *instance) pool(database string) *sql.DB {
 	return sql.OpenDB(connector)
 }
 
-// connections returns the connections for everything but the workload's sessions.
+// connections returns the connections for everything except the workload's sessions.
 func (i *instance) connections() *sql.DB {
 	i.mu.Lock()
 	defer i.mu.Unlock()

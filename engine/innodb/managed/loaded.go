@@ -15,7 +15,7 @@ import (
 
 // LoadedBytes is the size of data files that a program's given rows fill, in
 // bytes: what --size should be on this engine for the layouts of kind system of
-// scan, backup and orders, whose files are filled in order. 0: the program's rows
+// scan, backup and orders, whose files are filled in order. If 0, the program's rows
 // are not given.
 func (e Engine) LoadedBytes(t filewise.Target, p filewise.Program) (int64, error) {
 	schema, err := dialect.NewSchema(Database, filewise.Layout{}, p)
@@ -211,7 +211,7 @@ const (
 	fillHigh   = 1.20 // beyond this the last file outgrows the others, and it is reported
 )
 
-// FillWork is the work in payload bytes that fills the files of a layout. 0: the
+// FillWork is the work in payload bytes that fills the files of a layout. If 0, the
 // layout needs no such thing, its files fill evenly. Files that are added later
 // make no difference, so that all arms do the same work.
 func (e Engine) FillWork(t filewise.Target, l filewise.Layout, p filewise.Program) (int64, error) {

@@ -50,7 +50,7 @@ func find(t *testing.T, e innodb.Engine) error {
 	return nil
 }
 
-// bring copies the server to where everybody can read it, as scripts/get-mysql
+// bring copies the server to where everyone can read it, as scripts/get-mysql
 // would have put it there.
 func bring(t *testing.T, dir string) []string {
 	t.Helper()

@@ -109,7 +109,7 @@ func (d *design) toldSystem(ctx context.Context, control *sql.DB) (map[string]in
 	return sizes, nil
 }
 
-// toldTables asks information_schema, which names files of the first volume
+// toldTables reads information_schema, which names files of the first volume
 // relative to the data directory.
 func (d *design) toldTables(ctx context.Context, control *sql.DB) (map[string]int64, error) {
 	for _, t := range d.Tables { // MariaDB lists the files of a table only once that was opened

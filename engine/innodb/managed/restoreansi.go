@@ -52,7 +52,7 @@ func (a *ansi) backticked(text string) string {
 	return b.String()
 }
 
-// closing is where a quoted piece that begins at a byte ends.
+// closing returns where a quoted piece that begins at a byte ends.
 func closing(text string, at int) int {
 	for i := at + 1; i < len(text); i++ {
 		switch {

@@ -24,7 +24,7 @@ type openServer struct {
 }
 
 // Open finds the server and tries it: a small server with the user's settings is
-// created, started, asked for its effective settings, and ended. What would fail
+// created, started, read for its effective settings, and ended. What would fail
 // later fails here.
 func (e Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
 	in, err := e.Managed.Find(ctx, t.ServerBin)

@@ -101,7 +101,7 @@ func identity(t *testing.T, db *filewise.Database) (uuid string) {
 	return uuid
 }
 
-// lie is how the data files lie on the storage.
+// lie returns how the data files lie on the storage.
 func lie(t *testing.T, db *filewise.Database) (all string) {
 	t.Helper()
 	if err := db.Settler.Settle(t.Context()); err != nil {

@@ -26,7 +26,7 @@ type tool struct {
 // the usual second, backups of small databases would all take that second.
 const logInterval = "20"
 
-// backupDir is where the backup lies, and its volume.
+// backupDir returns where the backup lies, and its volume.
 func (d *design) backupDir() (volume, dir string) {
 	v := d.Layout.BackupVolumeOf(0, d.Target.Volumes).Name
 	return v, d.backupDirs()[v]

@@ -21,7 +21,7 @@ import (
 	"filewise/engine/internal/server"
 )
 
-// Product is how a server is created and started.
+// Product describes how a server is created and started.
 type Product struct {
 	*dialect.Product
 	// Dump is the product's own program for logical dumps.

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// TLS is how a server is reached over loopback.
+// TLS describes how a server is reached over loopback.
 type TLS struct {
 	Port int
 	CA   string // file of the certificate that vouches for the server's

@@ -25,7 +25,7 @@ func (k Kinds) Of(name string) filewise.ColumnType {
 const mostChosen = 50
 
 // Choice is an expression that takes a column's frequent values by their shares, for rows that are made up: part is
-// a number from 0 to 1, and literal writes a value in SQL. Empty: the column's values are not to be reported, or not so few.
+// a number from 0 to 1, and literal writes a value in SQL. If empty, the column's values are withheld, or too many.
 func Choice(c filewise.ColumnFacts, told bool, part string, literal func(value string) string) string {
 	few := len(c.Common) > 0 && len(c.Common) <= mostChosen && c.Distinct <= mostChosen
 	if !told || c.Unique || !few || c.Type == filewise.TypeTime {

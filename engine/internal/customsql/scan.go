@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Rules are how an engine writes SQL.
+// Rules describes how an engine writes SQL.
 type Rules struct {
 	Backslash bool // a backslash takes the next letter of a quoted text as it is
 	Hash      bool // # begins a comment, and /*! holds code

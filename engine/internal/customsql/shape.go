@@ -143,7 +143,7 @@ func (s *shaper) shape(tight bool) filewise.Shape {
 	return out
 }
 
-// closing is where a bracket ends.
+// closing returns where a bracket ends.
 func (s *shaper) closing(open int) int {
 	depth := 0
 	for i := open; i < len(s.tokens); i++ {

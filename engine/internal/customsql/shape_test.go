@@ -125,7 +125,7 @@ func shown(s filewise.Shape) string {
 	return b.String() + s.Pieces[len(s.Values)]
 }
 
-// What a server reports with its values is masked, but for what bounds rows, and the same for all
+// What a server reports with its values is masked, except for what bounds rows, and the same for all
 // values; variables keep which are the same.
 func TestMasked(t *testing.T) {
 	for text, want := range map[string]string{

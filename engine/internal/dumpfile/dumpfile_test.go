@@ -32,7 +32,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// A dump is known by its first bytes, whatever its name is.
+// A dump is recognized by its first bytes, whatever its name is.
 func TestOpen(t *testing.T) {
 	const plain = "SELECT 1;\n"
 	pack := func(w func(io.Writer) (io.WriteCloser, error)) string {

@@ -22,7 +22,7 @@ import (
 	"filewise/internal/progress"
 )
 
-// packers are the programs that dumps are packed by, known by the first bytes.
+// packers are the programs that dumps are packed by, recognized by the first bytes.
 var packers = []struct {
 	magic, ending string
 	open          func(io.Reader) (io.Reader, error)
@@ -113,7 +113,7 @@ func (t *Unpacking) Close() (err error) {
 	return err
 }
 
-// signs are the heads of files by which is known who has written them.
+// signs are the heads of files that show which program has written them.
 var signs = []struct{ of, what string }{
 	{"PGDMP", "an archive of pg_dump"}, {"-- PostgreSQL database dump", "a script of pg_dump"},
 	{"-- PostgreSQL database cluster dump", "a script of pg_dumpall"}, {"-- MySQL dump", "a script of mysqldump"},

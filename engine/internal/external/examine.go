@@ -27,7 +27,7 @@ func (e *Examination) OK(check, format string, args ...any) {
 	e.Add(filewise.StatusOK, check, "", format, args...)
 }
 
-// Note adds what is worth knowing.
+// Note adds a finding of status note.
 func (e *Examination) Note(check, remedy, format string, args ...any) {
 	e.Add(filewise.StatusNote, check, remedy, format, args...)
 }

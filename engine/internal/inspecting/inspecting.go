@@ -26,7 +26,7 @@ func New(remedy func(question string, err error) string) *Asker {
 	return &Asker{&filewise.Inspection{Figures: map[string]float64{}, Settings: map[string]string{}}, remedy}
 }
 
-// Ask asks one question in its time.
+// Ask sends one question, and bounds its time.
 func (a *Asker) Ask(ctx context.Context, question string, do func(context.Context) error) {
 	limited, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()

@@ -1,4 +1,4 @@
-// Package orders has the SQL of workload orders that engines share but for their words: the
+// Package orders has the SQL of workload orders that engines share except for their words: the
 // tables, the consistency conditions, and what is compared after the load and the work.
 package orders
 

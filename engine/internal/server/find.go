@@ -24,7 +24,7 @@ type Binary struct {
 	Remedy  string   // how it is installed if no package brings it
 }
 
-// Fetched is where the scripts of Filewise's source put a server's programs for the user:
+// Fetched returns where the scripts of Filewise's source put a server's programs for the user:
 // the programs of a release, or by a pattern of all.
 func Fetched(release string) string {
 	return filepath.Join(cmp.Or(userdir.Find("XDG_DATA_HOME", ".local", "share"), "/nonexistent"), "servers", release, "bin")
@@ -67,7 +67,7 @@ func (b Binary) FindWhere(bin string, is func(path string) error) (string, error
 		"there is no %s on this machine: neither in PATH nor in %s", b.Names[0], strings.Join(b.Places, ", "))
 }
 
-// remedy is how the binary is installed.
+// remedy returns how the binary is installed.
 func (b Binary) remedy() string {
 	if b.Remedy != "" {
 		return b.Remedy

@@ -45,7 +45,7 @@ const imageBlock = 16 << 10
 // to read.
 var ErrImageSize = errors.New("larger than an image may be")
 
-// TakeImage reads the directories but for the paths to skip. It fails with
+// TakeImage reads the directories except for the paths to skip. It fails with
 // ErrImageSize, before it reads anything, when they hold more than so many bytes.
 func TakeImage(ctx context.Context, roots []string, most int64, skip func(path string) bool) (*Image, error) {
 	m := &Image{}

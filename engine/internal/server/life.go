@@ -29,7 +29,7 @@ type Control struct {
 	// Spec describes how the server is started now. It is called before each start, and
 	// may tidy up what the last process has left.
 	Spec func() (Spec, error)
-	// Ask asks the server something. If nil, it answers.
+	// Ask sends the server a question. If nil, it answers.
 	Ask func(context.Context) error
 	// Started is called when the server answers; may be nil.
 	Started func()

@@ -77,7 +77,7 @@ func Start(s Spec) (*Process, error) {
 	return p, nil
 }
 
-// lastMoments may pass from when a process that ends has given up what it would be known by
+// lastMoments may pass from when a process that ends has given up what it would be recognized by
 // until its end is seen: a dump of a few rows does both at once, on a busy machine not.
 const lastMoments = 2 * time.Second
 

@@ -31,37 +31,37 @@ type Engine struct {
 	// One executes one operation. Of a phase PerStatement it opens and closes the
 	// connection too, and calls Guard itself, while it has one.
 	One func(ctx context.Context, i int64) error
-	// Try executes one operation and rolls it back. Nil: nothing is tried.
+	// Try executes one operation and rolls it back. If nil, nothing is tried.
 	Try func(ctx context.Context, i int64) error
 	// Interrupt asks the server, by another connection, to end what this one executes.
 	// It is called again until that has ended, for a server forgets what it is sent between
-	// two statements. Nil: the driver does so when the context of Call and One ends; else
+	// two statements. If nil, the driver does so when the context of Call and One ends; else
 	// theirs never ends.
 	Interrupt func(ctx context.Context) error
 	// Drop ends the connection on this side, also while something waits for its reply: the
-	// line, or the server, may have died without a word. Nil: the driver notices.
+	// line, or the server, may have died without a word. If nil, the driver notices.
 	Drop func()
-	// Interrupted recognizes the error of what was interrupted. Nil: after the context's end
+	// Interrupted recognizes the error of what was interrupted. If nil, after the context's end
 	// every error is taken for one.
 	Interrupted func(err error) bool
 	// Unchanged recognizes the error of an operation that was not begun or has surely changed
 	// nothing, so that nothing is looked up. If nil, no error shows it.
 	Unchanged func(err error) bool
 	// Died shows that the server is known to have ended: nothing can be looked up, and the
-	// trial has failed. Nil: it is never known.
+	// trial has failed. If nil, it is never known.
 	Died func() bool
 	// Rollback ends the transaction that may be open.
 	Rollback func(ctx context.Context) error
 	// Kill has the server end a session whose connection is broken, for it may still be
-	// working. Nil: the server notices by itself.
+	// working. If nil, the server notices by itself.
 	Kill func(ctx context.Context) error
-	// Alive reports whether the server still has the session. Nil: Kill has waited for its
+	// Alive reports whether the server still has the session. If nil, Kill has waited for its
 	// end.
 	Alive func(ctx context.Context) (bool, error)
 	// Look reports, by another connection, whether the operation with these arguments is
-	// committed. Nil: its data do not say.
+	// committed. If nil, its data do not show it.
 	Look func(ctx context.Context, args []any) (bool, error)
-	// Explain gives an error of Call and One its class and remedy. Those of the other
+	// Explain gives an error of Call and One its class and remedy. Errors of the other
 	// functions have them already.
 	Explain func(err error) error
 	// Release closes the connection, if there is one. It may be called twice.

@@ -47,7 +47,7 @@ func Database(t filewise.Target, l filewise.Layout, tool Tool, probes []filewise
 	return &filewise.Database{Observer: b, Settler: b, Dropper: b, Backup: b, Probes: probes}
 }
 
-// Volume is where a layout's backups go.
+// Volume returns where a layout's backups go.
 func Volume(t filewise.Target, l filewise.Layout) filewise.Volume {
 	name, _ := l.BackupOptions.Get(filewise.OptionVolume)
 	return t.Volumes[max(slices.IndexFunc(t.Volumes, func(v filewise.Volume) bool { return v.Name == name }), 0)]

@@ -99,7 +99,7 @@ func conninfo(values map[string]string) string {
 	return strings.Join(all, " ")
 }
 
-// Conninfo is how PostgreSQL's own programs come to a database of an address, without its
+// Conninfo returns how PostgreSQL's own programs come to a database of an address, without its
 // password: that is in the environment.
 func Conninfo(a filewise.Address, database string) (text string, env []string) {
 	values := maps.Clone(a.Options)

@@ -28,7 +28,7 @@ const (
 	textsColumn = "\x00\x01x\x00\x00\x00\x00\x00\x00\x00\x00\x00\x03\xf1\xff\xff\xff\xff\xff\xff\x00\x01" // text[], binary
 )
 
-// liar lets everybody in, and answers the first Sync with described, each later one with rows.
+// liar lets everyone in, and answers the first Sync with described, each later one with rows.
 func liar(t *testing.T, described, rows []byte) int {
 	t.Helper()
 	return enginetest.Serve(t, func(c net.Conn) {

@@ -66,7 +66,7 @@ func (i *inspection) greet(ctx context.Context) error {
 	return i.link.Scan(ctx, queries.Text("greeting"), nil, &a.version, &a.banner, &a.user, &a.database, &a.monitor, &a.dataDir, &a.local)
 }
 
-// ask asks one question. An error of the server is reported in its own words, without
+// ask sends one question. An error of the server is reported in its own words, without
 // the statement.
 func (i *inspection) ask(ctx context.Context, question string, do func(context.Context) error) {
 	i.Ask(ctx, question, func(ctx context.Context) error {

@@ -123,7 +123,7 @@ func (in Server) Has(name string) bool {
 	return err == nil && info.Mode()&0o111 != 0
 }
 
-// Backups are why backups cannot be made by the programs that are installed. If nil,
+// Backups returns why backups cannot be made by the programs that are installed. If nil,
 // they can.
 func (in Server) Backups(dumps bool) error {
 	need := []string{"pg_basebackup"}

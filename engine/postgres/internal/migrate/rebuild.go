@@ -14,7 +14,7 @@ type leaf struct {
 	keep               bool   // the indexes keep the ones that they have
 }
 
-// shape is how a table lies: in partitions, or in one piece if there is one leaf of
+// shape describes how a table lies: in partitions, or in one piece if there is one leaf of
 // the table's own name.
 type shape []leaf
 

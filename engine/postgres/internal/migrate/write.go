@@ -198,7 +198,7 @@ func (m *writer) makeSpaces() {
 	}
 }
 
-// shape is where the layout puts a table's partitions.
+// shape returns where the layout puts a table's partitions.
 func (m *writer) shape(t table) shape {
 	l := m.wish.Layout
 	volumes := l.DataVolumes(m.target.Volumes)

@@ -15,7 +15,7 @@ type Server struct {
 	Link    *client.Link // to the build's database
 	Version int          // server_version_num
 	Sees    bool         // the account may see what the server's own processes wait for
-	// PathOf is where a relation lies that the server has in that tablespace and file, as
+	// PathOf returns where a relation lies that the server has in that tablespace and file, as
 	// Observe reports it. Empty means unknown.
 	PathOf func(space, file string) string
 	// LogPath is where the WAL lies, as Observe reports it. If empty, unknown.

@@ -13,7 +13,7 @@ import (
 
 const page = 8 << 10
 
-// Reader asks within a database.
+// Reader queries within a database.
 type Reader struct {
 	Ask   func(ctx context.Context, section string, args ...any) ([]result.Row, error)
 	Ident func(string) string
