@@ -26,7 +26,7 @@ const (
 )
 
 // Lock takes the measuring lock of the database: by DBMS_LOCK if the account
-// may, and in any case by announcing it in v$session, where it is seen by name.
+// may, and in any case by announcing it in v$session, which shows it by name.
 // Both cover the sessions of one pluggable database.
 func (s *server) Lock(ctx context.Context, h filewise.Holder) (filewise.Lock, error) {
 	c := &claim{server: s, who: h.Who}

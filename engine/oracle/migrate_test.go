@@ -93,7 +93,7 @@ func TestMigrate(t *testing.T) {
 	}
 }
 
-// Standard Edition has no ONLINE: all indexes are unusable then, and are built again where they are.
+// Standard Edition has no ONLINE: all indexes are unusable then, and are built again in their place.
 func TestMigrateStandardEdition(t *testing.T) {
 	a := migratedAbout
 	a.product = "Oracle Database 19c Standard Edition 2"

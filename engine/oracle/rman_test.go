@@ -107,7 +107,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// fake stands for RMAN: it notes what it is sent, writes a piece where BACKUP puts it, and fails
+// fake stands for RMAN: it notes what it is sent, writes a piece into the directory of BACKUP, and fails
 // as it does, with exit code 0.
 const fake = `#!/bin/sh
 here=$(dirname "$0")

@@ -249,7 +249,7 @@ func TestExamine(t *testing.T) {
 	}
 }
 
-// Without a default place for datafiles, the remedy names the directory where the database has some.
+// Without a default place for datafiles, the remedy names the directory of the database's own ones.
 // First contact: Oracle 1.
 func TestNoDefaultPlace(t *testing.T) {
 	for _, c := range []struct {

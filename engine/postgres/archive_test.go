@@ -11,7 +11,7 @@ import (
 	"filewise"
 )
 
-// Directories and files are where they are placed; what is damaged, and what is placed nowhere,
+// Directories and files are in their places; what is damaged, and what is placed nowhere,
 // is not.
 func TestUnpack(t *testing.T) {
 	dir := t.TempDir()

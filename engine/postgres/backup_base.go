@@ -58,7 +58,7 @@ func (i *instance) tablespaces() (map[string]int, error) {
 const (
 	spacesDir = "pg_tblspc"
 	logDir    = "pg_wal"
-	mapFile   = "tablespace_map" // where the originals are: the restored ones are elsewhere
+	mapFile   = "tablespace_map" // names the places of the originals: the restored ones are elsewhere
 )
 
 // unpack fills the restored server's directories from the backup files, all at the

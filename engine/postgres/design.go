@@ -40,7 +40,7 @@ const (
 const maxPartitions = 4096
 
 // design holds what a layout comes to on PostgreSQL: tables, partitions, and the
-// tablespaces that they lie in. Nothing in it depends on where the server is.
+// tablespaces that they lie in. Nothing in it depends on the server's place.
 type design struct {
 	target   filewise.Target
 	layout   filewise.Layout

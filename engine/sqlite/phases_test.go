@@ -192,7 +192,7 @@ func TestRestoredIsCompared(t *testing.T) {
 	}
 }
 
-// TestBackupsApart: stripes never lie where the data are, and what a failed backup
+// TestBackupsApart: stripes never lie in the data's directories, and what a failed backup
 // leaves is removed with the build, while a file of the user's stays.
 func TestBackupsApart(t *testing.T) {
 	volumes := []filewise.Volume{{Name: "data", Dir: t.TempDir()}, {Name: "b", Dir: t.TempDir()}, {Name: "c", Dir: t.TempDir()}}

@@ -52,7 +52,7 @@ func TestTimer(t *testing.T) {
 }
 
 // A session that waits for the write lock while the counters are read has waited
-// already, and goes on where that reading ended.
+// already, and goes on from the end of that reading.
 func TestOpenLockWait(t *testing.T) {
 	w := inserts(t, 1, 100, 1)
 	db := build(t, target(t.TempDir()), layout(1, 1<<20), w)

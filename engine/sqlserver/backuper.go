@@ -50,7 +50,7 @@ func (d *design) stripes(name string) ([]filewise.File, error) {
 	})
 }
 
-// stripesOn are so many files of a backup, of which volume reports where each lies.
+// stripesOn are so many files of a backup, whose places volume returns.
 func (d *design) stripesOn(name string, n int, volume func(i int) filewise.Volume) (all []filewise.File, err error) {
 	for i := range n {
 		f := filewise.File{Role: filewise.RoleBackup, Volume: volume(i).Name, Path: null}
@@ -77,7 +77,7 @@ type backedUp struct {
 	custom           bool   // it holds anything
 	stripes          func(name string) ([]filewise.File, error)
 	transfer         func(stripes []string) transfer
-	beside           func(logical string, log bool) joiner // where a file is restored
+	beside           func(logical string, log bool) joiner // the place to which a file is restored
 	compare          func(ctx context.Context, copied *sql.DB) error
 }
 

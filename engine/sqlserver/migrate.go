@@ -204,7 +204,7 @@ func (m *migration) removeFiles() {
 		Stop:  "execute the rest later; a file that holds what others have put in since is refused by the server, and stays"})
 }
 
-// step builds a table's indexes again, each where it is to be, the rows first.
+// step builds a table's indexes again, each in its new place, the rows first.
 func (m *migration) step(t moving.Table, what string, to func(moving.Index) string) filewise.MigrationStep {
 	online := m.server.identity.engine == editionEnterprise
 	sql := filewise.Each(t.Indexes, func(x moving.Index) string { return batch(m.read.Create(t, x, to(x), online)) })

@@ -152,7 +152,7 @@ func TestWake(t *testing.T) {
 }
 
 // TestCycle: a build goes offline and comes back in one batch, timed by the server, with no one thrown
-// out; without the right to bring it back it stays where it is.
+// out; without the right to bring it back it stays in its place.
 func TestCycle(t *testing.T) {
 	for _, may := range []bool{true, false} {
 		lab := newLab(t, func(m *model) { m.alterAny = may })

@@ -103,8 +103,8 @@ var backupTool = server.Binary{
 	Package: "mariadb-backup",
 }
 
-// findBackupTool looks next to the server that the user named, then where it is
-// usually installed.
+// findBackupTool looks next to the server that the user named, then in its
+// usual places.
 func findBackupTool(bin string) (string, error) {
 	if bin != "" {
 		if path, err := backupTool.Find(bin); err == nil {

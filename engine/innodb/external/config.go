@@ -83,7 +83,7 @@ func on(a filewise.Address, option string) (yes bool) {
 
 var dialing = dialect.Dialing(new(net.Dialer).DialContext)
 
-// network sets where the server is: a Unix socket, named as host or by an option,
+// network sets the server's place: a Unix socket, named as host or by an option,
 // or a host and port.
 func network(c *mysql.Config, a filewise.Address, port int) error {
 	places := map[string]bool{}

@@ -94,7 +94,7 @@ func (g *countGuard) SyscallConn() (syscall.RawConn, error) {
 	return s.SyscallConn()
 }
 
-// Write sees where TLS begins.
+// Write notices the beginning of TLS.
 func (g *countGuard) Write(b []byte) (int, error) {
 	if len(b) >= headOfPacket && b[3] == 1 && lengthOf(b) == sslRequest {
 		g.blind = true

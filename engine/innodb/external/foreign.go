@@ -13,7 +13,7 @@ type foreignKey struct {
 }
 
 // How foreign keys are read. MariaDB opens every table for the views of information_schema, unless one database's are
-// asked for by TABLE_SCHEMA: half a millisecond each, also of databases that are not in question. InnoDB's own dictionary is
+// selected by TABLE_SCHEMA: half a millisecond each, also of databases that are not in question. InnoDB's own dictionary is
 // one table, with names like its files', and needs the right PROCESS. MySQL's views are tables of its dictionary.
 const (
 	inDictionary = `

@@ -327,7 +327,7 @@ func (d Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Pr
 const readsUTF8 = "CHARSET=UTF-8"
 
 // toolOptions are the whole option file of mydumper and myloader, without which the machine's would be read: zero
-// dates are taken back as they are, and quotes mean the same in a dump and where it is restored, whatever the
+// dates are taken back as they are, and quotes mean the same in a dump and in its restore, whatever the
 // server's SQL mode.
 const toolOptions = "[client]\ninit-command=\"SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO'\""
 

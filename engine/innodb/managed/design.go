@@ -149,7 +149,7 @@ func (d *design) placeOf(i int) place {
 	return d.data[i%len(d.data)]
 }
 
-// tableFile returns where InnoDB puts the file of a table or partition, which on other
+// tableFile returns InnoDB's place for the file of a table or partition, which on other
 // volumes than the data directory's is named by DATA DIRECTORY.
 func (d *design) tableFile(i int, name string) (f dialect.File, directory string) {
 	p, dir := d.placeOf(i), d.dataDir()

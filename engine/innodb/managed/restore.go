@@ -71,7 +71,7 @@ func (d *design) holds(all map[string]definition) error {
 func (d *design) holdsTable(t filewise.CustomTable, all map[string]definition) error {
 	def := all[t.Name]
 	switch {
-	case def.engine != "InnoDB" && def.engine != "": // of which --compatible=ansi says nothing
+	case def.engine != "InnoDB" && def.engine != "": // of which --compatible=ansi has no form
 		return dumpfile.Refuse("table %s is of engine %s, whose files the layout does not place", t.Name, def.engine)
 	case def.divided:
 		return dumpfile.Refuse("table %s is divided into partitions already", t.Name)

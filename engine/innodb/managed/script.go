@@ -35,7 +35,7 @@ func (e Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program)
 	return s, err
 }
 
-// onServer is where SQL is executed.
+// onServer names the place of SQL in plans.
 const onServer = "server"
 
 func (d *design) steps(in dialect.Install) (script.Steps, error) {

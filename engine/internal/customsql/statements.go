@@ -21,7 +21,7 @@ type Statement struct {
 	Section string
 	// Order are the arguments that its parameters take, in the order of parameters.
 	Order []int
-	// Spread are the tables that it puts where the layout has them.
+	// Spread are the tables that it puts into the layout's files.
 	Spread []string
 	// Chance: its values are not the same each time.
 	Chance bool

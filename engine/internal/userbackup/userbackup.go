@@ -171,7 +171,7 @@ type backuper struct {
 	dir  string   // of the last backup. If empty, there is none
 }
 
-// descriptors is where Linux has links to what this process holds open, whatever has its name by now: programs
+// descriptors is the directory in which Linux has links to what this process holds open, whatever has its name by now: programs
 // that it starts follow them, too.
 var descriptors = fmt.Sprintf("/proc/%d/fd/", os.Getpid())
 

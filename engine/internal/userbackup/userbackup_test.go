@@ -30,7 +30,7 @@ func (f *files) Dump(ctx context.Context, to string) error {
 }
 
 // The owner of the directory above puts a link in the place of Filewise's: nothing is removed
-// or written where that leads.
+// or written at its target.
 func TestDirectoryIsSwapped(t *testing.T) {
 	above, theirs := t.TempDir(), t.TempDir()
 	dir := filepath.Join(above, "filewise-a")

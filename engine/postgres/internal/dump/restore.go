@@ -23,7 +23,7 @@ type Site func(with string) map[string]customsql.Place
 
 // Restore fills a database from a dump: a script as pg_dump writes it, or an archive, of which
 // pg_restore makes one. Its text is executed as it comes; only the tables of the layout are
-// made where that has it.
+// made in its places.
 func Restore(ctx context.Context, in installed.Server, path string, into *client.Link, site Site) error {
 	text, wait, err := open(ctx, in, path)
 	if err == nil {

@@ -55,7 +55,7 @@ func (t table) moving(where string, sql []string) filewise.MigrationStep {
 }
 
 // moves are the transactions that take a table to a tablespace and its indexes to another, and back. If nil, all lies there.
-// An empty name is where it is.
+// An empty name stands for the present place.
 func (t table) moves(to, keys, usual string) (there, back []string, err error) {
 	guard, err := t.guard()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 // Index is an index of the user's; the clustered one, 1, holds the rows.
 type Index struct {
 	ID             int64
-	Space          string // the filegroup where it is
+	Space          string // its filegroup
 	Bytes          int64
 	name, filter   string
 	unique         bool
@@ -23,7 +23,7 @@ type Index struct {
 // The types of indexes (sys.indexes).
 const typeHeap, typeNonclustered = 0, 2
 
-// indexes reads the definitions of a table's indexes, and what keeps them where they are.
+// indexes reads the definitions of a table's indexes, and what keeps them in their place.
 func (m Reader) indexes(ctx context.Context, t *Table) error {
 	rows, err := m.Ask(ctx, "apply-indexes", t.id)
 	if err != nil {
