@@ -10,7 +10,7 @@ import (
 	"filewise/engine/sqlserver"
 )
 
-// Engines are all engines, the default first.
+// Engines returns all engines, the default first.
 func Engines() []filewise.Engine {
 	return []filewise.Engine{sqlite.New(), innodb.MariaDB, innodb.MySQL, postgres.Engine{}, oracle.Engine{}, sqlserver.Engine{}}
 }

@@ -122,7 +122,7 @@ func (b *bench) offers(c filewise.Capability) bool {
 	return b.server.Offers()[c] == nil && !slices.Contains(b.s.Lacks, c)
 }
 
-// second is the second volume's name; ok is false when there is only one.
+// second returns the second volume's name; ok is false when there is only one.
 func (b *bench) second() (name string, ok bool) {
 	v := b.target.Volumes
 	return v[len(v)-1].Name, len(v) > 1
@@ -181,7 +181,7 @@ func (b *bench) work(ctx context.Context, db *filewise.Database, p filewise.Prog
 	return ledger, errs
 }
 
-// workOne is the work of one connection that has done some operations already.
+// workOne returns the work of one connection that has done some operations already.
 func workOne(ctx context.Context, s filewise.Session, p filewise.Program, done, n int64) (int64, error) {
 	for end := done + n; done < end; {
 		want := min(max(50, 2*int64(p.First().CommitEvery)), end-done)
@@ -265,7 +265,7 @@ func (b *bench) driven(db *filewise.Database, p filewise.Program, each int64) dr
 	return result
 }
 
-// as is the bench in the hands of a subtest.
+// as returns the bench in the hands of a subtest.
 func (b *bench) as(t *testing.T) *bench {
 	sub := *b
 	sub.t = t

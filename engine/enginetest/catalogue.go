@@ -50,7 +50,7 @@ func ReadCatalogue(t *testing.T, path string) Catalogue {
 	return all
 }
 
-// Of are the parts of a column's type that describes how a driver gives it: "int" of "int",
+// Of returns the parts of a column's type that describes how a driver gives it: "int" of "int",
 // "nvarchar" of "nvarchar(60)".
 func (c CatalogueColumn) Of() string {
 	kind, _, _ := strings.Cut(c.Type, "(")
@@ -193,7 +193,7 @@ func (u *CatalogueUse) column(i int) {
 	}
 }
 
-// Overlooked are the places of a statement where the name of a view or column could be misspelt
+// Overlooked returns the places of a statement where the name of a view or column could be misspelt
 // without Use telling.
 func (c Catalogue) Overlooked(sql string) (all []string) {
 	u := c.Use(sql)
@@ -275,7 +275,7 @@ type CatalogueName struct{ View, Name string }
 var calls = map[string]string{"count_big": "bigint", "count": "int", "has_perms_by_name": "int", "suser_sname": "nvarchar",
 	"applock_mode": "nvarchar", "rtrim": "nvarchar", "min": "nvarchar"}
 
-// Results are the types of what the statement's SELECT lists name by AS. Casts,
+// Results returns the types of what the statement's SELECT lists name by AS. Casts,
 // columns, and functions that are known have one; others are left out.
 func (u *CatalogueUse) Results() map[string]string {
 	all := map[string]string{}
@@ -291,7 +291,7 @@ func (u *CatalogueUse) Results() map[string]string {
 	return all
 }
 
-// typed is the type of the expression that ends at a word.
+// typed returns the type of the expression that ends at a word.
 func (u *CatalogueUse) typed(end int) string {
 	if last := u.at(end); last != ")" {
 		if last == "@result" {
@@ -336,7 +336,7 @@ func (u *CatalogueUse) typed(end int) string {
 	return ""
 }
 
-// castTo is the type behind the AS of a CAST whose parenthesis begins there.
+// castTo returns the type behind the AS of a CAST whose parenthesis begins there.
 func (u *CatalogueUse) castTo(begin, end int) string {
 	depth := 0
 	for i := begin; i <= end; i++ {
@@ -348,7 +348,7 @@ func (u *CatalogueUse) castTo(begin, end int) string {
 	return ""
 }
 
-// Bare are the columns that SELECT lists have as they are.
+// Bare returns the columns that SELECT lists have as they are.
 func (u *CatalogueUse) Bare() []CatalogueName {
 	var all []CatalogueName
 	for i := range u.words {

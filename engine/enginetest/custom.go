@@ -149,7 +149,7 @@ func tryTemp(t *testing.T, b *bench, offered bool) {
 	}
 }
 
-// ownKind is the kind of layout that the engine has for scenario temp.
+// ownKind returns the kind of layout that the engine has for scenario temp.
 func ownKind(s Subject, usual filewise.Kind) filewise.Kind {
 	if d, ok := s.Engine.(filewise.Describer); ok {
 		if kinds := d.Describe().TempKinds; len(kinds) > 0 {

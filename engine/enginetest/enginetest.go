@@ -132,7 +132,7 @@ func Run(t *testing.T, s Subject) {
 	}
 }
 
-// seed is the suite's seed: FILEWISE_SEED, else 1.
+// seed returns the suite's seed: FILEWISE_SEED, else 1.
 func seed(t *testing.T) uint64 {
 	text := os.Getenv("FILEWISE_SEED")
 	if text == "" {
@@ -152,7 +152,7 @@ func Within(t *testing.T, most time.Duration) context.Context {
 	return ctx
 }
 
-// Inserts is the workload with parameters of a small test, which change may change.
+// Inserts returns the workload with parameters of a small test, which change may change.
 func Inserts(t *testing.T, change func(*workload.Params)) filewise.Workload {
 	t.Helper()
 	p := workload.Params{Connections: 4, RowBytes: 200, CommitEvery: 1, Table: workload.TableShared, Key: workload.KeySequential}
@@ -164,7 +164,7 @@ func Inserts(t *testing.T, change func(*workload.Params)) filewise.Workload {
 	return w
 }
 
-// Scratch is a managed target on volumes of the test's own, called v1 and so on.
+// Scratch returns a managed target on volumes of the test's own, called v1 and so on.
 func Scratch(t *testing.T, engine string, volumes int, d filewise.Durability) filewise.Target {
 	t.Helper()
 	target := filewise.Target{Engine: engine, Mode: filewise.Managed, Durability: d}

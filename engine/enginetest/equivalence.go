@@ -17,7 +17,7 @@ type operation struct {
 	n      int64
 }
 
-// operations are a seeded sequence of calls.
+// operations returns a seeded sequence of calls.
 func operations(seed uint64, connections int, count int) []operation {
 	r := rand.New(rand.NewPCG(seed, 1))
 	out := make([]operation, count)
@@ -48,7 +48,7 @@ type equivalence struct {
 	every      int
 }
 
-// equivalents are the parameters under which layouts are compared: all combinations,
+// equivalents returns the parameters under which layouts are compared: all combinations,
 // or, where a build takes a server's start, four that have each pair of values.
 func equivalents(all bool) (out []equivalence) {
 	for i, table := range []string{workload.TableShared, workload.TablePerConnection} {

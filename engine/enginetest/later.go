@@ -124,7 +124,7 @@ func (b *bench) stands(t *testing.T, db *filewise.Database, w filewise.Workload,
 	b.check(db, w, loaded)
 }
 
-// fillWork is the work that an engine which fills file after file needs. If 0,
+// fillWork returns the work that an engine which fills file after file needs. If 0,
 // files are filled side by side.
 func fillWork(b *bench, l filewise.Layout, p filewise.Program) (int64, error) {
 	f, ok := b.s.Engine.(filewise.Filler)
@@ -135,7 +135,7 @@ func fillWork(b *bench, l filewise.Layout, p filewise.Program) (int64, error) {
 	return f.FillWork(b.target, l, p)
 }
 
-// dataFiles are the data files as observed, of which there must be so many.
+// dataFiles returns the data files as observed, of which there must be so many.
 func dataFiles(t *testing.T, db *filewise.Database, want int) []filewise.File {
 	t.Helper()
 	all, err := db.Observer.Observe(context.Background())

@@ -104,7 +104,7 @@ func (b *bench) isWithin(f filewise.File) {
 	b.t.Errorf("%s is on volume %q, which there is not", f.Path, f.Volume)
 }
 
-// named is a bench on volumes of that name, in directories of that name.
+// named returns a bench on volumes of that name, in directories of that name.
 func named(t *testing.T, s Subject, name string) *bench {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "fw")
@@ -113,7 +113,7 @@ func named(t *testing.T, s Subject, name string) *bench {
 	return benchOn(t, s, dir, userVolumes(t, dir, flat(name), flat(name)+"2"))
 }
 
-// flat is a name within one directory.
+// flat returns a name within one directory.
 func flat(name string) string { return strings.ReplaceAll(name, "/", "") }
 
 // sorted checks for each hostile name whether Script refuses it.
@@ -224,7 +224,7 @@ func apart(t *testing.T, files []filewise.File, role filewise.Role, volume strin
 	}
 }
 
-// volumesOf is the number of files of a role on each volume.
+// volumesOf returns the number of files of a role on each volume.
 func volumesOf(files []filewise.File, role filewise.Role) map[string]int {
 	on := map[string]int{}
 	for _, f := range files {

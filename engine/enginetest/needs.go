@@ -57,7 +57,7 @@ func Without(rights []string, right string) []string {
 	return slices.DeleteFunc(slices.Clone(rights), func(r string) bool { return r == right })
 }
 
-// RightsOf are the rights of a command's needs; least: those alone without which it does not work.
+// RightsOf returns the rights of a command's needs; least: those alone without which it does not work.
 func RightsOf(needs []filewise.Need, command string, least bool) []string {
 	all := []string{}
 	for _, n := range filewise.NeedsOf(needs, command) {

@@ -102,7 +102,7 @@ func (b *bench) ordersEquivalent() {
 	}
 }
 
-// tableSums are the sums of each table, added up over the rows of section loaded.
+// tableSums returns the sums of each table, added up over the rows of section loaded.
 func tableSums(ctx context.Context, q filewise.Querier) (map[string]string, error) {
 	rows, err := q.Query(ctx, "loaded")
 	if err != nil {
@@ -129,7 +129,7 @@ func tableSums(ctx context.Context, q filewise.Querier) (map[string]string, erro
 	return out, nil
 }
 
-// text is a value of a driver as text.
+// text returns a value of a driver as text.
 func text(v any) string {
 	if b, ok := v.([]byte); ok {
 		return string(b)

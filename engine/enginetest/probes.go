@@ -47,7 +47,7 @@ func readProbes(t *testing.T, db *filewise.Database) reading {
 	return all
 }
 
-// moved are the counters that are larger than before. None may have fallen, but
+// moved returns the counters that are larger than before. None may have fallen, but
 // sizes.
 func (after reading) moved(t *testing.T, before reading) []filewise.Delta {
 	t.Helper()

@@ -53,7 +53,7 @@ func ReadRefusals(t testing.TB, path string) map[string][]Refusal {
 	return all
 }
 
-// DeadMark is the mark of a process of this host that does not run any more.
+// DeadMark returns the mark of a process of this host that does not run any more.
 func DeadMark(t testing.TB, name string, custom bool) string {
 	t.Helper()
 	m, err := mark.New(name, time.Now().Add(-time.Hour))
@@ -64,7 +64,7 @@ func DeadMark(t testing.TB, name string, custom bool) string {
 	return Dead(t, name, m)
 }
 
-// Dead is a mark as a process that does not run any more would have written it.
+// Dead returns a mark as a process that does not run any more would have written it.
 func Dead(t testing.TB, name string, m mark.Mark) string {
 	t.Helper()
 	m.Process.PID, m.Sum = 1<<30, ""

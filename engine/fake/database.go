@@ -105,7 +105,7 @@ func (d *database) Settle(ctx context.Context) error {
 	return d.stage(ctx, filewise.StageSettle)
 }
 
-// Others is the planted part.
+// Others returns the planted part.
 func (d *database) Others(context.Context) (part float64, ok bool, err error) {
 	return d.e.config.Others, d.e.config.Others > 0, nil
 }
@@ -195,7 +195,7 @@ func (d *database) Drop(ctx context.Context) error {
 	return nil
 }
 
-// Name is the probe's name.
+// Name returns the probe's name.
 func (*database) Name() string { return Name }
 
 // Read counts the operations done.
@@ -218,7 +218,7 @@ type backuper struct {
 	took time.Duration
 }
 
-// Took is the planted time of the last one.
+// Took returns the planted time of the last one.
 func (b *backuper) Took() time.Duration { return b.took }
 
 func (b *backuper) act(ctx context.Context, act filewise.Act) (err error) {

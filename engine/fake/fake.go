@@ -106,7 +106,7 @@ type Call struct {
 	Layout string
 }
 
-// New is an engine with planted truths.
+// New returns an engine with planted truths.
 func New(c Config) *Engine {
 	if c.Clock == nil {
 		c.Clock = NewClock()
@@ -114,27 +114,27 @@ func New(c Config) *Engine {
 	return &Engine{config: c, clock: c.Clock, fired: make([]int, len(c.Faults))}
 }
 
-// Name is the engine's name.
+// Name returns the engine's name.
 func (*Engine) Name() string { return Name }
 
-// Clock is the engine's virtual time.
+// Clock returns the engine's virtual time.
 func (e *Engine) Clock() *Clock { return e.clock }
 
-// Calls are the calls so far.
+// Calls returns the calls so far.
 func (e *Engine) Calls() []Call {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return append([]Call(nil), e.calls...)
 }
 
-// Builds is the number of builds so far, failed ones included.
+// Builds returns the number of builds so far, failed ones included.
 func (e *Engine) Builds() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.builds
 }
 
-// Undropped is the number of builds that are still there.
+// Undropped returns the number of builds that are still there.
 func (e *Engine) Undropped() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -177,7 +177,7 @@ func (e *Engine) create(layout string) time.Duration {
 	return took
 }
 
-// fault is the planted fault of a stage, if one is due, and counts it.
+// fault returns the planted fault of a stage, if one is due, and counts it.
 func (e *Engine) fault(stage, layout string, build int) *Fault {
 	return e.faultAfter(stage, layout, build, math.MaxInt64)
 }
@@ -208,7 +208,7 @@ func (f *Fault) err(stage, layout string) error {
 	return fmt.Errorf("%s of %s: %w", stage, layout, cause)
 }
 
-// truth is the throughput of a build: its layout's, drifted, with what is
+// truth returns the throughput of a build: its layout's, drifted, with what is
 // peculiar to the build. It follows from the seed and the build's number alone,
 // and so does the noise of its first trial.
 func (e *Engine) truth(l filewise.Layout, build int) (own, first float64) {
@@ -236,7 +236,7 @@ func (d *database) begin() {
 	}
 }
 
-// disturbed is the factor by which the machine changes the next trial.
+// disturbed returns the factor by which the machine changes the next trial.
 func (e *Engine) disturbed(l filewise.Layout) float64 {
 	if e.config.Disturb == nil {
 		return 1

@@ -57,7 +57,7 @@ func possible(t filewise.Target, l filewise.Layout, p filewise.Program) error {
 	return nil
 }
 
-// files are the layout's files, which exist only in name; those that are added
+// files returns the layout's files, which exist only in name; those that are added
 // later among them.
 func files(t filewise.Target, l filewise.Layout) []filewise.File {
 	var out []filewise.File
@@ -82,7 +82,7 @@ type server struct {
 	t filewise.Target
 }
 
-// Facts are the planted truths' names.
+// Facts returns the planted truths' names.
 func (*server) Facts(context.Context) ([]filewise.Fact, error) {
 	return []filewise.Fact{{Name: "engine", Value: "fake"}, {Name: "time", Value: "virtual"}}, nil
 }
@@ -168,7 +168,7 @@ func (s *server) Join(_ context.Context, _ filewise.Layout, _ filewise.Program, 
 	return d, func() {}, nil
 }
 
-// Now is the virtual time.
+// Now returns the virtual time.
 func (s *server) Now(context.Context) (time.Time, error) { return s.e.clock.Now(), nil }
 
 // Extend adds the layout's further files, in name.
@@ -187,7 +187,7 @@ func (d *database) Extend(ctx context.Context) error {
 	return nil
 }
 
-// stored is the number of bytes that are committed.
+// stored returns the number of bytes that are committed.
 func (d *database) stored() int64 {
 	var n int64
 	for w := range d.committed {
@@ -201,7 +201,7 @@ func (d *database) stored() int64 {
 	return n * d.p.First().OpBytes
 }
 
-// filled are the files with what each holds: data lie evenly over all files but,
+// filled returns the files with what each holds: data lie evenly over all files but,
 // if these came later and nothing was rebuilt, the loaded ones, which stay in
 // the first.
 func (d *database) filled(files []filewise.File) []filewise.File {

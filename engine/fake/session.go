@@ -59,7 +59,7 @@ func (s *session) Do(ctx context.Context, first, n int64) (int64, error) {
 	return n, nil
 }
 
-// takes is the virtual time that n operations need now.
+// takes returns the virtual time that n operations need now.
 func (s *session) takes(n int64) time.Duration {
 	x := s.d.throughput
 	if set := s.d.e.config.Settling; set > 0 && s.d.e.clock.Now().Sub(s.d.since) < set {
@@ -92,14 +92,14 @@ type Clock struct {
 	bubble bool // sleeping and working are the process's
 }
 
-// NewClock is a clock at Epoch.
+// NewClock returns a clock at Epoch.
 func NewClock() *Clock { return &Clock{} }
 
-// InBubble is the time of a bubble of testing/synctest, in which sleeping during work
+// InBubble returns the time of a bubble of testing/synctest, in which sleeping during work
 // does no harm, so that it is deterministic for any number of connections.
 func InBubble() *Clock { return &Clock{bubble: true} }
 
-// Now is the virtual time.
+// Now returns the virtual time.
 func (c *Clock) Now() time.Time {
 	if c.bubble {
 		return time.Now()

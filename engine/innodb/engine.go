@@ -55,7 +55,7 @@ func (e Engine) host(t filewise.Target) host {
 	return e.byStart
 }
 
-// Name is the engine's name on the command line.
+// Name returns the engine's name on the command line.
 func (e Engine) Name() string { return e.product.Name }
 
 // Script describes what a build would create and execute.
@@ -69,7 +69,7 @@ func (e Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, e
 	return e.host(t).Open(ctx, t)
 }
 
-// FillWork is the work in payload bytes that fills the files of a layout. If 0, the
+// FillWork returns the work in payload bytes that fills the files of a layout. If 0, the
 // layout needs no such thing, its files fill evenly.
 func (e Engine) FillWork(t filewise.Target, l filewise.Layout, p filewise.Program) (int64, error) {
 	if t.Mode == filewise.External { // files of tables and partitions
@@ -78,7 +78,7 @@ func (e Engine) FillWork(t filewise.Target, l filewise.Layout, p filewise.Progra
 	return e.byStart.FillWork(t, l, p)
 }
 
-// LoadedBytes is the size of a managed server's data files that a program's loaded
+// LoadedBytes returns the size of a managed server's data files that a program's loaded
 // data fill up to the last one. If 0, the program loads nothing.
 func (e Engine) LoadedBytes(t filewise.Target, p filewise.Program) (int64, error) {
 	if t.Mode == filewise.External { // the files are as large as the data
@@ -87,7 +87,7 @@ func (e Engine) LoadedBytes(t filewise.Target, p filewise.Program) (int64, error
 	return e.byStart.LoadedBytes(t, p)
 }
 
-// Schemes are the product's name alone.
+// Schemes returns the product's name alone.
 func (e Engine) Schemes() []string { return []string{e.product.Name} }
 
 // Describe describes what the engine is; it looks for the binary, nothing more.

@@ -202,7 +202,7 @@ func fatal(t *testing.T, err error) {
 
 func script(text string) workload.Script { return workload.Script{"": {{Text: text}}} }
 
-// dump is the database as MariaDB's program writes it, for MySQL as well.
+// dump returns the database as MariaDB's program writes it, for MySQL as well.
 func dump(t *testing.T, s *servertest.Server, args ...string) []byte {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "mariadb-dump", append(append([]string{"--no-defaults", "--socket=" + s.Socket, "--user=root",

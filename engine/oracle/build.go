@@ -200,7 +200,7 @@ func trimmed(rows [][]any) [][]any {
 	return rows
 }
 
-// database is the build as the layers above see it.
+// database returns the build as the layers above see it.
 func (b *build) database() *filewise.Database {
 	db := &filewise.Database{Observer: b, Connector: b, Settler: b, Querier: b, Dropper: b}
 	if b.design.layout.AddedLater != "" {

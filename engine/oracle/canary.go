@@ -40,7 +40,7 @@ func (c *canary) sing(ctx context.Context, s *server, d *design) error {
 	return nil
 }
 
-// canary is the smallest design in the first file's place: one marked tablespace and
+// canary returns the smallest design in the first file's place: one marked tablespace and
 // nothing in it.
 func (d *design) canary(n names) (*design, error) {
 	small := *d

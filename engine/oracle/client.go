@@ -51,7 +51,7 @@ func (c opener) Connect(ctx context.Context) (conn driver.Conn, err error) {
 	return conn, err
 }
 
-// Driver is the driver of the opener.
+// Driver returns the driver of the opener.
 func (opener) Driver() driver.Driver { return go_ora.NewDriver() }
 
 // controls is the most connections for single statements; a build, a workload's
@@ -88,7 +88,7 @@ func (p *pool) close() error {
 	return filewise.HideIn(errors.Join(p.db.Close(), p.lasting.Close()), p.secrets...)
 }
 
-// on is the client of a pool of the driver's, of one connection, or of a transaction.
+// on returns the client of a pool of the driver's, of one connection, or of a transaction.
 func (p *pool) on(to executor) driven { return driven{p, to} }
 
 type executor interface {
@@ -151,7 +151,7 @@ type lasting struct {
 // mostKept leaves room below OPEN_CURSORS, which is 50 by default and holds for a session.
 const mostKept = 30
 
-// prepared is a statement of the connection. If nil, it keeps no more.
+// prepared returns a statement of the connection. If nil, it keeps no more.
 func (l *lasting) prepared(ctx context.Context, text string) (*sql.Stmt, error) {
 	if st := l.all[text]; st != nil || len(l.all) == mostKept {
 		return st, nil

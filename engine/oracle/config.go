@@ -19,7 +19,7 @@ import (
 // program describes how Filewise's sessions are called in v$session.
 const program = "filewise"
 
-// configOf is the driver's configuration of an address. Errors have CodeUsage and
+// configOf returns the driver's configuration of an address. Errors have CodeUsage and
 // show no secret.
 func configOf(a *filewise.Address) (*config, error) {
 	if a == nil {

@@ -204,7 +204,7 @@ func (c *copied) close() error {
 	return err
 }
 
-// workers are the connections that work: of the copy's user, or of the account.
+// workers returns the connections that work: of the copy's user, or of the account.
 func (b *build) workers() *pool {
 	if b.copy.pool != nil {
 		return b.copy.pool

@@ -25,7 +25,7 @@ func (d *design) checkCustom() error {
 	return nil
 }
 
-// customSetup is the workload's set-up.
+// customSetup returns the workload's set-up.
 func (d *design) customSetup() ([]string, error) {
 	site := customsql.Site{Shards: 1, Spread: map[string]customsql.Place{}}
 	for _, t := range d.program.Custom.Tables {
@@ -36,7 +36,7 @@ func (d *design) customSetup() ([]string, error) {
 	return texts, err
 }
 
-// unquoted is a text with its place, which has no quote: the driver would take it for one
+// unquoted returns a text with its place, which has no quote: the driver would take it for one
 // of the statement.
 func unquoted(x customsql.Statement) string {
 	x.Place = strings.NewReplacer("'", "", `"`, "").Replace(x.Place)

@@ -58,7 +58,7 @@ func (f datafile) clause() (string, error) {
 	return b.String(), nil
 }
 
-// asked is the file as a plan shows it.
+// asked returns the file as a plan shows it.
 func (f datafile) asked() filewise.File {
 	path := f.path
 	if path == "" {
@@ -67,7 +67,7 @@ func (f datafile) asked() filewise.File {
 	return filewise.File{Role: f.role, Volume: f.volume, Path: path, Bytes: f.bytes}
 }
 
-// leastSmall is the least size of a smallfile datafile that is requested: 8 blocks for
+// leastSmall returns the least size of a smallfile datafile that is requested: 8 blocks for
 // header and space map, and an extent, which has 64 KiB and 5 blocks at least (a smaller
 // file is ORA-03214).
 func leastSmall(block int64) int64 {

@@ -288,7 +288,7 @@ func (d *design) most(size int64) int64 {
 	return roundUp(max(2*size, need) + 64*mib)
 }
 
-// indexBytes is the size of the file of indexes. An entry has some 30 bytes with
+// indexBytes returns the size of the file of indexes. An entry has some 30 bytes with
 // its rowid and what a B-tree leaves free; the data take at least their payload.
 func (d *design) indexBytes() int64 {
 	if !d.program.Appends() { // up to three indexes, of which one holds a text
@@ -298,7 +298,7 @@ func (d *design) indexBytes() int64 {
 	return roundUp(30*rows + 8*mib)
 }
 
-// space is the room on each volume, in bytes. Files that grow may take all of the work.
+// space returns the room on each volume, in bytes. Files that grow may take all of the work.
 func (d *design) space() map[string]int64 {
 	space := map[string]int64{}
 	sizes := d.layout.Data.Sizes(unit)
@@ -314,10 +314,10 @@ func (d *design) space() map[string]int64 {
 	return space
 }
 
-// atFirst are the data files that a build begins with; the others are added.
+// atFirst returns the data files that a build begins with; the others are added.
 func (d *design) atFirst() []datafile { return d.files[:min(d.layout.FilesAtFirst(), len(d.files))] }
 
-// tableOf is the table of a worker; empty where the workload's SQL names it.
+// tableOf returns the table of a worker; empty where the workload's SQL names it.
 func (d *design) tableOf(worker int) table {
 	if len(d.tables) == 0 {
 		return table{}

@@ -38,7 +38,7 @@ func parseDump(from string) (dump, error) {
 	return d, nil
 }
 
-// First is the dump's first file.
+// First returns the dump's first file.
 func (d dump) First() string {
 	return strings.NewReplacer("%U", "01", "%u", "01").Replace(d.File)
 }

@@ -9,7 +9,7 @@ import (
 // Engine is Oracle Database. It implements filewise.Engine and Describer.
 type Engine struct{}
 
-// Name is the engine's name on the command line.
+// Name returns the engine's name on the command line.
 func (Engine) Name() string { return "oracle" }
 
 // The usual port of a listener, and the oldest release that is known: it is the

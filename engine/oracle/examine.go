@@ -165,7 +165,7 @@ func (e *examination) cache() {
 	}
 }
 
-// need is the room for data on all volumes together.
+// need returns the room for data on all volumes together.
 func (e *examination) need() (all int64) {
 	for _, n := range e.Demand.Space {
 		all += max(n, 0)

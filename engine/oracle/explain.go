@@ -90,7 +90,7 @@ var remedies = map[int]string{
 	2449:  "a foreign key of another table refers to Filewise's table: drop that key first",
 }
 
-// codeOf is the number of the server's error, 0 for none.
+// codeOf returns the number of the server's error, 0 for none.
 func codeOf(err error) int {
 	var e *network.OracleError
 	if errors.As(err, &e) {
@@ -99,7 +99,7 @@ func codeOf(err error) int {
 	return 0
 }
 
-// codeText is the number as a text. Empty means the server sent none.
+// codeText returns the number as a text. Empty means the server sent none.
 func codeText(err error) string {
 	if n := codeOf(err); n > 0 {
 		return strconv.Itoa(n)

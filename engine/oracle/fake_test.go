@@ -54,7 +54,7 @@ func newFake() *fakeServer {
 
 func (f *fakeServer) marks() marks { return marks{f, f.account} }
 
-// newName is a name as a build has it.
+// newName returns a name as a build has it.
 func newName() string { return strings.ToUpper(mark.NewName()) }
 
 // add makes a tablespace; marked reports whether its marker table has the comment.
@@ -80,7 +80,7 @@ func (f *fakeServer) temporary(s *fakeSpace, owner, name string) {
 	s.segments = append(s.segments, []any{owner, name, "TEMPORARY"})
 }
 
-// deadMark is the mark of a process that does not run any more.
+// deadMark returns the mark of a process that does not run any more.
 func deadMark(t *testing.T, name string) string {
 	t.Helper()
 	return enginetest.DeadMark(t, name, false)
@@ -96,7 +96,7 @@ func (f *fakeServer) died(t *testing.T, name string) {
 	f.comments[name] = enginetest.Dead(t, name, m)
 }
 
-// livingMark is the mark of this process.
+// livingMark returns the mark of this process.
 func livingMark(t *testing.T, name string) string {
 	t.Helper()
 	m, err := mark.New(name, time.Now())
@@ -361,7 +361,7 @@ func inOrder(s statement, answers [][]any) ([][]any, error) {
 	return all, nil
 }
 
-// indexed are the tables in other tablespaces whose keys have their indexes in this one.
+// indexed returns the tables in other tablespaces whose keys have their indexes in this one.
 func (f *fakeServer) indexed(tablespace string) (all [][]any) {
 	for name, space := range f.tablespaces {
 		for _, r := range space.segments {
@@ -377,7 +377,7 @@ func (f *fakeServer) indexed(tablespace string) (all [][]any) {
 	return all
 }
 
-// quoted is the first quoted name of a statement.
+// quoted returns the first quoted name of a statement.
 func quoted(text string) string {
 	_, rest, _ := strings.Cut(text, `"`)
 	name, _, _ := strings.Cut(rest, `"`)

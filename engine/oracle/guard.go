@@ -94,7 +94,7 @@ func leaves(w, next customsql.Word, setup bool) (what, remedy string) {
 	return "", ""
 }
 
-// written is the table that a word of a statement has written to, altered or locked.
+// written returns the table that a word of a statement has written to, altered or locked.
 func written(words []customsql.Word, i int) (target customsql.Word, is bool) {
 	w, before, next := words[i], userAt(words, i-1), userAt(words, i+1)
 	switch {

@@ -16,7 +16,7 @@ import (
 	"filewise/engine/enginetest"
 )
 
-// packet is one of TNS, with a length of two bytes, or of four.
+// packet returns one of TNS, with a length of two bytes, or of four.
 func packet(kind byte, wide bool, body string) []byte {
 	head := make([]byte, 8)
 	if head[4] = kind; wide {
@@ -27,7 +27,7 @@ func packet(kind byte, wide bool, body string) []byte {
 	return append(head, body...)
 }
 
-// accept is a packet that accepts a connection with a session data unit.
+// accept returns a packet that accepts a connection with a session data unit.
 func accept(unit uint32) []byte {
 	body := make([]byte, 37)
 	binary.BigEndian.PutUint16(body, 319)

@@ -68,7 +68,7 @@ func (i *inspection) rows(ctx context.Context, columns int, views, section strin
 	return rowsOf(ctx, i.client, inspectSQL, columns, section, nil)
 }
 
-// real is a column's value as a number; ok is false for NULL.
+// real returns a column's value as a number; ok is false for NULL.
 func real(v any) (x float64, ok bool) {
 	if n, ok := number(v); ok {
 		return float64(n), true
@@ -129,7 +129,7 @@ func fileOf(name, bytes, extensible, step any) filewise.FileInspect {
 	return f
 }
 
-// volumeOf is the disk group or the directory of a file.
+// volumeOf returns the disk group or the directory of a file.
 func volumeOf(name string) string {
 	if strings.HasPrefix(name, "+") {
 		group, _, _ := strings.Cut(name, "/")
@@ -236,7 +236,7 @@ func (i *inspection) waits(ctx context.Context) error {
 	return err
 }
 
-// classOfEvent is the class of a wait event, by its name if Oracle's own class
+// classOfEvent returns the class of a wait event, by its name if Oracle's own class
 // states less (Oracle Database Reference, “Oracle Wait Events”). Empty means background
 // processes wait for work, or for themselves.
 func classOfEvent(name, class string) filewise.WaitClass {

@@ -132,7 +132,7 @@ func (r *refusing) live(t *testing.T, indexes string) error {
 	return r.pass(t, b)
 }
 
-// build is a build that is not there yet.
+// build returns a build that is not there yet.
 func (r *refusing) build(t *testing.T, indexes string, c client, s *server) (*build, error) {
 	l, program := smallfile(3), testProgram(t, small)
 	l.Indexes, l.AddedLater = indexes, filewise.LaterRebuilt

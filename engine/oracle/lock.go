@@ -131,7 +131,7 @@ func (s *server) busy(by announcement) error {
 	return filewise.Errorf(filewise.CodeBusy, remedy, "%s is measuring on this server", by.info)
 }
 
-// kill is the statement for the DBA that ends the session, on an instance of several. If 0, there is one.
+// kill returns the statement for the DBA that ends the session, on an instance of several. If 0, there is one.
 func (a announcement) kill(instance int64) string {
 	at := a.sid + "," + a.serial
 	if instance != 0 {

@@ -334,7 +334,7 @@ func (m marks) bringOnline(ctx context.Context, names []string) error {
 	return nil
 }
 
-// homes are the other tablespaces of Filewise's that segments of a build lie in.
+// homes returns the other tablespaces of Filewise's that segments of a build lie in.
 func (m marks) homes(ctx context.Context, name string) ([]string, error) {
 	found, err := rows(ctx, m, 1, "homes", nil, name+"%", name+"%")
 	var all []string
@@ -346,7 +346,7 @@ func (m marks) homes(ctx context.Context, name string) ([]string, error) {
 	return all, err
 }
 
-// indexed is the build whose indexes lie in a tablespace that is of another name. Empty means none.
+// indexed returns the build whose indexes lie in a tablespace that is of another name. Empty means none.
 // An index that serves a key goes with its table alone (ORA-02429).
 func (m marks) indexed(ctx context.Context, name string) (string, error) {
 	found, err := rows(ctx, m, 1, "indexed", nil, name)

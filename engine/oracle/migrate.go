@@ -13,7 +13,7 @@ import (
 	"filewise/engine/internal/spread"
 )
 
-// Release is a version's first number.
+// Release returns a version's first number.
 func (Engine) Release(version string) string { return firstNumber.FindString(version) }
 
 var firstNumber = regexp.MustCompile(`[0-9]+`)
@@ -60,7 +60,7 @@ func migrate(ctx context.Context, c client, a about, t filewise.Target, w filewi
 	return m.Migration, err
 }
 
-// asked are the rows of a section about the tablespace.
+// asked returns the rows of a section about the tablespace.
 func (m *migration) asked(columns int, section string) ([][]any, error) {
 	return rowsOf(m.ctx, m.client, inspectSQL, columns, section, nil, m.Database)
 }
@@ -164,7 +164,7 @@ type movedTable struct {
 
 type movedIndex struct{ owner, name, tablespace string }
 
-// chosen are the tables that are to move, with their indexes.
+// chosen returns the tables that are to move, with their indexes.
 func (m *migration) chosen() ([]movedTable, error) {
 	found, err := m.asked(4, "migrate-tables")
 	if err != nil {
@@ -222,7 +222,7 @@ func (m *migration) chosen() ([]movedTable, error) {
 	return tables, err
 }
 
-// sizes are the bytes of tables and indexes by owner and name; what else lies there, stays.
+// sizes returns the bytes of tables and indexes by owner and name; what else lies there, stays.
 func (m *migration) sizes(err error) (map[[2]string]int64, error) {
 	out, others := map[[2]string]int64{}, map[string]int{}
 	if err != nil {
@@ -319,7 +319,7 @@ func (m *migration) create() error {
 	return nil
 }
 
-// move is the step that moves a table, and its indexes that lay next to it, to a tablespace.
+// move returns the step that moves a table, and its indexes that lay next to it, to a tablespace.
 func (m *migration) move(t movedTable, to string) (filewise.MigrationStep, error) {
 	online, locks := "", "all of the table for writers, who wait, and its indexes for all until each is built again"
 	if m.online {
@@ -375,7 +375,7 @@ func (m *migration) open(tables []movedTable) error {
 	return nil
 }
 
-// guard is the query that fails unless the table is there with its indexes.
+// guard returns the query that fails unless the table is there with its indexes.
 func guard(t movedTable) (string, error) {
 	names := []string{t.Name}
 	for _, x := range t.indexes {

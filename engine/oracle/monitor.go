@@ -7,7 +7,7 @@ import (
 	"filewise"
 )
 
-// Activity are the sessions of others: of users, not the server's own, and not
+// Activity returns the sessions of others: of users, not the server's own, and not
 // this process's.
 func (s *server) Activity(ctx context.Context) ([]filewise.Gauge, error) {
 	return activity(ctx, s.control, s.config)

@@ -83,7 +83,7 @@ func segmentOf(build, name string) bool {
 	return ok && mark.IsName(build) && segmentSuffix.MatchString(rest)
 }
 
-// buildOfProgram is the build to which a package or procedure belongs. If empty, it
+// buildOfProgram returns the build to which a package or procedure belongs. If empty, it
 // is not Filewise's.
 func buildOfProgram(name string) string {
 	if len(name) != maxIdent {

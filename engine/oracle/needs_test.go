@@ -117,7 +117,7 @@ func preflight(t *testing.T, c *strict, f *fakeServer) (*server, error) {
 	return s, err
 }
 
-// ran is a run: preflight, the lock, a life, the probes.
+// ran returns a run: preflight, the lock, a life, the probes.
 func ran(indexes string) func(*testing.T, *strict, *fakeServer) error {
 	return func(t *testing.T, c *strict, f *fakeServer) error {
 		s, err := preflight(t, c, f)

@@ -92,7 +92,7 @@ func (d *design) observe(ctx context.Context, c client, want []datafile, free ma
 	return files, nil
 }
 
-// matching is the needed file of a path: the file with the path, or, if the server
+// matching returns the needed file of a path: the file with the path, or, if the server
 // names the files, the one in the order of adding if it lies in its place.
 func matching(want []datafile, path string, i int) (datafile, error) {
 	for _, f := range want {
@@ -117,7 +117,7 @@ const freePatience = time.Second
 
 var errSlow = errors.New("DBA_FREE_SPACE takes too long")
 
-// freeBlocks are the free blocks of a tablespace by file; a full file is absent. If nil, the account may not look, or a
+// freeBlocks returns the free blocks of a tablespace by file; a full file is absent. If nil, the account may not look, or a
 // look took longer than freePatience; then no other is taken.
 func (s *server) freeBlocks(ctx context.Context, c client, name string) (map[int64]int64, error) {
 	if s.missing["DBA_FREE_SPACE"] || s.slowFree.Load() {

@@ -107,7 +107,7 @@ func (s *ownServer) Build(_ context.Context, l filewise.Layout, p filewise.Progr
 // BackupArms are compression, sections of files, and files in a set.
 func (Engine) BackupArms(filewise.Target, filewise.Program) ([]string, error) { return arms, nil }
 
-// BackupScript is a run of RMAN's, and its validation.
+// BackupScript returns a run of RMAN's, and its validation.
 func (Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.BackupScript, error) {
 	return rmanKept(l), rmanCheck(t, l, p)
 }

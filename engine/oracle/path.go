@@ -58,7 +58,7 @@ func placeOf(v filewise.Volume) (place, error) {
 	return wrong("is no absolute path")
 }
 
-// file is the path of a file in the place. Empty means the server names it.
+// file returns the path of a file in the place. Empty means the server names it.
 func (p place) file(name string) string {
 	switch p.kind {
 	case placeUnix:
@@ -100,7 +100,7 @@ func (p place) same(asked, told string) bool {
 	return asked == told
 }
 
-// homeOf is the directory of a file, or its disk group.
+// homeOf returns the directory of a file, or its disk group.
 func homeOf(path string) string {
 	if strings.HasPrefix(path, "+") {
 		group, _, _ := strings.Cut(path, "/")

@@ -257,7 +257,7 @@ func tryDML(t *testing.T, db *sql.DB) {
 	}
 }
 
-// filled is a block with its arguments in the places of its binds.
+// filled returns a block with its arguments in the places of its binds.
 func filled(block string, args []any) string {
 	return binds.ReplaceAllStringFunc(adapt(block), func(bind string) string {
 		var n int

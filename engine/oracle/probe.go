@@ -17,7 +17,7 @@ func (b *build) background(ctx context.Context) ([]filewise.Counter, error) {
 	return b.systemEvents(ctx, true)
 }
 
-// systemEvents are the number of waits and their time, by event (Oracle Database Reference,
+// systemEvents returns the number of waits and their time, by event (Oracle Database Reference,
 // V$SYSTEM_EVENT: the columns _FG are of foreground sessions).
 func (b *build) systemEvents(ctx context.Context, background bool) ([]filewise.Counter, error) {
 	found, err := rows(ctx, b.conn, 6, "waits", nil)
@@ -70,7 +70,7 @@ func (b *build) fileIO(ctx context.Context) ([]filewise.Counter, error) {
 	return all, nil
 }
 
-// fileCounters are the counters of one file. The times are in hundredths of a second, and
+// fileCounters returns the counters of one file. The times are in hundredths of a second, and
 // zero while timed_statistics is off.
 func (b *build) fileCounters(path string, values []any) []filewise.Counter {
 	block := float64(b.server.about.block)

@@ -47,7 +47,7 @@ var testPlaces = map[string][]filewise.Volume{
 	"mixed":   {{Name: "a"}, {Name: "b", Dir: "+DATA"}, {Name: "c", Dir: "/u02"}},
 }
 
-// testLayouts are all combinations of what a layout can be; those that Oracle
+// testLayouts returns all combinations of what a layout can be; those that Oracle
 // refuses are among them.
 func testLayouts(volumes []filewise.Volume) []filewise.Layout {
 	var all []filewise.Layout
@@ -74,7 +74,7 @@ func testLayouts(volumes []filewise.Volume) []filewise.Layout {
 	return all
 }
 
-// testPrograms are all combinations of what the workload can be. The text that
+// testPrograms returns all combinations of what the workload can be. The text that
 // payloads are cut from is only in the first.
 func testPrograms(t *testing.T) []filewise.Program {
 	var all []filewise.Program
@@ -314,7 +314,7 @@ func (r rendered) addFiles(t *testing.T, d *design, seen map[string]bool) {
 	}
 }
 
-// sqlSections are the sections of all SQL files.
+// sqlSections returns the sections of all SQL files.
 func sqlSections() []string {
 	var all []string
 	for _, s := range inspectSQL.Sections() {

@@ -96,7 +96,7 @@ var captured = []view{
 	{"DBA_TAB_HISTOGRAMS", "", []string{byCapture}},
 }
 
-// needs are the rights of an account, a row each.
+// needs returns the rights of an account, a row each.
 func needs() (all []filewise.Need) {
 	for _, p := range privileges {
 		all = append(all, filewise.Need{Right: p.Name, Grant: "GRANT " + p.Name + " TO filewise", Commands: p.by})
@@ -130,7 +130,7 @@ func needs() (all []filewise.Need) {
 // announce that they measure, and look for others that do.
 const grantLock = "EXECUTE ON SYS.DBMS_LOCK"
 
-// rightsOf are the statements that give an account what is needed. They are for
+// rightsOf returns the statements that give an account what is needed. They are for
 // the user to execute as a DBA of the PDB; Filewise never does.
 func rightsOf(account string) []string {
 	var system []string

@@ -234,7 +234,7 @@ func loops(p filewise.Program) bool {
 	return len((&design{program: p}).programSections()) > 0
 }
 
-// lacking is the first right without which nothing can be run, or no program with loops on the server, as its GRANT.
+// lacking returns the first right without which nothing can be run, or no program with loops on the server, as its GRANT.
 func (s *server) lacking(loops bool) string {
 	for _, p := range privileges {
 		if s.missing[p.Name] && (loops || p.Name != createProcedure) {
@@ -317,7 +317,7 @@ func (s *server) Build(ctx context.Context, l filewise.Layout, p filewise.Progra
 	return b.database(), nil
 }
 
-// connection is one of its own that announces what it is for.
+// connection returns one of its own that announces what it is for.
 func (p *pool) connection(ctx context.Context, action, info string) (held, error) {
 	h, err := p.plain(ctx)
 	if err != nil {
@@ -329,7 +329,7 @@ func (p *pool) connection(ctx context.Context, action, info string) (held, error
 	return h, nil
 }
 
-// plain is a connection of its own that does not describe what it is for.
+// plain returns a connection of its own that does not describe what it is for.
 func (p *pool) plain(ctx context.Context) (held, error) {
 	conn, err := p.lasting.Conn(ctx)
 	if err != nil {
@@ -367,10 +367,10 @@ func (s *server) Close() error {
 	return errors.Join(err, s.taken.remove(ctx, s.control), s.pool.close())
 }
 
-// markText is the mark of a tablespace: a mark of custom SQL can hold what the server named.
+// markText returns the mark of a tablespace: a mark of custom SQL can hold what the server named.
 func (d *design) markText(name string) (string, error) {
 	return mark.NewText(name, d.isCustom())
 }
 
-// markText is the mark of what this run is about to create.
+// markText returns the mark of what this run is about to create.
 func markText(name string) (string, error) { return mark.NewText(name, false) }

@@ -164,7 +164,7 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// sessionOf is the machine of the first worker.
+// sessionOf returns the machine of the first worker.
 func sessionOf(d *design) (*session.Session, error) { return session.New(d.program, 0, 0) }
 
 // A table that an interrupted operation has left under the connection's name is dropped before

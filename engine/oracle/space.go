@@ -25,7 +25,7 @@ func headerOf(bytes, block int64) int64 {
 // firstTogether is the number of AUTOALLOCATE's least extents, which lie in one file.
 const firstTogether = 16
 
-// extent is the size of a segment's extent i; uniform 0: AUTOALLOCATE.
+// extent returns the size of a segment's extent i; uniform 0: AUTOALLOCATE.
 func extent(i int, uniform int64) int64 {
 	switch {
 	case uniform > 0:
@@ -88,7 +88,7 @@ func fill(room []int64, segments []segment, uniform int64) filling {
 	return f
 }
 
-// next is the first file from one on that has room for an extent.
+// next returns the first file from one on that has room for an extent.
 func (f *filling) next(room []int64, from int, size int64) (i int, fits bool) {
 	for n := range room {
 		i = (from + n) % len(room)
@@ -99,10 +99,10 @@ func (f *filling) next(room []int64, from int, size int64) (i int, fits bool) {
 	return from, false
 }
 
-// freed is the part of a block that rows are put into: what its header and PCTFREE leave.
+// freed returns the part of a block that rows are put into: what its header and PCTFREE leave.
 func (d *design) freed() int64 { return (d.block - 192) * (100 - d.pctFree()) / 100 }
 
-// bytesOf is the room of rows of so many bytes and columns, with their headers. A row
+// bytesOf returns the room of rows of so many bytes and columns, with their headers. A row
 // lies in one block, which has one at least.
 func (d *design) bytesOf(rows, rowBytes, columns int64) int64 {
 	perBlock := max(d.freed()/(rowBytes+columns+5), 1)
@@ -111,13 +111,13 @@ func (d *design) bytesOf(rows, rowBytes, columns int64) int64 {
 	return (blocks + maps + blocks/64) * d.block
 }
 
-// indexed is the room of an index: entries with their rowids in blocks that are three
+// indexed returns the room of an index: entries with their rowids in blocks that are three
 // quarters full.
 func (d *design) indexed(rows, keyBytes int64) int64 {
 	return rows*(keyBytes+14)*4/3 + 3*d.block
 }
 
-// segments are the work's tables, and its indexes. None means how much it does is not known.
+// segments returns the work's tables, and its indexes. None means how much it does is not known.
 func (d *design) segments() (tables, indexes []segment) {
 	p := d.program
 	for _, t := range p.Tables {
@@ -143,7 +143,7 @@ func (d *design) segments() (tables, indexes []segment) {
 	return tables, indexes
 }
 
-// inData are the segments of the data's tablespace, the marker's among them.
+// inData returns the segments of the data's tablespace, the marker's among them.
 func (d *design) inData() []segment {
 	all, indexes := d.segments()
 	if !d.apart() {
@@ -242,7 +242,7 @@ func (d *design) asPublished() {
 		"for no log")
 }
 
-// uniform is the size of all extents, 5 blocks at least. 0 means AUTOALLOCATE.
+// uniform returns the size of all extents, 5 blocks at least. 0 means AUTOALLOCATE.
 func (d *design) uniform() int64 {
 	if !d.spread() {
 		return 0
@@ -250,7 +250,7 @@ func (d *design) uniform() int64 {
 	return roundUp(5 * d.block)
 }
 
-// pctFree is the part of a table's blocks, in percent, that inserts leave free.
+// pctFree returns the part of a table's blocks, in percent, that inserts leave free.
 func (d *design) pctFree() int64 {
 	if d.spread() {
 		return 95

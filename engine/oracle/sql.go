@@ -36,7 +36,7 @@ var words = orders.Words{
 	Sum: "TO_CHAR(SUM(%))", EmptyIsNull: true,
 }
 
-// among is a condition on names.
+// among returns a condition on names.
 func among(names ...string) (string, error) {
 	all, err := "", error(nil)
 	for _, n := range names {
@@ -152,7 +152,7 @@ const (
 	lineBytes = 3500
 )
 
-// pieces are the expressions of the pool's pieces. Piece k begins at k × pieceSpan
+// pieces returns the expressions of the pool's pieces. Piece k begins at k × pieceSpan
 // and overlaps the next one by a row's length.
 func pieces(pool string, row int) []string {
 	var all []string

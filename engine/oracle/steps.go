@@ -186,7 +186,7 @@ func (s stepper) work() {
 	s.Work(p, nil)
 }
 
-// churnOf are the statements of a worker's table that is created and dropped before
+// churnOf returns the statements of a worker's table that is created and dropped before
 // each operation. Its name is the worker's own: the server would take no longer one for
 // each transaction.
 func (d *design) churnOf(worker int) ([]statement, error) {

@@ -73,7 +73,7 @@ func rmanParts(l filewise.Layout) (kind, clauses string) {
 	return kind, clauses
 }
 
-// backup are the lines of a full backup, which is no part of an incremental strategy.
+// backup returns the lines of a full backup, which is no part of an incremental strategy.
 func backup(t filewise.Target, l filewise.Layout, to, tag string) []string {
 	kind, clauses := rmanParts(l)
 	commands := []string{fmt.Sprintf("BACKUP%s%s TAG '%s' %s;", kind, clauses, tag, rmanWhat(t))}
@@ -130,7 +130,7 @@ func rmanScript(t filewise.Target, l filewise.Layout, p filewise.Program) (out f
 	return out, nil
 }
 
-// rmanKept is the script of a setting without Filewise.
+// rmanKept returns the script of a setting without Filewise.
 func rmanKept(l filewise.Layout) filewise.BackupScript {
 	shell := func(lines []string) []string {
 		return append(append([]string{`rman target "${RMAN_TARGET:-/}" <<END`}, lines...), "END")

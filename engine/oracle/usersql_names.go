@@ -111,7 +111,7 @@ func userAt(words []customsql.Word, i int) customsql.Word {
 	return words[i]
 }
 
-// folded is a name as the server stores it. If empty, the word is none.
+// folded returns a name as the server stores it. If empty, the word is none.
 func folded(w customsql.Word) string {
 	switch {
 	case w.Quoted && strings.HasPrefix(w.Text, `"`):

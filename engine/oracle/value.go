@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// text is a column's value as text; NULL is empty, as Oracle has it.
+// text returns a column's value as text; NULL is empty, as Oracle has it.
 func text(v any) string {
 	if v == nil {
 		return ""
@@ -15,7 +15,7 @@ func text(v any) string {
 	return strings.TrimSpace(fmt.Sprint(v))
 }
 
-// number is a column's value as a whole number; ok is false for NULL and for
+// number returns a column's value as a whole number; ok is false for NULL and for
 // what is no number. The driver gives NUMBER as int64, float64 or text.
 func number(v any) (n int64, ok bool) {
 	switch v := v.(type) {
@@ -33,7 +33,7 @@ func number(v any) (n int64, ok bool) {
 	return n, err == nil
 }
 
-// only is the single value of the single row.
+// only returns the single value of the single row.
 func only(rows [][]any) any {
 	if len(rows) == 1 && len(rows[0]) > 0 {
 		return rows[0][0]

@@ -63,7 +63,7 @@ func (d *design) checkPhases() error {
 	return external.CheckPhases("oracle", d.layout, p, workloads[p.SQL()].Has)
 }
 
-// programSections are the sections that create what phases call.
+// programSections returns the sections that create what phases call.
 func (d *design) programSections() []string {
 	if d.program.Appends() {
 		return []string{"package", "package-body"}
@@ -71,7 +71,7 @@ func (d *design) programSections() []string {
 	return operations.Procedures(d.program, workloads[d.program.SQL()].Has)
 }
 
-// createdTables are the statements that create the workload's tables, and that by
+// createdTables returns the statements that create the workload's tables, and that by
 // which a batch is known to be loaded.
 func (d *design) createdTables() ([]statement, error) {
 	all, err := d.statements("tables", d.tableOf(0))
@@ -82,13 +82,13 @@ func (d *design) createdTables() ([]statement, error) {
 	return append(all, more...), err
 }
 
-// objectVars are the variables that name objects.
+// objectVars returns the variables that name objects.
 func (d *design) objectVars() vars {
 	return vars{"T": d.objects.tables, "X": d.objects.indexes, "P": d.objects.procedures, "Loaded": d.objects.loaded,
 		"Tablespace": d.names.Tablespace, "IndexTablespace": d.names.Index}
 }
 
-// finished are the statements that make indexes and statistics once the tables are
+// finished returns the statements that make indexes and statistics once the tables are
 // loaded.
 func (d *design) finished() ([]statement, error) {
 	all, err := d.statements("indexes", table{})
@@ -105,7 +105,7 @@ func (d *design) finished() ([]statement, error) {
 	return all, nil
 }
 
-// loading is the statement that loads rows of a table.
+// loading returns the statement that loads rows of a table.
 func (d *design) loading(table string, columns []string) (statement, error) {
 	return ask("load", vars{"Table": d.objects.tables[table], "Columns": columns})
 }

@@ -113,7 +113,7 @@ func (b *backuper) take(ctx context.Context) error {
 	return b.base(ctx)
 }
 
-// backupVolume is the number of the volume that backups lie on: one, as no tool writes to several.
+// backupVolume returns the number of the volume that backups lie on: one, as no tool writes to several.
 func (d *design) backupVolume() int {
 	v := d.layout.BackupVolumeOf(0, d.target.Volumes)
 	return slices.IndexFunc(d.target.Volumes, func(o filewise.Volume) bool { return o.Name == v.Name })
@@ -273,7 +273,7 @@ var (
 	}
 )
 
-// bufferOf is a size that pgBackRest takes: a power of two.
+// bufferOf returns a size that pgBackRest takes: a power of two.
 func bufferOf(v string) (int, error) {
 	n, err := humanize.ParseBytes(v)
 	if err != nil || n < 16<<10 || n > 16<<20 || n&(n-1) != 0 {

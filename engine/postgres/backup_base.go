@@ -29,7 +29,7 @@ func (b *backuper) base(ctx context.Context) error {
 	return b.addFiles(b.dir)
 }
 
-// tablespaces are the numbers of the server's tablespaces, by the volumes' numbers.
+// tablespaces returns the numbers of the server's tablespaces, by the volumes' numbers.
 func (i *instance) tablespaces() (map[string]int, error) {
 	dir := filepath.Join(i.sites.dataDir(), spacesDir)
 	links, err := os.ReadDir(dir)
@@ -173,7 +173,7 @@ func restoreArguments(from string, jobs int) []string {
 	return []string{"-d", client.Maintenance, "-j", strconv.Itoa(jobs), "--exit-on-error", from}
 }
 
-// dumped is the dump within the backup's directory: pg_dump makes it.
+// dumped returns the dump within the backup's directory: pg_dump makes it.
 func (b *backuper) dumped() string { return filepath.Join(b.dir, "dump") }
 
 // jobs returns how many processes of pgBackRest, or jobs of pg_dump, work at the same time.

@@ -14,7 +14,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// backedUp is a loaded build of the workload backup, or of the same as a dump.
+// backedUp returns a loaded build of the workload backup, or of the same as a dump.
 func backedUp(t *testing.T, ctx context.Context, target filewise.Target, l filewise.Layout, name string) *filewise.Database {
 	t.Helper()
 	makes := map[string]func(workload.Params, uint64) (filewise.Workload, error){"backup": workload.NewBackup, "dump": workload.NewDump}

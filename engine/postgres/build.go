@@ -78,7 +78,7 @@ type dropper func(context.Context) error
 // Drop drops it.
 func (d dropper) Drop(ctx context.Context) error { return d(ctx) }
 
-// database is a build as the layers above see it, without what only a managed
+// database returns a build as the layers above see it, without what only a managed
 // server offers.
 func (b *build) database(drop dropper) *filewise.Database {
 	db := &filewise.Database{

@@ -86,7 +86,7 @@ func (d *design) walRoom() int64 {
 
 func (d *design) checkpointsByTurns() bool { return d.program.Preload > 0 }
 
-// poolBytes is a sixth of a limited memory at most: sessions and the system's cache, through
+// poolBytes returns a sixth of a limited memory at most: sessions and the system's cache, through
 // which files are read, need the rest.
 func (d *design) poolBytes() int64 {
 	pool := min(max(d.layout.ServerBytes()/poolPart, leastPool), mostPool)
@@ -118,7 +118,7 @@ func (d *design) fsync() bool {
 	return value == "on"
 }
 
-// settings are the managed server's, in the order of its configuration file; the
+// settings returns the managed server's, in the order of its configuration file; the
 // user's own come last and win.
 func (d *design) settings(version int) []filewise.Fact {
 	durability := durabilities[d.target.Durability]
@@ -193,7 +193,7 @@ func (d *design) checkSettings() error {
 	return nil
 }
 
-// file is the text of the server's own configuration file.
+// file returns the text of the server's own configuration file.
 func (d *design) file(version int) string {
 	var b strings.Builder
 	b.WriteString("# Made by Filewise for a managed server.\n")

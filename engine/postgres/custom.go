@@ -38,7 +38,7 @@ func (d *design) layCustom() {
 	}
 }
 
-// customSetup is the workload's set-up.
+// customSetup returns the workload's set-up.
 func (d *design) customSetup() ([]string, error) {
 	if d.program.Restored() {
 		return []string{dumpfile.Step(d.program.Custom)}, nil
@@ -46,7 +46,7 @@ func (d *design) customSetup() ([]string, error) {
 	return customRules.Texts(d.program.Custom, d.customSite(""))
 }
 
-// customSite are the places of the workload's tables. Partitions follow their table at
+// customSite returns the places of the workload's tables. Partitions follow their table at
 // once, with the indexes that it has already if the layout needs indexes. with are storage
 // parameters, which a partitioned table hands to its partitions.
 func (d *design) customSite(with string) customsql.Site {

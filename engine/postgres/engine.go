@@ -18,7 +18,7 @@ import (
 // Engine is PostgreSQL. It implements filewise.Engine, Describer and Arranger.
 type Engine struct{}
 
-// Name is the engine's name on the command line.
+// Name returns the engine's name on the command line.
 func (Engine) Name() string { return "postgres" }
 
 // Open readies the target: a managed server, or one that exists.
@@ -121,7 +121,7 @@ func (Engine) Migrate(ctx context.Context, t filewise.Target, w filewise.Wish) (
 	return migrate.Write(ctx, t, w)
 }
 
-// Release is the first number of a version.
+// Release returns the first number of a version.
 func (Engine) Release(version string) string { return release.FindString(version) }
 
 // TableRoles returns the roles of data and of indexes that lie apart; other indexes, and TOAST, are files of the engine's.

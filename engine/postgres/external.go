@@ -107,7 +107,7 @@ func checkPlaces(t filewise.Target) error {
 	return nil
 }
 
-// nameOf is the tablespace of a volume; plan stands for one that is yet to be made.
+// nameOf returns the tablespace of a volume; plan stands for one that is yet to be made.
 func nameOf(t filewise.Target, plan func(i int) string) func(int) string {
 	return func(i int) string {
 		dir := t.Volumes[i].Dir
@@ -118,7 +118,7 @@ func nameOf(t filewise.Target, plan func(i int) string) func(int) string {
 	}
 }
 
-// externalDesign is a layout's design on an external server.
+// externalDesign returns a layout's design on an external server.
 func externalDesign(t filewise.Target, l filewise.Layout, p filewise.Program, version int, plan func(int) string) (*design, error) {
 	if err := checkExternal(t); err != nil {
 		return nil, err
@@ -224,7 +224,7 @@ func (s *externalServer) Join(_ context.Context, l filewise.Layout, p filewise.P
 	return b, b.close, nil
 }
 
-// Now is the time of the server's clock.
+// Now returns the time of the server's clock.
 func (s *externalServer) Now(ctx context.Context) (at time.Time, err error) {
 	err = s.link.Scan(ctx, "SELECT clock_timestamp()", nil, &at)
 	return at, err
@@ -322,7 +322,7 @@ func (s *externalServer) died() bool { return false }
 // sync: a checkpoint has synced, unless it is set never to.
 func (s *externalServer) sync() error { return nil }
 
-// files are the relations as the server names them; if it is on this host and
+// files returns the relations as the server names them; if it is on this host and
 // lets them be read, their sizes are the file system's.
 func (s *externalServer) files(_ context.Context, _ *build, relations []relation) ([]filewise.File, error) {
 	var all []filewise.File

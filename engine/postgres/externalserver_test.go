@@ -165,7 +165,7 @@ func (f *usersServer) open(t *testing.T, volumes ...filewise.Volume) *externalSe
 	return open(t, deadline(t), f.target(volumes...)).(*externalServer)
 }
 
-// state is all that the server holds in addition to Filewise's: catalogue rows, and the
+// state returns all that the server holds in addition to Filewise's: catalogue rows, and the
 // user's database as pg_dump writes it.
 func (f *usersServer) state(t *testing.T) []string {
 	t.Helper()

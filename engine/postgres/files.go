@@ -13,7 +13,7 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// files are the relations as the file system has them, and the WAL.
+// files returns the relations as the file system has them, and the WAL.
 func (i *instance) files(_ context.Context, b *build, relations []relation) ([]filewise.File, error) {
 	var all []filewise.File
 	for _, r := range relations {
@@ -51,10 +51,10 @@ func (i *instance) pathOf(space, file string) string {
 	return filepath.Join(i.sites.dataDir(), file)
 }
 
-// logPath is the WAL's directory.
+// logPath returns the WAL's directory.
 func (i *instance) logPath() string { return i.sites.walDir() }
 
-// statRelation is a relation with all its segments of 1 GiB.
+// statRelation returns a relation with all its segments of 1 GiB.
 func statRelation(r relation, path string) (filewise.File, error) {
 	size, held, known := int64(0), int64(0), true
 	for n := 0; ; n++ {
@@ -82,7 +82,7 @@ func statRelation(r relation, path string) (filewise.File, error) {
 	return f, nil
 }
 
-// file is a relation as the server alone reports it.
+// file returns a relation as the server alone reports it.
 func (r relation) file(path string) filewise.File {
 	bytes := r.bytes
 	return filewise.File{Role: r.role, Volume: r.volume, Path: path, Object: r.name, Bytes: bytes, EngineBytes: &bytes}

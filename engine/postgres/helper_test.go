@@ -29,7 +29,7 @@ func missing(t *testing.T, why string) {
 	t.Skipf("NO POSTGRESQL SERVER: %s", why)
 }
 
-// need18 is the directory of PostgreSQL 18: FILEWISE_POSTGRES18, or where
+// need18 returns the directory of PostgreSQL 18: FILEWISE_POSTGRES18, or where
 // scripts/get-postgres puts it.
 func need18(t *testing.T) string {
 	t.Helper()
@@ -47,7 +47,7 @@ func need18(t *testing.T) string {
 // deadline returns what a test with a server may take at most.
 func deadline(t *testing.T) context.Context { return enginetest.Within(t, 3*time.Minute) }
 
-// onScratch is a target on volumes of the test's own.
+// onScratch returns a target on volumes of the test's own.
 func onScratch(t *testing.T, volumes int) filewise.Target {
 	t.Helper()
 	return enginetest.Scratch(t, "postgres", volumes, filewise.DurabilityOff)

@@ -203,7 +203,7 @@ func (f *usersServer) works(t *testing.T, link *client.Link) {
 	}
 }
 
-// rows are all rows of the user's, in an order of their own.
+// rows returns all rows of the user's, in an order of their own.
 func (f *usersServer) rows(t *testing.T, link *client.Link) (all []string) {
 	for _, table := range []string{"regions", "lines", oddQuoted, "later"} {
 		must(t, link.CopyOut(deadline(t), "COPY (SELECT x.* FROM "+table+" x ORDER BY x::text COLLATE \"C\") TO STDOUT",
@@ -212,14 +212,14 @@ func (f *usersServer) rows(t *testing.T, link *client.Link) (all []string) {
 	return all
 }
 
-// dump is the database as pg_dump writes it, its lines sorted: where rows lie is not reported.
+// dump returns the database as pg_dump writes it, its lines sorted: where rows lie is not reported.
 // It is called when a test has ended, too.
 func (f *usersServer) dump(t *testing.T, database string, args ...string) []string {
 	t.Helper()
 	return dumped(t, f.in, f.inst.sites.dataDir(), f.port, database, args...)
 }
 
-// script is a dump as it is.
+// script returns a dump as it is.
 func (f *usersServer) script(t *testing.T, database string) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), filepath.Join(f.in.Bin, "pg_dump"), "-h", f.inst.sites.dataDir(), "-p", fmt.Sprint(f.port),

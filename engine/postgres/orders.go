@@ -68,7 +68,7 @@ func (d *design) layShards() {
 	}
 }
 
-// ofShards are a table's partitions, each of every so many values.
+// ofShards returns a table's partitions, each of every so many values.
 func (d *design) ofShards(of string) []leaf {
 	var all []leaf
 	for i := range d.layout.Data.Files {
@@ -91,7 +91,7 @@ func (t table) Rest() string {
 	return t.Leaves[0].Options
 }
 
-// named are the tables by their names.
+// named returns the tables by their names.
 func (d *design) named() map[string]table {
 	all := map[string]table{}
 	for _, t := range d.tables {
@@ -112,7 +112,7 @@ func (d *design) homes() []string {
 	return all
 }
 
-// loadedIndexes are the names of the indexes of a leaf of a loaded table.
+// loadedIndexes returns the names of the indexes of a leaf of a loaded table.
 func loadedIndexes(t filewise.Table, l leaf) []string {
 	var all []string
 	if len(t.Key) > 0 {
@@ -143,7 +143,7 @@ const (
 	itemRoom, itemKeys         = 110, 20
 )
 
-// ordersRoom is the room for rows and for keys. What transactions add, and leave
+// ordersRoom returns the room for rows and for keys. What transactions add, and leave
 // of old versions, is taken to be as much as the layout's size.
 func (d *design) ordersRoom() (rows, keys int64) {
 	customers := float64(d.sizes().Warehouses * d.sizes().Districts * d.sizes().Customers)

@@ -247,7 +247,7 @@ func (Engine) BackupArms(t filewise.Target, _ filewise.Program) ([]string, error
 	return []string{"compress=" + values}, nil
 }
 
-// BackupScript is a dump by pg_dump and its restore by pg_restore.
+// BackupScript returns a dump by pg_dump and its restore by pg_restore.
 func (Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Program) (out filewise.BackupScript, err error) {
 	if err := checkOwn(t, l, p); err != nil {
 		return out, err

@@ -22,7 +22,7 @@ const (
 	toolBase       = "pg_basebackup"
 )
 
-// toolOf is the program that makes a layout's backups.
+// toolOf returns the program that makes a layout's backups.
 func toolOf(l filewise.Layout) string {
 	if v, ok := l.BackupOptions.Get("tool"); ok {
 		return v
@@ -38,7 +38,7 @@ func (d *design) archives() bool {
 	return d.program.BacksUp() && !d.program.Dumps() && toolOf(d.layout) == toolPgBackRest
 }
 
-// pgBackRest is a command line without the program. No file of configuration is read: the
+// pgBackRest returns a command line without the program. No file of configuration is read: the
 // user's stanzas are out of reach.
 func pgBackRest(command, repository, data string, more ...string) []string {
 	return append([]string{command, "--no-config", "--stanza=" + stanza, "--repo1-path=" + repository, "--pg1-path=" + data,

@@ -28,7 +28,7 @@ func newSites(t filewise.Target, l filewise.Layout, build int) (sites, error) {
 	return s, nil
 }
 
-// homeOf is the volume that is kept for the log: the server's own files are next to it, so that
+// homeOf returns the volume that is kept for the log: the server's own files are next to it, so that
 // data volumes hold nothing except the layout. If there is none, it is the first that is not for indexes.
 func homeOf(t filewise.Target, l filewise.Layout) int {
 	is := func(v filewise.Volume) bool { return v.Name == l.LogVolume }
@@ -49,17 +49,17 @@ func (s sites) spaceName(i int) string {
 
 func (s sites) dataDir() string { return filepath.Join(s.dirs[s.home], "data") }
 
-// config is the server's configuration file.
+// config returns the server's configuration file.
 func (s sites) config() string { return filepath.Join(s.dataDir(), "postgresql.conf") }
 
 func (s sites) walDir() string { return filepath.Join(s.dataDir(), logDir) }
 
 func (s sites) spaceDir(i int) string { return filepath.Join(s.dirs[i], "tablespace") }
 
-// logPath is the server's log, which lies next to what is reset.
+// logPath returns the server's log, which lies next to what is reset.
 func (s sites) logPath() string { return filepath.Join(s.dirs[s.home], "server.log") }
 
-// managedDesign is a layout's design on a managed server.
+// managedDesign returns a layout's design on a managed server.
 func managedDesign(t filewise.Target, l filewise.Layout, p filewise.Program, version, build int) (*design, sites, error) {
 	s, err := newSites(t, l, build)
 	if err != nil {
@@ -72,7 +72,7 @@ func managedDesign(t filewise.Target, l filewise.Layout, p filewise.Program, ver
 	return d, s, err
 }
 
-// used are the tablespaces that the layout puts something into, by volume.
+// used returns the tablespaces that the layout puts something into, by volume.
 func (d *design) used() []int {
 	var all []int
 	for i, s := range d.spaces {
@@ -116,7 +116,7 @@ func (d *design) pathOf(base string, s space, relation string) string {
 // leaves it.
 const rowOverhead, keyBytes = 44, 40
 
-// space is the room for data and indexes on each volume, by volume name.
+// space returns the room for data and indexes on each volume, by volume name.
 func (d *design) space() map[string]int64 {
 	rows := d.layout.Data.Bytes
 	keys := int64(0)

@@ -62,7 +62,7 @@ func signature(database, definition string) string {
 	return fmt.Sprintf("Filewise: %x", sum[:8])
 }
 
-// signature2 is a table's, by its columns with their types, and an index's. Until 0.8 tables had the signature of
+// signature2 returns a table's, by its columns with their types, and an index's. Until 0.8 tables had the signature of
 // their columns' names alone, and indexes none.
 func signature2(database, definition string) string {
 	return strings.Replace(signature(database, definition), "Filewise: ", "Filewise 2: ", 1)

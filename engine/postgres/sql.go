@@ -89,7 +89,7 @@ func (d *design) statement(section string, t table) (string, error) {
 	return all[0], nil
 }
 
-// extension is the section that adds the further files of a layout to the loaded database.
+// extension returns the section that adds the further files of a layout to the loaded database.
 func (d *design) extension() string {
 	if d.layout.AddedLater == filewise.LaterNewData {
 		return sectionNewData

@@ -139,7 +139,7 @@ func (d *design) laid(t table, i int) table {
 	return t
 }
 
-// leaf is the table or partition of data file i.
+// leaf returns the table or partition of data file i.
 func (d *design) leaf(name string, i int) leaf {
 	l := leaf{Name: name, space: d.spaceOf(i)}
 	l.index = l.space
@@ -154,7 +154,7 @@ func (d *design) leaf(name string, i int) leaf {
 	return l
 }
 
-// hash are the partitions of data files first … files−1.
+// hash returns the partitions of data files first … files−1.
 func (d *design) hash(table, of string, first, files int) []leaf {
 	var all []leaf
 	for i := first; i < files; i++ {
@@ -165,7 +165,7 @@ func (d *design) hash(table, of string, first, files int) []leaf {
 	return all
 }
 
-// added are the partitions that come with the files that are added later.
+// added returns the partitions that come with the files that are added later.
 func (d *design) added(t table) []leaf {
 	switch d.layout.AddedLater {
 	case filewise.LaterNewData:
@@ -176,7 +176,7 @@ func (d *design) added(t table) []leaf {
 	return nil
 }
 
-// tableOf is the table of a worker.
+// tableOf returns the table of a worker.
 func (d *design) tableOf(worker int) table { return d.tables[worker%len(d.tables)] }
 
 // extends reports whether files are added to the layout at all.
@@ -190,7 +190,7 @@ func (d *design) extends() bool {
 	return false
 }
 
-// leaves are all tables that hold rows, in the order of the files: as built, or
+// leaves returns all tables that hold rows, in the order of the files: as built, or
 // once the files were added.
 func (d *design) leaves(extended bool) []leaf {
 	var all []leaf

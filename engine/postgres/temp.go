@@ -82,12 +82,12 @@ func (d *design) tempSettings() map[string]string {
 	return map[string]string{"temp_tablespaces": strings.Join(names, ", "), "temp_buffers": tempBuffers, "work_mem": workMemory}
 }
 
-// tempDir is the directory of temporary tablespace i, which lies on a volume.
+// tempDir returns the directory of temporary tablespace i, which lies on a volume.
 func (s sites) tempDir(number, i int) string {
 	return filepath.Join(s.dirs[number], "temp-"+strconv.Itoa(i+1))
 }
 
-// askedTemps are the places as a plan has them.
+// askedTemps returns the places as a plan has them.
 func (d *design) askedTemps(dir func(number, i int) string) []filewise.File {
 	var all []filewise.File
 	for i, t := range d.temps {
@@ -104,7 +104,7 @@ func (d *design) tempRoom(space map[string]int64) {
 	}
 }
 
-// temps are the places with what tables have taken of each, once a transaction has
+// temps returns the places with what tables have taken of each, once a transaction has
 // really put a table into every one of them.
 func (b *build) temps(ctx context.Context) ([]filewise.File, error) {
 	if len(b.design.temps) == 0 {
@@ -175,7 +175,7 @@ func (b *build) witness(ctx context.Context) error {
 	return nil
 }
 
-// temps are the directories, with what is in them now.
+// temps returns the directories, with what is in them now.
 func (i *instance) temps(b *build) []filewise.File {
 	files := b.design.askedTemps(i.sites.tempDir)
 	for n := range files {
@@ -191,7 +191,7 @@ func (i *instance) temps(b *build) []filewise.File {
 	return files
 }
 
-// temps are the tablespaces as the server names them.
+// temps returns the tablespaces as the server names them.
 func (s *externalServer) temps(b *build) []filewise.File {
 	return b.design.askedTemps(func(number, _ int) string {
 		if dir := s.target.Volumes[number].Dir; path.IsAbs(dir) {

@@ -17,7 +17,7 @@ func (d *design) loads() bool { return sections[d.program.SQL()].Has(sectionInde
 // indexedFirst reports whether the indexes are there when the tables are loaded.
 func (d *design) indexedFirst() bool { return d.program.Table().IndexedFirst }
 
-// indexNames are the indexes of a leaf once all are made.
+// indexNames returns the indexes of a leaf once all are made.
 func (d *design) indexNames(l leaf) []string {
 	switch p := d.program; {
 	case p.Loads():
@@ -31,7 +31,7 @@ func (d *design) indexNames(l leaf) []string {
 	return nil
 }
 
-// procedureTables are the tables that have procedures of their own; else all procedures
+// procedureTables returns the tables that have procedures of their own; else all procedures
 // are for all tables.
 func (d *design) procedureTables() []table {
 	if d.program.Appends() {
@@ -40,7 +40,7 @@ func (d *design) procedureTables() []table {
 	return d.tables[:1]
 }
 
-// connections are the most that work at the same time, loaders included.
+// connections returns the most that work at the same time, loaders included.
 func (d *design) connections() int {
 	n := d.program.Connections()
 	if d.loads() {
@@ -49,10 +49,10 @@ func (d *design) connections() int {
 	return n
 }
 
-// loaders is the number of batches that are loaded at the same time.
+// loaders returns the number of batches that are loaded at the same time.
 func loaders() int { return max(runtime.NumCPU(), 2) }
 
-// rowCount is the number of rows that the program's workload is about.
+// rowCount returns the number of rows that the program's workload is about.
 func (d *design) rowCount() int64 {
 	if !d.program.Loads() {
 		return d.program.Table().Rows
@@ -120,7 +120,7 @@ const (
 	fragKeyRoom = 40 + 100 + 36
 )
 
-// phasesRoom is the room for rows and for keys.
+// phasesRoom returns the room for rows and for keys.
 func (d *design) phasesRoom() (rows, keys int64) {
 	if d.program.Table().Temporary { // a row for each connection
 		return mib, 0

@@ -99,7 +99,7 @@ func (c *conn) query(ctx context.Context, sql string) ([][]any, error) {
 	return c.queryArgs(ctx, sql, nil)
 }
 
-// named are the values of a statement's parameters.
+// named returns the values of a statement's parameters.
 func named(values ...any) []driver.NamedValue {
 	all := make([]driver.NamedValue, len(values))
 	for i, v := range values {

@@ -27,7 +27,7 @@ func (s *shape) listSetup(l *lister, i int) {
 	}
 }
 
-// customTables are the names of the workload's tables, one at least.
+// customTables returns the names of the workload's tables, one at least.
 func customTables(p filewise.Program) []string {
 	names := filewise.Each(p.Custom.Tables, func(t filewise.CustomTable) string { return t.Name })
 	if len(names) == 0 {
@@ -88,7 +88,7 @@ func (l *link) custom(s *customsql.Statement) (driver.Stmt, error) {
 	return l.prepare(s, func() (string, error) { return s.Text, nil })
 }
 
-// fileOf is the file of an operation: by its parameter, or the worker's files in
+// fileOf returns the file of an operation: by its parameter, or the worker's files in
 // turns.
 func (c *customWorker) fileOf(kind int, i int64) int {
 	if at := c.shardBy[kind]; at >= 0 && at < len(c.args) {
@@ -171,7 +171,7 @@ func mistaken(err error) error {
 	return err
 }
 
-// customSteps are the transactions of the workload on file i.
+// customSteps returns the transactions of the workload on file i.
 func (s *shape) customSteps(i int) (script.Steps, error) {
 	l := s.lister(filewise.StageMeasure, i)
 	for _, p := range s.program.Phases {
@@ -197,7 +197,7 @@ func (s *shape) customSteps(i int) (script.Steps, error) {
 	return l.Steps()
 }
 
-// customChecks are its checks.
+// customChecks returns its checks.
 func (s *shape) customChecks(i int) (script.Steps, error) {
 	l := s.lister(filewise.StageCheck, i)
 	checks, err := customRules.Checks(s.program.Custom)

@@ -15,7 +15,7 @@ import (
 // Name is the engine's name on the command line.
 const Name = "sqlite"
 
-// New is the engine.
+// New returns the engine.
 func New() filewise.Engine { return engine{} }
 
 type engine struct{}

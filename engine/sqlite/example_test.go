@@ -49,7 +49,7 @@ func TestExampleWorkload(t *testing.T) {
 	}
 }
 
-// quoted is a file of the example, which the documentation shows whole.
+// quoted returns a file of the example, which the documentation shows whole.
 func quoted(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/example/" + name)

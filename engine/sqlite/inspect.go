@@ -81,7 +81,7 @@ func (engine) Inspect(ctx context.Context, t filewise.Target) (filewise.Inspecti
 // mostDatabases of a directory are looked at.
 const mostDatabases = 10000
 
-// databasesIn is the file itself, or the databases of a directory.
+// databasesIn returns the file itself, or the databases of a directory.
 func databasesIn(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {

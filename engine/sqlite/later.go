@@ -151,7 +151,7 @@ func (s *shape) keyStep() int {
 	return 1
 }
 
-// extendSteps are the steps by which file i is added.
+// extendSteps returns the steps by which file i is added.
 func (s *shape) extendSteps(i int) (script.Steps, error) {
 	if s.first == nil || !s.rebuilds() && i == 0 {
 		return nil, nil

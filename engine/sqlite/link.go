@@ -26,7 +26,7 @@ func newLink(c *conn, counts *counts) *link {
 	return &link{conn: c, counts: counts, prepared: map[any]driver.Stmt{}}
 }
 
-// prepare is the statement of a key, whose text is requested the first time.
+// prepare returns the statement of a key, whose text is requested the first time.
 func (l *link) prepare(key any, text func() (string, error)) (driver.Stmt, error) {
 	if st := l.prepared[key]; st != nil {
 		return st, nil
@@ -84,7 +84,7 @@ func (l *link) control(name string) error {
 	return err
 }
 
-// section is a section of shards.sql that has no variables.
+// section returns a section of shards.sql that has no variables.
 func section(name string) string {
 	st, err := shardsSQL.Statement(name, connectionVars{})
 	if err != nil {
@@ -157,7 +157,7 @@ const (
 	mostLinks = 16
 )
 
-// attachedName is the schema under which file i is attached.
+// attachedName returns the schema under which file i is attached.
 func attachedName(i int) string { return fmt.Sprintf("fw_%04d", i+1) }
 
 // attach attaches a file under a name.

@@ -92,7 +92,7 @@ func sameFile(path string, info fs.FileInfo) bool {
 	return err == nil && os.SameFile(other, info)
 }
 
-// asked are the data files of the shape.
+// asked returns the data files of the shape.
 func (s *shape) asked() []filewise.File {
 	files := make([]filewise.File, len(s.shards))
 	for i, sh := range s.shards {

@@ -21,7 +21,7 @@ func (s *shape) everywhere(table string) bool {
 	return slices.ContainsFunc(s.program.Tables, func(t filewise.Table) bool { return t.Name == table && t.Replicated })
 }
 
-// orderVars are the variables of a statement on a file with that prefix.
+// orderVars returns the variables of a statement on a file with that prefix.
 func orderVars(p filewise.Program, db string) map[string]any {
 	v := p.Vars()
 	v["Db"] = db
@@ -59,10 +59,10 @@ func (s *shape) ordersWarnings() []filewise.Warning {
 	}}
 }
 
-// fileOfWarehouse is the number of its file, from 0.
+// fileOfWarehouse returns the number of its file, from 0.
 func (s *shape) fileOfWarehouse(w int64) int { return int((w - 1) % int64(s.count)) }
 
-// filesOfBatch are the files that a batch is loaded into: its warehouse's,
+// filesOfBatch returns the files that a batch is loaded into: its warehouse's,
 // or for items all. Batches of a table are in the order of warehouses.
 func (d *database) filesOfBatch(t filewise.TableData, batch int64) ([]int, error) {
 	if !d.divided() {
@@ -114,7 +114,7 @@ func (d *database) queryAll(ctx context.Context, section string) (_ [][]any, err
 	return all, nil
 }
 
-// viewOf is the view of a table over all files.
+// viewOf returns the view of a table over all files.
 func (s *shape) viewOf(t filewise.Table) string {
 	var parts []string
 	for i := range s.count {
@@ -126,7 +126,7 @@ func (s *shape) viewOf(t filewise.Table) string {
 	return "CREATE TEMP VIEW " + ident(t.Name) + " AS " + strings.Join(parts, " UNION ALL ")
 }
 
-// ordersSteps are the statements of the transactions on file i.
+// ordersSteps returns the statements of the transactions on file i.
 func (s *shape) ordersSteps(i int) (script.Steps, error) {
 	l := s.lister(filewise.StageMeasure, i)
 	for _, p := range s.program.Phases {
@@ -151,7 +151,7 @@ func (s *shape) ordersSteps(i int) (script.Steps, error) {
 	return l.Steps()
 }
 
-// ordersChecks are its checks, on views over all files.
+// ordersChecks returns its checks, on views over all files.
 func (s *shape) ordersChecks(i int) (script.Steps, error) {
 	if i > 0 {
 		return nil, nil

@@ -34,7 +34,7 @@ func ordersOn(t *testing.T, p workload.Params, files, loaders int) (*database, *
 	return db.Observer.(*database), db, w
 }
 
-// everything is the content of all tables, row by row, whatever file they are in.
+// everything returns the content of all tables, row by row, whatever file they are in.
 func everything(t *testing.T, d *database) string {
 	t.Helper()
 	c, err := d.openAll()

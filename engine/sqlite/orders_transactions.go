@@ -178,7 +178,7 @@ func (t *orderTransaction) payment(x *tx) {
 	x.exec("payment-history", w, c, cd, cw, d, w, at, amount, fmt.Sprint(warehouse[0], "    ", district[0]))
 }
 
-// customer is the customer of that number, or of that name.
+// customer returns the customer of that number, or of that name.
 func (t *orderTransaction) customer(x *tx, w, d, c int64) int64 {
 	if c != 0 {
 		return c

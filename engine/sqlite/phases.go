@@ -73,7 +73,7 @@ func (s *shape) phaseSteps(i int) (script.Steps, error) {
 	return l.Steps()
 }
 
-// tablesIn are the whole tables of a file: table t lies in file t mod count.
+// tablesIn returns the whole tables of a file: table t lies in file t mod count.
 func (s *shape) tablesIn(file int) []string {
 	var tables []string
 	for t := file; t < len(s.program.Tables); t += s.count {

@@ -167,7 +167,7 @@ func (w *walRestarts) read(files []*file) (int64, error) {
 // walMagic begins a WAL's header; its last bit reports the order of bytes in sums.
 const walMagic = 0x377f0682
 
-// walSalt is the first salt of a WAL; ok is false when it has no header yet: it
+// walSalt returns the first salt of a WAL; ok is false when it has no header yet: it
 // is empty, or only zeros that make its room.
 func walSalt(path string) (salt uint32, ok bool, err error) {
 	f, err := os.Open(path)
@@ -222,7 +222,7 @@ func (t *timer) end(start int64, least time.Duration) {
 	t.changes.Add(1)
 }
 
-// read is the number of waits that have ended, and the time of all until now, in ns.
+// read returns the number of waits that have ended, and the time of all until now, in ns.
 func (t *timer) read(least time.Duration) (n, nanos int64) {
 	for {
 		before := t.changes.Load()

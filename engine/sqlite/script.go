@@ -78,7 +78,7 @@ func (s *shape) checkpointPages() int64 {
 	return autoCheckpoint
 }
 
-// logBytes is the size to which a WAL is written before the trial: what it holds
+// logBytes returns the size to which a WAL is written before the trial: what it holds
 // at a checkpoint, and a quarter more for what is committed in the meantime; but over
 // all files no more than maxLogs, or 1,000 files would write 5 GB of logs.
 func (s *shape) logBytes() int64 {
@@ -87,7 +87,7 @@ func (s *shape) logBytes() int64 {
 
 const maxLogs = 128 << 20
 
-// space is the room that a volume needs: for each of its files the file's share
+// space returns the room that a volume needs: for each of its files the file's share
 // of the layout's size, as if growing files grew to it, and the WAL. Work that
 // outgrows a file takes what it inserts on top.
 func (s *shape) space() map[string]int64 {
@@ -183,7 +183,7 @@ func (s *shape) settleSteps(i int) (script.Steps, error) {
 	return l.Steps()
 }
 
-// workSteps are one transaction of each table's connections.
+// workSteps returns one transaction of each table's connections.
 func (s *shape) workSteps(i int) (script.Steps, error) {
 	if !s.program.Appends() {
 		return s.phaseSteps(i)
@@ -240,7 +240,7 @@ func (s *shape) dropSteps(i int) (script.Steps, error) {
 	return l.Steps()
 }
 
-// workersOf are the connections that work on a file.
+// workersOf returns the connections that work on a file.
 func (s *shape) workersOf(file int) []int {
 	var workers []int
 	for w := range s.program.Connections() {

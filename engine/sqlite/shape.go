@@ -58,7 +58,7 @@ type shape struct {
 	first          *shape // what is built and loaded before files are added. Nil means all at once
 }
 
-// newShape is the shape of the build of that number: the first one's files have the
+// newShape returns the shape of the build of that number: the first one's files have the
 // names that Script shows.
 func newShape(t filewise.Target, l filewise.Layout, p filewise.Program, number int) (*shape, error) {
 	if err := supported(t, l, p); err != nil {
@@ -76,7 +76,7 @@ func newShape(t filewise.Target, l filewise.Layout, p filewise.Program, number i
 	return s, s.fitsOpenFiles()
 }
 
-// settingsOf is a shape that has nothing yet but how its connections are set.
+// settingsOf returns a shape that has nothing yet but how its connections are set.
 func settingsOf(t filewise.Target) (*shape, error) {
 	s := &shape{target: t, autoCheckpoint: autoCheckpoint}
 	var err error
@@ -211,7 +211,7 @@ func (s *shape) size(sh *shard, share int64) error {
 	return nil
 }
 
-// leastBytes is the room for a file's header and schema (a row of some 160
+// leastBytes returns the room for a file's header and schema (a row of some 160
 // bytes for each table) and the first page of each table.
 func leastBytes(tables int) int64 {
 	return int64(1+tables+tables/16) * pageBytes
@@ -219,7 +219,7 @@ func leastBytes(tables int) int64 {
 
 func roundUp(n, unit int64) int64 { return (n + unit - 1) / unit * unit }
 
-// filesOf are the files that a connection works on: its own one, or, when there
+// filesOf returns the files that a connection works on: its own one, or, when there
 // are more files than connections, every Connections-th.
 func (s *shape) filesOf(worker int) []int {
 	n, c := s.count-s.from, s.program.Connections()

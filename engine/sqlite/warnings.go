@@ -106,7 +106,7 @@ const (
 	otherFiles         = 64 // what the rest of Filewise has open
 )
 
-// openFiles is the number of open files that the shape needs: of the
+// openFiles returns the number of open files that the shape needs: of the
 // workers' connections, of one connection of our own for each file, and of the
 // descriptor by which a file is synced.
 func (s *shape) openFiles() int64 {

@@ -59,7 +59,7 @@ func (d *database) Connect(ctx context.Context, phase, number int) (filewise.Ses
 	return works, nil
 }
 
-// link is the worker's connection to file at.
+// link returns the worker's connection to file at.
 func (w *worker) link(at int) (*link, error) {
 	if l := w.links[at]; l != nil {
 		return l, nil
@@ -127,7 +127,7 @@ func (w *worker) statement(ctx context.Context, i int64) error {
 	return err
 }
 
-// linked is the connection to a file, with the others attached for whole tables.
+// linked returns the connection to a file, with the others attached for whole tables.
 func (w *worker) linked(at int) (*link, error) {
 	known := w.links[at] != nil
 	l, err := w.link(at)
@@ -137,7 +137,7 @@ func (w *worker) linked(at int) (*link, error) {
 	return l, err
 }
 
-// fileOfKey is the file of the operation's row, which follows from its key.
+// fileOfKey returns the file of the operation's row, which follows from its key.
 func (w *worker) fileOfKey() int {
 	if len(w.args) == 0 || w.d.wholeTables() { // all tables are seen from the first file
 		return 0

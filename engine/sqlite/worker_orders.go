@@ -163,7 +163,7 @@ func (x *tx) section(k orderKey, visit func([]driver.Value) error, args ...any) 
 	return nil
 }
 
-// key is a section on a warehouse's file.
+// key returns a section on a warehouse's file.
 func (x *tx) key(section string, warehouse int64) orderKey {
 	if !x.attached {
 		return orderKey{section, onlyFile}
@@ -178,7 +178,7 @@ func (x *tx) exec(section string, warehouse int64, args ...any) {
 	}
 }
 
-// first is the first row that a section returns, nil when there is none.
+// first returns the first row that a section returns, nil when there is none.
 func (x *tx) first(section string, warehouse int64, args ...any) (row []driver.Value) {
 	if x.err == nil {
 		x.err = x.section(x.key(section, warehouse), func(v []driver.Value) error {
@@ -194,7 +194,7 @@ func (x *tx) first(section string, warehouse int64, args ...any) (row []driver.V
 // noRow is the row after an error, of more columns than any has.
 var noRow = make([]driver.Value, 8)
 
-// row is the first row, of which there must be one.
+// row returns the first row, of which there must be one.
 func (x *tx) row(section string, warehouse int64, args ...any) []driver.Value {
 	row := x.first(section, warehouse, args...)
 	if x.err == nil && row == nil {
@@ -206,7 +206,7 @@ func (x *tx) row(section string, warehouse int64, args ...any) []driver.Value {
 	return row
 }
 
-// number is the whole number in the first column of the row.
+// number returns the whole number in the first column of the row.
 func (x *tx) number(section string, warehouse int64, args ...any) int64 {
 	row := x.row(section, warehouse, args...)
 	n, ok := row[0].(int64)

@@ -98,7 +98,7 @@ func loginParameter(name string) func(*msdsn.Config, string) error {
 // checkOptions refuses what the driver does not read.
 func checkOptions(a filewise.Address) error { return loginOptions.Check(a) }
 
-// loginConfig is the driver's configuration of an address. The error has CodeUsage.
+// loginConfig returns the driver's configuration of an address. The error has CodeUsage.
 func loginConfig(a filewise.Address) (msdsn.Config, error) {
 	c := msdsn.Config{
 		Host: a.Host, Port: uint64(a.Port), Instance: a.Path, User: a.User, Password: a.Password.Reveal(),

@@ -26,7 +26,7 @@ import (
 	"filewise"
 )
 
-// certificateFile is a certificate as a user would name it.
+// certificateFile returns a certificate as a user would name it.
 func certificateFile(t *testing.T) string {
 	t.Helper()
 	s := httptest.NewTLSServer(nil)

@@ -171,7 +171,7 @@ func TestTransferLimits(t *testing.T) {
 	}
 }
 
-// backupLab is a server on this host, as far as its addresses say, that writes files where
+// backupLab returns a server on this host, as far as its addresses say, that writes files where
 // it is instructed to; and a build to back up in two files.
 func backupLab(t *testing.T, writes bool, settings map[string]string) (*lab, *backuper) {
 	t.Helper()

@@ -32,17 +32,17 @@ func (d *design) checkBackup() error {
 	return nil
 }
 
-// transfer are the options of a backup of the layout.
+// transfer returns the options of a backup of the layout.
 func (d *design) transfer(stripes []string) transfer {
 	t, _ := readBackupOptions(d.layout.BackupOptions) // checked by checkBackup
 	t.stripes = stripes
 	return t
 }
 
-// firstBackup is the name of a build's first backup.
+// firstBackup returns the name of a build's first backup.
 func (d *design) firstBackup() string { return d.name + "_backup_1" }
 
-// stripes are the files of a backup of the layout.
+// stripes returns the files of a backup of the layout.
 func (d *design) stripes(name string) ([]filewise.File, error) {
 	volumes := d.layout.BackupVolumes(d.target.Volumes)
 	return d.stripesOn(name, max(d.layout.Backup.Files, 1), func(i int) filewise.Volume {
@@ -50,7 +50,7 @@ func (d *design) stripes(name string) ([]filewise.File, error) {
 	})
 }
 
-// stripesOn are so many files of a backup, whose places volume returns.
+// stripesOn returns so many files of a backup, whose places volume returns.
 func (d *design) stripesOn(name string, n int, volume func(i int) filewise.Volume) (all []filewise.File, err error) {
 	for i := range n {
 		f := filewise.File{Role: filewise.RoleBackup, Volume: volume(i).Name, Path: null}
@@ -309,7 +309,7 @@ func (k *backuper) Restore(ctx context.Context) error {
 	return nil
 }
 
-// beside is the directory of a file of the build, by its name in the database.
+// beside returns the directory of a file of the build, by its name in the database.
 func (d *design) beside(logical string, log bool) joiner {
 	if log {
 		return d.logDir

@@ -13,7 +13,7 @@ import (
 	"filewise"
 )
 
-// loaders is the number of batches that are loaded at the same time.
+// loaders returns the number of batches that are loaded at the same time.
 func loaders() int { return max(runtime.NumCPU(), 2) }
 
 // bulk loads by TDS bulk copy, on connections of its own.

@@ -38,7 +38,7 @@ func (d *design) checkCustom() error {
 	return nil
 }
 
-// customSetup is the workload's set-up, each statement a batch.
+// customSetup returns the workload's set-up, each statement a batch.
 func (d *design) customSetup() ([]string, error) {
 	site := customsql.Site{Shards: 1, Spread: map[string]customsql.Place{}}
 	for _, t := range d.program.Custom.Tables {

@@ -127,7 +127,7 @@ func (d *design) checkLater() error {
 	return usage("use untouched, new-data or rebuilt", "files added later %q", d.layout.AddedLater)
 }
 
-// tablesOf are the tables of workload inserts; the others name theirs in their SQL.
+// tablesOf returns the tables of workload inserts; the others name theirs in their SQL.
 func tablesOf(p filewise.Program) []table {
 	if !p.Appends() {
 		return nil
@@ -142,7 +142,7 @@ func tablesOf(p filewise.Program) []table {
 	return tables
 }
 
-// tableOf is the table of a worker; empty where the workload's SQL names it.
+// tableOf returns the table of a worker; empty where the workload's SQL names it.
 func (d *design) tableOf(worker int) table {
 	if len(d.tables) == 0 {
 		return table{}
@@ -196,5 +196,5 @@ func (d *design) warn() {
 	}
 }
 
-// sizeFlag is a size as a flag takes it, not rounded down.
+// sizeFlag returns a size as a flag takes it, not rounded down.
 func sizeFlag(n int64) string { return fmt.Sprintf("%dMiB", (n+1<<20-1)>>20) }

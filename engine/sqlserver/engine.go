@@ -9,7 +9,7 @@ import (
 // Engine is SQL Server. It implements filewise.Engine and Describer.
 type Engine struct{}
 
-// Name is the engine's name on the command line.
+// Name returns the engine's name on the command line.
 func (Engine) Name() string { return engineName }
 
 const (

@@ -67,7 +67,7 @@ var classes = external.Classes{
 // fullDisk describes how the operating system's error of a full volume is quoted: of Windows and Linux.
 var fullDisk = regexp.MustCompile(`(?i)\b(112|28) ?\(|not enough space|no space left`)
 
-// numbers are all errors that the server sent with one answer, first to last: the
+// numbers returns all errors that the server sent with one answer, first to last: the
 // last is often only the generic one, such as 3013 of a failed BACKUP.
 func numbers(err error) []int {
 	var e mssql.Error
@@ -81,7 +81,7 @@ func numbers(err error) []int {
 	return all
 }
 
-// codesOf are the numbers as one text, each once. Empty means the server sent none.
+// codesOf returns the numbers as one text, each once. Empty means the server sent none.
 func codesOf(err error) string {
 	all := filewise.Each(numbers(err), strconv.Itoa)
 	slices.Sort(all)
@@ -97,10 +97,10 @@ func denied(err error) bool {
 // lackOfRight are the errors of a statement that the account may not give. 3701 and 5011 mean that it does not own the object.
 var lackOfRight = []int{229, 230, errDenied, errDeniedAction, errDeniedState, errNoAccess, 3110, 3701, 5011, 15151, 15247}
 
-// administrator is a remedy that only someone with more rights can give.
+// administrator returns a remedy that only someone with more rights can give.
 func administrator(statement string) string { return "have an administrator execute: " + statement }
 
-// classOf is the class of an error of the driver.
+// classOf returns the class of an error of the driver.
 func classOf(err error) filewise.Class {
 	if (hasNumber(err, errWriteFailed) || hasNumber(err, errNoFile)) && fullDisk.MatchString(err.Error()) {
 		return filewise.ClassSpace

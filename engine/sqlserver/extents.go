@@ -17,7 +17,7 @@ const (
 	extentPages   = extent / page
 )
 
-// primary is the filegroup of the rows as it is built.
+// primary returns the filegroup of the rows as it is built.
 func (d *design) primary() *fillGroup {
 	files := d.files()
 	var all []int64

@@ -12,7 +12,7 @@ import (
 	"filewise"
 )
 
-// Facts are the version, the settings that decide what is measured, and what is
+// Facts returns the version, the settings that decide what is measured, and what is
 // set in every build.
 func (s *externalServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	facts, err := s.serverFacts(ctx)
@@ -110,7 +110,7 @@ func (s *externalServer) traceFlags(ctx context.Context) string {
 	return cmp.Or(strings.Join(all, ", "), "none")
 }
 
-// configuration are the server's own settings; they are only read.
+// configuration returns the server's own settings; they are only read.
 func (s *externalServer) configuration(ctx context.Context) ([]filewise.Fact, error) {
 	rows, err := askAll(ctx, s.control, "configuration", nil)
 	if err != nil {

@@ -171,7 +171,7 @@ func TestSessionStateIsKept(t *testing.T) {
 	ok(t, s.Close())
 }
 
-// names0 is the first database, with the model locked.
+// names0 returns the first database, with the model locked.
 func (l *lab) names0() string {
 	for name := range l.model.databases {
 		return name

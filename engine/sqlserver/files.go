@@ -34,7 +34,7 @@ type unknown string
 
 func (u unknown) Join(name string) (string, error) { return "(" + string(u) + ")/" + name, nil }
 
-// somewhere is the place of a plan, for which nothing is queried from the server.
+// somewhere returns the place of a plan, for which nothing is queried from the server.
 func somewhere(name, mark string) place {
 	return place{name: name, mark: mark, data: unknown("the server's default data directory"),
 		log: unknown("the server's default log directory")}
@@ -77,7 +77,7 @@ func (d *design) place(at place) error {
 	return d.placeLog(dirs, at, volumes[0])
 }
 
-// group is the filegroup of the rows.
+// group returns the filegroup of the rows.
 func (d *design) group() string {
 	if d.program.Restored() {
 		return restoredGroup
@@ -93,7 +93,7 @@ func (d *design) join(f *file, dir joiner, name string) (err error) {
 	return nil
 }
 
-// sizes are the initial size and the growth of each data file in bytes. A
+// sizes returns the initial size and the growth of each data file in bytes. A
 // preallocated file can grow as well: it would be worse if a trial that did more
 // than expected failed; that it grew is reported.
 func (d *design) sizes() (sizes []int64, growth int64) {
@@ -153,7 +153,7 @@ func (d *design) logGrowth() int64 {
 	return d.settings.logGrowth
 }
 
-// logPlace is the volume of the log, and the directory there.
+// logPlace returns the volume of the log, and the directory there.
 func (d *design) logPlace(dirs map[string]joiner, at place, beside filewise.Volume) (volume string, dir joiner) {
 	volume = cmp.Or(d.layout.LogVolume, beside.Name)
 	for _, v := range d.target.Volumes {
@@ -175,7 +175,7 @@ func (d *design) placeLog(dirs map[string]joiner, at place, beside filewise.Volu
 	return err
 }
 
-// dirs are the directories by volume. All are of one operating system: the
+// dirs returns the directories by volume. All are of one operating system: the
 // server's.
 func (d *design) dirs(at place) (map[string]joiner, error) {
 	dirs := map[string]joiner{}
@@ -204,7 +204,7 @@ func (d *design) dirs(at place) (map[string]joiner, error) {
 	return dirs, nil
 }
 
-// files are all that the layout has in the end: with Extend, unless untouched.
+// files returns all that the layout has in the end: with Extend, unless untouched.
 func (d *design) files() []file {
 	n := len(d.data)
 	if d.layout.AddedLater == filewise.LaterUntouched {
@@ -213,7 +213,7 @@ func (d *design) files() []file {
 	return d.until(n)
 }
 
-// until are the files of a build whose data lie in n files.
+// until returns the files of a build whose data lie in n files.
 func (d *design) until(n int) []file {
 	all := append([]file{}, d.data[:n]...)
 	all = append(all, d.index[:min(n, len(d.index))]...)

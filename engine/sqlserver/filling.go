@@ -24,7 +24,7 @@ type fillGroup struct {
 	next    int
 }
 
-// newFilling is a group of files with so many free extents, which grow by so many, one after the other or all at once.
+// newFilling returns a group of files with so many free extents, which grow by so many, one after the other or all at once.
 func newFilling(free []int64, growth int64, all bool) *fillGroup {
 	g := &fillGroup{free: free, growth: growth, growAll: all, taken: make([]int64, len(free)), wait: make([]int64, len(free))}
 	g.weigh()
@@ -40,7 +40,7 @@ func (g *fillGroup) Take(extents int64) {
 	}
 }
 
-// pick is the file that gives the next extent.
+// pick returns the file that gives the next extent.
 func (g *fillGroup) pick() int {
 	for {
 		full := true
@@ -81,7 +81,7 @@ func (g *fillGroup) weigh() {
 	}
 }
 
-// share is a file's skip target: how many turns there are to one extent of it.
+// share returns a file's skip target: how many turns there are to one extent of it.
 func (g *fillGroup) share(i int) int64 {
 	most := int64(1)
 	for _, n := range g.free {
@@ -90,7 +90,7 @@ func (g *fillGroup) share(i int) int64 {
 	return most / max(g.free[i], 1)
 }
 
-// Touched are the files that hold rows.
+// Touched returns the files that hold rows.
 func (g *fillGroup) Touched() (n int) {
 	for _, taken := range g.taken {
 		if taken > 0 {

@@ -43,7 +43,7 @@ func parserPath() string {
 	return path
 }
 
-// parser is the parser; a missing one fails in CI.
+// parser returns the parser; a missing one fails in CI.
 func parser(t *testing.T) string {
 	t.Helper()
 	path := parserPath()
@@ -141,7 +141,7 @@ func (r *rendering) add(section string, all []string, err error) {
 	}
 }
 
-// batches are all different ones, in order.
+// batches returns all different ones, in order.
 func (r *rendering) batches() []string {
 	all := map[string]bool{}
 	for _, texts := range r.sections {
@@ -240,7 +240,7 @@ func transfers(visit func(map[string]any)) {
 
 var rendered *rendering
 
-// render is every section of every SQL file for every layout and option; it is
+// render returns every section of every SQL file for every layout and option; it is
 // done once.
 func render(t *testing.T) *rendering {
 	t.Helper()
@@ -491,7 +491,7 @@ func TestNoAggregateOfASubquery(t *testing.T) {
 	}
 }
 
-// enclosed is the text up to the parenthesis that closes one before it.
+// enclosed returns the text up to the parenthesis that closes one before it.
 func enclosed(text string) string {
 	depth := 1
 	for i, c := range text {

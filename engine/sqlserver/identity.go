@@ -143,7 +143,7 @@ func (i identity) refuse() error {
 	return nil
 }
 
-// expressLimit is the most that the data files of one database may have, by
+// expressLimit returns the most that the data files of one database may have, by
 // edition ("Editions and supported features"). 0 means not limited.
 func (i identity) expressLimit() int64 {
 	switch {

@@ -128,7 +128,7 @@ func (i *inspection) catalogue(ctx context.Context) error {
 // grantDefinition shows a login the files of all databases.
 const grantDefinition = "GRANT VIEW ANY DEFINITION TO [filewise];"
 
-// spaceOf is a file's data space. If 0, it is of the log.
+// spaceOf returns a file's data space. If 0, it is of the log.
 func spaceOf(r row) int64 {
 	if r.Text("type") == "LOG" {
 		return 0
@@ -153,7 +153,7 @@ const (
 	masterID, temporaryID, modelID, agentID = 1, 2, 3, 4
 )
 
-// group is the group of a data space.
+// group returns the group of a data space.
 func (d database) group(space int64) filewise.FileGroup {
 	g := filewise.FileGroup{Name: fmt.Sprintf("filegroup %d of %s", space, d.name), Database: d.name, Use: filewise.UseData,
 		Fill: filewise.FillFree, System: d.id <= agentID, Own: inspecting.Own(d.name)}
@@ -168,7 +168,7 @@ func (d database) group(space int64) filewise.FileGroup {
 	return g
 }
 
-// log is the name of the group of its log.
+// log returns the name of the group of its log.
 func (d database) log() string { return "log of " + d.name }
 
 func (i *inspection) io(ctx context.Context) error {
@@ -188,7 +188,7 @@ func (i *inspection) io(ctx context.Context) error {
 	return err
 }
 
-// file is the file of a row. If nil, it was not listed.
+// file returns the file of a row. If nil, it was not listed.
 func (i *inspection) file(r row) *filewise.FileInspect {
 	at, ok := i.at[[2]int64{r.Int("database_id"), r.Int("file_id")}]
 	if !ok {
@@ -226,7 +226,7 @@ func (i *inspection) logs(ctx context.Context) error {
 // mostDatabases are requested the space within their files.
 const mostDatabases = 20
 
-// entered are the user's databases that the account may enter.
+// entered returns the user's databases that the account may enter.
 func (i *inspection) entered() []database {
 	var all []database
 	var shut []string

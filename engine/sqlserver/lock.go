@@ -81,7 +81,7 @@ func (s *externalServer) holder(ctx context.Context) string {
 	return fmt.Sprintf("another Filewise (%s, process %d on %s)", who, process, rows[0].Text("host"))
 }
 
-// Activity are the sessions of others. Without the right to see them the gauges
+// Activity returns the sessions of others. Without the right to see them the gauges
 // are absent: an account sees at least itself, which would look like quiet.
 func (s *externalServer) Activity(ctx context.Context) ([]filewise.Gauge, error) {
 	if !s.may.view {

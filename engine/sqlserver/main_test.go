@@ -126,7 +126,7 @@ func (l *lab) build(s *externalServer, layout filewise.Layout, w filewise.Worklo
 	return db
 }
 
-// names are the databases that the model has.
+// names returns the databases that the model has.
 func (l *lab) names() []string {
 	l.model.mu.Lock()
 	defer l.model.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"filewise/engine/sqlserver/internal/moving"
 )
 
-// Release is the year in which a version came out, by which releases are called.
+// Release returns the year in which a version came out, by which releases are called.
 func (Engine) Release(version string) string {
 	if m := releaseYear.FindStringSubmatch(version); m != nil {
 		return m[1]
@@ -115,7 +115,7 @@ func (m *migration) open(tables []moving.Table) {
 	}
 }
 
-// group is the name of the new filegroup, or of the indexes' one if they lie apart.
+// group returns the name of the new filegroup, or of the indexes' one if they lie apart.
 func (m *migration) group(index bool) string {
 	if index && m.wish.Layout.Indexes == filewise.IndexesApart {
 		return fmt.Sprintf("indexes_%d", m.wish.Run)

@@ -79,7 +79,7 @@ func migrate(t *testing.T, all answers, change func(*lab, *filewise.Wish)) (file
 	return Engine{}.Migrate(t.Context(), lab.target, w)
 }
 
-// batchesOf are a script's, as sqlcmd divides it.
+// batchesOf returns a script's, as sqlcmd divides it.
 func batchesOf(m filewise.Migration, steps []filewise.MigrationStep) []string {
 	text := m.Opening
 	for _, s := range steps {

@@ -26,7 +26,7 @@ var (
 	buildName = regexp.MustCompile(`filewise_[a-z0-9]{18}`)
 )
 
-// rightsOf are the rights that a batch takes.
+// rightsOf returns the rights that a batch takes.
 func rightsOf(known enginetest.Catalogue, q Request) (all []string) {
 	for _, s := range statements(q.SQL) {
 		switch s.kind {

@@ -36,7 +36,7 @@ func (b *build) Observe(ctx context.Context) ([]filewise.File, error) {
 	return append(files, b.others(rows, byName)...), nil
 }
 
-// others are the files of the backup that a build was restored from.
+// others returns the files of the backup that a build was restored from.
 func (b *build) others(rows []row, asked map[string]row) (all []filewise.File) {
 	for _, f := range b.design.until(b.count()) {
 		delete(asked, f.Logical)
@@ -61,7 +61,7 @@ func (b *build) count() int {
 	return b.design.first
 }
 
-// kind is a file's type in sys.database_files.
+// kind returns a file's type in sys.database_files.
 func (f file) kind() string {
 	if f.role == filewise.RoleLog {
 		return "LOG"

@@ -332,7 +332,7 @@ func (d *design) ownVolumes() []filewise.Volume {
 	return slices.DeleteFunc(slices.Clone(d.target.Volumes), func(v filewise.Volume) bool { return v.Name != name })
 }
 
-// ownStripes are the files of a backup.
+// ownStripes returns the files of a backup.
 func (d *design) ownStripes(name string) ([]filewise.File, error) {
 	volumes := d.ownVolumes()
 	return d.stripesOn(name, d.layout.Backup.Files, func(i int) filewise.Volume { return volumes[i%len(volumes)] })

@@ -19,7 +19,7 @@ type forms struct {
 // nameHere stands in the paths of stripes for the name of a backup.
 const nameHere = "$(name)"
 
-// all are the files, those that cannot say the setting left out.
+// all returns the files, those that cannot say the setting left out.
 func (f forms) all(restore string) (out []filewise.OtherScript, left []string, err error) {
 	agent, err := f.agent()
 	if err != nil {
@@ -37,7 +37,7 @@ func (f forms) all(restore string) (out []filewise.OtherScript, left []string, e
 	return out, left, nil
 }
 
-// agent is a batch for a step of an Agent job, where $( begins a token.
+// agent returns a batch for a step of an Agent job, where $( begins a token.
 func (f forms) agent() (filewise.OtherScript, error) {
 	vars := f.how.vars()
 	vars["Source"] = untoken(literal(f.target.Database))
@@ -53,7 +53,7 @@ func (f forms) agent() (filewise.OtherScript, error) {
 		"Paste it into a step of type Transact-SQL of a SQL Server Agent job. Each run makes a new set of files, named by the time."}}, err
 }
 
-// restore is the restoring half with its two names on top.
+// restore returns the restoring half with its two names on top.
 func (f forms) restore(text string) filewise.OtherScript {
 	text = strings.NewReplacer(nameHere, "' + @name + N'", "$(database)", "' + @database + N'").Replace(text)
 	return filewise.OtherScript{Suffix: "-restore.sql", Comment: "-- ", Notes: []string{
@@ -61,7 +61,7 @@ func (f forms) restore(text string) filewise.OtherScript {
 		Text: "DECLARE @name nvarchar(200) = N'', @database nvarchar(128) = N'';\n" + text}
 }
 
-// powerShell is the Agent's batch, run by the module SqlServer.
+// powerShell returns the Agent's batch, run by the module SqlServer.
 func (f forms) powerShell() filewise.OtherScript {
 	line := []string{"Invoke-Sqlcmd", "-ServerInstance", single(f.instance())}
 	if user := f.target.Address.User; user != "" {
@@ -147,7 +147,7 @@ func (f forms) sizes() []parameter {
 		{"BlockSize", f.how.blockSize}}, func(p parameter) bool { return p.value == 0 })
 }
 
-// dirs are the directories of the stripes, in order. Empty means the server's own.
+// dirs returns the directories of the stripes, in order. Empty means the server's own.
 func (f forms) dirs() []string {
 	return filewise.Each(f.how.stripes, func(s string) string {
 		dir, _, _ := strings.Cut(s, nameHere)
@@ -158,7 +158,7 @@ func (f forms) dirs() []string {
 	})
 }
 
-// instance is the server as clients name it, "localhost" if the address has no host.
+// instance returns the server as clients name it, "localhost" if the address has no host.
 func (f forms) instance() string {
 	words := loginClient(*f.target.Address)
 	return words[slices.Index(words, "-S")+1]
@@ -167,7 +167,7 @@ func (f forms) instance() string {
 // untoken divides $( in a literal, which Agent and sqlcmd would replace.
 func untoken(text string) string { return strings.ReplaceAll(text, "$(", "$' + N'(") }
 
-// single is a literal of PowerShell, which takes four curly quotes for its own, too.
+// single returns a literal of PowerShell, which takes four curly quotes for its own, too.
 func single(text string) string {
 	return "'" + quotes.ReplaceAllString(text, "$0$0") + "'"
 }

@@ -10,7 +10,7 @@ import (
 	"filewise"
 )
 
-// formsOf are the files next to the script of a layout's backups, by suffix.
+// formsOf returns the files next to the script of a layout's backups, by suffix.
 func formsOf(t *testing.T, target filewise.Target, l filewise.Layout) (map[string]string, string) {
 	t.Helper()
 	script, err := Engine{}.BackupScript(target, l, filewise.Program{})
@@ -52,7 +52,7 @@ func TestOwnForms(t *testing.T) {
 	checkGrammar(t, append(tools(t, target), forms["-agent.sql"], forms["-restore.sql"]))
 }
 
-// tools are the calls of both tools for plain names, and what cannot be passed to them; it
+// tools returns the calls of both tools for plain names, and what cannot be passed to them; it
 // returns the T-SQL among them.
 func tools(t *testing.T, target filewise.Target) []string {
 	t.Helper()

@@ -36,7 +36,7 @@ func (p patient) Connect(ctx context.Context) (driver.Conn, error) {
 	return conn, errors.Join(err, d.signedIn())
 }
 
-// Driver is the driver's.
+// Driver returns the driver's.
 func (p patient) Driver() driver.Driver { return &mssql.Driver{} }
 
 // timedDialer bounds what its connections wait for, until they are signed in.

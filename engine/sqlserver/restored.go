@@ -110,7 +110,7 @@ func (s stepper) restored() {
 	}
 }
 
-// spreads are the tables that the layout spreads. None means the large ones.
+// spreads returns the tables that the layout spreads. None means the large ones.
 func (d *design) spreads() (names []string) {
 	for _, t := range d.program.Custom.Tables {
 		names = append(names, t.Name)
@@ -244,7 +244,7 @@ func (s *externalServer) definitionsIn(on *sql.DB, database string) moving.Reade
 	}}
 }
 
-// backupOf is the backup that builds are restored from. That of a database is made once for all builds of a run,
+// backupOf returns the backup that builds are restored from. That of a database is made once for all builds of a run,
 // and removed at its end.
 func (s *externalServer) backupOf(ctx context.Context, d *design) (t transfer, err error) {
 	from, err := sourceOf(d.program.Custom.From)

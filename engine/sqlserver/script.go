@@ -35,7 +35,7 @@ func checkExternal(t filewise.Target) error {
 	return nil
 }
 
-// asked are the files as a build creates them.
+// asked returns the files as a build creates them.
 func (d *design) asked() []filewise.File {
 	var files []filewise.File
 	for _, f := range d.files() {
@@ -44,7 +44,7 @@ func (d *design) asked() []filewise.File {
 	return files
 }
 
-// space is the room on each volume in bytes. Files that grow may come to hold the
+// space returns the room on each volume in bytes. Files that grow may come to hold the
 // layout's whole size, in whole steps of their growth.
 func (d *design) space() map[string]int64 {
 	space := map[string]int64{}

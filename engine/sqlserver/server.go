@@ -91,7 +91,7 @@ func (s *externalServer) greet(ctx context.Context) (err error) {
 	return err
 }
 
-// at is the place of a build on this server.
+// at returns the place of a build on this server.
 func (s *externalServer) at(name, text string) place {
 	return place{name: name, mark: text, system: s.identity.data.System, data: s.identity.data, log: s.identity.log}
 }

@@ -161,10 +161,10 @@ func checkWindows(part string) error {
 	return nil
 }
 
-// String is the directory as the server takes it.
+// String returns the directory as the server takes it.
 func (d serverDir) String() string { return d.path }
 
-// Join is a file of the directory. The name is Filewise's own; the error states
+// Join returns a file of the directory. The name is Filewise's own; the error states
 // that the path is too long for the server.
 func (d serverDir) Join(name string) (string, error) {
 	separator := "/"

@@ -107,7 +107,7 @@ func size(key, value string, least uint64) (int64, error) {
 	return int64(n) / extent * extent, nil
 }
 
-// logSize is the initial size of the log, so that it does not grow while
+// logSize returns the initial size of the log, so that it does not grow while
 // measured: under the simple recovery model a checkpoint frees it again.
 // Inserts of a window fill more: half full, a checkpoint comes for the log's sake.
 func (s settings) logSize(data int64, growing bool, p filewise.Program) int64 {

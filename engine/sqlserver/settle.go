@@ -17,7 +17,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// varCharMax is a parameter of one byte a letter.
+// varCharMax returns a parameter of one byte a letter.
 func varCharMax(text string) any { return mssql.VarCharMax(text) }
 
 // Settle writes everything dirty of the build's database to its files, which the server

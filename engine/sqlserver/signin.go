@@ -85,7 +85,7 @@ func connector(a filewise.Address, c msdsn.Config) *mssql.Connector {
 // defaultPort is the server's usual one.
 const defaultPort = 1433
 
-// loginClient is the server's own client, sqlcmd, which stops at the first error.
+// loginClient returns the server's own client, sqlcmd, which stops at the first error.
 func loginClient(a filewise.Address) []string {
 	at := cmp.Or(a.Host, "localhost")
 	switch {

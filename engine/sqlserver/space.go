@@ -88,7 +88,7 @@ func (e *examination) logSpace(mounts map[string]room) map[string]int64 {
 	return logs
 }
 
-// defaultVolume is the one whose directories are the server's own. If empty, none is.
+// defaultVolume returns the one whose directories are the server's own. If empty, none is.
 func (d *design) defaultVolume() string {
 	for _, v := range d.target.Volumes {
 		if v.Dir == "" {
@@ -105,7 +105,7 @@ type room struct {
 	drive bool
 }
 
-// mounts are the free bytes by mount point, as far as the account may look.
+// mounts returns the free bytes by mount point, as far as the account may look.
 func (s *externalServer) mounts(ctx context.Context) (map[string]room, error) {
 	all := map[string]room{}
 	names := []string{"volumes"}
@@ -129,7 +129,7 @@ func (s *externalServer) mounts(ctx context.Context) (map[string]room, error) {
 	return all, failed
 }
 
-// freeAt is the room at the longest mount point above a directory.
+// freeAt returns the room at the longest mount point above a directory.
 func freeAt(mounts map[string]room, dir serverDir) (free int64, mount string, ok bool) {
 	for m, r := range mounts {
 		if dir.Within(m) && len(m) > len(mount) {
@@ -139,7 +139,7 @@ func freeAt(mounts map[string]room, dir serverDir) (free int64, mount string, ok
 	return free, mount, ok
 }
 
-// grantTo is a GRANT for the account that is logged in.
+// grantTo returns a GRANT for the account that is logged in.
 func grantTo(grant, login string) string {
 	if login == "" {
 		return grant

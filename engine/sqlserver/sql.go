@@ -89,7 +89,7 @@ func (d *design) vars() map[string]any {
 	return vars
 }
 
-// indexPlace is the filegroup of indexes that lie apart from their table.
+// indexPlace returns the filegroup of indexes that lie apart from their table.
 func (d *design) indexPlace() string {
 	if d.layout.Indexes == filewise.IndexesApart {
 		return indexGroup
@@ -116,7 +116,7 @@ func (d *design) batch(section string, vars map[string]any) (string, error) {
 	return d.file(section).Statement(section, vars)
 }
 
-// file is the server's, or the workload's.
+// file returns the server's, or the workload's.
 func (d *design) file(section string) *sqlfile.File {
 	if server.Has(section) {
 		return server
@@ -127,7 +127,7 @@ func (d *design) file(section string) *sqlfile.File {
 // ofDatabase describes how a statement begins whose batch looks first at what it is about.
 var ofDatabase = regexp.MustCompile(`(?m)^\s*(CREATE|ALTER|DROP|RESTORE|BACKUP) DATABASE `)
 
-// short is a statement's first telling line, for messages.
+// short returns a statement's first telling line, for messages.
 func short(statement string) string {
 	if at := ofDatabase.FindStringIndex(statement); at != nil { // not the guard before it
 		statement = statement[at[0]:]

@@ -45,7 +45,7 @@ func (s *stays) give(layout string, name *staying) {
 	s.free[layout] = append(s.free[layout], name)
 }
 
-// next is the name of the next backup's files, and whether a backup of this run has them already.
+// next returns the name of the next backup's files, and whether a backup of this run has them already.
 func (k *backuper) next() (name string, again bool) {
 	if k.removes || k.of.discard {
 		k.number++

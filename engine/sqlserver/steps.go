@@ -204,7 +204,7 @@ func (s stepper) restore(t transfer) {
 // planMark stands in plans for the mark.
 const planMark = "(the mark)"
 
-// extensionOf is the extension of a restored file.
+// extensionOf returns the extension of a restored file.
 func extensionOf(f file) string {
 	if f.role == filewise.RoleLog {
 		return ".ldf"

@@ -163,12 +163,12 @@ func text(v any) string {
 	return s
 }
 
-// Info is a message of the server, such as the progress of a backup.
+// Info returns a message of the server, such as the progress of a backup.
 func (r *Reply) Info(number int32, message string) *Reply {
 	return r.message(0xAB, number, 0, message)
 }
 
-// Error is an error of the server; one answer may have several.
+// Error returns an error of the server; one answer may have several.
 func (r *Reply) Error(number int32, class byte, message string) *Reply {
 	r.failed = true
 	return r.message(0xAA, number, class, message)
@@ -188,7 +188,7 @@ func (r *Reply) message(token byte, number int32, class byte, message string) *R
 	return r
 }
 
-// Affected is the number of rows that a statement changed.
+// Affected returns the number of rows that a statement changed.
 func (r *Reply) Affected(n int) *Reply {
 	r.endResult()
 	r.token(0xFD, 0x10|1, uint64(n))

@@ -75,7 +75,7 @@ func argument(r *reader) any {
 	}
 }
 
-// bytes is a value with its length before it, or in chunks (size FFFF).
+// bytes returns a value with its length before it, or in chunks (size FFFF).
 func (r *reader) bytes(size int) (b []byte, null bool) {
 	if size != 0xFFFF {
 		n := r.u16()

@@ -97,7 +97,7 @@ func Start(h Handler) (*Server, error) {
 // Port returns where it listens.
 func (s *Server) Port() int { return s.listener.Addr().(*net.TCPAddr).Port }
 
-// Received are all statements that clients have sent, in order.
+// Received returns all statements that clients have sent, in order.
 func (s *Server) Received() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -56,7 +56,7 @@ func (s *externalServer) readTempdb(ctx context.Context) (t tempdb, err error) {
 	return t, nil
 }
 
-// String is the layout in words.
+// String returns the layout in words.
 func (t tempdb) String() string {
 	var sizes, steps []string
 	for _, f := range t.files {
@@ -117,7 +117,7 @@ func (t tempdb) change(v version) []string {
 	return all
 }
 
-// sum is a comment on the room that the files take by then.
+// sum returns a comment on the room that the files take by then.
 func (t tempdb) sum(files int, bytes int64) string {
 	text := fmt.Sprintf("-- %d files of %s, together %s", files, humanize.IBytes(uint64(bytes)), humanize.IBytes(uint64(int64(files)*bytes)))
 	for _, f := range t.files {
@@ -129,7 +129,7 @@ func (t tempdb) sum(files int, bytes int64) string {
 	return text
 }
 
-// unused is a name that no file has.
+// unused returns a name that no file has.
 func (t tempdb) unused(n int) string {
 	for ; ; n++ {
 		name := fmt.Sprintf("temp%d", n)
@@ -139,7 +139,7 @@ func (t tempdb) unused(n int) string {
 	}
 }
 
-// beside is the path of a file in the first one's directory.
+// beside returns the path of a file in the first one's directory.
 func (t tempdb) beside(name string) string {
 	at := t.files[0].path
 	if i := strings.LastIndexAny(at, `\/`); i >= 0 {

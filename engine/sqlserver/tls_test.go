@@ -78,7 +78,7 @@ func serveTLS(conn net.Conn, config *tls.Config) {
 	_ = writePackets(secure, r.b, true)
 }
 
-// certificate is one that a server has made for itself.
+// certificate returns one that a server has made for itself.
 func certificate(t *testing.T, bits int, algorithm x509.SignatureAlgorithm, negative bool) tls.Certificate {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, bits)

@@ -50,7 +50,7 @@ var waitPrefixes = []struct {
 	{"LCK_", filewise.WaitLock}, {"RESOURCE_SEMAPHORE", filewise.WaitMemory},
 }
 
-// waitClassOf is the class of a wait type. If empty, it is benign. PAGELATCH is for
+// waitClassOf returns the class of a wait type. If empty, it is benign. PAGELATCH is for
 // pages in memory: which of them are pages of allocation its name does not report.
 func waitClassOf(name string) filewise.WaitClass {
 	if !keptClasses[name] {

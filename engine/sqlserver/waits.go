@@ -40,7 +40,7 @@ type event struct{ name, page string }
 
 type waited struct{ ms, number float64 }
 
-// Name is the probe's name.
+// Name returns the probe's name.
 func (*waitProbe) Name() string { return filewise.ProbeWaits }
 
 // Sample looks at which pages' latches are waited for.

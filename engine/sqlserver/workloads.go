@@ -47,7 +47,7 @@ func literals(all []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// loaded are the tables that are loaded in bulk. If none, the workload loads none.
+// loaded returns the tables that are loaded in bulk. If none, the workload loads none.
 func (d *design) loaded() []string {
 	var names []string
 	for _, t := range d.program.Tables {
@@ -70,7 +70,7 @@ func (d *design) checkPhases() error {
 	return d.checkBackup()
 }
 
-// procedureSections are the sections that create what phases call.
+// procedureSections returns the sections that create what phases call.
 func (d *design) procedureSections() []string {
 	return operations.Procedures(d.program, sections[d.program.SQL()].Has)
 }

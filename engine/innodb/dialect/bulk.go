@@ -36,7 +36,7 @@ type Bulk struct {
 	infile bool // the server's local_infile
 }
 
-// NewBulk is the loader of a program's tables; nil if there is nothing to load.
+// NewBulk returns the loader of a program's tables; nil if there is nothing to load.
 func NewBulk(h Host, s Schema, unlogged bool) filewise.BulkLoader {
 	if !s.Program.Loads() {
 		return nil
@@ -177,7 +177,7 @@ func (b *Bulk) takesInfile(ctx context.Context, conn *sql.Conn) (bool, error) {
 	return b.infile, nil
 }
 
-// table is the schema's table for the workload's data.
+// table returns the schema's table for the workload's data.
 func (b *Bulk) table(t filewise.TableData) (string, error) {
 	name := tableOfData(t.Table)
 	if !slices.ContainsFunc(b.Schema.Tables, func(own Table) bool { return own.Name == name }) {
@@ -186,7 +186,7 @@ func (b *Bulk) table(t filewise.TableData) (string, error) {
 	return in(b.Schema.Database, name), nil
 }
 
-// columnList is the columns' names in parentheses.
+// columnList returns the columns' names in parentheses.
 func columnList(columns []string) string {
 	names := filewise.Each(columns, Ident)
 	return "(" + strings.Join(names, ", ") + ")"
@@ -223,7 +223,7 @@ func (b *Bulk) sendInserts(ctx context.Context, conn *sql.Conn, t filewise.Table
 // one register.
 var infiles atomic.Int64
 
-// loadData is the statement that reads a stream of the client's. Texts of ASCII are in the
+// loadData returns the statement that reads a stream of the client's. Texts of ASCII are in the
 // columns' character set already: stated to be binary, they are not converted.
 func loadData(table, stream string, columns []string, ascii bool) string {
 	set := "utf8mb4"

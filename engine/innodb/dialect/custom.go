@@ -17,7 +17,7 @@ import (
 // CustomRules describes how both servers write SQL.
 var CustomRules = customsql.Rules{Backslash: true, Hash: true, Qualified: true}
 
-// customTables are the tables of custom SQL that the layout spreads.
+// customTables returns the tables of custom SQL that the layout spreads.
 func customTables(l filewise.Layout, p filewise.Program) ([]Table, error) {
 	var tables []Table
 	for _, t := range p.Custom.Tables {
@@ -36,7 +36,7 @@ func customTables(l filewise.Layout, p filewise.Program) ([]Table, error) {
 	return []Table{{Name: rowsTable}}, nil // which is not created: the system tablespace holds whatever there is
 }
 
-// customSetup is the workload's set-up, in the schema's database.
+// customSetup returns the workload's set-up, in the schema's database.
 func (s Schema) customSetup() ([]string, error) {
 	site := customsql.Site{Shards: 1, Spread: map[string]customsql.Place{}}
 	for _, t := range s.Tables {
@@ -201,7 +201,7 @@ func (s Schema) newChurn() (*churn, error) {
 	return &c, nil
 }
 
-// firstSpot is the place of the first table that comes and goes.
+// firstSpot returns the place of the first table that comes and goes.
 func (s Schema) firstSpot() string {
 	if len(s.Spots) == 0 {
 		return ""

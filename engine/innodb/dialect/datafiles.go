@@ -29,7 +29,7 @@ type DataFile struct {
 	Grows bool  // only the last can
 }
 
-// FormatDataFiles is the value of innodb_data_file_path. What the servers could
+// FormatDataFiles returns the value of innodb_data_file_path. What the servers could
 // not read back is an error that wraps filewise.ErrUnsupported.
 func FormatDataFiles(files []DataFile) (string, error) {
 	if n := len(files); n < 1 || n > MaxSystemFiles {

@@ -32,7 +32,7 @@ type File struct {
 	Grows bool
 }
 
-// All are the files with those that Extend adds.
+// All returns the files with those that Extend adds.
 func (d *Design) All() []File { return slices.Concat(d.Files, d.Later) }
 
 // Asked are files as a build creates them.
@@ -45,7 +45,7 @@ func (d *Design) Warn(code, remedy, format string, args ...any) {
 	d.Warnings = append(d.Warnings, filewise.Warning{Code: code, Message: fmt.Sprintf(format, args...), Remedy: remedy})
 }
 
-// EmptyTable is the size of an empty table's file in bytes.
+// EmptyTable returns the size of an empty table's file in bytes.
 func (d *Design) EmptyTable() int64 { return d.Product.Files.EmptyTablePages * d.Page }
 
 // CheckSpread refuses numbers that no layout has.
@@ -108,12 +108,12 @@ func (d *Design) place(i int, name string) (f File, directory string) {
 	return f, DataDirectory(directory)
 }
 
-// partition is the name of a partition's file, without its ending.
+// partition returns the name of a partition's file, without its ending.
 func (d *Design) partition(t Table, p int) string {
 	return FileName(t.Name) + d.Product.Files.Partition + PartitionName(p)
 }
 
-// partitionBy is the clause that gives a table n partitions.
+// partitionBy returns the clause that gives a table n partitions.
 func (d *Design) partitionBy(t Table, n int) string {
 	return PartitionByHash(t.Key, n, func(p int) string {
 		_, directory := d.place(p, d.partition(t, p))
@@ -121,7 +121,7 @@ func (d *Design) partitionBy(t Table, n int) string {
 	})
 }
 
-// Rebuild are the statements that spread loaded rows over all files; none where the
+// Rebuild returns the statements that spread loaded rows over all files; none where the
 // layout leaves them.
 func (d *Design) Rebuild() []string {
 	if d.Layout.AddedLater != filewise.LaterRebuilt {
@@ -145,7 +145,7 @@ func (s Schema) FlushForExport(local string) string {
 	return "FLUSH " + local + "TABLES " + strings.Join(names, ", ") + " FOR EXPORT"
 }
 
-// Told are the tables' files by their paths, from InnoDB's own catalogue, except
+// Told returns the tables' files by their paths, from InnoDB's own catalogue, except
 // tables that are no part of the layout. plain is a path as the design has it.
 func (d *Design) Told(ctx context.Context, db Queryer, plain func(path string) string, apart ...string) (map[string]TableFile, error) {
 	if err := d.Spell(ctx, db); err != nil {
@@ -161,7 +161,7 @@ func (d *Design) Told(ctx context.Context, db Queryer, plain func(path string) s
 	return all, err
 }
 
-// EscapeLike is a text as a pattern of LIKE that only itself matches.
+// EscapeLike returns a text as a pattern of LIKE that only itself matches.
 func EscapeLike(text string) string {
 	return strings.NewReplacer(`\`, `\\`, "_", `\_`, "%", `\%`).Replace(text)
 }

@@ -59,7 +59,7 @@ var classes = map[uint16]filewise.Class{
 // TooMany reports that by its number an error of the server is about its limits of connections.
 func TooMany(number uint16) bool { return number == ErrTooMany || number == 1203 || number == 1226 }
 
-// Number is the number of a server's error; ok is false for any other error.
+// Number returns the number of a server's error; ok is false for any other error.
 func Number(err error) (n uint16, ok bool) {
 	var e *mysql.MySQLError
 	if !errors.As(err, &e) {
@@ -68,7 +68,7 @@ func Number(err error) (n uint16, ok bool) {
 	return e.Number, true
 }
 
-// Code is the number of a server's error as a text; empty for any other error.
+// Code returns the number of a server's error as a text; empty for any other error.
 func Code(err error) string {
 	if n, ok := Number(err); ok {
 		return strconv.Itoa(int(n))

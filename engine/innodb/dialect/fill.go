@@ -41,7 +41,7 @@ const (
 	fewFill = 0.64
 )
 
-// BytesPerRow is the room of one row in the tablespace, its share of all
+// BytesPerRow returns the room of one row in the tablespace, its share of all
 // overhead included (COMPACT and DYNAMIC records: 5 bytes of header, 1 or 2 of
 // length, key, transaction and roll pointer; a payload beyond about half a page
 // lies in pages of its own).
@@ -142,7 +142,7 @@ func ReadUse(files []string, pageSize int64) (Use, error) {
 	return use, nil
 }
 
-// extentPages is the number of pages of an extent: 1 MiB, but at least 64 pages.
+// extentPages returns the number of pages of an extent: 1 MiB, but at least 64 pages.
 func extentPages(pageSize int64) int64 { return max(MiB/pageSize, 64) }
 
 // usedPages counts the pages of extent i of a descriptor page that are in use:
@@ -194,7 +194,7 @@ func (s *space) close() {
 	}
 }
 
-// fileOf is the index of the file that holds a page; the last for pages beyond.
+// fileOf returns the index of the file that holds a page; the last for pages beyond.
 func (s *space) fileOf(page int64) int {
 	for i, end := range s.ends {
 		if page < end {

@@ -27,7 +27,7 @@ type Instruments struct {
 	written float64 // see sessionIO
 }
 
-// Probes are the waits of sessions and of the background, and the I/O by file.
+// Probes returns the waits of sessions and of the background, and the I/O by file.
 func (i *Instruments) Probes() []filewise.Probe {
 	return []filewise.Probe{
 		ask(i.Host, filewise.ProbeWaits, i.sessions), ask(i.Host, filewise.ProbeBackground, i.background),
@@ -45,7 +45,7 @@ func Probes(host Host, p *Product, database string) []filewise.Probe {
 	}
 }
 
-// ask is a probe that queries the host's server.
+// ask returns a probe that queries the host's server.
 func ask(host Host, name string, read func(context.Context, *sql.DB) ([]filewise.Counter, error)) filewise.Probe {
 	return filewise.ProbeOf(name, func(ctx context.Context) ([]filewise.Counter, error) {
 		link, err := host.Link()
@@ -136,7 +136,7 @@ func dataIO(reading, written float64) []filewise.Counter {
 	}
 }
 
-// SessionWaits are the waits of all sessions since the server's start, with those for
+// SessionWaits returns the waits of all sessions since the server's start, with those for
 // its logs; what the server's own threads wait for keeps no session waiting.
 func SessionWaits(ctx context.Context, db *sql.DB) ([]filewise.Counter, error) {
 	sums, err := readEvents(ctx, db, "USER IS NOT NULL")
@@ -161,7 +161,7 @@ func SessionWaits(ctx context.Context, db *sql.DB) ([]filewise.Counter, error) {
 	return all, nil
 }
 
-// background are the waits of the server's own threads.
+// background returns the waits of the server's own threads.
 func (i *Instruments) background(ctx context.Context, db *sql.DB) ([]filewise.Counter, error) {
 	events, err := readEvents(ctx, db, "USER IS NULL")
 	if err != nil {
@@ -180,7 +180,7 @@ func (i *Instruments) background(ctx context.Context, db *sql.DB) ([]filewise.Co
 	return all, nil
 }
 
-// classOfInstrument is the class of an instrument. If empty, it is benign, or part of
+// classOfInstrument returns the class of an instrument. If empty, it is benign, or part of
 // another (docs/waits.md).
 func classOfInstrument(name string) filewise.WaitClass {
 	has := func(parts ...string) bool {
@@ -216,7 +216,7 @@ const readFiles = "SELECT FILE_NAME, COUNT_READ, SUM_NUMBER_OF_BYTES_READ, SUM_T
 // nearly all are syncs; of other files extending them is among them, too.
 var misc = map[bool][2]string{true: {filewise.FileSyncs, filewise.FileSyncTime}, false: {"syncs and extensions", "sync and extension time"}}
 
-// files are the counters of every file of the build and of the logs.
+// files returns the counters of every file of the build and of the logs.
 func (i *Instruments) files(ctx context.Context, db *sql.DB) ([]filewise.Counter, error) {
 	rows, err := db.QueryContext(ctx, readFiles)
 	if err != nil {
@@ -253,7 +253,7 @@ func (i *Instruments) files(ctx context.Context, db *sql.DB) ([]filewise.Counter
 	return append(all, redo...), err
 }
 
-// redo is the redo log by InnoDB's own account: its instruments are not in every
+// redo returns the redo log by InnoDB's own account: its instruments are not in every
 // release, and its files come and go.
 func (i *Instruments) redo(ctx context.Context, db *sql.DB) ([]filewise.Counter, error) {
 	values, err := readStatus(ctx, db, "Innodb_os_log_written", "Innodb_log_writes", "Innodb_os_log_fsyncs")

@@ -72,7 +72,7 @@ var MariaDB = &Product{
 	LogEnd: "Innodb_lsn_current", LogCheckpoint: "Innodb_lsn_last_checkpoint", LogRoom: "Innodb_checkpoint_max_age",
 }
 
-// sessionMariaDB are the session variables: MariaDB 11.1 took MySQL's names for two
+// sessionMariaDB returns the session variables: MariaDB 11.1 took MySQL's names for two
 // of them.
 func sessionMariaDB(release [2]int) map[string]string {
 	prefix := "tx_"
@@ -93,7 +93,7 @@ func createMariaDB(in Install, password string) (Creation, error) {
 	return c, err
 }
 
-// bootstrapSQL is the distribution's own, for one account that only a password
+// bootstrapSQL returns the distribution's own, for one account that only a password
 // made for this build opens.
 func bootstrapSQL(scripts []string, password string) (string, error) {
 	var b strings.Builder

@@ -83,7 +83,7 @@ func sessionMySQL([2]int) map[string]string {
 // getMySQL describes how MySQL comes to a machine whose distribution has none.
 const getMySQL = "scripts/get-mysql (in Filewise's source), or install mysql-community-server"
 
-// mysqlServer is the binary, with the places of MySQL's own packages and archives,
+// mysqlServer returns the binary, with the places of MySQL's own packages and archives,
 // Ubuntu's, and scripts/get-mysql's.
 func mysqlServer() server.Binary {
 	return server.Binary{

@@ -29,7 +29,7 @@ func Literal(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`, "\x00", `\0`, "\n", `\n`, "\r", `\r`, "\x1a", `\Z`).Replace(s) + "'"
 }
 
-// FileName is a table's or database's name as InnoDB's files and catalogue have it, except for
+// FileName returns a table's or database's name as InnoDB's files and catalogue have it, except for
 // letters beyond ASCII, which stand for themselves: only servers have their codes.
 func FileName(name string) string {
 	var b strings.Builder
@@ -86,7 +86,7 @@ func (d *Design) Spell(ctx context.Context, db Queryer) error {
 	return nil
 }
 
-// fileOf is the name of the table that a file is of.
+// fileOf returns the name of the table that a file is of.
 func (d *Design) fileOf(file string) string {
 	name, _, _ := strings.Cut(strings.TrimSuffix(path.Base(file), ".ibd"), d.Product.Files.Partition)
 	return name

@@ -22,10 +22,10 @@ func CheckPartitions(n int) error {
 	return nil
 }
 
-// PartitionName is the name of partition i, from 0.
+// PartitionName returns the name of partition i, from 0.
 func PartitionName(i int) string { return fmt.Sprintf("p%04d", i) }
 
-// PartitionByHash is the clause that spreads a table over n partitions by the
+// PartitionByHash returns the clause that spreads a table over n partitions by the
 // hash of a column, its key. directory is DataDirectory of partition i, or empty.
 func PartitionByHash(column string, n int, directory func(i int) string) string {
 	list := make([]string, n)
@@ -35,7 +35,7 @@ func PartitionByHash(column string, n int, directory func(i int) string) string 
 	return "\nPARTITION BY HASH (" + Ident(column) + ") (\n  " + strings.Join(list, ",\n  ") + ")"
 }
 
-// DataDirectory is the clause that puts the file of a table or partition into a
+// DataDirectory returns the clause that puts the file of a table or partition into a
 // directory of the server; empty for an empty one.
 func DataDirectory(dir string) string {
 	if dir == "" {

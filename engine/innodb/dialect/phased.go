@@ -11,7 +11,7 @@ import (
 // Grows reports whether the loaded data grow while they are measured.
 func (s Schema) Grows() bool { return s.Program.Loads() && !s.Program.ReadOnly }
 
-// tableOfData is the name of the table for a workload's own: everything in a
+// tableOfData returns the name of the table for a workload's own: everything in a
 // database of Filewise's begins with fw_, so that what is not Filewise's is seen.
 func tableOfData(table string) string { return "fw_" + table }
 
@@ -81,7 +81,7 @@ func (s Schema) ManyFiles(partitions int) []filewise.Warning {
 	}
 }
 
-// forPhase is the schema as the sessions of a phase see it.
+// forPhase returns the schema as the sessions of a phase see it.
 func (s Schema) forPhase(p filewise.Phase) Schema {
 	s.Program.Phases = []filewise.Phase{p}
 	return s
@@ -95,7 +95,7 @@ func (s Schema) ifAny(section string, t Table) ([]string, error) {
 	return s.Statements(section, t)
 }
 
-// oneIfAny is a section of one statement that a workload may do without.
+// oneIfAny returns a section of one statement that a workload may do without.
 func (s Schema) oneIfAny(section string, t Table) (string, error) {
 	all, err := s.ifAny(section, t)
 	if err != nil || len(all) == 0 {

@@ -171,13 +171,13 @@ func Pairs(ctx context.Context, db Queryer, query string, args ...any) (map[stri
 	}, query, args...)
 }
 
-// Variables are the global settings of those names, or all; what the server does
+// Variables returns the global settings of those names, or all; what the server does
 // not have is absent.
 func Variables(ctx context.Context, db Queryer, names ...string) (map[string]string, error) {
 	return show(ctx, db, "SHOW GLOBAL VARIABLES", names)
 }
 
-// Status are the status values of those names, or all; what the server does not
+// Status returns the status values of those names, or all; what the server does not
 // have is absent.
 func Status(ctx context.Context, db Queryer, names ...string) (map[string]string, error) {
 	return show(ctx, db, "SHOW GLOBAL STATUS", names)

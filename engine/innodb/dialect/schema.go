@@ -89,7 +89,7 @@ func tablesOf(l filewise.Layout, p filewise.Program) []Table {
 	return tables
 }
 
-// TableOf is the table of a worker: if there are fewer than workers, they take
+// TableOf returns the table of a worker: if there are fewer than workers, they take
 // turns.
 func (s Schema) TableOf(worker int) Table { return s.Tables[worker%len(s.Tables)] }
 
@@ -162,7 +162,7 @@ func (s Schema) Create() ([]string, error) {
 	return append(all, procedures...), err
 }
 
-// afterLoad are the statements that make a table's indexes once it is loaded.
+// afterLoad returns the statements that make a table's indexes once it is loaded.
 func (s Schema) afterLoad(t Table) ([]string, error) {
 	if s.Program.Table().IndexedFirst {
 		return nil, nil

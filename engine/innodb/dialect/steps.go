@@ -20,7 +20,7 @@ func (s Schema) Writer(on string) *script.Writer {
 	})
 }
 
-// ofPhase is the schema as the sessions see it that execute a section.
+// ofPhase returns the schema as the sessions see it that execute a section.
 func (s Schema) ofPhase(section string) Schema {
 	for _, p := range s.Program.Phases {
 		for _, one := range operations.SectionsOf(p) {

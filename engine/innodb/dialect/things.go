@@ -81,7 +81,7 @@ func (c column) String() string {
 // generated is the primary key that MySQL makes by itself for a table without one, always the first column.
 const generated = "my_row_id bigint unsigned extra auto_increment invisible"
 
-// columns are a table's, by their names.
+// columns returns a table's, by their names.
 func (t Thing) columns() []string {
 	var all []string
 	for _, d := range t.definition {
@@ -92,7 +92,7 @@ func (t Thing) columns() []string {
 	return all
 }
 
-// Things is all that is in a database, by its whole definition. A primary key that MySQL has made by itself is no
+// Things returns all that is in a database, by its whole definition. A primary key that MySQL has made by itself is no
 // column of anybody's.
 func Things(ctx context.Context, db Queryer, database string) ([]Thing, error) {
 	var all []Thing

@@ -19,7 +19,7 @@ type Version struct {
 	MariaDB bool
 }
 
-// String is the number: "10.11.19".
+// String returns the number: "10.11.19".
 func (v Version) String() string {
 	return fmt.Sprintf("%d.%d.%d", v.Number[0], v.Number[1], v.Number[2])
 }

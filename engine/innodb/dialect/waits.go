@@ -100,7 +100,7 @@ func look(ctx context.Context, db *sql.DB, database string) (seen sampling.Seen,
 	return seen, silent, rows.Err()
 }
 
-// classOfState is the class of a state of a session (“Thread States” of both
+// classOfState returns the class of a state of a session (“Thread States” of both
 // manuals). If empty, it works, or it is unknown. A session that commits does
 // nothing but write and sync logs, or wait for who does that for the group.
 func classOfState(state string) filewise.WaitClass {

@@ -92,7 +92,7 @@ func (s *server) able(l filewise.Layout) error {
 	return s.checkDirectories(directories(s.target, l))
 }
 
-// Link is the server. Only asking it shows whether it lives.
+// Link returns the server. Only asking it shows whether it lives.
 func (b *build) Link() (dialect.Link, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -189,7 +189,7 @@ func steps(g *dialect.Design, text string) (script.Steps, error) {
 	return w.Steps()
 }
 
-// space is the room on each volume: the layout's size, or the work's if that
+// space returns the room on each volume: the layout's size, or the work's if that
 // is more. A rebuild holds the data twice for a while.
 func space(g *dialect.Design) map[string]int64 {
 	space := map[string]int64{}

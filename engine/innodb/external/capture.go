@@ -146,7 +146,7 @@ func (w *watcher) Shape(ctx context.Context, statement string, constants []strin
 	return s, nil
 }
 
-// parameters is a statement with ? in the place of its values, except for literals: a path behind ->> can be nothing else.
+// parameters returns a statement with ? in the place of its values, except for literals: a path behind ->> can be nothing else.
 func parameters(s filewise.Shape) string {
 	var b strings.Builder
 	for i, v := range s.Values {
@@ -248,7 +248,7 @@ func (w *watcher) table(ctx context.Context, name string) (filewise.TableFacts, 
 	return t, nil
 }
 
-// foreignKey is a foreign key of the database that a table has part in, or empty. All are read once.
+// foreignKey returns a foreign key of the database that a table has part in, or empty. All are read once.
 func (w *watcher) foreignKey(ctx context.Context, table string) (string, error) {
 	if w.foreign == nil && w.unread == nil {
 		all := map[string]string{}

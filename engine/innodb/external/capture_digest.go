@@ -104,7 +104,7 @@ func (w *watcher) outer(ctx context.Context, all []filewise.CountedStatement) []
 	})
 }
 
-// tight is a text without what a digest writes in another way.
+// tight returns a text without what a digest writes in another way.
 func tight(text string) string {
 	return strings.ToLower(strings.NewReplacer(" ", "", "\t", "", "\n", "", "\r", "", "`", "").Replace(text))
 }

@@ -166,7 +166,7 @@ func (l *log) line(line string) {
 	}
 }
 
-// used is the database that a statement turns to.
+// used returns the database that a statement turns to.
 func used(text string) (name string, is bool) {
 	if len(text) < 4 || text[3] != ' ' || !strings.EqualFold(text[:3], "use") {
 		return "", false

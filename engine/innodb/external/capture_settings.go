@@ -13,7 +13,7 @@ import (
 // zeroDates are modes that forbid dates of zeros.
 var zeroDates = []string{"NO_ZERO_DATE", "NO_ZERO_IN_DATE"}
 
-// Settings are the modes of SQL that decide which values are taken, and whether names of tables are folded. A database of which
+// Settings returns the modes of SQL that decide which values are taken, and whether names of tables are folded. A database of which
 // columns have dates of zeros by default is used without the modes that forbid it, whatever the server's are.
 func (w *watcher) Settings(ctx context.Context, sessions map[string]string) (map[string]string, error) {
 	mode, own := sessions["sql_mode"]
@@ -48,7 +48,7 @@ func (w *watcher) folds() bool {
 	return ok && v != "0"
 }
 
-// tables are the names of the database's, which are read once.
+// tables returns the names of the database's, which are read once.
 func (w *watcher) tables(ctx context.Context) (_ []string, err error) {
 	if w.listed == nil {
 		w.listed, err = dialect.Column(ctx, w.db, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = ?", w.database)

@@ -74,7 +74,7 @@ func (w *watcher) prepared(ctx context.Context, query string) error {
 	return context.Cause(ctx)
 }
 
-// tablePath is a table's name, with its database or without, as SQL has it.
+// tablePath returns a table's name, with its database or without, as SQL has it.
 func tablePath(name string) string {
 	if of, table, ok := strings.Cut(name, "."); ok {
 		return dialect.Ident(of) + "." + dialect.Ident(table)

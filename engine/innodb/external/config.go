@@ -22,7 +22,7 @@ import (
 	"filewise/internal/exchange"
 )
 
-// config is the driver's configuration for an address: a struct, never a text
+// config returns the driver's configuration for an address: a struct, never a text
 // that would hold the password. Session variables are set on every connection,
 // so that what is measured does not depend on the server's defaults.
 func (d Engine) config(a filewise.Address) (*mysql.Config, error) {
@@ -186,7 +186,7 @@ type numbers struct {
 // opened holds the connections of every server that this process has opened, by its place.
 var opened sync.Map
 
-// numbersAt are the connections to a place, whichever target they were opened for.
+// numbersAt returns the connections to a place, whichever target they were opened for.
 func numbersAt(c *mysql.Config) *numbers {
 	o, _ := opened.LoadOrStore(c.Net+" "+c.Addr, &numbers{})
 	return o.(*numbers)
@@ -231,7 +231,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return conn, nil
 }
 
-// number is the server's number of a connection.
+// number returns the server's number of a connection.
 func number(ctx context.Context, conn driver.Conn) (int64, error) {
 	q, ok := conn.(driver.QueryerContext)
 	if !ok {

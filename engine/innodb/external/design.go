@@ -124,7 +124,7 @@ const (
 // noTemp returns why temporary files cannot be varied.
 func noTemp(p *dialect.Product) string { return cmp.Or(p.NoTemp, noTempExternal) }
 
-// directories are the places of the layout that are not the server's own.
+// directories returns the places of the layout that are not the server's own.
 func directories(t filewise.Target, l filewise.Layout) []string {
 	var all []string
 	volumes := l.DataVolumes(t.Volumes)

@@ -54,7 +54,7 @@ func (d Engine) clientPlace(a filewise.Address) ([]string, error) {
 	return []string{"--user=" + a.User, "--protocol=tcp", "--host=" + host, "--port=" + port}, err
 }
 
-// dumpTLS are the options of TLS as the product's program takes them.
+// dumpTLS returns the options of TLS as the product's program takes them.
 func (d Engine) dumpTLS(given map[string]string) (args []string, err error) {
 	for option, flag := range map[string]string{optionCA: "--ssl-ca=", optionCert: "--ssl-cert=", optionKey: "--ssl-key="} {
 		if given[option] != "" {

@@ -50,7 +50,7 @@ type examination struct {
 	status map[string]string
 }
 
-// number64 is a variable or status as a number. Absent means −1.
+// number64 returns a variable or status as a number. Absent means −1.
 func number64(all map[string]string, name string) int64 {
 	n, err := strconv.ParseInt(all[name], 10, 64)
 	if err != nil {

@@ -22,7 +22,7 @@ type product struct {
 	conforms []string
 }
 
-// products are the ones to test. MySQL, in the long part, is taken through what the server
+// products returns the ones to test. MySQL, in the long part, is taken through what the server
 // itself decides; MariaDB runs all, over the same code.
 func products() []product {
 	all := []product{{mariaDB, servertest.MariaDB, nil}}

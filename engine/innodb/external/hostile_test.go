@@ -57,7 +57,7 @@ func lie(c net.Conn, certificate *tls.Config, answers [][][]byte) {
 	}
 }
 
-// columns is the packet that announces a number of columns.
+// columns returns the packet that announces a number of columns.
 func columns(n uint64) []byte { return binary.LittleEndian.AppendUint64([]byte{0xfe}, n) }
 
 var definition = append([]byte("\x03def\x00\x00\x00\x01x\x00"), 0x0c, 45, 0, 255, 0, 0, 0, 0xfd, 0, 0, 0, 0, 0)

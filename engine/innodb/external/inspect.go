@@ -17,7 +17,7 @@ import (
 	"filewise/engine/internal/inspecting"
 )
 
-// reading are the variables of a session that only looks: it cannot write, and
+// reading returns the variables of a session that only looks: it cannot write, and
 // gives up what a lock or a large catalogue would make long.
 func (d Engine) reading(release [2]int) map[string]string {
 	all := d.External.Session(release)
@@ -215,7 +215,7 @@ func tableOf(name string) (table, database string, partitioned bool) {
 	return table, database, false
 }
 
-// plain is a name as it was given, of one as files have it.
+// plain returns a name as it was given, of one as files have it.
 func (i *inspection) plain(ctx context.Context, name string, known map[string]string) (string, error) {
 	if !i.server.product.Files.Encoded || !strings.Contains(name, "@") {
 		return name, nil
@@ -270,7 +270,7 @@ func (i *inspection) redo() {
 	i.Groups = append(i.Groups, redo)
 }
 
-// under is the I/O of all files whose paths begin so. If nil, there is none.
+// under returns the I/O of all files whose paths begin so. If nil, there is none.
 func (i *inspection) under(prefix string) (all map[string]float64) {
 	for name, io := range i.times {
 		if !strings.HasPrefix(name, prefix) {

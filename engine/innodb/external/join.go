@@ -25,13 +25,13 @@ func (s *server) Join(_ context.Context, l filewise.Layout, p filewise.Program, 
 	return dialect.Connector{Host: b, Schema: d.Schema}, leave, nil
 }
 
-// shared is the name by which drivers join, whose work this process does not see.
+// shared returns the name by which drivers join, whose work this process does not see.
 func (b *build) shared() string {
 	b.Touched()
 	return b.name
 }
 
-// Now is the time of the server's clock.
+// Now returns the time of the server's clock.
 func (s *server) Now(ctx context.Context) (time.Time, error) {
 	var micros int64
 	err := s.db.QueryRowContext(ctx, "SELECT CAST(1000000 * UNIX_TIMESTAMP(SYSDATE(6)) AS SIGNED)").Scan(&micros)

@@ -91,7 +91,7 @@ func testBinlog(t *testing.T, b bench) {
 	}
 }
 
-// written is the size of all files of the binary log.
+// written returns the size of all files of the binary log.
 func written(t *testing.T, b bench) (sum int64) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(b.Data, "bin.0*"))

@@ -38,7 +38,7 @@ func testLoad(t *testing.T, b bench) {
 var texts = [][]byte{[]byte("plain"), {}, nil, []byte("tab\tline\nreturn\rback\\slash nul\x00 quote'\""), []byte(`\N`), []byte("é"),
 	[]byte(strings.Repeat("x", 300))}
 
-// frag1 is a batch of the table of that name.
+// frag1 returns a batch of the table of that name.
 func frag1(write func(filewise.RowWriter) error) filewise.TableData {
 	return filewise.TableData{Table: "frag1", Columns: []string{"id", "name"}, Batches: 1,
 		Write: func(_ int64, to filewise.RowWriter) error { return write(to) }}

@@ -15,7 +15,7 @@ import (
 	"filewise/engine/internal/spread"
 )
 
-// Release is a version's first two numbers.
+// Release returns a version's first two numbers.
 func (d Engine) Release(version string) string { return release.FindString(version) }
 
 var release = regexp.MustCompile(`[0-9]+\.[0-9]+`)
@@ -62,14 +62,14 @@ func (d Engine) Migrate(ctx context.Context, t filewise.Target, w filewise.Wish)
 	return m.Migration, nil
 }
 
-// withoutPath is a target whose URL names no database, for what looks at one without being in it.
+// withoutPath returns a target whose URL names no database, for what looks at one without being in it.
 func withoutPath(t filewise.Target) filewise.Target {
 	address := *t.Address
 	address.Path, t.Address = "", &address
 	return t
 }
 
-// perTable are the statements there and back for the table of that number.
+// perTable returns the statements there and back for the table of that number.
 func (m *migration) perTable(t *userTable, i int) (there, back []string, err error) {
 	if v := m.wish.Layout.Data.VolumeOf(i, m.volume); v.Dir != "" {
 		return m.whole(t, v)
@@ -137,7 +137,7 @@ func (m *migration) write() error {
 	return nil
 }
 
-// step is an ALTER TABLE as a step.
+// step returns an ALTER TABLE as a step.
 func (m *migration) step(t userTable, sql []string) filewise.MigrationStep {
 	if made := slices.IndexFunc(sql, func(s string) bool { return strings.HasPrefix(s, "LOCK TABLES ") }); made >= 0 {
 		return filewise.MigrationStep{Title: "table " + t.String() + ", made anew", SQL: sql, Read: t.Bytes, Written: t.Bytes,
@@ -234,7 +234,7 @@ const readUnique = `
 SELECT INDEX_NAME, COLUMN_NAME, SUB_PART IS NOT NULL, COALESCE(CARDINALITY, 0) FROM information_schema.STATISTICS
  WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND NON_UNIQUE = 0 ORDER BY INDEX_NAME <> 'PRIMARY', INDEX_NAME, SEQ_IN_INDEX`
 
-// key is the column that all unique keys have, of several the one by which the first of
+// key returns the column that all unique keys have, of several the one by which the first of
 // these has the most values; refused if there is none.
 func (m *migration) key(t *userTable) (string, error) {
 	var names []string

@@ -187,7 +187,7 @@ func (b bench) execute(t *testing.T, database, script string) (string, error) {
 
 var movedBack = regexp.MustCompile(" /\\*!50100 TABLESPACE `innodb_(?:system|file_per_table)` \\*/")
 
-// dump is the database as its own program writes it, a row a line, sorted.
+// dump returns the database as its own program writes it, a row a line, sorted.
 func (b bench) dump(t *testing.T, database string) []string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "mariadb-dump", "--no-defaults", "--socket="+b.Socket, "--user=root", "--skip-comments",

@@ -135,7 +135,7 @@ func (m *migration) definition(table string) (create string, err error) {
 	return create, err
 }
 
-// to are the statements that make the table in a directory. If empty, in the server's own. No one else sees an unfinished
+// to returns the statements that make the table in a directory. If empty, in the server's own. No one else sees an unfinished
 // state, since all of it is locked until the new table has the name. Foreign keys of other tables hold by its name: they
 // are the new table's as soon as that has it.
 func (r *remaking) to(dir string) []string {

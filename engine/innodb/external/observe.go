@@ -41,7 +41,7 @@ func (b *build) Observe(ctx context.Context) ([]filewise.File, error) {
 	return found, b.design.Layout.Verify(asked, found, b.worked.Load())
 }
 
-// some are a few paths, for messages.
+// some returns a few paths, for messages.
 func some(files map[string]filewise.File) string {
 	var paths []string
 	for path := range files {
@@ -55,7 +55,7 @@ func some(files map[string]filewise.File) string {
 	return strings.Join(paths, ", ")
 }
 
-// tablespaces are the files by their paths, from InnoDB's own catalogue.
+// tablespaces returns the files by their paths, from InnoDB's own catalogue.
 func (b *build) tablespaces(ctx context.Context, link dialect.Link) (map[string]filewise.File, error) {
 	files, err := b.design.Told(ctx, link.Control, b.plain, markTable)
 	all := map[string]filewise.File{}
@@ -65,7 +65,7 @@ func (b *build) tablespaces(ctx context.Context, link dialect.Link) (map[string]
 	return all, err
 }
 
-// plain is a path as designs have it: with slashes, and relative to the server's
+// plain returns a path as designs have it: with slashes, and relative to the server's
 // data directory where it lies there.
 func (b *build) plain(path string) string {
 	path = strings.ReplaceAll(path, `\`, "/")
@@ -84,7 +84,7 @@ func (b *build) plain(path string) string {
 // and not in a volume that lies below it.
 func (b *build) inDefault(rest string) bool { return strings.HasPrefix(rest, b.name+"/") }
 
-// tables are the files from the catalogue of tables, for accounts without
+// tables returns the files from the catalogue of tables, for accounts without
 // the right PROCESS: that a table or partition has a file of its own follows
 // from innodb_file_per_table, and its path from InnoDB's rule, not from looking.
 func (b *build) tables(ctx context.Context, link dialect.Link) (map[string]filewise.File, error) {
@@ -124,7 +124,7 @@ FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = ?`, b.name)
 var systemThreads = map[string]bool{"Daemon": true, "Binlog Dump": true, "Binlog Dump GTID": true, "Slave_IO": true, "Slave_SQL": true,
 	"Slave_worker": true}
 
-// Activity are the sessions of others, and how many of them execute. Without
+// Activity returns the sessions of others, and how many of them execute. Without
 // the right PROCESS the server shows the account's own sessions only: then both
 // are absent.
 func (s *server) Activity(ctx context.Context) ([]filewise.Gauge, error) {

@@ -236,7 +236,7 @@ func inPieces(l filewise.Layout) bool {
 	return v != "" && v != "0"
 }
 
-// loaders are the threads of a restore by myloader, which loads with neither unique nor foreign keys checked. From 10.6 on, MariaDB
+// loaders returns the threads of a restore by myloader, which loads with neither unique nor foreign keys checked. From 10.6 on, MariaDB
 // then locks an empty table for anyone who inserts first (bulk insert), and threads that load pieces of it can wait for each other: one
 // loads them.
 func (d Engine) loaders(l filewise.Layout) string {
@@ -272,7 +272,7 @@ func (d Engine) BackupArms(filewise.Target, filewise.Program) ([]string, error) 
 	return []string{"compress=no,yes", "rows=0,100000"}, nil
 }
 
-// BackupScript is a dump by mydumper and its restore by myloader, with code by the server's own programs.
+// BackupScript returns a dump by mydumper and its restore by myloader, with code by the server's own programs.
 func (d Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Program) (out filewise.BackupScript, err error) {
 	if err := d.checkOwn(t, l, p); err != nil {
 		return out, err
@@ -336,7 +336,7 @@ func writeOptions(dir string) (string, error) {
 	return path, os.WriteFile(path, []byte(toolOptions+"\n"), 0o600)
 }
 
-// unsafe are the files of a dump that a trial restore leaves out: views of a copy may name the original.
+// unsafe returns the files of a dump that a trial restore leaves out: views of a copy may name the original.
 func unsafe(name string) bool {
 	return strings.HasSuffix(strings.TrimSuffix(name, ".gz"), "-schema-view.sql")
 }

@@ -162,7 +162,7 @@ func (s *ownServer) leftOut(ctx context.Context, e *examination) {
 	}
 }
 
-// columns are the first of the database's that a condition is true of.
+// columns returns the first of the database's that a condition is true of.
 func (s *ownServer) columns(ctx context.Context, where string) string {
 	all, err := dialect.Column(ctx, s.db, "SELECT CONCAT(TABLE_NAME, '.', COLUMN_NAME) FROM information_schema.COLUMNS WHERE "+where+
 		" AND TABLE_SCHEMA = "+dialect.Literal(s.target.Database)+" ORDER BY 1 LIMIT 10")

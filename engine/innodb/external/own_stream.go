@@ -23,7 +23,7 @@ const (
 	toolMydumper = "mydumper"
 )
 
-// ownProgram is the name of the product's own program.
+// ownProgram returns the name of the product's own program.
 func (d Engine) ownProgram() string { return dumpers[d.Name].Names[0] }
 
 // streams reports whether a layout's backups are of the product's own program.
@@ -125,7 +125,7 @@ var clients = map[string]installed.Binary{
 		Remedy: "install MySQL's client mysql"},
 }
 
-// ownCommand is one of the product's own programs, and how it comes to the server.
+// ownCommand returns one of the product's own programs, and how it comes to the server.
 func (o *ownTool) ownCommand(b installed.Binary) (program string, place []string, err error) {
 	if program, err = b.Find(""); err != nil {
 		return "", nil, err
@@ -138,7 +138,7 @@ func (o *ownTool) runOwn(ctx context.Context, dir string, command []string) erro
 	return userbackup.Run(ctx, o.server.target, dir, []string{"MYSQL_PWD=" + o.server.target.Address.Password.Reveal()}, command)
 }
 
-// streamLines are the script's that make a backup by the product's own program, and restore its tables and views.
+// streamLines returns the script's that make a backup by the product's own program, and restore its tables and views.
 func (d Engine) streamLines(l filewise.Layout, database string, place []string) (backup []string, restore string) {
 	line := func(program string, args ...string) string {
 		return script.Quoted(slices.Concat([]string{program}, place, args))

@@ -21,7 +21,7 @@ var needed = []string{"CREATE", "DROP", "ALTER", "INDEX", "SELECT", "INSERT", "U
 
 const lockTables = "LOCK TABLES"
 
-// Rights are the statements that give an account what Filewise needs, and no
+// Rights returns the statements that give an account what Filewise needs, and no
 // more.
 func (d Engine) Rights() []string {
 	return []string{
@@ -34,7 +34,7 @@ func (d Engine) Rights() []string {
 // account stands for the user's if it is not known yet.
 const account = "`filewise`@`%`"
 
-// grant is the statement for an account that is still to be made.
+// grant returns the statement for an account that is still to be made.
 func grant(rights []string, on string) string { return grantTo(account, rights, on) }
 
 func grantTo(account string, rights []string, on string) string {

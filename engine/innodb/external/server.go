@@ -177,7 +177,7 @@ func (s *server) on(name string) bool {
 	return v == "ON" || v == "1" || v == "YES"
 }
 
-// pageSize is the server's, in bytes.
+// pageSize returns the server's, in bytes.
 func (s *server) pageSize() int64 {
 	if n, err := strconv.ParseInt(s.vars["innodb_page_size"], 10, 64); err == nil && n > 0 {
 		return n

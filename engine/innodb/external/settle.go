@@ -75,7 +75,7 @@ func (b *build) awaitCheckpoint(ctx context.Context, link dialect.Link) error {
 	return nil
 }
 
-// positions are the log's end and the last checkpoint, in bytes of log; a server
+// positions returns the log's end and the last checkpoint, in bytes of log; a server
 // that does not report them returns 0, and is not waited for.
 func (b *build) positions(ctx context.Context, link dialect.Link) (end, last int64, err error) {
 	d := b.server.product

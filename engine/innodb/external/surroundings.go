@@ -180,7 +180,7 @@ var telling = append(dialect.Telling[:len(dialect.Telling):len(dialect.Telling)]
 	"innodb_redo_log_capacity", "innodb_file_per_table", "general_log", "slow_query_log", "max_connections", "innodb_open_files",
 	"table_open_cache", "hostname", "datadir")
 
-// Facts are the server's settings, and the settings of Filewise's sessions. What this release does not have is absent.
+// Facts returns the server's settings, and the settings of Filewise's sessions. What this release does not have is absent.
 func (s *server) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	vars, err := dialect.Pairs(ctx, s.db, "SHOW GLOBAL VARIABLES")
 	if err != nil {

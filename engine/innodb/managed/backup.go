@@ -91,7 +91,7 @@ var toolOptions = []filewise.BackupOption{
 	}},
 }
 
-// optionArgs are the options on the tool's command line.
+// optionArgs returns the options on the tool's command line.
 func (d *design) optionArgs() []string {
 	var args []string
 	if v, ok := d.Layout.BackupOptions.Get("read-buffer-size"); ok {
@@ -107,7 +107,7 @@ func (d *design) optionArgs() []string {
 // threads returns how many files are copied at the same time.
 func (d *design) threads() int { return max(d.Layout.Backup.Files, 1) }
 
-// backupDirs are the backup's directories by volume.
+// backupDirs returns the backup's directories by volume.
 func (d *design) backupDirs() map[string]string {
 	dirs := map[string]string{}
 	for i := range d.threads() {

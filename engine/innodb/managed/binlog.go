@@ -54,7 +54,7 @@ func (d *design) binlogRoom() int64 {
 	return bytes + rows*d.Product.Files.BinlogPerRow + rows/int64(d.Program.First().CommitEvery)*d.Product.Files.BinlogPerCommit + dialect.MiB
 }
 
-// binlogFiles are the files of the binary log as they lie on the storage.
+// binlogFiles returns the files of the binary log as they lie on the storage.
 func (d *design) binlogFiles() ([]string, error) {
 	if !d.binlog() {
 		return nil, nil

@@ -31,7 +31,7 @@ func flushAtCommit(d filewise.Durability) (string, error) {
 	return "", filewise.Errorf(filewise.CodeUsage, "durability is full, normal or off", "durability %q is unknown", d)
 }
 
-// canonical is a setting's name as the server shows it.
+// canonical returns a setting's name as the server shows it.
 func canonical(name string) string { return strings.ReplaceAll(strings.ToLower(name), "-", "_") }
 
 // Redo log and buffer pool are scaled with the data: on a database of a few MiB
@@ -62,7 +62,7 @@ func (d *design) poolBytes() int64 {
 	return max(d.Target.Cache(min(max(data/preloadPerPool, leastPool), mostPool))/dialect.MiB*dialect.MiB, d.startsWith())
 }
 
-// settings are the server's settings in the order of its option file; the
+// settings returns the server's settings in the order of its option file; the
 // user's own come last and win.
 func (d *design) settings() []filewise.Fact {
 	flush, _ := flushAtCommit(d.Target.Durability) // checked by newDesign
@@ -112,7 +112,7 @@ func onOff(on bool) string {
 	return "OFF"
 }
 
-// optionFile is the text of the server's own option file. The machine's
+// optionFile returns the text of the server's own option file. The machine's
 // /etc/mysql is never read.
 func (d *design) optionFile() string {
 	var b strings.Builder
@@ -132,7 +132,7 @@ func optionValue(v string) string {
 	return strings.ReplaceAll(v, `\`, `\\`)
 }
 
-// arguments are the server's command line: all that keeps it to itself stands
+// arguments returns the server's command line: all that keeps it to itself stands
 // here, after the option file, and so wins. Long lists of files fit here only:
 // option files cut lines at 4096 bytes.
 //
@@ -185,13 +185,13 @@ func (d *design) optionPath() string { return filepath.Join(d.home(), "my.cnf") 
 func (d *design) tmpDir() string     { return filepath.Join(d.home(), "tmp") }
 func (d *design) logPath() string    { return filepath.Join(d.home(), "server.log") }
 
-// environment is all that the server sees of Filewise's; the scratch directories
+// environment returns all that the server sees of Filewise's; the scratch directories
 // in it are the mark by which an orphan is recognized.
 func (d *design) environment() []string {
 	return server.Environment(d.dirs, "LC_ALL=C", "HOME="+d.home(), "TMPDIR="+d.tmpDir())
 }
 
-// Link is the running server. With Pool and Touched it makes an instance an
+// Link returns the running server. With Pool and Touched it makes an instance an
 // dialect.Host.
 func (i *instance) Link() (dialect.Link, error) {
 	p, control, err := i.running()

@@ -91,7 +91,7 @@ func testKilledFilewise(t *testing.T, sub subject) {
 	}
 }
 
-// another is a process of the test binary, with more in its environment.
+// another returns a process of the test binary, with more in its environment.
 func another(t *testing.T, more ...string) *exec.Cmd {
 	t.Helper()
 	exe, err := os.Executable()

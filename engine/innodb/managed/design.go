@@ -92,7 +92,7 @@ func newDesign(p *dialect.Product, t filewise.Target, l filewise.Layout, program
 	return d, err
 }
 
-// again is the design of another build of the same layout.
+// again returns the design of another build of the same layout.
 func (d *design) again(build int) (*design, error) {
 	return newDesign(d.Product, d.Target, d.Layout, d.Program, build)
 }
@@ -134,11 +134,11 @@ func (d *design) isSystem() bool {
 	return d.Layout.Kind == filewise.KindSystem || d.Layout.Kind == ""
 }
 
-// home is the directory of what belongs to no file of the layout. It is next to the log, so that
+// home returns the directory of what belongs to no file of the layout. It is next to the log, so that
 // volumes of the data hold no dictionary, undo logs or doublewrite files.
 func (d *design) home() string { return d.log.dir }
 
-// dataDir is the server's data directory: dictionary, tables.
+// dataDir returns the server's data directory: dictionary, tables.
 func (d *design) dataDir() string { return filepath.Join(d.home(), "data") }
 
 // placeOf returns where data file i lies.

@@ -73,7 +73,7 @@ func (d *design) warnDump() {
 	}
 }
 
-// dumpCommand is the command line of a dump or its restore. The option file is the
+// dumpCommand returns the command line of a dump or its restore. The option file is the
 // server's own, which has nothing for clients: without one the machine's would be read. The
 // password is in the environment.
 func (d *design) dumpCommand(act filewise.Act) ([]string, error) {
@@ -96,7 +96,7 @@ func (d *design) dumpCommand(act filewise.Act) ([]string, error) {
 
 var dumpVersion = regexp.MustCompile(`\b\d+\.\d+[\w.-]*`)
 
-// dumpFacts are the versions of the programs that make the program's dumps.
+// dumpFacts returns the versions of the programs that make the program's dumps.
 func (d *design) dumpFacts(ctx context.Context) ([]filewise.Fact, error) {
 	if !d.Program.Dumps() {
 		return nil, nil

@@ -49,7 +49,7 @@ func (i *instance) explain(err error) error {
 // grows by up to 8 MiB at a time.
 const fullBytes = 8 * dialect.MiB
 
-// fullVolume is the volume's directory that has no room left. Empty means none.
+// fullVolume returns the volume's directory that has no room left. Empty means none.
 func (d *design) fullVolume() string {
 	for _, v := range d.Target.Volumes {
 		if free, err := filesystem.Free(v.Dir); err == nil && free < fullBytes {
@@ -65,7 +65,7 @@ func refused(p *dialect.Product, in dialect.Install, t filewise.Target, name str
 		"%s %s does not start with --set %s=%s: %w", p.Title, in.Version, name, t.Settings[name], err)
 }
 
-// blamed is the user's setting that a message complains of. Empty means none.
+// blamed returns the user's setting that a message complains of. Empty means none.
 func (i *instance) blamed(message string) string {
 	for _, m := range unknownSetting.FindAllStringSubmatch(message, -1) {
 		for _, found := range m[1:] {

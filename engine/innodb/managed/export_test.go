@@ -52,7 +52,7 @@ type Inside struct {
 	BinlogRoom func(operations int64) int64
 }
 
-// Look is the inside of a database of Server.Build.
+// Look returns the inside of a database of Server.Build.
 func Look(db *filewise.Database) (Inside, error) {
 	i, ok := db.Settler.(*instance)
 	if !ok {

@@ -36,7 +36,7 @@ func (i *instance) tell(values map[string]string) []filewise.Fact {
 	return append(facts, all.Facts()...)
 }
 
-// scaled are the settings that follow a layout's size; the option file of each
+// scaled returns the settings that follow a layout's size; the option file of each
 // layout, in its script, has the figures.
 func scaled(p *dialect.Product) []filewise.Fact {
 	return []filewise.Fact{

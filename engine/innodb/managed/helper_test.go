@@ -77,13 +77,13 @@ var (
 	workOne = enginetest.WorkOne
 )
 
-// onScratch is a target on volumes of the test's own.
+// onScratch returns a target on volumes of the test's own.
 func (sub subject) onScratch(t *testing.T, volumes int) filewise.Target {
 	t.Helper()
 	return enginetest.Scratch(t, sub.Engine.Name(), volumes, filewise.DurabilityFull)
 }
 
-// onStorage is one on a volume that is no memory.
+// onStorage returns one on a volume that is no memory.
 func (sub subject) onStorage(t *testing.T, d filewise.Durability) filewise.Target {
 	t.Helper()
 	dir, err := os.MkdirTemp(storage, "fw")
@@ -106,7 +106,7 @@ func (sub subject) open(t *testing.T, ctx context.Context, target filewise.Targe
 	return enginetest.Open(t, ctx, sub.Engine, target)
 }
 
-// look is the inside of a build.
+// look returns the inside of a build.
 func look(t *testing.T, db *filewise.Database) managed.Inside {
 	t.Helper()
 	in, err := managed.Look(db)

@@ -159,7 +159,7 @@ func (i *instance) disconnect() {
 	}
 }
 
-// running is the server's process and control connections; an error when it is
+// running returns the server's process and control connections; an error when it is
 // stopped, or has died.
 func (i *instance) running() (*server.Process, *sql.DB, error) {
 	p, err := i.life.Running()

@@ -13,7 +13,7 @@ import (
 	"filewise/engine/internal/builds"
 )
 
-// LoadedBytes is the size of data files that a program's given rows fill, in
+// LoadedBytes returns the size of data files that a program's given rows fill, in
 // bytes: what --size should be on this engine for the layouts of kind system of
 // scan, backup and orders, whose files are filled in order. If 0, the program's rows
 // are not given.
@@ -26,7 +26,7 @@ func (e Engine) LoadedBytes(t filewise.Target, p filewise.Program) (int64, error
 	return d.sizeFor(d.need()), nil
 }
 
-// sizeFor is the size of preallocated files in which data of that many bytes end
+// sizeFor returns the size of preallocated files in which data of that many bytes end
 // close to the end of the last one's share: the inverse of room and reserve.
 func (d *design) sizeFor(need float64) int64 {
 	share := need*(1+loadedSlack) +
@@ -75,12 +75,12 @@ func (d *design) warnLoaded() {
 	}
 }
 
-// named is the layout in a warning: layouts of one number of files can differ in what it names.
+// named returns the layout in a warning: layouts of one number of files can differ in what it names.
 func (d *design) named() string {
 	return cmp.Or(d.Layout.Name, filewise.FilesName(d.Layout.Data.Files))
 }
 
-// fileHolding is the number of the file in which so many bytes of the tablespace end.
+// fileHolding returns the number of the file in which so many bytes of the tablespace end.
 func (d *design) fileHolding(bytes float64) int {
 	for i, f := range d.Files {
 		if bytes -= float64(f.Bytes); bytes < 0 {
@@ -90,7 +90,7 @@ func (d *design) fileHolding(bytes float64) int {
 	return len(d.Files)
 }
 
-// fileAt is the number of the file in which a place of the shares lies.
+// fileAt returns the number of the file in which a place of the shares lies.
 func fileAt(at, size, n float64) int { return min(max(int(at/size*n)+1, 1), int(n)) }
 
 // Data and buffer pool of scan keep the article's proportion of 1.5 GB to 128 MB.
@@ -101,12 +101,12 @@ const (
 	mostAskew   = 8 // data : pool, below which it is reported
 )
 
-// scanPool is the buffer pool of scan in bytes.
+// scanPool returns the buffer pool of scan in bytes.
 func (d *design) scanPool() int64 {
 	return max(d.Bytes(d.Page)/dataPerPool/dialect.MiB*dialect.MiB, d.startsWith())
 }
 
-// startsWith is the smallest buffer pool that InnoDB starts with, in bytes.
+// startsWith returns the smallest buffer pool that InnoDB starts with, in bytes.
 func (d *design) startsWith() int64 {
 	return max((256*d.Page*4/3+dialect.MiB-1)/dialect.MiB*dialect.MiB, 5*dialect.MiB)
 }
@@ -122,7 +122,7 @@ func (d *design) loadsApart() bool {
 // loadRedo is the redo log while a dump is restored, in bytes.
 const loadRedo = 256 << 20
 
-// loadPool is the buffer pool for loading, in bytes.
+// loadPool returns the buffer pool for loading, in bytes.
 func (d *design) loadPool() int64 {
 	bytes, most := d.Bytes(d.Page), int64(mostPool)
 	switch {
@@ -211,7 +211,7 @@ const (
 	fillHigh   = 1.20 // beyond this the last file outgrows the others, and it is reported
 )
 
-// FillWork is the work in payload bytes that fills the files of a layout. If 0, the
+// FillWork returns the work in payload bytes that fills the files of a layout. If 0, the
 // layout needs no such thing, its files fill evenly. Files that are added later
 // make no difference, so that all arms do the same work.
 func (e Engine) FillWork(t filewise.Target, l filewise.Layout, p filewise.Program) (int64, error) {
@@ -253,7 +253,7 @@ func (d *design) room() int64 {
 	return dialect.Room(size+int64(float64(size)*beyond), d.Product.Files.SystemBytes, len(d.Tables))
 }
 
-// pageSize is the server's: 16 KiB unless the user sets another.
+// pageSize returns the server's: 16 KiB unless the user sets another.
 func pageSize(t filewise.Target) int64 {
 	value, _ := setting(t, "innodb_page_size")
 	if n, err := strconv.ParseInt(value, 10, 64); err == nil {
@@ -293,7 +293,7 @@ func (d *design) warnFill() {
 	}
 }
 
-// need is the room that the program's fixed work takes, in bytes.
+// need returns the room that the program's fixed work takes, in bytes.
 func (d *design) need() float64 {
 	if !d.Program.Appends() {
 		return float64(d.Bytes(d.Page))

@@ -8,7 +8,7 @@ import (
 	"filewise/internal/longtest"
 )
 
-// subjects are the products to test. MariaDB runs all, over the same code; MySQL, of
+// subjects returns the products to test. MariaDB runs all, over the same code; MySQL, of
 // which a start costs seconds of a processor, belongs to the long part.
 func subjects() []subject {
 	if longtest.Wanted() {

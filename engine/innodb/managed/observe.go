@@ -75,7 +75,7 @@ func verify(f dialect.File, found filewise.File, system bool, open map[string]bo
 	return nil
 }
 
-// told are the files with their sizes as the server reports them. More or fewer
+// told returns the files with their sizes as the server reports them. More or fewer
 // than were requested is an error that wraps filewise.ErrLayout.
 func (d *design) told(ctx context.Context, control *sql.DB) (map[string]int64, error) {
 	if d.isSystem() {
@@ -201,7 +201,7 @@ func (d *design) withServerFiles(files []filewise.File) ([]filewise.File, error)
 	return files, nil
 }
 
-// serverFiles are the files of the server in addition to the layout's, with their roles.
+// serverFiles returns the files of the server in addition to the layout's, with their roles.
 func (d *design) serverFiles() (map[string]filewise.Role, error) {
 	own := map[string]filewise.Role{}
 	if !d.isSystem() {
@@ -236,7 +236,7 @@ func (d *design) serverFiles() (map[string]filewise.Role, error) {
 	return own, nil
 }
 
-// matching are the files in a directory, or in the sub-directory that the pattern
+// matching returns the files in a directory, or in the sub-directory that the pattern
 // names, whose names match. The directory's own name is not a pattern.
 func matching(dir, pattern string) ([]string, error) {
 	dir, pattern = filepath.Join(dir, filepath.Dir(pattern)), filepath.Base(pattern)
@@ -258,7 +258,7 @@ func matching(dir, pattern string) ([]string, error) {
 	return all, nil
 }
 
-// OpenFiles are the files that a process has open; nil if the system does
+// OpenFiles returns the files that a process has open; nil if the system does
 // not report.
 func OpenFiles(pid int) (map[string]bool, error) {
 	dir := "/proc/" + strconv.Itoa(pid) + "/fd"

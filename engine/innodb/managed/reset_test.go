@@ -100,7 +100,7 @@ func testCopies(t *testing.T, sub subject) {
 	}
 }
 
-// cacheOf is the size of the buffer pool in MiB.
+// cacheOf returns the size of the buffer pool in MiB.
 func cacheOf(t *testing.T, db *filewise.Database) (mib string) {
 	t.Helper()
 	in, err := managed.Look(db)

@@ -289,7 +289,7 @@ func (r *restorer) moved(text string) string {
 
 var versioned = regexp.MustCompile(`^/\*M?!\d*`)
 
-// definitionTokens are a text's, also of what stands in the comments that servers read.
+// definitionTokens returns a text's, also of what stands in the comments that servers read.
 func definitionTokens(text string) (all []customsql.Token) {
 	for _, t := range dialect.CustomRules.Tokens(text) {
 		if head := versioned.FindString(t.Raw); head != "" && t.Gap {

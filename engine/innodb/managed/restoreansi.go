@@ -17,7 +17,7 @@ var (
 	saved = regexp.MustCompile(`(?i)\bSQL_MODE ?= ?@saved`)
 )
 
-// backticked is a statement with its names in backticks, as the other dumps have them.
+// backticked returns a statement with its names in backticks, as the other dumps have them.
 func (a *ansi) backticked(text string) string {
 	if strings.HasPrefix(text, "SET ") || strings.HasPrefix(text, "/*!") {
 		switch m := modes.FindStringSubmatch(text); {

@@ -119,7 +119,7 @@ type statements struct {
 // simple begin statements that no body of a routine is in.
 var simple = regexp.MustCompile(`^(INSERT|CREATE TABLE|DROP|SET|LOCK|UNLOCK|USE) `)
 
-// trimmed is a statement's text without spaces at its end. In routines mydumper puts one behind each semicolon, so that
+// trimmed returns a statement's text without spaces at its end. In routines mydumper puts one behind each semicolon, so that
 // the statement does not end there.
 func (s *statements) trimmed(text string) string {
 	if s.delimiter != ";" || text == "" || text[len(text)-1] != ' ' && text[len(text)-1] != '\t' || !simple.MatchString(text) {
@@ -128,7 +128,7 @@ func (s *statements) trimmed(text string) string {
 	return strings.TrimRight(text, " \t")
 }
 
-// next is the next statement; io.EOF: there is none.
+// next returns the next statement; io.EOF: there is none.
 func (s *statements) next() (string, error) {
 	var b strings.Builder
 	for {

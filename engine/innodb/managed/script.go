@@ -94,7 +94,7 @@ func (e Engine) planned(t filewise.Target) (dialect.Install, error) {
 	return dialect.Install{Binary: e.Managed.Binary}, nil
 }
 
-// asked are the files as a build creates them; those that grow start small.
+// asked returns the files as a build creates them; those that grow start small.
 func (d *design) asked() []filewise.File {
 	files := append(dialect.Asked(d.All()), dialect.Asked(d.temps)...)
 	files = append(files, filewise.File{Role: filewise.RoleLog, Volume: d.log.volume, Path: filepath.Join(d.dataDir(), d.Product.Files.Redo),
@@ -110,7 +110,7 @@ func (d *design) asked() []filewise.File {
 	return files
 }
 
-// space is the room on each volume. Files that grow may take all of the work.
+// space returns the room on each volume. Files that grow may take all of the work.
 func (d *design) space() map[string]int64 {
 	space := map[string]int64{}
 	for _, f := range d.asked() {

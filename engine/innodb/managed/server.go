@@ -147,7 +147,7 @@ func (s *openServer) Build(ctx context.Context, l filewise.Layout, p filewise.Pr
 	return s.database(i), nil
 }
 
-// database is a build as the layers above see it.
+// database returns a build as the layers above see it.
 func (s *openServer) database(i *instance) *filewise.Database {
 	return &filewise.Database{
 		Observer: i, Connector: dialect.Connector{Host: i,

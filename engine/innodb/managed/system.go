@@ -69,7 +69,7 @@ func (d *design) system() error {
 	return nil
 }
 
-// firstOfLast is the size in which the last of growing files is made: as small as
+// firstOfLast returns the size in which the last of growing files is made: as small as
 // it can be without growing while the empty database is created.
 func (d *design) firstOfLast(others int64) int64 {
 	if d.startsLeast() {
@@ -91,17 +91,17 @@ func (d *design) startsLeast() bool {
 	return s.Allocation == filewise.Growing && s.Bytes < d.leastBytes(s.Files) && s.Bytes >= max(least, 5*dialect.MiB)
 }
 
-// leastBytes is the smallest system tablespace in which work has any room.
+// leastBytes returns the smallest system tablespace in which work has any room.
 func (d *design) leastBytes(files int) int64 {
 	least := (dialect.SystemBase(d.Product.Files.SystemBytes, len(d.Tables)) + 8*dialect.MiB) * d.extentMiB()
 	return max((least+dialect.MiB-1)/dialect.MiB*dialect.MiB, int64(files-1)*dialect.MiB+d.leastFirst())
 }
 
-// extentMiB is the size of an extent in MiB: 64 pages, at least 1 MiB. Room that
+// extentMiB returns the size of an extent in MiB: 64 pages, at least 1 MiB. Room that
 // InnoDB takes in extents is proportional to it.
 func (d *design) extentMiB() int64 { return max(64*d.Page/dialect.MiB, 1) }
 
-// leastFirst is the smallest first file: of 3 extents.
+// leastFirst returns the smallest first file: of 3 extents.
 func (d *design) leastFirst() int64 { return dialect.MinFirstFile * d.extentMiB() }
 
 // sizeArg writes a size for the command line.
@@ -141,7 +141,7 @@ func (d *design) systemSizes() []int64 {
 	return sizes
 }
 
-// growth is the step by which the last file grows.
+// growth returns the step by which the last file grows.
 func (d *design) growth() int64 {
 	if d.Layout.Data.Allocation != filewise.Growing {
 		return safetyGrowth
@@ -152,7 +152,7 @@ func (d *design) growth() int64 {
 	return defaultGrowth
 }
 
-// systemFiles are the files of the system tablespace, for every kind of layout.
+// systemFiles returns the files of the system tablespace, for every kind of layout.
 func (d *design) systemFiles() []dialect.DataFile {
 	if !d.isSystem() {
 		return []dialect.DataFile{{Path: filepath.Join(d.home(), "ibdata1"), Bytes: max(firstGrowing, d.leastBytes(1)), Grows: true}}
@@ -160,7 +160,7 @@ func (d *design) systemFiles() []dialect.DataFile {
 	return dataFiles(d.Files)
 }
 
-// dataFiles are the files as innodb_data_file_path has them: only the last grows.
+// dataFiles returns the files as innodb_data_file_path has them: only the last grows.
 func dataFiles(files []dialect.File) []dialect.DataFile {
 	all := make([]dialect.DataFile, len(files))
 	for i, f := range files {

@@ -63,7 +63,7 @@ func checkTemp(product *dialect.Product) error {
 	return refuse(filewise.TempElsewhere, "%s", product.NoTemp)
 }
 
-// tempPool is the buffer pool of workload temp in bytes: so small that temporary
+// tempPool returns the buffer pool of workload temp in bytes: so small that temporary
 // tables are written.
 func (d *design) tempPool() int64 {
 	return max(d.Layout.Temp.Bytes/4/dialect.MiB*dialect.MiB, leastTempPool)
@@ -71,7 +71,7 @@ func (d *design) tempPool() int64 {
 
 const leastTempPool = 8 * dialect.MiB
 
-// foundTemps are the temporary files as the server has them open. The server makes
+// foundTemps returns the temporary files as the server has them open. The server makes
 // them again, full of zeros, at every start: what is used of one are the pages that
 // were ever written there.
 func (d *design) foundTemps(open map[string]bool) ([]filewise.File, error) {

@@ -46,7 +46,7 @@ func (s *openServer) create(ctx context.Context, i *instance) error {
 	return i.explain(err)
 }
 
-// templateKey is all that a new data directory depends on.
+// templateKey returns all that a new data directory depends on.
 func (i *instance) templateKey() (string, error) {
 	args, err := i.design.arguments(i.install, true)
 	if err != nil {

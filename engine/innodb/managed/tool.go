@@ -32,7 +32,7 @@ func (d *design) backupDir() (volume, dir string) {
 	return v, d.backupDirs()[v]
 }
 
-// contentDir is the backup itself within its directory: the program makes it.
+// contentDir returns the backup itself within its directory: the program makes it.
 func (d *design) contentDir() string {
 	_, dir := d.backupDir()
 	if d.copiesFiles() {
@@ -41,7 +41,7 @@ func (d *design) contentDir() string {
 	return filepath.Join(dir, "dump")
 }
 
-// commands are the command lines of a backup, or of its restore to the places of another
+// commands returns the command lines of a backup, or of its restore to the places of another
 // design.
 func (d *design) commands(act filewise.Act, to *design) ([][]string, error) {
 	if !d.copiesFiles() {

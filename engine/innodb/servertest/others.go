@@ -55,7 +55,7 @@ func (s *Server) Account(t testing.TB, name string, rights []string) {
 	}
 }
 
-// Target is the server as an external target of an account of Populate or
+// Target returns the server as an external target of an account of Populate or
 // Account.
 func (s *Server) Target(name string, volumes ...filewise.Volume) filewise.Target {
 	if len(volumes) == 0 {
@@ -86,7 +86,7 @@ func (s *Server) Others(t testing.TB) []string {
 	return append(s.Catalogue(t), s.dump(t)...)
 }
 
-// Catalogue are the rows of Others that the catalogue has; it takes less time.
+// Catalogue returns the rows of Others that the catalogue has; it takes less time.
 func (s *Server) Catalogue(t testing.TB) []string {
 	t.Helper()
 	var all []string
@@ -97,7 +97,7 @@ func (s *Server) Catalogue(t testing.TB) []string {
 	return all
 }
 
-// rows are the rows of a query, a line each.
+// rows returns the rows of a query, a line each.
 func (s *Server) rows(t testing.TB, query string) (all []string) {
 	t.Helper()
 	fatal(t, sqlrows.Each(context.Background(), s.Root, func(columns []string, values []any) {
@@ -164,7 +164,7 @@ const (
 	leastMemory  = 2 << 30
 )
 
-// Temp is a directory in memory for the product's servers, if there is one with room,
+// Temp returns a directory in memory for the product's servers, if there is one with room,
 // else empty: what the storage does is not tested with them, and a server that starts
 // syncs hundreds of times.
 func (p Product) Temp() string {

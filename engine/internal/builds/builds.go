@@ -49,7 +49,7 @@ func (s *Open[B]) Remove(b B) {
 	delete(s.numbers, b)
 }
 
-// All are the builds that are not dropped.
+// All returns the builds that are not dropped.
 func (s *Open[B]) All() []B {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -56,7 +56,7 @@ func calls(words []Word, qualified bool) (what, remedy string) {
 	return "", ""
 }
 
-// plainName is a name in capitals, quoted or not. Empty means a text, or none.
+// plainName returns a name in capitals, quoted or not. Empty means a text, or none.
 func plainName(w Word) string {
 	if !w.Quoted {
 		return w.Text

@@ -11,7 +11,7 @@ import (
 // Kinds are the types of columns in a server's words, with spaces between them, by the kind of their values.
 type Kinds map[filewise.ColumnType]string
 
-// Of is the kind of a type.
+// Of returns the kind of a type.
 func (k Kinds) Of(name string) filewise.ColumnType {
 	for kind, names := range k {
 		if slices.Contains(strings.Fields(names), name) {
@@ -24,7 +24,7 @@ func (k Kinds) Of(name string) filewise.ColumnType {
 // mostChosen sets how many values a column has at most that are reported one by one.
 const mostChosen = 50
 
-// Choice is an expression that takes a column's frequent values by their shares, for rows that are made up: part is
+// Choice returns an expression that takes a column's frequent values by their shares, for rows that are made up: part is
 // a number from 0 to 1, and literal writes a value in SQL. If empty, the column's values are withheld, or too many.
 func Choice(c filewise.ColumnFacts, told bool, part string, literal func(value string) string) string {
 	few := len(c.Common) > 0 && len(c.Common) <= mostChosen && c.Distinct <= mostChosen

@@ -22,7 +22,7 @@ func (r Rules) Key(text string) string {
 	return key
 }
 
-// keyed is a statement's key, with the texts of its values by list. Parameters have the texts of arguments.
+// keyed returns a statement's key, with the texts of its values by list. Parameters have the texts of arguments.
 func (r Rules) keyed(text string, arguments []string) (key string, values [][]string) {
 	s, _ := r.shaped(cut(text), "", nil) // no columns are read
 	shape := s.shape(r.Hash)
@@ -40,7 +40,7 @@ func (r Rules) keyed(text string, arguments []string) (key string, values [][]st
 // cut returns what of a statement distinguishes it from others.
 func cut(text string) string { return strings.ToValidUTF8(text[:min(len(text), longest)], "") }
 
-// key is a shape's; listed are the values that are in the list of the value before.
+// key returns a shape's; listed are the values that are in the list of the value before.
 func (r Rules) key(s filewise.Shape) (key string, listed []bool) {
 	var b strings.Builder
 	masked := false // the value before is in the key as ?
@@ -57,7 +57,7 @@ func (r Rules) key(s filewise.Shape) (key string, listed []bool) {
 	return lists.ReplaceAllString(b.String()+s.Pieces[len(s.Values)], "?, …"), listed
 }
 
-// valueOf is the text of a value, in SQL. If empty, it is not known.
+// valueOf returns the text of a value, in SQL. If empty, it is not known.
 func valueOf(v filewise.ValueUse, arguments []string) string {
 	if v.Text == "" && v.Number > 0 && v.Number <= len(arguments) {
 		return arguments[v.Number-1]

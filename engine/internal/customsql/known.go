@@ -106,7 +106,7 @@ func (k *known) keyed(text string, arguments []string) (key string, values [][]s
 	return d.key, values
 }
 
-// first is the first value of a unit.
+// first returns the first value of a unit.
 func (k *known) first(n int) int {
 	if n == 0 {
 		return 0

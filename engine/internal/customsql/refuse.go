@@ -129,7 +129,7 @@ func (r Rules) refuse(s Statement, setup bool) error {
 	return nil
 }
 
-// forbidden is a word by which a kind that is allowed reaches out of the build's database. If empty, there is none.
+// forbidden returns a word by which a kind that is allowed reaches out of the build's database. If empty, there is none.
 func forbidden(words []string, setup bool) string {
 	kind := words[0]
 	for _, w := range words[1:] {
@@ -148,7 +148,7 @@ func forbidden(words []string, setup bool) string {
 	return ""
 }
 
-// object is the kind of what a statement makes, alters or drops, and its place: the first that is
+// object returns the kind of what a statement makes, alters or drops, and its place: the first that is
 // named, behind words such as OR REPLACE or DEFINER=….
 func object(words []string) (what string, at int) {
 	for i, w := range words[:min(len(words), 16)] {

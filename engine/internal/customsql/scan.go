@@ -141,7 +141,7 @@ func (s *scanner) special() (int, pieceKind) {
 	return 0, pieceCode
 }
 
-// before is the letter before the place. If 0, there is none.
+// before returns the letter before the place. If 0, there is none.
 func (s *scanner) before() byte {
 	if s.at == 0 {
 		return 0
@@ -164,7 +164,7 @@ func (s *scanner) withinName() bool {
 // continued is where a text of PostgreSQL's goes on in a further line, behind its closing quote.
 var continued = regexp.MustCompile(`^[ \t\f\v]*(--[^\n\r]*)?[\n\r](\s|--[^\n\r]*[\n\r])*'`)
 
-// quoted is the length of a quoted text. The quote itself stands in it doubled.
+// quoted returns the length of a quoted text. The quote itself stands in it doubled.
 func (s *scanner) quoted(rest string, quote byte) int {
 	escapes := s.escapes(quote)
 	for i := 1; i < len(rest); i++ {
@@ -197,7 +197,7 @@ func (s *scanner) escapes(quote byte) bool {
 	return s.at < 2 || !inName(s.text[s.at-2]) && s.text[s.at-2] != '$'
 }
 
-// note is the length of a comment, which PostgreSQL and SQL Server let hold others.
+// note returns the length of a comment, which PostgreSQL and SQL Server let hold others.
 func (s *scanner) note(rest string) int {
 	depth := 0
 	for i := 0; i < len(rest)-1; i++ {
@@ -218,7 +218,7 @@ func (s *scanner) note(rest string) int {
 	return len(rest)
 }
 
-// until is the length up to an end, which is included.
+// until returns the length up to an end, which is included.
 func until(text, end string) int {
 	if i := strings.Index(text, end); i >= 0 {
 		return i + len(end)
@@ -235,7 +235,7 @@ func dollarTag(rest string) int {
 	return 0
 }
 
-// nameLength is the length of the name that a text begins with.
+// nameLength returns the length of the name that a text begins with.
 func nameLength(text string) int {
 	n := 0
 	for n < len(text) && inName(text[n]) && (n > 0 || text[0] < '0' || text[0] > '9') {

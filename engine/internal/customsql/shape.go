@@ -55,7 +55,7 @@ func (r Rules) shaped(text, database string, columns func(table string) ([]strin
 	return s, err
 }
 
-// Masked is a statement without its texts and most of its numbers, for servers that report them:
+// Masked returns a statement without its texts and most of its numbers, for servers that report them:
 // variables stand for values that are the same, and ? for the others.
 func (r Rules) Masked(text string) string {
 	var b strings.Builder
@@ -174,7 +174,7 @@ func (s *shaper) items(from, to int) int {
 	return n
 }
 
-// opening is the bracket that a place stands in. -1 means none.
+// opening returns the bracket that a place stands in. -1 means none.
 func (s *shaper) opening(i int) int {
 	depth := 0
 	for i--; i >= 0; i-- {

@@ -94,7 +94,7 @@ func (r Rules) Query(custom *filewise.CustomSQL, name string) (Statement, error)
 	return all[0], nil
 }
 
-// Checks are the queries of the workload's checks, in their order.
+// Checks returns the queries of the workload's checks, in their order.
 func (r Rules) Checks(custom *filewise.CustomSQL) ([]Statement, error) {
 	var all []Statement
 	for n := 1; ; n++ {
@@ -284,12 +284,12 @@ func (r Rules) parameter(s *Statement, at int) string {
 	return r.Numbered + strconv.Itoa(n+1)
 }
 
-// Marked is the text with its place, so that an error about it names its place.
+// Marked returns the text with its place, so that an error about it names its place.
 func (s Statement) Marked() string {
 	return "/* " + strings.ReplaceAll(s.Place, "*/", "") + " */ " + s.Text
 }
 
-// Texts are the set-up's statements for a site, each with its place.
+// Texts returns the set-up's statements for a site, each with its place.
 func (r Rules) Texts(custom *filewise.CustomSQL, site Site) (texts []string, err error) {
 	all, err := r.Setup(custom, site)
 	for _, x := range all {

@@ -51,7 +51,7 @@ func (t token) literal() bool {
 	return t.kind == tokenValue && strings.IndexByte("?$@:", t.text[0]) < 0
 }
 
-// at is a token; beyond the ends there is an empty one.
+// at returns a token; beyond the ends there is an empty one.
 func (s *shaper) at(i int) token {
 	if i < 0 || i >= len(s.tokens) {
 		return token{kind: tokenSign}
@@ -99,7 +99,7 @@ func (s *shaper) useOf(i int, setting bool) filewise.ValueUse {
 	return s.inList(i)
 }
 
-// compared is the use of what stands behind an operator.
+// compared returns the use of what stands behind an operator.
 func (s *shaper) compared(operator int, setting bool) filewise.ValueUse {
 	t := s.at(operator)
 	use := filewise.UseOther
@@ -119,7 +119,7 @@ func (s *shaper) compared(operator int, setting bool) filewise.ValueUse {
 	return s.column(s.skipNot(operator-1), use)
 }
 
-// mirrored is the use of a value before an operator.
+// mirrored returns the use of a value before an operator.
 func mirrored(operator string) filewise.Use {
 	switch operator {
 	case "=":
@@ -139,7 +139,7 @@ func (s *shaper) skipNot(i int) int {
 	return i
 }
 
-// forward is the end of a path that begins at a place.
+// forward returns the end of a path that begins at a place.
 func (s *shaper) forward(i int) int {
 	if s.at(i).name() != "" && s.at(i+1).is(".") {
 		return i + 2
@@ -165,7 +165,7 @@ func (s *shaper) column(end int, use filewise.Use) filewise.ValueUse {
 	return u
 }
 
-// inList is the use of a value in IN (…), or in a row that is inserted.
+// inList returns the use of a value in IN (…), or in a row that is inserted.
 func (s *shaper) inList(i int) filewise.ValueUse {
 	open := s.opening(i)
 	before := s.at(open - 1)

@@ -46,7 +46,7 @@ type Token struct {
 	Gap bool
 }
 
-// Tokens are all of a text, whose Raw together are the text.
+// Tokens returns all of a text, whose Raw together are the text.
 func (r Rules) Tokens(text string) []Token {
 	var all []Token
 	for _, p := range r.scan(text) {

@@ -39,7 +39,7 @@ var packers = []struct {
 	{"BZh", ".bz2", func(in io.Reader) (io.Reader, error) { return bzip2.NewReader(in), nil }},
 }
 
-// Unpacked is a file's name without the ending that its packer gave it.
+// Unpacked returns a file's name without the ending that its packer gave it.
 func Unpacked(name string) string {
 	for _, p := range packers {
 		if plain, is := strings.CutSuffix(name, p.ending); is {
@@ -77,7 +77,7 @@ func Shown(ctx context.Context, what, path string) *progress.Step {
 	return progress.Begin(ctx, what+" "+filepath.Base(path), total, "")
 }
 
-// Text is the text of a file, of which the same may be true. Closing it leaves the file open.
+// Text returns the text of a file, of which the same may be true. Closing it leaves the file open.
 func Text(f io.Reader) (*Unpacking, error) {
 	in := bufio.NewReaderSize(f, 1<<20)
 	t := &Unpacking{}

@@ -34,7 +34,7 @@ type Options[C any] struct {
 	Fold func(name string) string
 }
 
-// name is the driver's name of an option; an unknown one stays as it is.
+// name returns the driver's name of an option; an unknown one stays as it is.
 func (o Options[C]) name(given string) string {
 	is := func(name string) bool { return o.Fold(name) == o.Fold(given) }
 	for other, name := range o.Synonyms {
@@ -178,7 +178,7 @@ func CheckPhases(engine string, l filewise.Layout, p filewise.Program, has func(
 // Classes are the numbers by which a server reports its errors, by class.
 type Classes map[filewise.Class][]int
 
-// Of is the class of an error that carries these numbers; errors of the connection
+// Of returns the class of an error that carries these numbers; errors of the connection
 // carry none.
 func (c Classes) Of(err error, numbers []int) filewise.Class {
 	for class, known := range c {

@@ -64,10 +64,10 @@ func (a *Asker) Add(g filewise.FileGroup, f filewise.FileInspect) At {
 	return At{n, len(of.Files) - 1}
 }
 
-// Group is the group of a file that was added.
+// Group returns the group of a file that was added.
 func (a *Asker) Group(at At) *filewise.FileGroup { return &a.Groups[at.group] }
 
-// File is a file that was added.
+// File returns a file that was added.
 func (a *Asker) File(at At) *filewise.FileInspect { return &a.Groups[at.group].Files[at.file] }
 
 // Own reports whether a database or tablespace has a name that only Filewise gives.

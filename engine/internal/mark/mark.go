@@ -28,7 +28,7 @@ const (
 // is taken for a letter.
 var letters = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// NewName is a name of 27 bytes that no run has used before.
+// NewName returns a name of 27 bytes that no run has used before.
 func NewName() string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails: crypto/rand
@@ -49,7 +49,7 @@ func IsName(name string) bool {
 // PlanName stands in plans for the name that a build will get.
 const PlanName = Prefix + "xxxxxxxxxxxxxxxxxx"
 
-// Sum is the checksum of a definition's content, for objects that carry it.
+// Sum returns the checksum of a definition's content, for objects that carry it.
 func Sum(definition ...string) string { return sum(strings.Join(definition, "\x00")) }
 
 func sum(text string) string {
@@ -57,7 +57,7 @@ func sum(text string) string {
 	return letters.EncodeToString(s[:])[:sumLetters]
 }
 
-// Definitions are the columns and keys that a CREATE TABLE defines behind its first parenthesis.
+// Definitions returns the columns and keys that a CREATE TABLE defines behind its first parenthesis.
 func Definitions(text string) []string {
 	var all []string
 	depth, start := 0, 0
@@ -77,7 +77,7 @@ func Definitions(text string) []string {
 	return all
 }
 
-// Columns are the names of the columns that a CREATE TABLE defines behind its first parenthesis.
+// Columns returns the names of the columns that a CREATE TABLE defines behind its first parenthesis.
 func Columns(definitions string) []string {
 	var all []string
 	for _, d := range Definitions(definitions) {
@@ -103,7 +103,7 @@ type Mark struct {
 // warning begins every mark, for anyone who finds it.
 const warning = "Made by Filewise, which drops it: keep nothing here. "
 
-// New is the mark of what this process is about to create under a name.
+// New returns the mark of what this process is about to create under a name.
 func New(name string, created time.Time) (Mark, error) {
 	self, err := process.Self()
 	if err != nil {
@@ -118,7 +118,7 @@ func New(name string, created time.Time) (Mark, error) {
 	return m, nil
 }
 
-// NewText is the text of the mark of what this process creates now; custom: for custom SQL.
+// NewText returns the text of the mark of what this process creates now; custom: for custom SQL.
 func NewText(name string, custom bool) (string, error) {
 	m, err := New(name, time.Now())
 	if custom {
@@ -127,7 +127,7 @@ func NewText(name string, custom bool) (string, error) {
 	return m.Text(), err
 }
 
-// ForCustom is the mark of a database for custom SQL.
+// ForCustom returns the mark of a database for custom SQL.
 func (m Mark) ForCustom() Mark {
 	m.Custom = true
 	m.Sum = m.sum()
@@ -140,7 +140,7 @@ func (m Mark) sum() string {
 	return sum(string(b))
 }
 
-// Text is the mark as it is stored on the server.
+// Text returns the mark as it is stored on the server.
 func (m Mark) Text() string {
 	b, _ := json.Marshal(m) // see sum
 	return warning + string(b)

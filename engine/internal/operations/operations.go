@@ -41,7 +41,7 @@ func Parameters(statement, sign string, most int) int {
 	return 0
 }
 
-// Section is the name of the SQL by which a phase executes a section: a statement of
+// Section returns the name of the SQL by which a phase executes a section: a statement of
 // the client's, or a call of the server's.
 func Section(p filewise.Phase, section string) string {
 	if p.Client {
@@ -50,7 +50,7 @@ func Section(p filewise.Phase, section string) string {
 	return "call-" + section
 }
 
-// SectionsOf are the sections of a phase's operations, by their types.
+// SectionsOf returns the sections of a phase's operations, by their types.
 func SectionsOf(p filewise.Phase) []string {
 	if len(p.Types) == 0 {
 		return []string{p.Section}
@@ -58,7 +58,7 @@ func SectionsOf(p filewise.Phase) []string {
 	return p.Sections
 }
 
-// Missing is the first section of SQL that sessions would execute, and that is not
+// Missing returns the first section of SQL that sessions would execute, and that is not
 // there. If empty, all are.
 func Missing(p filewise.Program, has func(section string) bool) string {
 	for _, phase := range p.Phases {
@@ -74,7 +74,7 @@ func Missing(p filewise.Program, has func(section string) bool) string {
 	return ""
 }
 
-// Procedures are the sections that create what phases call, each once.
+// Procedures returns the sections that create what phases call, each once.
 func Procedures(p filewise.Program, has func(section string) bool) []string {
 	var all []string
 	for _, phase := range p.Phases {

@@ -52,7 +52,7 @@ func New(look func(context.Context) (Seen, error)) *Sampler {
 	return &Sampler{look: look, now: time.Now, seconds: make(map[Event]float64)}
 }
 
-// Name is the probe's name.
+// Name returns the probe's name.
 func (s *Sampler) Name() string { return filewise.ProbeWaits }
 
 // Sample looks once.
@@ -123,7 +123,7 @@ func (s *Sampler) counters(reader int, background bool) ([]filewise.Counter, err
 	return all, nil
 }
 
-// Background is the probe of what the server's own processes were seen to wait for: the time of every event.
+// Background returns the probe of what the server's own processes were seen to wait for: the time of every event.
 func (s *Sampler) Background() filewise.Probe {
 	return filewise.ProbeOf(filewise.ProbeBackground, func(context.Context) ([]filewise.Counter, error) {
 		s.mu.Lock()

@@ -39,7 +39,7 @@ type Step struct {
 	Command []string // of a program that is started, with its arguments; Text is it as a shell reads it
 }
 
-// Command is the start of a program.
+// Command returns the start of a program.
 func Command(stage string, command ...string) Step {
 	return Step{Stage: stage, On: Shell, Text: Quoted(command), Command: command}
 }
@@ -47,13 +47,13 @@ func Command(stage string, command ...string) Step {
 // Steps are done one after the other.
 type Steps []Step
 
-// At are the steps of a stage.
+// At returns the steps of a stage.
 func (s Steps) At(stage string) Steps { return s.those(func(x Step) bool { return x.Stage == stage }) }
 
-// On are the steps that are done there.
+// On returns the steps that are done there.
 func (s Steps) On(on string) Steps { return s.those(func(x Step) bool { return x.On == on }) }
 
-// Of are the steps of a section.
+// Of returns the steps of a section.
 func (s Steps) Of(section string) Steps {
 	return s.those(func(x Step) bool { return x.Section == section })
 }
@@ -86,7 +86,7 @@ func (s Steps) Run(ctx context.Context, do func(ctx context.Context, x Step) err
 	return nil
 }
 
-// Plan are the steps as plans print them: shortened by shorten, if it is not nil.
+// Plan returns the steps as plans print them: shortened by shorten, if it is not nil.
 func (s Steps) Plan(shorten func(text string) string) []filewise.Step {
 	var all []filewise.Step
 	for _, x := range s {

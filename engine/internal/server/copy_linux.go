@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nextData is the next range of f from at on that holds data; (size, size) when
+// nextData returns the next range of f from at on that holds data; (size, size) when
 // there is none. Preallocated ranges that were never written count as holes.
 func nextData(f *os.File, at, size int64) (from, to int64, err error) {
 	fd := int(f.Fd())

@@ -46,13 +46,13 @@ func removeAll(dirs []string) error {
 	return errors.Join(errs...)
 }
 
-// Environment is all that a server sees of Filewise's environment, with what is set.
+// Environment returns all that a server sees of Filewise's environment, with what is set.
 // The scratch directories in it are the mark by which a later sweep recognizes an orphan.
 func Environment(dirs []string, set ...string) []string {
 	return append(machine.Environment(set...), "FILEWISE_SCRATCH="+strings.Join(dirs, ":"))
 }
 
-// Stat is a file as the file system has it.
+// Stat returns a file as the file system has it.
 func Stat(role filewise.Role, volume, path string) (filewise.File, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -65,7 +65,7 @@ func Stat(role filewise.Role, volume, path string) (filewise.File, error) {
 	return f, nil
 }
 
-// BackupFiles are the regular files below a backup's directory, each synced to the storage,
+// BackupFiles returns the regular files below a backup's directory, each synced to the storage,
 // which not every program does.
 func BackupFiles(volume, dir string) (files []filewise.File, err error) {
 	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {

@@ -17,7 +17,7 @@ type Settings struct {
 	Canonical func(name string) string
 }
 
-// Facts are the settings as they are, the user's own last and marked as such.
+// Facts returns the settings as they are, the user's own last and marked as such.
 func (s Settings) Facts() []filewise.Fact {
 	set := map[string]bool{}
 	for name := range s.User {

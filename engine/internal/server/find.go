@@ -75,7 +75,7 @@ func (b Binary) remedy() string {
 	return "install it: " + machine.Install(b.Package)
 }
 
-// candidates are the binaries on this machine: those in PATH, then those in the
+// candidates returns the binaries on this machine: those in PATH, then those in the
 // usual places, of several versions the last first.
 func (b Binary) candidates() []string {
 	var all []string

@@ -41,13 +41,13 @@ func OpenHandles(dirs []string) (*Handles, error) {
 	return h, nil
 }
 
-// With are the handles and further ones, for a program that works in the directories of
+// With returns the handles and further ones, for a program that works in the directories of
 // two servers. Each is closed by itself.
 func (h *Handles) With(more *Handles) *Handles {
 	return &Handles{dirs: slices.Concat(h.dirs, more.dirs), files: slices.Concat(h.files, more.files)}
 }
 
-// Dirs are the directories.
+// Dirs returns the directories.
 func (h *Handles) Dirs() []string { return h.dirs }
 
 // Close closes the open directories.
@@ -58,7 +58,7 @@ func (h *Handles) Close() {
 	h.files = nil
 }
 
-// Path is a path as the server can use it.
+// Path returns a path as the server can use it.
 func (h *Handles) Path(path string) string {
 	for i, dir := range h.dirs {
 		if rest, ok := strings.CutPrefix(path, dir); ok && i < len(h.files) && (rest == "" || rest[0] == '/') {

@@ -25,7 +25,7 @@ func EndProcesses(program, dir string) {
 	}
 }
 
-// ProcessesOf are the processes of a program, by its real path, that work in a directory.
+// ProcessesOf returns the processes of a program, by its real path, that work in a directory.
 func ProcessesOf(program, dir string) []int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

@@ -62,7 +62,7 @@ type Life struct {
 	proc *Process
 }
 
-// NewLife is the life of a server that is not started yet.
+// NewLife returns the life of a server that is not started yet.
 func NewLife(c Control) *Life { return &Life{control: c} }
 
 // Start starts the server and waits until it answers.
@@ -106,14 +106,14 @@ func call(f func()) {
 	}
 }
 
-// Process is the server's process. If nil, it is stopped.
+// Process returns the server's process. If nil, it is stopped.
 func (l *Life) Process() *Process {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.proc
 }
 
-// Running is the server's process; an error when it is stopped, or has died.
+// Running returns the server's process; an error when it is stopped, or has died.
 func (l *Life) Running() (*Process, error) {
 	p := l.Process()
 	if p == nil {

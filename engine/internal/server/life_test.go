@@ -15,7 +15,7 @@ import (
 	"filewise"
 )
 
-// sleeper is the life of a server that writes a file when it starts, and sleeps.
+// sleeper returns the life of a server that writes a file when it starts, and sleeps.
 func sleeper(t *testing.T) (l *Life, started string, starts *int) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "build")

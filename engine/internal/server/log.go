@@ -14,7 +14,7 @@ const (
 	lineBytes = 400
 )
 
-// Tail is the end of a log: its last lines that tells picks. Nil means its last lines of any
+// Tail returns the end of a log: its last lines that tells picks. Nil means its last lines of any
 // kind. It is empty when tells picks no line, or the log cannot be read.
 func Tail(path string, tells func(string) bool) string {
 	f, err := OpenIn(filepath.Dir(path), path)

@@ -23,7 +23,7 @@ type Process struct {
 	expected atomic.Bool // its end was requested
 }
 
-// PID is the process id.
+// PID returns the process id.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
 // Exited is closed when the process has ended.

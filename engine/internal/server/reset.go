@@ -21,7 +21,7 @@ type Resetter struct {
 	took     []filewise.Stage
 }
 
-// NewResetter is the resetter of a server, without a snapshot yet.
+// NewResetter returns the resetter of a server, without a snapshot yet.
 func NewResetter(l *Life) *Resetter { return &Resetter{life: l} }
 
 // Snapshot shuts the server down cleanly, copies its files and starts it again.

@@ -15,7 +15,7 @@ import (
 	"filewise/host/machine"
 )
 
-// Tree is the probe of all processes of a server: its main process and those that
+// Tree returns the probe of all processes of a server: its main process and those that
 // it starts. running is the main process. If nil, there is none.
 //
 // What a process has used is added to its parent's account when it has ended and
@@ -137,7 +137,7 @@ func (u *usage) addIO(dir string) {
 	}
 }
 
-// childrenOf are the processes that a process's threads have started and that are
+// childrenOf returns the processes that a process's threads have started and that are
 // not yet taken note of.
 func childrenOf(dir string) []int {
 	threads, err := os.ReadDir(dir + "/task")

@@ -70,7 +70,7 @@ type Engine struct {
 	Patience time.Duration
 }
 
-// New is the session of a worker in a phase, whose Engine is yet to be filled in.
+// New returns the session of a worker in a phase, whose Engine is yet to be filled in.
 func New(p filewise.Program, phase, worker int) (*Session, error) {
 	if phase < 0 || phase >= len(p.Phases) {
 		return nil, internal("phase %d of %d", phase, len(p.Phases))
@@ -116,7 +116,7 @@ func (s *Session) Do(ctx context.Context, first, n int64) (int64, error) {
 	return done, err
 }
 
-// loop is one call of the server's loop.
+// loop returns one call of the server's loop.
 func (s *Session) loop(ctx context.Context, first, n int64) (int64, error) {
 	err := s.Guard(ctx, func(ctx context.Context) error { return s.Call(ctx, first, n) })
 	if err == nil {
@@ -202,7 +202,7 @@ func (s *Session) run(ctx, calm context.Context, first, n int64) (done int64, er
 	return n, nil
 }
 
-// Type is the type of operation i, an index of the phase's sections.
+// Type returns the type of operation i, an index of the phase's sections.
 func (s *Session) Type(i int64) int {
 	if s.typed == nil {
 		return 0

@@ -98,7 +98,7 @@ func (f *server) engine() Engine {
 	}
 }
 
-// begun is a session on a fake server: of the server's loop, or of the client's statements.
+// begun returns a session on a fake server: of the server's loop, or of the client's statements.
 func begun(t *testing.T, f *server, client bool) *Session {
 	t.Helper()
 	f.stop = make(chan struct{})

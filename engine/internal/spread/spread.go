@@ -22,7 +22,7 @@ func (t Table) String() string { return t.Schema + "." + t.Name }
 // Large is the share of all data from which a table is spread that no one names.
 const Large = 0.05
 
-// Choose are the tables of these names, or the large ones.
+// Choose returns the tables of these names, or the large ones.
 func Choose[T any](all []T, of func(T) Table, names []string) ([]T, error) {
 	if len(names) == 0 {
 		sum := int64(0)

@@ -148,7 +148,7 @@ func Folder(files fs.FS, edit func(text string) string, funcs template.FuncMap) 
 	return all
 }
 
-// Sections are the sections' names in the file's order.
+// Sections returns the sections' names in the file's order.
 func (f *File) Sections() []string { return slices.Clone(f.order) }
 
 // Has reports whether there is a section of that name; no file has none.
@@ -189,7 +189,7 @@ func (f *File) Statement(name string, data any) (string, error) {
 	return all[0], nil
 }
 
-// Text is the one statement of a section without parameters. That there is one is the
+// Text returns the one statement of a section without parameters. That there is one is the
 // programmer's.
 func (f *File) Text(name string) string {
 	statement, err := f.Statement(name, nil)
@@ -234,7 +234,7 @@ func nonEmpty(all []string) []string {
 	return out
 }
 
-// Short is a statement's beginning, for messages, without the comments before it.
+// Short returns a statement's beginning, for messages, without the comments before it.
 func Short(statement string) string {
 	line, rest, more := strings.Cut(strings.TrimSpace(statement), "\n")
 	for more && strings.HasPrefix(line, "--") {

@@ -44,7 +44,7 @@ func (r *Rows) Free() { spare.Put(r) }
 // Reader reads the rows from the first on.
 func (r *Rows) Reader() io.Reader { return bytes.NewReader(r.buf) }
 
-// Count is the number of rows.
+// Count returns the number of rows.
 func (r *Rows) Count() int64 { return r.count }
 
 // ASCII reports whether all texts are the same in every character set.

@@ -11,7 +11,7 @@ import (
 	"filewise"
 )
 
-// Work is a probe of what the clients of the database do: statements and the time that they took, as the server counts
+// Work returns a probe of what the clients of the database do: statements and the time that they took, as the server counts
 // them, without backups.
 func Work(read func(context.Context) (calls, seconds float64, err error)) filewise.Probe {
 	return filewise.ProbeOf(filewise.ProbeOwnWork, func(ctx context.Context) ([]filewise.Counter, error) {

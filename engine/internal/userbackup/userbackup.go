@@ -41,7 +41,7 @@ type Tool interface {
 	Drop(context.Context) error
 }
 
-// Database is a build of which nothing but backups is needed.
+// Database returns a build of which nothing but backups is needed.
 func Database(t filewise.Target, l filewise.Layout, tool Tool, probes []filewise.Probe) *filewise.Database {
 	b := &backuper{tool: tool, volume: Volume(t, l), discard: l.Discard}
 	return &filewise.Database{Observer: b, Settler: b, Dropper: b, Backup: b, Probes: probes}
@@ -185,7 +185,7 @@ func Real(path string) string {
 	return path
 }
 
-// place is the volume's directory, by the descriptor if the system has such links.
+// place returns the volume's directory, by the descriptor if the system has such links.
 func (b *backuper) place() string {
 	path := descriptors + strconv.Itoa(int(b.held.Fd()))
 	there, err := os.Stat(path)

@@ -42,7 +42,7 @@ END;`, (rows-1)/slice, t.name, strings.Join(names, ", "), strings.Join(values, "
 	return all
 }
 
-// expression is a column's value in row g.n. Empty means NULL.
+// expression returns a column's value in row g.n. Empty means NULL.
 func (c *column) expression(i int, told bool) string {
 	part := fmt.Sprintf("ORA_HASH(g.n, 4294967295, %d) / 4294967296", i)
 	if v := customsql.Choice(c.ColumnFacts, told, part, c.literal); v != "" {

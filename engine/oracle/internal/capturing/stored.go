@@ -9,7 +9,7 @@ import (
 	"filewise"
 )
 
-// stored is a value of statistics in words, by the bytes that the server stores ("Oracle
+// stored returns a value of statistics in words, by the bytes that the server stores ("Oracle
 // Data Types", internal formats). If empty, it is none, or of a kind that is not read.
 func stored(kind filewise.ColumnType, digits string) string {
 	b, err := hex.DecodeString(digits)

@@ -108,7 +108,7 @@ func (t *table) column(name string) *column {
 	return nil
 }
 
-// columnOf is a column with its type as a set-up writes it; without: a set-up cannot.
+// columnOf returns a column with its type as a set-up writes it; without: a set-up cannot.
 func columnOf(r []any) column {
 	kind, length, chars := text(r[1]), int64(real(r[2])), int64(real(r[3]))
 	c := column{length: chars, scale: -1}
@@ -240,7 +240,7 @@ func raw(v any) string {
 
 func text(v any) string { return strings.TrimSpace(raw(v)) }
 
-// real is a number; what is none is 0.
+// real returns a number; what is none is 0.
 func real(v any) float64 {
 	switch v := v.(type) {
 	case int64:

@@ -106,7 +106,7 @@ func (w *watcher) Sessions(ctx context.Context) (active, connected int, err erro
 // made are expressions that stand for one value: moments, and numbers of sequences.
 var made = regexp.MustCompile(`(?i)\bTO_(?:DATE|TIMESTAMP)\s*\([^()]*\)|\b(?:DATE|TIMESTAMP)\s*'[^']*'|(?:[\w$#".]+\.)?[\w$#"]+\.NEXTVAL\b`)
 
-// plain is a statement with a value in the place of each of these.
+// plain returns a statement with a value in the place of each of these.
 func plain(statement string) string {
 	n := 0
 	return made.ReplaceAllStringFunc(statement, func(string) string {

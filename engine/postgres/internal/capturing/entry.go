@@ -143,7 +143,7 @@ var (
 	literal  = regexp.MustCompile(`(?s)^\s*(?:('(?:[^']|'')*'|-?[0-9.]+|NULL|true|false)\s*)(?:::[\w ]+)?(?:,|$)`)
 )
 
-// declared is the query of a cursor that a statement declares. If empty, it declares none.
+// declared returns the query of a cursor that a statement declares. If empty, it declares none.
 func declared(text string) string {
 	if m := declares.FindStringSubmatch(text); m != nil {
 		return m[1]
@@ -172,7 +172,7 @@ func plannedText(plan string) (text, parameters string) {
 	return form.Text, form.Parameters
 }
 
-// logged is the time in ms, if it is reported, and the statement of a message that has one: log_statement, or
+// logged returns the time in ms, if it is reported, and the statement of a message that has one: log_statement, or
 // log_min_duration_statement, or the execution of a prepared one; others are in English, too.
 func logged(message string) (ms, text string, ok bool) {
 	if of, is := strings.CutPrefix(message, "duration: "); is {
@@ -192,7 +192,7 @@ func logged(message string) (ms, text string, ok bool) {
 	return "", "", false
 }
 
-// arguments are the values of parameters $1, $2, …, in the detail of an execution.
+// arguments returns the values of parameters $1, $2, …, in the detail of an execution.
 func arguments(detail string) (all []string) {
 	for {
 		_, rest, found := strings.Cut(detail, "$"+strconv.Itoa(len(all)+1)+" = ")
@@ -287,7 +287,7 @@ func (l *log) take(e entry) {
 	l.each(s)
 }
 
-// given are the arguments of an EXECUTE, as far as they are literals. If nil, one is none.
+// given returns the arguments of an EXECUTE, as far as they are literals. If nil, one is none.
 func given(text string) (all []string) {
 	for text != "" {
 		m := literal.FindStringSubmatch(text)

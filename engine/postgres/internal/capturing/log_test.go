@@ -15,7 +15,7 @@ import (
 	"filewise/own/capture/capturetest"
 )
 
-// endless is a text that goes on with a byte for longer than any statement may be.
+// endless returns a text that goes on with a byte for longer than any statement may be.
 func endless(text string) io.Reader {
 	return io.MultiReader(strings.NewReader(text), strings.NewReader(strings.Repeat("1", 70<<20)), strings.NewReader("\"\n"))
 }
@@ -37,7 +37,7 @@ func TestBombInALog(t *testing.T) {
 	}
 }
 
-// row is a line of a csvlog.
+// row returns a line of a csvlog.
 func row(tag, message, detail string) string {
 	quoted := func(text string) string { return `"` + strings.ReplaceAll(text, `"`, `""`) + `"` }
 	return `2026-11-25 10:00:01.250 CET,u,shop,1,l,5f.1,1,` + tag + `,t,1/1,0,LOG,0,` + quoted(message) + "," +

@@ -84,7 +84,7 @@ func configOf(a filewise.Address) (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-// conninfo is the text of parameters, as libpq reads it.
+// conninfo returns the text of parameters, as libpq reads it.
 func conninfo(values map[string]string) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(values)) {

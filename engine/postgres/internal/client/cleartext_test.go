@@ -13,7 +13,7 @@ import (
 	"filewise"
 )
 
-// asking is a server without TLS that asks for the password in clear text, behind a notice and byte by byte.
+// asking returns a server without TLS that asks for the password in clear text, behind a notice and byte by byte.
 func asking(t *testing.T, network, address string) (at net.Addr, got func() []byte) {
 	t.Helper()
 	l, err := net.Listen(network, address)

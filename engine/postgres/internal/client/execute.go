@@ -124,5 +124,5 @@ func (e *Executor) receive(conn *pgconn.PgConn) error {
 	}
 }
 
-// Rows is the number of rows that the last statement has met.
+// Rows returns the number of rows that the last statement has met.
 func (e *Executor) Rows() int64 { return pgconn.NewCommandTag(string(e.tag)).RowsAffected() }

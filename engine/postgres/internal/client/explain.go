@@ -34,7 +34,7 @@ const (
 	codeStarting      = "57P03" // cannot_connect_now
 )
 
-// CodeOf is the SQLSTATE of an error. Empty means the server did not send it.
+// CodeOf returns the SQLSTATE of an error. Empty means the server did not send it.
 func CodeOf(err error) string {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {

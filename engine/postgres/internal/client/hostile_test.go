@@ -17,7 +17,7 @@ import (
 	"filewise/engine/enginetest"
 )
 
-// message is one of the protocol's, whose length counts itself.
+// message returns one of the protocol's, whose length counts itself.
 func message(kind byte, body string) []byte {
 	return append(binary.BigEndian.AppendUint32([]byte{kind}, uint32(len(body)+4)), body...)
 }

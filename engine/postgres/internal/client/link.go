@@ -47,7 +47,7 @@ type Link struct {
 
 var ErrClosed = errors.New("the connections to the server are closed")
 
-// Open is the way to the server of an address; nothing connects yet. Errors show none of
+// Open returns the way to the server of an address; nothing connects yet. Errors show none of
 // its secrets.
 func Open(a filewise.Address, settings map[string]string) (*Link, error) {
 	config, err := configOf(a)
@@ -72,7 +72,7 @@ func New(config *pgx.ConnConfig, why func(error) error) *Link {
 	return &Link{Config: config, Why: why, slots: make(chan struct{}, ControlConnections)}
 }
 
-// To is the way to another database of the same server.
+// To returns the way to another database of the same server.
 func (l *Link) To(database string) *Link {
 	config := l.Config.Copy()
 	config.Database = database
@@ -212,7 +212,7 @@ func (l *Link) Done(ctx context.Context, statement string, err error) error {
 	return l.Why(fmt.Errorf("%s: %w", sqlfile.Short(ShortenPool(statement)), OrCause(ctx, err)))
 }
 
-// Rows are a query's rows.
+// Rows returns a query's rows.
 func (l *Link) Rows(ctx context.Context, query string, args ...any) (all [][]any, err error) {
 	err = l.With(ctx, func(conn *pgx.Conn) error {
 		all, err = Collect(conn.Query(ctx, query, args...))
@@ -236,7 +236,7 @@ func Collect(rows pgx.Rows, err error) ([][]any, error) {
 	})
 }
 
-// Texts are the first columns of a query's rows.
+// Texts returns the first columns of a query's rows.
 func (l *Link) Texts(ctx context.Context, query string, args ...any) (all []string, err error) {
 	err = l.With(ctx, func(conn *pgx.Conn) error {
 		all, err = Texts(conn.Query(ctx, query, args...))
@@ -303,7 +303,7 @@ func ShortenPool(statement string) string {
 	return fmt.Sprintf("%s…%s", statement[:at+len(begin)+keep], statement[to:])
 }
 
-// Text is a column of text; NULL is empty.
+// Text returns a column of text; NULL is empty.
 func Text(v any) string {
 	s, _ := v.(string)
 	return s

@@ -79,7 +79,7 @@ const MaxName = 63
 // Ident quotes an identifier (PostgreSQL's documentation, 4.1.1).
 func Ident(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// Table is the quoted name of a table that is given as NAME, of schema public, or as SCHEMA.NAME.
+// Table returns the quoted name of a table that is given as NAME, of schema public, or as SCHEMA.NAME.
 func Table(told string) string {
 	schema, name, is := strings.Cut(told, ".")
 	if !is || schema == "" || name == "" {
@@ -115,7 +115,7 @@ func CheckName(what, name string) error {
 	return filewise.Errorf(filewise.CodeUsage, "name one that exists on the server", "%s %q cannot be a name: %s", what, name, why)
 }
 
-// PartitionName is the name of a partition, within PostgreSQL's limit.
+// PartitionName returns the name of a partition, within PostgreSQL's limit.
 func PartitionName(table string, i int) string {
 	suffix := fmt.Sprintf("_p%04d", i)
 	if over := len(table) + len(suffix) - MaxName; over > 0 {

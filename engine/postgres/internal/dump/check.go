@@ -88,7 +88,7 @@ func holds(t filewise.CustomTable, text string) error {
 	return nil
 }
 
-// keyColumns are the columns of a list that a bracket ends; expressions are none.
+// keyColumns returns the columns of a list that a bracket ends; expressions are none.
 func keyColumns(list string) (all []string) {
 	depth, start, quoted := 0, 0, false
 	for i, c := range list {
@@ -137,7 +137,7 @@ func told(match []string) string {
 	return schema + "." + name
 }
 
-// unquoted is a name without its quotes.
+// unquoted returns a name without its quotes.
 func unquoted(said string) string {
 	if quoted, is := strings.CutPrefix(said, `"`); is {
 		return strings.ReplaceAll(strings.TrimSuffix(quoted, `"`), `""`, `"`)

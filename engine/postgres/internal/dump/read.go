@@ -24,7 +24,7 @@ type reader struct {
 
 var dollar = regexp.MustCompile(`^\$(?:[\pL_][\pL\pN_]*)?\$`)
 
-// next is the next statement with its semicolon, or a command of psql's; io.EOF: there is none.
+// next returns the next statement with its semicolon, or a command of psql's; io.EOF: there is none.
 func (s *reader) next() (string, error) {
 	var b strings.Builder
 	for {

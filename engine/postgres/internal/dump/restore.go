@@ -123,7 +123,7 @@ func (r *restorer) foreign(text string) bool {
 	return m != nil && !r.known[strings.ToLower(m[1])]
 }
 
-// placed is a statement with what the layout adds: where a table lies, and that keys
+// placed returns a statement with what the layout adds: where a table lies, and that keys
 // cover all of its partitions.
 func (r *restorer) placed(text string) (string, error) {
 	if m := policies.FindStringSubmatchIndex(text); m != nil {

@@ -114,7 +114,7 @@ func (a Account) Runnable(in Server) error {
 	return nil
 }
 
-// Program is one of PostgreSQL's own programs.
+// Program returns one of PostgreSQL's own programs.
 func (in Server) Program(name string) string { return filepath.Join(in.Bin, name) }
 
 // Has reports whether one of them is installed.
@@ -153,7 +153,7 @@ func (in Server) singleCommand(dataDir string) []string {
 // that only the server's user can enter.
 const Superuser = "filewise"
 
-// environment is all that the server sees of Filewise's. No PG* variable is handed on.
+// environment returns all that the server sees of Filewise's. No PG* variable is handed on.
 func environment(dirs []string) []string {
 	return server.Environment(dirs, "LC_ALL=C", "PGTZ=UTC", "TZ=UTC")
 }

@@ -35,7 +35,7 @@ type Server struct {
 	Number  int    // as in server_version_num
 }
 
-// Path is the server's own program.
+// Path returns the server's own program.
 func (in Server) Path() string   { return filepath.Join(in.Bin, "postgres") }
 func (in Server) initdb() string { return filepath.Join(in.Bin, "initdb") }
 
@@ -75,7 +75,7 @@ func Find(ctx context.Context, bin string) (Server, error) {
 		"there is no PostgreSQL server on this machine: neither in /usr/lib/postgresql/*/bin nor in the other usual places")
 }
 
-// AtLeast is the oldest server that is of the release of that number, or of a later one.
+// AtLeast returns the oldest server that is of the release of that number, or of a later one.
 func AtLeast(ctx context.Context, least int) (best Server, err error) {
 	for _, pattern := range slices.Concat(places()...) {
 		dirs, _ := filepath.Glob(pattern) // our own patterns are well-formed

@@ -66,7 +66,7 @@ func initialized(ctx context.Context, in Server, spec server.Spec, dir string) e
 	return client.Classify(client.Failed("initdb", err))
 }
 
-// everywhere are the directories of all volumes: a process is registered with each, and
+// everywhere returns the directories of all volumes: a process is registered with each, and
 // has to name it.
 func everywhere(t filewise.Target) []string {
 	return filewise.Each(t.Volumes, func(v filewise.Volume) string { return v.Dir })

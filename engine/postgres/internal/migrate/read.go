@@ -31,7 +31,7 @@ type index struct {
 	on, space        string
 }
 
-// in is the table's quoted name in a schema.
+// in returns the table's quoted name in a schema.
 func in(schema, name string) string { return client.Ident(schema) + "." + client.Ident(name) }
 
 type reader struct {
@@ -39,7 +39,7 @@ type reader struct {
 	ctx  context.Context
 }
 
-// chosen are the tables of these names, or the large ones.
+// chosen returns the tables of these names, or the large ones.
 func (r reader) chosen(names []string) ([]table, error) {
 	rows, err := r.link.Rows(r.ctx, queries.Text("tables"), inspection.Aside)
 	if err != nil {

@@ -20,7 +20,7 @@ type shape []leaf
 
 func (s shape) partitioned(t table) bool { return s[0].name != t.Name }
 
-// whole is the shape that a table has that is not partitioned.
+// whole returns the shape that a table has that is not partitioned.
 func whole(t table) shape { return shape{{name: t.Name, space: t.space, keep: true}} }
 
 // rebuild is the transaction that brings a table from one shape to another. The old one
@@ -43,13 +43,13 @@ func (r *rebuild) do(section string, vars map[string]any) error {
 	return err
 }
 
-// block is a section as an anonymous block.
+// block returns a section as an anonymous block.
 func block(section string, vars map[string]any) (string, error) {
 	body, err := queries.Statement(section, vars)
 	return "DO " + strings.TrimSpace(client.Literal(body)), err
 }
 
-// guard is the block that fails unless the table is as it was read. It expects search_path = pg_catalog: names come
+// guard returns the block that fails unless the table is as it was read. It expects search_path = pg_catalog: names come
 // in full then.
 func (t table) guard() (string, error) {
 	print, err := queries.Statement("fingerprint", "to_regclass("+client.Literal(in(t.Schema, t.Name))+")")

@@ -54,7 +54,7 @@ func (t table) moving(where string, sql []string) filewise.MigrationStep {
 		Stop: "nothing has changed: the step is one transaction, which a lost connection, Ctrl-C or an error undoes", SQL: sql}
 }
 
-// moves are the transactions that take a table to a tablespace and its indexes to another, and back. If nil, all lies there.
+// moves returns the transactions that take a table to a tablespace and its indexes to another, and back. If nil, all lies there.
 // An empty name stands for the present place.
 func (t table) moves(to, keys, usual string) (there, back []string, err error) {
 	guard, err := t.guard()

@@ -118,7 +118,7 @@ func (m *writer) earlier(r reader) error {
 	return errors.Join(err, failed)
 }
 
-// held is the schema that keeps the table of a number.
+// held returns the schema that keeps the table of a number.
 func (m *writer) held(i int) string {
 	return fmt.Sprintf("before_%d_%d", m.wish.Run, m.aside+int64(i)+1)
 }
@@ -222,7 +222,7 @@ func (m *writer) shape(t table) shape {
 	return s
 }
 
-// step is the transaction as a step.
+// step returns the transaction as a step.
 func (r *rebuild) step(what string) (filewise.MigrationStep, error) {
 	sql, err := r.statements()
 	bytes := r.Bytes

@@ -10,7 +10,7 @@ import (
 // versionCombined is the release from which one read may be of several blocks.
 const versionCombined = 170000
 
-// files are the I/O counters of every table, partition and index, and of the WAL.
+// files returns the I/O counters of every table, partition and index, and of the WAL.
 // Sessions report their own at the end of a command, once a second at most.
 func (s Server) files(ctx context.Context) ([]filewise.Counter, error) {
 	rows, err := s.Link.Rows(ctx, queries.Text("files"))
@@ -45,7 +45,7 @@ var walFile = map[string]filewise.Counter{
 	"wal_write_time": {Name: filewise.FileWriteTime, Unit: "s"}, "wal_sync_time": {Name: filewise.FileSyncTime, Unit: "s"},
 }
 
-// log are the WAL's counters: of PostgreSQL 14 to 17 in pg_stat_wal, since in
+// log returns the WAL's counters: of PostgreSQL 14 to 17 in pg_stat_wal, since in
 // pg_stat_io.
 func (s Server) log(ctx context.Context) ([]filewise.Counter, error) {
 	if s.LogPath == "" || s.Version < versionWAL {

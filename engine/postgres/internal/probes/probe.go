@@ -22,7 +22,7 @@ type Server struct {
 	LogPath string
 }
 
-// Of are the probes that the server's release has; done ends the connection that looks at
+// Of returns the probes that the server's release has; done ends the connection that looks at
 // waits.
 func Of(s Server) (all []filewise.Probe, done func()) {
 	w := &watcher{link: s.Link}
@@ -53,7 +53,7 @@ var counters = map[string]map[string]string{
 		"blk_write_time": "ms", "tup_inserted": "rows", "temp_files": "files", "temp_bytes": "bytes", "deadlocks": "deadlocks"},
 }
 
-// status are the server's cumulative counters that this release has.
+// status returns the server's cumulative counters that this release has.
 func (s Server) status(ctx context.Context) ([]filewise.Counter, error) {
 	const views = "SELECT relname::text FROM pg_class WHERE relnamespace = 'pg_catalog'::regnamespace AND relname = " +
 		"ANY(string_to_array($1, ',')) ORDER BY 1"

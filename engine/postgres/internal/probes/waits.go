@@ -56,7 +56,7 @@ func (w *watcher) ask(ctx context.Context) (seen sampling.Seen, err error) {
 	return SeenIn(rows), nil
 }
 
-// SeenIn are the waits that count in rows of backend, type, event and number.
+// SeenIn returns the waits that count in rows of backend, type, event and number.
 func SeenIn(rows [][]any) sampling.Seen {
 	seen := make(sampling.Seen)
 	for _, row := range rows {
@@ -97,7 +97,7 @@ func eventOf(backend, kind, name string) (e sampling.Event, ok bool) {
 	return e, true
 }
 
-// classOf is the class of a wait (PostgreSQL's documentation, 27.2 “The Cumulative
+// classOf returns the class of a wait (PostgreSQL's documentation, 27.2 “The Cumulative
 // Statistics System”, tables “Wait Events of Type …”). If empty, it is benign. Names
 // are in lower case: PostgreSQL 17 has changed some.
 func classOf(kind, name string) filewise.WaitClass {

@@ -78,7 +78,7 @@ func (s Server) dataWritten(ctx context.Context) (bytes float64, ok bool, err er
 	return bytes, true, nil
 }
 
-// checkpoints are the number of the server's; before PostgreSQL 18 with those that were due and
+// checkpoints returns the number of the server's; before PostgreSQL 18 with those that were due and
 // found nothing to do.
 func (s Server) checkpoints(ctx context.Context) ([]filewise.Counter, error) {
 	view := "pg_stat_bgwriter"

@@ -103,7 +103,7 @@ func (w *Watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, err
 	return customsql.Summed(all), err
 }
 
-// undeclared is a statement without the declaration of its parameters, (@p1 int,@p2 nvarchar(40))SELECT ….
+// undeclared returns a statement without the declaration of its parameters, (@p1 int,@p2 nvarchar(40))SELECT ….
 func undeclared(text string) string {
 	if !strings.HasPrefix(text, "(@") {
 		return text
@@ -173,7 +173,7 @@ func (w *Watcher) Shape(ctx context.Context, statement string, _ []string) (file
 	return s, err
 }
 
-// tried is a shape with variables in the place of its values, and which value each stands for.
+// tried returns a shape with variables in the place of its values, and which value each stands for.
 func (w *Watcher) tried(s filewise.Shape) (text string, variables map[string]int) {
 	variables = map[string]int{}
 	for i, v := range s.Values {

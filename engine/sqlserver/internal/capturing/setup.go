@@ -20,7 +20,7 @@ type made struct {
 	numbered   bool // the server numbers rows by it
 }
 
-// definition is a column's in CREATE TABLE. If empty, it is left out. Only keys are not NULL, as nothing is drawn for some types.
+// definition returns a column's in CREATE TABLE. If empty, it is left out. Only keys are not NULL, as nothing is drawn for some types.
 func (w *Watcher) definition(r result.Row, c filewise.ColumnFacts) string {
 	kind, length := c.Said, r.Int("length")
 	switch kind {
@@ -106,7 +106,7 @@ func (w *Watcher) indexes(table string, known []string, rows []result.Row, clust
 	return all
 }
 
-// expression is a column's value in row g.n. Empty means NULL.
+// expression returns a column's value in row g.n. Empty means NULL.
 func expression(c filewise.ColumnFacts, i int, told bool) string {
 	part := fmt.Sprintf("CAST(CAST(HASHBYTES('MD5', CAST(g.n AS binary(8)) + CAST(%d AS binary(4))) AS binary(4)) AS bigint) / "+
 		"4294967296.0", i)

@@ -75,7 +75,7 @@ func cmpName(index string) string {
 	return "its index " + index
 }
 
-// optionsOf are an index's options that a new build would else set to the usual.
+// optionsOf returns an index's options that a new build would else set to the usual.
 func optionsOf(r result.Row) []string {
 	var all []string
 	if n, _ := r.Number("filled"); n > 0 && n < 100 {

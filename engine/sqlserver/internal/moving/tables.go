@@ -55,7 +55,7 @@ func (m Reader) Tables(ctx context.Context, names []string) ([]Table, error) {
 	return tables, err
 }
 
-// Each is the size of files that share so many bytes equally, with some room: they fill evenly as long as
+// Each returns the size of files that share so many bytes equally, with some room: they fill evenly as long as
 // their free space is equal.
 func Each(bytes int64, files int, least int64) int64 {
 	const mib = 1 << 20

@@ -22,19 +22,19 @@ func (r Row) Text(name string) string {
 	return ""
 }
 
-// Number is a whole number; ok is false where the server returns NULL.
+// Number returns a whole number; ok is false where the server returns NULL.
 func (r Row) Number(name string) (n int64, ok bool) {
 	n, ok = r[name].(int64)
 	return n, ok
 }
 
-// Int is a whole number; 0 where the server returns NULL.
+// Int returns a whole number; 0 where the server returns NULL.
 func (r Row) Int(name string) int64 {
 	n, _ := r.Number(name)
 	return n
 }
 
-// Whole is a whole number that the server may send as numeric.
+// Whole returns a whole number that the server may send as numeric.
 func (r Row) Whole(name string) (int64, bool) {
 	if n, ok := r.Number(name); ok {
 		return n, true
