@@ -110,7 +110,7 @@ type BackupSize struct {
 // "$from" one that was made, "$database" the empty database to fill, and "$@" are further
 // options of the user's.
 type BackupScript struct {
-	Notes           []string // what to know before
+	Notes           []string // to read before
 	Backup, Restore []string
 	// Proof describes how a backup was proved if it was not restored. Empty means it was.
 	Proof string

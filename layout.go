@@ -243,7 +243,7 @@ type File struct {
 	Volume string `json:"volume"`
 	Path   string `json:"path"`
 	// Object names the file's object, such as a partition, if the engine itself numbers its files, so that a plan
-	// cannot know their paths; else empty.
+	// cannot show their paths; else empty.
 	Object string `json:"object,omitempty"`
 	Bytes  int64  `json:"bytes"` // size in bytes by the file system
 	// Allocated is the storage that the file really takes; absent when unknown.

@@ -29,7 +29,7 @@ func Migrate(ctx context.Context, m filewise.Migrator, t filewise.Target, w file
 	return within(ctx, scriptPatience, t, "what its scripts need", write, nil)
 }
 
-// watcher gives up a server that says nothing.
+// watcher gives up a silent server.
 type watcher struct {
 	filewise.Watcher
 	of filewise.Target

@@ -58,7 +58,6 @@ func (l *long) close() error {
 	return l.pool.Close()
 }
 
-// told holds an error with the texts of all that came with it.
 type told struct {
 	error
 	text string

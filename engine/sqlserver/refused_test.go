@@ -36,7 +36,6 @@ var kinds = []struct {
 
 func begins(pattern string) *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*` + pattern) }
 
-// said is a statement of a batch.
 type said struct {
 	at   int // where in the batch it begins
 	kind string

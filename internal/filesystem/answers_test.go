@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A volume that says nothing is left behind; what is not there has answered.
+// A silent volume is left behind; what is not there has answered.
 func TestAnswers(t *testing.T) {
 	if !Answers(t.TempDir()) || !Answers("/nowhere") {
 		t.Error("a directory does not answer")

@@ -5,5 +5,5 @@ import (
 	"os"
 )
 
-// askToEnd is unsupported: Windows has no signal by which a process of another console can be asked to end.
+// askToEnd is unsupported: Windows has no signal by which a process of another console can be ended.
 func askToEnd(*os.Process) error { return errors.ErrUnsupported }

@@ -99,7 +99,7 @@ type Plan struct {
 	Rules     int          `json:"rules,omitempty"`
 	Goal      verdict.Goal `json:"goal"`
 	MaxBlocks int          `json:"max_blocks"`
-	// Bounds is the wanted half width of intervals if no verdict can be had, in percent to either side: time is spent
+	// Bounds is the aimed half width of intervals if no verdict can be had, in percent to either side: time is spent
 	// on that, within the budget. 0 means a futile run ends.
 	Bounds float64       `json:"bounds_percent,omitempty"`
 	Budget time.Duration `json:"budget_ns"`

@@ -213,7 +213,7 @@ func TestJudgedNow(t *testing.T) {
 	}
 }
 
-// TestPictures writes the sample runs, and their data, if they are asked for.
+// TestPictures writes the sample runs, and their data, if they are requested.
 func TestPictures(t *testing.T) {
 	if *pictures == "" {
 		t.Skip("-pictures names no directory")

@@ -63,7 +63,7 @@ func addVolume(t *filewise.Target, v Pair) error {
 	return nil
 }
 
-// Answers refuses a volume whose file system says nothing, before anything waits for it.
+// Answers refuses a volume whose file system is silent, before anything waits for it.
 func Answers(v filewise.Volume) error {
 	if filesystem.Answers(v.Dir) {
 		return nil

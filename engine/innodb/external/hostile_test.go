@@ -128,7 +128,6 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// told opens a server that answers like this, and returns its error.
 func told(t *testing.T, certificate *tls.Config, answers ...[][]byte) error {
 	t.Helper()
 	a := filewise.Address{Scheme: "mysql", Host: "127.0.0.1", Port: liar(t, certificate, answers...), User: "u",

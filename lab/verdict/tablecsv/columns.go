@@ -100,7 +100,6 @@ func hasColumn(names []string, column string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(strings.TrimSpace(n), column) })
 }
 
-// wanted are the columns that are needed.
 const wanted = "block, layout and throughput (or time)"
 
 // quoted lists the first few names.

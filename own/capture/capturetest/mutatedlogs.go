@@ -75,8 +75,8 @@ func (m *mutated) unit() {
 	}
 }
 
-// MutatedLogs has 100 made-up logs of a kind captured: what a study says that it covers is what was fed, within 2 points.
-// shape divides a statement as the engine's watcher does. Where timed is not set, the log tells no time.
+// MutatedLogs has 100 made-up logs of a kind captured: a study covers what was fed, within 2 points.
+// shape divides a statement as the engine's watcher does. Where timed is not set, the log has no time.
 func MutatedLogs(t *testing.T, e filewise.Capturer, timed bool, shape func(text string) (filewise.Shape, error),
 	render func([]Logged) string) {
 	t.Helper()

@@ -104,7 +104,7 @@ func TestPanicOfTheDriver(t *testing.T) {
 	}
 }
 
-// told queries a server that answers like this; a value is only read from what is whole.
+// A value is only read from what is whole.
 func told(t *testing.T, described, rows []byte) {
 	t.Helper()
 	l, err := Open(filewise.Address{Scheme: "postgres", Host: "127.0.0.1", Port: liar(t, described, rows), User: "u",
