@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/lab/experiment"
 )
 
 // A value that no measurement or option can have given is named.
@@ -47,6 +48,18 @@ func TestBlockOfAStore(t *testing.T) {
 		must(t, err)
 		if _, err := s.Trials(t.Context(), id); filewise.CodeOf(err) != filewise.CodeStore {
 			t.Errorf("block %d: %v", block, err)
+		}
+	}
+}
+
+// Files of a layout are gone through one by one.
+func TestFilesAreBounded(t *testing.T) {
+	for files, fits := range map[int]bool{1: true, 32767: true, -1: false, 1 << 40: false} {
+		for _, l := range []filewise.Layout{{Data: filewise.Spread{Files: files}}, {Temp: filewise.Spread{Files: files}},
+			{Backup: filewise.Spread{Files: files}}} {
+			if err := bounded(experiment.Plan{Layouts: []filewise.Layout{l}}); (err == nil) != fits {
+				t.Errorf("%+v: %v", l, err)
+			}
 		}
 	}
 }

@@ -298,6 +298,9 @@ func checkFigures(m filewise.Measure) error {
 // mostOf anything that is counted Filewise's own plans have fewer.
 const mostOf = 10_000
 
+// mostFiles is above what any engine takes: SQL Server, 32,767.
+const mostFiles = 1 << 16
+
 // bounded refuses counts that would be worked through without end.
 func bounded(p experiment.Plan) error {
 	counts := map[string]int{"max_blocks": p.MaxBlocks, "attempts": p.Attempts, "cells": p.Cells, "instances": p.Instances,
@@ -308,6 +311,13 @@ func bounded(p experiment.Plan) error {
 	for name, n := range counts {
 		if n < 0 || n > mostOf {
 			return fmt.Errorf("%s is %d", name, n)
+		}
+	}
+	for _, l := range p.Layouts {
+		for _, s := range []filewise.Spread{l.Data, l.Temp, l.Backup} {
+			if s.Files < 0 || s.Files > mostFiles {
+				return fmt.Errorf("files of %s is %d", cut(l.Name), s.Files)
+			}
 		}
 	}
 	return nil
