@@ -30,9 +30,46 @@ for i in $(seq 600); do $c -e "SELECT 1" >"$d/said" 2>&1 && break; sleep 0.1; do
 ` + do, "sh", p.dir}
 }
 
+// onPostgres is onMariaDB for PostgreSQL, with psql in $c; the server is the account's postgres if this one is root.
+func onPostgres(p *place, do string) []string {
+	return []string{"sh", "-c", `set -e; d="$1/pg"; bin=$(dirname "$(ls /usr/lib/postgresql/*/bin/initdb | tail -1)")
+c="psql -qAtX -h $d -U postgres"; as=; [ "$(id -u)" = 0 ] && as="setpriv --reuid=postgres --regid=postgres --clear-groups"
+if ! [ -d "$d/data" ]; then
+  mkdir -p "$d"; [ -z "$as" ] || { chown postgres "$d"; chmod a+x "$1"; }
+  $as "$bin/initdb" -D "$d/data" -U postgres -A trust >"$1/made" 2>&1
+fi
+$as "$bin/pg_ctl" -D "$d/data" -w -l "$d/log" -o "-k $d -c listen_addresses= -c fsync=off -c shared_preload_libraries=pg_stat_statements -c max_locks_per_transaction=256" start >"$1/said"
+trap '$as "$bin/pg_ctl" -D "$d/data" -m fast stop >"$1/said"' EXIT
+` + do, "sh", p.dir}
+}
+
+// postgresRows look at a database with many tables of its own.
+func postgresRows() (all []row) {
+	for _, name := range []string{"capture", "inspect"} {
+		args := map[string]string{"capture": "capture --for 0s", "inspect": "inspect"}[name]
+		all = append(all, row{name: name + " of many tables, PostgreSQL", unit: "tables", sizes: [3]int{100, 3000, 30_000}, most: 300,
+			prepare: func(ctx context.Context, p *place, r row, size int) error {
+				return ran(ctx, onPostgres(p, fmt.Sprintf(`
+for i in $(seq 0 1000 %d); do $c -c "DO \$\$ BEGIN FOR t IN $i .. least($i + 999, %d) LOOP EXECUTE format(
+ 'CREATE TABLE IF NOT EXISTS t%%s (id int PRIMARY KEY, a int, b text)', t); END LOOP; END \$\$"; done
+$c -c "INSERT INTO t1 SELECT g, g, repeat('x', 200) FROM generate_series(1, 50000) g ON CONFLICT DO NOTHING" -c "ANALYZE t1" -c "CREATE EXTENSION IF NOT EXISTS pg_stat_statements" -c CHECKPOINT`, size-1, size-1)))
+			},
+			work: func(ctx context.Context, p *place, _ row, _ int, stdout, stderr io.Writer) error {
+				script := onPostgres(p, `$c -c "SELECT * FROM t1 WHERE id = 1" -c "SELECT count(*) FROM t2 JOIN t3 USING (id)"
+export XDG_DATA_HOME="$1/home" XDG_STATE_HOME="$1/home"
+"$1/bin/filewise" `+args+` --no-password --target "postgres://postgres@/postgres?host=$d"`)
+				cmd := exec.CommandContext(ctx, script[0], script[1:]...)
+				cmd.Stdout, cmd.Stderr = stdout, stderr
+				return cmd.Run()
+			}})
+	}
+	return all
+}
+
 // catalogueRows look at a database with three tables on a server that has many in another one.
 func catalogueRows() (all []row) {
-	for name, args := range map[string]string{"capture": "capture --database shop --for 0s", "inspect": "inspect"} {
+	for _, name := range []string{"capture", "inspect"} {
+		args := map[string]string{"capture": "capture --database shop --for 0s", "inspect": "inspect"}[name]
 		all = append(all, row{name: name + " beside tables of others, MariaDB", unit: "tables", sizes: [3]int{100, 3000, 30_000}, most: 500,
 			why: "the server's start is in it, and its memory the peak",
 			prepare: func(ctx context.Context, p *place, r row, size int) error {

@@ -192,8 +192,9 @@ func (i *inspection) databases(ctx context.Context) error {
 
 func (i *inspection) tables(ctx context.Context) error {
 	rows, err := i.link.Rows(ctx, queries.Text("tables"), true, Aside)
-	if client.CodeOf(err) == client.CodeLockTimeout {
-		i.Settings["sizes of tables"] = "as of the last ANALYZE: a table is locked"
+	why := map[string]string{client.CodeLockTimeout: "a table is locked", client.CodeCanceled: "there are too many to ask"}[client.CodeOf(err)]
+	if why != "" {
+		i.Settings["sizes of tables"] = "as of the last ANALYZE: " + why
 		rows, err = i.link.Rows(ctx, queries.Text("tables"), false, Aside)
 	}
 	if err != nil {
