@@ -594,10 +594,16 @@ func TestShortTrialsShareAStep(t *testing.T) {
 	for experiment, share := range map[string]time.Duration{"whole": time.Hour, "pieces": 3 * time.Millisecond} {
 		b := &bench{site: at, idle: time.Minute, share: share}
 		env := environment(t, b)
+		actions, began := map[string]int{}, time.Now() // that Temporal Cloud would bill, without heartbeats
+		env.SetOnActivityStartedListener(func(i *activity.Info, _ context.Context, _ converter.EncodedValues) { actions[i.ActivityType.Name]++ })
 		env.ExecuteWorkflow(Experiment, State{Order: order(experiment)})
 		s := result(t, env)
 		if s.Condition != Done || s.Standing.Trials < 8 || s.Bundle.Trials != s.Standing.Trials || share == time.Hour && s.Steps > 1 {
 			t.Errorf("with a share of %v it ended as %+v", share, s)
+		}
+		// One to open the run, one for each share, and one ahead; an export for each answer, and the last.
+		if most := int(time.Since(began)/share) + 3; actions["Next"] > most || actions["Export"] > most {
+			t.Errorf("with a share of %v in %v: %v, %d may be", share, time.Since(began), actions, most)
 		}
 		b.end()
 	}
