@@ -38,7 +38,8 @@ if ! [ -d "$d/data" ]; then
   mkdir -p "$d"; [ -z "$as" ] || { chown postgres "$d"; chmod a+x "$1"; }
   $as "$bin/initdb" -D "$d/data" -U postgres -A trust >"$1/made" 2>&1
 fi
-$as "$bin/pg_ctl" -D "$d/data" -w -l "$d/log" -o "-k $d -c listen_addresses= -c fsync=off -c shared_preload_libraries=pg_stat_statements -c max_locks_per_transaction=256" start >"$1/said"
+$as "$bin/pg_ctl" -D "$d/data" -w -l "$d/log" -o \
+ "-k $d -c listen_addresses= -c fsync=off -c shared_preload_libraries=pg_stat_statements -c max_locks_per_transaction=256" start >"$1/said"
 trap '$as "$bin/pg_ctl" -D "$d/data" -m fast stop >"$1/said"' EXIT
 ` + do, "sh", p.dir}
 }
@@ -52,7 +53,8 @@ func postgresRows() (all []row) {
 				return ran(ctx, onPostgres(p, fmt.Sprintf(`
 for i in $(seq 0 1000 %d); do $c -c "DO \$\$ BEGIN FOR t IN $i .. least($i + 999, %d) LOOP EXECUTE format(
  'CREATE TABLE IF NOT EXISTS t%%s (id int PRIMARY KEY, a int, b text)', t); END LOOP; END \$\$"; done
-$c -c "INSERT INTO t1 SELECT g, g, repeat('x', 200) FROM generate_series(1, 50000) g ON CONFLICT DO NOTHING" -c "ANALYZE t1" -c "CREATE EXTENSION IF NOT EXISTS pg_stat_statements" -c CHECKPOINT`, size-1, size-1)))
+$c -c "INSERT INTO t1 SELECT g, g, repeat('x', 200) FROM generate_series(1, 50000) g ON CONFLICT DO NOTHING" -c "ANALYZE t1" \
+ -c "CREATE EXTENSION IF NOT EXISTS pg_stat_statements" -c CHECKPOINT`, size-1, size-1)))
 			},
 			work: func(ctx context.Context, p *place, _ row, _ int, stdout, stderr io.Writer) error {
 				script := onPostgres(p, `$c -c "SELECT * FROM t1 WHERE id = 1" -c "SELECT count(*) FROM t2 JOIN t3 USING (id)"

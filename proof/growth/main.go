@@ -33,7 +33,8 @@ func main() {
 
 // rows are the table's, in its order.
 func rows() []row {
-	return slices.Concat(storeRows(), runRows(), judgeRows(), acrossRows(), captureRows(), catalogueRows(), postgresRows(), dumpRows(), spreadRows())
+	return slices.Concat(storeRows(), runRows(), judgeRows(), acrossRows(), captureRows(), catalogueRows(), postgresRows(), dumpRows(),
+		spreadRows())
 }
 
 func command(ctx context.Context, args []string, stdout, stderr io.Writer) error {
