@@ -103,7 +103,7 @@ func (b *bench) listing() []string {
 }
 
 // leftovers returns what the server's own Cleaner finds, of a target opened for that:
-// the bench's own may be closed, or not open yet.
+// the bench's own can be closed, or not open yet.
 func (b *bench) leftovers() []string {
 	s, err := b.s.Engine.Open(context.Background(), b.target)
 	fatal(b.t, err)

@@ -172,7 +172,7 @@ func (u *CatalogueUse) view(i int) {
 	}
 }
 
-// column takes a word that may name a column.
+// column takes a word that can name a column.
 func (u *CatalogueUse) column(i int) {
 	name := strings.Trim(u.at(i), `"`)
 	switch {

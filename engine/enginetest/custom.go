@@ -133,7 +133,7 @@ func testUnvaried(t *testing.T, b *bench, layout filewise.Layout) {
 }
 
 // tryTemp does cycles of temporary tables on layouts of 1 and of several temporary
-// files, and needs all of the files to be there and the first, at least, to be used.
+// files. All of the files must be there, and the first, at least, must be used.
 func tryTemp(t *testing.T, b *bench, offered bool) {
 	w, err := workload.NewTemp(workload.Params{Connections: 2, Rows: 9000, RowBytes: 400, Cycle: workload.CycleJoin}, seed(t))
 	fatal(t, err)

@@ -145,14 +145,14 @@ func seed(t *testing.T) uint64 {
 	return n
 }
 
-// Within returns what a test with a server may take at most.
+// Within returns what a test with a server can take at most.
 func Within(t *testing.T, most time.Duration) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), most)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// Inserts returns the workload with parameters of a small test, which change may change.
+// Inserts returns the workload with parameters of a small test, which change can change.
 func Inserts(t *testing.T, change func(*workload.Params)) filewise.Workload {
 	t.Helper()
 	p := workload.Params{Connections: 4, RowBytes: 200, CommitEvery: 1, Table: workload.TableShared, Key: workload.KeySequential}
@@ -174,7 +174,7 @@ func Scratch(t *testing.T, engine string, volumes int, d filewise.Durability) fi
 	return target
 }
 
-// Open opens a target, and closes it at the end of the test, when nothing may be left
+// Open opens a target, and closes it at the end of the test, when nothing must be left
 // on volumes that are only its own.
 func Open(t *testing.T, ctx context.Context, e filewise.Engine, target filewise.Target) filewise.Server {
 	t.Helper()

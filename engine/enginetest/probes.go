@@ -10,7 +10,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// probePatience sets how long counters may take to move: a server adds some up once a
+// probePatience sets how long counters can take to move: a server adds some up once a
 // second, and a wait has to be met.
 const probePatience = 30 * time.Second
 

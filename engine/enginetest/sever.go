@@ -72,7 +72,7 @@ func connectAll(t *testing.T, db *filewise.Database, n int) {
 }
 
 // severed works without an end until the connections are severed, after so many
-// more operations. A dead connection may say so when it is closed.
+// more operations. A dead connection can say so when it is closed.
 func (b *bench) severed(db *filewise.Database, p filewise.Program, from filewise.Ledger, after int64) (filewise.Ledger, []error) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

@@ -145,7 +145,7 @@ func (b *build) Drop(ctx context.Context) error {
 	if err := b.copy.close(); err != nil { // no session keeps its user
 		return err
 	}
-	// The build's own connection may be what broke.
+	// The build's own connection may have broken.
 	m := marks{b.server.control, b.server.about.account}
 	if err := m.dropBuild(ctx, b.design.names.Tablespace, b.design.names.Index); err != nil {
 		return fmt.Errorf("dropping %s: %w", b.design.names.Tablespace, err)

@@ -16,9 +16,9 @@ const (
 	kindProgram    = "program"
 )
 
-// Leftovers lists the tablespaces that carry the mark or were about to be marked,
-// with other accounts' tablespaces and ones with something of others in them as kept, and
-// programs whose tablespace is gone.
+// Leftovers lists the tablespaces that carry the mark or were about to be marked, and
+// programs whose tablespace is gone. Tablespaces of other accounts, or with something of
+// others in them, are listed as kept.
 func (s *server) Leftovers(ctx context.Context) ([]filewise.Leftover, error) {
 	return leftovers(ctx, s.marks)
 }

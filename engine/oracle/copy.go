@@ -220,7 +220,7 @@ func (b *build) reader() client {
 	return b.conn
 }
 
-// sessionsEnd sets how long the server may take to end the sessions of a copy's user.
+// sessionsEnd sets how long the server can take to end the sessions of a copy's user.
 const sessionsEnd = 30 * time.Second
 
 // dropCopy ends the import of a copy that still runs, and drops its user.

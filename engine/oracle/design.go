@@ -277,7 +277,7 @@ func (d *design) file(role filewise.Role, tablespace string, i int, v filewise.V
 	return f, nil
 }
 
-// most returns what a file of a nominal size may grow to: enough for the work twice
+// most returns what a file of a nominal size can grow to: enough for the work twice
 // over, or for the work of a window, and not all of the server's storage.
 func (d *design) most(size int64) int64 {
 	work := 3 * d.program.WorkBytes
@@ -298,7 +298,7 @@ func (d *design) indexBytes() int64 {
 	return roundUp(30*rows + 8*mib)
 }
 
-// space returns the room on each volume, in bytes. Files that grow may take all of the work.
+// space returns the room on each volume, in bytes. Files that grow can take all of the work.
 func (d *design) space() map[string]int64 {
 	space := map[string]int64{}
 	sizes := d.layout.Data.Sizes(unit)

@@ -17,7 +17,7 @@ import (
 )
 
 // fakeServer stands for a server where only logic is tested: what is dropped and
-// what is not, what preflight reports, who may measure. It is no Oracle: it has
+// what is not, what preflight reports, who can measure. It is no Oracle: it has
 // tablespaces, segments, comments and sessions, and answers sections of the adapter's
 // narrow interface, not SQL.
 type fakeServer struct {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// forbidden holds what no statement may hold: what sets something of the server, reads
+// forbidden holds what no statement must hold: what sets something of the server, reads
 // a licensed view, overwrites a file, or reaches beyond the account's schema.
 var forbidden = regexp.MustCompile(`(?i)\b(ALTER\s+SYSTEM|ALTER\s+DATABASE|ALTER\s+SESSION|ALTER\s+USER|CREATE\s+USER|DROP\s+USER|` +
 	`GRANT|REVOKE|SHUTDOWN|STARTUP|TRUNCATE|MERGE|REUSE|CASCADE|FLUSH|` +
@@ -27,7 +27,7 @@ var buildRows = regexp.MustCompile(`\b(?:UPDATE|DELETE FROM) "FILEWISE_[A-Z]{18}
 
 var comments = regexp.MustCompile(`(?m)--.*$`)
 
-// ofCopies are statements on the user of a copy, who has the build's name, and may connect.
+// ofCopies are statements on the user of a copy, who has the build's name, and can connect.
 var ofCopies = regexp.MustCompile(`^(CREATE USER "FILEWISE_[A-Z]{18}" IDENTIFIED BY "[^"]+" ` +
 	`DEFAULT TABLESPACE "FILEWISE_[A-Z]{18}" QUOTA UNLIMITED ON "FILEWISE_[A-Z]{18}"` +
 	`|GRANT CREATE SESSION TO "FILEWISE_[A-Z]{18}"|DROP USER "FILEWISE_[A-Z]{18}" CASCADE)$`)

@@ -175,8 +175,8 @@ func announced(ctx context.Context, c client) ([]announcement, error) {
 // waits, a session gives way to one that measures and to one that waits longer.
 // Then it announces that it measures, and looks again: one that began to in the
 // meantime had looked before this one announced itself, and the earlier log-on wins.
-// A session that measured at the first look is never overtaken, and of two that
-// come at once exactly one remains, since at its second look the later one
+// A session that measured at the first look is never overtaken. Of two that
+// come at once exactly one remains: at its second look the later one
 // sees the earlier.
 func rival(all []announcement, sid, action string) *announcement {
 	me := slices.IndexFunc(all, func(a announcement) bool { return a.sid == sid })

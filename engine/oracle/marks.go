@@ -21,7 +21,7 @@ type state struct {
 	exists   bool
 }
 
-// removable reports whether the tablespace may be altered or dropped.
+// removable reports whether the tablespace can be altered or dropped.
 func (s state) removable() bool { return s.exists && s.others == "" && (s.marked || s.unmarked) }
 
 func (s state) why(name string) error {

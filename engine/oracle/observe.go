@@ -111,7 +111,7 @@ func matching(want []datafile, path string, i int) (datafile, error) {
 	return datafile{}, fmt.Errorf("nobody asked for %s", path)
 }
 
-// freePatience sets how long DBA_FREE_SPACE may take: it looks through the recycle bins of all users, and takes minutes
+// freePatience sets how long DBA_FREE_SPACE can take: it looks through the recycle bins of all users, and takes minutes
 // if they are full.
 const freePatience = time.Second
 

@@ -79,7 +79,7 @@ func (p place) shown(tablespace string, i int) string {
 }
 
 // holds reports whether a file's path by the server's account lies in the place.
-// Windows paths ignore case; a file in the default place may be anywhere.
+// Windows paths ignore case; a file in the default place can be anywhere.
 func (p place) holds(path string) bool {
 	switch p.kind {
 	case placeASM:

@@ -1,5 +1,5 @@
 // This file keeps SQL of the user's among the objects of one build: what its set-up
-// creates gets names of the build, and nothing else may be written to.
+// creates gets names of the build, and nothing else must be written to.
 
 package oracle
 
@@ -26,7 +26,7 @@ type userNames struct {
 	index    string
 }
 
-// customKinds holds what a set-up may create.
+// customKinds holds what a set-up can create.
 var customKinds = []string{"TABLE", "INDEX", "VIEW", "SEQUENCE", "PROCEDURE", "FUNCTION", "PACKAGE"}
 
 // userNamesOf names what a set-up creates; nth gives the names of the build's nth table, key and program.

@@ -57,9 +57,9 @@ func (d *design) workloadSettings(all map[string]string) map[string]string {
 	return all
 }
 
-// WAL and buffers are scaled with the data: on a database of a few MiB the
+// WAL and buffers are scaled with the data. On a database of a few MiB the
 // server's own defaults (1 GB, 128 MB) would keep all writes to the data files out
-// of the measured time, and only the WAL would be measured. With so little WAL several
+// of the measured time: only the WAL would be measured. With so little WAL several
 // checkpoints fall into a trial of the usual size.
 const (
 	leastWAL, mostWAL   = 32 * mib, 1024 * mib // at least two segments of 16 MiB

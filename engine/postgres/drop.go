@@ -43,10 +43,10 @@ func (c catalogue) Drop(ctx context.Context, o external.Object) error {
 	})
 }
 
-// dropPatience sets how long sessions that have ended may take to go.
+// dropPatience sets how long sessions that have ended can take to go.
 const dropPatience = 30 * time.Second
 
-// leavePatience sets how long sessions of this process, which it has left, may take to go before
+// leavePatience sets how long sessions of this process, which it has left, can take to go before
 // they are ended: the line of one may have been cut without a word.
 const leavePatience = 2 * time.Second
 

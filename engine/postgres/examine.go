@@ -171,7 +171,7 @@ func (e *examination) space() {
 }
 
 // dirOf returns a volume's directory on this host. If empty, it is not here, or unknown.
-// What lies above a directory that cannot be entered may be on another device.
+// What lies above a directory that cannot be entered can be on another device.
 func (e *examination) dirOf(v filewise.Volume) string {
 	a := e.server.about
 	if !a.local {

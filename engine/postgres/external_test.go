@@ -408,7 +408,7 @@ func refusedVolumes(t *testing.T, f *usersServer) {
 	}
 }
 
-// A superuser may name an empty directory of the server's user: a tablespace is
+// A superuser can name an empty directory of the server's user: a tablespace is
 // made there, marked, and dropped at the end.
 func inDirectory(t *testing.T, f *usersServer) {
 	ctx := deadline(t)

@@ -29,7 +29,7 @@ func (i *instance) files(_ context.Context, b *build, relations []relation) ([]f
 		return nil, fmt.Errorf("observing the WAL: %w", err)
 	}
 	for _, s := range segments {
-		// One may be renamed while it is looked at.
+		// One can be renamed while it is looked at.
 		if info, err := s.Info(); err == nil && info.Mode().IsRegular() {
 			wal.Bytes += info.Size()
 		}

@@ -44,7 +44,7 @@ func need18(t *testing.T) string {
 	return ""
 }
 
-// deadline returns what a test with a server may take at most.
+// deadline returns what a test with a server can take at most.
 func deadline(t *testing.T) context.Context { return enginetest.Within(t, 3*time.Minute) }
 
 // onScratch returns a target on volumes of the test's own.

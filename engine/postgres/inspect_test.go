@@ -149,7 +149,7 @@ func rightsNamed(t *testing.T, poor, rich filewise.Inspection) {
 }
 
 // readsOnly: the server refuses what would write, and an inspection takes no number
-// of a transaction, as all that writes does; autovacuum may take one next to it.
+// of a transaction, as all that writes does; autovacuum can take one next to it.
 func readsOnly(t *testing.T, target filewise.Target) {
 	l, err := client.Open(*target.Address, inspection.ReadingSettings())
 	must(t, err)

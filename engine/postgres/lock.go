@@ -19,7 +19,7 @@ import (
 
 // PostgreSQL's advisory locks hold within one database. So that two runs on one
 // server meet from whichever database, each announces itself by the name of a
-// session, which everyone sees in pg_stat_activity, and they queue as in Lamport's
+// session, which everyone sees in pg_stat_activity. They queue as in Lamport's
 // bakery (“A New Solution of Dijkstra's Concurrent Programming Problem”, 1974): who
 // draws a number announces it first, and who has drawn waits for those who draw. The
 // lowest number has the lock, of equal ones the lowest process. It ends with the
@@ -53,7 +53,7 @@ func parseTicket(pid int32, name string) (ticket, bool) {
 const (
 	announce  = "SELECT set_config('application_name', $1, false)"
 	readQueue = "SELECT pid, application_name FROM pg_stat_activity WHERE application_name LIKE 'filewise %' AND pid <> pg_backend_pid()"
-	// drawPatience sets how long another run may take to draw its number.
+	// drawPatience sets how long another run can take to draw its number.
 	drawPatience = 15 * time.Second
 )
 
@@ -120,7 +120,7 @@ func (c *claim) Close() error {
 }
 
 // left are the sessions that this process has left, with what they announced. One whose
-// line was cut without a word may stand on the server for long.
+// line was cut without a word can stand on the server for long.
 var leftByLock sync.Map
 
 const endLeft = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND application_name = $2 AND usename = current_user"

@@ -12,7 +12,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// theirs are things that a user may put into a database, and what takes them out.
+// theirs are things that a user can put into a database, and what takes them out.
 var theirs = [][2]string{
 	{"CREATE TABLE public.my_precious (x int)", "DROP TABLE my_precious"},
 	{"CREATE TABLE fw_customers (id bigint, payload text)", "DROP TABLE fw_customers"},

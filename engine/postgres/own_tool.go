@@ -132,10 +132,10 @@ func (o *ownTool) Fill(ctx context.Context, from string) error {
 		from})
 }
 
-// unneeded holds what only a superuser may create, and nothing of a database depends on.
+// unneeded holds what only a superuser can create, and nothing of a database depends on.
 var unneeded = regexp.MustCompile(`^\d+; \d+ \d+ (?:COMMENT - )?(?:EVENT TRIGGER|PUBLICATION)\b`)
 
-// list names what of a backup is restored: what only a superuser may create, such as extensions
+// list names what of a backup is restored: what only a superuser can create, such as extensions
 // that watch the server, is left out for others.
 func (o *ownTool) list(ctx context.Context, from string) (path string, err error) {
 	const untrusted = "SELECT extname::text FROM pg_extension e WHERE NOT EXISTS (SELECT FROM pg_available_extension_versions v " +

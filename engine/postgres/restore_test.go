@@ -180,7 +180,7 @@ func (f *usersServer) same(t *testing.T, db *filewise.Database) {
 	}
 }
 
-// A query of a dump of some bytes may give rows of gigabytes.
+// A query of a dump of some bytes can give rows of gigabytes.
 func rowsOfADumpAreNotKept(t *testing.T, f *usersServer) {
 	path := filepath.Join(t.TempDir(), "rows.sql")
 	must(t, os.WriteFile(path, []byte("SELECT repeat('x', 4 << 20) FROM generate_series(1, 64);"), 0o600))

@@ -113,7 +113,7 @@ func (s *connection) committed(ctx context.Context, args []any) (bool, error) {
 	return found > 0, err
 }
 
-// release closes the connection. One to a dead server may complain; it is gone
+// release closes the connection. One to a dead server can complain; it is gone
 // either way.
 func (s *connection) release() error {
 	if s.conn == nil {

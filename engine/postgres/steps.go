@@ -114,7 +114,7 @@ func (d *design) work(w *script.Writer, on string) {
 	w.Work(p, func(p filewise.Phase) { d.backupSteps(w, p.Act) }, checkpoint)
 }
 
-// checkpoint settles and drains, on a server whose account may ask for it.
+// checkpoint settles and drains, on a server whose account can ask for it.
 const checkpoint = "CHECKPOINT"
 
 // onServer is where steps are done: on the server as a whole, which on a managed one is also

@@ -14,7 +14,7 @@ import (
 )
 
 // checkTablespaces looks whether the volumes can be used: existing tablespaces on
-// which the account may create, or directories if it may make one.
+// which the account can create, or directories if it can make one.
 func (s *externalServer) checkTablespaces(ctx context.Context) error {
 	for _, v := range s.target.Volumes {
 		name, existing := strings.CutPrefix(v.Dir, client.TablespacePrefix)

@@ -207,7 +207,7 @@ func (b *backuper) Verify(ctx context.Context) error {
 
 // samePages reports whether two database files have the same pages except for what SQLite counts
 // up in the header of a copy: changes, the schema's and the version that made them. Beyond
-// its pages a file may hold room that it was given beforehand.
+// its pages a file can hold room that it was given beforehand.
 func samePages(ctx context.Context, one, other string) (bool, error) {
 	a, err := os.Open(one)
 	if err != nil {

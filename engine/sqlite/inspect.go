@@ -53,7 +53,7 @@ func parseHeader(b []byte) (h fileHeader, err error) {
 }
 
 // Inspect looks at one database, or at all that a directory holds. It reads their
-// headers without SQLite, which would take a lock and may make a WAL or a journal
+// headers without SQLite, which would take a lock and can make a WAL or a journal
 // beside the file; nothing is written.
 func (engine) Inspect(ctx context.Context, t filewise.Target) (filewise.Inspection, error) {
 	path := t.Volumes[0].Dir
@@ -110,7 +110,7 @@ func databasesIn(path string) ([]string, error) {
 }
 
 func header(path string) (fileHeader, error) {
-	// What is no plain file may block at its opening, or do something at its reading.
+	// What is no plain file can block at its opening, or do something at its reading.
 	if info, err := os.Stat(path); err != nil {
 		return fileHeader{}, err
 	} else if !info.Mode().IsRegular() {

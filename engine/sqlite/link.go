@@ -223,7 +223,7 @@ type attachedLinks struct {
 	places    chan struct{} // as many as there may be connections in use
 }
 
-// take borrows one, waiting until one may be had.
+// take borrows one, waiting until one can be had.
 func (a *attachedLinks) take(ctx context.Context, s *shape) (*link, error) {
 	a.mu.Lock()
 	if a.places == nil {
@@ -261,7 +261,7 @@ func (a *attachedLinks) give(l *link) {
 	<-a.places
 }
 
-// close closes them all; none may be in use.
+// close closes them all; none must be in use.
 func (a *attachedLinks) close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 )
 
 // divided reports whether rows of one value belong together: value v lies in file
-// (v − 1) mod files, and transactions may be of several files, which the SQL locks
+// (v − 1) mod files, and transactions can be of several files, which the SQL locks
 // one after the other.
 func (s *shape) divided() bool { return s.program.Sharding != nil }
 

@@ -18,7 +18,7 @@ func (d *database) Restart(ctx context.Context) error { return d.reopenAll(ctx, 
 // between.
 func (d *database) Evict(ctx context.Context) error { return d.reopenAll(ctx, evict) }
 
-// evict drops a file's pages from the system's cache. No connection may be open:
+// evict drops a file's pages from the system's cache. No connection must be open:
 // closing a descriptor drops the process's locks on the file.
 func evict(path string) error { return managed.Evict(filepath.Dir(path), path) }
 

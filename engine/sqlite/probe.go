@@ -191,7 +191,7 @@ func walSalt(path string) (salt uint32, ok bool, err error) {
 }
 
 // timer adds up one session's waits of a kind, and includes the one that is open, so
-// that a reading in the midst of it has its part. One goroutine waits, any may read.
+// that a reading in the midst of it has its part. One goroutine waits, any can read.
 type timer struct {
 	changes  atomic.Uint32 // odd while what follows changes together
 	since    atomic.Int64  // when the open wait began. If 0, none is open

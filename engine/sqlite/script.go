@@ -45,7 +45,7 @@ func (engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (
 	return out, nil
 }
 
-// starved holds what the WALs of a build may grow to together because checkpoints
+// starved holds what the WALs of a build can grow to together because checkpoints
 // cannot keep pace: while other connections go on writing, a checkpoint does not
 // reach the end of the WAL, which is then not begun again (wal.html, "Avoiding
 // Excessively Large WAL Files"). Measured on 2 cores, 16 connections, single-row
@@ -53,10 +53,10 @@ func (engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (
 // 4 MB a file at FULL, whose writers wait for the storage themselves.
 var starved = map[string]int64{"FULL": 0, "NORMAL": 1 << 30, "OFF": 256 << 20}
 
-// walBytes returns what a WAL is expected to grow to: twice the pages after which
-// SQLite checkpoints by itself, because writers go on in the meantime, its part of what
-// starved checkpoints leave, and one transaction, which it holds whole (a page
-// for each row with random keys, else the rows' bytes and a fifth).
+// walBytes returns the expected size of a WAL, the sum of three parts. Twice the pages after
+// which SQLite checkpoints by itself, because writers go on in the meantime. Its part of what
+// starved checkpoints leave. One transaction, which it holds whole: a page
+// for each row with random keys, else the rows' bytes and a fifth.
 func (s *shape) walBytes() int64 {
 	rowPages := float64(s.program.First().OpBytes+16) / pageBytes * 1.2
 	if s.program.Table().RandomKeys {

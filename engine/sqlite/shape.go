@@ -276,7 +276,7 @@ func slug(name string) string {
 	return "layout"
 }
 
-// settable are the pragmas that a user may set for every connection: none of
+// settable are the pragmas that a user can set for every connection: none of
 // them changes what is durable or where files lie.
 var settable = []string{"cache_size", "mmap_size", "temp_store", "wal_autocheckpoint"}
 

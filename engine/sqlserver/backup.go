@@ -91,7 +91,7 @@ func (s *externalServer) mayBackup(t transfer) error {
 	return t.check(s.identity)
 }
 
-// backup makes a COPY_ONLY backup of a database, which may be the user's. No
+// backup makes a COPY_ONLY backup of a database, which can be the user's. No
 // file is overwritten except the files of a backup that this run made under a name of its own.
 func (l *long) backup(ctx context.Context, database string, t transfer) error {
 	if err := l.server.mayBackup(t); err != nil {

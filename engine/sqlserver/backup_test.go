@@ -28,7 +28,7 @@ func (s *externalServer) backup(ctx context.Context, database string, t transfer
 }
 
 // TestBackup: all messages are read, however many there are, and the user's own database
-// may be backed up.
+// can be backed up.
 func TestBackup(t *testing.T) {
 	var told []int
 	lab := newLab(t, func(m *model) { m.percent = func(percent int) { told = append(told, percent) } })

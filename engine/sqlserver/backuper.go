@@ -178,7 +178,7 @@ func (s *externalServer) removableHere(ctx context.Context, volumes []filewise.V
 	return visible("the server's own file", t.files[0].path)
 }
 
-// visible is nil if Filewise may look at a file of the server's.
+// visible is nil if Filewise can look at a file of the server's.
 func visible(what, path string) error {
 	_, err := os.Stat(path)
 	switch {

@@ -170,9 +170,9 @@ var theirMix = map[string]int{
 	"WITH x AS (SELECT customer FROM orders WHERE status = 'open') SELECT COUNT(*) FROM x OPTION (HASH GROUP)": 1,
 }
 
-// TestCapture: from a known mix the shares are found, parameters are drawn as the histograms say, no
-// value of a personal column is requested, what is left out is named without its values, and each
-// statement of the study is one that the engine takes, right by the grammar.
+// TestCapture: from a known mix the shares are found, and parameters are drawn by the histograms. No
+// value of a personal column is requested. What is left out is named without its values. Each
+// statement of the study is right by the grammar, and the engine takes it.
 func TestCapture(t *testing.T) {
 	for _, storing := range []bool{false, true} {
 		s := newShop(t)

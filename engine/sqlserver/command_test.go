@@ -10,8 +10,8 @@ import (
 	"unicode/utf16"
 )
 
-// TestCommandOverTCP has a program, such as a build for Windows under Wine (scripts/prove-windows), look at this server
-// and plan for it, by a password from a file as PowerShell 5 writes it.
+// TestCommandOverTCP has a program look at this server and plan for it, such as a build for Windows under Wine
+// (scripts/prove-windows). The password comes from a file as PowerShell 5 writes it.
 func TestCommandOverTCP(t *testing.T) {
 	command := strings.Fields(os.Getenv("TEST_FILEWISE_COMMAND"))
 	if len(command) == 0 {

@@ -47,7 +47,7 @@ func (d *design) customSetup() ([]string, error) {
 	return customRules.Texts(d.program.Custom, site)
 }
 
-// forCustom reports whether a mark is of a database for custom SQL, which may hold anything.
+// forCustom reports whether a mark is of a database for custom SQL, which can hold anything.
 func forCustom(name, text string) bool {
 	m, err := mark.Parse(name, text)
 	return err == nil && m.Custom
@@ -120,7 +120,7 @@ func (s *connection) compile(ctx context.Context, x *customsql.Statement) error 
 
 // named finds tables that are not there. The server compiles a statement about one without an error, and looks for it
 // when it executes the statement (deferred name resolution); a plan it makes of tables that are there only. One of a
-// temporary table comes about in the work. An account that may see no plans finds the others then.
+// temporary table comes about in the work. An account that can see no plans finds the others then.
 func (s *connection) named(ctx context.Context, place, text string) error {
 	if strings.Contains(text, "#") {
 		return nil

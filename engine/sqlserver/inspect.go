@@ -226,7 +226,7 @@ func (i *inspection) logs(ctx context.Context) error {
 // mostDatabases are requested the space within their files.
 const mostDatabases = 20
 
-// entered returns the user's databases that the account may enter.
+// entered returns the user's databases that the account can enter.
 func (i *inspection) entered() []database {
 	var all []database
 	var shut []string

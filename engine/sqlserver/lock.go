@@ -15,7 +15,7 @@ import (
 const lockName = appName + " measures"
 
 // Lock takes the server's measuring lock: a lock of a session's in master, where
-// every account may take one. The server releases it when the session ends.
+// every account can take one. The server releases it when the session ends.
 func (s *externalServer) Lock(ctx context.Context, h filewise.Holder) (filewise.Lock, error) {
 	pool := s.login.pool("master", program(h.Who), 1)
 	return external.Measuring{Claim: &claim{pool: pool}, Holder: s.holder, Explain: s.login.explain}.Lock(ctx)
@@ -70,7 +70,7 @@ func program(who string) string {
 	return string(name[:min(len(name), 128)])
 }
 
-// holder reports who has the lock, as far as the account may see.
+// holder reports who has the lock, as far as the account can see.
 func (s *externalServer) holder(ctx context.Context) string {
 	rows, err := askAll(ctx, s.control, "holder", nil)
 	if err != nil || len(rows) == 0 {

@@ -11,7 +11,7 @@ import (
 	mssql "github.com/microsoft/go-mssqldb"
 )
 
-// long is a connection of its own for one BACKUP or RESTORE: it may be cancelled. It stays
+// long is a connection of its own for one BACKUP or RESTORE: it can be cancelled. It stays
 // until it is closed, so that what it has waited for can be read.
 type long struct {
 	server *externalServer

@@ -61,7 +61,7 @@ type model struct {
 	threads       chan struct{}              // the server's workers, one for each request and login. Nil means enough of them
 	connected     func(database string) bool // whether anybody is
 	copied        *modelTables               // of the database that was backed up last
-	// fault is called before a statement is executed: it may answer instead.
+	// fault is called before a statement is executed: it can answer instead.
 	fault func(context.Context, Request, *Reply) (handled bool, err error)
 	// exact is the number by which a batch is refused for lack of a right, or 0. If nil, the account has all.
 	exact func(Request) int32

@@ -247,7 +247,7 @@ func TestOwnRefuses(t *testing.T) {
 	}
 }
 
-// TestOwnElsewhere: a client on another host backs up what is theirs if its files may stay, one name a layout, of which the
+// TestOwnElsewhere: a client on another host backs up what is theirs if its files can stay, one name a layout, of which the
 // server reports the size and the statement the time; without that word it is refused in preflight.
 func TestOwnElsewhere(t *testing.T) {
 	o := newOwnLab(t, func(m *model) { m.client = "10.0.0.7" })

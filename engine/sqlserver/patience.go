@@ -14,7 +14,7 @@ import (
 	"github.com/microsoft/go-mssqldb/msdsn"
 )
 
-// patient signs in within twice the time that dialling may take. The driver itself would
+// patient signs in within twice the time that dialling can take. The driver itself would
 // wait for good: a server whose workers are all busy takes connections, and answers no one.
 type patient struct {
 	login  *login

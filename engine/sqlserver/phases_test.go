@@ -186,7 +186,7 @@ func TestCycle(t *testing.T) {
 	}
 }
 
-// TestCoolWantsTheRight: the account that the documentation asks for may set its build offline and not online. So
+// TestCoolWantsTheRight: the account that the documentation asks for can set its build offline and not online. So
 // nothing is built that would stay offline, and the grant is reported; what is offline already is named with the
 // statement that an administrator has to give.
 // First contact: SQL Server 1.
@@ -355,7 +355,7 @@ func TestBulkLoadFails(t *testing.T) {
 }
 
 // TestPhases: sessions call each type's procedure by its name, so that no statement
-// needs a plan for each length of a text, and before each make a table that comes and
+// needs a plan for each length of a text. Before each they make a table that comes and
 // goes under a name of its own.
 func TestPhases(t *testing.T) {
 	w, err := workload.NewOrders(workload.Params{Connections: 2, Warehouses: 2, Scale: 0.01, Churn: true}, 1)

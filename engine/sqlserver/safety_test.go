@@ -9,7 +9,7 @@ import (
 	"filewise/engine/internal/mark"
 )
 
-// forbidden holds what no statement of the adapter may say, whatever the layout.
+// forbidden holds what no statement of the adapter must hold, whatever the layout.
 var forbidden = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)\bsp_configure\b`),
 	regexp.MustCompile(`(?i)\bRECONFIGURE\b`),

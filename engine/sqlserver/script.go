@@ -44,7 +44,7 @@ func (d *design) asked() []filewise.File {
 	return files
 }
 
-// space returns the room on each volume in bytes. Files that grow may come to hold the
+// space returns the room on each volume in bytes. Files that grow can come to hold the
 // layout's whole size, in whole steps of their growth.
 func (d *design) space() map[string]int64 {
 	space := map[string]int64{}
@@ -67,7 +67,7 @@ func (d *design) space() map[string]int64 {
 	return space
 }
 
-// backupSpace adds the room of a backup, which may be as large as the data, and of
+// backupSpace adds the room of a backup, which can be as large as the data, and of
 // the restored database.
 func (d *design) backupSpace(space map[string]int64) error {
 	if d.layout.Discard {

@@ -47,8 +47,8 @@ func volunteer(t *testing.T, lab *lab, settings ...plan.Pair) doctor.Patient {
 		Login: func(context.Context) (filewise.Address, error) { return *lab.target.Address, nil }}
 }
 
-// TestSelfCheckAll: it goes on after refusals, ends a trial in which the server does not answer, and itself when its time is
-// over, and what others may be sent has the refusals without a name of the server's.
+// TestSelfCheckAll: it goes on after refusals. It ends a trial in which the server does not answer, and itself when its time
+// is over. The record for others has the refusals without a name of the server's.
 func TestSelfCheckAll(t *testing.T) {
 	lab := newLab(t, func(m *model) { m.available = 1 << 50 })
 	const theirs = "Hopper's ]db"

@@ -55,7 +55,7 @@ type connection struct {
 const churnNumber = "NUMBER"
 
 // lookPatience bounds the clean-up after a call that failed: a cancel that the
-// server does not confirm has cost the driver 5 s by then, a rollback may take long.
+// server does not confirm has cost the driver 5 s by then, a rollback can take long.
 const lookPatience = 45 * time.Second
 
 // render renders what the phase executes, and has the machine work on this connection.

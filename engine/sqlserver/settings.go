@@ -136,7 +136,7 @@ func asPublished(p filewise.Program) bool {
 	return published
 }
 
-// delayed reports whether commits may return before they are on the storage.
+// delayed reports whether commits can return before they are on the storage.
 func delayed(d filewise.Durability) (bool, error) {
 	switch d {
 	case filewise.DurabilityFull, "":

@@ -99,13 +99,13 @@ func (d *design) defaultVolume() string {
 }
 
 // room is the free bytes of a mount point; of one that is only a drive, another
-// may lie below.
+// can lie below.
 type room struct {
 	free  int64
 	drive bool
 }
 
-// mounts returns the free bytes by mount point, as far as the account may look.
+// mounts returns the free bytes by mount point, as far as the account can look.
 func (s *externalServer) mounts(ctx context.Context) (map[string]room, error) {
 	all := map[string]room{}
 	names := []string{"volumes"}

@@ -185,7 +185,7 @@ func modelSQL(a *asked, r *Reply, t *modelTables, l *loading) error {
 	}, text, a.q.Args...)
 }
 
-// bulkRows are the rows of a bulk load, of which a fault may lose some.
+// bulkRows are the rows of a bulk load, of which a fault can lose some.
 func (m *model) bulkRows(q Request, r *Reply) error {
 	rows, err := BulkRows(q.Body)
 	if err != nil {

@@ -30,7 +30,7 @@ type tempFile struct {
 	steps         string // in words
 }
 
-// readTempdb reads the files of tempdb, which every login may see.
+// readTempdb reads the files of tempdb, which every login can see.
 func (s *externalServer) readTempdb(ctx context.Context) (t tempdb, err error) {
 	rows, err := askAll(ctx, s.control, "tempdb", nil)
 	if err != nil {

@@ -151,7 +151,7 @@ func (o *customSession) Commit() error {
 var errEnding = errors.New("the transaction was told to end")
 
 // Rollback rolls back what the server has not rolled back itself. An interrupt that
-// came late may hit the first attempt.
+// came late can hit the first attempt.
 func (o *customSession) Rollback() (err error) {
 	for range 3 {
 		if err = o.control("ROLLBACK"); err == nil || !interrupted(err) {

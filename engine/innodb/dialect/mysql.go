@@ -129,7 +129,7 @@ func createMySQL(_ Install, password string) (Creation, error) {
 var withoutSync = []string{"--innodb-flush-method=nosync", "--innodb-doublewrite=OFF", "--innodb-flush-log-at-trx-commit=0"}
 
 // argumentsMySQL keep what MySQL lets lie elsewhere in the data directory, and give it
-// the directories in which files of tables may lie (DATA DIRECTORY).
+// the directories in which files of tables can lie (DATA DIRECTORY).
 func argumentsMySQL(dataDir string, dirs []string) []string {
 	return []string{
 		"--innodb-undo-directory=" + dataDir,

@@ -87,7 +87,7 @@ func (s Schema) forPhase(p filewise.Phase) Schema {
 	return s
 }
 
-// ifAny renders a section that a workload may do without.
+// ifAny renders a section that a workload can do without.
 func (s Schema) ifAny(section string, t Table) ([]string, error) {
 	if f := sections[s.Program.SQL()]; s.Program.Custom != nil || f != nil && !f.Has(section) {
 		return nil, nil
@@ -95,7 +95,7 @@ func (s Schema) ifAny(section string, t Table) ([]string, error) {
 	return s.Statements(section, t)
 }
 
-// oneIfAny returns a section of one statement that a workload may do without.
+// oneIfAny returns a section of one statement that a workload can do without.
 func (s Schema) oneIfAny(section string, t Table) (string, error) {
 	all, err := s.ifAny(section, t)
 	if err != nil || len(all) == 0 {

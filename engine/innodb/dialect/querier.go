@@ -201,7 +201,7 @@ type TableFile struct {
 	Bytes, Allocated int64
 }
 
-// TableFiles returns the files for which the condition holds, which may speak of t.NAME and
+// TableFiles returns the files for which the condition holds, which can speak of t.NAME and
 // t.FILE_SIZE; they need the right PROCESS.
 func (p *Product) TableFiles(ctx context.Context, db Queryer, condition string, args ...any) (all []TableFile, err error) {
 	err = Each(ctx, db, func(scan Scan) error {

@@ -19,7 +19,7 @@ type Schema struct {
 	Program  filewise.Program
 	Tables   []Table
 	// Cut has procedures keep large variables out of their statements, for servers
-	// whose binary log may hold statements (binlog_format MIXED, STATEMENT).
+	// whose binary log can hold statements (binlog_format MIXED, STATEMENT).
 	Cut bool
 	// Signed has tables and procedures carry their definition's sum, on servers where others may
 	// put something next to them.

@@ -114,7 +114,7 @@ func (s *connection) interrupt(ctx context.Context) error {
 	return err
 }
 
-// drop ends the connection below the driver, which may be waiting on it.
+// drop ends the connection below the driver, which can be waiting on it.
 func (s *connection) drop() {
 	if s.line != nil {
 		_ = s.line.Close()

@@ -9,8 +9,8 @@ import (
 )
 
 // signature begins the comment of what Filewise has created in a database. The sum of that
-// database's name, which is given once, and of the definition follows, so that neither a copy nor
-// what was changed passes for it, nor what comes from another of Filewise's databases.
+// database's name, which is given once, and of the definition follows. So neither a copy nor
+// a changed object passes for it, nor one from another of Filewise's databases.
 const (
 	signature = "Filewise 2: "
 	// signature1 began them until 0.8: the sum of a table covered its columns' names, and indexes had none.

@@ -380,7 +380,7 @@ var kinds = customsql.Kinds{filewise.TypeWhole: "tinyint smallint mediumint int 
 	filewise.TypeText: "char varchar tinytext text mediumtext longtext enum set binary varbinary tinyblob blob mediumblob longblob",
 	filewise.TypeUUID: "uuid", filewise.TypeTime: "date datetime timestamp", filewise.TypeJSON: "json"}
 
-// rawBytes are the types of which no value is requested: none can stand in a study, and it may be a token.
+// rawBytes are the types of which no value is requested: none can stand in a study, and it can be a token.
 var rawBytes = regexp.MustCompile(`binary|blob`)
 
 // sampled sets how many rows of each end of a table are looked at, and common how many of

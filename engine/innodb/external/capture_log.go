@@ -57,7 +57,7 @@ func digits(text string) (n int) {
 var (
 	headFirst = regexp.MustCompile(`(?:mysqld|mariadbd)\S*, Version: `)
 	headNext  = regexp.MustCompile(`^(?:Tcp port: |TCP Port: |Time\s+Id\s+Command\s+Argument)`)
-	// slowBegin begins the head of a slow log's statement: other lines with # may be comments of the one before.
+	// slowBegin begins the head of a slow log's statement: other lines with # can be comments of the one before.
 	slowBegin = regexp.MustCompile(`^# (?:Time|User@Host|Thread_id|Query_time|administrator command): `)
 	slowSet   = regexp.MustCompile(`^SET (?:\w+=\d+,)*timestamp=[\d.]+;`)
 )

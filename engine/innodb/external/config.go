@@ -177,7 +177,7 @@ func duration(to *time.Duration, value string) (err error) {
 
 // numbers holds the numbers that a server gave this process's connections, which are
 // not counted as others'. A server that is restarted numbers again, so that one of
-// others' sessions may then be taken for Filewise's and not be counted.
+// others' sessions can then be taken for Filewise's and not be counted.
 type numbers struct {
 	sync.Map
 	left sync.Map // of claims that were given up

@@ -42,7 +42,7 @@ type named struct{ Engine }
 func (e named) Name() string { return e.Product.Name }
 
 // bench is a server with databases of others, an account that has the documented
-// rights, and a directory that the server may put tables into.
+// rights, and a directory that the server can put tables into.
 type bench struct {
 	product
 	*servertest.Server

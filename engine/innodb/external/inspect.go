@@ -312,7 +312,7 @@ func (i *inspection) ofPath(name string, use filewise.FileUse, home, list string
 	return g
 }
 
-// places returns where tables may be put in addition: MySQL lists them, MariaDB takes any.
+// places returns where tables can be put in addition: MySQL lists them, MariaDB takes any.
 func (i *inspection) places() {
 	s := i.server
 	i.Places = []filewise.Place{{Volume: filewise.Volume{Name: "default"}, Path: strings.TrimRight(s.vars["datadir"], "/")}}

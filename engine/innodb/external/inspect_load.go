@@ -46,7 +46,7 @@ func (i *inspection) fileTimes(ctx context.Context) error {
 	return i.server.explain(err)
 }
 
-// whole returns a path as the server has it, which may begin at the data directory.
+// whole returns a path as the server has it, which can begin at the data directory.
 func (i *inspection) whole(name string) string {
 	if name == "" || path.IsAbs(name) || windowsPath(name) {
 		return path.Clean(name)

@@ -78,7 +78,7 @@ func (s *server) endDead(ctx context.Context, database string) error {
 	return end(ctx, s.db, func() ([]string, error) { return dialect.Column(ctx, s.db, sessionsOfDead, database, database) })
 }
 
-// endPatience sets how long connections that are ended may keep what they hold.
+// endPatience sets how long connections that are ended can keep what they hold.
 const endPatience = 10 * time.Second
 
 // end ends connections until there are none.

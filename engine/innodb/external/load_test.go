@@ -13,8 +13,8 @@ import (
 	"filewise/lab/workload"
 )
 
-// testLoad: whether the server takes files or not, texts arrive as they are, a
-// batch whose connection is lost is loaded once, and what the server does not
+// testLoad: whether the server takes files or not, texts arrive as they are. A
+// batch whose connection is lost is loaded once. What the server does not
 // take whole is an error.
 func testLoad(t *testing.T, b bench) {
 	var before string
@@ -34,7 +34,7 @@ func testLoad(t *testing.T, b bench) {
 	}
 }
 
-// texts holds what an encoding may stumble over; nil is no value.
+// texts holds what an encoding can stumble over; nil is no value.
 var texts = [][]byte{[]byte("plain"), {}, nil, []byte("tab\tline\nreturn\rback\\slash nul\x00 quote'\""), []byte(`\N`), []byte("é"),
 	[]byte(strings.Repeat("x", 300))}
 

@@ -16,7 +16,7 @@ import (
 const measuring = "filewise measures"
 
 // Lock takes the server's measuring lock. On a cluster it is this node's. Where it was lost,
-// idle connections may be too, of which nothing has been heard.
+// idle connections may be, too, of which nothing has been heard.
 func (s *server) Lock(ctx context.Context, h filewise.Holder) (filewise.Lock, error) {
 	forget(s.db)
 	for _, b := range s.builds.All() {

@@ -336,7 +336,7 @@ func writeOptions(dir string) (string, error) {
 	return path, os.WriteFile(path, []byte(toolOptions+"\n"), 0o600)
 }
 
-// unsafe returns the files of a dump that a trial restore leaves out: views of a copy may name the original.
+// unsafe returns the files of a dump that a trial restore leaves out: views of a copy can name the original.
 func unsafe(name string) bool {
 	return strings.HasSuffix(strings.TrimSuffix(name, ".gz"), "-schema-view.sql")
 }

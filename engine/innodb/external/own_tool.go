@@ -129,7 +129,7 @@ func (o *ownTool) Fill(ctx context.Context, from string) (err error) {
 			}
 		}
 	}
-	// Events and triggers of a copy could write to the original, which routines and they may name.
+	// Events and triggers of a copy could write to the original, which routines and they can name.
 	if err := o.checkCode(ctx, from); err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func (*build) Unsettled() error {
 		"on InnoDB by URL there is no drain that writes files side by side")
 }
 
-// flushes: the account may write its tables' pages out.
+// flushes: the account can write its tables' pages out.
 func (s *server) flushes() bool {
 	return s.rights.global[s.product.External.FlushRight] && s.rights.on(lockTables)
 }

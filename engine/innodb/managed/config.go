@@ -34,9 +34,9 @@ func flushAtCommit(d filewise.Durability) (string, error) {
 // canonical returns a setting's name as the server shows it.
 func canonical(name string) string { return strings.ReplaceAll(strings.ToLower(name), "-", "_") }
 
-// Redo log and buffer pool are scaled with the data: on a database of a few MiB
+// Redo log and buffer pool are scaled with the data. On a database of a few MiB
 // the server's own defaults would keep all writes to the data files out of the
-// measured time, and only the redo log would be measured.
+// measured time: only the redo log would be measured.
 const (
 	leastRedo, mostRedo = 8 * dialect.MiB, 96 * dialect.MiB // the server's default
 	leastPool, mostPool = 16 * dialect.MiB, 128 * dialect.MiB

@@ -4,7 +4,7 @@
 //
 // A managed server runs as Filewise's own user, root included (by an explicit option,
 // as the servers need it). Running it as the machine's account "mysql" would need
-// directories that this account, and with it the machine's own server, may write
+// directories that this account, and with it the machine's own server, can write
 // to while Filewise, being root, reads and removes files there.
 package managed
 

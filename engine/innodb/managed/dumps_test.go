@@ -35,7 +35,7 @@ func dumpLayout() filewise.Layout {
 }
 
 // restored restores a dump as a run does, which repeats a trial that failed. MariaDB from 10.6 on locks
-// a whole table when the first row is inserted into it without checks of uniqueness, so two of myloader's
+// a whole table when the first row is inserted into it without checks of uniqueness. So two of myloader's
 // threads can deadlock on an empty table, and myloader 0.10 gives up.
 func restored(t *testing.T, ctx context.Context, db *filewise.Database) {
 	t.Helper()

@@ -67,7 +67,7 @@ func (sub subject) Need(t *testing.T) {
 	}
 }
 
-// deadline returns what a test with a server may take at most.
+// deadline returns what a test with a server can take at most.
 func deadline(t *testing.T) context.Context { return enginetest.Within(t, 8*time.Minute) }
 
 var (

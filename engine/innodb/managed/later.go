@@ -36,7 +36,7 @@ func (d *design) checkLater() error {
 }
 
 // splitLater keeps the first file and leaves the others to Extend. Until then
-// the first is the last, which must hold the empty database and may grow.
+// the first is the last, which must hold the empty database and can grow.
 func (d *design) splitLater() error {
 	if d.Layout.AddedLater == "" {
 		return nil

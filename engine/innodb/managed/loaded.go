@@ -35,7 +35,7 @@ func (d *design) sizeFor(need float64) int64 {
 	return (int64(size)/dialect.MiB + 1) * dialect.MiB
 }
 
-// loadedSlack keeps the last file from growing: by so much the rows may take more
+// loadedSlack keeps the last file from growing: by so much the rows can take more
 // than the model predicts.
 const loadedSlack = 0.03
 

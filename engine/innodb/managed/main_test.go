@@ -23,7 +23,7 @@ import (
 const sweeping = "TEST_FILEWISE_SWEEP"
 
 // workIn and workOn in the environment make the test binary a Filewise that builds
-// and works in that directory, on that product, until it is killed, saying the PIDs
+// and works in that directory, on that product, until it is killed. It prints the PIDs
 // of its servers.
 const (
 	workIn = "TEST_FILEWISE_WORK_IN"

@@ -134,7 +134,7 @@ func (d *design) toldTables(ctx context.Context, control *sql.DB) (map[string]in
 		}
 		sizes[f.Path] = t.Bytes
 	}
-	// The user's own set-up may make more tables than the layout spreads.
+	// The user's own set-up can make more tables than the layout spreads.
 	if len(told) != len(d.Files) && d.Program.Custom == nil {
 		return nil, fmt.Errorf("%w: the server has %s, not %d", filewise.ErrLayout, filewise.FilesName(len(told)), len(d.Files))
 	}
@@ -172,7 +172,7 @@ func (d *design) readUse(files []filewise.File) error {
 }
 
 // verifyEngine compares the sizes by the engine's account with the files'. The
-// last may be larger than the engine's size for a moment: while it grows.
+// last can be larger than the engine's size for a moment: while it grows.
 func verifyEngine(files []filewise.File) error {
 	for i, f := range files {
 		if *f.EngineBytes > f.Bytes || *f.EngineBytes < f.Bytes && i < len(files)-1 {

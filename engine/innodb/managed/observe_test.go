@@ -7,7 +7,7 @@ import (
 	"filewise"
 )
 
-// A fixed file has the size of the server's account; the last may be larger for
+// A fixed file has the size of the server's account; the last can be larger for
 // a moment, while it grows.
 func TestVerifyEngine(t *testing.T) {
 	file := func(bytes, engine int64) filewise.File {

@@ -265,7 +265,7 @@ func testSettle(t *testing.T, sub subject) {
 	if err := db.Settler.Settle(ctx); err != nil {
 		t.Fatal(err)
 	}
-	// A page of the server's own may be dirty again, of temporary tables for one, which it logs nothing of.
+	// A page of the server's own can be dirty again, of temporary tables for one, which it logs nothing of.
 	const idle = 1 << 10 // B that it logs by itself
 	after := read()
 	for product == dialect.MySQL && after[1] < before[2] && ctx.Err() == nil { // its log looks once a second

@@ -191,7 +191,7 @@ type late struct {
 }
 
 var (
-	// makes begin what may be made later than in the dump.
+	// makes begin what can be made later than in the dump.
 	makes  = regexp.MustCompile("^(?:/\\*!50001 )?CREATE (?:TABLE |(?s:.*?)\\bVIEW )`")
 	uses   = regexp.MustCompile("^USE `((?:[^`]|``)*)`$")
 	alters = regexp.MustCompile("^(?:ALTER DATABASE|CREATE DATABASE(?: /\\*!\\d+ IF NOT EXISTS ?\\*/)?) `((?:[^`]|``)*)`")

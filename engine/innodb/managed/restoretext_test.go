@@ -11,7 +11,7 @@ import (
 	"filewise/engine/innodb/dialect"
 )
 
-// A packed file of some kilobytes may hold a statement of gigabytes.
+// A packed file of some kilobytes can hold a statement of gigabytes.
 func TestBombInADump(t *testing.T) {
 	for _, more := range []string{strings.Repeat("1", 80<<20), strings.Repeat(strings.Repeat("1", 1<<10)+"\n", 80<<10)} {
 		all := statements{delimiter: ";", in: bufio.NewReader(strings.NewReader("INSERT INTO t VALUES (" + more))}
@@ -45,7 +45,7 @@ func TestGeneratedColumnsTakeNoValue(t *testing.T) {
 	}
 }
 
-// A definition that names the original's database means the build's; a table may be called like it.
+// A definition that names the original's database means the build's; a table can be called like it.
 func TestDefinitionsMoveWithTheDatabase(t *testing.T) {
 	r := restorer{database: "the``shop"}
 	for text, want := range map[string]string{

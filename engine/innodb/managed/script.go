@@ -82,7 +82,7 @@ func (d *design) start(w *script.Writer, stage string, in dialect.Install, boots
 	w.AddAll(stage, script.Shell, []string{script.Quoted(slices.Concat([]string{in.Binary}, args, more))}, err)
 }
 
-// planned returns what is installed; if a plan is made that may be nothing.
+// planned returns what is installed; if a plan is made that can be nothing.
 func (e Engine) planned(t filewise.Target) (dialect.Install, error) {
 	in, err := e.Managed.Find(context.Background(), t.ServerBin)
 	switch {
@@ -110,7 +110,7 @@ func (d *design) asked() []filewise.File {
 	return files
 }
 
-// space returns the room on each volume. Files that grow may take all of the work.
+// space returns the room on each volume. Files that grow can take all of the work.
 func (d *design) space() map[string]int64 {
 	space := map[string]int64{}
 	for _, f := range d.asked() {

@@ -63,7 +63,7 @@ func testSettings(t *testing.T, sub subject) {
 }
 
 // Names and texts that try to break out of their quotes reach the server as
-// they are, and directories may be called anything that InnoDB can read.
+// they are, and directories can be called anything that InnoDB can read.
 func testQuoting(t *testing.T, sub subject) {
 	sub.Need(t)
 	ctx := deadline(t)

@@ -22,7 +22,7 @@ const (
 // InnoDB's reserve behind the last one; growing, N−1 fixed files and a last one
 // that starts small.
 //
-// Also the last of preallocated files may grow beyond its size: without room to
+// Also the last of preallocated files can grow beyond its size: without room to
 // grow, work that takes a little more than was thought could not be distinguished from
 // work that fails. A trial in which it did grow is warned about.
 func (d *design) system() error {
@@ -109,7 +109,7 @@ func sizeArg(bytes int64) string {
 	return fmt.Sprintf("%dMiB", (bytes+dialect.MiB-1)/dialect.MiB)
 }
 
-// reserve returns what InnoDB keeps free at the end of a tablespace that may grow: it
+// reserve returns what InnoDB keeps free at the end of a tablespace that can grow: it
 // makes it larger before a page is split when no more than 2 + 3 extents and 1 %
 // of it are free (fsp_reserve_free_extents in storage/innobase/fsp/fsp0fsp.cc), and
 // a tree takes up to 4 extents beforehand (fseg_fill_free_list). Rows never fill

@@ -161,7 +161,7 @@ func (b *tool) run(ctx context.Context, act filewise.Act, to *design) error {
 }
 
 // client runs a program against the server to its end, in the data directory, where
-// the server's socket is: whole paths may be too long for a socket. Its log is in the
+// the server's socket is: whole paths can be too long for a socket. Its log is in the
 // backup's directory.
 func (i *instance) client(ctx context.Context, path string, args []string) error {
 	d := i.design

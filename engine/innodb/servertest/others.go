@@ -17,7 +17,7 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// Password of the account that Populate creates; no error may show it.
+// Password of the account that Populate creates; no error must show it.
 const Password = "s3cret-Pa'ss\"w`o%rd"
 
 // Lookalike is a database of others that has a name which only Filewise gives: one

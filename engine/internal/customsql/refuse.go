@@ -9,7 +9,7 @@ import (
 )
 
 // Kinds of statements, by the word that they begin with. What is on neither list is
-// refused, on every engine: an account that may do more must not do it here. What a
+// refused, on every engine: an account that can do more must not do it here. What a
 // function or a block does inside is not looked at: docs/study-files.md names it.
 var (
 	// inTransactions read and write rows, and set what is the session's.
@@ -163,7 +163,7 @@ func object(words []string) (what string, at int) {
 }
 
 // dotted reports whether a database is named before what a statement makes, alters or drops, of the
-// kind that stands at a place. Elsewhere a dot may stand between a table and its column.
+// kind that stands at a place. Elsewhere a dot can stand between a table and its column.
 func dotted(words []string, at int) bool {
 	dot := func(i int) bool {
 		return i < len(words) && words[i][0] != '"' && strings.Contains(words[i], ".") && !number.MatchString(words[i])

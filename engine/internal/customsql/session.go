@@ -62,7 +62,7 @@ func (s *Session) Try(c Conn, of *session.Session, i int64) error {
 	return s.Rehearse(c, of.Type(i), s.args)
 }
 
-// Rehearse executes a transaction of a type with its arguments and rolls it back. Procedures are left alone, which may commit.
+// Rehearse executes a transaction of a type with its arguments and rolls it back. Procedures are left alone, which can commit.
 func (s *Session) Rehearse(c Conn, kind int, args []any) (err error) {
 	if err := s.failing[kind]; err != nil {
 		return err

@@ -80,7 +80,7 @@ type shaper struct {
 	tables  []string
 	into    []string // the columns of rows that are inserted
 	intoOf  string   // their table
-	// transact: INSERT and DELETE may go without INTO and FROM, and names are the same whatever
+	// transact: INSERT and DELETE can go without INTO and FROM, and names are the same whatever
 	// their case.
 	transact bool
 	upper    bool   // texts hold their numbers, as T-SQL's do

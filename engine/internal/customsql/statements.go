@@ -69,7 +69,7 @@ func (r Rules) Section(custom *filewise.CustomSQL, name string) ([]Statement, er
 	return all, nil
 }
 
-// chanceful holds what a statement holds whose values may vary: by chance, by the clock, or
+// chanceful holds what a statement holds whose values can vary: by chance, by the clock, or
 // by what other connections did.
 var chanceful = []string{"RAND", "UUID", "GUID", "NOW", "CLOCK", "TIME", "DATE(", "SELECT", "CALL"}
 
@@ -198,7 +198,7 @@ func put(s Statement, custom *filewise.CustomSQL, site Site, placed map[string]b
 	return append([]Statement{s}, after...)
 }
 
-// placeholder holds what a set-up may hold: no more, for a template would be a program.
+// placeholder holds what a set-up must keep to: no more, for a template would be a program.
 var placeholder = regexp.MustCompile(`\{\{\s*(?:(\.Shards?)|spread\s+(?:"([^"]*)"|` + "`([^`]*)`" + `))\s*\}\}|\{\{`)
 
 // render fills in a set-up's placeholders.

@@ -49,7 +49,7 @@ func Unpacked(name string) string {
 	return name
 }
 
-// Open opens the text of a dump: gzip, zstd, xz or bzip2 may have packed it, and it may be in UTF-16 or begin with a byte order mark.
+// Open opens the text of a dump: gzip, zstd, xz or bzip2 may have packed it, and it can be in UTF-16 or begin with a byte order mark.
 func Open(path string) (io.ReadCloser, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -77,7 +77,7 @@ func Shown(ctx context.Context, what, path string) *progress.Step {
 	return progress.Begin(ctx, what+" "+filepath.Base(path), total, "")
 }
 
-// Text returns the text of a file, of which the same may be true. Closing it leaves the file open.
+// Text returns the text of a file, of which the same can be true. Closing it leaves the file open.
 func Text(f io.Reader) (*Unpacking, error) {
 	in := bufio.NewReaderSize(f, 1<<20)
 	t := &Unpacking{}

@@ -53,7 +53,7 @@ func (e *Examination) Unseen(check string, err error) {
 	e.Note(check, cmp.Or(filewise.RemedyOf(err), "look at it with an account that may"), "it cannot be looked at: %v", err)
 }
 
-// Right is something that the account may do, or not.
+// Right is something that the account can do, or not.
 type Right struct {
 	Check string
 	// Name is the right's, for the list of those that are there.

@@ -86,7 +86,7 @@ func (h *Held) Check(ctx context.Context) error {
 	return h.claim.Check(ctx)
 }
 
-// Release gives the claim back. The error may state that it had been lost.
+// Release gives the claim back. The error can state that it had been lost.
 func (h *Held) Release() error {
 	h.stop()
 	<-h.over
@@ -102,7 +102,7 @@ func (h *Held) Release() error {
 // Measuring is the lock by which one run at a time measures on a server.
 type Measuring struct {
 	Claim Claim
-	// Holder reports who has it, as far as the account may see. If empty, it is unknown.
+	// Holder reports who has it, as far as the account can see. If empty, it is unknown.
 	Holder func(context.Context) string
 	// Explain adds remedies to errors of the server and hides its secrets.
 	Explain func(error) error

@@ -65,7 +65,7 @@ func (o Object) judge() verdict {
 	return v
 }
 
-// kept returns why it must stay. If empty, it may go.
+// kept returns why it must stay. If empty, it can go.
 func (o Object) kept(owner string, life process.Status) (why string, busy bool) {
 	switch {
 	case o.Others != "":

@@ -149,8 +149,8 @@ func Seconds(into *time.Duration, value string) error {
 	return nil
 }
 
-// CheckPhases refuses what no workload of several phases can do on an existing server of
-// an engine whose SQL has these sections, and whose builds can leave the buffer cache alone.
+// CheckPhases refuses what no workload of several phases can do on an existing server. The
+// engine's SQL has these sections, and its builds can leave the buffer cache alone.
 func CheckPhases(engine string, l filewise.Layout, p filewise.Program, has func(section string) bool) error {
 	refuse := func(remedy, format string, args ...any) error {
 		return filewise.Errorf(filewise.CodeUsage, remedy, "%s on %s: %w", fmt.Sprintf(format, args...), engine, filewise.ErrUnsupported)

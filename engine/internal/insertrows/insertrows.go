@@ -13,7 +13,7 @@ import (
 const AtOnce = 100
 
 // Load inserts a batch into a table, which is given with its columns as INSERT INTO has it. Many
-// executes the statement of AtOnce rows, which it may prepare, and rest the statement of the last ones.
+// executes the statement of AtOnce rows, which it can prepare, and rest the statement of the last ones.
 func Load(t filewise.TableData, batch int64, into string, many, rest func(statement string, values []any) error) error {
 	w := &writer{table: t.Table, into: into, columns: len(t.Columns), many: many}
 	w.statement = w.of(AtOnce)

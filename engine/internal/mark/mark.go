@@ -174,7 +174,7 @@ func (m Mark) Owner() string { return fmt.Sprintf("process %d on %s", m.Process.
 func (m Mark) Life() process.Status { return m.Process.Status() }
 
 // DiedHere: the process that made it ran on this host, in this boot, and has ended. Its
-// sessions may stand on the server, if their line was cut without a word.
+// sessions can stand on the server, if their line was cut without a word.
 func (m Mark) DiedHere() bool {
 	self, err := process.Self()
 	return err == nil && m.Process.Boot == self.Boot && self.Boot != "" && m.Life() == process.Dead

@@ -23,7 +23,7 @@ type Words struct {
 	Types map[string]string // of columns: % is a text's length; "null": of those that may be
 	// At is a table's name in statements, of what a section is rendered with.
 	At func(vars map[string]any, table string) (string, error)
-	// The others may be empty. Count counts rows beyond 2³¹, Big is a number of 64 bits, Sum
+	// The others can be empty. Count counts rows beyond 2³¹, Big is a number of 64 bits, Sum
 	// a sum of such numbers as the client reads it, Length a text's.
 	Count, Big, Sum, Length string
 	EmptyIsNull             bool // texts are joined, and then have a length

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// A server that refuses root runs as another user, whose processes may put links
-// anywhere in its directories, while Filewise, which works there too, may be root. So
+// A server that refuses root runs as another user, whose processes can put links
+// anywhere in its directories, while Filewise, which works there too, can be root. So
 // what lies in such a directory is opened beneath it, and no link leads out of it.
 
 // OpenIn opens a regular file to read it that lies in a server's directory.

@@ -9,5 +9,5 @@ func nextData(_ *os.File, at, size int64) (int64, int64, error) { return at, siz
 
 func clearRange(f *os.File, from, to int64) error { return writeZeros(f, from, to) }
 
-// evict: there is no such call here; a trial after a reset may find pages cached.
+// evict: there is no such call here; a trial after a reset can find pages cached.
 func evict(*os.File) error { return nil }

@@ -103,7 +103,7 @@ func (b Binary) candidates() []string {
 }
 
 // findIn looks in the directory that the user named, where a server's own tree
-// may keep it in bin, sbin or libexec.
+// can keep it in bin, sbin or libexec.
 func (b Binary) findIn(dir string) (string, error) {
 	var why error = fs.ErrNotExist
 	for _, sub := range []string{"", "bin", "sbin", "libexec"} {
@@ -140,8 +140,8 @@ type TryIt func(ctx context.Context, settings map[string]string) ([]filewise.Fac
 
 // Try tries a user's settings before anything is built: what would fail later
 // fails here. Servers often do not name the setting that they do not take ("Invalid
-// page size=5120"), so it is found by leaving out each in turn, and blamed makes the
-// error that names it. Where leaving out one of them does not help the error stands.
+// page size=5120"). So it is found by leaving out each in turn, and blamed makes the
+// error that names it. If leaving out one of them does not help, the error stands.
 func Try(ctx context.Context, settings map[string]string, try TryIt, blamed func(name string, err error) error) ([]filewise.Fact, error) {
 	facts, err := try(ctx, settings)
 	if err == nil || filewise.CodeOf(err) == filewise.CodeUsage {

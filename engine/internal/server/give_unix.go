@@ -15,7 +15,7 @@ import (
 
 // Give gives a file or a tree that lies in a server's directory, or the directory
 // itself, to the server's user. What is the user's already stays untouched, lest its ctime move, by which a reset sees
-// what was written. A file with a second name, which may lie anywhere, is refused.
+// what was written. A file with a second name, which can lie anywhere, is refused.
 func Give(dir, path string, to *User) error {
 	return In(dir, path, func(root *os.Root, rel string) error {
 		return fs.WalkDir(root.FS(), filepath.ToSlash(rel), func(rel string, _ fs.DirEntry, err error) error {

@@ -11,7 +11,7 @@ import (
 )
 
 // Handles describes how a server that runs as another user reaches its directories. Their
-// parents, Filewise's scratch directory and the user's own ones above it, may be closed
+// parents, Filewise's scratch directory and the user's own ones above it, can be closed
 // to that user, and none is opened for it: it inherits each directory as an open file,
 // and goes in through that. Nor do names that a server refuses or the length of paths
 // matter then. Systems without /proc have no open files: paths stay as they are.

@@ -11,7 +11,7 @@ import (
 	"filewise"
 )
 
-// How long a server may take. Recovery of a large log and the last flush of a
+// How long a server can take. Recovery of a large log and the last flush of a
 // large cache are slow on slow storage; a death is seen at once.
 const (
 	startPatience = 10 * time.Minute
@@ -20,23 +20,23 @@ const (
 )
 
 // Control holds an engine's part in a server of its own. Functions marked so
-// may be nil.
+// can be nil.
 type Control struct {
 	// Name is the layout's, for messages; Dirs are the server's directories, all of
 	// its files below them.
 	Name string
 	Dirs []string
 	// Spec describes how the server is started now. It is called before each start, and
-	// may tidy up what the last process has left.
+	// can tidy up what the last process has left.
 	Spec func() (Spec, error)
 	// Ask sends the server a question. If nil, it answers.
 	Ask func(context.Context) error
-	// Started is called when the server answers; may be nil.
+	// Started is called when the server answers; can be nil.
 	Started func()
-	// Leave closes the connections to a server that is about to be ended; may be nil.
+	// Leave closes the connections to a server that is about to be ended; can be nil.
 	Leave func()
 	// Gone ends what the main process has left when it has ended, however that
-	// was; may be nil.
+	// was; can be nil.
 	Gone func()
 	// Shutdown asks the server to end cleanly, all of its changes in its files.
 	Shutdown os.Signal
@@ -44,10 +44,10 @@ type Control struct {
 	Quit os.Signal
 	// Settle leaves nothing dirty, and syncs the files.
 	Settle func(context.Context) error
-	// Prepare readies the running server for a snapshot; may be nil.
+	// Prepare readies the running server for a snapshot; can be nil.
 	Prepare func(context.Context) error
 	// Restored is called when the files are as in the snapshot again, before the
-	// server is started; may be nil.
+	// server is started; can be nil.
 	Restored func() error
 	// Explain adds to an error what it means and what can be done; nil stays nil.
 	Explain func(error) error

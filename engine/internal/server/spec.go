@@ -21,7 +21,7 @@ type Spec struct {
 	Args []string
 	Dir  string   // working directory
 	Env  []string // the whole environment; nothing is inherited
-	// Stdin may be nil.
+	// Stdin can be nil.
 	Stdin *os.File
 	// Files are inherited from descriptor 3 on.
 	Files []*os.File
@@ -77,7 +77,7 @@ func Start(s Spec) (*Process, error) {
 	return p, nil
 }
 
-// lastMoments may pass from when a process that ends has given up what it would be recognized by
+// lastMoments can pass from when a process that ends has given up what it would be recognized by
 // until its end is seen: a dump of a few rows does both at once, on a busy machine not.
 const lastMoments = 2 * time.Second
 

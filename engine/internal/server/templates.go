@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// To create a data directory may take longer than a short trial. So the first
+// To create a data directory can take longer than a short trial. So the first
 // build of a layout has the server create it, and keeps an image of it in memory,
 // from which the further builds of the same layout come: the files are the same
 // byte for byte, written again for each build. For servers that find their files by their

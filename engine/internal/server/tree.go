@@ -87,7 +87,7 @@ func (u *usage) add(pid int, first bool) error {
 		}
 		return nil
 	}
-	// Behind the name, which may hold anything: 14 to 17 are utime, stime, cutime, cstime.
+	// Behind the name, which can hold anything: 14 to 17 are utime, stime, cutime, cstime.
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 15 {
 		return fmt.Errorf("%s/stat has %d fields", dir, len(fields))

@@ -1,6 +1,6 @@
-// Package session is the one machine behind the sessions of all server engines: it keeps
-// to the limit of unique keys, has the server loop over operations in one call or sends
-// them one by one, ends what runs when the context ends and waits for that end, and finds
+// Package session is the one machine behind the sessions of all server engines. It keeps
+// to the limit of unique keys, and has the server loop over operations in one call or sends
+// them one by one. It ends what runs when the context ends, and waits for that end. It finds
 // out what is committed after an error or a lost connection.
 //
 // An engine joins in like this:

@@ -11,7 +11,7 @@ import (
 	"filewise/engine/internal/operations"
 )
 
-// How long clearing up may take, and how often it is checked whether a session has ended.
+// How long clearing up can take, and how often it is checked whether a session has ended.
 const (
 	patience   = 30 * time.Second
 	aliveAgain = 5 * time.Millisecond
@@ -68,7 +68,7 @@ func (s *Session) committed(first, n int64) (int64, error) {
 }
 
 // settle waits until the session has no transaction open. On a connection that broke,
-// the server process goes on to its end, which is awaited: until then it may commit.
+// the server process goes on to its end, which is awaited: until then it can commit.
 func (s *Session) settle(ctx context.Context) error {
 	for range 3 { // an interrupt that came late may hit the first attempt
 		err := s.Rollback(ctx)
@@ -108,7 +108,7 @@ type watch struct {
 	lost atomic.Bool   // its connection was dropped
 }
 
-// How long an interrupt may take, and how long after it the next one comes.
+// How long an interrupt can take, and how long after it the next one comes.
 const (
 	interruptPatience = 5 * time.Second
 	interruptAgain    = 20 * time.Millisecond

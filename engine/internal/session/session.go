@@ -50,7 +50,7 @@ type Engine struct {
 	// Died shows that the server is known to have ended: nothing can be looked up, and the
 	// trial has failed. If nil, it is never known.
 	Died func() bool
-	// Rollback ends the transaction that may be open.
+	// Rollback ends the transaction that can be open.
 	Rollback func(ctx context.Context) error
 	// Kill has the server end a session whose connection is broken, for it may still be
 	// working. If nil, the server notices by itself.
@@ -64,7 +64,7 @@ type Engine struct {
 	// Explain gives an error of Call and One its class and remedy. Errors of the other
 	// functions have them already.
 	Explain func(err error) error
-	// Release closes the connection, if there is one. It may be called twice.
+	// Release closes the connection, if there is one. It can be called twice.
 	Release func() error
 	// Patience bounds the clean-up after a failure. 0 means 30 s.
 	Patience time.Duration

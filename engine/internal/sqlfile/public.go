@@ -26,7 +26,7 @@ var (
 	masked = regexp.MustCompile(`\?(?:[ .,]*\?)+`)
 )
 
-// Public returns a statement as strangers may read it: of words only those that SQL files of Filewise have, without
+// Public returns a statement as strangers can read it: of words only those that SQL files of Filewise have, without
 // comments, and with ? for literals, quoted names and all else. Which dialect it is of does not matter: whatever is
 // taken for code by mistake has to be such a word, too.
 func Public(statement string) string {

@@ -9,7 +9,7 @@
 // A section has statements, each ended by a semicolon at the end of a line; a
 // section marked "whole" is one statement, semicolons included. Sections of the same
 // text stand in one, with several names: {{op}} stands for the text behind the name's first
-// hyphen. What stands before the first section may only be comment. Engines pass their
+// hyphen. What stands before the first section must be comment. Engines pass their
 // quoting of identifiers and literals as template functions.
 package sqlfile
 

@@ -127,7 +127,7 @@ func Run(ctx context.Context, t filewise.Target, dir string, env, command []stri
 	return Feed(ctx, t, dir, "", env, command)
 }
 
-// Feed is Run of a program that reads a text, in which secrets may stand.
+// Feed is Run of a program that reads a text, in which secrets can stand.
 func Feed(ctx context.Context, t filewise.Target, dir, in string, env, command []string) error {
 	log := filepath.Join(dir, filepath.Base(command[0])+".log")
 	if err := os.Remove(log); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -199,7 +199,7 @@ var ofSequence = regexp.MustCompile(`(?i)\b(?:next|curr)val\s*\(\s*$`)
 
 const codeAmbiguous, codeUndefined, codeMismatch = "42725", "42883", "42804" // functions, of which operators are some, and types
 
-// quoted returns a table's name, with its schema or without, as SQL has it. A dot may be of the name.
+// quoted returns a table's name, with its schema or without, as SQL has it. A dot can be of the name.
 func (w *watcher) quoted(ctx context.Context, name string) (as string, err error) {
 	as = client.Ident(name)
 	if schema, table, ok := strings.Cut(name, "."); ok {

@@ -15,7 +15,7 @@ import (
 	"filewise/own/capture/capturetest"
 )
 
-// endless returns a text that goes on with a byte for longer than any statement may be.
+// endless returns a text that goes on with a byte for longer than any statement can be.
 func endless(text string) io.Reader {
 	return io.MultiReader(strings.NewReader(text), strings.NewReader(strings.Repeat("1", 70<<20)), strings.NewReader("\"\n"))
 }

@@ -21,7 +21,7 @@ import (
 // TablespacePrefix begins the Dir of a volume that is an existing tablespace.
 const TablespacePrefix = "tablespace:"
 
-// options holds what an address may say in addition to host, port, user, password and
+// options holds what an address can say in addition to host, port, user, password and
 // database: the words of libpq that pgx takes. An application_name, options or
 // settings of the session are Filewise's own.
 var options = []string{
@@ -30,7 +30,7 @@ var options = []string{
 	"min_protocol_version", "max_protocol_version", "krbspn", "krbsrvname",
 }
 
-// connectSeconds sets how long a connection may take if the address does not say.
+// connectSeconds sets how long a connection can take if the address does not say.
 const connectSeconds = "15"
 
 // CheckOptions refuses what is no option of a PostgreSQL server's address.

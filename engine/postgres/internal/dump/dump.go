@@ -82,7 +82,7 @@ func open(ctx context.Context, in installed.Server, path string, only ...string)
 	}, err
 }
 
-// noLinks refuses a dump's directory in which pg_restore, which may be root's, would follow a link.
+// noLinks refuses a dump's directory in which pg_restore, which can be root's, would follow a link.
 func noLinks(dir string) error {
 	all, err := os.ReadDir(dir)
 	for _, e := range all {

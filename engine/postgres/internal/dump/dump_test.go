@@ -60,7 +60,7 @@ func TestPartitionsCannotHold(t *testing.T) {
 	}
 }
 
-// A packed file of some kilobytes may hold a statement of gigabytes.
+// A packed file of some kilobytes can hold a statement of gigabytes.
 func TestBombInADump(t *testing.T) {
 	for _, more := range []string{strings.Repeat("1", 80<<20), strings.Repeat(strings.Repeat("1", 1<<10)+"\n", 80<<10)} {
 		all := reader{in: bufio.NewReader(strings.NewReader("INSERT INTO t VALUES (" + more))}
@@ -70,7 +70,7 @@ func TestBombInADump(t *testing.T) {
 	}
 }
 
-// A link in a dump's directory would have pg_restore, which may be root's, read what it leads to.
+// A link in a dump's directory would have pg_restore, which can be root's, read what it leads to.
 func TestLinkInADump(t *testing.T) {
 	for _, to := range []string{"/etc/passwd", "/nowhere"} {
 		dir := t.TempDir()

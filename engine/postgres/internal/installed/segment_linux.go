@@ -13,9 +13,9 @@ import (
 )
 
 // DropSegment has the kernel remove the server's one System V shared memory
-// segment (56 bytes, by which it sees that its data directory is in use) when the
-// last of its processes ends. Left to the server, it would stay for good after a
-// kill. Where that is not permitted it stays.
+// segment when the last of its processes ends. By these 56 bytes the server sees
+// that its data directory is in use. Left to the server, it would stay for good after a
+// kill. If that is not permitted, it stays.
 func DropSegment(dir, dataDir string) {
 	f, err := server.OpenIn(dir, filepath.Join(dataDir, "postmaster.pid"))
 	if err != nil {

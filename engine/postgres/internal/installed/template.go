@@ -72,7 +72,7 @@ func everywhere(t filewise.Target) []string {
 	return filewise.Each(t.Volumes, func(v filewise.Volume) string { return v.Dir })
 }
 
-// endPatience sets how long initdb may take to end after a signal.
+// endPatience sets how long initdb can take to end after a signal.
 const endPatience = 20 * time.Second
 
 // orderly waits for initdb, or its like, to end. One that is not needed any more is

@@ -7,7 +7,7 @@ import (
 	"filewise/engine/postgres/internal/client"
 )
 
-// versionCombined is the release from which one read may be of several blocks.
+// versionCombined is the release from which one read can be of several blocks.
 const versionCombined = 170000
 
 // files returns the I/O counters of every table, partition and index, and of the WAL.

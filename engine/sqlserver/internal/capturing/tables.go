@@ -10,7 +10,7 @@ import (
 	"filewise/engine/sqlserver/internal/result"
 )
 
-// find finds a table by a name with a schema or without; a dot may be of the name. None is nil.
+// find finds a table by a name with a schema or without; a dot can be of the name. None is nil.
 func (w *Watcher) find(ctx context.Context, name string) (result.Row, error) {
 	names := []string{w.Ident(name)}
 	if schema, table, ok := strings.Cut(name, "."); ok {

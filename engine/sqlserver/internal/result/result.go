@@ -34,7 +34,7 @@ func (r Row) Int(name string) int64 {
 	return n
 }
 
-// Whole returns a whole number that the server may send as numeric.
+// Whole returns a whole number that the server can send as numeric.
 func (r Row) Whole(name string) (int64, bool) {
 	if n, ok := r.Number(name); ok {
 		return n, true
