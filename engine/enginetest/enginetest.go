@@ -36,7 +36,7 @@ type Subject struct {
 	Only []string
 	// Parallel runs the tests at the same time as others; each opens a target of its own.
 	Parallel bool
-	// Rows holds how many rows a connection inserts where it matters little. 0 means 150.
+	// Rows holds how many rows a connection inserts if it matters little. 0 means 150.
 	Rows int64
 	// Target makes a target of volumes. Nil means embedded, durability normal. An
 	// external one has volumes of its own, as its server sees them.

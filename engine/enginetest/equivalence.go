@@ -49,7 +49,7 @@ type equivalence struct {
 }
 
 // equivalents returns the parameters under which layouts are compared: all combinations,
-// or, where a build takes a server's start, four that have each pair of values.
+// or, if a build takes a server's start, four that have each pair of values.
 func equivalents(all bool) (out []equivalence) {
 	for i, table := range []string{workload.TableShared, workload.TablePerConnection} {
 		for j, key := range []string{workload.KeySequential, workload.KeyRandom} {

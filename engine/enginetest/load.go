@@ -96,7 +96,7 @@ func testRefusals(t *testing.T, s Subject) {
 	}
 }
 
-// tried returns the errors of a script and of a build, which is dropped where it came about.
+// tried returns the errors of a script and of a build, which is dropped if it came about.
 func (b *bench) tried(ctx context.Context, l filewise.Layout, p filewise.Program) (scripted, built error) {
 	_, scripted = b.s.Engine.Script(b.target, l, p)
 	db, built := b.server.Build(ctx, l, p)

@@ -317,7 +317,7 @@ func (d *design) space() map[string]int64 {
 // atFirst returns the data files that a build begins with; the others are added.
 func (d *design) atFirst() []datafile { return d.files[:min(d.layout.FilesAtFirst(), len(d.files))] }
 
-// tableOf returns the table of a worker; empty where the workload's SQL names it.
+// tableOf returns the table of a worker; empty if the workload's SQL names it.
 func (d *design) tableOf(worker int) table {
 	if len(d.tables) == 0 {
 		return table{}

@@ -381,7 +381,7 @@ func (e *examination) storage(ctx context.Context) {
 		humanize.IBytes(uint64(limit)), humanize.IBytes(uint64(max(used, 0))), humanize.IBytes(uint64(max(need, 0))))
 }
 
-// fewer returns what to do where so many connections are possible: something else if there are none.
+// fewer returns what to do if so many connections are possible: something else if there are none.
 func fewer(possible int64, otherwise string) string {
 	if possible < 1 {
 		return otherwise

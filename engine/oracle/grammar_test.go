@@ -37,7 +37,7 @@ type answer struct {
 	Converter string
 }
 
-// newParser finds it. Where it is not installed the test is skipped, and fails in
+// newParser finds it. If it is not installed, the test is skipped, and fails in
 // CI: there a skipped test would be one that no one runs.
 func newParser(t *testing.T) *parser {
 	t.Helper()

@@ -10,8 +10,8 @@ import (
 )
 
 // Observe asks the server's dictionary for the files and compares them with the
-// layout. A difference is an error that wraps filewise.ErrLayout. Where the server
-// names the files, their paths are only known from it.
+// layout. A difference is an error that wraps filewise.ErrLayout. If the server
+// names the files, only it has their paths.
 func (b *build) Observe(ctx context.Context) ([]filewise.File, error) {
 	b.mu.Lock()
 	want := b.design.atFirst()

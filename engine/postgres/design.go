@@ -46,7 +46,7 @@ type design struct {
 	layout   filewise.Layout
 	program  filewise.Program
 	version  int    // server_version_num. 0 means not known yet
-	database string // on an external server, where what is created in it is signed
+	database string // on an external server, if what is created in it is signed
 	spaces   []space
 	data     []space // those that data lie on
 	temps    []tempPlace

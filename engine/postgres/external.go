@@ -132,7 +132,7 @@ func externalDesign(t filewise.Target, l filewise.Layout, p filewise.Program, ve
 var errLogApart = fmt.Errorf("where the WAL lies is decided for the whole server, which Filewise never changes: %w",
 	filewise.ErrUnsupported)
 
-// Lock takes the server's measuring lock. Where it was lost, idle connections may be, too, of
+// Lock takes the server's measuring lock. If it was lost, idle connections may be, too, of
 // which nothing has been heard.
 func (s *externalServer) Lock(ctx context.Context, h filewise.Holder) (filewise.Lock, error) {
 	s.link.Forget()

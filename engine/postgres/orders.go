@@ -31,7 +31,7 @@ func furtherOf(t filewise.Table) []furtherIndex {
 // statement of a procedure on partitions again at every call: it compares the costs of
 // plans, and a plan for all values does not show that only one partition will be
 // executed. Planning takes as long as all else does then. But a plan for all values
-// locks all partitions, which costs more than planning where these or the sessions
+// locks all partitions, which costs more than planning if these or the sessions
 // are many. So it is decided by what all layouts have in common: none has more
 // partitions than there are warehouses.
 const (

@@ -204,7 +204,7 @@ func preallocate(f *os.File, size int64) error {
 	return err
 }
 
-// writeZeros extends a file to size bytes by writing them, where the file system
+// writeZeros extends a file to size bytes by writing them, if the file system
 // cannot preallocate.
 func writeZeros(f *os.File, size int64) error {
 	info, err := f.Stat()

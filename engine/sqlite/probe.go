@@ -106,7 +106,7 @@ func (d *database) waits(context.Context) ([]filewise.Counter, error) {
 }
 
 // fileRows returns what was committed to each file, and how it and its log have grown. SQLite counts
-// no I/O by file. Rows are absent where the workload's transactions are of several files.
+// no I/O by file. Rows are absent if the workload's transactions are of several files.
 func (d *database) fileRows(context.Context) ([]filewise.Counter, error) {
 	d.mu.Lock()
 	rows := maps.Clone(d.fileCounts)

@@ -25,7 +25,7 @@ var pureGo = filewise.Warning{
 	Remedy: "Measure with a build with cgo: CGO_ENABLED=1 go build ./cmd/filewise.",
 }
 
-// polling is true where several connections share a file. Measured with
+// polling is true if several connections share a file. Measured with
 // synchronous=FULL on 2 cores, 16 connections on one file commit as much as one
 // connection alone: there the lock waits for the storage, not for the pauses.
 var polling = filewise.Warning{

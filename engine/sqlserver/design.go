@@ -142,7 +142,7 @@ func tablesOf(p filewise.Program) []table {
 	return tables
 }
 
-// tableOf returns the table of a worker; empty where the workload's SQL names it.
+// tableOf returns the table of a worker; empty if the workload's SQL names it.
 func (d *design) tableOf(worker int) table {
 	if len(d.tables) == 0 {
 		return table{}

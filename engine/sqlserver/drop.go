@@ -82,7 +82,7 @@ func (s *externalServer) persist(ctx context.Context, doing, last string, do fun
 	}
 }
 
-// Drop drops the build's database, where it still carries its mark. Twice is harmless.
+// Drop drops the build's database, if it still carries its mark. Twice is harmless.
 func (b *build) Drop(ctx context.Context) error {
 	var discarded error
 	if b.backups != nil {

@@ -44,7 +44,7 @@ func (d *design) rowsOf(t filewise.Table) int64 {
 	return d.program.WorkBytes / t.RowBytes
 }
 
-// warnReach reports where rows do not reach all files, or are more than files hold. It is the
+// warnReach warns if rows do not reach all files, or are more than files hold. It is the
 // largest table that is checked: on it the work is done.
 func (d *design) warnReach(add func(code, message, remedy string)) {
 	var largest, all int64

@@ -186,7 +186,7 @@ func (m *migration) addFiles(tables []moving.Table) {
 		Stop: "the files that were added stay, empty: the last step of the other script removes them"})
 }
 
-// batch has sqlcmd execute a statement by itself, and stop where it fails.
+// batch has sqlcmd execute a statement by itself, and stop if it fails.
 func batch(statement string) string { return "GO\n" + statement }
 
 // removeFiles takes the empty files away again.

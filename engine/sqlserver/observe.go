@@ -107,7 +107,7 @@ func (b *build) compare(f file, r row) (filewise.File, error) {
 	return found, nil
 }
 
-// Extend adds the layout's further files, and rebuilds the tables where the
+// Extend adds the layout's further files, and rebuilds the tables if the
 // layout requires it.
 func (b *build) Extend(ctx context.Context) error {
 	steps := b.steps.At(filewise.StageExtend)

@@ -185,7 +185,7 @@ func (s *ownServer) besideData(_ string, log bool) joiner {
 	return s.identity.data
 }
 
-// probes count what the database's clients do, where the Query Store does.
+// probes count what the database's clients do, if the Query Store does.
 func (s *ownServer) probes() []filewise.Probe {
 	if !s.counts {
 		return nil
@@ -223,7 +223,7 @@ func (b *ownBackup) Drop(ctx context.Context) error {
 // known which rows are in it.
 const meanwhile = ": written to during the backup"
 
-// Backup makes a backup. Where it is to be compared, the tables are summed before and after it.
+// Backup makes a backup. If it is to be compared, the tables are summed before and after it.
 func (b *ownBackup) Backup(ctx context.Context) ([]filewise.File, error) {
 	if !b.proof {
 		return b.backuper.Backup(ctx)

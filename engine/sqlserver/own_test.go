@@ -118,7 +118,7 @@ func ownProgram(t *testing.T, proof bool) filewise.Program {
 	return w.Program()
 }
 
-// TestOwnPart: filegroups are backed up by themselves, where the recovery model lets them, and the size of a backup is
+// TestOwnPart: filegroups are backed up by themselves, if the recovery model lets them, and the size of a backup is
 // by msdb's entry of the last one.
 func TestOwnPart(t *testing.T) {
 	o := newOwnLab(t, nil)

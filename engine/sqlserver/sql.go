@@ -33,7 +33,7 @@ var words = orders.Words{
 	Count: "COUNT_BIG", Big: "CAST(% AS bigint)", Sum: "SUM(CAST(0 AS bigint) + %)", Length: "DATALENGTH(%)",
 }
 
-// completed puts parts into a text. Where it has "-- guard", the statement stands
+// completed puts parts into a text. If it has "-- guard", the statement stands
 // that lets a batch go on only with a database that is Filewise's; "-- others"
 // is the table of what Filewise has not made in a database: this one, or with
 // "there" the one named .Name, with "model" model. What is older than the database came from model. "-- definition"

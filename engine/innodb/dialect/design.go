@@ -121,7 +121,7 @@ func (d *Design) partitionBy(t Table, n int) string {
 	})
 }
 
-// Rebuild returns the statements that spread loaded rows over all files; none where the
+// Rebuild returns the statements that spread loaded rows over all files; none if the
 // layout leaves them.
 func (d *Design) Rebuild() []string {
 	if d.Layout.AddedLater != filewise.LaterRebuilt {

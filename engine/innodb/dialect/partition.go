@@ -45,7 +45,7 @@ func DataDirectory(dir string) string {
 }
 
 // WarnPartitions returns what a layout of so many partitions means for the program; an
-// error that wraps filewise.ErrUnsupported where it cannot be.
+// error that wraps filewise.ErrUnsupported if it cannot be.
 func (s Schema) WarnPartitions(n int) ([]filewise.Warning, error) {
 	if err := CheckPartitions(n); err != nil {
 		return nil, err

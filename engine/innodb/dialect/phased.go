@@ -15,7 +15,7 @@ func (s Schema) Grows() bool { return s.Program.Loads() && !s.Program.ReadOnly }
 // database of Filewise's begins with fw_, so that what is not Filewise's is seen.
 func tableOfData(table string) string { return "fw_" + table }
 
-// LoadedTable marks the batches that are loaded; where tables have files of their
+// LoadedTable marks the batches that are loaded; if tables have files of their
 // own it has one in addition to the layout's.
 const LoadedTable = "fw_loaded"
 
@@ -56,7 +56,7 @@ func (s Schema) checkTables(files int) error {
 	return nil
 }
 
-// ManyFiles describes what several partitions mean for the workload's tables, where
+// ManyFiles describes what several partitions mean for the workload's tables, if
 // they mean more than the layout's name shows. Nil means nothing.
 func (s Schema) ManyFiles(partitions int) []filewise.Warning {
 	switch n := len(s.Tables); {

@@ -95,7 +95,7 @@ func (s *connection) ready(ctx context.Context) (err error) {
 	return nil
 }
 
-// lookFor has operations looked up that may be committed, where their data say.
+// lookFor has operations looked up that may be committed, if their data show it.
 func (s *connection) lookFor() error {
 	look, err := s.schema.oneIfAny(SectionCommitted+s.Phase.Section, s.schema.TableOf(s.Worker))
 	if look == "" {

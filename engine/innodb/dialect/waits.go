@@ -209,7 +209,7 @@ func readCounters(ctx context.Context, db *sql.DB) ([]filewise.Counter, error) {
 const readSemaphores = "SELECT SUM(COUNT) FROM information_schema.INNODB_METRICS" +
 	" WHERE NAME IN ('innodb_rwlock_s_os_waits', 'innodb_rwlock_x_os_waits', 'innodb_rwlock_sx_os_waits')"
 
-// semaphores are absent where the server or the account has none.
+// semaphores are absent if the server or the account has none.
 func semaphores(ctx context.Context, db *sql.DB) ([]filewise.Counter, error) {
 	var waits sql.NullFloat64
 	err := db.QueryRowContext(ctx, readSemaphores).Scan(&waits)

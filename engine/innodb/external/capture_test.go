@@ -19,7 +19,7 @@ import (
 	"filewise/run/study"
 )
 
-// TestCapture: MariaDB counts statements where performance_schema is on.
+// TestCapture: MariaDB counts statements if performance_schema is on.
 func TestCapture(t *testing.T) {
 	testCapture(t, bench{products()[0], servertest.Start(t, servertest.MariaDB, "--performance-schema=ON"), ""})
 }

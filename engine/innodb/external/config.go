@@ -252,7 +252,7 @@ func number(ctx context.Context, conn driver.Conn) (int64, error) {
 }
 
 // pool opens up to n connections with a database as the current one. Empty means none. Those
-// without are ended by the server where it hears nothing of them, after this process would
+// without are ended by the server if it hears nothing of them, after this process would
 // have closed them itself.
 func (s *server) pool(database string, n int) *sql.DB {
 	c := s.config.Clone()

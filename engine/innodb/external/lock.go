@@ -15,7 +15,7 @@ import (
 // when it ends, the server releases them. Names have up to 64 characters.
 const measuring = "filewise measures"
 
-// Lock takes the server's measuring lock. On a cluster it is this node's. Where it was lost,
+// Lock takes the server's measuring lock. On a cluster it is this node's. If it was lost,
 // idle connections may be, too, of which nothing has been heard.
 func (s *server) Lock(ctx context.Context, h filewise.Holder) (filewise.Lock, error) {
 	forget(s.db)

@@ -18,7 +18,7 @@ import (
 	"filewise/engine/internal/sqlfile"
 )
 
-// markTable carries the mark, as its comment, where databases have none. Its
+// markTable carries the mark, as its comment, if databases have none. Its
 // creation is one statement, so a database has either the whole mark or nothing
 // in it.
 const (

@@ -66,7 +66,7 @@ func (b *build) tablespaces(ctx context.Context, link dialect.Link) (map[string]
 }
 
 // plain returns a path as designs have it: with slashes, and relative to the server's
-// data directory where it lies there.
+// data directory if it lies there.
 func (b *build) plain(path string) string {
 	path = strings.ReplaceAll(path, `\`, "/")
 	if home := b.server.vars["datadir"]; home != "" {

@@ -67,7 +67,7 @@ func (o *ownTool) dumpCode(ctx context.Context, to string) error {
 	return nil
 }
 
-// seesCode warns where routines of others are hidden, or views cannot be read: they would not be in a backup.
+// seesCode warns if routines of others are hidden, or views cannot be read: they would not be in a backup.
 func (s *ownServer) seesCode(ctx context.Context, e *examination, layouts []filewise.Layout) {
 	sees, right := s.rights.global["SHOW_ROUTINE"] || s.rights.global["SELECT"], s.grant([]string{"SHOW_ROUTINE"}, "*.*")
 	if s.product == dialect.MariaDB {

@@ -32,7 +32,7 @@ func streams(l filewise.Layout) bool {
 	return given && v != toolMydumper
 }
 
-// insteadOf returns what to do where mydumper loses something.
+// insteadOf returns what to do if mydumper loses something.
 func (d Engine) insteadOf() string {
 	return fmt.Sprintf("use a later mydumper, or --backup-option tool=%s --backup-option compress=no,yes --files 1", d.ownProgram())
 }

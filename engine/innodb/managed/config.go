@@ -123,7 +123,7 @@ func (d *design) optionFile() string {
 	return b.String()
 }
 
-// optionValue quotes a value where the option file would read it otherwise: “#”
+// optionValue quotes a value if the option file would read it otherwise: “#”
 // begins a comment, and a backslash an escape.
 func optionValue(v string) string {
 	if strings.ContainsAny(v, "#;'\" \t") || v == "" {

@@ -23,7 +23,7 @@ type design struct {
 	dirs    []string       // the build's directory on each volume of the target
 	data    []place        // on each volume that holds data, in order
 	log     place          // and what is the server's own
-	temps   []dialect.File // of the temporary tablespace, where the layout varies them
+	temps   []dialect.File // of the temporary tablespace, if the layout varies them
 	loading bool           // until Finish, with a buffer pool for loading
 }
 

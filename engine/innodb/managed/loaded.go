@@ -202,7 +202,7 @@ func setting(t filewise.Target, name string) (string, bool) {
 // ends early leaves the later files untouched, and N files are measured as fewer.
 // So the work of a trial is fixed, at FillWork by default, and throughput is
 // work over time. What a row takes is a model; the work aims at the end of the
-// last file's share, before InnoDB's reserve, so that no file grows. Where a share
+// last file's share, before InnoDB's reserve, so that no file grows. If a share
 // is smaller than the model's error it aims beyond: files that are not reached
 // would be worse than a last one that grows, and either is warned about.
 const (

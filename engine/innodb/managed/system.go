@@ -114,7 +114,7 @@ func sizeArg(bytes int64) string {
 // of it are free (fsp_reserve_free_extents in storage/innobase/fsp/fsp0fsp.cc), and
 // a tree takes up to 4 extents beforehand (fseg_fill_free_list). Rows never fill
 // it; so it lies behind the last file's share, and no file grows while it is
-// measured. The least layouts have no room for it, and grow; where files are added
+// measured. The least layouts have no room for it, and grow; if files are added
 // later, the first has exactly its share, and grows when it is filled.
 func (d *design) reserve() int64 {
 	s := d.Layout.Data

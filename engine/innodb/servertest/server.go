@@ -62,7 +62,7 @@ type Server struct {
 	Program string // path of the server
 }
 
-// need skips a test where something is not installed, and fails it in CI: there
+// need skips a test if something is not installed, and fails it in CI: there
 // a skipped test would be one that no one runs.
 func need(t testing.TB, path string, err error) string {
 	t.Helper()

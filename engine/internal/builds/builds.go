@@ -19,7 +19,7 @@ type Open[B comparable] struct {
 	numbers map[B]int
 }
 
-// Register makes a build under the first number that is free. Where making it
+// Register makes a build under the first number that is free. If making it
 // fails, the number stays free.
 func (s *Open[B]) Register(make func(number int) (B, error)) (B, error) {
 	s.mu.Lock()

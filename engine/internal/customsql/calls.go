@@ -24,7 +24,7 @@ var ofServerCalls = regexp.MustCompile(`^(GET_LOCK|RELEASE_(ALL_)?LOCKS?|` +
 // ofServerSchemas holds the schemas of extensions by which a database has a server, or other hosts, do something.
 var ofServerSchemas = []string{"CRON", "NET", "AWS_S3", "AWS_LAMBDA", "PGAGENT", "PGLOGICAL"}
 
-// calls returns what of a statement calls beyond the build's database, with what to do instead. Empty means nothing. Where a name may
+// calls returns what of a statement calls beyond the build's database, with what to do instead. Empty means nothing. If a name may
 // have a database before it (qualified), whatever is called there is another's.
 func calls(words []Word, qualified bool) (what, remedy string) {
 	at := func(i int) Word {

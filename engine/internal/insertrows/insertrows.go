@@ -1,4 +1,4 @@
-// Package insertrows inserts the rows of a batch by statements of many rows, where a server
+// Package insertrows inserts the rows of a batch by statements of many rows, if a server
 // takes them no faster way.
 package insertrows
 

@@ -12,7 +12,7 @@ func Pruned(p filewise.Program, files int) bool {
 	return p.Unindexed() && files > 1
 }
 
-// PrunedPartitions returns the warning that Pruned calls for where files are partitions. If nil,
+// PrunedPartitions returns the warning that Pruned calls for if files are partitions. If nil,
 // none.
 func PrunedPartitions(p filewise.Program, partitions int, remedy string) []filewise.Warning {
 	if !Pruned(p, partitions) {

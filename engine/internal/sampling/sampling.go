@@ -83,7 +83,7 @@ func (s *Sampler) add(d time.Duration) {
 	}
 }
 
-// upToNow adds what the latest look saw until now: where looks are few, the time from
+// upToNow adds what the latest look saw until now: if looks are few, the time from
 // it to the edge of a window is much of it. It covers nothing for longer than it
 // stood for.
 func (s *Sampler) upToNow() {

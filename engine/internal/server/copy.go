@@ -93,7 +93,7 @@ func copyRanges(ctx context.Context, in, out *os.File, size int64) error {
 	return nil
 }
 
-// allocate gives the whole file storage without writing to it; where the file
+// allocate gives the whole file storage without writing to it; if the file
 // system cannot, it is written with zeros.
 func allocate(f *os.File, size int64) error {
 	err := filesystem.Preallocate(f, size)

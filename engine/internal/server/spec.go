@@ -103,7 +103,7 @@ const maxSocketPath = 103
 // works in Dir, so however long the path is, it fits.
 type Socket struct{ Dir, Name string }
 
-// Dial connects to the socket. Where its path is too long for a socket address,
+// Dial connects to the socket. If its path is too long for a socket address,
 // the directory is opened and the address goes through that descriptor.
 func (s Socket) Dial(ctx context.Context) (net.Conn, error) {
 	path := filepath.Join(s.Dir, s.Name)

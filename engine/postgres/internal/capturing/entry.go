@@ -130,7 +130,7 @@ type log struct {
 
 var (
 	others = regexp.MustCompile(`^(?:duration|statement|execute|connection|disconnection|automatic|process|temporary file)\b`)
-	// foreign is the same in another language, where the tag shows what is parsed and bound only.
+	// foreign is the same in another language, if the tag shows what is parsed and bound only.
 	foreign = regexp.MustCompile(`(?s)^[^:\x{ff1a}\n"]{2,40}[:\x{ff1a}]\s*([0-9.]+) ms[,\x{ff0c}]?\s+[^:\x{ff1a}\n]{2,100}[:\x{ff1a}]\s?(.*)$`)
 	planned = regexp.MustCompile(`(?s)^duration: ([0-9.]+) ms  plan:\n(.*)$`)
 	// planText holds what auto_explain reports of a statement, up to the plan.

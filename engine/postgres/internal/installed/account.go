@@ -68,7 +68,7 @@ func (a Account) Open(dirs []string) (*server.Handles, error) {
 	return server.OpenHandles(dirs)
 }
 
-// reachable refuses directories that the server's user cannot reach, where they cannot be
+// reachable refuses directories that the server's user cannot reach, if they cannot be
 // handed over open.
 func (a Account) reachable(dirs []string) error {
 	if a.As == nil {

@@ -21,7 +21,7 @@ type watcher struct {
 	closed bool
 }
 
-// look counts the processes by what they wait for. Where the server was restarted
+// look counts the processes by what they wait for. If the server was restarted
 // in the meantime, it connects again.
 func (w *watcher) look(ctx context.Context) (sampling.Seen, error) {
 	w.mu.Lock()

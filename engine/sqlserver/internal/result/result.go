@@ -11,7 +11,7 @@ import (
 // Row is one row of a result.
 type Row map[string]any
 
-// Text is empty where the server returns NULL.
+// Text is empty if the server returns NULL.
 func (r Row) Text(name string) string {
 	switch v := r[name].(type) {
 	case string:
@@ -22,13 +22,13 @@ func (r Row) Text(name string) string {
 	return ""
 }
 
-// Number returns a whole number; ok is false where the server returns NULL.
+// Number returns a whole number; ok is false if the server returns NULL.
 func (r Row) Number(name string) (n int64, ok bool) {
 	n, ok = r[name].(int64)
 	return n, ok
 }
 
-// Int returns a whole number; 0 where the server returns NULL.
+// Int returns a whole number; 0 if the server returns NULL.
 func (r Row) Int(name string) int64 {
 	n, _ := r.Number(name)
 	return n
