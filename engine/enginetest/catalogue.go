@@ -50,7 +50,7 @@ func ReadCatalogue(t *testing.T, path string) Catalogue {
 	return all
 }
 
-// Of returns the parts of a column's type that describes how a driver gives it: "int" of "int",
+// Of returns the parts of a column's type that describe how a driver gives it: "int" of "int",
 // "nvarchar" of "nvarchar(60)".
 func (c CatalogueColumn) Of() string {
 	kind, _, _ := strings.Cut(c.Type, "(")

@@ -11,7 +11,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// orderParams returns the params of a small orders: the least of customers and items.
+// orderParams returns the parameters of a small orders: the least of customers and items.
 func orderParams(churn bool) workload.Params {
 	return workload.Params{Connections: 4, Warehouses: 4, Scale: 0.001, Churn: churn}
 }

@@ -49,7 +49,7 @@ func leftovers(ctx context.Context, m marks) ([]filewise.Leftover, error) {
 	return all, nil
 }
 
-// Remove drops one leftover. What it is is queried from the server again before.
+// Remove drops one leftover. Its state is read from the server again first.
 func (s *server) Remove(ctx context.Context, l filewise.Leftover) error {
 	return external.Remove(ctx, s.marks, l)
 }

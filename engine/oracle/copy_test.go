@@ -72,7 +72,7 @@ func TestCopyIsPlanned(t *testing.T) {
 }
 
 // A schema of the server is exported once, as of one moment, to a file of Filewise's, and the file goes at the
-// end, or is reported to stay.
+// end, or is reported as staying.
 func TestCopyIsTaken(t *testing.T) {
 	const from = "datapump:dumps?schema=shop"
 	script, err := Engine{}.Script(serverTarget(), smallfile(2), copyProgram(t, from))

@@ -244,7 +244,7 @@ func userCode(tokens []customsql.Token, i int) int {
 	return i
 }
 
-// keyEnd returns where the index of a key that begins at a place is reported; using shows that the
+// keyEnd returns where the index of a key that begins at a place is named; using shows that the
 // user gives it. If 0, no key begins there, or its index is there already.
 func (o userNames) keyEnd(tokens []customsql.Token, i int) (end int, using bool) {
 	is := func(i int, words ...string) bool { return i < len(tokens) && tokens[i].Is(words...) }

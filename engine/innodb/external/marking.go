@@ -47,7 +47,7 @@ type state struct {
 	mark   mark.Mark
 	marked bool
 	damage error // why a text in the mark's place is none
-	// holds holds what is in it in addition to the mark's table.
+	// holds lists what is in it in addition to the mark's table.
 	holds []dialect.Thing
 }
 

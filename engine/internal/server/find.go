@@ -19,7 +19,7 @@ import (
 // Binary is a program of a server and where it comes from.
 type Binary struct {
 	Names   []string // any of them will do, the preferred one first
-	Places  []string // directories to look in in addition to PATH, patterns allowed
+	Places  []string // directories to search in addition to PATH, patterns allowed
 	Package string   // the Debian package that brings it
 	Remedy  string   // how it is installed if no package brings it
 }

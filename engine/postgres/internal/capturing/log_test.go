@@ -136,7 +136,7 @@ func (reads) ReadLog(r io.Reader, database string, each func(filewise.LoggedStat
 
 var mutatedRules = customsql.Rules{Dollar: true, Numbered: "$"}
 
-// What a study of any log covers was fed, by csvlog and by jsonlog within CloudNativePG's records.
+// A study of any log covers what was fed, by csvlog and by jsonlog within CloudNativePG's records.
 func TestMutatedLogs(t *testing.T) {
 	shape := func(text string) (filewise.Shape, error) { return mutatedRules.Shape(text, "", nil) }
 	message := func(l capturetest.Logged) (tag, text string) {

@@ -47,7 +47,7 @@ func ofArrays(kind string) func(*filewise.Shape) bool {
 	}
 }
 
-// cast gives values types. If empty, as it is.
+// cast gives values types. An empty type leaves the value as it is.
 func cast(s *filewise.Shape, of []string) {
 	for i, kind := range of {
 		if kind != "" {

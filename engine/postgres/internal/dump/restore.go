@@ -18,7 +18,7 @@ import (
 	"filewise/engine/postgres/internal/installed"
 )
 
-// Site holds the places of the layout's tables; with holds the storage parameters of one.
+// Site returns the places of the layout's tables; with holds the storage parameters of one.
 type Site func(with string) map[string]customsql.Place
 
 // Restore fills a database from a dump: a script as pg_dump writes it, or an archive, of which
