@@ -125,7 +125,7 @@ func tests(pkg, pattern string) func(*place) error {
 			}
 		}
 		cmd := exec.CommandContext(p, binary, "-test.run", pattern, "-test.v", "-test.timeout=30m")
-		cmd.Dir, cmd.Env = dir[0], append(os.Environ(), "TEST_FILEWISE_ATTACK=1", // on MySQL, too
+		cmd.Dir, cmd.Env = dir[0], append(os.Environ(), "TEST_FILEWISE_ATTACK=1", "TEST_FILEWISE_ALL=1", // on MySQL, too
 			fmt.Sprintf("TEST_FILEWISE_KILL_SEED=%d", p.Uint64()))
 		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) }
 		cmd.WaitDelay = 30 * time.Second
