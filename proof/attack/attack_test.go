@@ -59,11 +59,15 @@ func TestRowsNameTestsThatThereAre(t *testing.T) {
 	}
 }
 
-// The tests that the page on safety names exist.
+// The attacks that the page on safety names exist, and the tests of the page of promises.
 func TestSafetyNamesWhatThereIs(t *testing.T) {
-	page, err := os.ReadFile("../../docs/safety.md")
-	if err != nil {
-		t.Fatal(err)
+	var page []byte
+	for _, name := range []string{"safety", "testing"} {
+		text, err := os.ReadFile("../../docs/" + name + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		page = append(page, text...)
 	}
 	var all strings.Builder
 	if err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
