@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 )
 
@@ -208,14 +209,93 @@ type ForeignKey struct {
 	Keys    []string // the parent's columns, as SQL names them, in the order of Columns
 }
 
-// Inspector is an engine that can look at an existing server, or at existing files
-// of an embedded engine, without any load.
-type Inspector interface {
-	// Inspect opens the target, reads and closes it. It reads catalogues and light views only, each question with a
-	// time limit, in sessions that cannot write if the engine has such. A question without an answer is a gap; the
-	// error is only for a target that does not open.
-	Inspect(context.Context, Target) (Inspection, error)
+// Asker is an engine that package own asks about a user's server.
+type Asker interface {
+	// Ask opens a session that cannot write, if the engine has such. The text holds the sections of SQL that are asked,
+	// besides the engine's own.
+	Ask(ctx context.Context, t Target, text string) (Asked, error)
 }
+
+// Asked is an open session of an Asker.
+type Asked interface {
+	About() About
+	// Rows runs one section. A server that sends rows without end is given up; errors show no secret.
+	Rows(ctx context.Context, section string, vars map[string]any, args ...any) ([]Row, error)
+	// Waits are the waits since the server's start, or of a few looks; benign ones are left out.
+	Waits(context.Context) ([]Counter, error)
+	// Remedy is what lets the last question be answered, such as a GRANT. Empty means there is none.
+	Remedy(error) string
+	Close() error
+}
+
+// About is what a server states at its opening.
+type About struct {
+	Server   string            // product and version
+	Local    bool              // it runs on this host
+	Account  string            // as SQL names it
+	Version  [2]int            // as the product counts its releases
+	Settings map[string]string // as they were at opening
+}
+
+// AskPatience limits each question, so that what a lock blocks does not hold up the rest.
+const AskPatience = 4 * time.Second
+
+// Row is one row of an answer, by position. A column that is missing or NULL is empty.
+type Row []any
+
+func (r Row) at(n int) any {
+	if n >= len(r) {
+		return nil
+	}
+	if b, ok := r[n].([]byte); ok {
+		return string(b)
+	}
+	return r[n]
+}
+
+// Text returns a column as text.
+func (r Row) Text(n int) string {
+	if r.at(n) == nil {
+		return ""
+	}
+	return fmt.Sprint(r.at(n))
+}
+
+// Real returns a column as a number. ok is false for NULL and for anything that is not a number.
+func (r Row) Real(n int) (x float64, ok bool) {
+	switch v := r.at(n).(type) {
+	case int64:
+		return float64(v), true
+	case float64:
+		return v, true
+	}
+	x, err := strconv.ParseFloat(r.Text(n), 64)
+	return x, err == nil
+}
+
+// Number returns a column as a whole number. ok is false for NULL and for anything that is not one.
+func (r Row) Number(n int) (x int64, ok bool) {
+	switch v := r.at(n).(type) {
+	case int64:
+		return v, true
+	case float64:
+		return int64(v), v == float64(int64(v))
+	}
+	x, err := strconv.ParseInt(r.Text(n), 10, 64)
+	return x, err == nil
+}
+
+// Int returns a column as a whole number. 0 means there is none.
+func (r Row) Int(n int) int64 {
+	x, _ := r.Number(n)
+	return x
+}
+
+// Yes reports whether a column is true, or 1.
+func (r Row) Yes(n int) bool { return r.at(n) == true || r.Int(n) == 1 }
+
+// Aside begins the comment of a schema that holds the old copy of a table.
+const Aside = "filewise apply"
 
 // Inspection holds a target's facts about its files, and facts alone; package inspect interprets them.
 type Inspection struct {

@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"runtime"
 
 	"filewise"
-	"filewise/host/machine"
 	"filewise/internal/limit"
 )
 
@@ -95,58 +93,10 @@ func (env *Environment) knowGauges(ctx context.Context, server filewise.Server, 
 	return limit.Known(limits, gauges)
 }
 
-// Inspect looks at an existing server, or at an embedded engine's files, and adds this machine's facts about them.
-// Nothing is written.
-func Inspect(ctx context.Context, e filewise.Engine, t filewise.Target) (filewise.Inspection, error) {
-	inspector, ok := e.(filewise.Inspector)
-	if !ok {
-		return filewise.Inspection{}, filewise.Errorf(filewise.CodeUsage, "see filewise engines", "%s cannot be inspected: %w",
-			e.Name(), filewise.ErrUnsupported)
-	}
-	look := func(ctx context.Context) (filewise.Inspection, error) { return inspector.Inspect(ctx, t) }
-	var i filewise.Inspection
-	var err error
+// Look has a target inspected, and gives up a server that does not answer.
+func Look(ctx context.Context, t filewise.Target, look func(context.Context) (filewise.Inspection, error)) (filewise.Inspection, error) {
 	if t.Address == nil {
-		i, err = look(ctx)
-	} else {
-		i, err = within(ctx, lookPatience, t, "its files and what it counts", look, nil)
+		return look(ctx)
 	}
-	if err == nil {
-		addMachine(&i)
-	}
-	return i, err
-}
-
-// addMachine adds what the server itself does not return, if it runs on this host: the cores, and the devices below
-// the files.
-func addMachine(i *filewise.Inspection) {
-	if !i.Local {
-		return
-	}
-	if i.Cores == 0 {
-		i.Cores = runtime.NumCPU()
-	}
-	devices := map[string]string{}
-	under := func(dir, told string) string {
-		if dir == "" || told != "" {
-			return told
-		}
-		name, known := devices[dir]
-		if !known {
-			if d, err := machine.DeviceOf(dir); err == nil {
-				name = d.String()
-			}
-			devices[dir] = name
-		}
-		return name
-	}
-	for n := range i.Places {
-		i.Places[n].Device = under(i.Places[n].Path, i.Places[n].Device)
-	}
-	for g := range i.Groups {
-		for n := range i.Groups[g].Files {
-			file := &i.Groups[g].Files[n]
-			file.Device = under(file.Dir, file.Device)
-		}
-	}
+	return within(ctx, lookPatience, t, "its files and what it counts", look, nil)
 }

@@ -18,7 +18,7 @@ import (
 )
 
 func (a *app) backupCommand() *cobra.Command {
-	o := registry().New()
+	o := newOptions()
 	var output string
 	var g resultFlags
 	var secret filewise.Address

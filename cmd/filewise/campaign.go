@@ -151,7 +151,7 @@ func (a *app) studyOf(file string, only []string) (out fleet.Study, err error) {
 	}
 	experiments, err := s.Only(only)
 	for _, e := range experiments {
-		o := registry().New()
+		o := newOptions()
 		if err := s.Fill(o.Table(), e); err != nil {
 			return out, err
 		}
@@ -172,7 +172,7 @@ func (a *app) studyOf(file string, only []string) (out fleet.Study, err error) {
 		return out, err
 	}
 	// A plan that no host could make is refused before any gets it.
-	_, err = s.Plan(registry(), registry().New(), only, func(plan.Made) error { return nil })
+	_, err = s.Plan(registry(), newOptions(), only, func(plan.Made) error { return nil })
 	if filewise.CodeOf(err) != filewise.CodeUsage {
 		err = nil
 	}

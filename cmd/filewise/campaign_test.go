@@ -74,7 +74,7 @@ func (s *temporal) TerminateWorkflowExecution(_ context.Context, r *workflowserv
 func TestOrderOfNamesakes(t *testing.T) {
 	text := "experiments:\n- {name: a, scenario: inserts, files: [1, 2]}\n- {name: a, scenario: inserts, files: [1, 4]}\n"
 	for name, last := range map[string]string{"a": "2 files", "a #2": "4 files"} {
-		made, err := (&app{}).makeOrder(fleet.Order{Experiment: name, File: "s.yaml", Study: []byte(text)}, registry().New())
+		made, err := (&app{}).makeOrder(fleet.Order{Experiment: name, File: "s.yaml", Study: []byte(text)}, newOptions())
 		if err != nil || len(made.Plan.Layouts) != 2 || made.Plan.Layouts[1].Name != last {
 			t.Errorf("%s: %v, %v", name, made.Plan.Layouts, err)
 		}
@@ -101,18 +101,18 @@ func TestScriptsGoWithTheStudy(t *testing.T) {
 	t.Chdir(dir) // as if the host had such a file
 	order := fleet.Order{Experiment: s.Experiments[0], File: s.File, Study: s.Text,
 		Scripts: map[string]string{"notes.sql": "CREATE TABLE notes (no TEXT) {{spread \"notes\"}}"}}
-	made, err := (&app{}).makeOrder(order, registry().New())
+	made, err := (&app{}).makeOrder(order, newOptions())
 	if got := fmt.Sprint(made.Plan.Params.Custom); err != nil || !strings.Contains(got, "no TEXT") {
 		t.Errorf("%s, %v", got, err)
 	}
 	order.Scripts = nil
-	if _, err := (&app{}).makeOrder(order, registry().New()); err == nil || !strings.Contains(err.Error(), "has not come with the study") {
+	if _, err := (&app{}).makeOrder(order, newOptions()); err == nil || !strings.Contains(err.Error(), "has not come with the study") {
 		t.Errorf("without the script: %v", err)
 	}
 }
 
 func TestWorkerInCapitals(t *testing.T) {
-	site, err := (&app{}).site(registry().New(), new(plan.TargetOptions), "DB1", nil)
+	site, err := (&app{}).site(newOptions(), new(plan.TargetOptions), "DB1", nil)
 	if err != nil || site.Host != "db1" {
 		t.Errorf("host %q, %v", site.Host, err)
 	}

@@ -11,7 +11,6 @@ import (
 
 	"filewise"
 	"filewise/own/inspect"
-	"filewise/run"
 	"filewise/run/plan"
 )
 
@@ -79,7 +78,7 @@ func (a *app) inspectTarget(cmd *cobra.Command, f *plan.TargetOptions) (*inspect
 	ctx, cancel := context.WithTimeout(cmd.Context(), inspectPatience)
 	defer cancel()
 	start := time.Now()
-	if out.Facts, err = run.Inspect(ctx, c.Engine, t); err != nil {
+	if out.Facts, err = inspect.Look(ctx, c.Engine, t); err != nil {
 		return nil, err
 	}
 	if cmd.Context().Err() != nil { // interrupted: gaps alone would be left

@@ -13,7 +13,7 @@ import (
 )
 
 func (a *app) planCommand() *cobra.Command {
-	o := registry().New()
+	o := newOptions()
 	var power powerFlags
 	var only []string
 	var sql bool

@@ -16,6 +16,7 @@ import (
 	"filewise/internal/filesystem"
 	"filewise/internal/help"
 	"filewise/internal/progress"
+	"filewise/own/inspect"
 	"filewise/results/store"
 	"filewise/run/plan"
 	"filewise/run/preview"
@@ -165,6 +166,13 @@ var clock filewise.Clock
 
 // registry are the engines that experiments can be planned on.
 func registry() plan.Engines { return engines() }
+
+// newOptions returns options that can ask a server for its cores.
+func newOptions() *plan.Options {
+	o := registry().New()
+	o.Inspect = inspect.Facts
+	return o
+}
 
 // indent puts further lines of a text below its first.
 func indent(text string, by int) string { return preview.Indent(text, by) }

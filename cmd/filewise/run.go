@@ -19,7 +19,7 @@ import (
 )
 
 func (a *app) runCommand() *cobra.Command {
-	o := registry().New()
+	o := newOptions()
 	var only []string
 	var page pageFlags
 	var g resultFlags

@@ -28,7 +28,7 @@ func temporalFlag(fs *pflag.FlagSet, address *string) {
 func (a *app) workerCommand() *cobra.Command {
 	var temporal, host string
 	var labels []string
-	o, login := registry().New(), new(plan.TargetOptions)
+	o, login := newOptions(), new(plan.TargetOptions)
 	cmd := &cobra.Command{
 		Use:   "worker",
 		Short: "Measure on this host what campaigns and drivers are asked for, through Temporal",

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 )
 
 // Refusal is one way in which a server refuses a kind of statement.

@@ -35,7 +35,7 @@ type Engine struct {
 var _ interface {
 	filewise.Restorer
 	filewise.Sizer
-	filewise.Inspector
+	filewise.Asker
 	filewise.Capturer
 	filewise.Migrator
 	filewise.BackupTuner

@@ -7,7 +7,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/external"
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 )
 
 // The kinds of leftovers.

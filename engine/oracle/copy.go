@@ -10,7 +10,7 @@ import (
 	"github.com/sijms/go-ora/v2/configurations"
 
 	"filewise"
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 )
 
 // A build that a dump fills is a copy of a schema: of a user with the build's name, whose

@@ -13,7 +13,7 @@ import (
 	"github.com/sijms/go-ora/v2/network"
 
 	"filewise/engine/enginetest"
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 )
 
 // fakeServer stands for a server where only logic is tested: what is dropped and

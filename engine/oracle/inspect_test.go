@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -39,9 +40,16 @@ func inspectedServer() *fakeServer {
 	return f
 }
 
+// inspectSQL is what package inspect asks.
+var inspectSQL = ownSections(inspect.SQL("oracle"))
+
+func inspectWith(ctx context.Context, c client) filewise.Inspection {
+	return inspect.Ask(ctx, "oracle", &questions{client: c, about: about{version: "19.3", account: "ADA"}, file: inspectSQL})
+}
+
 // What a server has is found, with its evidence and what it is worth.
 func TestInspect(t *testing.T) {
-	i := inspectWith(t.Context(), inspectedServer(), about{version: "19.3", account: "ADA"})
+	i := inspectWith(t.Context(), inspectedServer())
 	if i.Cores != 16 || i.Since.Hours() < 100 || len(i.Waits) != 2 || len(i.Gaps) != 0 || i.Figures[filewise.FigureRequests] != 1e10 {
 		t.Errorf("%d cores, %v, %v, waits %+v, gaps %+v", i.Cores, i.Since, i.Figures, i.Waits, i.Gaps)
 	}
@@ -72,15 +80,16 @@ func TestInspectWithoutRights(t *testing.T) {
 	for section := range inspectedServer().answers {
 		f := inspectedServer()
 		f.fails[section] = oracleError(942)
-		i := inspectWith(t.Context(), f, about{version: "19.3", account: "ADA"})
+		i := inspectWith(t.Context(), f)
 		if len(i.Gaps) != 1 || !strings.HasPrefix(i.Gaps[0].Remedy, "GRANT SELECT ON SYS.") || !strings.HasSuffix(i.Gaps[0].Remedy, " TO ADA") {
 			t.Errorf("without %s: %+v", section, i.Gaps)
 			continue
 		}
-		text, err := inspectSQL.Statements(section, vars{})
-		if section == "waits" {
-			text, err = serverSQL.Statements(section, vars{})
+		of := inspectSQL
+		if serverSQL.Has(section) {
+			of = serverSQL
 		}
+		text, err := of.Statements(section, vars{})
 		if err != nil {
 			t.Fatal(err)
 		}

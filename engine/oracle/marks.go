@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 )
 
 // state holds what a tablespace with a name of Filewise's is.

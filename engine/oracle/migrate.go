@@ -62,7 +62,7 @@ func migrate(ctx context.Context, c client, a about, t filewise.Target, w filewi
 
 // asked returns the rows of a section about the tablespace.
 func (m *migration) asked(columns int, section string) ([][]any, error) {
-	return rowsOf(m.ctx, m.client, inspectSQL, columns, section, nil, m.Database)
+	return rowsOf(m.ctx, m.client, applySQL, columns, section, nil, m.Database)
 }
 
 func (m *migration) write() error {
@@ -127,7 +127,7 @@ func (m *migration) look() error {
 	}
 	block, _ := number(found[0][0])
 	switch {
-	case ofServer[m.Database] || text(found[0][2]) != "PERMANENT":
+	case m.Database == "SYSTEM" || m.Database == "SYSAUX" || text(found[0][2]) != "PERMANENT":
 		return refuse("it is the server's own")
 	case text(found[0][3]) == "YES":
 		return refuse("it is encrypted, and a new one would not be")

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 )
 
 // names holds the names of a build; see the package's comment. Oracle folds names that

@@ -166,7 +166,7 @@ func TestNeeds(t *testing.T) {
 		},
 		byInspect: func(t *testing.T, c *strict, f *fakeServer) error {
 			f.answers = inspectedServer().answers
-			inspectWith(t.Context(), c, about{version: "19.3", account: "ADA"})
+			inspectWith(t.Context(), c)
 			return nil
 		},
 		byCapture: func(t *testing.T, c *strict, _ *fakeServer) error {

@@ -83,7 +83,7 @@ func (s *ownServer) examineOwn(ctx context.Context, c client, d filewise.Demand)
 
 // BackupSize is by the datafiles of the database, or of tablespaces.
 func (s *ownServer) BackupSize(ctx context.Context) (filewise.BackupSize, error) {
-	rows, err := rowsOf(ctx, s.control, inspectSQL, 9, "inspect-files", nil)
+	rows, err := rows(ctx, s.control, 9, "inspect-files", nil)
 	parts, whole := map[string]int64{}, int64(0)
 	for _, r := range rows {
 		n, _ := number(r[5])

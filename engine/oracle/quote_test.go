@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 )
 
 // Names and texts that try to break out of their quotes.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"filewise"
+	"filewise/engine/internal/sqlfile"
 	"filewise/lab/workload"
 )
 
@@ -248,12 +249,14 @@ func (r rendered) addProgram(t *testing.T, d *design) {
 		"Key":  d.tables[0].Key,
 		"Mark": planMark + ` {"it's":1}`, "Password": "FW12#_abc", "Job": d.names.Tablespace + copyJob,
 		"Directory": "DUMPS", "File": "shop%U.dmp", "Schema": "It's", "Table": "Größe (alt)"}
-	for _, section := range inspectSQL.Sections() {
-		texts, err := inspectSQL.Statements(section, vars{})
-		if err != nil {
-			t.Fatal(err)
+	for name, file := range map[string]*sqlfile.File{"inspect": inspectSQL, "apply": applySQL} {
+		for _, section := range file.Sections() {
+			texts, err := file.Statements(section, vars{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.add(name, statementsOf(section, texts))
 		}
-		r.add("inspect", statementsOf(section, texts))
 	}
 	for _, section := range captureSQL.Sections() {
 		texts, err := captureSQL.Statements(section, vars{"Withheld": []string{"Name", "it's"}})
@@ -319,6 +322,9 @@ func sqlSections() []string {
 	var all []string
 	for _, s := range inspectSQL.Sections() {
 		all = append(all, "inspect/"+s)
+	}
+	for _, s := range applySQL.Sections() {
+		all = append(all, "apply/"+s)
 	}
 	for _, s := range captureSQL.Sections() {
 		all = append(all, "capture/"+s)

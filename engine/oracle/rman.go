@@ -14,8 +14,8 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/internal/mark"
 	"filewise/engine/internal/userbackup"
+	"filewise/internal/mark"
 )
 
 // rmanClient is RMAN, connected as SYSBACKUP.

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"filewise"
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 )
 
 // Script describes what a build would create and execute. It connects to nothing, so it

@@ -13,7 +13,7 @@ import (
 	"filewise"
 	"filewise/engine/internal/builds"
 	"filewise/engine/internal/external"
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 )
 
 // server is an opened database: a pluggable one, or one of before them.

@@ -18,13 +18,13 @@ import (
 //go:embed sql/*.sql
 var sqlFiles embed.FS
 
-// The SQL files: what is queried from the server, what an inspection asks, and the others by
-// workload.
+// The SQL files: what is queried from the server, what apply and capture ask, and the others by workload.
 var (
-	workloads = words.Folder(sqlFiles, nil, template.FuncMap{"ident": ident, "longer": longer, "literal": literal, "among": among,
-		"bind": func(i int) int { return i + 1 }})
-	serverSQL, inspectSQL = workloads.Apart("server"), workloads.Apart("inspect")
-	captureSQL            = workloads.Apart("capture")
+	templateFuncs = template.FuncMap{"ident": ident, "longer": longer, "literal": literal, "among": among,
+		"bind": func(i int) int { return i + 1 }}
+	workloads           = words.Folder(sqlFiles, nil, templateFuncs)
+	serverSQL, applySQL = workloads.Apart("server"), workloads.Apart("apply")
+	captureSQL          = workloads.Apart("capture")
 )
 
 var words = orders.Words{
@@ -91,9 +91,8 @@ func rowsOf(ctx context.Context, c client, f *sqlfile.File, columns int, section
 	if err == nil {
 		return all, wide(all, columns)
 	}
-	if names := grantable.FindAllStringSubmatch(s.text, -1); unreadable(err) && len(names) > 0 && filewise.RemedyOf(err) == "" {
-		grants := grants("the account", filewise.Each(names, func(n []string) view { return view{Name: strings.ToUpper(n[1])} }))
-		err = filewise.Errorf(filewise.CodePreflight, grants, "%w", err)
+	if views := viewsIn(s); unreadable(err) && len(views) > 0 && filewise.RemedyOf(err) == "" {
+		err = filewise.Errorf(filewise.CodePreflight, grants("the account", views), "%w", err)
 	}
 	return all, err
 }

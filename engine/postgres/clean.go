@@ -9,8 +9,8 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/external"
-	"filewise/engine/internal/mark"
 	"filewise/engine/postgres/internal/client"
+	"filewise/internal/mark"
 )
 
 // Leftovers lists what runs have left.

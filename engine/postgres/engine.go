@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/engine/postgres/internal/client"
-	"filewise/engine/postgres/internal/inspection"
 	"filewise/engine/postgres/internal/installed"
 	"filewise/engine/postgres/internal/migrate"
 	"filewise/host/machine"
@@ -30,17 +28,6 @@ func (Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, err
 		return openExternal(ctx, t)
 	}
 	return openManaged(ctx, t)
-}
-
-// CheckOptions refuses what the driver does not read.
-func (Engine) CheckOptions(a filewise.Address) error { return client.CheckOptions(a) }
-
-// Inspect looks at an existing server. A standby is looked at too.
-func (Engine) Inspect(ctx context.Context, t filewise.Target) (filewise.Inspection, error) {
-	if err := checkExternal(t); err != nil {
-		return filewise.Inspection{}, err
-	}
-	return inspection.Look(ctx, *t.Address)
 }
 
 // Schemes returns the schemes of libpq.

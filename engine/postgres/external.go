@@ -15,8 +15,8 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/builds"
-	"filewise/engine/internal/mark"
 	"filewise/engine/postgres/internal/client"
+	"filewise/internal/mark"
 )
 
 // externalServer is a server that exists without Filewise. Nothing but databases (and tablespaces)

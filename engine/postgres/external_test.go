@@ -15,8 +15,8 @@ import (
 
 	"filewise"
 	"filewise/engine/enginetest"
-	"filewise/engine/internal/mark"
 	"filewise/engine/postgres/internal/client"
+	"filewise/internal/mark"
 	"filewise/run/doctor/doctortest"
 )
 

@@ -9,7 +9,6 @@ import (
 
 	"filewise"
 	"filewise/engine/postgres/internal/client"
-	"filewise/engine/postgres/internal/inspection"
 	"filewise/own/inspect"
 )
 
@@ -58,7 +57,7 @@ func inspected(t *testing.T, f *usersServer) {
 
 func inspectAt(t *testing.T, target filewise.Target) filewise.Inspection {
 	t.Helper()
-	i, err := Engine{}.Inspect(deadline(t), target)
+	i, err := inspect.Facts(deadline(t), Engine{}, target)
 	must(t, err)
 	return i
 }
@@ -107,7 +106,7 @@ func plantedFound(t *testing.T, shop *client.Link, i filewise.Inspection) {
 		t.Errorf("temporary files: %v in %v", i.Figures, i.Since)
 	}
 	if !slices.ContainsFunc(i.Waits, func(w filewise.Counter) bool {
-		return w.Name == "Lock/transactionid" && w.Class == filewise.WaitLock && w.Value >= inspection.Looks/2
+		return w.Name == "Lock/transactionid" && w.Class == filewise.WaitLock && w.Value >= looks/2
 	}) {
 		t.Errorf("a session waited for a row all the time: %+v", i.Waits)
 	}
@@ -151,7 +150,7 @@ func rightsNamed(t *testing.T, poor, rich filewise.Inspection) {
 // readsOnly: the server refuses what would write, and an inspection takes no number
 // of a transaction, as all that writes does; autovacuum can take one next to it.
 func readsOnly(t *testing.T, target filewise.Target) {
-	l, err := client.Open(*target.Address, inspection.ReadingSettings())
+	l, err := client.Open(*target.Address, client.ReadingSettings())
 	must(t, err)
 	defer l.Close()
 	var readOnly, patience string

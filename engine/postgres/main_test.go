@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"filewise/engine/internal/mark"
 	"filewise/internal/longtest"
+	"filewise/internal/mark"
 )
 
 // shm is where the servers of the tests work, if it is there: what the storage

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 )
 
 // othersIn describes what is in a database that Filewise has not made. If empty,

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/engine/internal/mark"
 	"filewise/engine/postgres/internal/client"
+	"filewise/internal/mark"
 	"filewise/lab/workload"
 )
 

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/engine/internal/mark"
 	"filewise/engine/internal/userbackup"
+	"filewise/internal/mark"
 	"filewise/lab/workload"
 )
 

@@ -9,7 +9,6 @@ import (
 	"filewise/engine/internal/dumpfile"
 	"filewise/engine/postgres/internal/client"
 	"filewise/engine/postgres/internal/dump"
-	"filewise/engine/postgres/internal/inspection"
 	"filewise/engine/postgres/internal/installed"
 )
 
@@ -24,7 +23,7 @@ func (Engine) CheckDump(ctx context.Context, t filewise.Target, layouts []filewi
 
 // ServerBin reads the server's release, which decides it.
 func (Engine) ServerBin(ctx context.Context, t filewise.Target) (string, error) {
-	l, err := client.Open(*t.Address, inspection.ReadingSettings())
+	l, err := client.Open(*t.Address, client.ReadingSettings())
 	if err != nil {
 		return "", err
 	}

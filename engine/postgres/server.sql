@@ -165,3 +165,16 @@ SELECT coalesce(shobj_description(oid, 'pg_database'), '') FROM pg_database WHER
 
 -- name: mark-tablespace
 SELECT coalesce(shobj_description(oid, 'pg_tablespace'), '') FROM pg_tablespace WHERE spcname = $1;
+
+-- No table is named: whoever has locked one of the catalogue, even pg_tablespace, which
+-- the planner reads for every table, does not hold it up.
+-- name: greeting
+SELECT current_setting('server_version_num')::integer, version(), current_user::text, current_database()::text,
+       pg_has_role(current_user, 'pg_monitor', 'USAGE'),
+       CASE WHEN pg_has_role(current_user, 'pg_read_all_settings', 'USAGE') THEN current_setting('data_directory') ELSE '' END,
+       inet_server_addr() IS NULL OR inet_server_addr() = inet_client_addr();
+
+-- Those of the whole server, where the probe asks for one database.
+-- name: all-waits
+SELECT coalesce(backend_type, ''), coalesce(wait_event_type, ''), coalesce(wait_event, ''), count(*)
+  FROM pg_stat_get_activity(NULL) WHERE pid <> pg_backend_pid() AND wait_event IS NOT NULL GROUP BY 1, 2, 3;

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/internal/mark"
 	"filewise/engine/postgres/internal/client"
+	"filewise/internal/mark"
 )
 
 var (

@@ -10,10 +10,10 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/builds"
-	"filewise/engine/internal/mark"
 	"filewise/engine/internal/script"
 	"filewise/engine/postgres/internal/client"
 	"filewise/engine/postgres/internal/installed"
+	"filewise/internal/mark"
 )
 
 // writer writes the steps of a trial whose tables are there.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"filewise/own/inspect"
+
 	"filewise"
 )
 
@@ -37,7 +39,7 @@ func TestInspect(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := contents(t, dir)
-	i, err := engine{}.Inspect(t.Context(), filewise.Target{Volumes: []filewise.Volume{{Dir: dir}}})
+	i, err := inspect.Facts(t.Context(), New(), filewise.Target{Volumes: []filewise.Volume{{Dir: dir}}})
 	if err != nil || len(i.Groups) != 1 || len(i.Groups[0].Files) != 2 || len(i.Gaps) != 0 {
 		t.Fatalf("%+v, %v", i, err)
 	}
@@ -49,7 +51,7 @@ func TestInspect(t *testing.T) {
 	if after := contents(t, dir); !slices.Equal(before, after) {
 		t.Errorf("before %q, after %q", before, after)
 	}
-	if _, err := (engine{}).Inspect(t.Context(),
+	if _, err := inspect.Facts(t.Context(), New(),
 		filewise.Target{Volumes: []filewise.Volume{{Dir: filepath.Join(dir, "note.txt")}}}); filewise.CodeOf(err) != filewise.CodePreflight {
 		t.Errorf("what is no database: %v", err)
 	}
@@ -69,14 +71,4 @@ func contents(t *testing.T, dir string) (all []string) {
 		all = append(all, e.Name(), string(b))
 	}
 	return all
-}
-
-func FuzzParseHeader(f *testing.F) {
-	f.Add([]byte(headerMagic))
-	f.Add(append([]byte(headerMagic), make([]byte, 84)...))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		if h, err := parseHeader(b); err == nil && (h.page < 512 || h.page > 65536 || h.free < 0 || h.pages < 0) {
-			t.Errorf("%+v", h)
-		}
-	})
 }

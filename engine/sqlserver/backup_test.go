@@ -14,7 +14,7 @@ import (
 	mssql "github.com/microsoft/go-mssqldb"
 
 	"filewise"
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 	"filewise/lab/workload"
 )
 

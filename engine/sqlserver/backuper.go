@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 )
 
 // checkBackup refuses what workload backup cannot do, whatever the server.

@@ -8,7 +8,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/customsql"
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 )
 
 // customRules describes how T-SQL is written.

@@ -11,7 +11,7 @@ import (
 	"filewise"
 	"filewise/engine/enginetest"
 	"filewise/engine/internal/customsql"
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 	"filewise/lab/workload"
 )
 

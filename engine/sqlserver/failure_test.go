@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 	"filewise/lab/workload"
 )
 

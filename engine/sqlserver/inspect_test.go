@@ -12,6 +12,9 @@ import (
 	"filewise/own/inspect"
 )
 
+// inspectSQL is what package inspect asks.
+var inspectSQL = ownSections(inspect.SQL(engineName))
+
 // answers are the rows of sections of inspect.sql; of a section that has none the
 // model states that the right is missing.
 type answers map[string]func(*Reply)
@@ -64,8 +67,12 @@ func inspectedServer() answers {
 // answer has the model answer the sections.
 func (all answers) answer(t *testing.T, m *model) {
 	texts := map[string]string{}
-	for _, section := range inspectSQL.Sections() {
-		text, err := inspectSQL.Statement(section, map[string]any{"Name": "sales"})
+	for _, section := range append(inspectSQL.Sections(), "inspect-waits") {
+		of := inspectSQL
+		if server.Has(section) {
+			of = server
+		}
+		text, err := of.Statement(section, map[string]any{"Name": "sales"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +92,7 @@ func (all answers) answer(t *testing.T, m *model) {
 func inspectedBy(t *testing.T, all answers) filewise.Inspection {
 	t.Helper()
 	l := newLab(t, func(m *model) { all.answer(t, m) })
-	i, err := Engine{}.Inspect(t.Context(), l.target)
+	i, err := inspect.Facts(t.Context(), Engine{}, l.target)
 	if err != nil {
 		t.Fatalf("%v; %s", err, filewise.RemedyOf(err))
 	}

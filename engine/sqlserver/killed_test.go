@@ -9,7 +9,7 @@ import (
 
 	"filewise"
 	"filewise/engine/enginetest"
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 )
 
 // A run that is killed before any statement of a build's life, from its creation to its drop,

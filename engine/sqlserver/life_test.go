@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 	"filewise/lab/workload"
 )
 

@@ -12,8 +12,9 @@ import (
 
 	"filewise"
 	"filewise/engine/enginetest"
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 	"filewise/own/capture"
+	"filewise/own/inspect"
 )
 
 // ownRows are views that show every login what is its own, and the rest with VIEW SERVER STATE.
@@ -188,7 +189,7 @@ func TestNeeds(t *testing.T) {
 		"inspect": func(t *testing.T, granted []string) (map[string]bool, []string, error) {
 			lab := newLab(t, func(m *model) { inspectedServer().answer(t, m) })
 			taken, refused := strict(t, lab.model, granted)
-			_, err := Engine{}.Inspect(t.Context(), lab.target)
+			_, err := inspect.Facts(t.Context(), Engine{}, lab.target)
 			return taken, *refused, err
 		},
 		"capture": func(t *testing.T, granted []string) (map[string]bool, []string, error) {

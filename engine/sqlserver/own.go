@@ -13,8 +13,8 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/external"
-	"filewise/engine/internal/mark"
 	"filewise/engine/internal/userbackup"
+	"filewise/internal/mark"
 )
 
 // ownServer is an existing server on which a database of the user's is backed up, by the server

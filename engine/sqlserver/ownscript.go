@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/internal/mark"
 	"filewise/engine/internal/script"
+	"filewise/internal/mark"
 )
 
 // ownScript describes what a trial executes.

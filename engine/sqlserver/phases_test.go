@@ -10,7 +10,7 @@ import (
 
 	"filewise"
 	"filewise/engine/enginetest"
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 	"filewise/lab/workload"
 )
 

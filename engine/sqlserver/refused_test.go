@@ -13,8 +13,8 @@ import (
 
 	"filewise"
 	"filewise/engine/enginetest"
-	"filewise/engine/internal/mark"
 	"filewise/internal/longtest"
+	"filewise/internal/mark"
 	"filewise/lab/workload"
 )
 

@@ -12,9 +12,9 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"filewise"
-	"filewise/engine/internal/mark"
 	"filewise/engine/internal/userbackup"
 	"filewise/engine/sqlserver/internal/moving"
+	"filewise/internal/mark"
 )
 
 // restoredGroup is the filegroup of the tables that are spread in a build which is restored from a backup of a

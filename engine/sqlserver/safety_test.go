@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 )
 
 // forbidden holds what no statement of the adapter must hold, whatever the layout.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"filewise"
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 )
 
 // Script describes what a build would create and execute. Nothing is queried from the

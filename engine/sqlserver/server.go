@@ -12,8 +12,8 @@ import (
 	"filewise"
 	"filewise/engine/internal/builds"
 	"filewise/engine/internal/external"
-	"filewise/engine/internal/mark"
 	"filewise/engine/internal/script"
+	"filewise/internal/mark"
 )
 
 // externalServer is an opened SQL Server. It implements filewise.Server,

@@ -16,13 +16,13 @@ import (
 //go:embed sql/*.sql sql/part/*.sql
 var sqlFiles embed.FS
 
-// The SQL files: what is queried from the server, what an inspection, a script for and backups of
+// The SQL files: what is queried from the server, what a script for and backups of
 // a user's database ask, and the others by workload.
 var (
-	sections = words.Folder(sqlFiles, completed(), template.FuncMap{"ident": ident, "literal": literal,
-		"double": func(text string) string { return strings.ReplaceAll(literal(text), "'", "''") }}) // within another
-	server, inspectSQL = sections.Apart("server"), sections.Apart("inspect")
-	applySQL, ownSQL   = sections.Apart("apply"), sections.Apart("own")
+	templateFuncs = template.FuncMap{"ident": ident, "literal": literal,
+		"double": func(text string) string { return strings.ReplaceAll(literal(text), "'", "''") }} // within another
+	sections                 = words.Folder(sqlFiles, completed(), templateFuncs)
+	server, applySQL, ownSQL = sections.Apart("server"), sections.Apart("apply"), sections.Apart("own")
 )
 
 var words = orders.Words{

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sync"
 
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 )
 
 // stays holds the names of backups that stay on the server, by layout. The builds of a layout take turns at them, so

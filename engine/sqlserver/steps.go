@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/internal/mark"
 	"filewise/engine/internal/script"
+	"filewise/internal/mark"
 )
 
 // onServer is where what concerns a whole database is done; all else within it.

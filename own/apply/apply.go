@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/own/inspect"
 	"filewise/results/archive"
 	"filewise/run"
 )
@@ -59,7 +60,7 @@ func Write(ctx context.Context, e filewise.Engine, q Request) (*Scripts, error) 
 	}
 	look := q.Target
 	look.Volumes = []filewise.Volume{{Name: "default"}}
-	seen, err := run.Inspect(ctx, e, look)
+	seen, err := inspect.Look(ctx, e, look)
 	if err != nil {
 		return nil, err
 	}

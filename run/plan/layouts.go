@@ -200,8 +200,7 @@ func (m *maker) countCores() (int, error) {
 		return n, nil
 	}
 	const remedy = "give the number instead, such as --files 1,8"
-	inspector, ok := m.Engine.(filewise.Inspector)
-	if !ok {
+	if _, asks := m.Engine.(filewise.Asker); !asks || m.o.Inspect == nil {
 		return 0, filewise.Errorf(filewise.CodeUsage, remedy, "--files cores: %s does not tell its cores", m.Engine.Name())
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), corePatience)
@@ -210,7 +209,7 @@ func (m *maker) countCores() (int, error) {
 	if m.Secret.Scheme != "" {
 		t.Address = &m.Secret
 	}
-	i, err := inspector.Inspect(ctx, t)
+	i, err := m.o.Inspect(ctx, m.Engine, t)
 	if err == nil && i.Cores > 0 {
 		return i.Cores, nil
 	}

@@ -1,8 +1,10 @@
 package plan
 
 import (
+	"context"
 	"slices"
 
+	"filewise"
 	"filewise/lab/workload"
 )
 
@@ -10,6 +12,8 @@ import (
 type Options struct {
 	// Scenario is the measured scenario. Empty means the usual one.
 	Scenario string
+	// Inspect looks at a server by URL, for its cores. Nil means nobody does.
+	Inspect func(context.Context, filewise.Engine, filewise.Target) (filewise.Inspection, error)
 	TargetOptions
 	PlaceOptions
 	LayoutOptions

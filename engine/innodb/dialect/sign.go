@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 )
 
 // signature begins the comment of what Filewise has created in a database. The sum of that

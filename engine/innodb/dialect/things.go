@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 )
 
 // widths are display widths of integers, which only some releases report.

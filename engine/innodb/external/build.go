@@ -12,8 +12,8 @@ import (
 	"filewise"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/internal/external"
-	"filewise/engine/internal/mark"
 	"filewise/engine/internal/script"
+	"filewise/internal/mark"
 )
 
 // build is one database of Filewise's on the server. It is an dialect.Host.

@@ -14,12 +14,11 @@ import (
 	"filewise"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/internal/customsql"
-	"filewise/engine/internal/inspecting"
 )
 
 // Watch opens a database of the user's, for reading only.
 func (d Engine) Watch(ctx context.Context, t filewise.Target, database string) (filewise.Watcher, error) {
-	ctx, cancel := context.WithTimeout(ctx, 4*inspecting.Patience)
+	ctx, cancel := context.WithTimeout(ctx, 4*filewise.AskPatience)
 	defer cancel()
 	s, err := d.open(ctx, withoutPath(t), d.reading)
 	if err != nil {
@@ -68,7 +67,7 @@ func (w *watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, err
 		return nil, filewise.Errorf(filewise.CodeUsage, "set performance_schema = ON and restart the server"+byLog,
 			"performance_schema is off, so that the server counts no statements")
 	}
-	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)
+	ctx, cancel := context.WithTimeout(ctx, filewise.AskPatience)
 	defer cancel()
 	var all []filewise.CountedStatement
 	err := dialect.Each(ctx, w.db, func(scan dialect.Scan) error {
@@ -110,7 +109,7 @@ func (w *watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, err
 
 // Sessions counts the sessions of the database.
 func (w *watcher) Sessions(ctx context.Context) (active, connected int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)
+	ctx, cancel := context.WithTimeout(ctx, filewise.AskPatience)
 	defer cancel()
 	err = w.db.QueryRowContext(ctx, "SELECT COALESCE(SUM(COMMAND NOT IN ('Sleep', 'Daemon')), 0), COUNT(*) FROM "+
 		"information_schema.PROCESSLIST WHERE DB = ? AND ID <> CONNECTION_ID()", w.database).Scan(&active, &connected)
@@ -119,7 +118,7 @@ func (w *watcher) Sessions(ctx context.Context) (active, connected int, err erro
 
 // Shape has the server prepare a statement with its values taken out.
 func (w *watcher) Shape(ctx context.Context, statement string, constants []string) (filewise.Shape, error) {
-	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)
+	ctx, cancel := context.WithTimeout(ctx, filewise.AskPatience)
 	defer cancel()
 	s, err := dialect.CustomRules.Shape(statement, w.database, func(table string) ([]string, error) {
 		return dialect.Column(ctx, w.db, "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = "+dialect.Literal(w.database)+
@@ -196,7 +195,7 @@ const (
 
 func (w *watcher) table(ctx context.Context, name string) (filewise.TableFacts, error) {
 	t := filewise.TableFacts{}
-	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)
+	ctx, cancel := context.WithTimeout(ctx, filewise.AskPatience)
 	defer cancel()
 	var kind, options string
 	err := dialect.Each(ctx, w.db, func(scan dialect.Scan) error {
@@ -252,7 +251,7 @@ func (w *watcher) table(ctx context.Context, name string) (filewise.TableFacts, 
 func (w *watcher) foreignKey(ctx context.Context, table string) (string, error) {
 	if w.foreign == nil && w.unread == nil {
 		all := map[string]string{}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), inspecting.Patience)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), filewise.AskPatience)
 		defer cancel()
 		var keys []foreignKey
 		keys, w.unread = w.foreignKeys(ctx, w.database)

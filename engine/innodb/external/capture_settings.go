@@ -7,7 +7,6 @@ import (
 
 	"filewise"
 	"filewise/engine/innodb/dialect"
-	"filewise/engine/internal/inspecting"
 )
 
 // zeroDates are modes that forbid dates of zeros.
@@ -21,7 +20,7 @@ func (w *watcher) Settings(ctx context.Context, sessions map[string]string) (map
 		mode = w.vars["sql_mode"]
 	}
 	modes := dialect.Modes(mode)
-	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)
+	ctx, cancel := context.WithTimeout(ctx, filewise.AskPatience)
 	defer cancel()
 	zero, err := dialect.Column(ctx, w.db, "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND "+
 		"COLUMN_DEFAULT LIKE '%0000-00-00%' LIMIT 1", w.database)

@@ -26,7 +26,7 @@ func testCatalogue(t *testing.T, b bench) {
 		"DROP USER narrow, curious", "DROP DATABASE `as-ked`", "DROP DATABASE asked")
 	for account, tied := range map[string]string{"narrow": "", "curious": "far"} {
 		in := b.Target(account)
-		_, err := b.engine.Inspect(deadline(t), in)
+		_, err := lookAt(b, deadline(t), in)
 		fatal(t, err)
 		w, err := b.engine.Watch(deadline(t), in, "asked")
 		fatal(t, err)

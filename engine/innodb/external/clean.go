@@ -9,7 +9,7 @@ import (
 	"filewise"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/internal/external"
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 )
 
 const kindDatabase = "database"

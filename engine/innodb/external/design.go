@@ -7,7 +7,7 @@ import (
 
 	"filewise"
 	"filewise/engine/innodb/dialect"
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 )
 
 const usualPage = 16 << 10 // bytes; a plan cannot read the server's own

@@ -11,6 +11,7 @@ import (
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/innodb/servertest"
 	"filewise/internal/longtest"
+	"filewise/own/inspect"
 )
 
 // product is a product's engine with its server.
@@ -130,4 +131,8 @@ func fatal(t *testing.T, err error) {
 	if err != nil {
 		t.Fatalf("%v; %s", err, filewise.RemedyOf(err))
 	}
+}
+
+func lookAt(b bench, ctx context.Context, t filewise.Target) (filewise.Inspection, error) {
+	return inspect.Facts(ctx, named{b.engine}, t)
 }

@@ -38,9 +38,9 @@ func testInspect(t *testing.T, b bench) {
 	spill(t, ctx, b)
 	lockWait(t, ctx, b)
 
-	rich, err := b.engine.Inspect(ctx, b.Target("looker"))
+	rich, err := lookAt(b, ctx, b.Target("looker"))
 	fatal(t, err)
-	poor, err := b.engine.Inspect(ctx, b.Target("narrow"))
+	poor, err := lookAt(b, ctx, b.Target("narrow"))
 	fatal(t, err)
 	for _, g := range poor.Groups {
 		if tied := slices.Contains([]string{"table lookedat.parent", "table lookedat.child"}, g.Name); tied != strings.Contains(g.Whole, "tie") {

@@ -8,7 +8,7 @@ import (
 
 	"filewise"
 	"filewise/engine/innodb/dialect"
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 )
 
 // Join implements filewise.Sharer.

@@ -51,7 +51,7 @@ func testMigrate(t *testing.T, b bench) {
 	named := target
 	address := *target.Address
 	address.Path, named.Address = "shop", &address // as people write it: all of the server is looked at nevertheless
-	i, err := b.engine.Inspect(deadline(t), named)
+	i, err := lookAt(b, deadline(t), named)
 	fatal(t, err)
 	var partitioned, far int
 	for _, g := range i.Groups {

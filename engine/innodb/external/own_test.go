@@ -12,8 +12,8 @@ import (
 	"filewise"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/innodb/servertest"
-	"filewise/engine/internal/mark"
 	"filewise/engine/internal/userbackup"
+	"filewise/internal/mark"
 	"filewise/lab/workload"
 )
 

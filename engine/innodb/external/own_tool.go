@@ -12,8 +12,8 @@ import (
 	"filewise"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/internal/external"
-	"filewise/engine/internal/mark"
 	"filewise/engine/internal/userbackup"
+	"filewise/internal/mark"
 )
 
 // ownTool makes the backups of one layout of a database of the user's.

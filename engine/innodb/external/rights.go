@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"filewise/engine/innodb/dialect"
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 )
 
 // ours is the pattern of Filewise's databases in a GRANT: a plain “_” would stand

@@ -15,7 +15,7 @@ import (
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/innodb/servertest"
 	"filewise/engine/internal/external"
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 )
 
 // killedAt in the environment makes the test binary a Filewise that is killed in

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/engine/internal/mark"
 	"filewise/engine/internal/sqlrows"
 	"filewise/internal/filesystem"
+	"filewise/internal/mark"
 )
 
 // Password of the account that Populate creates; no error must show it.

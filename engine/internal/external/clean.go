@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 )
 
 // Catalogue is a server's knowledge of what runs have left.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 )
 
 // shelf is a catalogue of objects that are as they are reported to be.

@@ -2,7 +2,7 @@ package external
 
 import (
 	"filewise"
-	"filewise/engine/internal/mark"
+	"filewise/internal/mark"
 	"filewise/internal/process"
 )
 

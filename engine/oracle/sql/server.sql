@@ -378,3 +378,8 @@ FROM (SELECT {{if .Hashed}}RAWTOHEX(STANDARD_HASH({{range $i, $c := .Hashed}}{{i
 
 -- name: copy-elsewhere
 SELECT segment_name, tablespace_name FROM sys.dba_segments WHERE owner = :1 AND tablespace_name <> :2;
+
+-- The files of a user's database, for inspect and backups.
+-- name: inspect-files
+SELECT t.tablespace_name, t.contents, t.bigfile, f.file_id, f.file_name, f.blocks * t.block_size, f.autoextensible, f.increment_by * t.block_size, f.maxblocks * t.block_size
+FROM sys.dba_data_files f JOIN sys.dba_tablespaces t ON t.tablespace_name = f.tablespace_name ORDER BY t.tablespace_name, f.file_id;

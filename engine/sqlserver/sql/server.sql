@@ -474,3 +474,10 @@ COMMIT TRANSACTION;
 -- read, and with them those of other loaders that are not committed waited for.
 INSERT INTO dbo.fw_loaded (table_name, batch)
 SELECT @p1, @p2 WHERE NOT EXISTS (SELECT 1 FROM dbo.fw_loaded WHERE table_name = CAST(@p1 AS varchar(30)) AND batch = @p2);
+
+-- Those of the whole server, for inspect.
+-- name: inspect-waits whole
+SET LOCK_TIMEOUT 1000;
+SELECT wait_type AS name, CAST(wait_time_ms AS bigint) AS time, CAST(waiting_tasks_count AS bigint) AS waits
+FROM sys.dm_os_wait_stats
+WHERE wait_time_ms > 0;

@@ -11,7 +11,6 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/customsql"
-	"filewise/engine/internal/inspecting"
 )
 
 // Server is the server in question.
@@ -57,7 +56,7 @@ func (w *watcher) Server() string { return w.server.Banner }
 func (w *watcher) Close() error { return w.server.Close() }
 
 func (w *watcher) ask(ctx context.Context, section string, vars map[string]any, args ...any) ([][]any, error) {
-	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)
+	ctx, cancel := context.WithTimeout(ctx, filewise.AskPatience)
 	defer cancel()
 	return w.server.Ask(ctx, section, vars, args...)
 }
@@ -147,7 +146,7 @@ func (w *watcher) Shape(ctx context.Context, statement string, _ []string) (file
 		tried += s.Pieces[i] + fmt.Sprintf(":%d", i+1)
 	}
 	tried += s.Pieces[len(s.Values)]
-	limited, cancel := context.WithTimeout(ctx, inspecting.Patience)
+	limited, cancel := context.WithTimeout(ctx, filewise.AskPatience)
 	defer cancel()
 	err = w.server.Exec(limited, "capture-parse", tried, w.schema)
 	if w.server.Unseen(err) { // the account need not read the tables

@@ -15,10 +15,8 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/customsql"
-	"filewise/engine/internal/inspecting"
 	"filewise/engine/internal/sqlfile"
 	"filewise/engine/postgres/internal/client"
-	"filewise/engine/postgres/internal/inspection"
 )
 
 //go:embed capture.sql
@@ -28,12 +26,12 @@ var queries = sqlfile.Must(sqlfile.Parse("capture.sql", text, nil))
 
 // Watch opens a database of a server, for reading only.
 func Watch(ctx context.Context, a filewise.Address, rules customsql.Rules) (filewise.Watcher, error) {
-	l, err := client.Open(a, inspection.ReadingSettings())
+	l, err := client.Open(a, client.ReadingSettings())
 	if err != nil {
 		return nil, err
 	}
 	w := &watcher{link: l, rules: rules, database: a.Path}
-	ctx, cancel := context.WithTimeout(ctx, 2*inspecting.Patience)
+	ctx, cancel := context.WithTimeout(ctx, 2*filewise.AskPatience)
 	defer cancel()
 	if err := l.Scan(ctx, queries.Text("greeting"), nil, &w.banner, &w.version, &w.user, &w.schema, &w.info); err != nil {
 		l.Close()
@@ -76,7 +74,7 @@ func (w *watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, err
 	if w.version < 140000 {
 		top = "true"
 	}
-	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)
+	ctx, cancel := context.WithTimeout(ctx, filewise.AskPatience)
 	defer cancel()
 	rows, err := w.link.Rows(ctx, fmt.Sprintf(`SELECT coalesce(queryid, 0)::text, query, calls::float8, (%s)::float8 / 1000, rows::float8
   FROM %s.pg_stat_statements WHERE %s AND dbid = (SELECT oid FROM pg_database WHERE datname = current_database())`, took, w.schema, top))
@@ -111,7 +109,7 @@ func (w *watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, err
 
 // Sessions counts the sessions of the database.
 func (w *watcher) Sessions(ctx context.Context) (active, connected int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)
+	ctx, cancel := context.WithTimeout(ctx, filewise.AskPatience)
 	defer cancel()
 	err = w.link.Scan(ctx, queries.Text("sessions"), nil, &active, &connected)
 	return active, connected, err
@@ -120,7 +118,7 @@ func (w *watcher) Sessions(ctx context.Context) (active, connected int, err erro
 // Shape has the server parse a statement with its values taken out: it reports of what types
 // these are.
 func (w *watcher) Shape(ctx context.Context, statement string, constants []string) (filewise.Shape, error) {
-	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)
+	ctx, cancel := context.WithTimeout(ctx, filewise.AskPatience)
 	defer cancel()
 	s, err := w.rules.Shape(statement, "", func(table string) ([]string, error) {
 		quoted, err := w.quoted(ctx, table)
@@ -215,7 +213,7 @@ var kinds = customsql.Kinds{filewise.TypeWhole: "int2 int4 int8 oid", filewise.T
 
 // Table reports a table and its columns, by the last ANALYZE.
 func (w *watcher) Table(ctx context.Context, name string, withhold func(string) bool) (t filewise.TableFacts, err error) {
-	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)
+	ctx, cancel := context.WithTimeout(ctx, filewise.AskPatience)
 	defer cancel()
 	quoted, err := w.quoted(ctx, name)
 	if err != nil {

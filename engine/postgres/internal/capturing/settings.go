@@ -6,7 +6,6 @@ import (
 
 	"filewise"
 	"filewise/engine/postgres/internal/client"
-	"filewise/engine/postgres/internal/inspection"
 )
 
 // Settings returns the settings that the database, or its clients' roles, have of their own and on which statements depend.
@@ -28,7 +27,7 @@ func (w *watcher) accustom(ctx context.Context, a filewise.Address) error {
 	if !is {
 		return nil
 	}
-	settings := maps.Clone(inspection.ReadingSettings())
+	settings := maps.Clone(client.ReadingSettings())
 	settings["search_path"] = "pg_catalog, " + path
 	l, err := client.Open(a, settings)
 	if err != nil {

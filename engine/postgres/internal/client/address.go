@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -180,4 +181,15 @@ func Parse(conninfo string) (*pgx.ConnConfig, error) {
 	}
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec // nothing is cached on the server
 	return config, nil
+}
+
+// ReadingSettings returns the settings of a session that only looks: it cannot write, and
+// gives up what a lock or a large catalogue would make long.
+func ReadingSettings() map[string]string {
+	s := SessionSettings(0)
+	s["default_transaction_read_only"] = "on"
+	s["datestyle"] = "ISO, YMD"
+	s["statement_timeout"] = fmt.Sprint((filewise.AskPatience - time.Second).Milliseconds())
+	s["lock_timeout"] = "500" // ms
+	return s
 }

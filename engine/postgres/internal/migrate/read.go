@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"filewise"
 	"filewise/engine/internal/spread"
 	"filewise/engine/postgres/internal/client"
-	"filewise/engine/postgres/internal/inspection"
 )
 
 // table is one of the user's, with all that is made again with it.
@@ -41,7 +41,7 @@ type reader struct {
 
 // chosen returns the tables of these names, or the large ones.
 func (r reader) chosen(names []string) ([]table, error) {
-	rows, err := r.link.Rows(r.ctx, queries.Text("tables"), inspection.Aside)
+	rows, err := r.link.Rows(r.ctx, queries.Text("tables"), filewise.Aside)
 	if err != nil {
 		return nil, err
 	}

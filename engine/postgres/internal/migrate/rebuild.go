@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"filewise"
 	"filewise/engine/postgres/internal/client"
-	"filewise/engine/postgres/internal/inspection"
 )
 
 // leaf is a table that holds rows: a partition, or all of a table that has none.
@@ -72,7 +72,7 @@ func (r *rebuild) statements() ([]string, error) {
 	}
 	r.sql = append(r.sql, guard)
 	r.add("CREATE SCHEMA %s", client.Ident(r.held))
-	r.add("COMMENT ON SCHEMA %s IS %s", client.Ident(r.held), client.Literal(inspection.Aside+": the table as it was, until all is well"))
+	r.add("COMMENT ON SCHEMA %s IS %s", client.Ident(r.held), client.Literal(filewise.Aside+": the table as it was, until all is well"))
 	r.sql = append(r.sql, r.parts["before"]...)
 	r.add("ALTER TABLE %s SET SCHEMA %s", name, client.Ident(r.held))
 	if r.from.partitioned(r.table) {

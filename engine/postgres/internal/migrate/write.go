@@ -10,7 +10,6 @@ import (
 	"filewise"
 	"filewise/engine/internal/spread"
 	"filewise/engine/postgres/internal/client"
-	"filewise/engine/postgres/internal/inspection"
 )
 
 // writer writes the scripts of one migration.
@@ -32,7 +31,7 @@ func Write(ctx context.Context, t filewise.Target, w filewise.Wish) (filewise.Mi
 	if w.Database != "" {
 		a.Path = w.Database
 	}
-	settings := inspection.ReadingSettings()
+	settings := client.ReadingSettings()
 	settings["search_path"] = "pg_catalog"
 	l, err := client.Open(a, settings)
 	if err != nil {

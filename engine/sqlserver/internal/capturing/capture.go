@@ -13,7 +13,6 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/customsql"
-	"filewise/engine/internal/inspecting"
 	"filewise/engine/internal/sqlfile"
 	"filewise/engine/sqlserver/internal/result"
 )
@@ -49,7 +48,7 @@ func (w *Watcher) Server() string { return w.Banner + w.source }
 func (w *Watcher) Close() error { return errors.Join(w.In.Close(), w.Shut()) }
 
 func (w *Watcher) ask(ctx context.Context, section string, vars map[string]any, args ...any) ([]result.Row, error) {
-	ctx, cancel := context.WithTimeout(ctx, inspecting.Patience)
+	ctx, cancel := context.WithTimeout(ctx, filewise.AskPatience)
 	defer cancel()
 	statement, err := Queries.Statement(section, vars)
 	if err != nil {

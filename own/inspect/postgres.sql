@@ -1,13 +1,5 @@
 -- What an inspection asks.
 
--- No table is named: whoever has locked one of the catalogue, even pg_tablespace, which
--- the planner reads for every table, does not hold it up.
--- name: greeting
-SELECT current_setting('server_version_num')::integer, version(), current_user::text, current_database()::text,
-       pg_has_role(current_user, 'pg_monitor', 'USAGE'),
-       CASE WHEN pg_has_role(current_user, 'pg_read_all_settings', 'USAGE') THEN current_setting('data_directory') ELSE '' END,
-       inet_server_addr() IS NULL OR inet_server_addr() = inet_client_addr();
-
 -- Who has locked a table of the catalogue.
 -- name: holders
 SELECT coalesce(string_agg(DISTINCT relation::regclass || ' is locked by process ' || pid, ', '), '')
@@ -62,7 +54,9 @@ SELECT sum(blks_hit + blks_read)::float8, sum(blks_read)::float8, sum(temp_files
 SELECT sum(reads)::float8, sum(read_time)::float8, sum(writes)::float8, sum(write_time)::float8, sum(extends)::float8
   FROM pg_stat_io WHERE object = 'relation';
 
--- Those of the whole server, where the probe asks for one database.
--- name: waits
-SELECT coalesce(backend_type, ''), coalesce(wait_event_type, ''), coalesce(wait_event, ''), count(*)
-  FROM pg_stat_get_activity(NULL) WHERE pid <> pg_backend_pid() AND wait_event IS NOT NULL GROUP BY 1, 2, 3;
+-- A view's one row.
+-- name: view
+SELECT to_json(v)::text FROM pg_catalog.{{ident .View}} v;
+
+-- name: wal
+SELECT count(*), coalesce(sum(size), 0)::bigint FROM pg_ls_waldir();

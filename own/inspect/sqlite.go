@@ -1,4 +1,4 @@
-package sqlite
+package inspect
 
 import (
 	"cmp"
@@ -14,9 +14,6 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/internal/inspecting"
-	"filewise/internal/filesystem"
-	"filewise/internal/sqlitedriver"
 )
 
 // fileHeader holds what the first 100 bytes of a database say (fileformat2.html,
@@ -52,12 +49,12 @@ func parseHeader(b []byte) (h fileHeader, err error) {
 	return h, nil
 }
 
-// Inspect looks at one database, or at all that a directory holds. It reads their
-// headers without SQLite, which would take a lock and can make a WAL or a journal
+// lookSQLite looks at one database, or at all that a directory holds. It reads their
+// headers without SQLite, which would take a lock and may make a WAL or a journal
 // beside the file; nothing is written.
-func (engine) Inspect(ctx context.Context, t filewise.Target) (filewise.Inspection, error) {
+func lookSQLite(ctx context.Context, t filewise.Target) (filewise.Inspection, error) {
 	path := t.Volumes[0].Dir
-	i := &inspection{Asker: inspecting.New(func(string, error) string { return "look at the rights on the file" })}
+	i := &ofSQLite{newAsker(func(error) string { return "look at the rights on the file" })}
 	i.Server, i.Local = "SQLite, files of "+path, true
 	paths, err := databasesIn(path)
 	if err != nil {
@@ -65,7 +62,7 @@ func (engine) Inspect(ctx context.Context, t filewise.Target) (filewise.Inspecti
 			"%s: %w", path, err)
 	}
 	for _, p := range paths {
-		i.Ask(ctx, "database "+p, func(context.Context) error { return i.database(p) })
+		i.ask(ctx, "database "+p, func(context.Context) error { return i.database(p) })
 	}
 	if len(i.Groups) == 0 {
 		why := errNoDatabase
@@ -78,8 +75,8 @@ func (engine) Inspect(ctx context.Context, t filewise.Target) (filewise.Inspecti
 	return *i.Inspection, nil
 }
 
-// mostDatabases of a directory are looked at.
-const mostDatabases = 10000
+// mostInDirectory of a directory are looked at.
+const mostInDirectory = 10000
 
 // databasesIn returns the file itself, or the databases of a directory.
 func databasesIn(path string) ([]string, error) {
@@ -93,7 +90,7 @@ func databasesIn(path string) ([]string, error) {
 	}
 	var all []string
 	for _, e := range entries {
-		if !e.Type().IsRegular() || len(all) >= mostDatabases {
+		if !e.Type().IsRegular() || len(all) >= mostInDirectory {
 			continue
 		}
 		p := filepath.Join(path, e.Name())
@@ -128,9 +125,9 @@ func header(path string) (fileHeader, error) {
 	return parseHeader(b)
 }
 
-type inspection struct{ *inspecting.Asker }
+type ofSQLite struct{ *asker }
 
-func (i *inspection) database(path string) error {
+func (i *ofSQLite) database(path string) error {
 	h, err := header(path)
 	if err != nil {
 		return err
@@ -165,7 +162,7 @@ func (i *inspection) database(path string) error {
 
 // together makes one group of databases that look like shards: names that differ in
 // their digits alone.
-func (i *inspection) together(path string) {
+func (i *ofSQLite) together(path string) {
 	plain := func(name string) string {
 		return strings.Map(func(r rune) rune {
 			if r >= '0' && r <= '9' {
@@ -190,91 +187,4 @@ func (i *inspection) together(path string) {
 	}
 	slices.SortStableFunc(groups, func(a, b filewise.FileGroup) int { return cmp.Compare(a.Use, b.Use) })
 	i.Groups = groups
-}
-
-// tellingOptions are the compile options that can change what is measured
-// (compile.html); of the others only the version is of interest.
-var tellingOptions = []string{
-	"ATOMIC_INTRINSICS", "DEFAULT_MEMSTATUS", "DEFAULT_MMAP_SIZE", "DEFAULT_PAGE_SIZE", "DEFAULT_SYNCHRONOUS",
-	"DEFAULT_WAL_AUTOCHECKPOINT", "DEFAULT_WAL_SYNCHRONOUS", "ENABLE_SETLK_TIMEOUT", "MALLOC_SOFT_LIMIT",
-	"MUTEX_PTHREADS", "SYSTEM_MALLOC", "TEMP_STORE", "THREADSAFE", "MAX_MMAP_SIZE", "MUTEX_NOOP",
-}
-
-// Facts are SQLite's version and the settings that are in effect on a file of
-// the first volume; the file is created for that and removed.
-func (s *server) Facts(ctx context.Context) ([]filewise.Fact, error) {
-	shape, err := settingsOf(s.target)
-	if err != nil {
-		return nil, err
-	}
-	facts, err := shape.tried(ctx, s.target.Volumes[0].Dir)
-	if err != nil && ctx.Err() == nil { // the storage's, which may go away at any moment
-		err = filewise.Errorf(filewise.CodePreflight, "look whether the volume is mounted and writable, and has room",
-			"trying SQLite out on volume %s: %w", s.target.Volumes[0].Name, err)
-	}
-	return facts, err
-}
-
-func (s *shape) tried(ctx context.Context, volume string) (_ []filewise.Fact, err error) {
-	dir, err := os.MkdirTemp(volume, "facts-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, filesystem.Insist(func() error { return os.RemoveAll(dir) })) }()
-	path := filepath.Join(dir, "facts.db")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		return nil, err
-	}
-	c, err := open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, c.Close()) }()
-	return s.facts(ctx, c)
-}
-
-func (s *shape) facts(ctx context.Context, c *conn) ([]filewise.Fact, error) {
-	for _, section := range []string{"create", "connection"} {
-		if err := c.section(ctx, s, section); err != nil {
-			return nil, err
-		}
-	}
-	about, err := c.query(ctx, "SELECT sqlite_version(), sqlite_source_id()")
-	if err != nil {
-		return nil, err
-	}
-	facts := []filewise.Fact{
-		{Name: "engine", Value: fmt.Sprintf("SQLite %v", about[0][0])},
-		{Name: "source id", Value: fmt.Sprint(about[0][1])},
-		{Name: "driver", Value: sqlitedriver.Driver()},
-	}
-	for _, pragma := range []string{"journal_mode", "synchronous", "page_size", "wal_autocheckpoint", "cache_size", "mmap_size",
-		"locking_mode"} {
-		v, err := c.value(ctx, "PRAGMA "+pragma)
-		if err != nil {
-			return nil, err
-		}
-		text := fmt.Sprint(v)
-		if pragma == "synchronous" {
-			text = fmt.Sprintf("%v (%s)", v, s.synchronous)
-		}
-		facts = append(facts, filewise.Fact{Name: pragma, Value: text})
-	}
-	options, err := c.query(ctx, "PRAGMA compile_options")
-	if err != nil {
-		return nil, err
-	}
-	var telling []string
-	for _, row := range options {
-		name, _ := row[0].(string)
-		key, _, _ := strings.Cut(name, "=")
-		if slices.Contains(tellingOptions, key) {
-			telling = append(telling, name)
-		}
-	}
-	return append(facts,
-		filewise.Fact{Name: "busy handling", Value: fmt.Sprintf(
-			"SQLite's polling handler (pauses of 1 to 100 ms), begun anew every %d ms until the lock is had", busyMillis)},
-		filewise.Fact{Name: "compile options", Value: strings.Join(telling, " ")},
-	), nil
 }

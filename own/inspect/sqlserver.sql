@@ -49,12 +49,6 @@ FROM sys.databases AS d
 CROSS APPLY sys.dm_db_log_stats(d.database_id) AS s
 WHERE d.state = 0;
 
--- name: inspect-waits whole
-SET LOCK_TIMEOUT 1000;
-SELECT wait_type AS name, CAST(wait_time_ms AS bigint) AS time, CAST(waiting_tasks_count AS bigint) AS waits
-FROM sys.dm_os_wait_stats
-WHERE wait_time_ms > 0;
-
 -- Allocation pages (PFS, GAM, SGAM: 1, 2, 3 and every 8088th or 511232th) that
 -- sessions wait for now; “database:file:page”.
 -- name: inspect-allocation whole

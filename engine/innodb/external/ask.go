@@ -1,0 +1,97 @@
+package external
+
+import (
+	"context"
+	"maps"
+	"text/template"
+	"time"
+
+	"filewise"
+	"filewise/engine/innodb/dialect"
+	"filewise/engine/internal/sqlfile"
+	"filewise/engine/internal/sqlrows"
+)
+
+// reading returns the variables of a session that only looks: it cannot write, and
+// gives up what a lock or a large catalogue would make long.
+func (d Engine) reading(release [2]int) map[string]string {
+	all := d.External.Session(release)
+	for _, name := range []string{"tx_read_only", "transaction_read_only"} {
+		if _, ok := all[name]; ok {
+			all[name] = "1"
+		}
+	}
+	maps.Copy(all, d.External.Reading(filewise.AskPatience-time.Second))
+	all["lock_wait_timeout"] = "1"
+	return all
+}
+
+// CheckOptions refuses what the driver does not read.
+func (Engine) CheckOptions(a filewise.Address) error { return options.Check(a) }
+
+// Ask opens an existing server for questions.
+func (d Engine) Ask(ctx context.Context, t filewise.Target, text string) (filewise.Asked, error) {
+	first, cancel := context.WithTimeout(ctx, 4*filewise.AskPatience)
+	defer cancel()
+	s, err := d.open(first, withoutPath(t), d.reading)
+	if err != nil {
+		return nil, err
+	}
+	return questions{s, sqlfile.Must(sqlfile.Parse("own", text, template.FuncMap{"files": func() string { return d.Product.Files.Of }}))}, nil
+}
+
+// questions is a session that asks. It implements filewise.Asked.
+type questions struct {
+	server *server
+	file   *sqlfile.File
+}
+
+func (a questions) About() filewise.About {
+	local, _ := a.server.local()
+	return filewise.About{Server: a.server.product.Title + " " + a.server.version, Local: local, Account: a.server.account,
+		Version: a.server.release, Settings: a.server.vars}
+}
+
+func (a questions) Close() error { return a.server.db.Close() }
+
+func (a questions) Rows(ctx context.Context, section string, vars map[string]any, args ...any) (all []filewise.Row, err error) {
+	if section == "foreign-keys" { // of databases
+		keys, err := a.server.foreignKeys(ctx, filewise.Each(args, func(v any) string { return v.(string) })...)
+		return filewise.Each(keys, func(k foreignKey) filewise.Row { return filewise.Row{k.name, k.from[0], k.from[1], k.to[0], k.to[1]} }),
+			a.server.explain(err)
+	}
+	text, err := a.file.Statement(section, vars)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := sqlrows.Query(ctx, a.server.db, text, args...)
+	return filewise.Each(rows, func(r []any) filewise.Row { return r }), a.server.explain(err)
+}
+
+// Waits are the sessions', and those that InnoDB adds up itself.
+func (a questions) Waits(ctx context.Context) (all []filewise.Counter, err error) {
+	if a.server.on("performance_schema") {
+		if all, err = dialect.SessionWaits(ctx, a.server.db); err != nil {
+			return nil, a.server.explain(err)
+		}
+	}
+	more, err := dialect.ReadStatusWaits(ctx, a.server.db)
+	for _, w := range more {
+		if w.Value > 0 {
+			all = append(all, w)
+		}
+	}
+	return all, a.server.explain(err)
+}
+
+// Remedy: rights are the usual reason (ER_SPECIFIC_ACCESS_DENIED, ER_TABLEACCESS_DENIED,
+// ER_DBACCESS_DENIED).
+func (a questions) Remedy(err error) string {
+	switch n, _ := dialect.Number(err); n {
+	case 1227:
+		return a.server.grant([]string{"PROCESS"}, "*.*")
+	case 1142, 1044:
+		return a.server.grant([]string{"SELECT"}, "performance_schema.*")
+	}
+	return ""
+}

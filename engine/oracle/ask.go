@@ -1,0 +1,131 @@
+package oracle
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"filewise"
+	"filewise/engine/internal/sqlfile"
+)
+
+// CheckOptions refuses what the driver does not read.
+func (Engine) CheckOptions(a filewise.Address) error { return options.Check(a) }
+
+// Ask opens an existing database for questions.
+func (e Engine) Ask(ctx context.Context, t filewise.Target, text string) (filewise.Asked, error) {
+	first, cancel := context.WithTimeout(ctx, 5*filewise.AskPatience)
+	defer cancel()
+	opened, err := e.Open(first, t)
+	if err != nil {
+		return nil, err
+	}
+	s := opened.(*server)
+	return &questions{client: s.control, about: s.about, file: ownSections(text), end: s.Close}, nil
+}
+
+// ownSections reads the sections of package own.
+func ownSections(text string) *sqlfile.File {
+	return sqlfile.Must(sqlfile.Parse("own", text, templateFuncs))
+}
+
+// questions is a session that asks. It implements filewise.Asked.
+type questions struct {
+	client client
+	about  about
+	file   *sqlfile.File
+	views  []view // that the last question reads
+	end    func() error
+}
+
+func (a *questions) About() filewise.About {
+	return filewise.About{Server: "Oracle " + a.about.version, Account: a.about.account}
+}
+
+func (a *questions) Close() error { return a.end() }
+
+func (a *questions) Rows(ctx context.Context, section string, v map[string]any, args ...any) ([]filewise.Row, error) {
+	of := serverSQL
+	if a.file.Has(section) {
+		of = a.file
+	}
+	s, err := askOf(of, section, v, args...)
+	if err != nil {
+		return nil, err
+	}
+	a.views = viewsIn(s)
+	all, err := a.client.rows(ctx, s)
+	return filewise.Each(all, func(r []any) filewise.Row {
+		return filewise.Each(r, func(v any) any {
+			if s, is := v.(string); is {
+				return strings.TrimSpace(s)
+			}
+			return v
+		})
+	}), err
+}
+
+// viewsIn returns the views that a statement reads by a right of its own.
+func viewsIn(s statement) []view {
+	return filewise.Each(grantable.FindAllStringSubmatch(s.text, -1), func(n []string) view { return view{Name: strings.ToUpper(n[1])} })
+}
+
+// Waits are the probe's: v$system_event without the class Idle.
+func (a *questions) Waits(ctx context.Context) (all []filewise.Counter, err error) {
+	found, err := a.Rows(ctx, "waits", nil)
+	for _, r := range found {
+		micro, ok := r.Real(3)
+		if class := classOfEvent(r.Text(0), r.Text(1)); ok && class != "" {
+			all = append(all, filewise.Counter{Name: r.Text(0), Unit: "s", Value: micro / 1e6, Class: class})
+		}
+	}
+	return all, err
+}
+
+func (a *questions) Remedy(err error) string {
+	if !unreadable(err) || len(a.views) == 0 {
+		return ""
+	}
+	return grants(a.about.account, a.views)
+}
+
+// classOfEvent returns the class of a wait event, by its name if Oracle's own class
+// states less (Oracle Database Reference, “Oracle Wait Events”). Empty means background
+// processes wait for work, or for themselves.
+func classOfEvent(name, class string) filewise.WaitClass {
+	has := func(parts ...string) bool {
+		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(name, p) })
+	}
+	switch {
+	case class == "Idle", has("rdbms ipc message", "SQL*Net message from client"):
+		return ""
+	case has("enq: HW", "enq: FB", "enq: ST", "Data file init write", "enq: SS"):
+		return filewise.WaitAllocation
+	case has("direct path read temp", "direct path write temp"):
+		return filewise.WaitTemp
+	case has("log file", "log buffer"):
+		if has("checkpoint incomplete") {
+			return filewise.WaitCheckpoint
+		}
+		return filewise.WaitLog
+	case has("db file parallel write", "direct path write", "db file async"):
+		return filewise.WaitDataWrite
+	case has("free buffer waits", "write complete waits"):
+		return filewise.WaitMemory
+	case has("buffer busy", "latch", "library cache", "cursor:"):
+		return filewise.WaitLatch
+	case has("enq: T", "enq: UL", "row lock"):
+		return filewise.WaitLock
+	}
+	switch class {
+	case "User I/O":
+		return filewise.WaitDataRead
+	case "System I/O":
+		return filewise.WaitOther // of background processes, for which no session waits
+	case "Commit":
+		return filewise.WaitLog
+	case "Network":
+		return filewise.WaitNetwork
+	}
+	return filewise.WaitOther
+}

@@ -1,0 +1,109 @@
+package postgres
+
+import (
+	"context"
+	"text/template"
+	"time"
+
+	"filewise"
+	"filewise/engine/internal/sampling"
+	"filewise/engine/internal/sqlfile"
+	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/internal/probes"
+)
+
+// CheckOptions refuses what the driver does not read.
+func (Engine) CheckOptions(a filewise.Address) error { return client.CheckOptions(a) }
+
+// Ask opens an existing server for questions.
+func (Engine) Ask(ctx context.Context, t filewise.Target, text string) (filewise.Asked, error) {
+	if err := checkExternal(t); err != nil {
+		return nil, err
+	}
+	l, err := client.Open(*t.Address, client.ReadingSettings())
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*filewise.AskPatience)
+	defer cancel()
+	a := &questions{link: l, about: filewise.About{Settings: map[string]string{}},
+		file: sqlfile.Must(sqlfile.Parse("own", text, template.FuncMap{"ident": client.Ident}))}
+	if err := a.greet(ctx); err != nil {
+		l.Close()
+		return nil, client.ConnectError(t.Address.String(), err)
+	}
+	return a, nil
+}
+
+// questions is a session that asks. It implements filewise.Asked.
+type questions struct {
+	link  *client.Link
+	about filewise.About
+	file  *sqlfile.File
+}
+
+func (a *questions) greet(ctx context.Context) error {
+	var user, database, dataDir string
+	var monitor bool
+	err := a.link.Scan(ctx, queries.Text("greeting"), nil, &a.about.Version[0], &a.about.Server, &user, &database, &monitor, &dataDir,
+		&a.about.Local)
+	a.about.Account = client.Ident(user)
+	a.about.Settings["database"], a.about.Settings["data_directory"] = database, dataDir
+	if monitor {
+		a.about.Settings["pg_monitor"] = "granted"
+	}
+	return err
+}
+
+func (a *questions) About() filewise.About { return a.about }
+
+func (a *questions) Close() error { a.link.Close(); return nil }
+
+func (a *questions) Rows(ctx context.Context, section string, vars map[string]any, args ...any) ([]filewise.Row, error) {
+	text, err := a.file.Statement(section, vars)
+	if err != nil {
+		return nil, err
+	}
+	all, err := a.link.Rows(ctx, text, args...)
+	return filewise.Each(all, func(r []any) filewise.Row { return r }), err
+}
+
+// Remedy is a right, or patience with who holds a lock.
+func (a *questions) Remedy(err error) string {
+	switch client.CodeOf(err) {
+	case client.CodeNoRight:
+		return "as a superuser: GRANT pg_monitor TO " + a.about.Account
+	case client.CodeLockTimeout:
+		return "ask again when that session's transaction has ended: SELECT * FROM pg_stat_activity shows it"
+	}
+	return ""
+}
+
+// Waits are looked at so often, with so long between.
+const looks, between = 10, 100 * time.Millisecond
+
+// Waits looks a few times at what sessions wait for: PostgreSQL adds waits up
+// nowhere. The server's own processes keep no session waiting.
+func (a *questions) Waits(ctx context.Context) (all []filewise.Counter, err error) {
+	sum := map[sampling.Event]int{}
+	for range looks {
+		rows, err := a.link.Rows(ctx, queries.Text("all-waits"))
+		if err != nil {
+			return nil, err
+		}
+		for event, n := range probes.SeenIn(rows) {
+			sum[event] += n
+		}
+		select {
+		case <-time.After(between):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+	for event, n := range sum {
+		if !event.Background {
+			all = append(all, filewise.Counter{Name: event.Name, Unit: "sessions", Value: float64(n), Class: event.Class})
+		}
+	}
+	return all, nil
+}

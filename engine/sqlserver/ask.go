@@ -1,0 +1,79 @@
+package sqlserver
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"filewise"
+	"filewise/engine/internal/sqlfile"
+	"filewise/engine/internal/sqlrows"
+)
+
+// CheckOptions refuses what the driver does not read.
+func (Engine) CheckOptions(a filewise.Address) error { return checkOptions(a) }
+
+// Ask opens an existing server for questions.
+func (e Engine) Ask(ctx context.Context, t filewise.Target, text string) (filewise.Asked, error) {
+	first, cancel := context.WithTimeout(ctx, 4*filewise.AskPatience)
+	defer cancel()
+	opened, err := e.Open(first, t)
+	if err != nil {
+		return nil, err
+	}
+	return questions{opened.(*externalServer), ownSections(text)}, nil
+}
+
+// ownSections reads the sections of package own.
+func ownSections(text string) *sqlfile.File {
+	return sqlfile.Must(sqlfile.Parse("own", text, templateFuncs))
+}
+
+// questions is a session that asks. It implements filewise.Asked.
+type questions struct {
+	server *externalServer
+	file   *sqlfile.File
+}
+
+func (a questions) About() filewise.About {
+	i := a.server.identity
+	return filewise.About{Server: i.banner() + "; " + i.version.allocation(), Local: i.sameHost(), Account: ident(cmp.Or(i.login, "filewise")),
+		Version: [2]int{i.version.major, i.version.build}}
+}
+
+func (a questions) Close() error { return a.server.Close() }
+
+func (a questions) Rows(ctx context.Context, section string, vars map[string]any, args ...any) ([]filewise.Row, error) {
+	of := server
+	if a.file.Has(section) {
+		of = a.file
+	}
+	text, err := of.Statement(section, vars)
+	if err != nil {
+		return nil, err
+	}
+	all, err := sqlrows.Query(ctx, a.server.control, text, args...)
+	if err != nil {
+		return nil, a.server.login.explain(fmt.Errorf("%s: %w", sqlfile.Short(strings.TrimPrefix(text, "SET LOCK_TIMEOUT 1000;\n")), err))
+	}
+	return filewise.Each(all, func(r []any) filewise.Row { return r }), nil
+}
+
+// Waits are the sums since the start, without the probe's benign ones.
+func (a questions) Waits(ctx context.Context) (all []filewise.Counter, err error) {
+	rows, err := a.Rows(ctx, "inspect-waits", nil)
+	for _, r := range rows {
+		if class := waitClassOf(r.Text(0)); class != "" {
+			all = append(all, filewise.Counter{Name: r.Text(0), Unit: "s", Value: float64(r.Int(1)) / 1000, Class: class})
+		}
+	}
+	return all, err
+}
+
+func (a questions) Remedy(err error) string {
+	if denied(err) {
+		return grantTo(grantView, a.server.identity.login)
+	}
+	return ""
+}
