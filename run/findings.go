@@ -109,7 +109,7 @@ func labelWarnings(t filewise.Target, about filewise.Description) []filewise.War
 		out = append(out, filewise.Warning{Code: code, Message: strings.ToUpper(text[:1]) + text[1:], Remedy: remedy})
 	}
 	if about.Note != "" && t.Mode != filewise.Embedded && t.Database == "" {
-		add("engine-scope", about.Note, "Measure the engine that you want to know about.")
+		add("engine-scope", about.Note, "Test on the engine you use.")
 	}
 	if about.Unproven != "" {
 		add("unproven", "Unproven adapter of "+t.Engine+": "+about.Unproven,

@@ -137,7 +137,7 @@ func (n *notices) watchSpace(between bool) {
 			continue
 		}
 		n.warned[v.Name] = true
-		n.attention("Volume %s (%s) is nearly full: %s are free. The run ends when less than %s are left; whatever is finished is stored.",
+		n.attention("Volume %s (%s) is nearly full: %s are free. The run ends when less than %s are left; finished trials are stored.",
 			v.Name, v.Dir, humanize.IBytes(uint64(free)), humanize.IBytes(Reserve))
 	}
 }

@@ -93,7 +93,7 @@ func (env *Environment) Preflight() error {
 		if n.Free != nil && n.Need+Reserve > *n.Free {
 			return filewise.Errorf(filewise.CodePreflight,
 				"free space there, name another --volume, or make --size (or --work, --window) smaller",
-				"volume %s (%s) has %s free, but at least %s are needed, and %s are left free", n.Volume.Name, n.Volume.Dir,
+				"volume %s (%s): not enough space: %[4]s needed, %[3]s free (%[5]s reserved)", n.Volume.Name, n.Volume.Dir,
 				humanize.IBytes(uint64(*n.Free)), humanize.IBytes(uint64(n.Need)), humanize.IBytes(Reserve))
 		}
 	}

@@ -60,7 +60,7 @@ func newWatch(env *Environment, p experiment.Plan, clock filewise.Clock, notify 
 
 // stopped is the end of a run for the sake of others; resume goes on.
 func stopped(format string, args ...any) error {
-	return filewise.Errorf(filewise.CodeStopped, "whatever is finished is stored; \"filewise resume\" goes on", format, args...)
+	return filewise.Errorf(filewise.CodeStopped, "finished trials are stored; \"filewise resume\" goes on", format, args...)
 }
 
 // recorded receives every trial that is stored.
@@ -182,8 +182,8 @@ func (w *watch) reach(ctx context.Context) error {
 		return err
 	}
 	return filewise.Errorf(filewise.CodeStopped, "once the server is back: \"filewise clean --target URL\" removes what the run has left "+
-		"there, and \"filewise resume\" goes on; whatever is finished is stored",
-		"the server cannot be reached any more: %w", err)
+		"there, and \"filewise resume\" goes on; finished trials are stored",
+		"lost the connection to the server: %w", err)
 }
 
 // renewed takes the server's lock again, within some time.

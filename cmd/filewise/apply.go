@@ -26,7 +26,7 @@ func (a *app) applyCommand() *cobra.Command {
 	var f applyFlags
 	cmd := &cobra.Command{
 		Use:               "apply [RUN]",
-		Short:             "Write the script that takes your database to the layout of a run, and the one back",
+		Short:             "Write the scripts that take your database to a run's layout and back",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeRun,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.apply(cmd, &f, args) },

@@ -26,7 +26,7 @@ func (a *app) backupCommand() *cobra.Command {
 	var screen int
 	cmd := &cobra.Command{
 		Use:               "backup [RUN]",
-		Short:             "Find the fastest backup of a database of yours, and write its script",
+		Short:             "Find the fastest backup of your database, and write its script",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -36,7 +36,7 @@ func (a *app) campaignCommand() *cobra.Command {
 	var f campaignFlags
 	cmd := &cobra.Command{
 		Use:   "campaign FILE",
-		Short: "Measure the experiments of a study on many hosts, through Temporal",
+		Short: "Measure a study's experiments on many hosts, through Temporal",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.dialled(cmd.Context(), f.temporal, func(c fleet.Campaigns) error { return a.campaign(cmd.Context(), c, args[0], &f) })

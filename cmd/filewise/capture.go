@@ -25,7 +25,7 @@ func (a *app) captureCommand() *cobra.Command {
 	var o capture.Options
 	cmd := &cobra.Command{
 		Use:   "capture",
-		Short: "Write a study file of what an existing database is given to do",
+		Short: "Write a study file of an existing database's workload",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := a.capture(cmd, &f, o)

@@ -25,7 +25,7 @@ func (a *app) cleanCommand() *cobra.Command {
 	var login plan.TargetOptions
 	cmd := &cobra.Command{
 		Use:   "clean",
-		Short: "Remove what killed runs left behind, and nothing else",
+		Short: "Remove what killed runs left behind, nothing else",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if login.Target.Value != "" {

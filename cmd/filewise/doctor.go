@@ -27,7 +27,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	var f doctorFlags
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Look whether this machine and a server can do an experiment",
+		Short: "Check whether this machine and a server can run an experiment",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d, err := a.diagnose(cmd.Context(), o, &f)

@@ -55,7 +55,7 @@ const codeInterrupted filewise.Code = "interrupted"
 
 // interrupted holds the text after Ctrl-C.
 var interrupted = filewise.Errorf(codeInterrupted, "\"filewise resume\" goes on with a run that was measuring",
-	"interrupted; whatever is finished is stored")
+	"interrupted: finished trials are stored")
 
 // measures reports whether a command's runs can go on.
 func measures(command string) bool {

@@ -24,7 +24,7 @@ func (a *app) exportCommand() *cobra.Command {
 	var f exportFlags
 	cmd := &cobra.Command{
 		Use:               "export [RUN]",
-		Short:             "Write the trials of a stored run as CSV, Parquet or JSON, or all of it as a bundle",
+		Short:             "Export the trials of a stored run as CSV, Parquet or JSON, or all of it as a bundle",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {

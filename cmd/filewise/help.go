@@ -35,7 +35,9 @@ func helpLayout() help.Layout {
 func (a *app) help(c *cobra.Command, _ []string) {
 	columns, _ := terminal(a.stdout)
 	fmt.Fprintf(c.OutOrStdout(), "%s\n\n", help.Text(cmp.Or(c.Long, c.Short), columns))
-	_ = c.Usage()
+	if !c.IsAdditionalHelpTopicCommand() {
+		_ = c.Usage()
+	}
 }
 
 // usage writes how a command is used, below what it is for.

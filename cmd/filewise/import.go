@@ -19,7 +19,7 @@ func (a *app) importCommand() *cobra.Command {
 	var selfCheck bool
 	cmd := &cobra.Command{
 		Use:   "import FILE",
-		Short: "Take a run that another machine has exported by --bundle",
+		Short: "Import a run that another machine exported with --bundle",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if selfCheck {

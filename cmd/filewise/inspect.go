@@ -21,7 +21,7 @@ func (a *app) inspectCommand() *cobra.Command {
 	var f plan.TargetOptions
 	cmd := &cobra.Command{
 		Use:   "inspect",
-		Short: "Say whether the number of files is worth asking about on an existing server",
+		Short: "Report whether the number of files matters on an existing server",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out, err := a.inspectTarget(cmd, &f)

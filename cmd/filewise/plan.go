@@ -20,7 +20,7 @@ func (a *app) planCommand() *cobra.Command {
 	var g resultFlags
 	cmd := &cobra.Command{
 		Use:               "plan [SCENARIO or FILE.yaml]",
-		Short:             "Show what run would do: layouts, trials, space and time, and every statement",
+		Short:             "Show what run would do: space, time, trials and every statement",
 		Args:              oneStudy,
 		ValidArgsFunction: completeScenarioOrFile,
 		RunE: func(cmd *cobra.Command, args []string) error {

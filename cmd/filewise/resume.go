@@ -52,7 +52,7 @@ func (a *app) resumeCommand() *cobra.Command {
 	var f resumeFlags
 	cmd := &cobra.Command{
 		Use:               "resume [RUN]",
-		Short:             "Go on with a run that was interrupted, killed, or is to have more time",
+		Short:             "Continue an interrupted run, or extend its budget",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {

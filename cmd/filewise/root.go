@@ -62,14 +62,23 @@ func (a *app) command() *cobra.Command {
 	root.SetFlagErrorFunc(help.FlagError)
 	root.SetUsageFunc(a.usage)
 	root.SetHelpFunc(a.help)
-	root.AddCommand(
-		a.runCommand(), endsAtOnce(a.planCommand()), a.resumeCommand(), endsAtOnce(a.listCommand()), endsAtOnce(a.showCommand()),
-		endsAtOnce(a.reportCommand()), endsAtOnce(a.exportCommand()),
-		endsAtOnce(a.importCommand()), endsAtOnce(a.judgeCommand()), endsAtOnce(a.compareCommand()),
-		a.stopCommand(), a.serveCommand(), a.inspectCommand(),
-		a.applyCommand(), a.doctorCommand(), a.cleanCommand(), a.scenariosCommand(), a.enginesCommand(), a.schemaCommand(), a.initCommand(),
-		a.versionCommand(), a.manCommand(), a.captureCommand(), a.backupCommand(), a.workerCommand(), a.campaignCommand(),
-	)
+	cobra.EnableCommandSorting = false
+	group := func(title string, commands ...*cobra.Command) {
+		root.AddGroup(&cobra.Group{ID: title, Title: title})
+		for _, c := range commands {
+			c.GroupID = title
+		}
+		root.AddCommand(commands...)
+	}
+	group("Measure", a.runCommand(), endsAtOnce(a.planCommand()), a.resumeCommand(), a.stopCommand(), a.doctorCommand())
+	group("Read", endsAtOnce(a.showCommand()), endsAtOnce(a.listCommand()), endsAtOnce(a.reportCommand()), endsAtOnce(a.compareCommand()),
+		endsAtOnce(a.judgeCommand()), endsAtOnce(a.exportCommand()), endsAtOnce(a.importCommand()), a.serveCommand())
+	group("Your database", a.inspectCommand(), a.captureCommand(), a.backupCommand(), a.applyCommand())
+	group("Many hosts", a.workerCommand(), a.campaignCommand())
+	group("Upkeep", a.cleanCommand(), a.initCommand(), a.scenariosCommand(), a.enginesCommand(), a.schemaCommand(), a.versionCommand(),
+		a.manCommand(), exitCodesTopic())
+	root.SetCompletionCommandGroupID("Upkeep")
+	root.SetHelpCommandGroupID("Upkeep")
 	for _, c := range root.Commands() { // files are offered only where a file is taken
 		if c.ValidArgsFunction == nil && !strings.Contains(c.Use, "FILE") && !strings.Contains(c.Use, "DIR") {
 			c.ValidArgsFunction = cobra.NoFileCompletions
@@ -79,6 +88,11 @@ func (a *app) command() *cobra.Command {
 	describe(root)
 	help.UsageArgs(root)
 	return root
+}
+
+// exitCodesTopic is a topic of help: filewise help exit-codes.
+func exitCodesTopic() *cobra.Command {
+	return &cobra.Command{Use: "exit-codes", Short: "What each exit code means (a topic: filewise help exit-codes)"}
 }
 
 // endsAtOnce has an interrupt end a command that only reads and computes, wherever it is.

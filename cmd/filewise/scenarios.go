@@ -14,7 +14,7 @@ import (
 func (a *app) scenariosCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "scenarios [SCENARIO]",
-		Short: "List the scenarios, or show one with the figures that were published",
+		Short: "List the scenarios, or show one with its published figures",
 		Example: `  filewise scenarios
   filewise scenarios inserts`,
 		Args:              cobra.MaximumNArgs(1),

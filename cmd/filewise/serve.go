@@ -20,7 +20,7 @@ func (a *app) serveCommand() *cobra.Command {
 	var temporal string
 	cmd := &cobra.Command{
 		Use:   "serve [ADDRESS]",
-		Short: "Show the run that measures on a live page, the runs before it, and /metrics",
+		Short: "Serve the live page, the stored runs and /metrics",
 		Long: `Serve shows on a web page the run of this user that is being measured on this host,
 whatever started it: what it is doing, throughput within the trial beside earlier
 ones, estimates with their intervals, the plan, waits and I/O, with buttons to pause
@@ -74,7 +74,7 @@ func (a *app) stopCommand() *cobra.Command {
 	var pid int
 	cmd := &cobra.Command{
 		Use:               "stop [RUN]",
-		Short:             "End the run that is measuring, cleanly",
+		Short:             "Stop the running measurement cleanly",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {

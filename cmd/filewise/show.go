@@ -12,10 +12,12 @@ import (
 )
 
 func (a *app) showCommand() *cobra.Command {
-	return &cobra.Command{
+	trials := false
+	cmd := &cobra.Command{
 		Use:   "show [RUN]",
-		Short: "Show a stored run: verdict, table, every trial",
+		Short: "Show a stored run: verdict, table, causes, warnings",
 		Example: `  filewise show          # the newest run
+  filewise show 12 --trials
   filewise show 12 --json`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeRun,
@@ -33,7 +35,7 @@ func (a *app) showCommand() *cobra.Command {
 				return err
 			}
 			a.full = true
-			if err := a.printData(d); err != nil || a.json {
+			if err := a.printData(d); err != nil || a.json || !trials {
 				return err
 			}
 			w := &lineWriter{w: a.stdout}
@@ -44,6 +46,8 @@ func (a *app) showCommand() *cobra.Command {
 			return w.err
 		},
 	}
+	cmd.Flags().BoolVar(&trials, "trials", false, "also list every trial")
+	return cmd
 }
 
 func trialLine(t filewise.Trial) string {

@@ -31,7 +31,7 @@ func (a *app) workerCommand() *cobra.Command {
 	o, login := newOptions(), new(plan.TargetOptions)
 	cmd := &cobra.Command{
 		Use:   "worker",
-		Short: "Measure on this host what campaigns and drivers are asked for, through Temporal",
+		Short: "Measure on this host for campaigns and drivers, through Temporal",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			site, err := a.site(o, login, host, labels)

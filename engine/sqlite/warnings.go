@@ -12,8 +12,8 @@ import (
 // Scope is true of every verdict on SQLite.
 var Scope = filewise.Warning{
 	Code:    "sqlite-scope",
-	Message: "A verdict on SQLite is none on SQL Server or Oracle: each of its files has a write lock and syncs of its own.",
-	Remedy:  "Measure the engine that you want to know about.",
+	Message: "SQLite results do not carry over to SQL Server or Oracle: each SQLite file has its own write lock and syncs.",
+	Remedy:  "Test on the engine you use.",
 }
 
 // pureGo is true of builds without cgo.
@@ -30,8 +30,8 @@ var pureGo = filewise.Warning{
 // connection alone: there the lock waits for the storage, not for the pauses.
 var polling = filewise.Warning{
 	Code:    "sqlite-polling",
-	Message: "Connections that share a file poll for its one write lock with pauses of 1 to 100 ms, in which it may lie idle.",
-	Remedy:  "Repeat with --connections 1: where one connection does as much on 1 file, the pauses cost nothing.",
+	Message: "Connections that share a file poll for its write lock every 1 to 100 ms, so the lock can be idle in between.",
+	Remedy:  "Repeat with --connections 1: if it is as fast on 1 file, polling costs nothing.",
 }
 
 // warnings describe what a reader needs for the shape.

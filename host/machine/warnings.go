@@ -34,7 +34,7 @@ func Warnings(volumes []filewise.Volume) []filewise.Warning {
 		for i, o := range devices {
 			if d.Same(o) && !d.InMemory() {
 				warnings = append(warnings, filewise.Warning{Code: WarnOneDevice,
-					Message: fmt.Sprintf("Volumes %s and %s lie on one device, %v: two volumes on one device are one device.", before[i].Name, v.Name, d),
+					Message: fmt.Sprintf("Volumes %s and %s are on the same device (%v) and share its bandwidth.", before[i].Name, v.Name, d),
 					Remedy:  "Give each volume a directory on a disk of its own, or read the result as that of one volume."})
 				break
 			}

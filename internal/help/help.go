@@ -113,11 +113,8 @@ func (l Layout) Write(to io.Writer, c *cobra.Command, columns int) error {
 		w.printf("\nExamples:\n%s\n", c.Example)
 	}
 	if c.HasAvailableSubCommands() {
-		w.printf("\nAvailable Commands:\n")
-		for _, sub := range c.Commands() {
-			if sub.IsAvailableCommand() || sub.Name() == "help" {
-				w.printf("  %-*s %s\n", sub.NamePadding(), sub.Name(), wrapped(sub.Short, min(columns, Width), sub.NamePadding()+3))
-			}
+		for _, g := range append(c.Groups(), &cobra.Group{Title: "Commands"}) {
+			listCommands(w, c, g, min(columns, Width))
 		}
 	}
 	l.flags(w, c, min(columns, Width))
@@ -126,6 +123,18 @@ func (l Layout) Write(to io.Writer, c *cobra.Command, columns int) error {
 	}
 	_, err := io.WriteString(to, w.String())
 	return err
+}
+
+// listCommands lists the commands of a group, in the order in which they were added. Of a group without an ID come the
+// commands that belong to none.
+func listCommands(w *printer, c *cobra.Command, g *cobra.Group, columns int) {
+	title := "\n" + g.Title + ":\n"
+	for _, sub := range c.Commands() {
+		if sub.GroupID == g.ID && (sub.IsAvailableCommand() || sub.IsAdditionalHelpTopicCommand()) {
+			w.printf("%s  %-*s %s\n", title, sub.NamePadding(), sub.Name(), wrapped(sub.Short, columns, sub.NamePadding()+3))
+			title = ""
+		}
+	}
 }
 
 // printer collects the output.

@@ -90,7 +90,7 @@ func TestALockThatFellIsTheCause(t *testing.T) {
 	}
 	text := strings.Join(c.Sentences, " ")
 	for _, want := range []string{"Lock wait (write lock) per row fell from 1.01 ms to 0.11 ms, 96 % of the gain",
-		"volume fast was at 41 % of its limit and the processors were 70 % busy, so CPU is next"} {
+		"volume fast was at 41 % of its limit and the CPU at 70 %: the CPU is nearer its limit"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q lacks %q", text, want)
 		}
@@ -146,7 +146,7 @@ func TestNothingMeasuredExplainsIt(t *testing.T) {
 		world{layout: "4 files", row: 1e-3, lock: 0.11e-3, cpu: 0.1e-3, written: 100, busy: 40})
 	c := explained(t, in, "4 files")
 	if c.Explained != 0 || len(c.Changes) != 0 || !strings.Contains(c.Sentences[0],
-		"Nothing that was measured explains the gain: neither a wait") {
+		"The gain is unexplained: no wait") {
 		t.Errorf("%+v", c)
 	}
 	in = input(0.7, world{layout: "1 file", row: 2e-3, noWaits: true, cpu: 1e-4, busy: 4, written: 100},
@@ -195,7 +195,7 @@ func TestALossIsExplainedLikeAGain(t *testing.T) {
 	}
 	text := strings.Join(c.Sentences, " ")
 	if !strings.Contains(text, "CPU time per row rose from 0.20 ms to 1.20 ms") || !strings.Contains(text, "of the loss") ||
-		!strings.Contains(text, "CPU-bound, no statement about storage") {
+		!strings.Contains(text, "CPU-bound and says nothing about storage") {
 		t.Error(text)
 	}
 }
@@ -207,7 +207,7 @@ func TestWhatLayoutsShare(t *testing.T) {
 	}{
 		"processors": {world{row: 1e-3, lock: 0.9e-3, busy: 95}, world{row: 1e-3, lock: 0.9e-3, busy: 93}, "CPU-bound"},
 		"wait": {world{row: 1e-3, lock: 0.6e-3, busy: 30}, world{row: 1e-3, lock: 0.5e-3, busy: 30},
-			"lock wait (write lock) took 50 % of the connections' time or more"},
+			"at least 50 % of connection time went to lock wait (write lock)"},
 		"storage": {world{row: 1e-3, busy: 30, disk: 92}, world{row: 1e-3, busy: 30, disk: 94},
 			"the storage of volume fast was at 93 % of its limit"},
 		"nothing": {world{row: 1e-3, busy: 30}, world{row: 1e-3, busy: 30},
@@ -272,13 +272,13 @@ func TestABusyMachineIsNotCPUBound(t *testing.T) {
 	own := filewise.Delta{Probe: "cpu", Name: "own share", Unit: "%", Value: 12}
 	text := strings.Join(explained(t, withDelta(input(0, a, b), own), "").Sentences, " ")
 	if strings.Contains(text, "CPU-bound") || !strings.Contains(text, "the storage of volume fast was at 93 % of its limit") ||
-		!strings.Contains(text, "mostly with other processes of this machine: Filewise and the server took 12 %") {
+		!strings.Contains(text, "mostly with other processes: Filewise and the server used 12 %") {
 		t.Error(text)
 	}
 	a.lock, b.lock = 0.9e-3, 0.9e-3 // whose work it is is not known, but the connections wait
 	text = strings.Join(explained(t, input(0, a, b), "").Sentences, " ")
-	if !strings.HasPrefix(text, "What all layouts share: the storage of volume fast") || !strings.Contains(text, "took 90 %") ||
-		!strings.Contains(text, "with whose work is not known") {
+	if !strings.HasPrefix(text, "In every layout the storage of volume fast") || !strings.Contains(text, "at least 90 %") ||
+		!strings.Contains(text, "with unknown work") {
 		t.Error(text)
 	}
 	a.lock, b.lock = 0, 0
@@ -289,7 +289,7 @@ func TestABusyMachineIsNotCPUBound(t *testing.T) {
 	a.row, b.row = 2e-3, 1e-3
 	a.lock, own.Value = 1e-3, 12
 	text = strings.Join(explained(t, withDelta(input(0.7, a, b), own), "4 files").Sentences, " ")
-	if !strings.Contains(text, "With 4 files, the storage of volume fast was at 94 % of its limit. The processors were 96 % busy, mostly") {
+	if !strings.Contains(text, "With 4 files, the storage of volume fast was at 94 % of its limit. The CPU was 96 % busy, mostly") {
 		t.Error(text)
 	}
 }

@@ -155,20 +155,20 @@ func (r Relevance) Words(about string, why []string, remedy string) string {
 			parts = append(parts, fmt.Sprintf("%s %.0f %%", s.On, 100*s.Part))
 		}
 	}
-	out := "Where the connections' time went: " + strings.Join(parts, ", ")
+	out := "Connection time: " + strings.Join(parts, ", ")
 	switch {
 	case r.Files >= wellTold:
-		out += "; this run is about " + about
+		out += ". This run tests " + about
 	case r.Tells():
-		out += "; this run is in part about " + about
+		out += ". This run tests " + about + " only in part"
 	default:
-		out += "; this run cannot tell much about " + about
+		out += ". This run says little about " + about
 	}
 	if len(why) > 0 {
 		out += ": " + strings.Join(why, ", ")
 	}
 	if remedy != "" {
-		out += "; " + remedy + " would tell more"
+		out += ". Try " + remedy
 	}
 	return out + "."
 }

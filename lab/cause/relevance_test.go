@@ -74,12 +74,12 @@ func TestWhereNothingWasRead(t *testing.T) {
 }
 
 func TestRelevanceWords(t *testing.T) {
-	for want, files := range map[string]float64{"is about data files": 0.3, "is in part about data files": 0.15,
-		"cannot tell much about": 0.05} {
+	for want, files := range map[string]float64{"tests data files: ": 0.3, "tests data files only in part": 0.15,
+		"says little about": 0.05} {
 		r := Relevance{Shares: []Spent{{SpentLog, 1 - files}, {SpentData, files}, {SpentLocks, 0.001}}, Files: files}
 		got := r.Words(SpentData, []string{"the data fit"}, "--more")
 		if !strings.Contains(got, want) || strings.Contains(got, SpentLocks) ||
-			!strings.HasSuffix(got, ": the data fit; --more would tell more.") {
+			!strings.HasSuffix(got, ": the data fit. Try --more.") {
 			t.Errorf("%q; want %q", got, want)
 		}
 	}

@@ -100,12 +100,12 @@ func (c Change) wait() string {
 func (in Input) unexplained(pairs []pair) string {
 	looked := "CPU time and the storage's I/O"
 	if !hasWaits(pairs) {
-		return fmt.Sprintf("Nothing that was measured explains the %s: waits are not measured here, and no change of %s does.", in.gain(), looked)
+		return fmt.Sprintf("The %s is unexplained: waits are not measured here, and no change of %s accounts for it.", in.gain(), looked)
 	}
 	if !in.Loop {
 		return fmt.Sprintf("The %s is not shared out over waits: connections also rest here, or are held to a rate.", in.gain())
 	}
-	return fmt.Sprintf("Nothing that was measured explains the %s: neither a wait nor %s changed with it enough.", in.gain(), looked)
+	return fmt.Sprintf("The %s is unexplained: no wait and no change of %s accounts for it.", in.gain(), looked)
 }
 
 func hasWaits(pairs []pair) bool {
@@ -118,7 +118,7 @@ func hasWaits(pairs []pair) bool {
 func limits(near []Use, layout string) []string {
 	cpu, bound := boundByCPU(near)
 	if bound {
-		return []string{fmt.Sprintf("With %s the processors were %.0f %% busy: CPU-bound, no statement about storage.", layout, cpu.Percent)}
+		return []string{fmt.Sprintf("With %s the CPU was %.0f %% busy: the run is CPU-bound and says nothing about storage.", layout, cpu.Percent)}
 	}
 	disk, hasDisk := storage(near)
 	_, hasCPU := processorsBusy(near)
@@ -131,11 +131,11 @@ func limits(near []Use, layout string) []string {
 	case hasDisk && (disk.Percent >= NearLimit || !hasCPU):
 		return []string{full + "."}
 	case hasDisk && cpu.Percent > disk.Percent:
-		return []string{fmt.Sprintf("%s and the processors were %.0f %% busy, so CPU is next.", full, cpu.Percent)}
+		return []string{fmt.Sprintf("%s and the CPU at %.0f %%: the CPU is nearer its limit.", full, cpu.Percent)}
 	case hasDisk:
-		return []string{fmt.Sprintf("%s and the processors were %.0f %% busy, so the storage is next.", full, cpu.Percent)}
+		return []string{fmt.Sprintf("%s and the CPU at %.0f %%: the storage is nearer its limit.", full, cpu.Percent)}
 	case hasCPU:
-		return []string{fmt.Sprintf("With %s the processors were %.0f %% busy; the storage's own limit was not measured.", layout, cpu.Percent)}
+		return []string{fmt.Sprintf("With %s the CPU was %.0f %% busy; the storage's limit was not measured.", layout, cpu.Percent)}
 	}
 	return nil
 }
@@ -147,37 +147,36 @@ func othersBusy(near []Use) string {
 	if bound || !known || cpu.Percent <= probe.BusyLimit {
 		return ""
 	}
-	return fmt.Sprintf("The processors were %.0f %% busy, mostly with other processes of this machine: Filewise and the server took "+
-		"%.0f %%.", cpu.Percent, mine.Percent)
+	return fmt.Sprintf("The CPU was %.0f %% busy, mostly with other processes: Filewise and the server used %.0f %%.", cpu.Percent, mine.Percent)
 }
 
 // sharedWords name the bottleneck that layouts share.
 func (in Input) sharedWords(c Cause) []string {
 	cpu, bound := boundByCPU(c.Near)
 	if bound && !waitsMost(c) {
-		return []string{fmt.Sprintf("What all layouts share: the processors were %.0f %% busy. CPU-bound: no statement about storage.",
+		return []string{fmt.Sprintf("In every layout the CPU was %.0f %% busy: the run is CPU-bound and says nothing about storage.",
 			cpu.Percent)}
 	}
 	var out []string
 	if disk, ok := storage(c.Near); ok && disk.Percent >= NearLimit {
-		out = append(out, fmt.Sprintf("What all layouts share: %s was at %.0f %% of its limit.", disk.Name, disk.Percent))
+		out = append(out, fmt.Sprintf("In every layout %s was at %.0f %% of its limit.", disk.Name, disk.Percent))
 	}
 	for i, x := range c.Changes {
 		if i == 2 {
 			break
 		}
 		if x.Share > 1 { // more sessions wait than work: the background's too
-			out = append(out, fmt.Sprintf("What all layouts share: %s took as much time as the connections have, or more.", x.wait()))
+			out = append(out, fmt.Sprintf("In every layout, all of the connection time or more went to %s.", x.wait()))
 			continue
 		}
-		out = append(out, fmt.Sprintf("What all layouts share: %s took %.0f %% of the connections' time or more.", x.wait(), 100*x.Share))
+		out = append(out, fmt.Sprintf("In every layout, at least %.0f %% of connection time went to %s.", 100*x.Share, x.wait()))
 	}
 	if len(out) == 0 {
 		out = []string{in.noBottleneck(c.Near)}
 	}
 	if bound {
-		out = append(out, fmt.Sprintf("The processors were %.0f %% busy, with whose work is not known: if it was the server's, this is "+
-			"CPU-bound, no statement about storage.", cpu.Percent))
+		out = append(out, fmt.Sprintf("The CPU was %.0f %% busy, with unknown work: if it was the server's, the run is CPU-bound "+
+			"and says nothing about storage.", cpu.Percent))
 	}
 	if others := othersBusy(c.Near); others != "" {
 		out = append(out, others)

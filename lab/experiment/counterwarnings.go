@@ -45,11 +45,9 @@ func (h history) cliffWarning() []filewise.Warning {
 	}
 	return []filewise.Warning{{
 		Code: "write-cliff",
-		Message: fmt.Sprintf("From the first third of the blocks to the last, throughput fell by %.0f %%, and a write request took its device "+
-			"%.1f times as long: "+
-			"a cloud volume's burst credits may be spent, or an SSD's fast cache full.", 100*(1-fell), rose),
-		Remedy: "The verdict is about the storage as it was over the run. For the storage at its steady speed, run again right away; for the " +
-			"fast one, let it rest before, and run shorter.",
+		Message: fmt.Sprintf("Storage slowed down during the run: throughput fell %.0f %%, writes took %.1f times as long. "+
+			"Burst credits or an SSD cache may be used up.", 100*(1-fell), rose),
+		Remedy: "Run again now to measure the steady state; to measure the fast state, let the storage rest and run shorter.",
 	}}
 }
 

@@ -35,7 +35,7 @@ func TestCliffWarning(t *testing.T) {
 		if len(w) > 0 != x.want {
 			t.Errorf("%s: %+v", name, w)
 		}
-		if x.want && len(w) == 1 && !strings.Contains(w[0].Message, "fell by 34 %, and a write request took its device 2.9 times as long") {
+		if x.want && len(w) == 1 && !strings.Contains(w[0].Message, "fell 34 %, writes took 2.9 times as long") {
 			t.Errorf("%s: %s", name, w[0].Message)
 		}
 	}

@@ -676,7 +676,7 @@ func TestFailureOnALoadedBuildDropsIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(strings.Join(j.Sentences(), " "), "instance") {
+	if !strings.Contains(strings.Join(j.Sentences(), " "), "single build") {
 		t.Errorf("one instance of a layout, and no word of it: %q", j.Sentences())
 	}
 }

@@ -138,7 +138,7 @@ func (h history) warnings(s Schedule) []filewise.Warning {
 	if !s.Steady {
 		out = append(out, filewise.Warning{
 			Code:    "not-steady",
-			Message: "A pilot's throughput was still moving in the middle of its window, so the warm-up may be too short.",
+			Message: "Throughput was still changing in the middle of a pilot: the warm-up may be too short.",
 			Remedy:  "Set a longer --warm-up.",
 		})
 	}

@@ -126,7 +126,7 @@ func (s standing) ended(r verdict.Result) Decision {
 // allBlocks reports that there are no more blocks, and whether the budget or the plan limits them.
 func (s Schedule) allBlocks() string {
 	if s.ByBudget {
-		return fmt.Sprintf("all %d blocks that by the pilots fit into the budget are measured", s.MaxBlocks)
+		return fmt.Sprintf("the budget allowed %d blocks", s.MaxBlocks)
 	}
 	return fmt.Sprintf("all %d planned blocks are measured", s.MaxBlocks)
 }
@@ -144,14 +144,14 @@ func (s standing) spent(live int) Decision {
 		return Decision{}
 	}
 	if blocks >= verdict.FirstLook {
-		why := fmt.Sprintf("the budget of %s is spent after %d blocks", say.Human(p.Budget), blocks)
+		why := fmt.Sprintf("the %s budget ran out after %d blocks", say.Human(p.Budget), blocks)
 		if missing := s.firstClaim() - blocks; missing > 0 { // without intervals there is no verdict
 			why += fmt.Sprintf("; intervals take %d, about %s in all", blocks+missing,
 				about(s.elapsed+time.Duration(missing*live)*s.schedule.TrialTime))
 		}
 		return Decision{Ending: Spent, Why: why}
 	}
-	return Decision{Ending: Spent, Why: fmt.Sprintf("the budget of %s does not suffice: a verdict needs %d blocks, here about %s",
+	return Decision{Ending: Spent, Why: fmt.Sprintf("the %s budget is too short: a verdict needs %d blocks, about %s here",
 		say.Human(p.Budget), verdict.FirstLook, say.Human((s.elapsed + next).Round(time.Second)))}
 }
 

@@ -42,10 +42,8 @@ func (h history) spreadWarning() []filewise.Warning {
 	var out []filewise.Warning
 	if len(found) > 0 {
 		out = append(out, filewise.Warning{Code: "uneven-spread",
-			Message: fmt.Sprintf("The load was not spread evenly: by what was counted of each file, the files worked like this many that are used "+
-				"alike: %s.", strings.Join(found, ", ")),
-			Remedy: "Read such a layout as one of fewer files; the report has each file's part. Keys, free space and the order of filling decide " +
-				"which file is used."})
+			Message: fmt.Sprintf("The load was uneven; the files worked like this many evenly used files: %s.", strings.Join(found, ", ")),
+			Remedy:  "Read the layout as one with so many files, or change keys or fill order; the report has each file's part."})
 	}
 	return out
 }

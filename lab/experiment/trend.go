@@ -42,8 +42,8 @@ func (h history) trendWarning() []filewise.Warning {
 	}
 	return []filewise.Warning{{
 		Code:    "trend",
-		Message: fmt.Sprintf("Throughput was not steady within the window; the last third against the first: %s.", strings.Join(found, ", ")),
-		Remedy:  "Set a longer --warm-up, and a longer --window if it falls all the same: the verdict is about the window as it was.",
+		Message: fmt.Sprintf("Throughput changed within the measured window (last third against first): %s.", strings.Join(found, ", ")),
+		Remedy:  "Set a longer --warm-up; if it still changes, a longer --window.",
 	}}
 }
 

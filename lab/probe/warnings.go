@@ -31,16 +31,16 @@ func Warnings(deltas []filewise.Delta) []filewise.Warning {
 	if fromOthers && others > othersLimit {
 		warnings = append(warnings, filewise.Warning{
 			Code:    WarnOthers,
-			Message: fmt.Sprintf("Other processes on this machine took %.0f %% of the processors' time (limit %d %%).", others, othersLimit),
-			Remedy:  "Measure at a quieter time; differences are smaller and less sure on a busy machine.",
+			Message: fmt.Sprintf("Other processes used %.0f %% of the CPU (limit %d %%).", others, othersLimit),
+			Remedy:  "Stop other work on this machine and run again; noise widens the intervals.",
 		})
 	}
 	if steal, ok := Find(deltas, "cpu", StealShare); ok && steal > stealLimit {
 		warnings = append(warnings, filewise.Warning{
 			Code: WarnNeighbour,
-			Message: fmt.Sprintf("Other virtual machines on this host took %.1f %% of the processors' time (limit %d %%).",
+			Message: fmt.Sprintf("Other virtual machines used %.1f %% of this host's CPU (limit %d %%).",
 				steal, stealLimit),
-			Remedy: "Measure at a quieter time, or on a machine with processors of its own.",
+			Remedy: "Run when the host is quiet, or on dedicated CPUs.",
 		})
 	}
 	return warnings

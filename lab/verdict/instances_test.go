@@ -53,7 +53,7 @@ func TestOneInstance(t *testing.T) {
 	if !hasWarning(r, WarnOneInstance) {
 		t.Errorf("warnings %v", r.Warnings)
 	}
-	if text := strings.Join(Sentences(r, WordsOptions{}), " "); !strings.Contains(text, "For this instance only: 1 file, 2 files, 4 files") {
+	if text := strings.Join(Sentences(r, WordsOptions{}), " "); !strings.Contains(text, "1 file, 2 files, 4 files: measured on") {
 		t.Error(text)
 	}
 	look, _ := r.Last()

@@ -50,8 +50,8 @@ func (r *replay) warnings(result Result, g grid) []Warning {
 	}
 	for j, e := range look.Estimates {
 		if e.DownWeighted > 1 && float64(e.DownWeighted) >= stallShare*float64(e.N) {
-			add(WarnDownWeighted, "Look at its mean and its stalls: the verdict is about the typical run.",
-				"%s: %d of %d trials are far from typical and were pulled in.", r.arms[j].Name, e.DownWeighted, e.N)
+			add(WarnDownWeighted, "Look at its trials: the verdict describes typical trials, not stalls.",
+				"%s: %d of %d trials were outliers and count less.", r.arms[j].Name, e.DownWeighted, e.N)
 		}
 	}
 	if look.PooledVar < rounding {
@@ -62,8 +62,8 @@ func (r *replay) warnings(result Result, g grid) []Warning {
 	switch {
 	case !undecided || look.Block < forecastFrom || look.ahead(r.cfg.Baseline):
 	case look.BlocksNeeded > r.cfg.MaxBlocks:
-		add(WarnBudget, "Lengthen the trials, measure more blocks, or accept a wider margin.",
-			"Differences of %s would need about %d blocks; at most %d are planned.",
+		add(WarnBudget, "Set a longer --budget, or accept a wider --margin.",
+			"Resolving %s takes about %d blocks; this run allows %d.",
 			margin(r.cfg.Margin), look.BlocksNeeded, r.cfg.MaxBlocks)
 	case look.BlocksNeeded == 0 && r.cfg.Rules > 2 && !r.reuses(g):
 		if look.Block >= ForecastFrom(len(r.arms)) && look.PooledVar >= rounding {
@@ -150,7 +150,7 @@ func (r *replay) warnInstances(look Look, g grid, add adder) {
 	switch {
 	case len(single) > 0:
 		add(WarnOneInstance, "Build each layout at least 3 times, spread over the blocks (--instances 3).",
-			"For this instance only: %s ran on %s, and another build of the same layout can differ.", strings.Join(single, ", "), on)
+			"%s: measured on %s only; another build of the same layout can differ.", strings.Join(single, ", "), on)
 	case !estimable:
 		add(WarnInstances, "Spread at least 3 builds of each layout over the blocks (--instances 3).",
 			"Builds were reused, and how much they differ cannot be told yet: the intervals leave it out.")

@@ -194,7 +194,7 @@ func alike(first, r HostRun, meant []string) (differ []string, err error) {
 	}
 	for _, d := range planned(first.Plan, r.Plan, meant) {
 		if d.Kind == Refused {
-			return nil, filewise.Errorf(filewise.CodeUsage, remedy, "runs %s and %s are of different things; %s", first.Ref, r.Ref,
+			return nil, filewise.Errorf(filewise.CodeUsage, remedy, "runs %s and %s cannot be compared: %s", first.Ref, r.Ref,
 				strings.Join(why, "; "))
 		}
 	}

@@ -223,17 +223,25 @@ func ListText(runs []store.RunInfo, stored int) string {
 	var b strings.Builder
 	b.WriteString(" RUN  STARTED           STATE        DECISION  WHAT\n")
 	for _, r := range runs {
-		what := fmt.Sprintf("%s on %s, %s; %s", r.Scenario, r.Engine, strings.Join(r.Layouts, " · "), filewise.Counted(r.Trials, "trial"))
-		fmt.Fprintf(&b, "%4d  %s  %-11s  %-8s  %s\n", r.ID, r.Started.Local().Format("2006-01-02 15:04"), r.State, decisionOf(r), what)
-		lines := []string{strings.Join(slices.DeleteFunc(append([]string{r.Name}, r.Tags...), func(s string) bool { return s == "" }), ", ")}
-		if r.Origin != nil {
-			lines = append(lines, "imported: "+r.Origin.String())
-		}
-		for _, line := range append(lines, r.Verdict) {
-			if line != "" {
-				fmt.Fprintf(&b, "      %s\n", line)
-			}
-		}
+		fmt.Fprintf(&b, "%4d  %s  %-11s  %-8s  %s\n", r.ID, r.Started.Local().Format("2006-01-02 15:04"), r.State, decisionOf(r), what(r))
 	}
 	return b.String()
+}
+
+// what names a run and gives the first sentence of its verdict. If it has none, its layouts and trials are listed.
+func what(r store.RunInfo) string {
+	labels := append([]string{r.Name}, r.Tags...)
+	if r.Origin != nil {
+		labels = append(labels, "imported: "+r.Origin.String())
+	}
+	out := r.Scenario + " on " + r.Engine
+	if labels = slices.DeleteFunc(labels, func(s string) bool { return s == "" }); len(labels) > 0 {
+		out += " [" + strings.Join(labels, ", ") + "]"
+	}
+	if first, _, more := strings.Cut(r.Verdict, ". "); more {
+		return out + ": " + first + "."
+	} else if first != "" {
+		return out + ": " + first
+	}
+	return fmt.Sprintf("%s, %s; %s", out, strings.Join(r.Layouts, " · "), filewise.Counted(r.Trials, "trial"))
 }

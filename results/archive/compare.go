@@ -98,7 +98,7 @@ func Compare(before, after Run, confidence float64, meant []string) (Comparison,
 		}
 	}
 	if len(why) > 0 {
-		return out, filewise.Errorf(filewise.CodeUsage, remedy, "runs %d and %d are of different things; %s", before.ID, after.ID,
+		return out, filewise.Errorf(filewise.CodeUsage, remedy, "runs %d and %d cannot be compared: %s", before.ID, after.ID,
 			strings.Join(why, "; "))
 	}
 	a, err := before.samples()

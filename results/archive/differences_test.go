@@ -44,7 +44,7 @@ func TestComparedScenarios(t *testing.T) {
 		return r
 	}
 	if _, err := Compare(run(1, "inserts", 16), run(2, "dml", 8), 0.95, nil); err == nil ||
-		err.Error() != "runs 1 and 2 are of different things; scenario: inserts, then dml" {
+		err.Error() != "runs 1 and 2 cannot be compared: scenario: inserts, then dml" {
 		t.Error(err)
 	}
 }

@@ -275,7 +275,7 @@ func (v view) spreadLine() string {
 				}
 			}
 			if len(parts) > 0 {
-				return fmt.Sprintf("Balance of the data files%s, the busiest one's %s against the mean: %s.", say.InBrackets(f.Name), kind,
+				return fmt.Sprintf("Busiest data file against the average%s, by %s (1 = even): %s.", say.InBrackets(f.Name), kind,
 					strings.Join(parts, ", "))
 			}
 		}

@@ -20,7 +20,7 @@ func TestRelevanceHeadsEveryFormat(t *testing.T) {
 			continue
 		}
 		got := html.UnescapeString(string(render(t, write, d)))
-		line := strings.Index(got, "Where the connections' time went:")
+		line := strings.Index(got, "Connection time:")
 		if line < 0 {
 			t.Errorf("%s does not say where the connections' time went", name)
 		} else if table := strings.Index(got, "5 files"); name != "json" && table >= 0 && table < line {

@@ -93,11 +93,11 @@ func (v view) further() []string {
 	return nil
 }
 
-// gain is the sentence about the recommended layout; empty when there is none
-// or it is the baseline.
+// gain returns the sentence about the recommended layout. It is empty if there is none, if it is the baseline, or if
+// the headline has the interval already.
 func (v view) gain() string {
 	r := v.recommended()
-	if r == nil || v.several() {
+	if r == nil || v.several() || strings.Contains(v.decision(), "interval") {
 		return ""
 	}
 	for _, s := range v.further() {
@@ -132,7 +132,7 @@ func (v view) stopped() string {
 	if strings.HasPrefix(why, "stopped ") {
 		return say.Sentence(why) + "."
 	}
-	return "Measuring stopped: " + why + "."
+	return "Stopped: " + why + "."
 }
 
 // oneInstance is the verdict's limit if layouts ran on a single build. Empty means there is none.

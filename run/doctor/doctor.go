@@ -195,7 +195,7 @@ func (d *Diagnosis) Text() string {
 		fmt.Fprintf(&b, "\nWhat can be seen here\n")
 		b.WriteString(d.Resolves.Text())
 	} else {
-		fmt.Fprintf(&b, "\nWhich differences can be seen here, and in which time: filewise doctor --resolve measures it.\n")
+		fmt.Fprintf(&b, "\nHow small a difference can this machine detect? filewise doctor --resolve measures it.\n")
 	}
 	fmt.Fprintf(&b, "\n%s failed, %d warned.\n", filewise.Counted(d.Failed, "check"), d.Warnings)
 	return b.String()

@@ -218,7 +218,7 @@ func timeWords(v Preview) string {
 	if v.Plan.Budget == 0 {
 		return fmt.Sprintf("%s of measured windows, and what lies between them: no --budget is set", say.Human(v.AtMost.Round(time.Second)))
 	}
-	return fmt.Sprintf("at least %s of measured windows; at most about %s", say.Human(v.AtLeast.Round(time.Second)),
+	return fmt.Sprintf("at most about %[2]s (at least %[1]s of it measured windows)", say.Human(v.AtLeast.Round(time.Second)),
 		say.Human(v.AtMost.Round(time.Second)))
 }
 
@@ -301,7 +301,7 @@ func orderWords(p experiment.Plan) string {
 		if p.TakesTurns() {
 			order = "each a session with turns in random order"
 		}
-		return fmt.Sprintf("Trials: pilots first, then at most %d blocks, %s; a layout that cannot be the best any more is dropped",
+		return fmt.Sprintf("Trials: 1 pilot per layout, then up to %d blocks of all layouts, %s; layouts proven not to be best are dropped early",
 			p.MaxBlocks, order)
 	}
 	return fmt.Sprintf("Trials, as published at scale %g: each layout is run %s, one layout after the other; nothing is randomised", a.Scale,

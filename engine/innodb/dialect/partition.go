@@ -54,8 +54,8 @@ func (s Schema) WarnPartitions(n int) ([]filewise.Warning, error) {
 	if n > 1 {
 		all = append(all, filewise.Warning{Code: "partitions-scope",
 			Remedy: "read differences from the layout of one partition (1 among --files)",
-			Message: "Partitions change planning, indexes and locks, not only files: what further files cost or gain is the difference from " +
-				"one partition, which is one file with the cost of partitioning"})
+			Message: "Partitions also change planning, indexes and locking. The plain table against 1 partition shows the effect of partitioning; " +
+				"1 against N shows the effect of files"})
 	}
 	return all, s.Program.Sharding.Fits(n, "partition of each table")
 }

@@ -64,8 +64,8 @@ func (d *design) system() error {
 	}
 	d.warnFill()
 	d.Warn("system-scope", "use --kind partitions to compare files that are filled side by side",
-		"InnoDB fills the files of its system tablespace one after the other, under one space header and one latch: "+
-			"a verdict on them says nothing about the proportional fill of SQL Server")
+		"InnoDB fills the system tablespace one file after another, behind one latch: "+
+			"results do not carry over to SQL Server's proportional fill")
 	return nil
 }
 
