@@ -40,7 +40,7 @@ func TestServerGone(t *testing.T) {
 				t.Fatalf("no trial: %v\n%s", err, &c.stderr)
 			}
 			f.daemon.kill()
-			if code := p.exit(c); code != 8 || !strings.Contains(c.stderr.String(), "cannot be reached any more") {
+			if code := p.exit(c); code != 8 || !strings.Contains(c.stderr.String(), "lost the connection to the server") {
 				t.Errorf("the server is gone: exit code %d\n%s", code, &c.stderr)
 			}
 			if _, state, _, _ := p.newest(); state != "interrupted" {
