@@ -118,7 +118,8 @@ func hasWaits(pairs []pair) bool {
 func limits(near []Use, layout string) []string {
 	cpu, bound := boundByCPU(near)
 	if bound {
-		return []string{fmt.Sprintf("With %s the CPU was %.0f %% busy: the run is CPU-bound and says nothing about storage.", layout, cpu.Percent)}
+		return []string{fmt.Sprintf("With %s the CPU was %.0f %% busy: the run is CPU-bound and says nothing about storage.", layout,
+			cpu.Percent)}
 	}
 	disk, hasDisk := storage(near)
 	_, hasCPU := processorsBusy(near)
@@ -147,7 +148,8 @@ func othersBusy(near []Use) string {
 	if bound || !known || cpu.Percent <= probe.BusyLimit {
 		return ""
 	}
-	return fmt.Sprintf("The CPU was %.0f %% busy, mostly with other processes: Filewise and the server used %.0f %%.", cpu.Percent, mine.Percent)
+	return fmt.Sprintf("The CPU was %.0f %% busy, mostly with other processes: Filewise and the server used %.0f %%.", cpu.Percent,
+		mine.Percent)
 }
 
 // sharedWords name the bottleneck that layouts share.

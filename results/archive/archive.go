@@ -238,9 +238,13 @@ func what(r store.RunInfo) string {
 	if labels = slices.DeleteFunc(labels, func(s string) bool { return s == "" }); len(labels) > 0 {
 		out += " [" + strings.Join(labels, ", ") + "]"
 	}
-	if first, _, more := strings.Cut(r.Verdict, ". "); more {
+	first, rest, more := strings.Cut(r.Verdict, ". ")
+	switch _, loss, found := strings.Cut(rest, "But "); {
+	case found: // what latency loses is not left out
+		return out + ": " + first + ". But " + loss
+	case more:
 		return out + ": " + first + "."
-	} else if first != "" {
+	case first != "":
 		return out + ": " + first
 	}
 	return fmt.Sprintf("%s, %s; %s", out, strings.Join(r.Layouts, " · "), filewise.Counted(r.Trials, "trial"))
