@@ -6,9 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"filewise/own/inspect"
-
 	"filewise"
+	"filewise/own/inspect"
 )
 
 // Of a database in WAL mode and one with holes the header shows it; nothing is created

@@ -19,14 +19,13 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"filewise"
 	"filewise/cmd/filewise/filewisetest"
 	"filewise/internal/process"
 	"filewise/internal/sqlitedriver"
 	"filewise/results/store"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // patience is the time that a filewise that is left alone may take.

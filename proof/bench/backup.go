@@ -13,14 +13,13 @@ import (
 	"strings"
 	"time"
 
-	"gonum.org/v1/gonum/stat"
-
 	"filewise"
 	"filewise/engine/all"
 	"filewise/lab/experiment"
 	"filewise/lab/workload"
 	running "filewise/run"
 	"filewise/run/plan"
+	"gonum.org/v1/gonum/stat"
 )
 
 // The targets of tuning backups.

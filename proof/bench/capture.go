@@ -15,8 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"filewise"
 	"filewise/engine/all"
 	"filewise/lab/verdict"
@@ -24,6 +22,7 @@ import (
 	running "filewise/run"
 	"filewise/run/plan"
 	"filewise/run/study"
+	"golang.org/x/sync/errgroup"
 )
 
 // The targets of capture.

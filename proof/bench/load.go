@@ -15,11 +15,10 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"filewise"
 	"filewise/lab/experiment"
 	"filewise/lab/workload"
+	"golang.org/x/sync/errgroup"
 )
 
 // The targets of loading orders.

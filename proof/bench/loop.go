@@ -8,10 +8,9 @@ import (
 	"runtime"
 	"time"
 
-	hdr "github.com/HdrHistogram/hdrhistogram-go"
-
 	"filewise"
 	"filewise/lab/drive"
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
 
 // The targets of the driver's loop: with them, the tool is less than 1 % of an

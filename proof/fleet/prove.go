@@ -12,13 +12,12 @@ import (
 	"slices"
 	"time"
 
-	enums "go.temporal.io/api/enums/v1"
-	"google.golang.org/protobuf/proto"
-
 	"filewise/fleet"
 	"filewise/lab/experiment"
 	"filewise/results/archive"
 	"filewise/results/store"
+	enums "go.temporal.io/api/enums/v1"
+	"google.golang.org/protobuf/proto"
 )
 
 // prove compares the results that came home with the plan, and prints the figures.

@@ -15,15 +15,14 @@ import (
 	"sync"
 	"time"
 
-	"go.temporal.io/sdk/activity"
-	"go.temporal.io/sdk/worker"
-
 	"filewise"
 	"filewise/engine/fake"
 	"filewise/fleet"
 	"filewise/lab/experiment"
 	"filewise/lab/verdict"
 	"filewise/lab/workload"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/worker"
 )
 
 // simulated measures campaigns on made-up hosts, whose trials come from the fake engine in virtual time: the rest is

@@ -14,6 +14,7 @@ import (
 
 	"filewise"
 	"filewise/internal/say"
+
 	"filewise/proof/planted"
 )
 

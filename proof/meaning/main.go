@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"filewise"
+
 	"filewise/proof/planted"
 )
 

@@ -12,9 +12,8 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"filewise"
+	"golang.org/x/sys/unix"
 )
 
 // Name is the name of the directory, the cgroup and the lock of this process's storage: one name, one storage on a

@@ -6,9 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"filewise/lab/verdict/stats"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // heldOut are worlds that the rules were not chosen by: written down before the rules

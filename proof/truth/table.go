@@ -14,10 +14,9 @@ import (
 	"strings"
 	"time"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"filewise"
 	"filewise/lab/verdict"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // The table has a cell for each world, number of layouts, and number of blocks planned. Cells grow by batches, all of

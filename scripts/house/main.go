@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -28,7 +29,7 @@ func main() {
 }
 
 func house() (string, error) {
-	out, err := exec.Command("go", "list", "-f", `{{$p := .ImportPath}}{{range .Imports}}{{$p}} {{.}}
+	out, err := exec.CommandContext(context.Background(), "go", "list", "-f", `{{$p := .ImportPath}}{{range .Imports}}{{$p}} {{.}}
 {{end}}`, "filewise/...").Output()
 	if err != nil {
 		return "", fmt.Errorf("go list: %w", err)
