@@ -22,6 +22,7 @@ func TestMain(m *testing.M) {
 	makeVirtual()
 	if filepath.Base(os.Args[0]) != "filewise" {
 		longtest.AtOnce(3)
+		longtest.Leave("^Test(CutLine|ServerGone|LostLock|OwnDatabase)$/^mariadb$") // PostgreSQL's take the same way above the engines
 	}
 	testscript.Main(m, map[string]func(){"filewise": checkedMain})
 }
