@@ -30,7 +30,7 @@ var opposed = [][2]string{
 	{"--key=sequential", "--key=random"}, {"--key=sequential", "--key=identity"},
 	{"--rows=1000", "--rows=3000"}, {"--mode=single", "--mode=concurrent"},
 	{"--connect=pooled", "--connect=per-statement"}, {"--index=none", "--index=key"}, {"--cache=warm", "--cache=buffer-cold"},
-	{"--data=ordered", "--data=grown"}, {"--cycle=fill", "--cycle=sort"}, {"--churn", ""}, {"--beside=2", ""},
+	{"--data=ordered", "--data=grown"}, {"--cycle=fill", "--cycle=sort"}, {"--churn", ""}, {"--concurrent-load=2", ""},
 	{"--warehouses=1", "--warehouses=2"}, {"--batch=1", "--batch=7"}, {"--repeat=2", "--repeat=3"},
 }
 

@@ -19,7 +19,7 @@ func helpLayout() help.Layout {
 			"durability", "budget"}},
 		{Title: "Layout", Flags: []string{"layout", "kind", "allocation", "growth", "added-later", "placement", "log-volume", "index-volume",
 			"indexes", "baseline"}},
-		{Title: "Measuring", Flags: []string{"max-blocks", "margin", "confidence", "goal", "rules", "seed", "sessions", "cells", "aa",
+		{Title: "Measuring", Flags: []string{"max-blocks", "margin", "confidence", "goal", "rules", "seed", "interleave", "rounds", "aa",
 			"calibrate", "storage-limit", "server-bin", "set", "drivers", "temporal", "only", "power", "noise", "noise-from"}},
 		{Title: "Safety", Flags: []string{"memory", "allow", "abort-if", "maintenance-window"}},
 		{Title: "Output", Flags: []string{"name", "tag", "full", "sql", "fail-if", "junit", "serve", "open", "token-file",

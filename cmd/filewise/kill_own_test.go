@@ -52,7 +52,7 @@ func TestKillOwn(t *testing.T) {
 				o.killed(t, p, "", time.Second, "inspect", "--target", o.target)
 				o.killed(t, p, "", time.Second, "plan", "--sql", "--target", o.target)
 				o.killed(t, p, "", 9*time.Second, "doctor", "--self-check", "--yes", "--target", o.target)
-				o.killed(t, p, "", 9*time.Second, "run", study, "--from", o.url("sales"), "--kind=partitions", "--size=12MiB", "--instances=1",
+				o.killed(t, p, "", 9*time.Second, "run", study, "--from", o.url("sales"), "--kind=partitions", "--size=12MiB", "--builds=1",
 					"--window=200ms", "--warm-up=0s", "--max-blocks=3", "--budget=0", "--volume", "here="+p.volume)
 				o.killed(t, p, out, time.Second, append([]string{"apply", "--table=orders", "--layout=4 files", "--untested"}, own...)...)
 			}

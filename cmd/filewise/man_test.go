@@ -19,7 +19,7 @@ func TestManualPages(t *testing.T) {
 		t.Fatalf("%q, exit %d", said, code)
 	}
 	for page, want := range map[string]string{"filewise.1": "filewise-run(1)", "filewise-run.1": `\fB--connections\fP`,
-		"filewise-clean.1": "filewise", "filewise-plan.1": `\fB--beside\fP[=connections]`, "filewise-export.1": `(default trials)`} {
+		"filewise-clean.1": "filewise", "filewise-plan.1": `\fB--concurrent-load\fP[=connections]`, "filewise-export.1": `(default trials)`} {
 		text, err := os.ReadFile(filepath.Join(dir, page))
 		if strings.Contains(string(text), help.Switch) {
 			t.Errorf("%s gives a flag without a value one", page)

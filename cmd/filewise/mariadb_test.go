@@ -29,7 +29,7 @@ var serverRuns = []struct {
 	within time.Duration // a kill comes: several trials, the loading included
 }{
 	{"built anew", withServers("--window=200ms", "--warm-up=50ms"), 5 * time.Second},
-	{"reset", withServers("--window=200ms", "--warm-up=50ms", "--preload=256KiB", "--instances=2"), 9 * time.Second},
+	{"reset", withServers("--window=200ms", "--warm-up=50ms", "--preload=256KiB", "--builds=2"), 9 * time.Second},
 	{"life cycle", withServers("--measure=lifecycle", "--work=256KiB"), 5 * time.Second},
 }
 

@@ -70,7 +70,7 @@ func TestOwnDatabase(t *testing.T) {
 			if text, err := os.ReadFile(study); err != nil || !strings.Contains(string(text), "it waits") {
 				t.Errorf("a statement that sleeps is not left out: %v\n%s", err, text)
 			}
-			p.show(p.run(0, append(run, "--size=12MiB", "--instances=1", "--window=200ms", "--warm-up=0s", "--max-blocks=3", "--budget=0",
+			p.show(p.run(0, append(run, "--size=12MiB", "--builds=1", "--window=200ms", "--warm-up=0s", "--max-blocks=3", "--budget=0",
 				"--volume", "here="+p.volume, "--abort-if", "sessions>1000")...))
 			p.show(p.run(0, "report", "--format", "json"))
 			_, _, plan, trials := p.newest()

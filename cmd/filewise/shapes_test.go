@@ -376,7 +376,7 @@ func wholeTables(c capture.Study) (kind filewise.Kind, files int) {
 // each call.
 func (s shape) measured(t *testing.T, o *owned, p *place, c capture.Study, study string, redrawn float64) {
 	t.Helper()
-	args := []string{"run", study, "--from", o.url(s.name), "--size=12MiB", "--instances=1", "--window=300ms", "--warm-up=0s",
+	args := []string{"run", study, "--from", o.url(s.name), "--size=12MiB", "--builds=1", "--window=300ms", "--warm-up=0s",
 		"--max-blocks=3", "--budget=0"}
 	if kind, files := wholeTables(c); kind != "" { // as the study demands
 		for _, on := range []string{"a", "a+b"} {

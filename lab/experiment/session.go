@@ -17,7 +17,7 @@ func (p Plan) TakesTurns() bool { return p.Sessions || p.Cells > 0 }
 // CannotTakeTurns reports why a plan's layouts cannot take turns, as the end of a sentence about them. Empty means
 // they can.
 func (p Plan) CannotTakeTurns(program filewise.Program) (why, remedy string) {
-	const without = "leave --cells out"
+	const without = "leave --rounds out"
 	switch {
 	case p.AsPublished != nil:
 		return "the article's design has one layout after the other", without
@@ -37,7 +37,7 @@ func (p Plan) CannotTakeTurns(program filewise.Program) (why, remedy string) {
 // means it can, or has no such number.
 func (p Plan) CheckCells(program filewise.Program) error {
 	refuse := func(remedy, format string, args ...any) error {
-		return filewise.Errorf(filewise.CodeUsage, remedy, "sessions of %d rounds (--cells): "+format, append([]any{p.Cells}, args...)...)
+		return filewise.Errorf(filewise.CodeUsage, remedy, "sessions of %d rounds (--rounds): "+format, append([]any{p.Cells}, args...)...)
 	}
 	why, remedy := p.CannotTakeTurns(program)
 	switch {

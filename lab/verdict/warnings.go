@@ -71,7 +71,7 @@ func (r *replay) warnings(result Result, g grid) []Warning {
 				"Differences of %s would need more than the %d blocks that can be planned.", margin(r.cfg.Margin), maxPlannedBlocks)
 		}
 	case look.BlocksNeeded == 0 && finite(look.PooledVar):
-		add(WarnLimit, "Build each layout more often (--instances).",
+		add(WarnLimit, "Build each layout more often (--builds).",
 			"Builds of one layout differ so much that more blocks cannot resolve %s.", margin(r.cfg.Margin))
 	}
 	return w
@@ -149,10 +149,10 @@ func (r *replay) warnInstances(look Look, g grid, add adder) {
 	}
 	switch {
 	case len(single) > 0:
-		add(WarnOneInstance, "Build each layout at least 3 times, spread over the blocks (--instances 3).",
+		add(WarnOneInstance, "Build each layout at least 3 times, spread over the blocks (--builds 3).",
 			"%s: measured on %s only; another build of the same layout can differ.", strings.Join(single, ", "), on)
 	case !estimable:
-		add(WarnInstances, "Spread at least 3 builds of each layout over the blocks (--instances 3).",
+		add(WarnInstances, "Spread at least 3 builds of each layout over the blocks (--builds 3).",
 			"Builds were reused, and how much they differ cannot be told yet: the intervals leave it out.")
 	}
 }

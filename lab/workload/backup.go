@@ -36,8 +36,8 @@ func NewBackup(p Params, seed uint64) (filewise.Workload, error) {
 		return nil, err
 	}
 	if p.Beside < 0 || p.Beside > MaxConnections {
-		return nil, filewise.Errorf(filewise.CodeUsage, within("--beside", p.Beside, MaxConnections),
-			"--beside %d is not between 1 and %d connections", p.Beside, MaxConnections)
+		return nil, filewise.Errorf(filewise.CodeUsage, within("--concurrent-load", p.Beside, MaxConnections),
+			"--concurrent-load %d is not between 1 and %d connections", p.Beside, MaxConnections)
 	}
 	return &backup{name: "backup", family: FamilyBackup, params: p, fragments: newFragments(p, seed)}, nil
 }

@@ -152,7 +152,7 @@ func insertsScenario() Scenario {
 				Words: "16 files on two arrays: slower again than 8 (published as a chart)"},
 		},
 		Notes: insertsNotes,
-		Flags: []string{"window", "work", "warm-up", "rate", "row-bytes", "commit-every", "table", "key", "preload", "instances", "measure",
+		Flags: []string{"window", "work", "warm-up", "rate", "row-bytes", "commit-every", "table", "key", "preload", "builds", "measure",
 			"added-later", "p99-limit", "as-published", "scale"},
 		New: NewInserts, Design: insertsDesign(),
 	}

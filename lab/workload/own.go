@@ -57,7 +57,7 @@ func dumpScenario() Scenario {
 				"stream. A job takes one of the four tables, whatever its partitions, or with --backup-option rows=10000 a piece of so many rows.",
 			"SQLite has none: .dump writes one stream whatever the number of jobs.",
 		},
-		Flags:  []string{"rows", "instances", "discard", "beside", "backup-option", "data-files", "database"},
+		Flags:  []string{"rows", "builds", "discard", "concurrent-load", "backup-option", "data-files", "database"},
 		Budget: dumpBudget, Stripes: true, Jobs: true, Filling: 0.6,
 		New: NewDump,
 	}

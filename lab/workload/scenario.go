@@ -111,7 +111,7 @@ func customScenario() Scenario {
 			`"filewise init custom -o my.yaml" writes a study file with an example, and "filewise run my.yaml" runs it.`,
 			"What your statements do within the database that Filewise makes for them is yours to know; they are given no other.",
 		},
-		Flags:  []string{"users", "rate", "p99-limit", "from", "skip-failing", "instances", "window", "warm-up"},
+		Flags:  []string{"users", "rate", "p99-limit", "from", "skip-failing", "builds", "window", "warm-up"},
 		Budget: phasedBudget,
 		New:    NewCustom,
 	}

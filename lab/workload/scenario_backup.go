@@ -33,7 +33,7 @@ func backupScenario() Scenario {
 				"beside the backup files.",
 			"A striped backup is worthless if one stripe is lost: test the restore, and keep its script.",
 		},
-		Flags:  []string{"rows", "instances", "discard", "beside", "backup-option", "data-files", "database", "as-published", "scale"},
+		Flags:  []string{"rows", "builds", "discard", "concurrent-load", "backup-option", "data-files", "database", "as-published", "scale"},
 		Budget: phasedBudget, Stripes: true, Filling: 0.6,
 		New: NewBackup, Design: backupDesign(),
 	}

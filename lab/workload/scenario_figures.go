@@ -188,7 +188,7 @@ func (s Scenario) DiffersHere(layouts []filewise.Layout, scale float64, command 
 
 // besideDesign are flags by which an article's design is run otherwise than it was.
 var besideDesign = []string{"--durability", "--key", "--table", "--commit-every", "--row-bytes", "--kind", "--memory", "--set", "--think",
-	"--beside", "--backup-option"}
+	"--concurrent-load", "--backup-option"}
 
 // givenOf returns the flags of a run's command line, each with its value.
 func givenOf(command []string) []string {

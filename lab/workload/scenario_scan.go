@@ -40,7 +40,7 @@ func scanScenario() Scenario {
 				"so that there is something to measure.",
 			"Keys in the queries are scaled by the number of rows; values are as selective as in the original.",
 		},
-		Flags:  []string{"rows", "cache", "data", "repeat", "batch", "rate", "instances", "measure", "as-published", "scale"},
+		Flags:  []string{"rows", "cache", "data", "repeat", "batch", "rate", "builds", "measure", "as-published", "scale"},
 		Budget: phasedBudget, Overall: true, Filling: 0.6,
 		New: NewScan, Design: scanDesign(),
 	}

@@ -111,7 +111,7 @@ func layoutsOf() (list []filewise.Layout, place map[string]int) {
 	return list, place
 }
 
-// The program has them as run --cells: what cells save is simulated on
+// The program has them as run --rounds: what cells save is simulated on
 // the verdict's own rules, in the same machines.
 
 // sessions is an experiment by cells. A block is a session that cycles short slices over the live layouts. Its

@@ -20,11 +20,11 @@ const maxInstances = 20
 func (m *maker) setPreload() (err error) {
 	external := m.plan.Target.Mode == filewise.External // which is loaded again for every trial
 	if external && m.o.Instances.Given() && (m.o.Preload.Given() || m.work.Appends()) {
-		return badUse("instances", m.o.Instances.Value, "on an existing server every trial builds and loads its database anew: leave it out")
+		return badUse("builds", m.o.Instances.Value, "on an existing server every trial builds and loads its database anew: leave it out")
 	}
 	if !m.o.Preload.Given() {
 		if m.o.Instances.Given() && m.work.Appends() {
-			return badUse("instances", m.o.Instances.Value, "without --preload every trial has a build of its own: add --preload, or leave it out")
+			return badUse("builds", m.o.Instances.Value, "without --preload every trial has a build of its own: add --preload, or leave it out")
 		}
 		return nil
 	}
@@ -65,7 +65,7 @@ func (m *maker) copiesFiles() bool {
 func (m *maker) setFrom(custom *workload.Custom) (err error) {
 	if m.o.From.Value == "" {
 		if m.o.Instances.Given() {
-			return badUse("instances", m.o.Instances.Value, "a set-up makes every trial a build of its own: add --from, or leave it out")
+			return badUse("builds", m.o.Instances.Value, "a set-up makes every trial a build of its own: add --from, or leave it out")
 		}
 		return nil
 	}
@@ -99,7 +99,7 @@ func (m *maker) setFrom(custom *workload.Custom) (err error) {
 // that it makes of a database of its own.
 func (m *maker) setFromThere(custom *workload.Custom) error {
 	if m.o.Instances.Given() {
-		return badUse("instances", m.o.Instances.Value, "on an existing server every trial restores its data anew: leave it out")
+		return badUse("builds", m.o.Instances.Value, "on an existing server every trial restores its data anew: leave it out")
 	}
 	if scheme, _, _ := strings.Cut(m.About.Dumps, ":"); scheme != "" && !strings.HasPrefix(m.o.From.Value, scheme+":") {
 		return BadValue("from", m.o.From.Value, "name a dump that the server reads: "+m.About.Dumps)
@@ -142,7 +142,7 @@ func (m *maker) setOrigin(custom *workload.Custom) error {
 
 func (m *maker) checkInstances() error {
 	if n := m.o.Instances.Value; n < 1 || n > maxInstances {
-		return BadValue("instances", n, fmt.Sprintf("give 1 to %d; with one, the verdict is for that build only", maxInstances))
+		return BadValue("builds", n, fmt.Sprintf("give 1 to %d; with one, the verdict is for that build only", maxInstances))
 	}
 	return nil
 }

@@ -15,13 +15,13 @@ type CheckOptions struct {
 // Table has their rows.
 func (o *CheckOptions) Table() []Option {
 	return []Option{
-		Row(&o.AA, "aa", false, "measure the baseline twice, the second time under another name: a difference that is found there is one of "+
-			"the machine"),
-		Row(&o.Calibrate, "calibrate", false, "time some synced writes on the first volume right before each trial, and adjust throughput for "+
-			"them: saves trials where the storage drifts"),
-		Row(&o.Sessions, "sessions", true, "all layouts of a block are there at once and take short turns, of a length and number that pilots "+
-			"fix: what a machine does over seconds and minutes so reaches all alike; --sessions=false: one trial after the other"),
-		Row(&o.Cells, "cells", 0, "fix the number of `ROUNDS` of a session, with turns of window/ROUNDS (2 or more; the shortest turn is 200ms)"),
+		Row(&o.AA, "aa", false, "measure the baseline twice under two names: a difference found between them is the machine's"),
+		Row(&o.Calibrate, "calibrate", false, "time synced writes on the first volume before each trial and adjust for "+
+			"them: saves trials if the storage drifts"),
+		Row(&o.Sessions, "interleave", true, "keep all layouts of a block open and alternate short turns, so drift "+
+			"reaches all equally; --interleave=false: one trial after another"),
+		Row(&o.Cells, "rounds", 0, "fix the number of `ROUNDS` of an interleaved block, from 2; turns last "+
+			"window/ROUNDS, at least 200ms"),
 	}
 }
 
@@ -48,9 +48,9 @@ func (m *maker) setSessions() error {
 	o := &m.o.CheckOptions
 	switch {
 	case o.Cells.Given() && o.Cells.Value == 0:
-		return BadValue("cells", 0, "give 2 or more rounds, or leave it out")
+		return BadValue("rounds", 0, "give 2 or more rounds, or leave it out")
 	case o.Cells.Given() && !o.Sessions.Value:
-		return BadValue("sessions", false, "--cells is the number of rounds of a session: leave one of them out")
+		return BadValue("interleave", false, "--rounds is the number of rounds of a session: leave one of them out")
 	case !o.Sessions.Value:
 		return nil
 	case m.plan.Target.Database != "":

@@ -23,14 +23,13 @@ type JudgeOptions struct {
 // Table has their rows.
 func (o *JudgeOptions) Table() []Option {
 	return []Option{
-		Row(&o.Margin, "margin", 2, "differences below this `percent` do not matter"),
-		Row(&o.Confidence, "confidence", 95, "confidence of the verdict in `percent`, over all layouts and interim analyses together"),
-		Row(&o.Goal, "goal", string(verdict.GoalRecommend), "`goal` to go on to: until a layout can be recommended (recommend), until one "+
-			"that no other is more than the margin faster than (best), or until every layout is resolved (verdicts)").
+		Row(&o.Margin, "margin", 2, "ignore differences below this `percent`"),
+		Row(&o.Confidence, "confidence", 95, "confidence of the verdict in `percent`, over all layouts and interim analyses"),
+		Row(&o.Goal, "goal", string(verdict.GoalRecommend), "stop when a layout can be recommended (recommend), none "+
+			"is more than the margin faster than it (best), or every layout is resolved (verdicts): a `goal`").
 			oneOf(string(verdict.GoalRecommend), string(verdict.GoalBest), string(verdict.GoalVerdicts)),
-		Row(&o.Baseline, "baseline", "", "`layout` that the others are compared with: its name or number of files (default the first of "+
-			"--files)"),
-		Row(&o.Rules, "rules", verdict.NewestRules, "`rules` to judge by: 3, or 2 or 1 as before; a stored run goes by its own").between(1,
+		Row(&o.Baseline, "baseline", "", "`layout` to compare with: a name or a number of files (default the first of --files)"),
+		Row(&o.Rules, "rules", verdict.NewestRules, "`rules` to judge by, 1 to 3; a stored run keeps its own").between(1,
 			verdict.NewestRules),
 	}
 }

@@ -33,20 +33,21 @@ type LayoutOptions struct {
 func (o *LayoutOptions) Table() []Option {
 	return []Option{
 		Row(&o.Kind, "kind", "", "`kind` of layout (default the engine's usual one)"),
-		Row(&o.Files, "files", nil, "`numbers` of data files to compare, the total size held constant; in scenario backup, of backup files; "+
-			"in temp, of temporary files; cores is one for each core (default the scenario's)").between(1, 1e6).orCores().insteadOf("layout"),
+		Row(&o.Files, "files", nil, "`numbers` of files to compare at one total size: data files, in backup the backup "+
+			"files, in temp the temporary files; cores: one per core (default the scenario's)").between(1, 1e6).orCores().insteadOf("layout"),
 		Row(&o.Size, "size", "", "total `size` of the data files, such as 64MiB (default the scenario's)"),
-		Row(&o.Allocation, "allocation", string(filewise.Preallocated), "`allocation` of files: at full size from the start (preallocated) "+
-			"or growing; what the engine can do decides where this is not given").oneOf(string(filewise.Preallocated), string(filewise.Growing)),
-		Row(&o.Growth, "growth", "1MiB", "`bytes` by which a growing file grows; 0 is the server's own step, where it has one"),
-		Row(&o.Placement, "placement", "", "`placement` of files: all on the first volume (one) or spread over the volumes (round-robin) "+
-			"(default round-robin with several volumes)").oneOf(string(filewise.PlaceOne), string(filewise.PlaceRoundRobin)),
-		Row(&o.LogVolume, "log-volume", "", "`name` of a --volume that holds the log, with what is the server's own, and no data"),
-		Row(&o.IndexVolume, "index-volume", "", "`name` of a --volume that holds the indexes and no data"),
-		Row(&o.Indexes, "indexes", "", "`place` of a further index: on the files of its table (together) or on files of its own (apart)").
+		Row(&o.Allocation, "allocation", string(filewise.Preallocated), "`allocation` of files: full size from the "+
+			"start (preallocated) or growing; by default whatever the engine can do").oneOf(string(filewise.Preallocated), string(filewise.Growing)),
+		Row(&o.Growth, "growth", "1MiB", "`bytes` by which a growing file grows, or 0 for the server's own step"),
+		Row(&o.Placement, "placement", "", "`placement` of files: all on the first volume (one) or spread "+
+			"(round-robin, the default with several volumes)").oneOf(string(filewise.PlaceOne), string(filewise.PlaceRoundRobin)),
+		Row(&o.LogVolume, "log-volume", "", "`name` of a --volume for the log and the server's own files, without data"),
+		Row(&o.IndexVolume, "index-volume", "", "`name` of a --volume for indexes only"),
+		Row(&o.Indexes, "indexes", "", "`place` of a further index: in its table's files (together) or in separate "+
+			"files (apart)").
 			oneOf(filewise.IndexesTogether, filewise.IndexesApart),
-		Row(&o.AddedLater, "added-later", "", "compare what adding files to a loaded database gives (with --preload): untouched with "+
-			"`arms` new-data and rebuilt; =rebuilt or =new-data leaves the other out").alone(laterAll),
+		Row(&o.AddedLater, "added-later", "", "with --preload: compare files added to a loaded database: untouched "+
+			"against the `arms` new-data and rebuilt, or one of them").alone(laterAll),
 		Row(&o.Layouts, "layout", nil, "a `layout` in full, such as files=8,kind=partitions,placement=one,name=mine "+
 			"(repeatable, instead of --files; keys: "+strings.Join(layoutKeys, ", ")+")").withKeys(layoutKeys...).insteadOf("files"),
 	}

@@ -14,8 +14,8 @@ import (
 // ofDesign are the flags of what an article's design has fixed.
 var ofDesign = []string{
 	"files", "size", "layout", "added-later", "allocation", "growth", "connections", "window", "work", "warm-up", "rows", "mode",
-	"connect", "index", "warehouses", "users", "rate", "repeat", "batch", "data", "preload", "instances", "measure", "max-blocks",
-	"goal", "aa", "calibrate", "sessions", "cells",
+	"connect", "index", "warehouses", "users", "rate", "repeat", "batch", "data", "preload", "builds", "measure", "max-blocks",
+	"goal", "aa", "calibrate", "interleave", "rounds",
 }
 
 // published makes the article's design the scenario's own defaults, if the user chose it.
@@ -141,7 +141,7 @@ func (m *maker) setPublished() error {
 	if !m.o.Budget.Given() { // the design has its own end
 		m.plan.Budget = 0
 	}
-	if m.plan.Instances > 0 || slices.Contains(m.sc.Flags, "instances") && !m.work.Appends() {
+	if m.plan.Instances > 0 || slices.Contains(m.sc.Flags, "builds") && !m.work.Appends() {
 		m.plan.Instances = 1
 	}
 	if m.sc.Design.Work > 0 {

@@ -18,7 +18,7 @@ import (
 var given = []map[string]string{
 	{}, {"as-published": "true"}, {"cache": "buffer-cold"}, {"cache": "storage-cold"}, {"durability": "off"}, {"row-bytes": "9000"},
 	{"rows": "1000"}, {"rows": "1000", "files": "1,2"}, {"files": "1,130"}, {"log-volume": "a"},
-	{"size": "1MiB"}, {"size": "100GiB", "files": "1,2"}, {"instances": "3"},
+	{"size": "1MiB"}, {"size": "100GiB", "files": "1,2"}, {"builds": "3"},
 }
 
 // flagged is a flag in a remedy, with the word before it and its value.

@@ -54,40 +54,42 @@ func (o *ScenarioOptions) rowTable() []Option {
 	return []Option{
 		Row(&o.Rows, "rows", 0, "dml: rows of each phase; scan, backup, temp: `number` of rows of each table "+
 			"(default what fills --size as far as the scenario does)"),
-		Row(&o.Mode, "mode", "", "dml: `mode` of work: one process that loops on the server (single), concurrent clients (concurrent), or both").
+		Row(&o.Mode, "mode", "", "dml: `mode` of work: one loop on the server (single), concurrent clients "+
+			"(concurrent), or both").
 			oneOf(workload.ModeSingle, workload.ModeConcurrent, workload.ModeBoth),
-		Row(&o.Connect, "connect", "", "dml: `way` to connect: concurrent clients keep their connections (pooled) or open one for each "+
-			"statement (per-statement)").oneOf(workload.ConnectPooled, workload.ConnectPerStatement),
-		Row(&o.Index, "index", "", "dml: `index` of the table: as published, without (none), or one on the key (key; the default where "+
-			"layouts divide the rows by it, as partitions and SQLite's files do)").oneOf(workload.IndexNone, workload.IndexKey),
-		Row(&o.Cache, "cache", "", "scan: `state` of the caches: queries start warm, after a restart of the server (buffer-cold), or with the "+
-			"files evicted from the system's cache too (storage-cold)").
+		Row(&o.Connect, "connect", "", "dml: `way` to connect: one connection per client (pooled) or per statement "+
+			"(per-statement)").oneOf(workload.ConnectPooled, workload.ConnectPerStatement),
+		Row(&o.Index, "index", "", "dml: `index` of the table: none, as published, or on the key (key, the default "+
+			"where layouts divide rows by it)").oneOf(workload.IndexNone, workload.IndexKey),
+		Row(&o.Cache, "cache", "", "scan: `state` of the caches: warm, after a server restart (buffer-cold), or also "+
+			"evicted from the system's cache (storage-cold)").
 			oneOf(workload.CacheWarm, string(filewise.CacheBufferCold), string(filewise.CacheStorageCold)),
-		Row(&o.Data, "data", "", "scan: `order` of the rows: loaded in that of their keys (ordered) or as they grow over time (grown)").
+		Row(&o.Data, "data", "", "scan: `order` of the rows: by key (ordered) or as they grow over time (grown)").
 			oneOf(workload.DataOrdered, workload.DataGrown),
-		Row(&o.Repeat, "repeat", 0, "`executions` in a trial: scan, of each warm query; dml, of the select of each row"),
-		Row(&o.Batch, "batch", 0, "scan: warm queries that find rows by an index are executed so many `times` as often as the others"),
-		Row(&o.Cycle, "cycle", "", "temp: `cycle` of a connection: temporary tables are created, filled and dropped (fill), sorted into "+
-			"others too (sort), and joined with them (join)").oneOf(workload.CycleFill, workload.CycleSort, workload.CycleJoin),
+		Row(&o.Repeat, "repeat", 0, "`executions` in a trial: scan, of each warm query; dml, of each row's select"),
+		Row(&o.Batch, "batch", 0, "scan: run warm queries that use an index this many `times` as often as the others"),
+		Row(&o.Cycle, "cycle", "", "temp: what a connection does with temporary tables, a `cycle`: fill them, also "+
+			"sort, or also join").oneOf(workload.CycleFill, workload.CycleSort, workload.CycleJoin),
 	}
 }
 
 func (o *ScenarioOptions) backupTable() []Option {
 	return []Option{
-		Row(&o.Discard, "discard", false, "backup: what is backed up is thrown away: what the server could do at most"),
-		Row(&o.Beside, "beside", 0, "backup, dump: `connections` that update single rows at a fixed rate meanwhile (4 where no number is "+
-			"given), and what it does to their latency (default none)").alone("4"),
-		Row(&o.BackupOptions, "backup-option", nil, "backup, dump: `name=value[,value…]` of the engine's own parameter, each value with "+
-			"every layout (repeatable; unknown names list what there is)"),
-		Row(&o.DataFiles, "data-files", nil, "backup, dump: `numbers` of data files, each with every number of backup files (default 1)"),
-		Row(&o.Database, "database", "", "backup, dump: `name` of a database of yours on the server of --target: backups of it are measured, "+
-			"which --volume directories of this machine hold"),
-		Row(&o.Part, "part", nil, "dump: with --database, back up this `table` alone, on SQL Server this filegroup, on Oracle this tablespace "+
-			"(repeatable): compares settings on part of a large database; nothing of it is restored"),
-		Row(&o.AsPublished, "as-published", false, "the article's own design, averages and all, with the sound verdict from the same trials "+
-			"beside it"),
-		Row(&o.Scale, "scale", 0, "orders: customers and items by the specification's; else the `size` of --as-published by the original's, "+
-			"1 being that (default one that takes minutes)"),
+		Row(&o.Discard, "discard", false, "backup: throw the backup away, to see what the server can do at most"),
+		Row(&o.Beside, "concurrent-load", 0, "backup, dump: `connections` that update single rows at a fixed rate "+
+			"during the backup, and their latency (4 if no number is given; default none)").alone("4"),
+		Row(&o.BackupOptions, "backup-option", nil, "backup, dump: `name=value[,value…]` of the engine's own "+
+			"parameter, tried with every layout (repeatable; an unknown name lists all)"),
+		Row(&o.DataFiles, "data-files", nil, "backup, dump: `numbers` of data files, each with every number of backup "+
+			"files (default 1)"),
+		Row(&o.Database, "database", "", "backup, dump: `name` of your database on the server of --target; --volume "+
+			"directories hold its backups"),
+		Row(&o.Part, "part", nil, "dump: with --database, back up this `table` only (SQL Server: filegroup, Oracle: "+
+			"tablespace; repeatable); nothing is restored"),
+		Row(&o.AsPublished, "as-published", false, "use the article's own design and averages, and give the sound "+
+			"verdict from the same trials"),
+		Row(&o.Scale, "scale", 0, "orders: customers and items, by the specification's; otherwise the `size` of "+
+			"--as-published, 1 being the article's"),
 	}
 }
 
@@ -96,16 +98,14 @@ func (o *ScenarioOptions) orderTable() []Option {
 		Row(&o.Warehouses, "warehouses", 0, "orders: `number` of warehouses").between(1, 10_000),
 		Row(&o.Users, "users", nil, "orders: `numbers` of users to compare the layouts at, such as 8,32,128").between(1, workload.MaxConnections),
 		Row(&o.Think, "think", 0, "orders: `factor` of the specification's keying and think times, 0 being none"),
-		Row(&o.Rate, "rate", 0, "`operations` a second that arrive whether or not the server keeps up (open loop), with latency "+
-			"from the intended start"),
+		Row(&o.Rate, "rate", 0, "`operations` a second that arrive whether or not the server keeps up (open loop); "+
+			"latency counts from the intended start"),
 		Row(&o.Churn, "churn", false, "orders: each transaction also creates, fills and drops a table"),
-		Row(&o.From, "from", "", "custom: the dump `file` of a database (on SQL Server the files of a backup that the server sees, "+
-			"separated by commas; on Oracle datapump:DIRECTORY/FILE.dmp?schema=NAME), or the URL of one that is dumped, "+
-			"which fills each build in the place of a set-up; every trial has it as restored"),
-		Row(&o.Skip, "skip-failing", false, "custom: leave out types of transactions that cannot be executed on the first copy, where each "+
-			"is tried once and rolled back before anything is measured"),
-		Row(&o.P99Limit, "p99-limit", 0, "a layout is not recommended if p99, the latency that 99 % of its operations stay within, is "+
-			"above this `time`"),
+		Row(&o.From, "from", "", "custom: fill each build from this dump `file` (SQL Server: backup files that the "+
+			"server sees, with commas; Oracle: datapump:DIRECTORY/FILE.dmp?schema=NAME) or from the database of a URL"),
+		Row(&o.Skip, "skip-failing", false, "custom: leave out transaction types that fail on the first copy, where "+
+			"each is tried once and rolled back"),
+		Row(&o.P99Limit, "p99-limit", 0, "do not recommend a layout whose p99 latency is above this `time`"),
 	}
 }
 
@@ -136,7 +136,7 @@ func (o *ScenarioOptions) apply(p *workload.Params) error {
 		return BadValue("batch", o.Batch.Value, "give 1 or more")
 	}
 	if o.Beside.Given() && o.Beside.Value < 1 {
-		return BadValue("beside", o.Beside.Value, "give a number of connections from 1, or leave it out")
+		return BadValue("concurrent-load", o.Beside.Value, "give a number of connections from 1, or leave it out")
 	}
 	put(&p.Rows, &o.Rows)
 	put(&p.Repeat, &o.Repeat)

@@ -24,8 +24,7 @@ type TargetOptions struct {
 // Table has the rows of all; usual is the engine if none is named, empty: the first.
 func (o *TargetOptions) Table(usual string) []Option {
 	return append([]Option{
-		Row(&o.Engine, "engine", usual, "`engine` to lay databases out on: embedded, or a managed server that Filewise starts (see filewise "+
-			"engines)").
+		Row(&o.Engine, "engine", usual, "`engine` to test: embedded, or a server that Filewise starts (filewise engines)").
 			insteadOf("target"),
 	}, o.ServerTable()...)
 }
@@ -33,11 +32,11 @@ func (o *TargetOptions) Table(usual string) []Option {
 // ServerTable has the options of an external server alone.
 func (o *TargetOptions) ServerTable() []Option {
 	return []Option{
-		Row(&o.Target, "target", "", "an existing server, by `URL` such as postgres://USER@HOST/DATABASE; or sqlite:DIR").
+		Row(&o.Target, "target", "", "existing server, by `URL` such as postgres://USER@HOST/DATABASE; or sqlite:DIR").
 			insteadOf("engine").unrepeated(),
-		Row(&o.PasswordFile, "password-file", "", "`file` whose first line is the password for --target, or the URL of --from; - is standard "+
-			"input (default: the URL, FILEWISE_PASSWORD, or asked for)").unrepeated(),
-		Row(&o.NoPassword, "no-password", false, "the account of --target has no password: do not ask for one").unrepeated(),
+		Row(&o.PasswordFile, "password-file", "", "`file` whose first line is the password for --target, or the URL of "+
+			"--from; -: standard input (default FILEWISE_PASSWORD, or a prompt)").unrepeated(),
+		Row(&o.NoPassword, "no-password", false, "do not ask for a password: the account has none").unrepeated(),
 	}
 }
 
@@ -158,14 +157,14 @@ type PlaceOptions struct {
 // Table has their rows.
 func (o *PlaceOptions) Table() []Option {
 	return append([]Option{
-		Row(&o.ServerBin, "server-bin", "", "`directory` of a managed server's binaries, with --database of the programs that make the "+
-			"backups (default: searched)"),
+		Row(&o.ServerBin, "server-bin", "", "`directory` of a managed server's programs, or with --database of the "+
+			"backup programs (default: searched)"),
 		o.SetRow("`key=value` setting of a managed server (repeatable)"),
-		Row(&o.Durability, "durability", string(filewise.DurabilityFull), "`level` of durability, what a commit waits for: full, normal or off").
+		Row(&o.Durability, "durability", string(filewise.DurabilityFull), "`level` of durability at commit: full, normal or off").
 			oneOf(string(filewise.DurabilityFull), string(filewise.DurabilityNormal), string(filewise.DurabilityOff)),
-		Row(&o.Memory, "memory", "", "`bytes` that a managed server may use, the system's cache of its files included (a cgroup; default: all "+
-			"that there is)"),
-		Row(&o.Cores, "cores", 0, "`number` of processors that a managed server is bound to, of one NUMA node first (Linux; default: all)").
+		Row(&o.Memory, "memory", "", "`bytes` that a managed server can use, including the system's cache of its files "+
+			"(cgroup; default all)"),
+		Row(&o.Cores, "cores", 0, "bind a managed server to this `number` of cores, of one NUMA node first (Linux; default all)").
 			between(1, 4096),
 		o.AllowRow(),
 	}, o.VolumeRow("`NAME=DIR` where files may be placed, as the server of --target sees it (repeatable; default here=., or the server's "+
@@ -182,7 +181,7 @@ func (o *PlaceOptions) SetRow(usage string) Option { return Row(&o.Settings, "se
 
 // AllowRow is the row of what the user accepts.
 func (o *PlaceOptions) AllowRow() Option {
-	return Row(&o.Allow, "allow", nil, "accept a `consequence` for the server of --target, for which doctor and plan refuse it (repeatable)")
+	return Row(&o.Allow, "allow", nil, "accept a `consequence` for the server that doctor and plan otherwise refuse (repeatable)")
 }
 
 // setTarget comes first: most of the others depend on the engine.

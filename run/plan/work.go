@@ -55,40 +55,39 @@ const (
 // Table has their rows.
 func (o *WorkOptions) Table() []Option {
 	return append(o.trialTable(),
-		Row(&o.MaxBlocks, "max-blocks", defaultMaxBlocks, "measure at most this `number` of blocks (rounds through all layouts; unless given, "+
-			"30 where layouts take turns at fixed work)").
+		Row(&o.MaxBlocks, "max-blocks", defaultMaxBlocks, "stop after this `number` of blocks (interleaved fixed work: 30)").
 			between(verdict.FirstLook, maxBlocks),
-		Row(&o.Budget, "budget", defaultBudget, "stop after about this `time` of trials; 0: only --max-blocks limits (managed engines: longer, "+
-			"see filewise engines)"),
-		Row(&o.Seed, "seed", "", "`number` from which data and order follow (default: drawn, and reported)").unrepeated(),
-		Row(&o.Measure, "measure", experiment.MeasureWorkload, "`part` of a database's life that is measured: the workload, or the lifecycle "+
-			"of a database that it has filled (open, shutdown, checkpoint, crash recovery)").
+		Row(&o.Budget, "budget", defaultBudget, "stop after about this `time` of trials; 0: only --max-blocks limits "+
+			"(managed engines: longer)"),
+		Row(&o.Seed, "seed", "", "`number` that fixes data and order (default: drawn and reported)").unrepeated(),
+		Row(&o.Measure, "measure", experiment.MeasureWorkload, "`part` of a database's life to measure: the workload, "+
+			"or open, shutdown, checkpoint and crash recovery (lifecycle)").
 			oneOf(experiment.MeasureWorkload, experiment.MeasureLifecycle),
-		Row(&o.Observe, "observe", experiment.ObserveRest, "judge work that writes by `all` of it from rest to rest, the drain included "+
-			"(rest), or by the rate within the window (window; as published: always)").
+		Row(&o.Observe, "observe", experiment.ObserveRest, "judge writing work from rest to rest with its drain "+
+			"(rest), or by the rate within the window (window): a `span`").
 			oneOf(experiment.ObserveRest, experiment.ObserveWindow),
-		Row(&o.Preload, "preload", "", "load every build with rows of this `size` first, and restore it for every trial (default: built anew, "+
-			"empty)"),
-		Row(&o.Instances, "instances", defaultInstances, "loaded `builds` of each layout, which take turns (with --preload; scan, backup, dump, "+
-			"and where builds can be copied: unless given, every trial has a build of its own)").between(1, maxInstances),
-		Row(&o.StorageLimit, "storage-limit", StorageAuto, "the storage's own `limit`, by fio: the one that is known, or measured first where "+
-			"that takes less than a twentieth of the budget (auto), or none (off)").oneOf(StorageAuto, StorageOff),
+		Row(&o.Preload, "preload", "", "fill every build with rows of this `size` and restore it for each trial "+
+			"(default: built again, empty)"),
+		Row(&o.Instances, "builds", defaultInstances, "alternate this many loaded `builds` of each layout (with "+
+			"--preload, scan, backup, dump; by default each trial gets its own where builds can be copied)").between(1, maxInstances),
+		Row(&o.StorageLimit, "storage-limit", StorageAuto, "the storage's own `limit`, by fio: known or measured if "+
+			"that takes under 5 % of the budget (auto), or none (off)").oneOf(StorageAuto, StorageOff),
 	)
 }
 
 func (o *WorkOptions) trialTable() []Option {
 	return []Option{
-		Row(&o.Connections, "connections", 0, "`number` of connections that work at the same time (default the scenario's)").
+		Row(&o.Connections, "connections", 0, "run this `number` of connections at once (default the scenario's)").
 			between(1, workload.MaxConnections),
 		Row(&o.Window, "window", defaultWindow, "measured `time` of a trial").insteadOf("work"),
-		Row(&o.Work, "work", "", "fixed work of a trial in `bytes` of payload, split evenly over the connections, instead of --window").
+		Row(&o.Work, "work", "", "do this many `bytes` of payload per trial, split over the connections, instead of --window").
 			insteadOf("window"),
-		Row(&o.WarmUp, "warm-up", -1, "`time` before the window that is not measured (default: fixed by pilots)").shownAs("0s"),
+		Row(&o.WarmUp, "warm-up", -1, "`time` before the window, not measured (default: fixed by pilots)").shownAs("0s"),
 		Row(&o.RowBytes, "row-bytes", "", "payload `bytes` of a row (default the scenario's)"),
 		Row(&o.CommitEvery, "commit-every", 0, "`rows` per transaction (default the scenario's)").between(1, workload.MaxCommitEvery),
 		Row(&o.Sharing, "table", "", "`sharing` of the table: one for all connections (shared) or one each (per-connection)").
 			oneOf(workload.TableShared, workload.TablePerConnection),
-		Row(&o.Key, "key", "", "`order` of primary keys: sequential or random, or as the server draws them (identity: on SQL Server)").
+		Row(&o.Key, "key", "", "`order` of primary keys: sequential, random, or drawn by the server (identity, SQL Server)").
 			oneOf(workload.KeySequential, workload.KeyRandom, workload.KeyIdentity),
 	}
 }
@@ -133,14 +132,14 @@ type DriverOptions struct {
 // Table has their rows.
 func (o *DriverOptions) Table() []Option {
 	return append([]Option{
-		Row(&o.Drivers, "drivers", "", "`hosts` that share the connections to the server of --target, and start each load at one instant: "+
-			"host1,host2, whose workers are reached through Temporal"),
+		Row(&o.Drivers, "drivers", "", "`hosts` that share the connections to --target and start each load at once: "+
+			"host1,host2, reached through Temporal"),
 	}, o.TemporalTable()...)
 }
 
 // TemporalTable has only the row with Temporal's address.
 func (o *DriverOptions) TemporalTable() []Option {
-	return []Option{Row(&o.Temporal, "temporal", "", "`HOST:PORT` of Temporal, for --drivers (default: TEMPORAL_ADDRESS, a profile of "+
+	return []Option{Row(&o.Temporal, "temporal", "", "`HOST:PORT` of Temporal, for --drivers (default: TEMPORAL_ADDRESS, "+
 		"temporal.toml, or localhost:7233)").unrepeated()}
 }
 

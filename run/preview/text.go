@@ -136,7 +136,7 @@ func beforeAndAfter(p experiment.Plan) []string {
 			p.Params.Custom.From))
 	case p.CopiedBuilds:
 		out = append(out, fmt.Sprintf("Builds: %d of each layout, one filled from %s, shut down and copied, the others copies of its files, "+
-			"which count as the same build (give --instances to have each filled); every trial restores its build (kill, copy, start) and "+
+			"which count as the same build (give --builds to have each filled); every trial restores its build (kill, copy, start) and "+
 			"stops it at its end.", p.Instances, p.Params.Custom.From))
 	case p.Instances > 0 && p.Params.Custom.Restored():
 		out = append(out, fmt.Sprintf("Builds: %d of each layout, filled once from %s, shut down and copied; every trial restores its build "+

@@ -109,11 +109,18 @@ func (s *spec) bounds() string {
 	return fmt.Sprintf("up to %g", *s.most)
 }
 
+// former maps keys of study files written before 0.9.0 to today's.
+var former = map[string]string{"beside": "concurrent-load", "cells": "rounds", "instances": "builds", "sessions": "interleave"}
+
 func (f *source) checkObject(path string, n *node, s *spec) error {
 	if n.kind != kindMapping {
 		return f.mismatch(path, n, s)
 	}
-	for _, x := range n.fields {
+	for i, x := range n.fields {
+		if now := former[x.name]; now != "" && s.field(x.name) == nil && n.field(now) == nil {
+			x.name = now
+			n.fields[i].name = now
+		}
 		of := s.field(x.name)
 		if of == nil {
 			return f.wrong(x.place, nearestKey(x.name, s.names()), "key %q is unknown in %s", x.name, path)

@@ -115,7 +115,7 @@ func (s *sketch) commented(o plan.Option) string {
 }
 
 // depend are the keys whose default is not one value: it follows from what else is given, or from pilots.
-var depend = []string{"window", "growth", "instances", "allocation", "index", "no-password", "notify-on"}
+var depend = []string{"window", "growth", "builds", "allocation", "index", "no-password", "notify-on"}
 
 // sample is the value that holds if the key is not given, or the form of one.
 func (s *sketch) sample(o plan.Option) string {

@@ -40,7 +40,7 @@ func told(t *testing.T, s Study, e Experiment) string {
 		t.Error(err)
 	}
 	var all []string
-	for _, key := range []string{"engine", "target", "connections", "margin", "aa", "window", "files", "notify", "volume", "layout"} {
+	for _, key := range []string{"engine", "target", "connections", "margin", "aa", "window", "files", "notify", "volume", "layout", "builds", "rounds"} {
 		if row := plan.Find(table, key); row.To.Given() {
 			all = append(all, key+"="+strings.Join(row.To.Texts(), "|"))
 			row.To.Forget()
@@ -63,6 +63,7 @@ func TestParse(t *testing.T) {
 			[]string{"inserts: connections=4 margin=0.5 aa=true window=2s"}},
 		"lists": {"files: [1, 4]\nnotify: [a, b]\nvolume: {a: /a, b: /b}\nlayout: [{name: 'x, y', files: 8}, 'files=1']",
 			[]string{"experiment: files=1,4 notify=a|b volume=a=/a|b=/b layout=files=8,name=x, y|files=1"}},
+		"keys of before 0.9.0": {"instances: 2\ncells: 4", []string{"experiment: builds=2 rounds=4"}},
 		"variables": {"connections: ${N}\ntarget: postgres://me@${HOST}/$${N}",
 			[]string{"experiment: target=postgres://me@db/${N} connections=8"}},
 		"shared": {"engine: sqlite\nfiles: [1]\nexperiments:\n- {name: a, layout: [files=2]}\n- {name: b, target: x}",
