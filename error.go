@@ -35,7 +35,7 @@ var (
 	// ErrConnections: the server takes no more connections, whatever the layout.
 	ErrConnections = errors.New("the server takes no more connections")
 	// ErrLayout: the build differs from the requested layout.
-	ErrLayout = errors.New("the files are not the layout that was asked for")
+	ErrLayout = errors.New("the files are not the requested layout")
 )
 
 // Error describes what went wrong, and what to do about it. Err holds the text and its cause.

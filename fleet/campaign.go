@@ -223,7 +223,7 @@ func (s Study) anyOf(campaign string, known []string, hosts []Present) func(stri
 			return !p.Working || engine != "" && !slices.Contains(p.Engines, engine)
 		})
 		if len(fit) == 0 {
-			return nil, filewise.Errorf(filewise.CodeNotFound, "start its worker: \"filewise campaign list\" says what is there", "none of %s "+
+			return nil, filewise.Errorf(filewise.CodeNotFound, "start its worker: \"filewise campaign list\" lists them", "none of %s "+
 				"has a worker there and what experiment %q needs (%s)", filewise.Counted(len(hosts), "host"), experiment,
 				cmp.Or(engine, "an existing server"))
 		}
@@ -401,7 +401,7 @@ var errDamaged = errors.New("it is damaged: its check sum is another")
 
 func (c Campaigns) fetch(ctx context.Context, s State, into *store.Store) (id int64, added int, err error) {
 	if s.Bundle.Parts > mostParts {
-		return 0, 0, filewise.Errorf(filewise.CodeStore, "see with filewise campaign show who has written that", "the bundle of %s is said to "+
+		return 0, 0, filewise.Errorf(filewise.CodeStore, "see with filewise campaign show who has written that", "the bundle of %s is stated to "+
 			"have %d parts, and none has more than %d", s.id(), s.Bundle.Parts, mostParts)
 	}
 	var bundle []byte

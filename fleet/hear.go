@@ -84,7 +84,7 @@ func (l *listener) lost() {
 		return
 	}
 	l.away = true
-	l.say("Temporal does not answer; it is asked again until it does, and a trial that has begun is finished")
+	l.say("Temporal does not answer; the question is repeated until it does, and a trial that has begun is finished")
 	go func() {
 		ctx := context.Background()
 		for l.back(ctx) != nil {

@@ -196,7 +196,7 @@ func Unmeasured(states []State) error {
 	if n == 0 {
 		return nil
 	}
-	return filewise.Errorf(filewise.CodeTrials, "mend what is said of each, and begin them again: filewise campaign resume "+
+	return filewise.Errorf(filewise.CodeTrials, "mend what is listed for each, and begin them again: filewise campaign resume "+
 		states[0].Campaign,
 		"orders that failed, or lost their host: %d of %d", n, len(states))
 }

@@ -68,14 +68,14 @@ func reachable(err error) string {
 			"on, or give the port with TLS"},
 		{"unknown authority", "name a file with the certificate by which its own is signed: TEMPORAL_TLS_SERVER_CA_CERT_PATH"},
 		{"expired", "renew the certificate"},
-		{"preface", "it may want TLS (TEMPORAL_TLS=true), or a certificate of yours (TEMPORAL_TLS_CLIENT_CERT_PATH, " +
+		{"preface", "it may need TLS (TEMPORAL_TLS=true), or a certificate of yours (TEMPORAL_TLS_CLIENT_CERT_PATH, " +
 			"TEMPORAL_TLS_CLIENT_KEY_PATH)"},
 	} {
 		if strings.Contains(err.Error(), c.said) {
 			return c.remedy
 		}
 	}
-	return "start it, or give its address (--temporal HOST:PORT), and the TLS and key that it wants (docs/fleet.md)"
+	return "start it, or give its address (--temporal HOST:PORT), and the TLS and key that it needs (docs/fleet.md)"
 }
 
 const identityPrefix = "filewise@"

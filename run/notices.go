@@ -92,7 +92,7 @@ func (n *notices) message(e notify.Event, what, text string) notify.Message {
 	}
 	run := &notify.Run{Scenario: p.Scenario, Engine: p.Target.Engine, Mode: string(p.Target.Mode), Layouts: filewise.LayoutNames(p.Layouts)}
 	if text == "" {
-		text = fmt.Sprintf("Layouts: %s. You are told here of what was chosen by --notify-on.", strings.Join(run.Layouts, ", "))
+		text = fmt.Sprintf("Layouts: %s. Events sent here are chosen by --notify-on.", strings.Join(run.Layouts, ", "))
 	}
 	return notify.Message{
 		Event: e, Time: time.Now().UTC().Truncate(time.Second), Host: host, Version: n.Version, Run: run,

@@ -89,7 +89,7 @@ func (a *app) campaign(ctx context.Context, c fleet.Campaigns, file string, f *c
 	}
 	if f.detach {
 		return a.print(fleet.Started{Campaign: f.name, Started: n, Hosts: hosts}, func(w *lineWriter) {
-			w.printf("\"filewise campaign show %s\" says how it goes, \"filewise campaign fetch %s\" takes the results.\n", f.name, f.name)
+			w.printf("\"filewise campaign show %s\" shows it, \"filewise campaign fetch %s\" takes the results.\n", f.name, f.name)
 		})
 	}
 	var ended []fleet.State
@@ -99,7 +99,7 @@ func (a *app) campaign(ctx context.Context, c fleet.Campaigns, file string, f *c
 	})
 	switch {
 	case err != nil && ctx.Err() != nil:
-		remedy := fmt.Sprintf("\"filewise campaign show %s\" says how it goes, and the same command waits again", f.name)
+		remedy := fmt.Sprintf("\"filewise campaign show %s\" shows it, and the same command waits again", f.name)
 		return filewise.Errorf(codeInterrupted, remedy, "interrupted; campaign %s goes on", f.name)
 	case err != nil:
 		return err

@@ -41,7 +41,7 @@ func (a *app) doctorCommand() *cobra.Command {
 				return err
 			}
 			if d.Failed > 0 {
-				return filewise.Errorf(filewise.CodePreflight, "do what the report says, and look again", "%s failed",
+				return filewise.Errorf(filewise.CodePreflight, "follow the report, and check again", "%s failed",
 					filewise.Counted(d.Failed, "check"))
 			}
 			return nil

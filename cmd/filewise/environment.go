@@ -89,7 +89,7 @@ func (a *app) unknownVariables(root *cobra.Command) {
 			strings.Contains(strings.Join(a.args, " "), "env:"+name) {
 			continue
 		}
-		message := "Filewise knows no variable " + name
+		message := "unknown variable " + name
 		if near := nearest.Name(name[len(prefix):], withoutPrefix(known)); near != "" {
 			message += "; did you mean " + prefix + near + "?"
 		}

@@ -41,7 +41,7 @@ func (a *app) listCommand() *cobra.Command {
 	cmd.Flags().StringArrayVar(&filters, "filter", nil, "list only runs with this `KEY=VALUE`, the key one of name, tag, scenario, "+
 		"engine and state (repeatable: all have to hold)")
 	cmd.Flags().StringVar(&sort, "sort", archive.ListOrders[0], "`order`: "+strings.Join(archive.ListOrders, ", "))
-	cmd.Flags().IntVar(&limit, "limit", limit, "list only the `N` newest runs, or all (0); --json lists all unless told otherwise")
+	cmd.Flags().IntVar(&limit, "limit", limit, "list only the `N` newest runs, or all (0); --json lists all by default")
 	completeFlag(cmd, "sort", archive.ListOrders...)
 	return cmd
 }

@@ -73,7 +73,7 @@ func TestNotifyRun(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, said)
 	}
-	if len(dying.Bodies()) != 1 || !strings.Contains(said, "filewise: warning: "+dying.URL+"/******** was not told") {
+	if len(dying.Bodies()) != 1 || !strings.Contains(said, "filewise: warning: "+dying.URL+"/******** was not notified") {
 		t.Errorf("of a server that died after %d messages: %s", len(dying.Bodies()), said)
 	}
 	letters := m.Got()

@@ -26,7 +26,7 @@ type pageFlags struct {
 
 func (f *pageFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.address, "serve", "", "show the run on a live page meanwhile, with /metrics, at `address` "+
-		"(alone: "+web.DefaultAddress+"; an address that others can reach wants the token for everything)")
+		"(alone: "+web.DefaultAddress+"; an address that others can reach needs the token for everything)")
 	fs.Lookup("serve").NoOptDefVal = web.DefaultAddress
 	f.registerToken(fs)
 }

@@ -22,7 +22,7 @@ type powerFlags struct {
 
 func (f *powerFlags) register(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.wanted, "power", false, fmt.Sprintf("say how many blocks, and how long, it takes to see 1, 3, 5 and 10 %%: measures the "+
-		"baseline twice in at most %d blocks for that, unless --noise-from or --noise tells the noise", preview.Blocks))
+		"baseline twice in at most %d blocks for that, unless --noise-from or --noise gives the noise", preview.Blocks))
 	fs.StringVar(&f.from, "noise-from", "", "with --power: the noise and the time of a trial are those of this stored `run`")
 	fs.Float64Var(&f.noise, "noise", 0, "with --power: a trial's noise is this `percent` (coefficient of variation within a block)")
 }
@@ -78,6 +78,6 @@ func (a *app) noiseFor(ctx context.Context, f *powerFlags, made plan.Made) (prev
 func (a *app) measureNoise(ctx context.Context, made plan.Made, o *plan.TargetOptions) (preview.Noise, error) {
 	p := preview.Doubled(made.Plan)
 	defer surviveBrokenPipe()()
-	fmt.Fprintf(a.stderr, "filewise: measuring %s twice in at most %d blocks to tell the noise; nothing is stored\n", p.Baseline, p.MaxBlocks)
+	fmt.Fprintf(a.stderr, "filewise: measuring %s twice in at most %d blocks for the noise; nothing is stored\n", p.Baseline, p.MaxBlocks)
 	return preview.Measure(ctx, p, run.Options{Engine: made.Engine, Clock: clock, Login: a.access(made.Target, made.Origin(), made.Secret, o)})
 }

@@ -121,7 +121,7 @@ func (e *examination) rights() {
 	}
 	all = append(all, external.Right{Check: "measuring lock", Name: grantLock, Has: !missing[grantLock],
 		Grant: "GRANT " + grantLock + " TO " + account, Optional: true,
-		Lacks: "may not use DBMS_LOCK: runs of Filewise know of each other by what their sessions announce"})
+		Lacks: "may not use DBMS_LOCK: runs of Filewise see each other by what their sessions announce"})
 	e.Rights("rights", account, "has what is needed; CREATE, ALTER and DROP TABLESPACE hold for every tablespace, and Filewise uses them on "+
 		"its own only", all)
 }
@@ -214,7 +214,7 @@ func (e *examination) database(ctx context.Context) {
 		e.Fail("flashback", remedies[errRestorePoint], "the database has a guaranteed restore point: no tablespace can be dropped")
 	default:
 		e.Warn("flashback", "measure where flashback is off, or compare with such runs alone",
-			"flashback is on: changed blocks are written to its logs too; with a guaranteed restore point a first small tablespace would tell")
+			"flashback is on: changed blocks are written to its logs too; with a guaranteed restore point a first small tablespace would show")
 	}
 	windows := strings.Contains(strings.ToUpper(text(r[1])), "WINDOWS")
 	for _, v := range e.server.target.Volumes {
@@ -290,7 +290,7 @@ func (e *examination) places(ctx context.Context) {
 		}
 		if p.kind != placeASM {
 			e.Note(check, "look on the server, with df or in its Explorer",
-				"%s is needed in %s; Oracle cannot tell how full a file system is", humanize.IBytes(uint64(max(e.Demand.Space[v.Name], 0))), p.dir)
+				"%s is needed in %s; Oracle reports no free space", humanize.IBytes(uint64(max(e.Demand.Space[v.Name], 0))), p.dir)
 			continue
 		}
 		e.diskGroup(ctx, check, p.dir, e.Demand.Space[v.Name])

@@ -61,7 +61,7 @@ var remedies = map[int]string{
 	28000:           "the account is locked: ask the DBA",
 	28001:           "the account's password has expired: change it",
 	1045:            "GRANT CREATE SESSION TO the account",
-	12514:           "the listener does not know that service: `lsnrctl services` on the server lists them",
+	12514:           "the listener does not have that service: `lsnrctl services` on the server lists them",
 	12541:           "no listener answers there: check host and port",
 	59:              "DB_FILES is reached: use fewer files; only a restart of the instance by the DBA raises it",
 	errFreeFull:     freeFull,

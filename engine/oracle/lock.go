@@ -126,7 +126,7 @@ func (s *server) lock(ctx context.Context, c client, who string) error {
 func (s *server) busy(by announcement) error {
 	remedy := "wait for it to end, or end it"
 	if by.sid != "" {
-		remedy += "; if it has ended, or its host has, the server will not know for hours: have the DBA execute " + by.kill(s.about.instance)
+		remedy += "; if it has ended, or its host has, the server will not notice for hours: have the DBA execute " + by.kill(s.about.instance)
 	}
 	return filewise.Errorf(filewise.CodeBusy, remedy, "%s is measuring on this server", by.info)
 }

@@ -52,7 +52,7 @@ var options = external.Options[config]{
 		"OS PASS":         "write it as OS PASSWORD, so that it is kept as a secret",
 		"OS HASH":         "write it as OS PASSWORD HASH, so that it is kept as a secret",
 		"OS PASSHASH":     "write it as OS PASSWORD HASH, so that it is kept as a secret",
-		"PROGRAM":         "Filewise knows its own sessions by the program's name",
+		"PROGRAM":         "Filewise recognises its own sessions by the program's name",
 		"LOB FETCH":       "Filewise reads no LOBs",
 		"CHARSET":         "what Filewise sends is ASCII",
 		"CLIENT CHARSET":  "what Filewise sends is ASCII",

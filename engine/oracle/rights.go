@@ -122,7 +122,7 @@ func needs() (all []filewise.Need) {
 	}
 	all = append(all, filewise.Need{Right: dumpRole, Grant: "GRANT " + dumpRole + " TO filewise", Commands: []string{byCopy}},
 		filewise.Need{Right: grantLock, Grant: "GRANT " + grantLock + " TO filewise", Parts: []string{byRun},
-			Without: "runs know of each other by what their sessions announce"})
+			Without: "runs see each other by what their sessions announce"})
 	return all
 }
 

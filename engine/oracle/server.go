@@ -137,7 +137,7 @@ func learn(ctx context.Context, c client) (a about, err error) {
 	}
 	if a.release[0] < oldest[0] || a.release[0] == oldest[0] && a.release[1] < oldest[1] {
 		return a, filewise.Errorf(filewise.CodePreflight, "measure on a newer release",
-			"the server is Oracle %s; Filewise knows %d.%d and later", a.version, oldest[0], oldest[1])
+			"the server is Oracle %s; Filewise supports %d.%d and later", a.version, oldest[0], oldest[1])
 	}
 	if a.release[0] >= 18 {
 		found, err := rows(ctx, c, 1, "version-full", nil)
@@ -180,11 +180,11 @@ func (a about) refuse(schema string) error {
 func releaseOf(version string) (r [2]int, err error) {
 	parts := strings.SplitN(version, ".", 3)
 	if len(parts) < 2 {
-		return r, filewise.Errorf(filewise.CodePreflight, "", "the server says that its version is %q, which is none", version)
+		return r, filewise.Errorf(filewise.CodePreflight, "", "the server reports version %q, which is none", version)
 	}
 	for i := range r {
 		if r[i], err = strconv.Atoi(parts[i]); err != nil {
-			return r, filewise.Errorf(filewise.CodePreflight, "", "the server says that its version is %q, which is none: %w", version, err)
+			return r, filewise.Errorf(filewise.CodePreflight, "", "the server reports version %q, which is none: %w", version, err)
 		}
 	}
 	return r, nil

@@ -109,7 +109,7 @@ func (s *connection) identify(ctx context.Context) error {
 	sid, ok := number(r[0])
 	audit, ok2 := number(r[1])
 	if !ok || !ok2 {
-		return fmt.Errorf("the server says that this is session %q", text(r[0]))
+		return fmt.Errorf("the server reports session %q", text(r[0]))
 	}
 	if s.serial, ok, err = count(ctx, s.control, "session-serial", nil, sid, audit); err != nil {
 		return err

@@ -54,7 +54,7 @@ func (d *design) checkPhases() error {
 				"database",
 			p.Workload)
 	case p.Table().Temporary:
-		return absent("lay the temporary tablespace out as you want it, run another scenario, and judge two such runs with filewise compare",
+		return absent("lay the temporary tablespace out as you need it, run another scenario, and judge two such runs with filewise compare",
 			"workload temp on oracle: an account has one temporary tablespace, which only its DBA can change")
 	}
 	if d.isCustom() {

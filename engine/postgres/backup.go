@@ -55,7 +55,7 @@ func (d *design) checkBackup() error {
 	}
 	for _, name := range []string{"archive_mode", "archive_command", "archive_library", "wal_level"} {
 		if _, set := d.target.Settings[name]; set {
-			return refuse("leave it out", "--set %s: pgBackRest wants the WAL archived, which Filewise sees to", name)
+			return refuse("leave it out", "--set %s: pgBackRest needs the WAL archived, which Filewise sees to", name)
 		}
 	}
 	remedy := "none is needed"

@@ -147,7 +147,7 @@ func (d *design) checkSpread() error {
 	}
 	if s.Bytes > 0 && s.Bytes < int64(s.Files)*2*pageBytes {
 		return refuse("use fewer files or a larger --size",
-			"%d bytes in %s: PostgreSQL wants a page of %d bytes for rows and one for keys in each", s.Bytes, filewise.FilesName(s.Files), pageBytes)
+			"%d bytes in %s: PostgreSQL needs a page of %d bytes for rows and one for keys in each", s.Bytes, filewise.FilesName(s.Files), pageBytes)
 	}
 	switch s.Allocation {
 	case filewise.Preallocated:

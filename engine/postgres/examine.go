@@ -163,7 +163,7 @@ func (e *examination) space() {
 		}
 		if err != nil {
 			e.Note(check, "look yourself whether there is room: df on the server",
-				"PostgreSQL does not tell how much room a tablespace has; %s are needed", humanize.IBytes(uint64(need)))
+				"PostgreSQL does not report a tablespace's free space; %s are needed", humanize.IBytes(uint64(need)))
 			continue
 		}
 		e.Room(check, dir, need, free, "make room, or use a smaller --size")

@@ -101,7 +101,7 @@ func (a about) fit() error {
 			"a connection pooler stands before the server: its sessions are not the server's, so that they cannot be prepared, interrupted or "+
 				"told from others'")
 	case a.version < installed.Oldest:
-		return filewise.Errorf(filewise.CodePreflight, "use a newer server", "the server is %s; Filewise knows PostgreSQL %d and later",
+		return filewise.Errorf(filewise.CodePreflight, "use a newer server", "the server is %s; Filewise supports PostgreSQL %d and later",
 			a.banner, installed.Oldest/10000)
 	case a.standby:
 		return filewise.Errorf(filewise.CodePreflight, "name the primary server (target_session_attrs=primary)",

@@ -56,7 +56,7 @@ var loginOptions = external.Options[msdsn.Config]{
 		},
 	},
 	Unwanted: map[string]string{
-		msdsn.AppName:            "Filewise names its sessions itself, and knows them by that name",
+		msdsn.AppName:            "Filewise names its sessions itself, and recognises them by that name",
 		msdsn.ApplicationIntent:  "Filewise writes, a read-only replica cannot be measured",
 		msdsn.FailoverPartner:    "a failover while measuring would compare two servers",
 		msdsn.FailOverPort:       "a failover while measuring would compare two servers",

@@ -253,7 +253,7 @@ func (k *backuper) there() error {
 // keepRemedy states what to do if Filewise does not see the server's files.
 const keepRemedy = "run Filewise on the server's host, as an account that may remove files where backups go (Windows: in a prompt that " +
 	"is run as administrator; or --volume b=SHARE, a share that the server and this account write to); or let the files stay there, one set " +
-	"a layout: the server tells their size and the time (--set keep-backups=on); backups to NUL leave none (--discard)"
+	"a layout: the server reports their size and the time (--set keep-backups=on); backups to NUL leave none (--discard)"
 
 // size reads the size of the backup, which its files share equally: the server
 // writes them in turns.
@@ -412,7 +412,7 @@ func (d *design) warnBackup(add func(code, message, remedy string)) {
 			"Remove the files filewise_*_backup_1_* afterwards: one set for each layout.")
 	}
 	if d.layout.Discard {
-		add("backup-discarded", "A backup to NUL is read, compressed and thrown away: it tells what the server could do at most, and cannot "+
+		add("backup-discarded", "A backup to NUL is read, compressed and thrown away: it shows what the server could do at most, and cannot "+
 			"be restored.", "")
 	}
 }

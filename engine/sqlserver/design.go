@@ -107,7 +107,7 @@ func (d *design) checkLayout() error {
 	}
 	if each := l.Data.Bytes / int64(l.Data.Files); l.Data.Allocation != filewise.Growing && each < leastFile {
 		return usage(fmt.Sprintf("use --size %s or more, or fewer files", sizeFlag(int64(l.Data.Files)*leastFile)),
-			"%d bytes in %s are less than %s each: the first file cannot be smaller than that of model, and proportional fill wants all equal",
+			"%d bytes in %s are less than %s each: the first file cannot be smaller than that of model, and proportional fill needs all equal",
 			l.Data.Bytes, filewise.FilesName(l.Data.Files), humanize.IBytes(leastFile))
 	}
 	return nil

@@ -50,7 +50,7 @@ func (Engine) Describe() filewise.Description {
 
 const (
 	grantCreate = "GRANT CREATE ANY DATABASE TO [filewise];"
-	grantView   = "GRANT VIEW SERVER STATE TO [filewise]; -- free space, other sessions, I/O per file; without it these are not told; " +
+	grantView   = "GRANT VIEW SERVER STATE TO [filewise]; -- free space, other sessions, I/O per file; without it these are not reported; " +
 		"from 2022 on VIEW SERVER PERFORMANCE STATE is enough"
 	grantOnline = "GRANT ALTER ANY DATABASE TO [filewise]; -- for --cache buffer-cold and --measure lifecycle only: the owner of a database " +
 		"may set it offline, and not online again"

@@ -122,7 +122,7 @@ func (e *examination) instant(ctx context.Context) {
 	const check = "instant file initialization"
 	switch {
 	case !i.version.atLeast(13, 4001): // 2016 SP1
-		e.Note(check, "", "SQL Server 2016 tells it from Service Pack 1 on")
+		e.Note(check, "", "SQL Server 2016 reports it from Service Pack 1 on")
 		return
 	case !e.server.may.view:
 		e.Note(check, grantTo(grantView, i.login), "the account may not look")

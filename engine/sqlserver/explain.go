@@ -147,7 +147,7 @@ func (l *login) explain(err error) error {
 }
 
 // reachable states what a directory needs that the server does not write to.
-const reachable = "the directory is one of the server's host, and its service account wants the right to write there: make it, grant it " +
+const reachable = "the directory is one of the server's host, and its service account needs the right to write there: make it, grant it " +
 	"(Windows: full control for NT SERVICE\\MSSQLSERVER; Linux: chown mssql), or name another with --volume NAME=DIR"
 
 const newPassword = "sign in with another program to change the password, or ask an administrator for ALTER LOGIN … WITH PASSWORD = …"

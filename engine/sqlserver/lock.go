@@ -43,7 +43,7 @@ func (c *claim) Take(ctx context.Context) error {
 func (c *claim) Check(ctx context.Context) error {
 	r, err := ask(ctx, c.conn, "held", nil)
 	if err == nil && r.Text("mode") != "Exclusive" {
-		err = fmt.Errorf("the server says %q", r.Text("mode"))
+		err = fmt.Errorf("the server reports %q", r.Text("mode"))
 	}
 	return err
 }

@@ -239,7 +239,7 @@ func (m *migration) say(replicated bool, tables []moving.Table) {
 		m.Effects = append(m.Effects, "replicas: every one adds the files in the same directories, and stops taking the log where one is "+
 			"missing: make the directories there first")
 	} else {
-		m.Effects = append(m.Effects, "replicas: a log-shipping standby wants the new files' directories as well, or RESTORE LOG WITH MOVE")
+		m.Effects = append(m.Effects, "replicas: a log-shipping standby needs the new files' directories as well, or RESTORE LOG WITH MOVE")
 	}
 	m.Stays = []string{
 		"tables that are not named above, views with indexes and the catalogue: name tables with --table",

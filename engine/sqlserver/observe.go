@@ -72,7 +72,7 @@ func (f file) kind() string {
 // compare makes one file of the catalogue's rows of it.
 func (b *build) compare(f file, r row) (filewise.File, error) {
 	if r == nil {
-		return filewise.File{}, fmt.Errorf("%w: the server does not know file %s", filewise.ErrLayout, f.Logical)
+		return filewise.File{}, fmt.Errorf("%w: the server does not have file %s", filewise.ErrLayout, f.Logical)
 	}
 	differs := func(format string, args ...any) (filewise.File, error) {
 		return filewise.File{}, fmt.Errorf("%w: %s "+format, append([]any{filewise.ErrLayout, f.Path}, args...)...)

@@ -70,7 +70,7 @@ func (f forms) powerShell() filewise.OtherScript {
 	line = append(line, "-InputFile", "($PSCommandPath -replace '\\.ps1$', '-agent.sql')", "-DisableVariables", "-AbortOnError",
 		"-ErrorAction", "Stop", "-Verbose")
 	return filewise.OtherScript{Suffix: ".ps1", Comment: "# ", Text: strings.Join(line, " "), Notes: []string{
-		"It wants the PowerShell module SqlServer, and the file -agent.sql beside it."}}
+		"It needs the PowerShell module SqlServer, and the file -agent.sql beside it."}}
 }
 
 // procedure calls DatabaseBackup of Ola Hallengren's SQL Server Maintenance Solution
@@ -85,7 +85,7 @@ func (f forms) procedure() (out filewise.OtherScript, why string) {
 	case slices.ContainsFunc(once, func(d string) bool { return strings.Contains(d, ",") }):
 		return out, "No call of DatabaseBackup is written: a directory has a comma in its name."
 	case len(dirs)%len(once) != 0:
-		return out, "No call of DatabaseBackup is written: it wants as many files as directories, or a multiple."
+		return out, "No call of DatabaseBackup is written: it needs as many files as directories, or a multiple."
 	}
 	given := []string{"@Databases = " + literal(name)}
 	if once[0] != "" {
@@ -132,7 +132,7 @@ func (f forms) dbatools() (out filewise.OtherScript, why string) {
 		line = append(line, "-"+p.name, fmt.Sprint(p.value))
 	}
 	return filewise.OtherScript{Suffix: "-dbatools.ps1", Comment: "# ", Text: strings.Join(append(line, "-EnableException"), " "),
-		Notes: []string{"It wants the PowerShell module dbatools.",
+		Notes: []string{"It needs the PowerShell module dbatools.",
 			"-CopyOnly keeps it out of your chain of backups: leave that out for the backups that replace yours."}}, ""
 }
 

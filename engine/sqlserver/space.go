@@ -46,7 +46,7 @@ func (e *examination) placeOf(check string, dir serverDir, need int64, mounts ma
 	case !ok && failed != nil:
 		e.Note(check, "", "%s needed; the free space cannot be looked at: %v", humanize.IBytes(uint64(need)), e.server.login.explain(failed))
 	case !ok:
-		e.Note(check, "", "%s needed; the server does not tell the free space of %s", humanize.IBytes(uint64(need)), dir)
+		e.Note(check, "", "%s needed; the server does not report the free space of %s", humanize.IBytes(uint64(need)), dir)
 	default:
 		e.Room(check, mount, need, free, "use a smaller --size, or another --volume")
 	}

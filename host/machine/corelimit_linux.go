@@ -24,7 +24,7 @@ type CoreLimits struct{ set unix.CPUSet }
 func LimitCores(n int) (*CoreLimits, error) {
 	var allowed unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &allowed); err != nil {
-		return nil, filewise.Errorf(filewise.CodePreflight, "leave --cores out", "the processors cannot be told: %w", err)
+		return nil, filewise.Errorf(filewise.CodePreflight, "leave --cores out", "the processors are unknown: %w", err)
 	}
 	if n > allowed.Count() {
 		return nil, filewise.Errorf(filewise.CodePreflight, fmt.Sprintf("give --cores %d or fewer", allowed.Count()),

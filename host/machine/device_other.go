@@ -9,5 +9,5 @@ import (
 
 // deviceAt is unsupported.
 func (roots) deviceAt(string) (Device, error) {
-	return Device{}, fmt.Errorf("this system does not tell: %w", errors.ErrUnsupported)
+	return Device{}, fmt.Errorf("not reported by this system: %w", errors.ErrUnsupported)
 }

@@ -68,7 +68,7 @@ func parseEntry(b []byte, id string) (entry, error) {
 	}
 	switch {
 	case e.Format != formatVersion:
-		return entry{}, fmt.Errorf("format %d; this Filewise knows format %d", e.Format, formatVersion)
+		return entry{}, fmt.Errorf("format %d; this Filewise reads format %d", e.Format, formatVersion)
 	case !validID(e.ID) || e.ID != id:
 		return entry{}, fmt.Errorf("id %q is not the %q of its name", e.ID, id)
 	case !filepath.IsAbs(e.Volume) || filepath.Clean(e.Volume) != e.Volume || strings.ContainsRune(e.Volume, 0):

@@ -13,7 +13,7 @@ var unescapeMount = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n",
 func checkMounts(dir string) error {
 	b, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
-		return fmt.Errorf("cannot tell what is mounted in it: %w", err)
+		return fmt.Errorf("cannot read what is mounted in it: %w", err)
 	}
 	for line := range strings.Lines(string(b)) {
 		fields := strings.Fields(line)

@@ -59,7 +59,7 @@ func (id Identity) hold() (*os.Process, error) {
 	case Alive:
 		return p, nil
 	case Unknown:
-		err = fmt.Errorf("process %d runs on another host or in another container, or cannot be told from another one", id.PID)
+		err = fmt.Errorf("process %d runs on another host or in another container, or cannot be distinguished from another one", id.PID)
 	}
 	_ = p.Release() // frees a descriptor, no more
 	return nil, err
@@ -93,7 +93,7 @@ func (id Identity) Ask(ctx context.Context, patience time.Duration, prove func(p
 	}
 	ended, err := id.await(ctx, patience)
 	if err == nil && !ended {
-		err = fmt.Errorf("process %d was asked to end and still runs after %v", id.PID, patience)
+		err = fmt.Errorf("process %d was signalled to end and still runs after %v", id.PID, patience)
 	}
 	return err
 }

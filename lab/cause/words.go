@@ -47,7 +47,7 @@ func (in Input) changed(x Change, unit string, before float64) string {
 	if x.Share > 0 {
 		s += fmt.Sprintf(", %s of the %s", percentOf(x.Share), in.gain())
 		if before > 0 && before+x.Share > overlapping {
-			s += " (which overlaps with what is said before)"
+			s += " (which overlaps with the above)"
 		}
 	}
 	if x.Share < 0 {

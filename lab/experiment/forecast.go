@@ -147,7 +147,7 @@ func (s standing) forecast() *Forecast {
 	}
 	blocks, layouts := s.results[0].Blocks, len(s.plan.Layouts)
 	if from := ForecastFrom(layouts); blocks < from {
-		said := fmt.Sprintf("What the budget can tell is forecast from block %d on", from)
+		said := fmt.Sprintf("What the budget can resolve is forecast from block %d on", from)
 		if n := s.schedule.MaxBlocks; n < from {
 			said += fmt.Sprintf("; %d are planned", n)
 		}

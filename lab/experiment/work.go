@@ -141,7 +141,7 @@ func (p Plan) Load(program filewise.Program, phase filewise.Phase, chunk int64) 
 	}
 	typed, ok := phase.Args.(filewise.TypedArgs)
 	if !ok {
-		return load, fmt.Errorf("%s has %d types of operations, and does not tell which is which", phase.Family, len(phase.Types))
+		return load, fmt.Errorf("%s has %d types of operations, and does not report which is which", phase.Family, len(phase.Types))
 	}
 	load.Types, load.TypeOf = phase.Types, typed.TypeOf
 	return load, nil

@@ -42,7 +42,7 @@ func newMemory() *memory {
 	return &memory{limit: float64(limit), sums: make(map[string]float64), read: func() (map[string]float64, error) {
 		text, err := os.ReadFile("/proc/meminfo")
 		if err != nil {
-			return nil, fmt.Errorf("this system does not tell: %w", err)
+			return nil, fmt.Errorf("not reported by this system: %w", err)
 		}
 		return parseMemory(text), nil
 	}}

@@ -47,7 +47,7 @@ func (p probe) Read(ctx context.Context) ([]filewise.Counter, error) {
 func readFile(path string, parse func([]byte) []filewise.Counter) ([]filewise.Counter, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("this system does not tell: %w", err)
+		return nil, fmt.Errorf("not reported by this system: %w", err)
 	}
 	counters := parse(text)
 	if len(counters) == 0 {

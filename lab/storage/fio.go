@@ -35,7 +35,7 @@ const (
 // Program is fio, or why there is none.
 func Program() (path, why string) {
 	if goruntime.GOOS == "windows" {
-		return "", "fio is not asked on Windows (DiskSpd, from Microsoft, tells what the storage can do)"
+		return "", "fio is not used on Windows (DiskSpd, from Microsoft, measures the storage)"
 	}
 	path, err := exec.LookPath("fio")
 	if err != nil {
@@ -121,7 +121,7 @@ func parse(text []byte, p Pattern) (f Figure, tool string, err error) {
 	}
 	start := strings.IndexByte(string(text), '{')
 	if start < 0 {
-		return f, "", fmt.Errorf("fio, %s: it said no JSON: %q", p, firstLine(string(text)))
+		return f, "", fmt.Errorf("fio, %s: it printed no JSON: %q", p, firstLine(string(text)))
 	}
 	if err := json.Unmarshal(text[start:], &out); err != nil {
 		return f, "", fmt.Errorf("fio, %s: %w", p, err)

@@ -104,7 +104,7 @@ func FewSentences(cfg Config, arms []Arm, t Table) ([]string, error) {
 			out = append(out, fmt.Sprintf("%s: %s against %s in the one run; how far runs of one layout differ is not known, so this "+
 				"shows no difference between layouts.", arms[j].Name, change(e.Effect), base))
 		case math.IsNaN(e.Lo):
-			out = append(out, fmt.Sprintf("%s: %s against %s in each of %d runs, alike to the last digit: that says nothing of their spread.",
+			out = append(out, fmt.Sprintf("%s: %s against %s in each of %d runs, identical to the last digit: that shows nothing of their spread.",
 				arms[j].Name, change(e.Effect), base, e.N))
 		case e.Lo > 0 || e.Hi < 0:
 			out = append(out, fmt.Sprintf("%s: %s against %s (%s, %d runs): a difference, if nothing else changed between the runs.",

@@ -153,6 +153,6 @@ func (r *replay) warnInstances(look Look, g grid, add adder) {
 			"%s: measured on %s only; another build of the same layout can differ.", strings.Join(single, ", "), on)
 	case !estimable:
 		add(WarnInstances, "Spread at least 3 builds of each layout over the blocks (--builds 3).",
-			"Builds were reused, and how much they differ cannot be told yet: the intervals leave it out.")
+			"Builds were reused, and how much they differ is not known yet: the intervals leave it out.")
 	}
 }

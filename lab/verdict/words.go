@@ -210,7 +210,7 @@ func undecided(r Result, look Look, opts WordsOptions) string {
 }
 
 // wouldTell is the way to go on, in words that hold for every workload, and for numbers from elsewhere.
-const wouldTell = "More blocks (--budget), longer trials or a wider --margin would tell."
+const wouldTell = "More blocks (--budget), longer trials or a wider --margin would resolve it."
 
 // mostToGain returns the most by which a layout may be faster than the baseline, and the layouts for which that
 // holds: all, or the ones in question, for others are proven to be worse, were dropped, or failed.

@@ -30,7 +30,7 @@ func estimate(effect, lo, hi float64) Estimate {
 	return Estimate{Effect: percent(effect), Lo: percent(lo), Hi: percent(hi)}
 }
 
-const goOn = "More blocks (--budget), longer trials or a wider --margin would tell."
+const goOn = "More blocks (--budget), longer trials or a wider --margin would resolve it."
 
 func TestHeadline(t *testing.T) {
 	regret := func(p float64) Estimate { return Estimate{Regret: percent(p)} }

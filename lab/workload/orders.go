@@ -221,7 +221,7 @@ func ordersScenario() Scenario {
 			"The default here is 4 warehouses with a tenth of the specification's customers and items: --warehouses 1000 --scale 1 is the " +
 				"original's size.",
 			"With --churn a table is created, filled and dropped before each transaction, not within it as published: DDL commits on some engines.",
-			"Amounts are whole cents, and connections do not think between transactions unless --think says so.",
+			"Amounts are whole cents, and connections do not think between transactions unless --think is given.",
 		},
 		Flags: []string{"warehouses", "scale", "users", "think", "rate", "churn", "p99-limit", "window", "warm-up", "measure", "work",
 			"as-published"},

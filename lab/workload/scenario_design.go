@@ -93,7 +93,7 @@ func insertsDesign() *Design {
 		Differs: []string{
 			"The article publishes neither table nor key, nor how many rows were committed at once.",
 			"It was SQL Server with its files in the PRIMARY filegroup, filled side by side. How another engine fills its files, its warnings say.",
-			"Its log of 8 GB lay on an array of its own, at full size; here it lies with the data unless --log-volume says otherwise, in the " +
+			"Its log of 8 GB lay on an array of its own, at full size; here it lies with the data unless --log-volume is given, in the " +
 				"engine's usual size.",
 			"It was measured on one array of 8 disks, and round-robin over two of 4: here the files lie on the volumes that are named.",
 			"A run fills as much of the files as there, 62 %, at every scale.",

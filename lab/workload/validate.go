@@ -53,7 +53,7 @@ func (p Params) validateLevels() error {
 	case len(p.Users) > maxLevels:
 		return usage(fmt.Sprintf("give at most %d", maxLevels), "--users has %d levels", len(p.Users))
 	case p.Rate > 0 && len(p.Users) > 0:
-		return usage("leave one of them out; --connections says how many serve what arrives",
+		return usage("leave one of them out; --connections sets how many serve what arrives",
 			"--rate %v and --users: an open loop has its load from the rate", p.Rate)
 	}
 	for i, n := range p.Users {

@@ -212,7 +212,7 @@ func (r *Result) Prove(ctx context.Context, o run.Options) error {
 	}
 	t := trials[len(trials)-1]
 	if t.State != filewise.Done || len(t.Measures) < 2 {
-		return filewise.Errorf(filewise.CodeTrials, "nothing is recommended; see what the message says",
+		return filewise.Errorf(filewise.CodeTrials, "nothing is recommended; see the message",
 			"a backup by %s could not be restored and compared: %s", r.Layout, t.Reason)
 	}
 	backup, restore := t.Measures[0].Window, t.Measures[1].Window

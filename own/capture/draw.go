@@ -44,13 +44,13 @@ const few = 50
 // draw is the generator, and what is to be known about it.
 func (d drawing) draw() (text, note string) {
 	if d.withheld != "" {
-		note = "looks personal (" + d.withheld + "), so that no value of it is told"
+		note = "looks personal (" + d.withheld + "), so that no value of it is given"
 	}
 	if text, ok := d.chosen(); ok {
 		return text, note
 	}
 	if !d.known && d.use != filewise.UseWords {
-		return d.unknown(), "fill it in: the server does not tell what stood there"
+		return d.unknown(), "fill it in: the server does not report what stood there"
 	}
 	said := ""
 	switch d.Type {

@@ -141,7 +141,7 @@ func (s *Study) Account() []string {
 	}
 	all = append(all, fmt.Sprintf("It covers %s of %s%s, by %d types of transactions.", percent(s.Covered), of, rate, len(s.Transactions)))
 	if s.Interrupted {
-		all = append(all, "It was interrupted: it knows what was read until then.")
+		all = append(all, "It was interrupted: it has what was read until then.")
 	}
 	if s.Earlier > 0 {
 		all = append(all, fmt.Sprintf("The log does not tell the database of %s, whose sessions were connected before it was on, or before "+
@@ -161,8 +161,8 @@ func (s *Study) Account() []string {
 	}
 	list("Values of these columns are in it (capture again with --withhold TABLE.COLUMN to keep them out):", s.Told)
 	list("Of these none is, and random ones find no row (--tell TABLE.COLUMN, or --values for all, takes real ones):", s.Withheld)
-	list("Fill in these parameters, which stand against no column, so that the server does not tell their values:", s.Fill)
-	list("The server did not tell of these (capture again when it is less busy); values for them are made up:", s.Unread)
+	list("Fill in these parameters, which stand against no column, so that the server does not report their values:", s.Fill)
+	list("The server did not report these (capture again when it is less busy); values for them are made up:", s.Unread)
 	if len(s.Left) > 0 {
 		all = append(all, "Left out:")
 	}

@@ -41,7 +41,7 @@ func (j *judge) question() {
 		f.Because = "where several connections write at once, each further file is a further write lock; where one does, nothing is gained"
 		f.Command = j.test(first)
 	default:
-		f.Worth, f.Evidence, f.Because = Know, j.untold(), "only an experiment can tell, or the questions that were not answered"
+		f.Worth, f.Evidence, f.Because = Know, j.untold(), "only an experiment can show it, or the questions that were not answered"
 		f.Command = j.test(first)
 	}
 	j.add(f)
@@ -61,9 +61,9 @@ func (j *judge) question() {
 
 // untold reports that neither waits nor latency are known, and what else is known.
 func (j *judge) untold() string {
-	words := "the server has told neither waits nor latency"
+	words := "the server reported neither waits nor latency"
 	if j.signals.blind && len(j.Waits) > 0 {
-		words = "the server has told waits in part only, and no latency"
+		words = "the server reported waits only in part, and no latency"
 	}
 	return join(append([]string{words}, j.signals.con...))
 }
@@ -184,7 +184,7 @@ func (j *judge) balance(g filewise.FileGroup) {
 	}
 	switch {
 	case !skewed && g.Fill == filewise.FillFree && len(free) < len(g.Files):
-		f.Worth, f.Because = Know, "they are of one size; the free space within them, by which they are filled, was not told"
+		f.Worth, f.Because = Know, "they are of one size; the free space within them, by which they are filled, was not reported"
 	case !skewed:
 		f.Worth, f.Because = Know, "they are alike, so that the load is spread over all of them"
 	case g.Fill == filewise.FillFree:
@@ -251,7 +251,7 @@ func (j *judge) spread() {
 		f.Command = j.test(first)
 		f.Remedy = "name the second place too, as the server sees it: add --volume NAME=DIR for each"
 	case !j.signals.known:
-		f.Worth, f.Because = Know, "all data lie on one place; whether it is too slow was not told"
+		f.Worth, f.Because = Know, "all data lie on one place; whether it is too slow was not reported"
 		f.Command = j.test(first)
 	default:
 		f.Worth, f.Because = Not, "all data lie on one place, and nothing shows that it is too slow"

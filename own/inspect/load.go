@@ -119,7 +119,7 @@ func (j *judge) waits() {
 	case s.storagePro:
 		f.Worth, f.Because = Perhaps, percent(s.storage/s.waited)+" is for storage"
 	case s.blind:
-		f.Worth, f.Because = Know, "these are a part of the waits: what the others are was not told"
+		f.Worth, f.Because = Know, "these are a part of the waits: what the others are was not reported"
 	default:
 		f.Worth, f.Because = Not, "hardly any session waits for storage or allocation"
 		if s.idle != "" {
@@ -232,7 +232,7 @@ func (j *judge) log() {
 			switch {
 			case len(j.signals.pro) > 0:
 			case !j.signals.known:
-				f.Worth, f.Because = Know, "the log lies on the device of the data; whether commits wait for it was not told"
+				f.Worth, f.Because = Know, "the log lies on the device of the data; whether commits wait for it was not reported"
 			default:
 				f.Worth, f.Because = Not, "the log lies on the device of the data, and nothing shows that commits wait for it"
 			}

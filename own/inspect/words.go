@@ -57,7 +57,7 @@ func (j *judge) summary() string {
 	var first string
 	switch s := j.signals; {
 	case len(j.data()) == 0 && len(j.Gaps) > 0:
-		first = "Whether an experiment is worth running cannot be told: no files of tables are seen"
+		first = "Whether an experiment is worth running is unknown: no files of tables are seen"
 	case len(j.data()) == 0:
 		first = "There is no data of yours to be spread over files here"
 	case n[Experiment] > 0:
@@ -68,10 +68,10 @@ func (j *judge) summary() string {
 	case s.quiet:
 		first = "It is too early to say: the counters have counted for " + seconds(j.Since.Seconds()) + " only"
 	case !s.known && j.target.Embedded:
-		first = "Whether an experiment is worth running cannot be told from files alone: SQLite counts neither waits nor latency, and the " +
+		first = "Whether an experiment is worth running is unknown from files alone: SQLite counts neither waits nor latency, and the " +
 			"command takes a minute"
 	case !s.known:
-		first = "Whether an experiment is worth running cannot be told: " + j.untold()
+		first = "Whether an experiment is worth running is unknown: " + j.untold()
 	case len(s.pro) > 0:
 		first = "An experiment may be worth running here: " + join(s.pro)
 		if len(s.con) > 0 {

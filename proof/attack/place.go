@@ -116,7 +116,7 @@ func (c *child) exit() (int, error) {
 // sound: it has not panicked, and speaks of no variable of ours.
 func (c *child) sound() error {
 	said := slices.Concat(c.stderr.Bytes(), c.stdout.Bytes())
-	if bytes.Contains(said, []byte("knows no variable")) {
+	if bytes.Contains(said, []byte("unknown variable")) {
 		return fmt.Errorf("the tests' own variables are warned of: %.300s", c.stderr.Bytes())
 	}
 	if bytes.Contains(said, []byte("panic:")) || bytes.Contains(said, []byte("fatal error:")) || bytes.Contains(said, []byte("goroutine 1 ")) {

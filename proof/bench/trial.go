@@ -92,7 +92,7 @@ func fakeExperiment(ctx context.Context, dir string, blocks int) (took []spent, 
 		}
 	}
 	if want := 3 * len(plan.Layouts); len(took) < want {
-		return nil, fmt.Errorf("the experiment ended after %d trials, too few to tell what one costs", len(took))
+		return nil, fmt.Errorf("the experiment ended after %d trials, too few to estimate what one costs", len(took))
 	}
 	return took, nil
 }

@@ -260,7 +260,7 @@ func notInBoth(p, q experiment.Plan) []string {
 func changeWords(l Change) string {
 	switch {
 	case l.Percent == nil || l.Low == nil && l.TrialsBefore == 0:
-		return "too few trials to tell"
+		return "too few trials"
 	case l.Low == nil:
 		return fmt.Sprintf("%s, an estimate of %d and %d trials: no change is proven", intervalText(l.change), l.TrialsBefore, l.TrialsAfter)
 	}

@@ -243,12 +243,12 @@ func (a Across) method() []document.Block {
 	level := say.Confidence(a.Confidence)
 	return []document.Block{document.List([]string{
 		"A host counts once, however many trials it has: its effect is that of its own verdict, with its standard error, on the logarithm. " +
-			"“Best” and “worse” are what its own verdict says.",
+			"“Best” and “worse” are its own verdict's.",
 		"The mean is that of a random-effects model: hosts differ from each other by a normal distribution whose standard deviation τ is " +
 			"estimated by restricted maximum likelihood (REML). Its " + level + " interval is by Hartung and Knapp, never narrower than the " +
 			"plain one.",
 		"I² is the share of the estimates' variance that is difference between hosts, and not error of measurement.",
-		"The " + level + " prediction interval says where the effect of one further host of the same kind is to be expected. It is averaged " +
+		"The " + level + " prediction interval is where the effect of one further host of the same kind is expected. It is averaged " +
 			"over what τ may be (confidence distribution), because few hosts hardly tell it; of two hosts there is none.",
 		fmt.Sprintf("Labels are pooled by themselves where at least two of a key have %d hosts or more. They were not assigned at random: "+
 			"what else differs between these hosts is in the difference.", leastOfGroup),

@@ -170,7 +170,7 @@ func (c Condition) judge(family string, subjects []Subject) Outcome {
 		out.Failed = out.Failed || failed
 	}
 	if out.Text == "" {
-		out.Text, out.Failed = "nothing was measured that tells", c.Possible
+		out.Text, out.Failed = "nothing was measured that shows it", c.Possible
 	}
 	return out
 }

@@ -122,6 +122,6 @@ func Error(all []Outcome) error {
 	if more := len(failed) - most; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
-	return filewise.Errorf(filewise.CodeGate, "the result is complete and stored; --fail-if says what fails", "--fail-if %s",
+	return filewise.Errorf(filewise.CodeGate, "the result is complete and stored; --fail-if has what fails", "--fail-if %s",
 		strings.Join(lines, "; "))
 }

@@ -82,7 +82,7 @@ func TestStallsStandInTheFirstLines(t *testing.T) {
 		}
 	}
 	if words := strings.Join(newView(d).methodWords(), "\n"); !strings.Contains(words,
-		"about the typical trial, the median of the logarithm") {
+		"concern the typical trial, the median of the logarithm") {
 		t.Errorf("the small print:\n%s", words)
 	}
 }

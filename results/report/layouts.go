@@ -123,7 +123,7 @@ func (v view) footnotes() []string {
 	var out []string
 	for _, r := range v.Rows {
 		if r.Median && say.Known(r.Typical) {
-			out = append(out, "Throughput is the median of the trials, for want of a verdict.")
+			out = append(out, "Throughput is the median of the trials, since there is no verdict.")
 			break
 		}
 	}

@@ -58,7 +58,7 @@ func (v view) methodWords() []string {
 func (v view) estimand() string {
 	said := "The differences are those of the typical trial: a robust fit of blocks and layouts to the logarithm of throughput. "
 	if v.Plan.JudgedBy() >= experiment.JointFrom {
-		said += "All that is said of a layout is about the typical trial, the median of the logarithm of its throughput against the baseline's " +
+		said += "All claims about a layout concern the typical trial, the median of the logarithm of its throughput against the baseline's " +
 			"in one block: stalls stand beside it, with what they cost. "
 	}
 	return said
@@ -109,7 +109,7 @@ func (v view) trialWords() string {
 			break
 		}
 	}
-	s := fmt.Sprintf("Each trial %s, read back that its files are what was asked for, brought it to rest, warmed it up", built)
+	s := fmt.Sprintf("Each trial %s, read back that its files are as requested, brought it to rest, warmed it up", built)
 	if w := v.Judgement.Schedule.WarmUp; w > 0 {
 		s += " for " + say.Human(w)
 	}

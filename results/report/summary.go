@@ -48,7 +48,7 @@ func advice(baseline string, families []experiment.Family) string {
 	switch said := strings.Join(parts, "; "); {
 	case len(singly) == 1 && singly[0].decision == "" && singly[0].layout == "" && (overall == nil || overall.layout == ""):
 		return fmt.Sprintf("Undecided: no layout is proven to be the best for any of the %d families. More blocks (--budget) "+
-			"or a wider --margin would tell.", single)
+			"or a wider --margin would resolve it.", single)
 	case !hasOverall:
 		return say.Sentence(said) + "."
 	case overall.layout == "" && overall.decision == "":

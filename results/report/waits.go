@@ -109,7 +109,7 @@ func (v view) waitBlocks() []document.Block {
 		document.Figure{
 			Legend: w.legend(), LegendOf: "Classes of waits", Drawings: []document.Drawing{{SVG: w.drawing()}},
 			Caption: "Time per " + w.Unit + ", the median over the trials. The frame is all the time of the connections; " +
-				"it is filled as far as they waited. What is not filled was work, or waiting that the server does not tell of.",
+				"it is filled as far as they waited. What is not filled was work, or waiting that the server does not report.",
 		},
 		document.Tabulate(document.Table{Caption: "By class: " + of}, w.Layouts, columns...),
 		v.byLayout("The largest events: "+of+"; below it their number, and the share of the connections’ time", events, 1, "class", "event"),

@@ -150,7 +150,7 @@ func (v view) grown() []string {
 		words := fmt.Sprintf("%s: data files grew by %s in the typical trial, log files by %s.", l.Name, say.Size(int64(median(data))),
 			say.Size(int64(median(log))))
 		if median(data) == 0 {
-			words += " The rows fitted into the files as the engine makes them, so that this layout tells nothing about growing data files: " +
+			words += " The rows fitted into the files as the engine makes them, so that this layout shows nothing about growing data files: " +
 				"give a larger --scale."
 		}
 		out = append(out, words)

@@ -177,7 +177,7 @@ func parseManifest(text []byte) (m Manifest, err error) {
 			by = "Filewise " + cut(m.Version)
 		}
 		return filewise.Errorf(filewise.CodeUsage, "import it with "+by,
-			"the bundle is of %s: its %s has version %d, and this Filewise knows them up to %d", by, what, have, know)
+			"the bundle is of %s: its %s has version %d, and this Filewise reads them up to %d", by, what, have, know)
 	}
 	switch err = json.Unmarshal(text, &m); {
 	case err != nil:
@@ -203,7 +203,7 @@ func ParseRun(text []byte, m Manifest) (run Run, trials []filewise.Trial, err er
 	if err := decoder.Decode(&e); err != nil {
 		if strings.Contains(err.Error(), "unknown field") {
 			return run, nil, filewise.Errorf(filewise.CodeUsage, "import it with Filewise "+cut(m.Version),
-				"the bundle is of Filewise %s, and this one does not know all of it: %w", cut(m.Version), err)
+				"the bundle is of Filewise %s, and this one cannot read all of it: %w", cut(m.Version), err)
 		}
 		return run, nil, notOurs("its run: %w", err)
 	}

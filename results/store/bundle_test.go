@@ -194,7 +194,7 @@ func TestBundleRefused(t *testing.T) {
 			"of Filewise v9: its format has version 2"},
 		"newer store": {tarred(t, [2]string{manifestName, manifestOf(t, "x", func(m *Manifest) { m.Store = schemaVersion + 1 })}),
 			"of Filewise v9"},
-		"newer field": {with(`"seed":`, `"novelty": 1, "seed":`), "does not know all of it"},
+		"newer field": {with(`"seed":`, `"novelty": 1, "seed":`), "cannot read all of it"},
 		"two trials":  {with(`"block": 2`, `"block": 1`), "there twice"},
 		"no layout":   {with(`"layout": "`, `"layout": "x`), "not one of the plan"},
 		"no time":     {with(`"started": "2026`, `"started": "0001`), "no start"},

@@ -99,7 +99,7 @@ func checkVersion(ctx context.Context, db querier, path string, version int64) e
 		by = "Filewise " + name
 	}
 	return filewise.Errorf(filewise.CodeStore, fmt.Sprintf("use %s, or name another store with --store or FILEWISE_STORE", by),
-		"store %s: its schema has version %d and needs %s; this Filewise knows schemas up to version %d", path, version, by, schemaVersion)
+		"store %s: its schema has version %d and needs %s; this Filewise reads schemas up to version %d", path, version, by, schemaVersion)
 }
 
 // userVersion is the schema's version by the file's header.

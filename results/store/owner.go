@@ -123,7 +123,7 @@ func RunBy(path string, id int64, pid int) error {
 	case err != nil:
 		return fmt.Errorf("whether process %d runs it cannot be seen: %w", pid, err)
 	case !has:
-		return fmt.Errorf("process %d is said to run it and does not: it does not have %s open", pid, file.Name())
+		return fmt.Errorf("process %d is recorded as running it and is not: it does not have %s open", pid, file.Name())
 	}
 	return nil
 }

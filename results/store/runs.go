@@ -24,7 +24,7 @@ func (s *Store) CreateRun(ctx context.Context, r Run) (id int64, err error) {
 	}
 	self, err := process.Self()
 	if err != nil {
-		return 0, filewise.Errorf(filewise.CodeInternal, "", "cannot tell which process this is: %w", err)
+		return 0, filewise.Errorf(filewise.CodeInternal, "", "cannot identify this process: %w", err)
 	}
 	if r.Owner == (process.Identity{}) {
 		r.Owner = self

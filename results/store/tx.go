@@ -148,7 +148,7 @@ func (s *Store) reread(ctx context.Context) error {
 func (s *Store) Resume(ctx context.Context, id int64) (r Run, err error) {
 	self, err := process.Self()
 	if err != nil {
-		return Run{}, filewise.Errorf(filewise.CodeInternal, "", "cannot tell which process this is: %w", err)
+		return Run{}, filewise.Errorf(filewise.CodeInternal, "", "cannot identify this process: %w", err)
 	}
 	if r, err = s.Run(ctx, id); err != nil {
 		return r, err

@@ -68,7 +68,7 @@ func Machine(ctx context.Context, engines plan.Engines, volumes []filewise.Volum
 		}
 	}
 	if machine.ManagedServers() != nil { // what these programs are for
-		add("tools", filewise.StatusNote, "not looked for on this system", "DiskSpd, from Microsoft, tells what the storage can do")
+		add("tools", filewise.StatusNote, "not looked for on this system", "DiskSpd, from Microsoft, measures the storage")
 		return out
 	}
 	for _, t := range tools {

@@ -202,7 +202,7 @@ func (m *maker) countCores() (int, error) {
 	}
 	const remedy = "give the number instead, such as --files 1,8"
 	if _, asks := m.Engine.(filewise.Asker); !asks || m.o.Inspect == nil {
-		return 0, filewise.Errorf(filewise.CodeUsage, remedy, "--files cores: %s does not tell its cores", m.Engine.Name())
+		return 0, filewise.Errorf(filewise.CodeUsage, remedy, "--files cores: %s does not report its cores", m.Engine.Name())
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), corePatience)
 	defer cancel()
@@ -215,7 +215,7 @@ func (m *maker) countCores() (int, error) {
 		return i.Cores, nil
 	}
 	if err == nil {
-		err = errors.New("it does not tell them")
+		err = errors.New("it does not report them")
 	}
 	return 0, filewise.Errorf(filewise.CodeUsage, remedy, "--files cores: the cores of the server are not known: %w", err)
 }

@@ -35,7 +35,7 @@ func (m *maker) published() error {
 	for _, name := range ofDesign {
 		if Find(table, name).To.Given() {
 			return filewise.Errorf(filewise.CodeUsage, "leave one of them out",
-				"--as-published has fixed what --%s says%w", name, unfit{name, "as-published"})
+				"--as-published fixes --%s%w", name, unfit{name, "as-published"})
 		}
 	}
 	if !o.Scale.Given() { // given, so that the command that repeats it has it

@@ -122,7 +122,7 @@ func (m *maker) setReach() error {
 				if _, otherwise, ok := strings.Cut(remedy, "; else "); ok {
 					remedy = otherwise
 				}
-				return filewise.Errorf(filewise.CodeUsage, remedy, "%s cannot be told from fewer files: %s", m.plan.Layouts[i].Name, w.Message)
+				return filewise.Errorf(filewise.CodeUsage, remedy, "%s cannot be compared with fewer files: %s", m.plan.Layouts[i].Name, w.Message)
 			}
 		}
 	}

@@ -77,7 +77,7 @@ func NoiseOf(p experiment.Plan, trials []filewise.Trial, source string) (Noise, 
 	}
 	if !ok {
 		return Noise{}, filewise.Errorf(filewise.CodeUsage, "take a run with more blocks, or leave it to --power to measure",
-			"%s has too few trials to tell the noise: %d in %d blocks", source, j.First().Result.Trials, j.First().Result.Blocks)
+			"%s has too few trials to estimate the noise: %d in %d blocks", source, j.First().Result.Trials, j.First().Result.Blocks)
 	}
 	return Noise{SD: sd, Trial: j.Schedule.TrialTime, Source: source, Trials: j.First().Result.Trials}, nil
 }

@@ -112,7 +112,7 @@ func (n *Notifier) deliver(ctx context.Context, tries int) error {
 			}
 			if err := n.addresses[i].sendUpTo(ctx, queue[0], tries); err != nil {
 				return filewise.Errorf(filewise.CodeInternal, "filewise doctor --notify URL tries an address",
-					"%s was not told “%s”: %w", n.addresses[i], queue[0].Title, err)
+					"%s was not notified of “%s”: %w", n.addresses[i], queue[0].Title, err)
 			}
 			n.mu.Lock()
 			n.waiting[i] = n.waiting[i][1:]

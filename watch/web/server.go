@@ -199,7 +199,7 @@ func (s *Server) do(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no such action: pause, resume or stop", http.StatusNotFound)
 	default:
 		if err := run.Do(r.Context(), action); err != nil {
-			http.Error(w, "the run cannot be asked: "+err.Error(), http.StatusBadGateway)
+			http.Error(w, "the run does not answer: "+err.Error(), http.StatusBadGateway)
 			return
 		}
 		s.mu.Lock()

@@ -59,7 +59,7 @@ func isMariaDB(v Version, path string) error {
 			"name MariaDB's directory with --server-bin DIR, or "+machine.Install(mariadbServer.Package),
 			"%s is not MariaDB but %s", path, v.Text)
 	case v.Before(10, 6):
-		return filewise.Errorf(filewise.CodePreflight, "install a newer MariaDB", "%s is MariaDB %s; Filewise knows 10.6 and later", path, v)
+		return filewise.Errorf(filewise.CodePreflight, "install a newer MariaDB", "%s is MariaDB %s; Filewise supports 10.6 and later", path, v)
 	}
 	return nil
 }

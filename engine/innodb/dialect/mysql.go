@@ -108,7 +108,7 @@ func isMySQL(v Version, path string) error {
 		return filewise.Errorf(filewise.CodePreflight, getMySQL+"; or name MySQL's directory with --server-bin DIR",
 			"%s is not MySQL but MariaDB %s (--engine mariadb)", path, v.Text)
 	case v.Before(8, 0, 30):
-		return filewise.Errorf(filewise.CodePreflight, "install a newer MySQL", "%s is MySQL %s; Filewise knows 8.0.30 and later", path, v)
+		return filewise.Errorf(filewise.CodePreflight, "install a newer MySQL", "%s is MySQL %s; Filewise supports 8.0.30 and later", path, v)
 	}
 	return nil
 }

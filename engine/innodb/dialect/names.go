@@ -72,7 +72,7 @@ func (d *Design) Spell(ctx context.Context, db Queryer) error {
 		}
 		if len(names) != 1 {
 			return filewise.Errorf(filewise.CodePreflight, "take it out of custom.tables, or rename one of them",
-				"the files of table %s cannot be told by its name among %q", t.Name, names)
+				"the files of table %s cannot be identified by its name among %q", t.Name, names)
 		}
 		for _, files := range [][]File{d.Files, d.Later} {
 			for i, f := range files {

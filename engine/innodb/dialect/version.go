@@ -39,7 +39,7 @@ func ReadVersion(ctx context.Context, binary string) (Version, error) {
 	}
 	m := versionLine.FindStringSubmatch(out)
 	if m == nil {
-		return Version{}, filewise.Errorf(filewise.CodePreflight, "", "%s --version says %q, which is no version", binary, out)
+		return Version{}, filewise.Errorf(filewise.CodePreflight, "", "%s --version prints %q, which is no version", binary, out)
 	}
 	v := Version{Text: m[1], MariaDB: strings.Contains(strings.ToLower(out), "mariadb")}
 	for i, part := range m[2:5] {

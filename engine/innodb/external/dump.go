@@ -64,7 +64,7 @@ func (d Engine) dumpTLS(given map[string]string) (args []string, err error) {
 	switch mode := given["tls"]; {
 	case given[optionServerName] != "", cmp.Or(mode, "false") != "false" && given[optionCA] == "":
 		return nil, filewise.Errorf(filewise.CodeUsage, "take the dump yourself and give its file, or name "+optionCA,
-			"the programs that dump cannot be told tls=%s alone, nor another server's name", mode)
+			"the dump programs cannot take tls=%s alone, nor another server's name", mode)
 	case given[optionCA] != "" && mode != "skip-verify" && mode != "preferred":
 		args = append(args, map[string]string{"mariadb": "--ssl-verify-server-cert", "mysql": "--ssl-mode=VERIFY_IDENTITY"}[d.Name])
 	}

@@ -105,7 +105,7 @@ func reachRemedy(err error) string {
 	case errors.Is(err, mysql.ErrNoTLS):
 		return "leave tls out, or use tls=preferred: the server has no TLS"
 	case errors.Is(err, mysql.ErrCleartextPassword):
-		return "the account's plugin wants the password as it is: with tls=true, add allowCleartextPasswords=true"
+		return "the account's plugin needs the password as it is: with tls=true, add allowCleartextPasswords=true"
 	case errors.Is(err, errServerKey):
 		return "add tls=true, name the server's own key by serverPubKey=FILE, or trust the network: " + optionServerKey + "=true"
 	case errors.Is(err, mysql.ErrNativePassword):

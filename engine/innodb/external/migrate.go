@@ -278,7 +278,7 @@ func (m *migration) apart(t *userTable) (there, back []string, err error) {
 	}
 	names := dialect.FileName(m.Database) + "/" + dialect.FileName(t.Name)
 	if !dialect.Told(names) {
-		m.Stays = append(m.Stays, "table "+t.String()+", of whose name no file can be told: should it lie in the system tablespace, ALTER "+
+		m.Stays = append(m.Stays, "table "+t.String()+", whose name identifies no file: should it lie in the system tablespace, ALTER "+
 			"TABLE … ENGINE = InnoDB with innodb_file_per_table moves it")
 		return nil, nil, nil
 	}
@@ -312,7 +312,7 @@ func (m *migration) say() {
 		"the old file of a table is removed at the end of its step: until then there is room for both",
 	}
 	if slices.ContainsFunc(m.volume, func(v filewise.Volume) bool { return path.IsAbs(v.Dir) }) {
-		m.Effects = append(m.Effects, "volumes: the server's user must be able to write to their directories; MySQL wants each to be in "+
+		m.Effects = append(m.Effects, "volumes: the server's user must be able to write to their directories; MySQL requires each to be in "+
 			"innodb_directories, and the account the right FILE")
 	}
 	m.Stays = append(m.Stays, "tables that are not named above: name them with --table")

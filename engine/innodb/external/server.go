@@ -129,13 +129,13 @@ func (s *server) checkVersion(comment string) error {
 	}
 	m := versionText.FindStringSubmatch(s.version)
 	if m == nil {
-		return filewise.Errorf(filewise.CodePreflight, "", "%s says version %q, which is none", where, s.version)
+		return filewise.Errorf(filewise.CodePreflight, "", "%s reports version %q, which is none", where, s.version)
 	}
 	for i := range s.release {
 		s.release[i], _ = strconv.Atoi(m[i+1]) // digits
 	}
 	if slices.Compare(s.release[:], d.External.Oldest[:]) < 0 {
-		return filewise.Errorf(filewise.CodePreflight, "use a newer server", "%s is %s %s; Filewise knows %d.%d and later", where, d.Title,
+		return filewise.Errorf(filewise.CodePreflight, "use a newer server", "%s is %s %s; Filewise supports %d.%d and later", where, d.Title,
 			s.version, d.External.Oldest[0], d.External.Oldest[1])
 	}
 	return nil
@@ -246,7 +246,7 @@ func (s *server) checkKnown(dirs []string) error {
 	for _, dir := range dirs {
 		if s.product.External.Directories && !s.knows(dir) {
 			return filewise.Errorf(filewise.CodePreflight, "leave --volume out, or have innodb_directories of the server name "+dir+
-				" (a start-up option)", "MySQL puts tables only into directories that it is told of when it starts: %s is not in "+
+				" (a start-up option)", "MySQL puts tables only into directories that its settings list when it starts: %s is not in "+
 				"innodb_directories (%q): %w", dir, s.vars["innodb_directories"], filewise.ErrUnsupported)
 		}
 	}

@@ -68,7 +68,7 @@ func (d *design) warnDump() {
 		"which restores into a database of the same server, past its binary log")
 	if _, pieces := d.Layout.BackupOptions.Get("rows"); !pieces && d.threads() > len(d.Tables) {
 		d.Warn("fewer-tables-than-jobs", "use --backup-option rows=10000: pieces of a table are several jobs' work",
-			"%d jobs share %d tables: unless told otherwise, mydumper gives a whole table, with its partitions, to one job", d.threads(),
+			"%d jobs share %d tables: by default mydumper gives a whole table, with its partitions, to one job", d.threads(),
 			len(d.Tables))
 	}
 }

@@ -130,7 +130,7 @@ func (d *design) toldTables(ctx context.Context, control *sql.DB) (map[string]in
 	for _, f := range d.Files {
 		t, ok := told[f.Path]
 		if !ok {
-			return nil, fmt.Errorf("%w: the server does not know %s", filewise.ErrLayout, f.Path)
+			return nil, fmt.Errorf("%w: the server does not have %s", filewise.ErrLayout, f.Path)
 		}
 		sizes[f.Path] = t.Bytes
 	}

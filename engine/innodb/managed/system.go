@@ -134,7 +134,7 @@ func (d *design) systemSizes() []int64 {
 	if sizes[0] < d.leastFirst() {
 		rest := filewise.Spread{Files: s.Files - 1, Bytes: s.Bytes - d.leastFirst()}
 		d.Warn("first-file-larger", "use "+sizeArg(int64(s.Files)*d.leastFirst()+reserve)+" or more for files of equal size",
-			"the first of %s is larger than the others: InnoDB wants at least %d MiB of it", filewise.FilesName(s.Files), d.leastFirst()/dialect.MiB)
+			"the first of %s is larger than the others: InnoDB needs at least %d MiB of it", filewise.FilesName(s.Files), d.leastFirst()/dialect.MiB)
 		sizes = append([]int64{d.leastFirst()}, rest.Sizes(dialect.MiB)...)
 	}
 	sizes[len(sizes)-1] += reserve

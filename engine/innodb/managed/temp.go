@@ -37,7 +37,7 @@ func (d *design) temp() error {
 	}
 	if least := max(leastTemp, int64(s.Files)*dialect.MiB); s.Bytes < least {
 		return filewise.Errorf(filewise.CodeUsage, "use --size "+sizeArg(least)+" or more",
-			"a temporary tablespace of %d bytes in %s: InnoDB wants at least %s: %w",
+			"a temporary tablespace of %d bytes in %s: InnoDB needs at least %s: %w",
 			s.Bytes, filewise.FilesName(s.Files), sizeArg(least), filewise.ErrUnsupported)
 	}
 	for i, size := range s.Sizes(dialect.MiB) {

@@ -49,7 +49,7 @@ func (r Rules) shaped(text, database string, columns func(table string) ([]strin
 	}
 	s.use()
 	if s.unclear && err == nil {
-		err = fmt.Errorf("the server's digest does not tell how many values a row has before and behind an expression; a log does (--log): %w",
+		err = fmt.Errorf("the server's digest does not show how many values a row has before and behind an expression; a log does (--log): %w",
 			filewise.ErrUnsupported)
 	}
 	return s, err

@@ -62,7 +62,7 @@ func Take(ctx context.Context, to io.Writer, secrets []string, program string, a
 
 // Step returns what a plan shows of a restore.
 func Step(custom *filewise.CustomSQL) string {
-	return "-- restores " + strings.ReplaceAll(custom.From, "\n", " ") + ", the tables where the layout says"
+	return "-- restores " + strings.ReplaceAll(custom.From, "\n", " ") + ", the tables where the layout puts them"
 }
 
 // Failed names the dump of an error, and by which programs one is made. What a layout

@@ -153,7 +153,7 @@ func (p *Process) Stop(ctx context.Context, ask os.Signal, patience time.Duratio
 		return nil
 	case <-timer.C:
 		p.Kill()
-		return p.ended(fmt.Sprintf("had not ended %v after it was asked to, and was killed", patience))
+		return p.ended(fmt.Sprintf("had not ended %v after its signal, and was killed", patience))
 	case <-ctx.Done():
 		p.Kill()
 		return context.Cause(ctx)

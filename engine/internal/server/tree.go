@@ -35,7 +35,7 @@ func usageOf(p *Process) ([]filewise.Counter, error) {
 	}
 	sum := usage{io: map[string]float64{}}
 	if err := sum.add(p.PID(), true); err != nil {
-		return nil, fmt.Errorf("this system does not tell: %w", err)
+		return nil, fmt.Errorf("not reported by this system: %w", err)
 	}
 	all := []filewise.Counter{{Name: "user", Unit: "s", Value: sum.user / userHz}, {Name: "system", Unit: "s", Value: sum.system / userHz}}
 	if sum.delayed {

@@ -62,7 +62,7 @@ func (t *Table) RefuseIf(is bool, why string) {
 // CheckKey notes that there is no column by which to divide the table: key names the column that all
 // of its unique keys have.
 func (t *Table) CheckKey(key, unique string) {
-	t.RefuseIf(unique == "", "it has no unique key, so that nothing says by what to divide it")
+	t.RefuseIf(unique == "", "it has no unique key, so that there is nothing to divide it by")
 	t.RefuseIf(key == "" && unique != "", "no column is in all of its unique keys ("+unique+
 		"), and a partitioned table's must all contain the partition key")
 }

@@ -117,10 +117,10 @@ func examine(ctx context.Context, bin string) (Server, error) {
 	m := versionLine.FindStringSubmatch(out)
 	if m == nil {
 		return in, filewise.Errorf(filewise.CodePreflight, "name PostgreSQL's directory with --server-bin DIR",
-			"%s --version says %q, which is no PostgreSQL", in.Path(), out)
+			"%s --version prints %q, which is no PostgreSQL", in.Path(), out)
 	}
 	if in.release(m); in.Number < Oldest {
-		return in, filewise.Errorf(filewise.CodePreflight, "install a newer PostgreSQL", "%s is PostgreSQL %s; Filewise knows %d and later",
+		return in, filewise.Errorf(filewise.CodePreflight, "install a newer PostgreSQL", "%s is PostgreSQL %s; Filewise supports %d and later",
 			in.Path(), in.Version, Oldest/10000)
 	}
 	if info, err := os.Stat(in.initdb()); err != nil || info.Mode()&0o111 == 0 {

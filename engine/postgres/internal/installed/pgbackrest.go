@@ -30,7 +30,7 @@ func (in Server) BackRest(ctx context.Context) error {
 	out, err := server.Said(ctx, path, "version")
 	m := pgBackRestVersion.FindStringSubmatch(out)
 	if err != nil || m == nil {
-		return filewise.Errorf(filewise.CodePreflight, "apt-get install --reinstall "+PgBackRest.Package, "%s version says %q: %w", path, out,
+		return filewise.Errorf(filewise.CodePreflight, "apt-get install --reinstall "+PgBackRest.Package, "%s version prints %q: %w", path, out,
 			cmp.Or(err, filewise.ErrUnsupported))
 	}
 	minor, _ := strconv.Atoi(m[1]) // digits
