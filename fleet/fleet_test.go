@@ -501,7 +501,7 @@ func TestWorkerSaysWhatTemporalLogs(t *testing.T) {
 	told.Warn(logPoll, "Error", gone)
 	told.Warn("RecordActivityHeartbeat with error", "Error", gone)
 	back <- nil
-	for _, want := range []string{"Temporal does not answer; it is asked again", "Temporal answers again"} {
+	for _, want := range []string{"Temporal does not answer; the question is repeated", "Temporal answers again"} {
 		if text := <-said; !strings.HasPrefix(text, want) {
 			t.Errorf("it says %q, want %q", text, want)
 		}

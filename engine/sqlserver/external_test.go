@@ -324,7 +324,8 @@ func TestFacts(t *testing.T) {
 func TestSelfCheck(t *testing.T) {
 	// Life cycles are not measured either. What cycle executes holds all of cool, so cool is looked for below.
 	apart := []string{"wake", "backup-files", "backup-header",
-		"restore", "drop-restoring", "check-database", "restored-options", "cycle", "cool"}
+		"restore", "drop-restoring", "check-database", "restored-options", "cycle", "cool",
+		"inspect-waits"} // which inspect sends, and its test
 	lab := newLab(t, func(m *model) { m.slow, m.alterAny = 200*time.Microsecond, true; customModel(m) })
 	passed := 0
 	for _, f := range doctortest.SelfCheckFindings(t, Engine{}, lab.target) {
