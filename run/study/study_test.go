@@ -40,7 +40,8 @@ func told(t *testing.T, s Study, e Experiment) string {
 		t.Error(err)
 	}
 	var all []string
-	for _, key := range []string{"engine", "target", "connections", "margin", "aa", "window", "files", "notify", "volume", "layout", "builds", "rounds"} {
+	for _, key := range []string{"engine", "target", "connections", "margin", "aa", "window", "files", "notify", "volume", "layout", "builds",
+		"rounds"} {
 		if row := plan.Find(table, key); row.To.Given() {
 			all = append(all, key+"="+strings.Join(row.To.Texts(), "|"))
 			row.To.Forget()
