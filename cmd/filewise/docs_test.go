@@ -208,7 +208,15 @@ var link = regexp.MustCompile(`\]\(([^)#:\s]*)(#[^)\s]*)?\)`)
 
 // Every link between pages leads to a file that is there, and to a heading of it.
 func TestLinks(t *testing.T) {
-	for _, page := range docPages(t) {
+	pages := append(docPages(t), "../../results/store/EXPORT.md")
+	for _, pattern := range []string{"../../*/README.md", "../../proof/*/README.md"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatal(pattern, err)
+		}
+		pages = append(pages, found...)
+	}
+	for _, page := range pages {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

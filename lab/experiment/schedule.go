@@ -11,7 +11,7 @@ import (
 )
 
 // warmUpFactor stretches the longest warm-up seen by the pilots
-// (STATISTICS.md: one common discard of 1.25 × the largest MSER-5 cut).
+// (docs/statistics-rules.md: one common discard of 1.25 × the largest MSER-5 cut).
 const warmUpFactor = 1.25
 
 // minWarmUp is discarded even when the pilots look steady from the start.

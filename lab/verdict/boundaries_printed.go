@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// The tables of boundaries for α = 0.05. The designs in STATISTICS.md's vectors come first. So a judgement agrees
+// The tables of boundaries for α = 0.05. The designs in docs/statistics-rules.md's vectors come first. So a judgement agrees
 // with the vectors to the last digit instead of to the 0.5 % by which two simulations differ; a test holds both
 // tables against the vectors.
 var (

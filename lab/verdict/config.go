@@ -63,7 +63,7 @@ type Extension struct {
 	MaxBlocks int `json:"max_blocks"` // until then; at least After
 }
 
-// DefaultConfig returns the design of STATISTICS.md: 2 %, 95 %, 20 blocks.
+// DefaultConfig returns the design of docs/statistics-rules.md: 2 %, 95 %, 20 blocks.
 func DefaultConfig() Config {
 	return Config{
 		Rules:      NewestRules,

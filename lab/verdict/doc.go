@@ -2,7 +2,7 @@
 // to use, and when to stop measuring.
 //
 // The method: blocks of trials in random order; a robust two-way fit (blocks and arms) of log throughput; repeated
-// confidence intervals that hold simultaneously over all arms and over a look after every block from the third; a
+// confidence intervals that hold simultaneously over all arms and over all looks from the first claim on; a
 // margin below which differences do not matter. An arm is a layout. All effects are on the natural log scale;
 // [Percent] translates.
 //

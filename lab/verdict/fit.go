@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Constants of the robust fit (STATISTICS.md, "Fit").
+// Constants of the robust fit (docs/statistics-rules.md, "Fit").
 const (
 	clipAt       = 2.5    // residuals are clipped at 2.5σ
 	madToSD      = 1.4826 // of a normal distribution

@@ -35,7 +35,7 @@ type Rules struct {
 	Safety float64
 }
 
-// Rules1 are the rules of STATISTICS.md ("Fit" and "Boundaries"), Rules2 and Rules3 their successors, justified in
+// Rules1 are the rules of docs/statistics-rules.md ("Fit" and "Boundaries"), Rules2 and Rules3 their successors, justified in
 // docs/statistics-rules.md. By rules 3 two-sided limits and one-sided bounds hold together: each have half of the error.
 var (
 	Rules1 = Rules{PriorDF: 4, Rho: 1.5, RhoOne: 1.5, First: func(int) int { return FirstLook }, Share: 1, Safety: 1.01}
