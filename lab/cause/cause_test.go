@@ -323,7 +323,7 @@ func TestSharesThatOverlap(t *testing.T) {
 	in := input(0.7, world{layout: "1 file", row: 2e-3, lock: 1e-3, cpu: 1e-3, busy: 50},
 		world{layout: "4 files", row: 1e-3, lock: 0.2e-3, cpu: 0.2e-3, busy: 50})
 	text := strings.Join(explained(t, in, "4 files").Sentences, " ")
-	if strings.Count(text, "overlaps with what is said before") != 1 || strings.Contains(text, "more than all") {
+	if strings.Count(text, "overlaps with the above") != 1 || strings.Contains(text, "more than all") {
 		t.Error(text)
 	}
 }
