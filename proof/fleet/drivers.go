@@ -49,7 +49,7 @@ func (g *ground) driven(ctx context.Context, n int) (err error) {
 	}
 	for _, by := range [][]string{{"--drivers", strings.Join(names, ",")}, nil} {
 		args := append([]string{"run", "inserts", "--target", url, "--no-password", "--files", "1,2", "--connections", "8", "--size", "4MiB",
-			"--window", "300ms", "--warm-up", "100ms", "--sessions=false", "--max-blocks", "20", "--goal", "verdicts", "--budget", "0s",
+			"--window", "300ms", "--warm-up", "100ms", "--interleave=false", "--max-blocks", "20", "--goal", "verdicts", "--budget", "0s",
 			"--seed", "7", "--margin", "0.1"}, by...)
 		out, err := g.command(ctx, "driven", args...).CombinedOutput()
 		for tries := 0; err != nil && tries < 10; tries++ { // drivers that are late again and again end a run, which goes on
