@@ -3,6 +3,8 @@ package verdict
 import (
 	"math"
 	"slices"
+
+	"filewise/lab/verdict/internal/boundary"
 )
 
 // Constants of the robust fit (docs/statistics-rules.md, "Fit").
@@ -214,37 +216,9 @@ func median(x []float64) float64 {
 		return 0
 	}
 	mid := len(x) / 2
-	upper := nth(x, mid)
+	upper := boundary.NthSmallest(x, mid)
 	if len(x)%2 == 1 {
 		return upper
 	}
 	return (slices.Max(x[:mid]) + upper) / 2
-}
-
-// nth moves x about until all before the k-th are no larger than it, and none behind it is smaller (Hoare's selection).
-func nth(x []float64, k int) float64 {
-	for lo, hi := 0, len(x)-1; lo < hi; {
-		pivot, i, j := x[(lo+hi)/2], lo, hi
-		for i <= j {
-			for x[i] < pivot {
-				i++
-			}
-			for pivot < x[j] {
-				j--
-			}
-			if i <= j {
-				x[i], x[j] = x[j], x[i]
-				i, j = i+1, j-1
-			}
-		}
-		switch {
-		case k <= j:
-			hi = j
-		case k >= i:
-			lo = i
-		default:
-			return x[k]
-		}
-	}
-	return x[k]
 }

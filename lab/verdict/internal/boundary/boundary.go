@@ -151,8 +151,8 @@ func (r Rules) FixedN(k int, ns []int, alpha float64, sims int, seed uint64) Tab
 		for world.n < n {
 			world.nextBlock()
 		}
-		t.TwoSided = append(t.TwoSided, nthSmallest(world.two, keep-1))
-		t.OneSided = append(t.OneSided, nthSmallest(world.one, keep-1))
+		t.TwoSided = append(t.TwoSided, NthSmallest(world.two, keep-1))
+		t.OneSided = append(t.OneSided, NthSmallest(world.one, keep-1))
 	}
 	return t
 }
@@ -217,13 +217,14 @@ func (f *family) spend(share float64, stat []float64) {
 	}
 	cross := max(1, int(math.Round(share*float64(f.sims))))
 	keep := max(1, len(values)-cross)
-	limit := nthSmallest(values, keep-1)
+	limit := NthSmallest(values, keep-1)
 	f.critical = append(f.critical, f.safety*limit)
 	f.inside = slices.DeleteFunc(f.inside, func(s int32) bool { return stat[s] > limit })
 }
 
-// nthSmallest reorders x and returns its element of rank n (from 0).
-func nthSmallest(x []float64, n int) float64 {
+// NthSmallest returns the element of x of rank n (from 0), by Hoare's selection. It reorders x: no element before that
+// rank is larger, none behind it smaller.
+func NthSmallest(x []float64, n int) float64 {
 	for lo, hi := 0, len(x)-1; lo < hi; {
 		pivot := x[lo+(hi-lo)/2]
 		i, j := lo, hi

@@ -16,7 +16,7 @@ func TestNthSmallest(t *testing.T) {
 		}
 		sorted := slices.Sorted(slices.Values(x))
 		for n := range x {
-			if got := nthSmallest(slices.Clone(x), n); got != sorted[n] {
+			if got := NthSmallest(slices.Clone(x), n); got != sorted[n] {
 				t.Fatalf("rank %d of %v: %v", n, x, got)
 			}
 		}
