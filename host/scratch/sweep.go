@@ -106,10 +106,6 @@ func (r *Registry) each(ctx context.Context, ids []string, act func(*Leftover, e
 	return all, nil
 }
 
-// answerWithin is the time that the volumes of all registrations together may take to answer: a volume of the
-// network, or of a daemon, may never do so.
-const answerWithin = 2 * time.Second
-
 // look looks at a registration's directory, which hangs if the volume does not answer.
 func look(e entry) {
 	if o, _ := open(e); o != nil {
@@ -117,44 +113,26 @@ func look(e entry) {
 	}
 }
 
-// silent are the registrations of volumes that do not answer. The volumes are read side by side; the reader of one
-// that never answers is left behind.
+// silent returns the registrations of volumes that do not answer.
 func (r *Registry) silent(ids []string) map[string]entry {
-	asked := make(map[string]chan struct{}) // by volume
+	ask := r.ask
+	if ask == nil {
+		ask = look
+	}
 	of := make(map[string]entry)
+	volumes := make(map[string]func())
 	for _, id := range ids {
 		e, err := r.read(id)
 		if err != nil {
 			continue
 		}
 		of[id] = e
-		if asked[e.Volume] == nil {
-			done := make(chan struct{})
-			asked[e.Volume] = done
-			ask := r.ask
-			if ask == nil {
-				ask = look
-			}
-			go func() { defer close(done); ask(e) }()
+		if volumes[e.Volume] == nil {
+			volumes[e.Volume] = func() { ask(e) }
 		}
 	}
-	limit := time.NewTimer(answerWithin)
-	defer limit.Stop()
-	for _, done := range asked {
-		select {
-		case <-done:
-		case <-limit.C:
-			limit.Reset(0) // for the others: what has answered by now
-		}
-	}
-	maps.DeleteFunc(of, func(_ string, e entry) bool {
-		select {
-		case <-asked[e.Volume]:
-			return true
-		default:
-			return false
-		}
-	})
+	left := filesystem.Silent(volumes)
+	maps.DeleteFunc(of, func(_ string, e entry) bool { return !left[e.Volume] })
 	return of
 }
 

@@ -5,23 +5,37 @@ import (
 	"time"
 )
 
-// answerWithin is the time that a volume may take to answer: one of the network, or of a daemon, may never do so.
+// answerWithin is the time that volumes together may take to answer: one of the network, or of a daemon, may never do so.
 const answerWithin = 2 * time.Second
 
-// Answers reports whether the file system of a path answers, be it by an error. The reader of one that never answers is
-// left behind.
-func Answers(path string) bool { return answers(path, answerWithin, os.Stat) }
+// Answers reports whether the file system of a path answers, be it by an error.
+func Answers(path string) bool {
+	return len(Silent(map[string]func(){path: func() { _, _ = os.Stat(path) }})) == 0
+}
 
-func answers[T any](path string, within time.Duration, ask func(string) (T, error)) bool {
-	answered := make(chan struct{})
-	go func() {
-		defer close(answered)
-		_, _ = ask(path)
-	}()
-	select {
-	case <-answered:
-		return true
-	case <-time.After(within):
-		return false
+// Silent asks volumes at the same time, each by its function, and returns those that do not answer. The function of one
+// that never does is left behind.
+func Silent(ask map[string]func()) map[string]bool { return silent(answerWithin, ask) }
+
+func silent(within time.Duration, ask map[string]func()) map[string]bool {
+	answered := make(chan string, len(ask))
+	left := make(map[string]bool, len(ask))
+	for volume, do := range ask {
+		left[volume] = true
+		go func() {
+			do()
+			answered <- volume
+		}()
 	}
+	limit := time.NewTimer(within)
+	defer limit.Stop()
+	for range ask {
+		select {
+		case volume := <-answered:
+			delete(left, volume)
+		case <-limit.C:
+			limit.Reset(0) // for the others: what has answered by now
+		}
+	}
+	return left
 }
