@@ -117,7 +117,7 @@ func (f *source) checkObject(path string, n *node, s *spec) error {
 		return f.mismatch(path, n, s)
 	}
 	for i, x := range n.fields {
-		if now := former[x.name]; now != "" && s.field(x.name) == nil && n.field(now) == nil {
+		if now := former[x.name]; s.field(x.name) == nil && s.field(now) != nil && n.field(now) == nil {
 			x.name = now
 			n.fields[i].name = now
 		}

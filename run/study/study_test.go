@@ -121,6 +121,7 @@ func TestParseRefuses(t *testing.T) {
 		"files: []":                           {"files is empty", ""},
 		"files: [1, x]":                       {"files[2] is text (x)", ""},
 		"layout: [{fils: 1}]":                 {`key "fils" is unknown in layout[1]`, "files"},
+		"layout: [{cells: 1}]":                {`key "cells" is unknown in layout[1]`, ""}, // which is no former key there
 		"engine: sqlit":                       {`s.yaml:1:9: engine "sqlit" is unknown`, `did you mean "sqlite"`},
 		"engine: sqlite\nengine: postgres":    {"s.yaml:2:1: engine is given twice", "once"},
 		"a: 1\n  b: 2":                        {"s.yaml:1:", "indent"},
