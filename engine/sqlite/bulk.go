@@ -61,7 +61,7 @@ func (d *database) beginLoad(ctx context.Context, c *conn) error {
 
 // Finish creates the indexes and gathers statistics, once the tables are full.
 func (d *database) Finish(ctx context.Context) error {
-	return d.ask(ctx, func(ctx context.Context, i int, f *file) error {
+	return d.eachShrunk(ctx, func(ctx context.Context, i int, f *file) error {
 		steps, err := d.loadSteps(i)
 		if err != nil {
 			return err

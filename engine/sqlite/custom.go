@@ -43,7 +43,7 @@ func (d *database) queryCustom(ctx context.Context, section string) ([][]any, er
 		return nil, err
 	}
 	results := make([][][]any, len(d.files))
-	err = d.ask(ctx, func(ctx context.Context, i int, f *file) (err error) {
+	err = d.eachShrunk(ctx, func(ctx context.Context, i int, f *file) (err error) {
 		if results[i], err = f.keeper.query(ctx, q.Text); err != nil {
 			return fmt.Errorf("%s: %w", q.Place, mistaken(err))
 		}

@@ -59,9 +59,9 @@ func (d *database) each(ctx context.Context, do func(context.Context, int, *file
 	return eg.Wait()
 }
 
-// ask is each for what reads: then keepers give the pages back that they have read, of which SQLite keeps 2 MiB a
-// file. Settle's checkpoints take none of them.
-func (d *database) ask(ctx context.Context, do func(context.Context, int, *file) error) error {
+// eachShrunk is each, after which keepers give the pages back that they have read, of which SQLite keeps 2 MiB a file.
+// Settle's checkpoints take none of them.
+func (d *database) eachShrunk(ctx context.Context, do func(context.Context, int, *file) error) error {
 	return d.each(ctx, func(ctx context.Context, i int, f *file) error {
 		if err := do(ctx, i, f); err != nil {
 			return err
@@ -171,7 +171,7 @@ func (d *database) Query(ctx context.Context, section string) ([][]any, error) {
 		return nil, fmt.Errorf("workload %s has no section %q on SQLite: %w", d.program.Workload, section, filewise.ErrUnsupported)
 	}
 	results := make([][][]any, len(d.files))
-	err := d.ask(ctx, func(ctx context.Context, i int, f *file) error {
+	err := d.eachShrunk(ctx, func(ctx context.Context, i int, f *file) error {
 		for _, table := range f.tables {
 			statements, err := d.sql.Statements(section, vars(d.program, table))
 			if err != nil {

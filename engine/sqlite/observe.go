@@ -20,7 +20,7 @@ var synchronousNumber = map[string]int64{"OFF": 0, "NORMAL": 1, "FULL": 2}
 // layout that was requested.
 func (d *database) Observe(ctx context.Context) ([]filewise.File, error) {
 	found := make([][]filewise.File, len(d.files))
-	err := d.ask(ctx, func(ctx context.Context, i int, f *file) error {
+	err := d.eachShrunk(ctx, func(ctx context.Context, i int, f *file) error {
 		data, err := d.observeData(ctx, f)
 		if err != nil {
 			return err
