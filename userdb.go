@@ -240,6 +240,11 @@ type About struct {
 // AskPatience limits each question, so that what a lock blocks does not hold up the rest.
 const AskPatience = 4 * time.Second
 
+// RowsOf returns the rows of a driver's answer.
+func RowsOf(all [][]any) []Row {
+	return Each(all, func(r []any) Row { return r })
+}
+
 // Row is one row of an answer, by position. A column that is missing or NULL is empty.
 type Row []any
 

@@ -65,7 +65,7 @@ func (a *questions) Rows(ctx context.Context, section string, vars map[string]an
 		return nil, err
 	}
 	all, err := a.link.Rows(ctx, text, args...)
-	return filewise.Each(all, func(r []any) filewise.Row { return r }), err
+	return filewise.RowsOf(all), err
 }
 
 // Remedy is a right, or patience with who holds a lock.

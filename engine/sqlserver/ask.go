@@ -57,7 +57,7 @@ func (a questions) Rows(ctx context.Context, section string, vars map[string]any
 	if err != nil {
 		return nil, a.server.login.explain(fmt.Errorf("%s: %w", sqlfile.Short(strings.TrimPrefix(text, "SET LOCK_TIMEOUT 1000;\n")), err))
 	}
-	return filewise.Each(all, func(r []any) filewise.Row { return r }), nil
+	return filewise.RowsOf(all), nil
 }
 
 // Waits are the sums since the start, without the probe's benign ones.

@@ -65,7 +65,7 @@ func (a questions) Rows(ctx context.Context, section string, vars map[string]any
 		return nil, err
 	}
 	rows, err := sqlrows.Query(ctx, a.server.db, text, args...)
-	return filewise.Each(rows, func(r []any) filewise.Row { return r }), a.server.explain(err)
+	return filewise.RowsOf(rows), a.server.explain(err)
 }
 
 // Waits are the sessions', and those that InnoDB adds up itself.
