@@ -21,7 +21,7 @@ func (a *app) compareCommand() *cobra.Command {
 	var f acrossFlags
 	cmd := &cobra.Command{
 		Use:               "compare BEFORE AFTER",
-		Short:             "Compare two runs, before and after a change, or pool those of many hosts",
+		Short:             "Compare two runs, before and after a change, or pool runs of many hosts",
 		Args:              f.check,
 		ValidArgsFunction: a.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
