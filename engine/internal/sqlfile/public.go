@@ -6,14 +6,32 @@ import (
 	"sync"
 )
 
-// public holds the words of all SQL files, in small letters: they are in Filewise's sources.
-var public sync.Map
+// public holds the words of all SQL files, in small letters: they are in Filewise's sources. Texts wait for the first
+// statement to be shown, since most commands show none.
+var public = struct {
+	sync.Mutex
+	texts []string
+	words map[string]bool
+}{words: make(map[string]bool)}
 
-// publish adds the words of a file's text.
+// publish adds a file's text.
 func publish(text string) {
-	for _, w := range word.FindAllString(text, -1) {
-		public.Store(strings.ToLower(w), true)
+	public.Lock()
+	defer public.Unlock()
+	public.texts = append(public.texts, text)
+}
+
+// isPublic reports whether an SQL file has the word.
+func isPublic(w string) bool {
+	public.Lock()
+	defer public.Unlock()
+	for _, text := range public.texts {
+		for _, w := range word.FindAllString(text, -1) {
+			public.words[strings.ToLower(w)] = true
+		}
 	}
+	public.texts = nil
+	return public.words[strings.ToLower(w)]
 }
 
 // mostPublic bounds what Public returns, in bytes.
@@ -38,7 +56,7 @@ func Public(statement string) string {
 		return "?"
 	})
 	text = word.ReplaceAllStringFunc(text, func(w string) string {
-		if _, known := public.Load(strings.ToLower(w)); known {
+		if isPublic(w) {
 			return w
 		}
 		return "?"

@@ -20,6 +20,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"text/template"
 )
 
@@ -31,14 +32,15 @@ type File struct {
 }
 
 type section struct {
-	text  *template.Template
+	text  func() (*template.Template, error) // parsed when it is first rendered: a command renders few of all
 	whole bool
 }
 
 var header = regexp.MustCompile(`^--\s*name:\s*(.*?)\s*$`)
 var title = regexp.MustCompile(`^([a-z][a-z0-9_-]*(?:\s+[a-z][a-z0-9_-]*)*?)(\s+whole)?$`)
 
-// Parse reads a file's text. The name stands in errors, which have the line.
+// Parse divides a file's text into sections. The name stands in errors, which have the line; those of a section's
+// template come when it is rendered.
 func Parse(name, text string, funcs template.FuncMap) (*File, error) {
 	f := &File{name: name, sections: map[string]section{}}
 	return f, f.Add(text, funcs)
@@ -64,7 +66,10 @@ func (f *File) Add(text string, funcs template.FuncMap) error {
 	}
 	for i, line := range strings.Split(text, "\n") {
 		line = strings.TrimSuffix(line, "\r")
-		m := header.FindStringSubmatch(line)
+		var m []string
+		if strings.HasPrefix(line, "--") {
+			m = header.FindStringSubmatch(line)
+		}
 		if m == nil {
 			if current == nil && strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "--") {
 				return fmt.Errorf("%s:%d: text before the first section", f.name, i+1)
@@ -100,12 +105,14 @@ func (f *File) add(name, text string, line int, whole bool, funcs template.FuncM
 	}
 	_, operation, _ := strings.Cut(name, "-")
 	op := template.FuncMap{"op": func() string { return operation }}
-	t, err := template.New(f.name + ":" + name).Option("missingkey=error").Funcs(funcs).Funcs(op).Parse(text)
-	if err != nil {
-		return fmt.Errorf("%s:%d: section %q: %w", f.name, line, name, err)
-	}
 	f.order = append(f.order, name)
-	f.sections[name] = section{t, whole}
+	f.sections[name] = section{sync.OnceValues(func() (*template.Template, error) {
+		t, err := template.New(f.name + ":" + name).Option("missingkey=error").Funcs(funcs).Funcs(op).Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: section %q: %w", f.name, line, name, err)
+		}
+		return t, nil
+	}), whole}
 	return nil
 }
 
@@ -167,8 +174,12 @@ func (f *File) Statements(name string, data any) ([]string, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s has no section %q", f.name, name)
 	}
+	text, err := s.text()
+	if err != nil {
+		return nil, err
+	}
 	var b strings.Builder
-	if err := s.text.Execute(&b, data); err != nil {
+	if err := text.Execute(&b, data); err != nil {
 		return nil, fmt.Errorf("%s, section %q: %w", f.name, name, err)
 	}
 	if s.whole {

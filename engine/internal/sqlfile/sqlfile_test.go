@@ -67,7 +67,11 @@ func TestErrors(t *testing.T) {
 		"bad template":  "-- name: a\nSELECT {{.X;",
 		"unknown func":  "-- name: a\nSELECT {{quote .X}};",
 	} {
-		if _, err := Parse("a.sql", text, funcs); err == nil || !strings.HasPrefix(err.Error(), "a.sql") {
+		f, err := Parse("a.sql", text, funcs)
+		if err == nil {
+			_, err = f.Statements("a", map[string]any{"X": ""})
+		}
+		if err == nil || !strings.HasPrefix(err.Error(), "a.sql") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
