@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -161,13 +160,23 @@ func Environment(set ...string) []string {
 	return append(env, set...)
 }
 
+// Threads returns the directories of a process's threads (Linux, proc_pid_task(5)), or none if it has ended.
+func Threads(pid int) []string {
+	dir := "/proc/" + strconv.Itoa(pid) + "/task/"
+	entries, _ := os.ReadDir(dir)
+	threads := make([]string, len(entries))
+	for i, e := range entries {
+		threads[i] = dir + e.Name()
+	}
+	return threads
+}
+
 // RunDelay returns the time for which a process's present threads were ready to run and waited for a processor
 // (Linux's Documentation/scheduler/sched-stats.rst). A thread that ends takes its part along. ok is false if the
 // kernel does not return it.
 func RunDelay(pid int) (d time.Duration, ok bool) {
-	threads, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/schedstat")
-	for _, path := range threads {
-		text, err := os.ReadFile(path)
+	for _, thread := range Threads(pid) {
+		text, err := os.ReadFile(thread + "/schedstat")
 		if err != nil {
 			continue // it has just ended
 		}

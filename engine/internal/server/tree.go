@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -74,7 +73,7 @@ type usage struct {
 // its parent's account; the first must be there.
 func (u *usage) add(pid int, first bool) error {
 	dir := "/proc/" + strconv.Itoa(pid)
-	children := childrenOf(dir) // before the parent's account is read, lest one be on neither
+	children := childrenOf(pid) // before the parent's account is read, lest one be on neither
 	for _, child := range children {
 		if err := u.add(child, false); err != nil {
 			return err
@@ -107,12 +106,12 @@ func (u *usage) add(pid int, first bool) error {
 
 // Busy returns how many threads of a server's main process run, or wait for a device.
 func Busy(p *Process) (n int, err error) {
-	threads, err := filepath.Glob("/proc/" + strconv.Itoa(p.PID()) + "/task/*/stat")
-	if err != nil || len(threads) == 0 {
-		return 0, errors.Join(errStopped, err)
+	threads := machine.Threads(p.PID())
+	if len(threads) == 0 {
+		return 0, errStopped
 	}
 	for _, t := range threads {
-		text, err := os.ReadFile(t)
+		text, err := os.ReadFile(t + "/stat")
 		if i := bytes.LastIndexByte(text, ')'); err == nil && i+2 < len(text) && (text[i+2] == 'R' || text[i+2] == 'D') {
 			n++
 		}
@@ -139,17 +138,10 @@ func (u *usage) addIO(dir string) {
 
 // childrenOf returns the processes that a process's threads have started and that are
 // not yet taken note of.
-func childrenOf(dir string) []int {
-	threads, err := os.ReadDir(dir + "/task")
-	if err != nil {
-		return nil
-	}
+func childrenOf(pid int) []int {
 	var all []int
-	for _, t := range threads {
-		text, err := os.ReadFile(dir + "/task/" + t.Name() + "/children")
-		if err != nil {
-			continue
-		}
+	for _, t := range machine.Threads(pid) {
+		text, _ := os.ReadFile(t + "/children") // empty if it has just ended
 		for f := range strings.FieldsSeq(string(text)) {
 			if pid, err := strconv.Atoi(f); err == nil {
 				all = append(all, pid)
