@@ -1,6 +1,7 @@
 package scratch
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -192,7 +193,7 @@ const markPatience = 20 * time.Second
 // process up, on a busy machine for a while, neither its command line nor its
 // environment can be read: so it is looked for again as long as the process lives.
 func (d *Dir) marks(id process.Identity) error {
-	limit := time.Now().Add(markPatience)
+	limit := time.Now().Add(cmp.Or(d.registry.patience, markPatience))
 	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
 		marked, err := id.Marked(d.Path)
 		if marked || errors.Is(err, errors.ErrUnsupported) {

@@ -87,9 +87,11 @@ func TestAddProcess(t *testing.T) {
 	r, volume := setup(t)
 	d, err := r.Create(volume, "")
 	must(t, err)
+	r.patience = 100 * time.Millisecond
 	if err := d.AddProcess(server(t, "/").Process.Pid); err == nil {
 		t.Error("a process without the mark was registered")
 	}
+	r.patience = 0
 	cmd := server(t, d.Path)
 	must(t, d.AddProcess(cmd.Process.Pid))
 	must(t, d.AddProcess(cmd.Process.Pid))

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"filewise"
@@ -22,6 +23,8 @@ import (
 type Registry struct {
 	dir string
 	ask func(entry) // checks whether a volume answers; if nil, look. Tests have one that hangs.
+	// patience bounds how long a process may take to show its mark; if 0, markPatience. Tests have less.
+	patience time.Duration
 }
 
 // StateDir is the directory of what Filewise remembers for the user apart from results. The error has code usage and
