@@ -30,8 +30,9 @@ type Forecast struct {
 	Least   float64       `json:"percent_least"`
 	Most    float64       `json:"percent_most"`
 	Time    time.Duration `json:"time_ns"`
-	// Blocks and MarginTime are needed to resolve the margin with a chance of 80 %. 0 blocks means more than can be
-	// planned.
+	// Kept is the margin in percent that all blocks resolve with a chance of 80 %. Blocks and MarginTime are needed to
+	// resolve the plan's margin with that chance. 0 blocks means more than can be planned.
+	Kept       float64       `json:"percent_kept"`
 	Blocks     int           `json:"blocks_to_margin"`
 	MarginTime time.Duration `json:"time_to_margin_ns"`
 	Sentence   string        `json:"sentence"`
@@ -84,9 +85,11 @@ func (p Plan) ForecastBy(noise float64, df int, source string, s Schedule, spent
 	f := Forecast{Noise: noise, DF: df, Source: source}
 	level := p.FamilyConfidence()
 	half, err := verdict.HalfWidth(noise, layouts, s.MaxBlocks, level)
-	if err != nil {
+	kept, failed := verdict.MarginKept(noise, layouts, s.MaxBlocks, level)
+	if err != nil || failed != nil {
 		return Forecast{}, false
 	}
+	f.Kept = 100 * math.Expm1(kept)
 	takes := func(n int) time.Duration { return spent + time.Duration(n*layouts)*s.TrialTime }
 	chi := distuv.ChiSquared{K: float64(df)}
 	f.Percent, f.Time = 100*math.Expm1(half), takes(s.MaxBlocks)
@@ -118,10 +121,13 @@ func (f Forecast) words(margin float64) string {
 	switch {
 	case f.Most <= margin:
 		return fmt.Sprintf("%s: %s.", by, within)
-	case f.Blocks == 0:
+	case f.Kept < 100:
+		within += fmt.Sprintf("; with a chance of 80 %% it resolves ±%.2g %%", f.Kept)
+	}
+	if f.Blocks == 0 {
 		return fmt.Sprintf("%s: %s; ±%g %% is out of reach.", by, within, margin)
 	}
-	return fmt.Sprintf("%s: %s; ±%g %% takes about %s (%s blocks, with a chance of 80 %%).", by, within, margin, about(f.MarginTime),
+	return fmt.Sprintf("%s: %s; ±%g %% takes about %s (%s blocks).", by, within, margin, about(f.MarginTime),
 		humanize.Comma(int64(f.Blocks)))
 }
 

@@ -30,9 +30,15 @@ func TestForecastBy(t *testing.T) {
 	for noise, want := range map[float64][2]int{0.01: {10, 14}, 0.02: {40, 50}, 0.03: {90, 112}} {
 		f, _ := p.ForecastBy(noise, 20, "5 blocks", s, 10*time.Second)
 		if f.Blocks < want[0] || f.Blocks > want[1] || f.MarginTime != 10*time.Second+time.Duration(f.Blocks)*25*time.Second ||
-			!strings.Contains(f.Sentence, "noise of 5 blocks: intervals of ±") || !strings.Contains(f.Sentence, "; ±2 % takes about ") {
+			!strings.Contains(f.Sentence, "noise of 5 blocks: intervals of ±") ||
+			!strings.Contains(f.Sentence, "; with a chance of 80 % it resolves ±") || !strings.Contains(f.Sentence, "; ±2 % takes about ") {
 			t.Errorf("noise %v: %+v, want %v blocks", noise, f, want)
 		}
+		s.MaxBlocks = f.Blocks // which keep the margin that takes so many
+		if f, _ = p.ForecastBy(noise, 20, "5 blocks", s, 0); f.Kept > 2 || f.Kept < 1.8 {
+			t.Errorf("%d blocks, which 2 %% takes, keep %v %%", f.Blocks, f.Kept)
+		}
+		s.MaxBlocks = 10
 	}
 	wide, _ := p.ForecastBy(1, 20, "5 blocks", s, 0)
 	if !strings.Contains(wide.Sentence, "only intervals wider than a factor of two after ") ||

@@ -45,19 +45,29 @@ func HalfWidth(sd float64, arms, blocks int, confidence float64) (float64, error
 // the normal quantile of the chance's root of as many comparisons as there are. 0 means more than can be planned.
 // Errors wrap ErrConfig.
 func BlocksToTell(sd float64, arms int, confidence, margin float64) (int, error) {
-	z := distuv.UnitNormal.Quantile(math.Pow(Power, 1/float64(arms-1)))
 	first := rulesOf(NewestRules).First(arms)
 	var failed error
 	n := first + sort.Search(maxPlannedBlocks-first+1, func(i int) bool { // needs fall with every block
-		c, _, one, err := lastBoundaries(arms, first+i, confidence)
+		kept, err := MarginKept(sd, arms, first+i, confidence)
 		if err != nil {
 			failed = err
 			return true
 		}
-		return 2*sd*sd*math.Pow(c.above(one)+z, 2)/(margin*margin) <= float64(first+i)
+		return kept <= margin
 	})
 	if n > maxPlannedBlocks || failed != nil {
 		n = 0
 	}
 	return n, failed
+}
+
+// MarginKept returns the margin (log scale) within which so many blocks keep the baseline with a chance of 80 %, if
+// nothing differs: BlocksToTell the other way round. Errors wrap ErrConfig.
+func MarginKept(sd float64, arms, blocks int, confidence float64) (float64, error) {
+	c, _, one, err := lastBoundaries(arms, blocks, confidence)
+	if err != nil {
+		return 0, err
+	}
+	z := distuv.UnitNormal.Quantile(math.Pow(Power, 1/float64(arms-1)))
+	return sd * (c.above(one) + z) * math.Sqrt(2/float64(blocks)), nil
 }
