@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -14,7 +15,7 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -108,7 +109,7 @@ func valueFor(row *plan.Option) string {
 }
 
 // compiled is the schema that the command prints.
-func compiled(t *testing.T) *jsonschema.Schema {
+func compiled(t *testing.T) *jsonschema.Resolved {
 	t.Helper()
 	text, err := study.Schema(studyForm())
 	if err != nil {
@@ -117,20 +118,19 @@ func compiled(t *testing.T) *jsonschema.Schema {
 	if bytes.ContainsRune(text, '`') {
 		t.Error("a description has a backquote")
 	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	c := jsonschema.NewCompiler()
-	if err = errors.Join(err, c.AddResource("s.json", doc)); err != nil {
+	s := new(jsonschema.Schema)
+	if err := json.Unmarshal(text, s); err != nil {
 		t.Fatal(err)
 	}
-	s, err := c.Compile("s.json")
+	resolved, err := s.Resolve(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return resolved
 }
 
 // agrees requires the parser and the schema to accept a text, or neither.
-func agrees(t *testing.T, s *jsonschema.Schema, path, text string, good bool) {
+func agrees(t *testing.T, s *jsonschema.Resolved, path, text string, good bool) {
 	t.Helper()
 	_, err := study.Parse(path, []byte(text), studyForm(), func(string) (string, bool) { return "8", true })
 	var v any
