@@ -64,7 +64,7 @@ func copyRanges(ctx context.Context, in, out *os.File, size int64) error {
 	if err := out.Truncate(size); err != nil {
 		return err
 	}
-	buf := make([]byte, copyBuffer)
+	buf := make([]byte, min(size, copyBuffer)) // most files of a database are small
 	for at := int64(0); at < size; {
 		data, end, err := nextData(in, at, size)
 		if err != nil {
