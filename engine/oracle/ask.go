@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/internal/sqlfile"
+	"filewise/internal/sqlfile"
 )
 
 // CheckOptions refuses what the driver does not read.

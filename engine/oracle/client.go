@@ -13,8 +13,8 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/external"
-	"filewise/engine/internal/sqlfile"
 	"filewise/engine/internal/sqlrows"
+	"filewise/internal/sqlfile"
 )
 
 // statement is one statement of a section, rendered.

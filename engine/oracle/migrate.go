@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/internal/spread"
+	"filewise/internal/spread"
 )
 
 // Release returns a version's first number.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/engine/internal/sqlfile"
+	"filewise/internal/sqlfile"
 	"filewise/lab/workload"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/orders"
-	"filewise/engine/internal/sqlfile"
+	"filewise/internal/sqlfile"
 )
 
 //go:embed sql/*.sql

@@ -7,9 +7,10 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/sampling"
-	"filewise/engine/internal/sqlfile"
+	"filewise/engine/postgres/dialect"
 	"filewise/engine/postgres/internal/client"
 	"filewise/engine/postgres/internal/probes"
+	"filewise/internal/sqlfile"
 )
 
 // CheckOptions refuses what the driver does not read.
@@ -27,7 +28,7 @@ func (Engine) Ask(ctx context.Context, t filewise.Target, text string) (filewise
 	ctx, cancel := context.WithTimeout(ctx, 2*filewise.AskPatience)
 	defer cancel()
 	a := &questions{link: l, about: filewise.About{Settings: map[string]string{}},
-		file: sqlfile.Must(sqlfile.Parse("own", text, template.FuncMap{"ident": client.Ident}))}
+		file: sqlfile.Must(sqlfile.Parse("own", text, template.FuncMap{"ident": dialect.Ident}))}
 	if err := a.greet(ctx); err != nil {
 		l.Close()
 		return nil, client.ConnectError(t.Address.String(), err)
@@ -47,7 +48,7 @@ func (a *questions) greet(ctx context.Context) error {
 	var monitor bool
 	err := a.link.Scan(ctx, queries.Text("greeting"), nil, &a.about.Version[0], &a.about.Server, &user, &database, &monitor, &dataDir,
 		&a.about.Local)
-	a.about.Account = client.Ident(user)
+	a.about.Account = dialect.Ident(user)
 	a.about.Settings["database"], a.about.Settings["data_directory"] = database, dataDir
 	if monitor {
 		a.about.Settings["pg_monitor"] = "granted"

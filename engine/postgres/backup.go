@@ -14,9 +14,9 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/server"
-	"filewise/engine/internal/sqlfile"
 	"filewise/engine/postgres/internal/client"
 	"filewise/engine/postgres/internal/installed"
+	"filewise/internal/sqlfile"
 )
 
 // mostStripes is Filewise's own bound of backup files, and of jobs of a dump.

@@ -8,7 +8,7 @@ import (
 	"filewise"
 	"filewise/engine/internal/customsql"
 	"filewise/engine/internal/dumpfile"
-	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/dialect"
 )
 
 // customRules describes how PostgreSQL writes SQL.
@@ -57,14 +57,14 @@ func (d *design) customSite(with string) customsql.Site {
 			site.Spread[t.Name] = customsql.Place{Clause: with + leaf.Options}
 			continue
 		}
-		place := customsql.Place{Clause: "PARTITION BY HASH (" + client.Ident(d.program.Custom.Tables[i].Key) + ")"}
+		place := customsql.Place{Clause: "PARTITION BY HASH (" + dialect.Ident(d.program.Custom.Tables[i].Key) + ")"}
 		for _, leaf := range t.Leaves {
 			if leaf.index.name != "" {
-				place.After = append(place.After, "SET default_tablespace = "+client.Ident(leaf.index.name))
+				place.After = append(place.After, "SET default_tablespace = "+dialect.Ident(leaf.index.name))
 			} else {
 				place.After = append(place.After, "RESET default_tablespace") // which the partition before has set
 			}
-			place.After = append(place.After, "CREATE TABLE "+client.Table(leaf.Name)+" PARTITION OF "+client.Table(leaf.Of)+" "+
+			place.After = append(place.After, "CREATE TABLE "+dialect.Table(leaf.Name)+" PARTITION OF "+dialect.Table(leaf.Of)+" "+
 				leaf.Values+with+leaf.Options)
 		}
 		place.After = append(place.After, "RESET default_tablespace")

@@ -5,7 +5,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/operations"
-	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/dialect"
 )
 
 // The names within a build. The database, or the whole server, is Filewise's own,
@@ -67,7 +67,7 @@ func (s space) clause(keyword string) string {
 	if s.name == "" {
 		return ""
 	}
-	return keyword + client.Ident(s.name)
+	return keyword + dialect.Ident(s.name)
 }
 
 // table is a table of the workload, with the procedure that fills it.

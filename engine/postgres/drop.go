@@ -9,6 +9,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/external"
+	"filewise/engine/postgres/dialect"
 	"filewise/engine/postgres/internal/client"
 	"filewise/internal/mark"
 )
@@ -51,8 +52,8 @@ const dropPatience = 30 * time.Second
 const leavePatience = 2 * time.Second
 
 func endOwn(database string) string {
-	return "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = " + client.Literal(database) +
-		" AND usename = current_user AND application_name = " + client.Literal(client.AppName())
+	return "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = " + dialect.Literal(database) +
+		" AND usename = current_user AND application_name = " + dialect.Literal(client.AppName())
 }
 
 // drop drops an object after a look at it: before every try, since who was

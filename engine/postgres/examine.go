@@ -13,6 +13,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/external"
+	"filewise/engine/postgres/dialect"
 	"filewise/engine/postgres/internal/client"
 	"filewise/internal/filesystem"
 )
@@ -43,9 +44,9 @@ func (s *externalServer) Examine(ctx context.Context, d filewise.Demand) []filew
 func (e *examination) rights() {
 	a := e.server.about
 	e.Rights("rights", a.user, "may create databases", []external.Right{
-		{Check: "rights", Has: a.createdb, Grant: "as a superuser: ALTER ROLE " + client.Ident(a.user) + " CREATEDB",
+		{Check: "rights", Has: a.createdb, Grant: "as a superuser: ALTER ROLE " + dialect.Ident(a.user) + " CREATEDB",
 			Lacks: "may not create databases"},
-		{Check: "right to look", Has: a.monitor, Optional: true, Grant: "as a superuser: GRANT pg_monitor TO " + client.Ident(a.user),
+		{Check: "right to look", Has: a.monitor, Optional: true, Grant: "as a superuser: GRANT pg_monitor TO " + dialect.Ident(a.user),
 			Lacks: "does not see what sessions of other roles do: they are counted, not told apart into busy and idle, so that no limit on busy " +
 				"ones holds"},
 	})
@@ -53,7 +54,7 @@ func (e *examination) rights() {
 	switch {
 	case a.checkpoint:
 	case a.version >= 150000:
-		e.Warn("right to checkpoint", "as a superuser: GRANT pg_checkpoint TO "+client.Ident(a.user), "%s may not ask for a checkpoint: %s",
+		e.Warn("right to checkpoint", "as a superuser: GRANT pg_checkpoint TO "+dialect.Ident(a.user), "%s may not ask for a checkpoint: %s",
 			a.user, lost)
 	default:
 		e.Warn("right to checkpoint", "use an account that is a superuser, or accept it",
@@ -177,7 +178,7 @@ func (e *examination) dirOf(v filewise.Volume) string {
 	if !a.local {
 		return ""
 	}
-	name, existing := strings.CutPrefix(v.Dir, client.TablespacePrefix)
+	name, existing := strings.CutPrefix(v.Dir, dialect.TablespacePrefix)
 	switch {
 	case path.IsAbs(v.Dir):
 		return v.Dir

@@ -15,6 +15,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/builds"
+	"filewise/engine/postgres/dialect"
 	"filewise/engine/postgres/internal/client"
 	"filewise/internal/mark"
 )
@@ -71,11 +72,11 @@ func checkExternal(t filewise.Target) error {
 		return refuse("leave --set out", "settings of an external server are never changed")
 	}
 	for _, v := range t.Volumes {
-		name, existing := strings.CutPrefix(v.Dir, client.TablespacePrefix)
+		name, existing := strings.CutPrefix(v.Dir, dialect.TablespacePrefix)
 		switch {
 		case v.Dir == "":
 		case existing:
-			if err := client.CheckName("tablespace", name); err != nil {
+			if err := dialect.CheckName("tablespace", name); err != nil {
 				return err
 			}
 			if name == "pg_global" {
@@ -96,7 +97,7 @@ func checkPlaces(t filewise.Target) error {
 	for _, v := range t.Volumes {
 		place := path.Clean(v.Dir)
 		if v.Dir == "" { // where databases lie that say nothing
-			place = client.TablespacePrefix + "pg_default"
+			place = dialect.TablespacePrefix + "pg_default"
 		}
 		if other, taken := names[place]; taken {
 			return filewise.Errorf(filewise.CodeUsage, "name another place, or leave one of them out",
@@ -111,7 +112,7 @@ func checkPlaces(t filewise.Target) error {
 func nameOf(t filewise.Target, plan func(i int) string) func(int) string {
 	return func(i int) string {
 		dir := t.Volumes[i].Dir
-		if name, existing := strings.CutPrefix(dir, client.TablespacePrefix); existing || dir == "" {
+		if name, existing := strings.CutPrefix(dir, dialect.TablespacePrefix); existing || dir == "" {
 			return name
 		}
 		return plan(i)
@@ -238,7 +239,7 @@ const makePatience = 5 * time.Minute
 func (s *externalServer) createDatabase(ctx context.Context, custom bool) (string, error) {
 	name, err := s.make(ctx, kindDatabase, custom, createDatabase)
 	if client.CodeOf(err) == client.CodeNoRight {
-		err = filewise.Errorf(filewise.CodePreflight, "as a superuser: ALTER ROLE "+client.Ident(s.about.user)+" CREATEDB", "%w", err)
+		err = filewise.Errorf(filewise.CodePreflight, "as a superuser: ALTER ROLE "+dialect.Ident(s.about.user)+" CREATEDB", "%w", err)
 	}
 	return name, err
 }
@@ -276,16 +277,16 @@ func (s *externalServer) make(ctx context.Context, kind string, custom bool, cre
 }
 
 func createDatabase(name string) string {
-	return "CREATE DATABASE " + client.Ident(name) + " TEMPLATE template0"
+	return "CREATE DATABASE " + dialect.Ident(name) + " TEMPLATE template0"
 }
 
 // comment writes a mark's text on an object.
 func comment(kind, name, text string) string {
-	return "COMMENT ON " + strings.ToUpper(kind) + " " + client.Ident(name) + " IS " + client.Literal(text)
+	return "COMMENT ON " + strings.ToUpper(kind) + " " + dialect.Ident(name) + " IS " + dialect.Literal(text)
 }
 
 func drop(kind, name string) string {
-	return "DROP " + strings.ToUpper(kind) + " " + client.Ident(name)
+	return "DROP " + strings.ToUpper(kind) + " " + dialect.Ident(name)
 }
 
 // dropBuild drops the build's database, after a look at its mark; twice is harmless.

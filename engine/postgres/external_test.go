@@ -15,6 +15,7 @@ import (
 
 	"filewise"
 	"filewise/engine/enginetest"
+	"filewise/engine/postgres/dialect"
 	"filewise/engine/postgres/internal/client"
 	"filewise/internal/mark"
 	"filewise/run/doctor/doctortest"
@@ -123,7 +124,8 @@ func examined(t *testing.T, f *usersServer) {
 		}
 	}
 	left := mark.NewName()
-	must(t, s.link.Exec(deadline(t), createDatabase(left), "COMMENT ON DATABASE "+client.Ident(left)+" IS "+client.Literal(deadMark(t, left))))
+	must(t, s.link.Exec(deadline(t), createDatabase(left),
+		"COMMENT ON DATABASE "+dialect.Ident(left)+" IS "+dialect.Literal(deadMark(t, left))))
 	if text := fmt.Sprint(s.Examine(deadline(t), demand)); !strings.Contains(text, "database "+left) ||
 		!strings.Contains(text, "filewise clean --target ") {
 		t.Errorf("a leftover is not named: %s", text)
@@ -208,7 +210,7 @@ func cleaned(t *testing.T, f *usersServer) {
 		name := mark.NewName()
 		must(t, s.link.Exec(ctx, createDatabase(name)))
 		if comment != nil {
-			must(t, s.link.Exec(ctx, "COMMENT ON DATABASE "+client.Ident(name)+" IS "+client.Literal(comment(name))))
+			must(t, s.link.Exec(ctx, "COMMENT ON DATABASE "+dialect.Ident(name)+" IS "+dialect.Literal(comment(name))))
 		}
 		return name
 	}
@@ -220,7 +222,7 @@ func cleaned(t *testing.T, f *usersServer) {
 	must(t, inside.Exec(ctx, "CREATE TABLE theirs ()"))
 	inside.Close()
 	renamed := make(func(name string) string { return deadMark(t, name) })
-	must(t, s.link.Exec(ctx, "ALTER DATABASE "+client.Ident(renamed)+" RENAME TO filewise_kept"))
+	must(t, s.link.Exec(ctx, "ALTER DATABASE "+dialect.Ident(renamed)+" RENAME TO filewise_kept"))
 	spoiled := make(func(name string) string { return "x" + deadMark(t, name) })
 	used := make(func(name string) string { return deadMark(t, name) })
 	session := s.link.To(used)
@@ -269,7 +271,7 @@ func cleaned(t *testing.T, f *usersServer) {
 		must(t, s.Remove(ctx, left[name]))
 	}
 	for _, name := range []string{full, spoiled, "filewise_kept"} {
-		f.do("DROP DATABASE " + client.Ident(name))
+		f.do("DROP DATABASE " + dialect.Ident(name))
 	}
 
 	// A build whose mark is gone is not dropped.
@@ -278,14 +280,14 @@ func cleaned(t *testing.T, f *usersServer) {
 	name := db.Connector.(*build).link.Config.Database
 	text := ""
 	must(t, s.link.Scan(ctx, readMark(kindDatabase), []any{name}, &text))
-	f.do("COMMENT ON DATABASE " + client.Ident(name) + " IS NULL")
+	f.do("COMMENT ON DATABASE " + dialect.Ident(name) + " IS NULL")
 	if err := db.Dropper.Drop(ctx); err == nil || !strings.Contains(err.Error(), "mark") {
 		t.Errorf("without its mark: %v", err)
 	}
-	f.do("COMMENT ON DATABASE " + client.Ident(name) + " IS " + client.Literal(text))
+	f.do("COMMENT ON DATABASE " + dialect.Ident(name) + " IS " + dialect.Literal(text))
 	must(t, db.Dropper.Drop(ctx))
 	must(t, db.Dropper.Drop(ctx))
-	f.do("DROP DATABASE IF EXISTS "+client.Ident(alive), "DROP DATABASE IF EXISTS "+client.Ident(used))
+	f.do("DROP DATABASE IF EXISTS "+dialect.Ident(alive), "DROP DATABASE IF EXISTS "+dialect.Ident(used))
 	if left := leftovers(t, s); len(left) > 0 {
 		t.Errorf("left: %+v", left)
 	}

@@ -20,6 +20,7 @@ import (
 	"filewise"
 	"filewise/engine/internal/builds"
 	"filewise/engine/internal/server"
+	"filewise/engine/postgres/dialect"
 	"filewise/engine/postgres/internal/client"
 	"filewise/engine/postgres/internal/installed"
 )
@@ -124,10 +125,10 @@ func (f *usersServer) configure() {
 
 // furnish makes the account with the documented rights, and what is the user's.
 func (f *usersServer) furnish() {
-	f.do("CREATE ROLE filewise_account LOGIN CREATEDB PASSWORD "+client.Literal(password),
-		"CREATE TABLESPACE spare LOCATION "+client.Literal(f.inst.handles.Path(f.dirs[0])),
+	f.do("CREATE ROLE filewise_account LOGIN CREATEDB PASSWORD "+dialect.Literal(password),
+		"CREATE TABLESPACE spare LOCATION "+dialect.Literal(f.inst.handles.Path(f.dirs[0])),
 		"GRANT CREATE ON TABLESPACE spare TO filewise_account",
-		"CREATE TABLESPACE theirs LOCATION "+client.Literal(f.inst.handles.Path(f.dirs[1])),
+		"CREATE TABLESPACE theirs LOCATION "+dialect.Literal(f.inst.handles.Path(f.dirs[1])),
 		"CREATE ROLE boss LOGIN", `CREATE DATABASE "Customer's ""data""" OWNER boss`,
 		`COMMENT ON DATABASE "Customer's ""data""" IS 'Made by Filewise? No.'`,
 		"CREATE DATABASE filewise_customers", "COMMENT ON TABLESPACE theirs IS 'theirs'", "ALTER ROLE boss SET work_mem = '8MB'")

@@ -14,6 +14,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/external"
+	"filewise/engine/postgres/dialect"
 	"filewise/engine/postgres/internal/client"
 )
 
@@ -220,5 +221,5 @@ func lockPlain(name string) string {
 		}
 		return r
 	}, name)
-	return name[:min(len(name), client.MaxName)]
+	return name[:min(len(name), dialect.MaxName)]
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"filewise"
+	"filewise/engine/postgres/dialect"
 	"filewise/engine/postgres/internal/client"
 	"filewise/engine/postgres/internal/installed"
 	"filewise/own/apply"
@@ -280,7 +281,7 @@ func (f *usersServer) rehearse(t *testing.T, link *client.Link, database string,
 	there, back := s.Text("test", false, "there.sql", "back.sql"), s.Text("test", true, "back.sql", "there.sql")
 	original := f.dump(t, database)
 	link.Forget()
-	f.do("CREATE DATABASE rehearsed TEMPLATE "+client.Ident(database), "CREATE DATABASE restored TEMPLATE template0")
+	f.do("CREATE DATABASE rehearsed TEMPLATE "+dialect.Ident(database), "CREATE DATABASE restored TEMPLATE template0")
 	defer f.do("DROP DATABASE rehearsed", "DROP DATABASE restored")
 	if out, err := f.execute(t, "restored", there); err == nil || !strings.Contains(out, "not as it was when this script was written") {
 		t.Errorf("a database that is no copy: %v %s", err, out)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/engine/postgres/dialect"
 	"filewise/engine/postgres/internal/client"
 	"filewise/lab/workload"
 )
@@ -72,7 +73,7 @@ func (d *design) layShards() {
 func (d *design) ofShards(of string) []leaf {
 	var all []leaf
 	for i := range d.layout.Data.Files {
-		l := d.leaf(client.PartitionName(of, i), i)
+		l := d.leaf(dialect.PartitionName(of, i), i)
 		var values []string
 		for v := int64(i) + 1; v <= d.program.Sharding.Values; v += int64(d.layout.Data.Files) {
 			values = append(values, fmt.Sprint(v))

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/dialect"
 	"filewise/internal/mark"
 	"filewise/lab/workload"
 )
@@ -82,13 +82,13 @@ func othersStay(t *testing.T, f *usersServer) {
 			t.Fatal(err)
 		}
 		in.Forget()
-		f.do("COMMENT ON DATABASE " + client.Ident(name) + " IS " + client.Literal(deadMark(t, name)))
+		f.do("COMMENT ON DATABASE " + dialect.Ident(name) + " IS " + dialect.Literal(deadMark(t, name)))
 		left := leftovers(t, s)[name]
 		err := s.Remove(ctx, filewise.Leftover{Kind: kindDatabase, Name: name})
 		if !strings.Contains(left.Kept, "has not made") || filewise.CodeOf(err) != filewise.CodePreflight {
 			t.Errorf("%s: found %+v, removed: %v", x[0], left, err)
 		}
-		f.do("COMMENT ON DATABASE " + client.Ident(name) + " IS " + client.Literal(living))
+		f.do("COMMENT ON DATABASE " + dialect.Ident(name) + " IS " + dialect.Literal(living))
 		if err := s.dropMarked(ctx, kindDatabase, name); filewise.CodeOf(err) != filewise.CodePreflight ||
 			!strings.Contains(fmt.Sprint(err), "has not made") {
 			t.Fatalf("%s: dropped: %v", x[0], err)
@@ -111,9 +111,10 @@ func othersStay(t *testing.T, f *usersServer) {
 	space := mark.NewName()
 	dir := f.inst.sites.dirs[0] + "/used"
 	must(t, makeOwned(f, dir))
-	f.do(createTablespace(space, f.inst.handles.Path(dir)), "COMMENT ON TABLESPACE "+client.Ident(space)+" IS "+client.Literal(deadMark(t,
+	f.do(createTablespace(space, f.inst.handles.Path(dir)), "COMMENT ON TABLESPACE "+dialect.Ident(space)+" IS "+dialect.Literal(deadMark(t,
 		space)),
-		"ALTER TABLESPACE "+client.Ident(space)+" OWNER TO filewise_account", "CREATE TABLE theirs_there (x int) TABLESPACE "+client.Ident(space))
+		"ALTER TABLESPACE "+dialect.Ident(space)+" OWNER TO filewise_account",
+		"CREATE TABLE theirs_there (x int) TABLESPACE "+dialect.Ident(space))
 	if left := leftovers(t, s)[space]; left.Kept == "" {
 		t.Errorf("a tablespace in use: %+v", left)
 	}

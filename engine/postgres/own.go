@@ -13,6 +13,7 @@ import (
 	"filewise/engine/internal/external"
 	"filewise/engine/internal/script"
 	"filewise/engine/internal/userbackup"
+	"filewise/engine/postgres/dialect"
 	"filewise/engine/postgres/internal/client"
 	"filewise/engine/postgres/internal/installed"
 )
@@ -117,7 +118,7 @@ func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.F
 	if s.about.createdb {
 		e.OK("rights", "account %s may create databases", s.about.user)
 	} else {
-		e.Warn("rights", "as a superuser: ALTER ROLE "+client.Ident(s.about.user)+" CREATEDB",
+		e.Warn("rights", "as a superuser: ALTER ROLE "+dialect.Ident(s.about.user)+" CREATEDB",
 			"account %s may not create a database: no backup can be restored and compared", s.about.user)
 	}
 	e.activity(ctx)

@@ -15,6 +15,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/userbackup"
+	"filewise/engine/postgres/dialect"
 	"filewise/engine/postgres/internal/client"
 	"filewise/host/machine"
 )
@@ -94,7 +95,7 @@ func (o *ownTool) readSome(ctx context.Context, snapshot string, tables <-chan s
 		return o.server.link.Why(err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	if _, err := conn.Exec(ctx, reading+"; SET TRANSACTION SNAPSHOT "+client.Literal(snapshot)); err != nil {
+	if _, err := conn.Exec(ctx, reading+"; SET TRANSACTION SNAPSHOT "+dialect.Literal(snapshot)); err != nil {
 		return o.server.link.Why(err)
 	}
 	for table := range tables {
@@ -115,8 +116,8 @@ func (o *ownTool) Fill(ctx context.Context, from string) error {
 		return err
 	}
 	name, err := o.server.make(ctx, kindDatabase, true, func(name string) string {
-		return createDatabase(name) + " ENCODING " + client.Literal(encoding) + " LC_COLLATE " + client.Literal(collate) + " LC_CTYPE " +
-			client.Literal(ctype)
+		return createDatabase(name) + " ENCODING " + dialect.Literal(encoding) + " LC_COLLATE " + dialect.Literal(collate) + " LC_CTYPE " +
+			dialect.Literal(ctype)
 	})
 	if err != nil {
 		return client.Failed("making a database for the restore", err)

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/dialect"
 )
 
 // What is quoted stands for itself on the server, whatever it holds.
@@ -20,19 +20,19 @@ func TestQuoting(t *testing.T) {
 		"plain", "UPPER", `a"b`, `a""b`, "it's", `back\slash`, `\'; DROP TABLE fw_rows; --`, `"; DROP TABLE fw_rows; --`, "new\nline",
 		"Größe 数据", "$1", "$fw$", "a.b", " ", strings.Repeat("ö", 31) + "x",
 	} {
-		must(t, client.CheckName("table", name))
-		must(t, l.Exec(ctx, "CREATE TABLE "+client.Ident(name)+" ()", "COMMENT ON TABLE "+client.Ident(name)+" IS "+client.Literal(name)))
+		must(t, dialect.CheckName("table", name))
+		must(t, l.Exec(ctx, "CREATE TABLE "+dialect.Ident(name)+" ()", "COMMENT ON TABLE "+dialect.Ident(name)+" IS "+dialect.Literal(name)))
 		for _, conforming := range []string{"on", "off"} {
 			var found, said string
 			must(t, l.Exec(ctx, "SET standard_conforming_strings = "+conforming))
-			must(t, l.Scan(ctx, "SELECT relname::text, obj_description(oid, 'pg_class') FROM pg_class WHERE relname = "+client.Literal(name), nil,
+			must(t, l.Scan(ctx, "SELECT relname::text, obj_description(oid, 'pg_class') FROM pg_class WHERE relname = "+dialect.Literal(name), nil,
 				&found,
 				&said))
 			if found != name || said != name {
 				t.Errorf("%q became %q, %q", name, found, said)
 			}
 		}
-		must(t, l.Exec(ctx, "SET standard_conforming_strings = on", "DROP TABLE "+client.Ident(name)))
+		must(t, l.Exec(ctx, "SET standard_conforming_strings = on", "DROP TABLE "+dialect.Ident(name)))
 	}
 	must(t, l.Exec(ctx, "DO 'BEGIN EXECUTE format(''ALTER DATABASE %I SET standard_conforming_strings = off'', current_database()); END'"))
 	l.Forget()
@@ -41,7 +41,7 @@ func TestQuoting(t *testing.T) {
 		t.Error("a database decides how texts are read")
 	}
 	for _, name := range []string{"", strings.Repeat("x", 64), strings.Repeat("ö", 32), "a\x00b", "\xff"} {
-		if err := client.CheckName("table", name); filewise.CodeOf(err) != filewise.CodeUsage {
+		if err := dialect.CheckName("table", name); filewise.CodeOf(err) != filewise.CodeUsage {
 			t.Errorf("%q: %v", name, err)
 		}
 	}

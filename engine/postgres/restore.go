@@ -7,6 +7,7 @@ import (
 	"filewise"
 	"filewise/engine/internal/customsql"
 	"filewise/engine/internal/dumpfile"
+	"filewise/engine/postgres/dialect"
 	"filewise/engine/postgres/internal/client"
 	"filewise/engine/postgres/internal/dump"
 	"filewise/engine/postgres/internal/installed"
@@ -65,12 +66,12 @@ func (i *instance) restoreDump(ctx context.Context) error {
 				continue
 			}
 			indexes, err := i.link.Texts(ctx, "SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = to_regclass($1)",
-				client.Table(leaf.Name))
+				dialect.Table(leaf.Name))
 			if err != nil {
 				return err
 			}
 			for _, index := range indexes {
-				if err := i.link.Exec(ctx, "ALTER INDEX "+index+" SET TABLESPACE "+client.Ident(leaf.index.name)); err != nil {
+				if err := i.link.Exec(ctx, "ALTER INDEX "+index+" SET TABLESPACE "+dialect.Ident(leaf.index.name)); err != nil {
 					return err
 				}
 			}

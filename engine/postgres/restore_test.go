@@ -11,7 +11,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/customsql"
-	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/dialect"
 	"filewise/engine/postgres/internal/dump"
 	"filewise/lab/workload"
 )
@@ -131,7 +131,7 @@ func restored(t *testing.T, f *usersServer) {
 			t.Errorf("partitions are on %v", volumes)
 		}
 		must(t, db.Reset.Snapshot(deadline(t)))
-		must(t, link.Exec(deadline(t), "TRUNCATE lines, more_lines, orders, "+client.Ident(longTable)))
+		must(t, link.Exec(deadline(t), "TRUNCATE lines, more_lines, orders, "+dialect.Ident(longTable)))
 		must(t, db.Reset.Reset(deadline(t)))
 		f.same(t, db)
 		must(t, db.Dropper.Drop(deadline(t)))

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/dialect"
 	"filewise/internal/mark"
 )
 
@@ -35,7 +35,7 @@ func signed(database string, statements []string) ([]string, error) {
 		}
 		if x := createsIndex.FindStringSubmatch(s); x != nil {
 			definition := x[1] + "INDEX " + strings.Trim(x[2], `"`) + " (" + x[3] + ")"
-			all[i] = s + ";\nCOMMENT ON INDEX " + x[2] + " IS " + client.Literal(signature2(database, definition))
+			all[i] = s + ";\nCOMMENT ON INDEX " + x[2] + " IS " + dialect.Literal(signature2(database, definition))
 			continue
 		}
 		table := createsTable.FindStringSubmatch(s)
@@ -50,7 +50,7 @@ func signed(database string, statements []string) ([]string, error) {
 			return nil, filewise.Errorf(filewise.CodeInternal, "", "table %s: its columns are unknown, so that it cannot be signed", table[1])
 		}
 		columns[strings.Trim(table[1], `"`)] = has
-		all[i] = s + ";\nCOMMENT ON TABLE " + table[1] + " IS " + client.Literal(signature2(database, has))
+		all[i] = s + ";\nCOMMENT ON TABLE " + table[1] + " IS " + dialect.Literal(signature2(database, has))
 	}
 	return all, nil
 }

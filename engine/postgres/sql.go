@@ -11,15 +11,16 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/orders"
-	"filewise/engine/internal/sqlfile"
+	"filewise/engine/postgres/dialect"
 	"filewise/engine/postgres/internal/client"
+	"filewise/internal/sqlfile"
 )
 
 //go:embed sql/*.sql
 var sqlFiles embed.FS
 
 // sections are the SQL files by workload: a further workload is a further file.
-var sections = words.Folder(sqlFiles, nil, template.FuncMap{"ident": client.Ident, "literal": client.Literal, "signature": signature2})
+var sections = words.Folder(sqlFiles, nil, template.FuncMap{"ident": dialect.Ident, "literal": dialect.Literal, "signature": signature2})
 
 var words = orders.Words{
 	Types: map[string]string{"tiny": "integer", "small": "integer", "int": "integer", "amount": "integer", "limit": "integer", "big": "bigint",

@@ -10,14 +10,14 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"filewise"
-	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/dialect"
 )
 
 // checkTablespaces looks whether the volumes can be used: existing tablespaces on
 // which the account can create, or directories if it can make one.
 func (s *externalServer) checkTablespaces(ctx context.Context) error {
 	for _, v := range s.target.Volumes {
-		name, existing := strings.CutPrefix(v.Dir, client.TablespacePrefix)
+		name, existing := strings.CutPrefix(v.Dir, dialect.TablespacePrefix)
 		switch {
 		case existing:
 			if err := s.checkTablespace(ctx, v.Name, name); err != nil {
@@ -41,7 +41,7 @@ func (s *externalServer) checkTablespace(ctx context.Context, volume, name strin
 	}
 	if err == nil && !may {
 		err = filewise.Errorf(filewise.CodePreflight, "as its owner: GRANT CREATE ON "+
-			"TABLESPACE "+client.Ident(name)+" TO "+client.Ident(s.about.user),
+			"TABLESPACE "+dialect.Ident(name)+" TO "+dialect.Ident(s.about.user),
 			"volume %s: the account %s may not create in tablespace %q", volume, s.about.user, name)
 	}
 	return err
@@ -53,8 +53,8 @@ func (s *externalServer) checkTablespace(ctx context.Context, volume, name strin
 func (s *externalServer) checkPlace(ctx context.Context, v filewise.Volume) error {
 	if !s.about.super {
 		return filewise.Errorf(filewise.CodePreflight,
-			"as a superuser: CREATE TABLESPACE name LOCATION "+client.Literal(v.Dir)+"; GRANT CREATE ON TABLESPACE "+
-				"name TO "+client.Ident(s.about.user)+"; then --volume "+v.Name+"=tablespace:name",
+			"as a superuser: CREATE TABLESPACE name LOCATION "+dialect.Literal(v.Dir)+"; GRANT CREATE ON TABLESPACE "+
+				"name TO "+dialect.Ident(s.about.user)+"; then --volume "+v.Name+"=tablespace:name",
 			"volume %s, %s: only superusers may make a tablespace, and %s is none", v.Name, v.Dir, s.about.user)
 	}
 	rows, err := s.link.Rows(ctx, "SELECT count(*) FROM pg_ls_dir($1)", v.Dir)
@@ -70,7 +70,7 @@ func (s *externalServer) checkPlace(ctx context.Context, v filewise.Volume) erro
 }
 
 func createTablespace(name, dir string) string {
-	return "CREATE TABLESPACE " + client.Ident(name) + " LOCATION " + client.Literal(dir)
+	return "CREATE TABLESPACE " + dialect.Ident(name) + " LOCATION " + dialect.Literal(dir)
 }
 
 // makeTablespaces makes the tablespaces that a layout needs in directories of the
@@ -158,7 +158,7 @@ func (d *design) leaf(name string, i int) leaf {
 func (d *design) hash(table, of string, first, files int) []leaf {
 	var all []leaf
 	for i := first; i < files; i++ {
-		l := d.leaf(client.PartitionName(table, i), i)
+		l := d.leaf(dialect.PartitionName(table, i), i)
 		l.Of, l.Values = of, fmt.Sprintf("FOR VALUES WITH (MODULUS %d, REMAINDER %d)", files-first, i-first)
 		all = append(all, l)
 	}

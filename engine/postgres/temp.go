@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"filewise"
+	"filewise/engine/postgres/dialect"
 	"filewise/engine/postgres/internal/client"
 )
 
@@ -77,7 +78,7 @@ func (d *design) placeTemps() error {
 func (d *design) tempSettings() map[string]string {
 	names := make([]string, len(d.temps))
 	for i, t := range d.temps {
-		names[i] = client.Ident(t.name) // "" is the database's own
+		names[i] = dialect.Ident(t.name) // "" is the database's own
 	}
 	return map[string]string{"temp_tablespaces": strings.Join(names, ", "), "temp_buffers": tempBuffers, "work_mem": workMemory}
 }
@@ -197,6 +198,6 @@ func (s *externalServer) temps(b *build) []filewise.File {
 		if dir := s.target.Volumes[number].Dir; path.IsAbs(dir) {
 			return dir
 		}
-		return client.TablespacePrefix + b.design.spaces[number].name
+		return dialect.TablespacePrefix + b.design.spaces[number].name
 	})
 }

@@ -8,7 +8,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/session"
-	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/dialect"
 )
 
 // loads reports whether the workload's tables are loaded in bulk, and indexed then.
@@ -155,16 +155,16 @@ func (d *design) finish() ([][]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, append(statements, "VACUUM (FREEZE, ANALYZE) "+client.Ident(t.Name)))
+		all = append(all, append(statements, "VACUUM (FREEZE, ANALYZE) "+dialect.Ident(t.Name)))
 	}
 	return all, nil
 }
 
 func copyStatement(table string, columns []string) string {
-	names := filewise.Each(columns, client.Ident)
+	names := filewise.Each(columns, dialect.Ident)
 	list := ""
 	if len(names) > 0 {
 		list = " (" + strings.Join(names, ", ") + ")"
 	}
-	return "COPY " + client.Ident(table) + list + " FROM STDIN"
+	return "COPY " + dialect.Ident(table) + list + " FROM STDIN"
 }

@@ -10,7 +10,7 @@ import (
 
 	"filewise"
 	"filewise/docs/example"
-	"filewise/engine/internal/sqlfile"
+	"filewise/internal/sqlfile"
 	"filewise/lab/experiment"
 	"filewise/lab/verdict"
 )

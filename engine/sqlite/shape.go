@@ -11,8 +11,8 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"filewise"
-	"filewise/engine/internal/sqlfile"
 	"filewise/internal/nearest"
+	"filewise/internal/sqlfile"
 )
 
 const (

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/internal/sqlfile"
 	"filewise/engine/internal/sqlrows"
+	"filewise/internal/sqlfile"
 )
 
 // CheckOptions refuses what the driver does not read.

@@ -10,8 +10,8 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/external"
-	"filewise/engine/internal/sqlfile"
 	"filewise/engine/sqlserver/internal/result"
+	"filewise/internal/sqlfile"
 )
 
 // login opens connections to one server; every error of the driver passes

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/engine/internal/sqlfile"
 	"filewise/engine/sqlserver/internal/capturing"
+	"filewise/internal/sqlfile"
 	"filewise/lab/workload"
 )
 

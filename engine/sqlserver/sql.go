@@ -10,7 +10,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/orders"
-	"filewise/engine/internal/sqlfile"
+	"filewise/internal/sqlfile"
 )
 
 //go:embed sql/*.sql sql/part/*.sql

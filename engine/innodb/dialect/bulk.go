@@ -16,9 +16,9 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/insertrows"
-	"filewise/engine/internal/sqlfile"
 	"filewise/engine/internal/sqlrows"
 	"filewise/engine/internal/tabbed"
+	"filewise/internal/sqlfile"
 )
 
 // Bulk loads a program's tables by LOAD DATA LOCAL INFILE, streamed, if the

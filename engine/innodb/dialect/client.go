@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/internal/sqlfile"
+	"filewise/internal/sqlfile"
 )
 
 // client sends each operation as a statement of its own.

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/internal/sqlfile"
 	"filewise/engine/internal/sqlrows"
+	"filewise/internal/sqlfile"
 )
 
 // Querier runs sections of a workload's SQL. It implements filewise.Querier.

@@ -13,8 +13,8 @@ import (
 	"filewise"
 	"filewise/engine/internal/orders"
 	"filewise/engine/internal/session"
-	"filewise/engine/internal/sqlfile"
 	"filewise/internal/exchange"
+	"filewise/internal/sqlfile"
 )
 
 // Connector opens a program's connections. It implements filewise.Connector.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/internal/sqlfile"
+	"filewise/internal/sqlfile"
 )
 
 // statementText is a statement around its parameters.

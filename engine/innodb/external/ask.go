@@ -8,8 +8,8 @@ import (
 
 	"filewise"
 	"filewise/engine/innodb/dialect"
-	"filewise/engine/internal/sqlfile"
 	"filewise/engine/internal/sqlrows"
+	"filewise/internal/sqlfile"
 )
 
 // reading returns the variables of a session that only looks: it cannot write, and

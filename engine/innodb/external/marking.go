@@ -14,8 +14,8 @@ import (
 	"filewise"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/internal/external"
-	"filewise/engine/internal/sqlfile"
 	"filewise/internal/mark"
+	"filewise/internal/sqlfile"
 )
 
 // markTable carries the mark, as its comment, if databases have none. Its

@@ -12,7 +12,7 @@ import (
 
 	"filewise"
 	"filewise/engine/innodb/dialect"
-	"filewise/engine/internal/spread"
+	"filewise/internal/spread"
 )
 
 // Release returns a version's first two numbers.

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 
 	"filewise"
-	"filewise/engine/internal/sqlfile"
+	"filewise/internal/sqlfile"
 )
 
 // Traits holds what is particular to a driver.

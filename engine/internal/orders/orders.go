@@ -11,7 +11,7 @@ import (
 	"strings"
 	"text/template"
 
-	"filewise/engine/internal/sqlfile"
+	"filewise/internal/sqlfile"
 	"filewise/lab/workload"
 )
 

@@ -15,8 +15,9 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/customsql"
-	"filewise/engine/internal/sqlfile"
+	"filewise/engine/postgres/dialect"
 	"filewise/engine/postgres/internal/client"
+	"filewise/internal/sqlfile"
 )
 
 //go:embed capture.sql
@@ -83,7 +84,7 @@ func (w *watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, err
 		return nil, filewise.Errorf(filewise.CodeUsage, "set shared_preload_libraries = 'pg_stat_statements' and restart the server"+byLog,
 			"pg_stat_statements is not loaded: %w", err)
 	case client.CodeNoRight:
-		return nil, filewise.Errorf(filewise.CodeUsage, "as a superuser: GRANT pg_read_all_stats TO "+client.Ident(w.user),
+		return nil, filewise.Errorf(filewise.CodeUsage, "as a superuser: GRANT pg_read_all_stats TO "+dialect.Ident(w.user),
 			"the account may not read pg_stat_statements: %w", err)
 	}
 	if err != nil {
@@ -95,7 +96,7 @@ func (w *watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, err
 			Rows: row[4].(float64)}
 		if s.Text == "<insufficient privilege>" {
 			s.ID, s.Text = "hidden", ""
-			s.Hidden = "texts of other roles are hidden: GRANT pg_read_all_stats TO " + client.Ident(w.user)
+			s.Hidden = "texts of other roles are hidden: GRANT pg_read_all_stats TO " + dialect.Ident(w.user)
 		}
 		if query := declared(s.Text); query != "" { // each cursor has a name of its own
 			s.Text = query
@@ -199,9 +200,9 @@ const codeAmbiguous, codeUndefined, codeMismatch = "42725", "42883", "42804" // 
 
 // quoted returns a table's name, with its schema or without, as SQL has it. A dot can be of the name.
 func (w *watcher) quoted(ctx context.Context, name string) (as string, err error) {
-	as = client.Ident(name)
+	as = dialect.Ident(name)
 	if schema, table, ok := strings.Cut(name, "."); ok {
-		in := client.Ident(schema) + "." + client.Ident(table)
+		in := dialect.Ident(schema) + "." + dialect.Ident(table)
 		err = w.link.Scan(ctx, "SELECT CASE WHEN to_regclass($1) IS NULL THEN $2 ELSE $1 END", []any{as, in}, &as)
 	}
 	return as, err

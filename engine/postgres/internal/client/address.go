@@ -14,13 +14,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"filewise"
+	"filewise/engine/postgres/dialect"
 	"filewise/internal/filesystem"
 	"filewise/internal/nearest"
 	"filewise/internal/process"
 )
-
-// TablespacePrefix begins the Dir of a volume that is an existing tablespace.
-const TablespacePrefix = "tablespace:"
 
 // options holds what an address can say in addition to host, port, user, password and
 // database: the words of libpq that pgx takes. An application_name, options or
@@ -61,7 +59,7 @@ func configOf(a filewise.Address) (*pgx.ConnConfig, error) {
 		database = Maintenance
 	}
 	if database != "" {
-		if err := CheckName("database", database); err != nil {
+		if err := dialect.CheckName("database", database); err != nil {
 			return nil, err
 		}
 	}

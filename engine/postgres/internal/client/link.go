@@ -15,9 +15,9 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/external"
-	"filewise/engine/internal/sqlfile"
 	"filewise/engine/internal/sqlrows"
 	"filewise/internal/exchange"
+	"filewise/internal/sqlfile"
 )
 
 // ControlConnections bounds those that a build, or a server, has in addition to the

@@ -7,11 +7,11 @@ import (
 	_ "embed"
 	"text/template"
 
-	"filewise/engine/internal/sqlfile"
-	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/dialect"
+	"filewise/internal/sqlfile"
 )
 
 //go:embed migrate.sql
 var text string
 
-var queries = sqlfile.Must(sqlfile.Parse("migrate.sql", text, template.FuncMap{"literal": client.Literal}))
+var queries = sqlfile.Must(sqlfile.Parse("migrate.sql", text, template.FuncMap{"literal": dialect.Literal}))

@@ -5,8 +5,9 @@ import (
 	"fmt"
 
 	"filewise"
-	"filewise/engine/internal/spread"
+	"filewise/engine/postgres/dialect"
 	"filewise/engine/postgres/internal/client"
+	"filewise/internal/spread"
 )
 
 // table is one of the user's, with all that is made again with it.
@@ -32,7 +33,7 @@ type index struct {
 }
 
 // in returns the table's quoted name in a schema.
-func in(schema, name string) string { return client.Ident(schema) + "." + client.Ident(name) }
+func in(schema, name string) string { return dialect.Ident(schema) + "." + dialect.Ident(name) }
 
 type reader struct {
 	link *client.Link

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/dialect"
 )
 
 // leaf is a table that holds rows: a partition, or all of a table that has none.
@@ -46,13 +46,13 @@ func (r *rebuild) do(section string, vars map[string]any) error {
 // block returns a section as an anonymous block.
 func block(section string, vars map[string]any) (string, error) {
 	body, err := queries.Statement(section, vars)
-	return "DO " + strings.TrimSpace(client.Literal(body)), err
+	return "DO " + strings.TrimSpace(dialect.Literal(body)), err
 }
 
 // guard returns the block that fails unless the table is as it was read. It expects search_path = pg_catalog: names come
 // in full then.
 func (t table) guard() (string, error) {
-	print, err := queries.Statement("fingerprint", "to_regclass("+client.Literal(in(t.Schema, t.Name))+")")
+	print, err := queries.Statement("fingerprint", "to_regclass("+dialect.Literal(in(t.Schema, t.Name))+")")
 	if err != nil {
 		return "", err
 	}
@@ -71,13 +71,13 @@ func (r *rebuild) statements() ([]string, error) {
 		return nil, err
 	}
 	r.sql = append(r.sql, guard)
-	r.add("CREATE SCHEMA %s", client.Ident(r.held))
-	r.add("COMMENT ON SCHEMA %s IS %s", client.Ident(r.held), client.Literal(filewise.Aside+": the table as it was, until all is well"))
+	r.add("CREATE SCHEMA %s", dialect.Ident(r.held))
+	r.add("COMMENT ON SCHEMA %s IS %s", dialect.Ident(r.held), dialect.Literal(filewise.Aside+": the table as it was, until all is well"))
 	r.sql = append(r.sql, r.parts["before"]...)
-	r.add("ALTER TABLE %s SET SCHEMA %s", name, client.Ident(r.held))
+	r.add("ALTER TABLE %s SET SCHEMA %s", name, dialect.Ident(r.held))
 	if r.from.partitioned(r.table) {
 		for _, l := range r.from {
-			r.add("ALTER TABLE %s SET SCHEMA %s", in(r.Schema, l.name), client.Ident(r.held))
+			r.add("ALTER TABLE %s SET SCHEMA %s", in(r.Schema, l.name), dialect.Ident(r.held))
 		}
 	}
 	r.create(name, held)
@@ -90,7 +90,7 @@ func (r *rebuild) statements() ([]string, error) {
 	r.index(name)
 	for _, column := range r.parts["identity"] {
 		of := func(table string) string {
-			return "pg_get_serial_sequence(" + client.Literal(table) + ", " + client.Literal(column) + ")"
+			return "pg_get_serial_sequence(" + dialect.Literal(table) + ", " + dialect.Literal(column) + ")"
 		}
 		r.add("SELECT setval(%s, pg_sequence_last_value(%s))", of(name), of(held)) // none: it was never used
 	}
@@ -114,11 +114,13 @@ func (r *rebuild) statements() ([]string, error) {
 }
 
 // in which tablespace what follows is made.
-func (r *rebuild) in(space string) { r.add("SET LOCAL default_tablespace = %s", client.Literal(space)) }
+func (r *rebuild) in(space string) {
+	r.add("SET LOCAL default_tablespace = %s", dialect.Literal(space))
+}
 
 // create makes the table in its new shape, without indexes.
 func (r *rebuild) create(name, held string) {
-	like, with, owner := "(LIKE "+held+" INCLUDING ALL EXCLUDING INDEXES EXCLUDING STATISTICS)", "", client.Ident(r.owner)
+	like, with, owner := "(LIKE "+held+" INCLUDING ALL EXCLUDING INDEXES EXCLUDING STATISTICS)", "", dialect.Ident(r.owner)
 	if r.options != "" {
 		with = " WITH (" + r.options + ")"
 	}
@@ -129,7 +131,7 @@ func (r *rebuild) create(name, held string) {
 		return
 	}
 	r.in("")
-	r.add("CREATE TABLE %s %s PARTITION BY HASH (%s)", name, like, client.Ident(r.key))
+	r.add("CREATE TABLE %s %s PARTITION BY HASH (%s)", name, like, dialect.Ident(r.key))
 	r.add("ALTER TABLE %s OWNER TO %s", name, owner)
 	for i, l := range r.to {
 		r.in(l.space)

@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"filewise"
-	"filewise/engine/postgres/internal/client"
+	"filewise/engine/postgres/dialect"
 )
 
 // whole reports whether tables stay in one piece, each in the tablespace of a volume.
@@ -68,13 +68,13 @@ func (t table) moves(to, keys, usual string) (there, back []string, err error) {
 	add := func(what, from, to string) {
 		from = cmp.Or(from, usual)
 		if to = cmp.Or(to, from); to != from {
-			there = append(there, "ALTER "+what+" SET TABLESPACE "+client.Ident(to))
-			back = append(back, "ALTER "+what+" SET TABLESPACE "+client.Ident(from))
+			there = append(there, "ALTER "+what+" SET TABLESPACE "+dialect.Ident(to))
+			back = append(back, "ALTER "+what+" SET TABLESPACE "+dialect.Ident(from))
 		}
 	}
 	add("TABLE ONLY "+name, t.space, to)
 	for _, x := range t.indexes {
-		add("INDEX "+client.Ident(t.Schema)+"."+x.name, x.space, keys)
+		add("INDEX "+dialect.Ident(t.Schema)+"."+x.name, x.space, keys)
 	}
 	if len(there) == len(begin) {
 		return nil, nil, nil

@@ -8,8 +8,9 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/internal/spread"
+	"filewise/engine/postgres/dialect"
 	"filewise/engine/postgres/internal/client"
+	"filewise/internal/spread"
 )
 
 // writer writes the scripts of one migration.
@@ -77,7 +78,7 @@ func (m *writer) fits() error {
 		return filewise.Unsupported("name another --layout of the run", "layout %q is of kind %s", l.Name, l.Kind)
 	}
 	for _, v := range m.target.Volumes {
-		name, existing := strings.CutPrefix(v.Dir, client.TablespacePrefix)
+		name, existing := strings.CutPrefix(v.Dir, dialect.TablespacePrefix)
 		switch {
 		case existing:
 			m.spaces[v.Name] = name
@@ -89,7 +90,7 @@ func (m *writer) fits() error {
 			return filewise.Unsupported("give it as --volume "+v.Name+"=tablespace:NAME, or an absolute path on the server", "volume %s: %q",
 				v.Name, v.Dir)
 		}
-		if err := client.CheckName("tablespace", m.spaces[v.Name]); err != nil && m.spaces[v.Name] != "" {
+		if err := dialect.CheckName("tablespace", m.spaces[v.Name]); err != nil && m.spaces[v.Name] != "" {
 			return err
 		}
 	}
@@ -183,11 +184,11 @@ func (m *writer) makeSpaces() {
 	var sql []string
 	for _, v := range m.wish.Layout.DataVolumes(m.target.Volumes) {
 		if path.IsAbs(v.Dir) && !m.made[m.spaces[v.Name]] {
-			name := client.Ident(m.spaces[v.Name])
-			create := "CREATE TABLESPACE " + name + " LOCATION " + client.Literal(v.Dir)
+			name := dialect.Ident(m.spaces[v.Name])
+			create := "CREATE TABLESPACE " + name + " LOCATION " + dialect.Literal(v.Dir)
 			sql = append(sql, fmt.Sprintf("SELECT %s WHERE NOT EXISTS\n  (SELECT FROM pg_tablespace WHERE spcname = %s AND "+
-				"pg_tablespace_location(oid) = %s) \\gexec", client.Literal(create), client.Literal(m.spaces[v.Name]),
-				client.Literal(path.Clean(v.Dir))))
+				"pg_tablespace_location(oid) = %s) \\gexec", dialect.Literal(create), dialect.Literal(m.spaces[v.Name]),
+				dialect.Literal(path.Clean(v.Dir))))
 			m.later = append(m.later, "DROP TABLESPACE "+name)
 		}
 	}
@@ -204,7 +205,7 @@ func (m *writer) shape(t table) shape {
 	s := make(shape, l.Data.Files)
 	for i := range s {
 		v := l.Data.VolumeOf(i, volumes)
-		s[i] = leaf{name: client.PartitionName(t.Name, i), space: m.spaces[v.Name], index: m.spaces[v.Name]}
+		s[i] = leaf{name: dialect.PartitionName(t.Name, i), space: m.spaces[v.Name], index: m.spaces[v.Name]}
 		if v.Dir == "" {
 			s[i].space, s[i].keep = t.space, true
 		}
@@ -239,7 +240,7 @@ func (m *writer) finish(steps *[]filewise.MigrationStep, kept ...string) {
 		analyze = append(analyze, "ANALYZE "+in(t.Schema, t.Name))
 		for _, prefix := range kept { // on the way back also the ones of the way there, if they are still kept
 			schema := prefix + m.held(i)
-			drop = append(drop, "DROP TABLE IF EXISTS "+in(schema, t.Name), "DROP SCHEMA IF EXISTS "+client.Ident(schema))
+			drop = append(drop, "DROP TABLE IF EXISTS "+in(schema, t.Name), "DROP SCHEMA IF EXISTS "+dialect.Ident(schema))
 		}
 		bytes += t.bytes
 	}

@@ -5,7 +5,7 @@ package probes
 import (
 	_ "embed"
 
-	"filewise/engine/internal/sqlfile"
+	"filewise/internal/sqlfile"
 )
 
 //go:embed probes.sql

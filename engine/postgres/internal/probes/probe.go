@@ -7,6 +7,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/sampling"
+	"filewise/engine/postgres/dialect"
 	"filewise/engine/postgres/internal/client"
 )
 
@@ -85,10 +86,10 @@ var timing = map[string]string{"pg_stat_wal": "track_wal_io_timing", "pg_stat_da
 func ReadView(ctx context.Context, l *client.Link, view, where string) (map[string]any, error) {
 	timed := "'on'"
 	if setting := timing[view]; setting != "" {
-		timed = "coalesce(current_setting(" + client.Literal(setting) + ", true), 'off')"
+		timed = "coalesce(current_setting(" + dialect.Literal(setting) + ", true), 'off')"
 	}
 	var line, on string
-	if err := l.Scan(ctx, "SELECT to_json(v)::text, "+timed+" FROM pg_catalog."+client.Ident(view)+" v"+where, nil, &line, &on); err != nil {
+	if err := l.Scan(ctx, "SELECT to_json(v)::text, "+timed+" FROM pg_catalog."+dialect.Ident(view)+" v"+where, nil, &line, &on); err != nil {
 		return nil, err
 	}
 	values := map[string]any{}

@@ -13,8 +13,8 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/customsql"
-	"filewise/engine/internal/sqlfile"
 	"filewise/engine/sqlserver/internal/result"
+	"filewise/internal/sqlfile"
 )
 
 //go:embed capture.sql

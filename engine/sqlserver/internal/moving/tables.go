@@ -7,8 +7,8 @@ import (
 	"context"
 	"slices"
 
-	"filewise/engine/internal/spread"
 	"filewise/engine/sqlserver/internal/result"
+	"filewise/internal/spread"
 )
 
 const page = 8 << 10
