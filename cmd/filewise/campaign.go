@@ -246,9 +246,7 @@ func (a *app) campaignTell(f *campaignFlags, word, short string) *cobra.Command 
 func (a *app) campaignFetch(f *campaignFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "fetch NAME", Short: "Take the results of a campaign into this store", Args: cobra.ExactArgs(1),
-		Long: `Fetch imports the bundle of every order, each trial once however often it is called, and
-shows what the hosts say together. Of an order that goes on, or is lost, it is what has
-come so far.`,
+		Long:    `Fetch imports the finished trials of every job, each once, and shows the hosts' joint result.`,
 		Example: "  filewise campaign fetch storage",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.ordered(cmd.Context(), f, args[0], func(c fleet.Campaigns, orders []string) error { return a.fetch(cmd.Context(), c, orders) })
@@ -259,8 +257,8 @@ come so far.`,
 func (a *app) campaignForget(f *campaignFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "forget HOST…", Short: "Forget hosts that are gone for good", Args: cobra.MinimumNArgs(1),
-		Long: `Forget takes hosts without a worker out of "campaign list" and of what campaigns choose
-from. What they have measured stays; a worker that is started there makes its host known again.`,
+		Long: `Forget removes hosts without a worker from "campaign list" and from the choice of campaigns.
+Their results stay, and a worker that is started there adds the host again.`,
 		Example: "  filewise campaign forget db7",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.dialled(cmd.Context(), f.temporal, func(c fleet.Campaigns) error {

@@ -49,7 +49,7 @@ func (a *app) captureCommand() *cobra.Command {
 	}
 	registerOptions(cmd.Flags(), f.ServerTable()...)
 	cmd.Flags().StringVar(&o.Database, "database", "", "the `database` whose work is captured (default: that of the URL)")
-	cmd.Flags().DurationVar(&o.For, "for", 10*time.Minute, "how `long` to watch; 0s: take all that the server has counted so far")
+	cmd.Flags().DurationVar(&o.For, "for", 10*time.Minute, "watch this `long`; 0s: take all that the server has counted so far")
 	cmd.Flags().StringVar(&o.LogName, "log", "", "take the statements from this `file`, a log of the server's")
 	cmd.Flags().BoolVar(&o.Values, "values", false, "take values of columns that look personal, too")
 	cmd.Flags().StringArrayVar(&o.Tell, "tell", nil, "take values of this `column` (COLUMN or TABLE.COLUMN; repeatable)")

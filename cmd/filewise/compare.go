@@ -59,9 +59,9 @@ func (a *app) compareCommand() *cobra.Command {
 	}
 	cmd.Flags().Float64Var(&confidence, "confidence", 100*archive.UsualConfidence,
 		"confidence of the intervals in `percent`, over all layouts and families together")
-	cmd.Flags().StringSliceVar(&meant, "meant", nil, "`things` that were changed on purpose, of those otherwise "+
-		"refused: "+strings.Join(archive.MeantNames, ", "))
-	cmd.Flags().IntVar(&rules, "rules", 0, "judge all runs by these `rules`: 3, 2 or 1 (default each by its own, if they are the same)")
+	cmd.Flags().StringSliceVar(&meant, "meant", nil, "accept these differences, made on purpose: `things` among "+
+		strings.Join(archive.MeantNames, ", "))
+	cmd.Flags().IntVar(&rules, "rules", 0, "judge all runs by these `rules`: 3, 2 or 1 (default each by its own)")
 	g.register(cmd.Flags())
 	f.register(cmd)
 	completeFlag(cmd, "meant", archive.MeantNames...)

@@ -41,14 +41,12 @@ func TestCommandsPage(t *testing.T) {
 func commandsPage(root *cobra.Command) string {
 	var b strings.Builder
 	b.WriteString("# Every command\n\n" +
-		"This page is written by `go test ./cmd/filewise -run TestCommandsPage -update-docs` from what\n" +
-		"`filewise COMMAND --help` says; a test fails where it is stale. [Exit codes, the environment and\n" +
-		"what RUN may be](environment.md) are on a page of their own.\n\n| command | for |\n|---|---|\n")
+		"Generated from the program's help. [Exit codes](#exit-codes) and the [environment](#environment) are at the end.\n\n")
 	commands := documented(root)
 	for _, c := range commands {
-		fmt.Fprintf(&b, "| [`%s`](#%s) | %s |\n", c.CommandPath(), strings.ReplaceAll(c.CommandPath(), " ", "-"), cell(c.Short))
+		fmt.Fprintf(&b, "- [`%s`](#%s): %s\n", c.CommandPath(), strings.ReplaceAll(c.CommandPath(), " ", "-"), c.Short)
 	}
-	b.WriteString("\n## Flags of every command\n\n" + flagTable(rows(root.PersistentFlags())))
+	b.WriteString("\n## Flags of every command\n\n" + strings.Join(rows(root.PersistentFlags()), ""))
 	takers := map[string]int{} // of each row, the commands that have it
 	var several []string
 	for _, c := range commands {
@@ -61,7 +59,8 @@ func commandsPage(root *cobra.Command) string {
 		}
 	}
 	slices.Sort(several)
-	b.WriteString("\n## Flags of several commands\n\n" + flagTable(several))
+	b.WriteString("\n## Flags of several commands\n\nCommands below name their flags of this table.\n\n" + strings.Join(several, ""))
+	had := map[string]string{} // of flags that commands share, the first that names them
 	for _, c := range commands {
 		fmt.Fprintf(&b, "\n## %s\n\n", c.CommandPath())
 		text := c.Long
@@ -84,16 +83,25 @@ func commandsPage(root *cobra.Command) string {
 				shared = append(shared, "`"+name+"`")
 			}
 			b.WriteString("\n")
-			if len(shared) > 0 {
-				fmt.Fprintf(&b, "%s, [described above](#flags-of-several-commands): %s.\n", g.title, strings.Join(shared, ", "))
+			if names := strings.Join(shared, ", "); len(shared) > 9 && had[names] != "" {
+				fmt.Fprintf(&b, "%s: as for `%s`.\n", g.title, had[names])
+			} else if had[names] = c.CommandPath(); len(shared) > 0 {
+				fmt.Fprintf(&b, "%s: %s.\n", g.title, names)
 			}
 			if len(own) > 0 && len(shared) > 0 {
 				b.WriteString("\n")
 			}
 			if len(own) > 0 {
-				b.WriteString(flagTable(own))
+				b.WriteString(strings.Join(own, ""))
 			}
 		}
+	}
+	for _, c := range root.Commands() {
+		if !c.IsAdditionalHelpTopicCommand() {
+			continue
+		}
+		title := strings.ToUpper(c.Use[:1]) + strings.ReplaceAll(c.Use[1:], "-", " ")
+		fmt.Fprintf(&b, "\n## %s\n\n```text\n%s\n```\n", title, strings.TrimSpace(c.Long))
 	}
 	return b.String()
 }
@@ -133,9 +141,7 @@ func documented(root *cobra.Command) []*cobra.Command {
 	return all
 }
 
-func flagTable(rows []string) string { return "| flag | |\n|---|---|\n" + strings.Join(rows, "") }
-
-// rows are the lines of a table about flags, in the order of their names.
+// rows are the lines of a list of flags, in the order of their names.
 func rows(flags *pflag.FlagSet) (all []string) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Hidden || f.Name == "help" {
@@ -152,14 +158,9 @@ func rows(flags *pflag.FlagSet) (all []string) {
 		if d := help.Default(f); d != "" {
 			usage += fmt.Sprintf(" (default `%s`)", d)
 		}
-		all = append(all, fmt.Sprintf("| `%s` | %s |\n", cell(name), cell(usage)))
+		all = append(all, fmt.Sprintf("- `%s`: %s\n", name, strings.ReplaceAll(usage, "\n", " ")))
 	})
 	return all
-}
-
-// cell is text in a table of Markdown.
-func cell(text string) string {
-	return strings.NewReplacer("|", `\|`, "<", "&lt;", "\n", " ").Replace(text)
 }
 
 func unindent(text string) string {

@@ -14,7 +14,7 @@ import (
 	"filewise/watch/notify"
 )
 
-// Exit codes, documented in docs/environment.md and in `filewise --help`.
+// Exit codes, documented in filewise help exit-codes.
 const (
 	exitOK          = 0
 	exitInternal    = 1

@@ -27,14 +27,14 @@ type resultFlags struct {
 }
 
 func (f *resultFlags) register(fs *pflag.FlagSet) {
-	fs.StringArrayVar(&f.failIf, "fail-if", nil, "end with exit code 9 where this `condition` is met, such as 'loss > 5 %' or 'p99 > 10 ms' "+
-		"(repeatable; docs/pipelines.md)")
+	fs.StringArrayVar(&f.failIf, "fail-if", nil, "end with exit code 9 if this `condition` holds, such as 'loss > 5 %' or 'p99 > 10 ms' "+
+		"(repeatable)")
 	fs.StringVar(&f.junit, "junit", "", "write verdict and conditions as JUnit XML to this `file`")
 }
 
 // registerNames registers what a run is called.
 func (f *resultFlags) registerNames(fs *pflag.FlagSet) {
-	fs.StringVar(&f.names.Name, "name", "", "`name` of the run, such as \"before SAN migration\": every command takes it for its number")
+	fs.StringVar(&f.names.Name, "name", "", "`name` of the run, such as \"before SAN migration\", usable wherever a run number is")
 	fs.StringArrayVar(&f.names.Tags, "tag", nil, "`KEY=VALUE` to find the run by with list --filter tag=KEY=VALUE (repeatable)")
 }
 

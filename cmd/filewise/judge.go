@@ -58,8 +58,7 @@ func (a *app) judgeCommand() *cobra.Command {
 	registerOptions(cmd.Flags(), f.Table()...)
 	a.registerResult(cmd.Flags(), &g)
 	cmd.Flags().StringVar(&csvFile, "csv", "", "judge the trials in this CSV `file`; -: standard input")
-	cmd.Flags().IntVar(&maxBlocks, "max-blocks", 0, "most `blocks` that were planned for a --csv file: the boundaries depend on it "+
-		"(default what the file says, or 20)")
+	cmd.Flags().IntVar(&maxBlocks, "max-blocks", 0, "boundaries for at most this number of `blocks` (default from the file, or 20)")
 	cmd.Flags().StringVar(&family, "family", "", "judge this `family` alone of a --csv file that has several")
 	cmd.Flags().StringVar(&decimal, "decimal", "", "read this `character` of a --csv file, \",\" or \".\", as the one before fractions, and "+
 		"the other as one between thousands (default .; what could be either is refused)")

@@ -25,15 +25,15 @@ type pageFlags struct {
 }
 
 func (f *pageFlags) register(fs *pflag.FlagSet) {
-	fs.StringVar(&f.address, "serve", "", "show the run on a live page meanwhile, with /metrics, at `address` "+
-		"(alone: "+web.DefaultAddress+"; an address that others can reach needs the token for everything)")
+	fs.StringVar(&f.address, "serve", "", "show the run on a live page with /metrics at `address` (alone: "+web.DefaultAddress+
+		"; at an address that others can reach, everything needs the token)")
 	fs.Lookup("serve").NoOptDefVal = web.DefaultAddress
 	f.registerToken(fs)
 }
 
 func (f *pageFlags) registerToken(fs *pflag.FlagSet) {
-	fs.StringVar(&f.tokenFile, "token-file", "", "`file` with the live page's token; made if it is not there (default: in Filewise's state "+
-		"directory)")
+	fs.StringVar(&f.tokenFile, "token-file", "", "read the live page's token from this `file`, which is made if missing (default in "+
+		"Filewise's state directory)")
 	fs.BoolVar(&f.open, "open", false, "open the live page in the browser")
 }
 

@@ -29,8 +29,7 @@ type resumeFlags struct {
 
 // table has the row of --budget.
 func (f *resumeFlags) table() []plan.Option {
-	return []plan.Option{plan.Row(&f.budget, "budget", 0, "go on until the whole run has taken this `time`, also if it ended undecided "+
-		"(more than its budget so far)")}
+	return []plan.Option{plan.Row(&f.budget, "budget", 0, "extend the run to this total `time`, also after an undecided end")}
 }
 
 // extended is the run with a larger budget, if one is given and leaves something to measure.

@@ -76,7 +76,8 @@ func (a *app) command() *cobra.Command {
 	group("Your database", a.inspectCommand(), a.captureCommand(), a.backupCommand(), a.applyCommand())
 	group("Many hosts", a.workerCommand(), a.campaignCommand())
 	group("Upkeep", a.cleanCommand(), a.initCommand(), a.scenariosCommand(), a.enginesCommand(), a.schemaCommand(), a.versionCommand(),
-		a.manCommand(), exitCodesTopic())
+		a.manCommand())
+	root.AddCommand(topics()...)
 	root.SetCompletionCommandGroupID("Upkeep")
 	root.SetHelpCommandGroupID("Upkeep")
 	for _, c := range root.Commands() { // files are offered only where a file is taken
@@ -90,9 +91,12 @@ func (a *app) command() *cobra.Command {
 	return root
 }
 
-// exitCodesTopic is a topic of help: filewise help exit-codes.
-func exitCodesTopic() *cobra.Command {
-	return &cobra.Command{Use: "exit-codes", Short: "What each exit code means (a topic: filewise help exit-codes)"}
+// topics returns help about more than one command.
+func topics() []*cobra.Command {
+	return []*cobra.Command{
+		{Use: "exit-codes", Short: "What each exit code means (a topic: filewise help exit-codes)"},
+		{Use: "environment", Short: "Variables, and what RUN can be (a topic: filewise help environment)"},
+	}
 }
 
 // endsAtOnce has an interrupt end a command that only reads and computes, wherever it is.

@@ -90,10 +90,9 @@ func (a *app) schemaCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schema [OUTPUT]",
 		Short: "Print the JSON Schema of study files, or of a command's --json",
-		Long: `Schema prints the JSON Schema (draft 2020-12) of study files, by which editors
-complete and check them: it is made from the same table as the parser. With OUTPUT it is that of
-what the command of this name prints with --json, of errors and warnings there, or of the events
-that webhooks get, made of the very types.
+		Long: `Schema prints the JSON Schema (draft 2020-12) of study files, for editors. With
+OUTPUT it prints that of a command's --json, of errors and warnings there, or of the
+events that webhooks get.
 
 OUTPUT is one of:
   ` + indent(ansi.Wordwrap(strings.Join(names, " "), lineWidth, ""), 2),

@@ -21,20 +21,14 @@ func (a *app) serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve [ADDRESS]",
 		Short: "Serve the live page, the stored runs and /metrics",
-		Long: `Serve shows on a web page the run of this user that is being measured on this host,
-whatever started it: what it is doing, throughput within the trial beside earlier
-ones, estimates with their intervals, the plan, waits and I/O, with buttons to pause
-it after its trial and to stop it; the stored runs, each with its report, and
-comparisons of two. /metrics is for Prometheus. It ends with Ctrl-C, which no run
-minds. The page finds it again when it is started anew.
+		Long: `Serve shows a web page of the run that you measure on this host, with buttons to pause
+and stop it, of the stored runs with their reports, and of comparisons. /metrics is for
+Prometheus. Ctrl-C ends the page, and no run. With --temporal, or TEMPORAL_ADDRESS in
+the environment, page and metrics include campaigns on other hosts.
 
-With --temporal, or TEMPORAL_ADDRESS in the environment, it also shows what campaigns
-measure on other hosts, in /metrics too.
-
-The address is one of this host alone (` + web.DefaultAddress + `) unless another is given.
-There everybody on this host may read, and the buttons want the token; at an address
-that others can reach everything wants it. It is made with the first page, is kept in
-Filewise's state directory, and stands in the URL that is printed on a terminal.`,
+At the default address (` + web.DefaultAddress + `), everyone on this host can read, and the buttons
+need the token. At an address that others can reach, everything needs it. The token is
+kept in Filewise's state directory and is part of the URL that a terminal shows.`,
 		Example: "  filewise serve\n  filewise serve 127.0.0.1:9000\n  filewise serve --temporal temporal.lan:7233\n  filewise run --serve",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

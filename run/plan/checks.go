@@ -16,12 +16,9 @@ type CheckOptions struct {
 func (o *CheckOptions) Table() []Option {
 	return []Option{
 		Row(&o.AA, "aa", false, "measure the baseline twice under two names: a difference found between them is the machine's"),
-		Row(&o.Calibrate, "calibrate", false, "time synced writes on the first volume before each trial and adjust for "+
-			"them: saves trials if the storage drifts"),
-		Row(&o.Sessions, "interleave", true, "keep all layouts of a block open and alternate short turns, so drift "+
-			"reaches all equally; --interleave=false: one trial after another"),
-		Row(&o.Cells, "rounds", 0, "fix the number of `ROUNDS` of an interleaved block, from 2; turns last "+
-			"window/ROUNDS, at least 200ms"),
+		Row(&o.Calibrate, "calibrate", false, "time synced writes before each trial and adjust for them: fewer trials if the storage drifts"),
+		Row(&o.Sessions, "interleave", true, "keep all layouts of a block open and alternate short turns, so that drift affects all equally"),
+		Row(&o.Cells, "rounds", 0, "fix the number of `ROUNDS` of an interleaved block, from 2"),
 	}
 }
 

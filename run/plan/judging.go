@@ -28,7 +28,7 @@ func (o *JudgeOptions) Table() []Option {
 		Row(&o.Goal, "goal", string(verdict.GoalRecommend), "stop when a layout can be recommended (recommend), none "+
 			"is more than the margin faster than it (best), or every layout is resolved (verdicts): a `goal`").
 			oneOf(string(verdict.GoalRecommend), string(verdict.GoalBest), string(verdict.GoalVerdicts)),
-		Row(&o.Baseline, "baseline", "", "`layout` to compare with: a name or a number of files (default the first of --files)"),
+		Row(&o.Baseline, "baseline", "", "compare with this `layout`, by name or number of files (default the first of --files)"),
 		Row(&o.Rules, "rules", verdict.NewestRules, "`rules` to judge by, 1 to 3; a stored run keeps its own").between(1,
 			verdict.NewestRules),
 	}
@@ -104,10 +104,10 @@ type StopOptions struct {
 // Table has their rows.
 func (o *StopOptions) Table() []Option {
 	return []Option{
-		Row(&o.AbortIf, "abort-if", nil, "`limit` on what others do on the server of --target or --from, such as active>5 or sessions>100: "+
-			"beyond it the run stops, and resume goes on (repeatable)"),
-		Row(&o.Windows, "maintenance-window", nil, "`hours` of local time in which trials may run, such as 22:00-06:00 or Sat,Sun "+
-			"08:00-20:00: outside them the run waits (repeatable)"),
+		Row(&o.AbortIf, "abort-if", nil, "stop the run beyond this `limit` of others' activity on the server, such as active>5 or "+
+			"sessions>100; resume goes on (repeatable)"),
+		Row(&o.Windows, "maintenance-window", nil, "measure only in these local `hours`, such as 22:00-06:00 or Sat,Sun 08:00-20:00 "+
+			"(repeatable)"),
 	}
 }
 

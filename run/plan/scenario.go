@@ -52,44 +52,43 @@ func (o *ScenarioOptions) Table() []Option {
 
 func (o *ScenarioOptions) rowTable() []Option {
 	return []Option{
-		Row(&o.Rows, "rows", 0, "dml: rows of each phase; scan, backup, temp: `number` of rows of each table "+
-			"(default what fills --size as far as the scenario does)"),
+		Row(&o.Rows, "rows", 0, "set the `number` of rows (dml: of each phase; scan, backup, temp: of each table; default what fills "+
+			"--size)"),
 		Row(&o.Mode, "mode", "", "dml: `mode` of work: one loop on the server (single), concurrent clients "+
 			"(concurrent), or both").
 			oneOf(workload.ModeSingle, workload.ModeConcurrent, workload.ModeBoth),
 		Row(&o.Connect, "connect", "", "dml: `way` to connect: one connection per client (pooled) or per statement "+
 			"(per-statement)").oneOf(workload.ConnectPooled, workload.ConnectPerStatement),
-		Row(&o.Index, "index", "", "dml: `index` of the table: none, as published, or on the key (key, the default "+
-			"where layouts divide rows by it)").oneOf(workload.IndexNone, workload.IndexKey),
-		Row(&o.Cache, "cache", "", "scan: `state` of the caches: warm, after a server restart (buffer-cold), or also "+
-			"evicted from the system's cache (storage-cold)").
+		Row(&o.Index, "index", "", "dml: `index` of the table: none, as published, or key, the default if layouts divide rows by it").
+			oneOf(workload.IndexNone, workload.IndexKey),
+		Row(&o.Cache, "cache", "", "scan: `state` of caches: warm, buffer-cold (server restarted), or storage-cold (also evicted from the "+
+			"system's cache)").
 			oneOf(workload.CacheWarm, string(filewise.CacheBufferCold), string(filewise.CacheStorageCold)),
 		Row(&o.Data, "data", "", "scan: `order` of the rows: by key (ordered) or as they grow over time (grown)").
 			oneOf(workload.DataOrdered, workload.DataGrown),
 		Row(&o.Repeat, "repeat", 0, "`executions` in a trial: scan, of each warm query; dml, of each row's select"),
-		Row(&o.Batch, "batch", 0, "scan: run warm queries that use an index this many `times` as often as the others"),
-		Row(&o.Cycle, "cycle", "", "temp: what a connection does with temporary tables, a `cycle`: fill them, also "+
-			"sort, or also join").oneOf(workload.CycleFill, workload.CycleSort, workload.CycleJoin),
+		Row(&o.Batch, "batch", 0, "scan: repeat warm queries that use an index this many `times`"),
+		Row(&o.Cycle, "cycle", "", "temp: work of a connection in a `cycle`: fill temporary tables, also sort, or also join").
+			oneOf(workload.CycleFill, workload.CycleSort, workload.CycleJoin),
 	}
 }
 
 func (o *ScenarioOptions) backupTable() []Option {
 	return []Option{
 		Row(&o.Discard, "discard", false, "backup: throw the backup away, to see what the server can do at most"),
-		Row(&o.Beside, "concurrent-load", 0, "backup, dump: `connections` that update single rows at a fixed rate "+
-			"during the backup, and their latency (4 if no number is given; default none)").alone("4"),
-		Row(&o.BackupOptions, "backup-option", nil, "backup, dump: `name=value[,value…]` of the engine's own "+
-			"parameter, tried with every layout (repeatable; an unknown name lists all)"),
+		Row(&o.Beside, "concurrent-load", 0, "backup, dump: run this number of `connections` that update single rows at a fixed rate "+
+			"meanwhile, and show their latency (alone: 4)").alone("4"),
+		Row(&o.BackupOptions, "backup-option", nil, "backup, dump: try `name=value[,value…]` of the engine's own parameters (repeatable; "+
+			"an unknown name lists all)"),
 		Row(&o.DataFiles, "data-files", nil, "backup, dump: `numbers` of data files, each with every number of backup "+
 			"files (default 1)"),
-		Row(&o.Database, "database", "", "backup, dump: `name` of your database on the server of --target; --volume "+
-			"directories hold its backups"),
-		Row(&o.Part, "part", nil, "dump: with --database, back up this `table` only (SQL Server: filegroup, Oracle: "+
-			"tablespace; repeatable); nothing is restored"),
+		Row(&o.Database, "database", "", "backup, dump: `name` of your database on --target; --volume directories hold its backups"),
+		Row(&o.Part, "part", nil, "dump: with --database, back up this `table` only (SQL Server: filegroup, Oracle: tablespace; "+
+			"repeatable), without restores"),
 		Row(&o.AsPublished, "as-published", false, "use the article's own design and averages, and give the sound "+
 			"verdict from the same trials"),
-		Row(&o.Scale, "scale", 0, "orders: customers and items, by the specification's; otherwise the `size` of "+
-			"--as-published, 1 being the article's"),
+		Row(&o.Scale, "scale", 0, "orders: `size` of customers and items, relative to the specification; otherwise of --as-published, "+
+			"relative to the article"),
 	}
 }
 
@@ -98,13 +97,12 @@ func (o *ScenarioOptions) orderTable() []Option {
 		Row(&o.Warehouses, "warehouses", 0, "orders: `number` of warehouses").between(1, 10_000),
 		Row(&o.Users, "users", nil, "orders: `numbers` of users to compare the layouts at, such as 8,32,128").between(1, workload.MaxConnections),
 		Row(&o.Think, "think", 0, "orders: `factor` of the specification's keying and think times, 0 being none"),
-		Row(&o.Rate, "rate", 0, "`operations` a second that arrive whether or not the server keeps up (open loop); "+
-			"latency counts from the intended start"),
+		Row(&o.Rate, "rate", 0, "start this many `operations` a second, whether or not the server keeps up; latency counts from the "+
+			"intended start"),
 		Row(&o.Churn, "churn", false, "orders: each transaction also creates, fills and drops a table"),
-		Row(&o.From, "from", "", "custom: fill each build from this dump `file` (SQL Server: backup files that the "+
-			"server sees, with commas; Oracle: datapump:DIRECTORY/FILE.dmp?schema=NAME) or from the database of a URL"),
-		Row(&o.Skip, "skip-failing", false, "custom: leave out transaction types that fail on the first copy, where "+
-			"each is tried once and rolled back"),
+		Row(&o.From, "from", "", "custom: fill each build from this dump `file` (SQL Server: backup files on the server, with commas; "+
+			"Oracle: datapump:DIRECTORY/FILE.dmp?schema=NAME) or database URL"),
+		Row(&o.Skip, "skip-failing", false, "custom: leave out transaction types that fail on the first copy"),
 		Row(&o.P99Limit, "p99-limit", 0, "do not recommend a layout whose p99 latency is above this `time`"),
 	}
 }

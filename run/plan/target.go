@@ -34,8 +34,8 @@ func (o *TargetOptions) ServerTable() []Option {
 	return []Option{
 		Row(&o.Target, "target", "", "existing server, by `URL` such as postgres://USER@HOST/DATABASE; or sqlite:DIR").
 			insteadOf("engine").unrepeated(),
-		Row(&o.PasswordFile, "password-file", "", "`file` whose first line is the password for --target, or the URL of "+
-			"--from; -: standard input (default FILEWISE_PASSWORD, or a prompt)").unrepeated(),
+		Row(&o.PasswordFile, "password-file", "", "read the password for --target, or the URL of --from, from this `file`; -: standard "+
+			"input (default FILEWISE_PASSWORD, or a prompt)").unrepeated(),
 		Row(&o.NoPassword, "no-password", false, "do not ask for a password: the account has none").unrepeated(),
 	}
 }
@@ -157,13 +157,12 @@ type PlaceOptions struct {
 // Table has their rows.
 func (o *PlaceOptions) Table() []Option {
 	return append([]Option{
-		Row(&o.ServerBin, "server-bin", "", "`directory` of a managed server's programs, or with --database of the "+
-			"backup programs (default: searched)"),
+		Row(&o.ServerBin, "server-bin", "", "`directory` of a managed server's programs, or with --database of backup programs (default: "+
+			"searched)"),
 		o.SetRow("`key=value` setting of a managed server (repeatable)"),
 		Row(&o.Durability, "durability", string(filewise.DurabilityFull), "`level` of durability at commit: full, normal or off").
 			oneOf(string(filewise.DurabilityFull), string(filewise.DurabilityNormal), string(filewise.DurabilityOff)),
-		Row(&o.Memory, "memory", "", "`bytes` that a managed server can use, including the system's cache of its files "+
-			"(cgroup; default all)"),
+		Row(&o.Memory, "memory", "", "limit a managed server to this many `bytes`, including the system's cache of its files (cgroup)"),
 		Row(&o.Cores, "cores", 0, "bind a managed server to this `number` of cores, of one NUMA node first (Linux; default all)").
 			between(1, 4096),
 		o.AllowRow(),

@@ -57,21 +57,20 @@ func (o *WorkOptions) Table() []Option {
 	return append(o.trialTable(),
 		Row(&o.MaxBlocks, "max-blocks", defaultMaxBlocks, "stop after this `number` of blocks (interleaved fixed work: 30)").
 			between(verdict.FirstLook, maxBlocks),
-		Row(&o.Budget, "budget", defaultBudget, "stop after about this `time` of trials; 0: only --max-blocks limits "+
-			"(managed engines: longer)"),
+		Row(&o.Budget, "budget", defaultBudget, "stop after about this `time`; 0: only --max-blocks limits (longer on managed engines)"),
 		Row(&o.Seed, "seed", "", "`number` that fixes data and order (default: drawn and reported)").unrepeated(),
-		Row(&o.Measure, "measure", experiment.MeasureWorkload, "`part` of a database's life to measure: the workload, "+
-			"or open, shutdown, checkpoint and crash recovery (lifecycle)").
+		Row(&o.Measure, "measure", experiment.MeasureWorkload, "measure this `part`: the workload, or open, shutdown, checkpoint and crash "+
+			"recovery (lifecycle)").
 			oneOf(experiment.MeasureWorkload, experiment.MeasureLifecycle),
-		Row(&o.Observe, "observe", experiment.ObserveRest, "judge writing work from rest to rest with its drain "+
-			"(rest), or by the rate within the window (window): a `span`").
+		Row(&o.Observe, "observe", experiment.ObserveRest, "judge writing work over this `span`: from rest to rest with its drain (rest), "+
+			"or the window (window)").
 			oneOf(experiment.ObserveRest, experiment.ObserveWindow),
-		Row(&o.Preload, "preload", "", "fill every build with rows of this `size` and restore it for each trial "+
-			"(default: built again, empty)"),
-		Row(&o.Instances, "builds", defaultInstances, "alternate this many loaded `builds` of each layout (with "+
-			"--preload, scan, backup, dump; by default each trial gets its own where builds can be copied)").between(1, maxInstances),
-		Row(&o.StorageLimit, "storage-limit", StorageAuto, "the storage's own `limit`, by fio: known or measured if "+
-			"that takes under 5 % of the budget (auto), or none (off)").oneOf(StorageAuto, StorageOff),
+		Row(&o.Preload, "preload", "", "fill every build with rows of this `size`, and restore it for each trial (default: empty, built "+
+			"again)"),
+		Row(&o.Instances, "builds", defaultInstances, "alternate this many loaded `builds` of each layout (with --preload, scan, backup, "+
+			"dump; default one per trial if builds can be copied)").between(1, maxInstances),
+		Row(&o.StorageLimit, "storage-limit", StorageAuto, "show the storage's `limit` by fio: known, or measured within 5 % of the budget "+
+			"(auto), or none (off)").oneOf(StorageAuto, StorageOff),
 	)
 }
 
@@ -80,7 +79,7 @@ func (o *WorkOptions) trialTable() []Option {
 		Row(&o.Connections, "connections", 0, "run this `number` of connections at once (default the scenario's)").
 			between(1, workload.MaxConnections),
 		Row(&o.Window, "window", defaultWindow, "measured `time` of a trial").insteadOf("work"),
-		Row(&o.Work, "work", "", "do this many `bytes` of payload per trial, split over the connections, instead of --window").
+		Row(&o.Work, "work", "", "do this many `bytes` of payload per trial instead of --window").
 			insteadOf("window"),
 		Row(&o.WarmUp, "warm-up", -1, "`time` before the window, not measured (default: fixed by pilots)").shownAs("0s"),
 		Row(&o.RowBytes, "row-bytes", "", "payload `bytes` of a row (default the scenario's)"),
@@ -132,8 +131,7 @@ type DriverOptions struct {
 // Table has their rows.
 func (o *DriverOptions) Table() []Option {
 	return append([]Option{
-		Row(&o.Drivers, "drivers", "", "`hosts` that share the connections to --target and start each load at once: "+
-			"host1,host2, reached through Temporal"),
+		Row(&o.Drivers, "drivers", "", "share the connections to --target between these `hosts` (host1,host2), reached through Temporal"),
 	}, o.TemporalTable()...)
 }
 
