@@ -19,6 +19,9 @@ func (in Input) words(c Cause, pairs []pair) []string {
 		before += max(x.Share, 0)
 	}
 	if c.Explained == 0 {
+		if len(out) > 0 {
+			out[0] = "Changed too, with unknown effect: " + uncapital(out[0])
+		}
 		out = append([]string{in.unexplained(pairs)}, out...)
 	} else if c.Explained < explains {
 		out = append(out, fmt.Sprintf("Nothing measured explains the rest of the %s.", in.gain()))
@@ -60,7 +63,7 @@ func (in Input) changed(x Change, unit string, before float64) string {
 	if by.of(low) == by.of(high) { // the same in all blocks, as far as it is written
 		return s + "."
 	}
-	return s + fmt.Sprintf(" (it %s by %s … %s, 95 %% interval).", verb, by.of(low), by.of(high))
+	return s + fmt.Sprintf(" (by %s to %s, 95 %% interval).", by.of(low), by.of(high))
 }
 
 // The share from which parts overlap, and from which one is more than the whole:
@@ -227,6 +230,14 @@ func Singular(unit string) string {
 		return one + "y"
 	}
 	return strings.TrimSuffix(unit, "s")
+}
+
+// uncapital is a sentence's beginning within another; "CPU" stays.
+func uncapital(s string) string {
+	if len(s) > 1 && strings.ToUpper(s[:2]) == s[:2] {
+		return s
+	}
+	return strings.ToLower(s[:1]) + s[1:]
 }
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

@@ -307,7 +307,7 @@ func TestTinyBudgetSaysWhatAVerdictNeeds(t *testing.T) {
 	w := newWorld(t, []int{1, 2, 4}, fake.Config{})
 	w.plan.Budget = 5 * time.Second
 	trials, d := w.run(t)
-	if d.Ending != experiment.Spent || !strings.Contains(d.Why, "a verdict needs 3 blocks") {
+	if d.Ending != experiment.Spent || !strings.Contains(d.Why, "3 blocks, as many as an interval needs, take about") {
 		t.Errorf("ending %+v", d)
 	}
 	if len(trials) > 3 {

@@ -210,8 +210,10 @@ func (s standing) hopeless() string {
 	if float64(needed) < beyond*float64(p.Budget) {
 		return ""
 	}
-	return fmt.Sprintf("by the first pilot the %d blocks that a verdict needs take about %s, and the budget is %s: give a "+
-		"--budget of that, fewer layouts, or less work", verdict.FirstLook, about(needed), say.Human(p.Budget))
+	first := p.FirstClaim()
+	takes := s.elapsed + time.Duration(first*len(p.Layouts))*s.schedule.TrialTime + s.furtherBuilds(min(p.Instances, first))
+	return fmt.Sprintf("the %s budget is too short: by the first pilot the %d blocks that an interval needs take about %s. %s, "+
+		"or use fewer layouts or less work", say.Human(p.Budget), first, about(takes), moreBudget(takes))
 }
 
 // FamilySample holds the results of a plan's complete blocks in one family of operations, for a comparison with

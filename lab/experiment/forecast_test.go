@@ -117,7 +117,7 @@ func TestHopelessBudgetEndsAfterTheFirstPilot(t *testing.T) {
 	w := newSessions(t, []int{1, 2, 4}, fake.Config{Stages: map[string]time.Duration{filewise.StageBuild: 20 * time.Second}})
 	w.plan.Sessions, w.plan.Cells, w.plan.Budget = true, 0, time.Minute
 	trials, d := w.run(t)
-	if len(trials) != 1 || d.Ending != experiment.Spent || !strings.Contains(d.Why, "the budget is 1 min") {
+	if len(trials) != 1 || d.Ending != experiment.Spent || !strings.Contains(d.Why, "the 3 blocks that an interval needs take about 4 min") {
 		t.Errorf("%d trials, ended %+v", len(trials), d)
 	}
 	if n := w.engine.Undropped(); n != 0 {

@@ -140,6 +140,9 @@ func BlockLoss(r verdict.Result, changes []*LatencyChange) string {
 		LayoutLatency{Layout: r.Arms[r.Config.Baseline].Name}, r.Config.Confidence)
 }
 
+// caution begins what latency loses.
+const caution = "Caution: "
+
 // LatencyLoss reports that a layout to use is slow where it matters, by family if there are several. Empty means none
 // is. It stands directly behind the verdict, wherever that is shown.
 func (j Judgement) LatencyLoss() string {
@@ -148,7 +151,7 @@ func (j Judgement) LatencyLoss() string {
 		switch {
 		case f.LatencyLoss == "":
 		case len(j.Families) > 1:
-			out = append(out, say.Sentence(f.Name)+": "+f.LatencyLoss)
+			out = append(out, "Caution, "+f.Name+": "+strings.TrimPrefix(f.LatencyLoss, caution))
 		default:
 			out = append(out, f.LatencyLoss)
 		}
@@ -194,14 +197,14 @@ func lossWords(best, base LayoutLatency, confidence float64) string {
 		if say.Known(effect) {
 			byBlock = say.Joined(", ", "block by block "+say.Ratio(effect)+" times", interval)
 		}
-		return fmt.Sprintf("But p99 of %s is %s times that of %s: %s%s.", best.Layout, say.Ratio(over), base.Layout, values,
+		return fmt.Sprintf(caution+"p99 of %s is %s times that of %s: %s%s.", best.Layout, say.Ratio(over), base.Layout, values,
 			say.InBrackets(byBlock))
 	case effect >= math.Log(lossFrom):
 		overAll := ""
 		if say.Known(over) {
 			overAll = "over all trials " + values
 		}
-		return fmt.Sprintf("But p99 of %s is %s times that of %s, block by block%s.", best.Layout, say.Ratio(effect), base.Layout,
+		return fmt.Sprintf(caution+"p99 of %s is %s times that of %s, block by block%s.", best.Layout, say.Ratio(effect), base.Layout,
 			say.InBrackets(say.Joined("; ", interval, overAll)))
 	}
 	return ""

@@ -12,10 +12,10 @@ import (
 
 // Of several families each that loses is named; of one there is nothing to distinguish it from.
 func TestLatencyLossOfFamilies(t *testing.T) {
-	insert := experiment.Family{Name: "insert", LatencyLoss: "But p99 is long."}
+	insert := experiment.Family{Name: "insert", LatencyLoss: "Caution: p99 is long."}
 	for want, families := range map[string][]experiment.Family{
-		"": nil, "But p99 is long.": {insert}, "Insert: But p99 is long.": {{Name: "select"}, insert},
-		"Insert: But p99 is long. Insert: But p99 is long.": {insert, insert},
+		"": nil, "Caution: p99 is long.": {insert}, "Caution, insert: p99 is long.": {{Name: "select"}, insert},
+		"Caution, insert: p99 is long. Caution, insert: p99 is long.": {insert, insert},
 	} {
 		if said := (experiment.Judgement{Families: families}).LatencyLoss(); said != want {
 			t.Errorf("it says %q, want %q", said, want)
@@ -32,7 +32,7 @@ func TestLatencyLoss(t *testing.T) {
 		p99  func(files int) int64
 		said string
 	}{
-		{func(files int) int64 { return int64(10 * files) }, "But p99 of 4 files is 4 times that of 1 file: 40"},
+		{func(files int) int64 { return int64(10 * files) }, "Caution: p99 of 4 files is 4 times that of 1 file: 40"},
 		{func(files int) int64 { return int64(10 + files) }, ""},
 	} {
 		trials := trialsOf(t, p, 8, faster, c.p99)
@@ -84,8 +84,8 @@ func TestLatencyLoss(t *testing.T) {
 		base, several int64
 		said          string
 	}{
-		{"4 files", 2, 2, "But p99 of 4 files is 20.0 times that of 1 file: 40 ms, against 2 ms (block by block 1.45 times, 95 % interval 0."},
-		{"1 file", 1, 6, "But p99 of 4 files is 3.79 times that of 1 file, block by block (95 % interval "},
+		{"4 files", 2, 2, "Caution: p99 of 4 files is 20.0 times that of 1 file: 40 ms, against 2 ms (block by block 1.45 times, 95 % "},
+		{"1 file", 1, 6, "Caution: p99 of 4 files is 3.79 times that of 1 file, block by block (95 % interval "},
 	} {
 		trials := trialsOf(t, p, 8, faster, quick)
 		for i := range trials {

@@ -151,8 +151,15 @@ func (s standing) spent(live int) Decision {
 		}
 		return Decision{Ending: Spent, Why: why}
 	}
-	return Decision{Ending: Spent, Why: fmt.Sprintf("the %s budget is too short: a verdict needs %d blocks, about %s here",
-		say.Human(p.Budget), verdict.FirstLook, say.Human((s.elapsed + next).Round(time.Second)))}
+	first := s.firstClaim()
+	takes := s.elapsed + time.Duration((first-blocks)*live)*s.schedule.TrialTime
+	return Decision{Ending: Spent, Why: fmt.Sprintf("the %s budget is too short: %d blocks, as many as an interval needs, take about %s. %s",
+		say.Human(p.Budget), first, about(takes), moreBudget(takes))}
+}
+
+// moreBudget returns what to set for a run that takes so long: a budget in whole minutes, since it is an estimate.
+func moreBudget(takes time.Duration) string {
+	return fmt.Sprintf("Set --budget %dm or more", (takes+time.Minute-1)/time.Minute)
 }
 
 // firstClaim is the block from which every family has intervals.

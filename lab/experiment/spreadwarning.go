@@ -21,7 +21,7 @@ const (
 
 // spreadWarning reports, for layouts with several files, whether the spread happened.
 func (h history) spreadWarning() []filewise.Warning {
-	var found []string
+	var found, read []string
 	for _, l := range h.plan.Layouts {
 		if l.Data.Files < 2 || !alike(l) {
 			continue
@@ -36,14 +36,15 @@ func (h history) spreadWarning() []filewise.Warning {
 			continue
 		}
 		if e := middle(even); e < evenEnough {
-			found = append(found, fmt.Sprintf("%s like %.1f", l.Name, e*float64(l.Data.Files)))
+			found = append(found, fmt.Sprintf("%s worked like %.1f evenly used files", l.Name, e*float64(l.Data.Files)))
+			read = append(read, fmt.Sprintf("%s as about %.0f", l.Name, e*float64(l.Data.Files)))
 		}
 	}
 	var out []filewise.Warning
 	if len(found) > 0 {
 		out = append(out, filewise.Warning{Code: "uneven-spread",
-			Message: fmt.Sprintf("The load was uneven; the files worked like this many evenly used files: %s.", strings.Join(found, ", ")),
-			Remedy:  "Read the layout as one with so many files, or change keys or fill order; the report has each file's part."})
+			Message: "The load was uneven: " + strings.Join(found, ", ") + ".",
+			Remedy:  "Read " + strings.Join(read, ", ") + ", or change keys or fill order; the report has each file's part."})
 	}
 	return out
 }

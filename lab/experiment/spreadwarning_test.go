@@ -46,9 +46,9 @@ func TestSpreadWarning(t *testing.T) {
 	}{
 		"even":            {filewise.FileRows, []float64{1000, 1010, 990, 1000}, nil},
 		"a little uneven": {filewise.FileRows, []float64{1500, 1000, 1000, 500}, nil},
-		"one has it all":  {filewise.FileWrites, []float64{9000, 200, 200, 200}, []string{"uneven-spread", "4 files like 1.1"}},
+		"one has it all":  {filewise.FileWrites, []float64{9000, 200, 200, 200}, []string{"uneven-spread", "4 files worked like 1.1 evenly"}},
 		"two are untouched": {filewise.FileRows, []float64{1000, 1000, 0, -1},
-			[]string{"uneven-spread", "4 files like 2.0"}},
+			[]string{"uneven-spread", "4 files worked like 2.0 evenly used files"}},
 		"too little to say": {filewise.FileRows, []float64{90, 0, 0, 0}, nil},
 		"nothing is known":  {filewise.FileGrown, []float64{9000, 0, 0, 0}, nil},
 	} {

@@ -30,6 +30,9 @@ type Answer struct {
 	// Margin is the value that Bound is counted against, log scale: the plan's, or 5 % if that is more and Bound is
 	// within it.
 	Margin float64
+	// Gain is the least gain that is proven of any arm of those that help, log scale. 0 unless the
+	// decision is DecisionMore.
+	Gain float64
 }
 
 // Decided reports whether the answer is a decision that stands.
@@ -52,6 +55,7 @@ func (r Result) Answer() Answer {
 		a.Decision, a.Arm = DecisionUse, look.Recommended
 	case r.anyBetter(look):
 		a.Decision, a.Arm = DecisionMore, r.fewestBetter(look)
+		_, a.Gain = r.better(look)
 	case !finite(a.Bound):
 	case a.Bound <= a.Margin:
 		a.Decision, a.Arm = DecisionKeep, base

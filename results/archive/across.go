@@ -178,25 +178,14 @@ func alike(first, r HostRun, meant []string) (differ []string, err error) {
 		return nil, filewise.Errorf(filewise.CodeUsage, "leave one of them out", "runs %s and %s have other baselines: %s, and %s",
 			first.Ref, r.Ref, first.Plan.Baseline, r.Plan.Baseline)
 	}
-	remedy := "if that is how the hosts should differ, say so with --meant (" + strings.Join(MeantNames, ", ") +
-		"); else leave one of them out"
-	var why []string
-	for _, d := range planned(first.Plan, r.Plan, nil) {
-		if d.Kind == Refused {
-			if d.What == rulesWord {
-				remedy = fmt.Sprintf("judge all by the same, such as --rules %d", max(first.Plan.JudgedBy(), r.Plan.JudgedBy()))
-			}
-			why = append(why, fmt.Sprintf("%s: %s, and %s", d.What, d.Before, d.After))
-		}
+	why, remedy := refusal(planned(first.Plan, r.Plan, nil))
+	if left, _ := refusal(planned(first.Plan, r.Plan, meant)); len(left) == 0 {
+		return why, nil
 	}
-	if len(why) == 0 {
-		return nil, nil
+	if first.Plan.JudgedBy() != r.Plan.JudgedBy() {
+		return nil, filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("judge all by the same, such as --rules %d", max(first.Plan.JudgedBy(),
+			r.Plan.JudgedBy())), "runs %s and %s cannot be compared: they differ in %s", first.Ref, r.Ref, strings.Join(why, ", "))
 	}
-	for _, d := range planned(first.Plan, r.Plan, meant) {
-		if d.Kind == Refused {
-			return nil, filewise.Errorf(filewise.CodeUsage, remedy, "runs %s and %s cannot be compared: %s", first.Ref, r.Ref,
-				strings.Join(why, "; "))
-		}
-	}
-	return why, nil
+	return nil, filewise.Errorf(filewise.CodeUsage, remedy+"; else leave one of them out",
+		"runs %s and %s cannot be compared: they differ in %s", first.Ref, r.Ref, strings.Join(why, ", "))
 }

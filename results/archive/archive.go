@@ -239,9 +239,13 @@ func what(r store.RunInfo) string {
 		out += " [" + strings.Join(labels, ", ") + "]"
 	}
 	first, rest, more := strings.Cut(r.Verdict, ". ")
-	switch _, loss, found := strings.Cut(rest, "But "); {
-	case found: // what latency loses is not left out
-		return out + ": " + first + ". But " + loss
+	loss := strings.Index(rest, "Caution")
+	if loss < 0 {
+		loss = strings.Index(rest, "But ") // as it began before
+	}
+	switch {
+	case loss >= 0: // what latency loses is not left out
+		return out + ": " + first + ". " + rest[loss:]
 	case more:
 		return out + ": " + first + "."
 	case first != "":

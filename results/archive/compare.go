@@ -84,22 +84,12 @@ func Compare(before, after Run, confidence float64, meant []string) (Comparison,
 	if before.ID == after.ID {
 		return out, filewise.Errorf(filewise.CodeUsage, "name two runs", "run %d cannot be compared with itself", before.ID)
 	}
-	var why []string
-	remedy := "if that is what was changed, say so with --meant (" + strings.Join(MeantNames, ", ") + ")"
-	for _, d := range out.Differences {
-		if d.Kind == Refused {
-			why = append(why, fmt.Sprintf("%s: %s, then %s", d.What, d.Before, d.After))
-		}
-		if d.Kind == Refused && d.What == rulesWord {
+	if why, remedy := refusal(out.Differences); len(why) > 0 {
+		if slices.ContainsFunc(out.Differences, func(d Difference) bool { return d.Kind == Refused && d.What == rulesWord }) {
 			remedy = fmt.Sprintf("judge both by the same, such as --rules %d", max(before.Plan.JudgedBy(), after.Plan.JudgedBy()))
 		}
-		if d.Kind == Refused && d.What == "scenario" {
-			break // all else that is refused follows from it
-		}
-	}
-	if len(why) > 0 {
-		return out, filewise.Errorf(filewise.CodeUsage, remedy, "runs %d and %d cannot be compared: %s", before.ID, after.ID,
-			strings.Join(why, "; "))
+		return out, filewise.Errorf(filewise.CodeUsage, remedy, "runs %d and %d cannot be compared: they differ in %s", before.ID, after.ID,
+			strings.Join(why, ", "))
 	}
 	a, err := before.samples()
 	if err != nil {

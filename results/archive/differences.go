@@ -22,6 +22,38 @@ type Difference struct {
 	// Kind is "refused", "warned" (it was hardly meant), or "noted" (it may well be what was changed, or --meant
 	// names it).
 	Kind string `json:"kind"`
+
+	meant string      // its name for --meant
+	parts [][3]string // of a difference in several values: name, before, after
+}
+
+// words phrase a difference within an enumeration: "durability (off, normal)".
+func (d Difference) words() string {
+	pair := func(what, before, after string) string {
+		return fmt.Sprintf("%s (%s, %s)", what, cmp.Or(before, "none"), cmp.Or(after, "none"))
+	}
+	if len(d.parts) == 0 {
+		return pair(d.What, d.Before, d.After)
+	}
+	return d.What + ": " + strings.Join(filewise.Each(d.parts, func(p [3]string) string { return pair(p[0], p[1], p[2]) }), ", ")
+}
+
+// refusal returns what is refused among differences, and the error's remedy.
+func refusal(all []Difference) (why []string, remedy string) {
+	var names []string
+	follows := false // from another scenario, all else that is refused
+	for _, d := range all {
+		if d.Kind != Refused {
+			continue
+		}
+		if !follows {
+			why = append(why, d.words())
+		}
+		if follows = follows || d.What == "scenario"; !slices.Contains(names, d.meant) {
+			names = append(names, d.meant)
+		}
+	}
+	return why, "if that is the change you want to measure, add --meant " + strings.Join(names, ",")
 }
 
 // The kinds of difference.
@@ -52,7 +84,18 @@ func (c *collected) add(kind, name, what string, before, after any) {
 	if slices.Contains(c.meant, name) {
 		kind = Noted
 	}
-	c.all = append(c.all, Difference{what, x, y, kind})
+	c.all = append(c.all, Difference{What: what, Before: x, After: y, Kind: kind, meant: name})
+}
+
+// addParts adds the values in which two documents differ, as one difference that is refused.
+func (c *collected) addParts(name, what string, before, after any) {
+	parts := differing(before, after)
+	join := func(i int) string {
+		return strings.Join(filewise.Each(parts, func(p [3]string) string { return p[0] + " " + p[i] }), ", ")
+	}
+	if c.add(Refused, name, what, join(1), join(2)); len(parts) > 0 {
+		c.all[len(c.all)-1].parts = parts
+	}
 }
 
 // differences of two runs in what is held constant, the worst first. What is in
@@ -60,9 +103,8 @@ func (c *collected) add(kind, name, what string, before, after any) {
 func differences(a, b store.Run, meant []string) []Difference {
 	c := collected{meant: meant, all: planned(a.Plan, b.Plan, meant)}
 	add, p, q := c.add, a.Plan, b.Plan
-	add(Refused, "memory", "memory of the server, in bytes", p.Target.Memory, q.Target.Memory)
-	before, after := differing(p.Target.Settings, q.Target.Settings)
-	add(Refused, "settings", "settings", before, after)
+	add(Refused, "memory", "memory of the server", exact(p.Target.Memory), exact(q.Target.Memory))
+	c.addParts("settings", "settings", p.Target.Settings, q.Target.Settings)
 	refused := map[string]bool{}
 	for _, u := range Unlike(a, b) {
 		add(Refused, u.Meant, u.What, u.Before, u.After)
@@ -102,8 +144,7 @@ func planned(p, q experiment.Plan, meant []string) []Difference {
 	add(Refused, "engine", "where the server comes from", p.Target.Mode, q.Target.Mode)
 	add(Refused, "workload", "scenario", p.Scenario, q.Scenario)
 	add(Refused, "workload", "what is measured", measureWords(p), measureWords(q))
-	before, after := differing(p.Params, q.Params)
-	add(Refused, "workload", "parameters of the workload", before, after)
+	c.addParts("workload", "parameters of the workload", p.Params, q.Params)
 	add(Refused, "observe", "what is observed", observed(p), observed(q))
 	add(Refused, "rules", rulesWord, p.JudgedBy(), q.JudgedBy())
 	add(Refused, "window", "work of a trial", workWords(p), workWords(q))
@@ -132,9 +173,9 @@ func Alike(p, q experiment.Plan) bool {
 	return p.Target.Memory == q.Target.Memory && !slices.ContainsFunc(planned(p, q, nil), refused)
 }
 
-// differing returns the parts of two documents that the other has not, by their names: "rows 1000, custom.setup …".
-// What one lacks appears as not set.
-func differing(a, b any) (before, after string) {
+// differing returns the parts of two documents that the other has not: name, before and after. What one lacks appears
+// as not set.
+func differing(a, b any) (out [][3]string) {
 	x, y := fields(a), fields(b)
 	names := slices.Sorted(maps.Keys(x))
 	for name := range y {
@@ -143,13 +184,12 @@ func differing(a, b any) (before, after string) {
 		}
 	}
 	slices.Sort(names)
-	var l, r []string
 	for _, name := range names {
 		if x[name] != y[name] {
-			l, r = append(l, name+" "+cmp.Or(x[name], "not set")), append(r, name+" "+cmp.Or(y[name], "not set"))
+			out = append(out, [3]string{name, cmp.Or(x[name], "not set"), cmp.Or(y[name], "not set")})
 		}
 	}
-	return strings.Join(l, ", "), strings.Join(r, ", ")
+	return out
 }
 
 // fields are the values of a document by their paths.
@@ -200,10 +240,21 @@ func workWords(p experiment.Plan) string {
 	return fmt.Sprintf("%d bytes", p.Work)
 }
 
+// exact writes a size such that no two sizes are written alike.
+func exact(bytes int64) string {
+	switch {
+	case bytes > 0 && bytes%(1<<20) == 0:
+		return fmt.Sprintf("%d MiB", bytes>>20)
+	case bytes > 0 && bytes%(1<<10) == 0:
+		return fmt.Sprintf("%d KiB", bytes>>10)
+	}
+	return fmt.Sprintf("%d bytes", bytes)
+}
+
 // sizes and kinds are from all layouts, each once.
 func sizes(p experiment.Plan) string {
 	return each(p, func(l filewise.Layout) string {
-		return fmt.Sprintf("%d bytes, %s", l.Data.Bytes, l.Data.Allocation)
+		return fmt.Sprintf("%s, %s", exact(l.Data.Bytes), l.Data.Allocation)
 	})
 }
 

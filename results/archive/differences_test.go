@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,19 +21,18 @@ func TestDiffering(t *testing.T) {
 	a := workload.Params{Connections: 8, Rows: 1_000_000, Users: []int{8, 32}, Custom: custom("INSERT")}
 	b := a
 	b.Custom = custom("INSERT")
-	if x, y := differing(a, b); x != "" || y != "" {
-		t.Errorf("equal parameters differ: %q, %q", x, y)
+	if got := differing(a, b); got != nil {
+		t.Errorf("equal parameters differ: %q", got)
 	}
 	b.Connections, b.Rows, b.Users, b.Mode, b.Custom = 4, 0, []int{8}, "both", custom("DELETE")
-	x, y := differing(a, b)
-	if want := "connections 8, custom.transactions[1].sql.[1].text INSERT, mode not set, rows 1000000, users 8 32"; x != want {
-		t.Errorf("%q, want %q", x, want)
+	want := [][3]string{{"connections", "8", "4"}, {"custom.transactions[1].sql.[1].text", "INSERT", "DELETE"}, {"mode", "not set", "both"},
+		{"rows", "1000000", "not set"}, {"users", "8 32", "8"}}
+	if got := differing(a, b); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
-	if want := "connections 4, custom.transactions[1].sql.[1].text DELETE, mode both, rows not set, users 8"; y != want {
-		t.Errorf("%q, want %q", y, want)
-	}
-	if x, y = differing(map[string]string(nil), map[string]string{"work_mem": "4MB"}); x != "work_mem not set" || y != "work_mem 4MB" {
-		t.Errorf("%q, %q", x, y)
+	if got := differing(map[string]string(nil), map[string]string{"work_mem": "4MB"}); !slices.Equal(got,
+		[][3]string{{"work_mem", "not set", "4MB"}}) {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -44,7 +44,8 @@ func TestComparedScenarios(t *testing.T) {
 		return r
 	}
 	if _, err := Compare(run(1, "inserts", 16), run(2, "dml", 8), 0.95, nil); err == nil ||
-		err.Error() != "runs 1 and 2 cannot be compared: scenario: inserts, then dml" {
+		err.Error() != "runs 1 and 2 cannot be compared: they differ in scenario (inserts, dml)" ||
+		filewise.RemedyOf(err) != "if that is the change you want to measure, add --meant workload" {
 		t.Error(err)
 	}
 }

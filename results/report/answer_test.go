@@ -37,7 +37,7 @@ func TestTheAnswerFitsOnAScreen(t *testing.T) {
 	f := &d.Judgement.Families[0]
 	f.Sentences[0] = "Recommended: 8 files, at least 4.66 times 1 file; 2 files, 4 files, 16 files and 8 files are not told apart. " +
 		"No tested layout is more than 39.3 % faster (95 %)."
-	f.LatencyLoss = "But p99 of 8 files is 3.4 times that of 1 file: 4.9 ms, against 1.43 ms (95 % interval 2.9 … 4 times)."
+	f.LatencyLoss = "Caution: p99 of 8 files is 3.4 times that of 1 file: 4.9 ms, against 1.43 ms (95 % interval 2.9 … 4 times)."
 	f.Cause = &cause.Cause{Sentences: []string{"Lock wait (write lock) per row fell from 7.27 ms to 0.03 ms, more than all of the gain " +
 		"(it fell by 7.24 ms … 7.30 ms, 95 % interval).", "Flushes fell too."}}
 	for range 5 {
@@ -58,7 +58,7 @@ func TestTheAnswerFitsOnAScreen(t *testing.T) {
 		}
 	}
 	flat := strings.Join(strings.Fields(out.String()), " ")
-	for _, want := range []string{"Recommended: 8 files", "But p99 of 8 files is 3.4 times", "layout rows/s p99 against 1 file (95 %) mark",
+	for _, want := range []string{"Recommended: 8 files", "Caution: p99 of 8 files is 3.4", "layout rows/s p99 against 1 file (95 %) mark",
 		"Why: Lock wait (write lock) per row fell from 7.27 ms to 0.03 ms, more than all of the gain. Warning",
 		"4 more in the report: filewise report 3, or on the terminal: filewise show 3."} {
 		if !strings.Contains(flat, want) {
@@ -78,7 +78,7 @@ func TestLostLatencyStandsFirst(t *testing.T) {
 		limit time.Duration
 		want  string
 	}{
-		{0, "Recommended: 8 files.*But p99 of 8 files is [345](\\.[0-9])? times that of 1 file: "},
+		{0, "Recommended: 8 files.*Caution: p99 of 8 files is [345](\\.[0-9])? times that of 1 file: "},
 		{20 * time.Millisecond, "by throughput (alone )?it would be 8 files, but its p99 in inserts is 4[0-9.]+ ms, above the limit of 20 ms"},
 	} {
 		p := samplePlan()

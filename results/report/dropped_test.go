@@ -48,7 +48,7 @@ func TestADroppedLayoutIsShownAsOfItsDrop(t *testing.T) {
 		if strings.HasSuffix(ext, "txt") {
 			out = strings.Join(strings.Fields(out), " ")
 		}
-		if note := "Dropped, since not the best: 2 files after block 4, 16 files after block 4"; !strings.Contains(out, note) {
+		if note := "Dropped because another layout was better: 2 files after block 4, 16 files"; !strings.Contains(out, note) {
 			t.Errorf("%s has no %q", ext, note)
 		}
 	}
@@ -86,7 +86,7 @@ func TestDroppedIsNotUndecided(t *testing.T) {
 		if !strings.Contains(line, "dropped") || strings.Contains(line, "undecided") {
 			t.Errorf("%s: %q in\n%s", ext, line, out)
 		}
-		if !strings.Contains(strings.Join(strings.Fields(out), " "), "Dropped, since not the best: 2 files after block 4, 16 files") {
+		if !strings.Contains(strings.Join(strings.Fields(out), " "), "Dropped because another layout was better: 2 files after block 4") {
 			t.Errorf("%s does not say why", ext)
 		}
 	}

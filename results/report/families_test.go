@@ -236,14 +236,14 @@ func TestLatencyOfFamiliesOnAScreen(t *testing.T) {
 	d.Judgement.Families = slices.Clone(d.Judgement.Families)
 	i := slices.IndexFunc(d.Judgement.Families, func(f experiment.Family) bool { return f.Name == "concurrent insert" })
 	f := &d.Judgement.Families[i]
-	f.LatencyLoss = "But p99 of 8 files is 3.4 times that of 1 file: 4.9 ms, against 1.43 ms."
+	f.LatencyLoss = "Caution: p99 of 8 files is 3.4 times that of 1 file: 4.9 ms, against 1.43 ms."
 	f.Latency = []experiment.LayoutLatency{{Layout: "1 file", P99: 1430 * time.Microsecond}, {Layout: "8 files", P99: 4900 * time.Microsecond}}
 	var out bytes.Buffer
 	if err := report.Terminal(&out, d, report.TerminalOptions{Width: 100, Short: true}); err != nil {
 		t.Fatal(err)
 	}
 	above, table, _ := strings.Cut(strings.Join(strings.Fields(out.String()), " "), " family ")
-	said := "Concurrent insert: But p99 of 8 files is 3.4 times that of 1 file: 4.9 ms, against 1.43 ms."
+	said := "Caution, concurrent insert: p99 of 8 files is 3.4 times that of 1 file: 4.9 ms, against 1.43 ms."
 	if !strings.HasSuffix(above, said+" Set --p99-limit to bar layouts that take longer.") {
 		t.Errorf("the first lines are\n%s", above)
 	}

@@ -117,7 +117,7 @@ func (v view) fileBlocks() []document.Block {
 		}
 	}
 	busiest := document.Table{Caption: say.Sentence(say.Joined(": ", v.Name,
-		"within each trial, the busiest data file against the mean of the data files"))}
+		"within each trial, the busiest data file against the mean of the data files (1 = even)"))}
 	each := document.Table{Caption: say.Sentence(say.Joined(": ", v.Name, "each file’s part of the layout’s load")), Class: "long"}
 	return []document.Block{
 		charts, document.Tabulate(busiest, all.Layouts, balance...),
@@ -259,25 +259,32 @@ func loadsOf(t trial) []fileLoad {
 
 func times(x float64) string { return say.Sig3(x) + " ×" }
 
-// spreadLine describes the evenness of the files' load, in a line. Empty means not known. Rows come first: they are
-// the work itself, whatever caches do.
+// spreadLine describes the evenness of the files' load, in a line. Empty means not known. If rows were counted they
+// suffice: they are the work itself, whatever caches do. Else bytes and requests can differ much, and both are shown.
 func (v view) spreadLine() string {
 	for _, f := range v.parts {
 		loads, _ := f.fileLoads()
-		kinds := slices.Clone(loads.Kinds)
-		slices.SortStableFunc(kinds, func(a, b string) int { return boolCompare(a == "rows", b == "rows") })
-		for _, kind := range kinds {
+		var said []string
+		for _, kind := range []string{"rows", "bytes", "requests"} {
 			k := slices.Index(loads.Kinds, kind)
+			if k < 0 {
+				continue
+			}
 			var parts []string
 			for _, l := range loads.Layouts {
 				if say.Known(l.Balance[k]) {
-					parts = append(parts, l.Layout+" "+times(l.Balance[k]))
+					parts = append(parts, l.Layout+" "+say.Sig3(l.Balance[k]))
 				}
 			}
 			if len(parts) > 0 {
-				return fmt.Sprintf("Busiest data file against the average%s, by %s (1 = even): %s.", say.InBrackets(f.Name), kind,
-					strings.Join(parts, ", "))
+				said = append(said, "by "+kind+" "+strings.Join(parts, ", "))
 			}
+			if kind == "rows" && len(said) > 0 {
+				break
+			}
+		}
+		if len(said) > 0 {
+			return fmt.Sprintf("Busiest data file against the average%s (1 = even): %s.", say.InBrackets(f.Name), strings.Join(said, "; "))
 		}
 	}
 	return ""

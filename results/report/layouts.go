@@ -159,9 +159,9 @@ func (v view) dropped() string {
 	case 0:
 		return ""
 	case 1:
-		return "Dropped, since not the best: " + parts[0] + "; its difference is as of then."
+		return "Dropped because another layout was better: " + parts[0] + ". Its figures are from then."
 	}
-	return "Dropped, since not the best: " + strings.Join(parts, ", ") + "; their differences are as of then."
+	return "Dropped because another layout was better: " + strings.Join(parts, ", ") + ". Their figures are from then."
 }
 
 func isAre(n int) string {

@@ -60,7 +60,7 @@ func TestWaitsFilesAndLimits(t *testing.T) {
 		}
 	}
 	if text := string(render(t, plain, rich(t))); !strings.Contains(strings.Join(strings.Fields(text), " "),
-		"Busiest data file against the average, by bytes (1 = even): 2 files 1.33 ×, 4 files 1.60 ×") {
+		"Busiest data file against the average (1 = even): by bytes 2 files 1.33, 4 files 1.60") {
 		t.Errorf("the terminal does not say how even the files are:\n%s", text)
 	}
 	var doc struct {

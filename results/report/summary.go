@@ -71,6 +71,7 @@ type outcome struct {
 	layout   string
 	families []string
 	bound    float64 // the most that is open in any of them, log scale
+	gain     float64 // the least that is proven of any of them if more files help, log scale
 }
 
 // estimated stands for the decision on families that are too short to judge.
@@ -90,7 +91,7 @@ func (o outcome) words(baseline string, all int) string {
 	case o.decision == "":
 		return "undecided for " + names
 	case o.decision == verdict.DecisionMore:
-		return "more files help for " + names + ", the best number is open"
+		return fmt.Sprintf("more files help for %s (at least %s), the best number is open", names, gained(o.gain, baseline))
 	case o.decision == verdict.DecisionOpen && say.Unresolvable(0, o.bound):
 		return fmt.Sprintf("keep %s for now for %s, whose trials differ too much to exclude anything", baseline, names)
 	case o.decision == verdict.DecisionOpen && say.Known(o.bound):
@@ -99,12 +100,21 @@ func (o outcome) words(baseline string, all int) string {
 	return "no verdict for " + names
 }
 
+// gained phrases a gain over the baseline.
+func gained(gain float64, baseline string) string {
+	said := say.Difference(gain)
+	if strings.HasSuffix(said, "times") {
+		return said + " the throughput of " + baseline
+	}
+	return said + " over " + baseline
+}
+
 // outcomesOf returns the outcome over all families, nil if there is none, and the outcomes of single families,
 // decided ones first.
 func outcomesOf(families []experiment.Family) (overall *outcome, singly []outcome) {
 	for _, f := range families {
 		a := f.Result.Answer()
-		o := outcome{decision: a.Decision, families: []string{f.Name}, bound: a.Bound}
+		o := outcome{decision: a.Decision, families: []string{f.Name}, bound: a.Bound, gain: a.Gain}
 		switch {
 		case f.Estimated:
 			o.decision = estimated
@@ -123,7 +133,7 @@ func outcomesOf(families []experiment.Family) (overall *outcome, singly []outcom
 			singly = append(singly, o)
 		default:
 			singly[i].families = append(singly[i].families, f.Name)
-			singly[i].bound = max(singly[i].bound, o.bound)
+			singly[i].bound, singly[i].gain = max(singly[i].bound, o.bound), min(singly[i].gain, o.gain)
 		}
 	}
 	slices.SortStableFunc(singly, func(x, y outcome) int { return cmp.Compare(x.order(), y.order()) })

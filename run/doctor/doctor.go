@@ -194,9 +194,14 @@ func (d *Diagnosis) Text() string {
 	if d.Resolves != nil {
 		fmt.Fprintf(&b, "\nWhat can be seen here\n")
 		b.WriteString(d.Resolves.Text())
-	} else {
-		fmt.Fprintf(&b, "\nHow small a difference can this machine detect? filewise doctor --resolve measures it.\n")
 	}
-	fmt.Fprintf(&b, "\n%s failed, %d warned.\n", filewise.Counted(d.Failed, "check"), d.Warnings)
+	if d.Failed+d.Warnings == 0 {
+		fmt.Fprintf(&b, "\nAll checks passed. Next: filewise plan.\n")
+	} else {
+		fmt.Fprintf(&b, "\n%s failed, %d warned.\n", filewise.Counted(d.Failed, "check"), d.Warnings)
+	}
+	if d.Resolves == nil {
+		fmt.Fprintf(&b, "How small a difference can this machine detect? filewise doctor --resolve\n")
+	}
 	return b.String()
 }

@@ -140,24 +140,12 @@ func (l LayoutScript) files() string {
 // trialWords returns the number of trials, and the first and the last of them.
 func (v Preview) trialWords() string {
 	out := orderWords(v.Plan) + "."
-	if n := len(v.Trials); n > 0 {
-		first, last := v.Trials[0], v.Trials[n-1]
-		out += fmt.Sprintf(" At most %s: first %s, last %s.", filewise.Counted(n, "trial"), place(first), place(last))
-	}
 	if sc, err := workload.Lookup(v.Plan.Scenario); err == nil && v.Plan.AsPublished != nil {
 		for _, differs := range sc.On(v.Plan.Target.Engine).LayoutsDiffer(v.Plan.Layouts) {
 			out += " " + differs
 		}
 	}
 	return out
-}
-
-// place is a trial's place.
-func place(c filewise.Cell) string {
-	if c.Pilot {
-		return c.Layout + " (pilot)"
-	}
-	return fmt.Sprintf("%s (block %d)", c.Layout, c.Block)
 }
 
 // findingLines returns the faults of an existing server, and the number of checks that passed.

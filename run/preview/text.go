@@ -213,13 +213,12 @@ func timeWords(v Preview) string {
 		if v.Plan.Budget == 0 {
 			return "not known before the pilots: the work of a trial is fixed, and no --budget is set"
 		}
-		return fmt.Sprintf("at most about %s (the budget); how long a trial takes is known after the pilots", say.Human(v.AtMost))
+		return fmt.Sprintf("%s at most (the budget); how long a trial takes is known after the pilots", say.Human(v.AtMost))
 	}
 	if v.Plan.Budget == 0 {
 		return fmt.Sprintf("%s of measured windows, and what lies between them: no --budget is set", say.Human(v.AtMost.Round(time.Second)))
 	}
-	return fmt.Sprintf("at most about %[2]s (at least %[1]s of it measured windows)", say.Human(v.AtLeast.Round(time.Second)),
-		say.Human(v.AtMost.Round(time.Second)))
+	return fmt.Sprintf("%s at most (the budget)", say.Human(v.AtMost.Round(time.Second)))
 }
 
 // printScript prints a layout's files, and its statements that are not shown yet: the same one for another file, or
@@ -297,12 +296,12 @@ func printTrials(w *lines, cells []filewise.Cell) {
 func orderWords(p experiment.Plan) string {
 	a := p.AsPublished
 	if a == nil {
-		order := "each in random order"
-		if p.TakesTurns() {
-			order = "each a session with turns in random order"
+		pilots := "1 pilot per layout"
+		if p.OnePilot {
+			pilots = "1 pilot"
 		}
-		return fmt.Sprintf("Trials: 1 pilot per layout, then up to %d blocks of all layouts, %s; layouts proven not to be best are dropped early",
-			p.MaxBlocks, order)
+		return fmt.Sprintf("Trials: %s, then up to %d blocks of all layouts in random order (%s at most). "+
+			"Layouts proven not to be best are dropped early", pilots, p.MaxBlocks, filewise.Counted(len(p.Trials()), "trial"))
 	}
 	return fmt.Sprintf("Trials, as published at scale %g: each layout is run %s, one layout after the other; nothing is randomised", a.Scale,
 		a.Times())

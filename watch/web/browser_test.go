@@ -131,7 +131,7 @@ func TestPage(t *testing.T) {
 	t.Cleanup(again.Close)
 	sees(t, b, "$('line').innerText === 'Live' && "+has("run", "interrupted")+" && "+has("doing",
 		"Nothing is being measured")+" && !$('login').hidden && sessionStorage.length === 0")
-	sees(t, b, has("headline", "Recommended: 4 files")+" && "+has("loss", "But p99 of 4 files is 4 times that of 1 file"))
+	sees(t, b, has("headline", "Recommended: 4 files")+" && "+has("loss", "Caution: p99 of 4 files is 4 times that of 1 file"))
 }
 
 // impostor listens where a server was: what an open page sends there opens nothing.

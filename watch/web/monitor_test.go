@@ -253,10 +253,10 @@ func TestStoreThatCannotBeRead(t *testing.T) {
 // What the layout to use loses in latency stands next to the headline.
 func TestProgressSaysWhatLatencyLoses(t *testing.T) {
 	d := finished(t)
-	d.Judgement.Families[0].LatencyLoss = "But p99 is long."
+	d.Judgement.Families[0].LatencyLoss = "Caution: p99 is long."
 	text, err := json.Marshal(ProgressOf(d))
 	must(t, err)
-	if !strings.Contains(string(text), `"latency_loss":"But p99 is long."`) {
+	if !strings.Contains(string(text), `"latency_loss":"Caution: p99 is long."`) {
 		t.Errorf("%s", text)
 	}
 }
