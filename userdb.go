@@ -441,11 +441,6 @@ type Migrator interface {
 	// scripts; nothing of them is executed. What the layout cannot hold is an error that names it, as the server
 	// does.
 	Migrate(context.Context, Target, Wish) (Migration, error)
-	// Release returns the part of a version that two servers must have in common for a result of the one to hold for
-	// the other: "PostgreSQL 16.3 on x86_64" → "16".
-	Release(version string) string
-	// TableRoles are the roles of the files that hold a trial's tables with their indexes, as Migration.Bytes counts them.
-	TableRoles() []Role
 }
 
 // Wish is the layout that a user's database is to have. It places files on the target's volumes, as its server names

@@ -23,9 +23,8 @@ func Watch(ctx context.Context, e filewise.Capturer, t filewise.Target, database
 	return patient, nil
 }
 
-// Migrate writes the scripts that take a database to a layout, within scriptPatience.
-func Migrate(ctx context.Context, m filewise.Migrator, t filewise.Target, w filewise.Wish) (filewise.Migration, error) {
-	write := func(ctx context.Context) (filewise.Migration, error) { return m.Migrate(ctx, t, w) }
+// Script has the scripts written that take a database to a layout, within scriptPatience.
+func Script(ctx context.Context, t filewise.Target, write func(context.Context) (filewise.Migration, error)) (filewise.Migration, error) {
 	return within(ctx, scriptPatience, t, "what its scripts need", write, nil)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filewise"
+	"filewise/own/apply"
 	"filewise/own/inspect"
 	"filewise/run/plan"
 )
@@ -64,7 +65,7 @@ func (a *app) inspectTarget(cmd *cobra.Command, f *plan.TargetOptions) (*inspect
 		to.Kind = kinds[0]
 	}
 	_, to.Captures = c.Engine.(filewise.Capturer)
-	_, to.Applies = c.Engine.(filewise.Migrator)
+	to.Applies = apply.Writes(c.Engine.Name())
 	out := &inspected{Version: versionString(), Engine: t.Engine, Target: f.Target.Value, Unproven: c.About.Unproven}
 	if t.Address != nil {
 		out.Target, to.Flags = t.Address.String(), f.Again(t)

@@ -5,23 +5,12 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"filewise"
 	"filewise/internal/spread"
 )
-
-// Release returns a version's first number.
-func (Engine) Release(version string) string { return firstNumber.FindString(version) }
-
-var firstNumber = regexp.MustCompile(`[0-9]+`)
-
-// TableRoles returns the roles of data and of indexes that lie apart.
-func (Engine) TableRoles() []filewise.Role {
-	return []filewise.Role{filewise.RoleData, filewise.RoleIndex}
-}
 
 // Migrate reads a tablespace of the user's, by SELECT alone, and writes the scripts that move
 // its tables and their indexes into one of the layout's.

@@ -16,19 +16,23 @@ import (
 // CheckOptions refuses what the driver does not read.
 func (Engine) CheckOptions(a filewise.Address) error { return client.CheckOptions(a) }
 
-// Ask opens an existing server for questions.
+// Ask opens an existing server for questions, with the search path of the section of that name, if there is one.
 func (Engine) Ask(ctx context.Context, t filewise.Target, text string) (filewise.Asked, error) {
 	if err := checkExternal(t); err != nil {
 		return nil, err
 	}
-	l, err := client.Open(*t.Address, client.ReadingSettings())
+	file := sqlfile.Must(sqlfile.Parse("own", text, template.FuncMap{"ident": dialect.Ident, "literal": dialect.Literal}))
+	settings := client.ReadingSettings()
+	if file.Has("search-path") {
+		settings["search_path"] = file.Text("search-path")
+	}
+	l, err := client.Open(*t.Address, settings)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*filewise.AskPatience)
 	defer cancel()
-	a := &questions{link: l, about: filewise.About{Settings: map[string]string{}},
-		file: sqlfile.Must(sqlfile.Parse("own", text, template.FuncMap{"ident": dialect.Ident}))}
+	a := &questions{link: l, about: filewise.About{Settings: map[string]string{}}, file: file}
 	if err := a.greet(ctx); err != nil {
 		l.Close()
 		return nil, client.ConnectError(t.Address.String(), err)

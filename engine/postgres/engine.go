@@ -3,13 +3,11 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"time"
 
 	"filewise"
 	"filewise/engine/postgres/internal/installed"
-	"filewise/engine/postgres/internal/migrate"
 	"filewise/host/machine"
 )
 
@@ -99,21 +97,3 @@ func (Engine) Arrange(t filewise.Target, base filewise.Layout, files []int) []fi
 	}
 	return all
 }
-
-// Migrate writes the scripts that spread tables of a user's database over partitions.
-func (Engine) Migrate(ctx context.Context, t filewise.Target, w filewise.Wish) (filewise.Migration, error) {
-	if err := checkExternal(t); err != nil {
-		return filewise.Migration{}, err
-	}
-	return migrate.Write(ctx, t, w)
-}
-
-// Release returns the first number of a version.
-func (Engine) Release(version string) string { return release.FindString(version) }
-
-// TableRoles returns the roles of data and of indexes that lie apart; other indexes, and TOAST, are files of the engine's.
-func (Engine) TableRoles() []filewise.Role {
-	return []filewise.Role{filewise.RoleData, filewise.RoleIndex, filewise.RoleSystem}
-}
-
-var release = regexp.MustCompile(`[0-9]+`)

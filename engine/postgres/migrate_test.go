@@ -79,7 +79,7 @@ func migrated(t *testing.T, f *usersServer) {
 	before, data := f.dump(t, database), f.rows(t, link)
 	target := f.target(filewise.Volume{Name: "here"}, filewise.Volume{Name: "fast", Dir: "tablespace:spare"})
 	wish := filewise.Wish{Layout: partitions(3, 1<<20), Database: database, Tables: []string{oddTable, "lines"}, Run: 7}
-	m, err := Engine{}.Migrate(deadline(t), target, wish)
+	m, err := apply.Migrate(deadline(t), Engine{}, target, wish)
 	must(t, err)
 	if len(m.Tables) != 2 || m.Bytes < 1<<16 || m.Space["fast"] == 0 || m.Space["here"] <= m.Space["fast"] {
 		t.Errorf("%+v", m)
@@ -102,13 +102,13 @@ func migrated(t *testing.T, f *usersServer) {
 		t.Errorf("the old tables are not known as such: %+v", aside)
 	}
 	wish.Tables = []string{"lines"} // not the old one
-	if _, err := (Engine{}).Migrate(deadline(t), target, wish); err == nil || !strings.Contains(err.Error(), "partitioned already") {
+	if _, err := apply.Migrate(deadline(t), Engine{}, target, wish); err == nil || !strings.Contains(err.Error(), "partitioned already") {
 		t.Error(err)
 	}
 	wish.Tables = []string{"emails"}
 	must(t, link.Exec(deadline(t), "ALTER TABLE emails DROP CONSTRAINT emails_email_key"))
 	target.Volumes[1].Dir = f.inst.handles.Path(f.dirs[2]) // of which the rehearsal makes the server's tablespace already
-	another, err := Engine{}.Migrate(deadline(t), target, wish)
+	another, err := apply.Migrate(deadline(t), Engine{}, target, wish)
 	must(t, err)
 	target.Volumes[1].Dir = "tablespace:spare"
 	also := apply.Scripts{Migration: another, Run: 7, Layout: wish.Layout}
@@ -165,18 +165,18 @@ func migrationRefused(t *testing.T, link *client.Link, target filewise.Target, w
 	} {
 		w := wish
 		w.Tables = []string{table}
-		if _, err := (Engine{}).Migrate(deadline(t), target, w); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := apply.Migrate(deadline(t), Engine{}, target, w); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", table, err)
 		}
 	}
 	w := wish
 	w.Layout.Kind, w.Layout.Name = filewise.KindSingle, "plain table"
-	if _, err := (Engine{}).Migrate(deadline(t), target, w); err == nil || !strings.Contains(err.Error(), "plain table") {
+	if _, err := apply.Migrate(deadline(t), Engine{}, target, w); err == nil || !strings.Contains(err.Error(), "plain table") {
 		t.Error(err)
 	}
 	w = wish
 	w.Tables = []string{"lines"}
-	m, err := Engine{}.Migrate(deadline(t), target, w)
+	m, err := apply.Migrate(deadline(t), Engine{}, target, w)
 	must(t, err)
 	must(t, link.Exec(deadline(t), "ALTER TABLE lines ADD late text"))
 	err = link.Exec(deadline(t), m.Steps[0].SQL...)
@@ -250,7 +250,7 @@ func movedWhole(t *testing.T, f *usersServer, link *client.Link, database string
 		Data: filewise.Spread{Files: 1, Placement: filewise.PlaceRoundRobin}}, Database: database,
 		Tables: []string{"heap", "emails", "regions", oddTable}, Run: 7}
 	before := f.dump(t, database)
-	m, err := Engine{}.Migrate(deadline(t), target, wish)
+	m, err := apply.Migrate(deadline(t), Engine{}, target, wish)
 	must(t, err)
 	if !slices.Equal(m.Tables, []string{"public.emails", oddTable}) || m.Space["fast"] != m.Bytes || len(m.Steps) != 2 {
 		t.Errorf("%+v", m)
@@ -265,7 +265,7 @@ func movedWhole(t *testing.T, f *usersServer, link *client.Link, database string
 	if want := []string{"by body", "emails", "emails_email_key", "emails_pkey", odd, "p k", "u"}; !slices.Equal(there, want) {
 		t.Errorf("on the tablespace are %q, want %q", there, want)
 	}
-	if _, err := (Engine{}).Migrate(deadline(t), target, wish); err == nil || !strings.Contains(err.Error(), "lie there already") {
+	if _, err := apply.Migrate(deadline(t), Engine{}, target, wish); err == nil || !strings.Contains(err.Error(), "lie there already") {
 		t.Error(err)
 	}
 	f.psql(t, database, s.Text("test", true, "back.sql", "there.sql"))

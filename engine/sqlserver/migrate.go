@@ -4,22 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"filewise"
 	"filewise/engine/sqlserver/internal/moving"
 )
-
-// Release returns the year in which a version came out, by which releases are called.
-func (Engine) Release(version string) string {
-	if m := releaseYear.FindStringSubmatch(version); m != nil {
-		return m[1]
-	}
-	return ""
-}
-
-var releaseYear = regexp.MustCompile(`SQL Server (\d{4}|version \d+)\b`)
 
 // migration is the way of a user's tables into the files of a new filegroup: their indexes are
 // built again there, the clustered one with the rows.
@@ -34,11 +23,6 @@ type migration struct {
 
 // userFile is a file that the script adds.
 type userFile struct{ group, logical, path, volume string }
-
-// TableRoles returns the roles of data and of indexes that lie apart.
-func (Engine) TableRoles() []filewise.Role {
-	return []filewise.Role{filewise.RoleData, filewise.RoleIndex}
-}
 
 // Migrate reads a user's database and writes the scripts. SQL Server has no session that only
 // reads: nothing but SELECT is sent.

@@ -210,13 +210,3 @@ func TestMigrateRefuses(t *testing.T) {
 		}
 	}
 }
-
-// TestRelease is the year, as facts and inspections show it.
-func TestRelease(t *testing.T) {
-	for text, want := range map[string]string{"SQL Server 2022 (16.0.4085.2 RTM)": "2022",
-		"SQL Server 2019 (15.0.1 RTM), Developer": "2019", "PostgreSQL 16": ""} {
-		if got := (Engine{}).Release(text); got != want {
-			t.Errorf("%s: %q", text, got)
-		}
-	}
-}

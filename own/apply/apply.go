@@ -11,7 +11,6 @@ import (
 	"filewise"
 	"filewise/own/inspect"
 	"filewise/results/archive"
-	"filewise/run"
 )
 
 // Request holds the inputs.
@@ -39,8 +38,7 @@ type Scripts struct {
 
 // Write reads the database, and writes the scripts.
 func Write(ctx context.Context, e filewise.Engine, q Request) (*Scripts, error) {
-	migrator, ok := e.(filewise.Migrator)
-	if !ok {
+	if !Writes(e.Name()) {
 		return nil, filewise.Errorf(filewise.CodeUsage, "see the layout's steps: filewise plan", "no script is written for databases of "+
 			"%s: %w", e.Name(), filewise.ErrUnsupported)
 	}
@@ -70,10 +68,10 @@ func Write(ctx context.Context, e filewise.Engine, q Request) (*Scripts, error) 
 			return nil, out.refuse()
 		}
 	}
-	if out.Migration, err = run.Migrate(ctx, migrator, q.Target, q.Wish); err != nil {
+	if out.Migration, err = Migrate(ctx, e, q.Target, q.Wish); err != nil {
 		return nil, err
 	}
-	out.compare(q.Run, migrator, seen)
+	out.compare(q.Run, products[e.Name()], seen)
 	if len(out.Untested) > 0 && !q.Untested {
 		return nil, out.refuse()
 	}

@@ -68,14 +68,6 @@ func TestTimeByStorage(t *testing.T) {
 	}
 }
 
-type digits struct{ filewise.Migrator }
-
-func (digits) TableRoles() []filewise.Role {
-	return []filewise.Role{filewise.RoleData, filewise.RoleSystem}
-}
-
-func (digits) Release(version string) string { return strings.TrimPrefix(version, "server ") }
-
 // A run's result does not hold for another release, other storage or more data.
 func TestUntested(t *testing.T) {
 	at := func(host string) filewise.Target { return filewise.Target{Address: &filewise.Address{Host: host}} }
@@ -94,7 +86,7 @@ func TestUntested(t *testing.T) {
 			Trials: []filewise.Trial{{Files: []filewise.File{{Role: filewise.RoleData, Bytes: 80}, {Role: filewise.RoleSystem, Bytes: 20},
 				{Role: filewise.RoleLog, Bytes: 100}}}}}
 		s := Scripts{target: at(c.host), Migration: filewise.Migration{Server: c.version, Bytes: c.bytes}}
-		s.compare(r, digits{}, filewise.Inspection{Local: true})
+		s.compare(r, products["postgres"], filewise.Inspection{Local: true})
 		if got := strings.Join(s.Untested, "; "); got == "" != (c.says == "") || !strings.Contains(got, c.says) {
 			t.Errorf("%s: %q, want %q", name, got, c.says)
 		}
@@ -163,6 +155,17 @@ func TestRecommended(t *testing.T) {
 		stored.Trials = stored.Trials[:2]
 		if err := s.choose(Request{Run: stored}); err == nil || !strings.Contains(err.Error(), "recommends no layout") {
 			t.Errorf("two trials recommend %s: %v", s.Layout.Name, err)
+		}
+	}
+}
+
+// TestRelease: releases are read from versions as facts and inspections show them.
+func TestRelease(t *testing.T) {
+	for text, want := range map[[2]string]string{{"sqlserver", "SQL Server 2022 (16.0.4085.2 RTM)"}: "2022",
+		{"sqlserver", "SQL Server 2019 (15.0.1 RTM), Developer"}: "2019", {"sqlserver", "PostgreSQL 16"}: "",
+		{"mariadb", "MariaDB 10.11.6"}: "10.11", {"postgres", "PostgreSQL 16.3 on x86_64"}: "16", {"oracle", "Oracle 19.3"}: "19"} {
+		if got := products[text[0]].releaseOf(text[1]); got != want {
+			t.Errorf("%s: %q", text, got)
 		}
 	}
 }

@@ -14,19 +14,19 @@ import (
 
 // compare reports why the run's result does not hold for the database: its trials were of another release, on other
 // storage, or of less data.
-func (s *Scripts) compare(r archive.Run, m filewise.Migrator, seen filewise.Inspection) {
+func (s *Scripts) compare(r archive.Run, p product, seen filewise.Inspection) {
 	say := func(format string, args ...any) { s.Untested = append(s.Untested, fmt.Sprintf(format, args...)) }
 	was := filewise.ValueOf(r.Server, "version", "")
 	if was == "" {
 		was = filewise.ValueOf(r.Server, "server_version", "")
 	}
-	if tested, here := m.Release(was), m.Release(s.Server); tested != here {
+	if tested, here := p.releaseOf(was), p.releaseOf(s.Server); tested != here {
 		say("it was on release %s, the server is %s", orUnknown(tested), orUnknown(here))
 	}
 	if why := otherStorage(r, s.target, seen); why != "" {
 		say("%s", why)
 	}
-	if tested := testedBytes(r.Trials, m.TableRoles()); float64(s.Bytes) > looser*float64(tested) {
+	if tested := testedBytes(r.Trials, p.roles); float64(s.Bytes) > looser*float64(tested) {
 		say("its trials had %s, the tables have %s", size(tested), size(s.Bytes))
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,11 +13,6 @@ import (
 	"filewise/engine/innodb/dialect"
 	"filewise/internal/spread"
 )
-
-// Release returns a version's first two numbers.
-func (d Engine) Release(version string) string { return release.FindString(version) }
-
-var release = regexp.MustCompile(`[0-9]+\.[0-9]+`)
 
 // migration is the way of a user's tables to a layout: one ALTER TABLE for each.
 type migration struct {
@@ -37,11 +31,6 @@ type migration struct {
 type userTable struct {
 	spread.Table
 	kind, engine, options, create string
-}
-
-// TableRoles returns the roles of data and of indexes that lie apart.
-func (Engine) TableRoles() []filewise.Role {
-	return []filewise.Role{filewise.RoleData, filewise.RoleIndex}
 }
 
 // Migrate reads a user's database and writes the scripts.

@@ -1,5 +1,5 @@
--- What has to be known of a user's tables to spread them anew. All is asked with
--- search_path = pg_catalog, so that every definition names its objects in full.
+-- What has to be known of a user's tables to spread them anew. All is asked with the
+-- search path below, so that every definition names its objects in full.
 
 -- The user's tables, the largest first, with the bytes of their indexes.
 -- name: tables
@@ -132,9 +132,12 @@ SELECT part, def FROM c, LATERAL (
    WHERE stxrelid = c.oid AND obj_description(oid, 'pg_statistic_ext') IS NOT NULL
 ) x(part, place, ord, def) ORDER BY place, ord;
 
+-- name: search-path
+pg_catalog;
+
 -- name: server
-SELECT version(), current_database()::text, current_setting('wal_level'), (SELECT s.spcname::text FROM pg_tablespace s JOIN pg_database d
-    ON s.oid = d.dattablespace WHERE d.datname = current_database()), (SELECT count(*) FROM pg_publication WHERE puballtables)::integer;
+SELECT s.spcname::text, EXISTS (SELECT FROM pg_publication WHERE puballtables) FROM pg_tablespace s JOIN pg_database d
+    ON s.oid = d.dattablespace WHERE d.datname = current_database();
 
 -- name: tablespaces
 SELECT spcname::text, pg_tablespace_location(oid) FROM pg_tablespace;
@@ -159,7 +162,7 @@ SELECT md5(concat_ws('|',
       SELECT '' AS n, coalesce(c.relacl, acldefault('r', c.relowner)) AS acl
       UNION ALL SELECT attname::text, attacl FROM pg_attribute WHERE attrelid = c.oid AND attacl IS NOT NULL AND NOT attisdropped
     ) rights, aclexplode(acl) x) y(r))))
-  FROM pg_class c WHERE c.oid = {{.}};
+  FROM pg_class c WHERE c.oid = {{.OID}};
 
 -- name: unchanged whole
 DECLARE now text := ({{.Fingerprint}});

@@ -1,4 +1,4 @@
-package migrate
+package apply
 
 import (
 	"fmt"
@@ -45,14 +45,14 @@ func (r *rebuild) do(section string, vars map[string]any) error {
 
 // block returns a section as an anonymous block.
 func block(section string, vars map[string]any) (string, error) {
-	body, err := queries.Statement(section, vars)
+	body, err := postgresText.Statement(section, vars)
 	return "DO " + strings.TrimSpace(dialect.Literal(body)), err
 }
 
 // guard returns the block that fails unless the table is as it was read. It expects search_path = pg_catalog: names come
 // in full then.
 func (t table) guard() (string, error) {
-	print, err := queries.Statement("fingerprint", "to_regclass("+dialect.Literal(in(t.Schema, t.Name))+")")
+	print, err := postgresText.Statement("fingerprint", map[string]any{"OID": "to_regclass(" + dialect.Literal(in(t.Schema, t.Name)) + ")"})
 	if err != nil {
 		return "", err
 	}

@@ -1,4 +1,4 @@
-package migrate
+package apply
 
 import (
 	"cmp"
@@ -8,11 +8,11 @@ import (
 )
 
 // whole reports whether tables stay in one piece, each in the tablespace of a volume.
-func (m *writer) whole() bool { return m.wish.Layout.Kind == filewise.KindSingle }
+func (m *postgres) whole() bool { return m.wish.Layout.Kind == filewise.KindSingle }
 
 // move takes the tables, each with its indexes, to the tablespaces of the volumes in turn, as a run has them. They stay
 // the tables that they are, so any can be moved, without a key.
-func (m *writer) move() error {
+func (m *postgres) move() error {
 	volumes := m.wish.Layout.DataVolumes(m.target.Volumes)
 	var back []filewise.MigrationStep
 	moved := m.Tables[:0]

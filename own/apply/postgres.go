@@ -1,23 +1,23 @@
-package migrate
+package apply
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"path"
 	"strings"
+	"text/template"
 
 	"filewise"
 	"filewise/engine/postgres/dialect"
-	"filewise/engine/postgres/internal/client"
 	"filewise/internal/spread"
+	"filewise/internal/sqlfile"
 )
 
-// writer writes the scripts of one migration.
-type writer struct {
-	filewise.Migration
-	target filewise.Target
-	wish   filewise.Wish
+var postgresText = sqlfile.Must(sqlfile.Parse("postgres.sql", postgresSQL, template.FuncMap{"literal": dialect.Literal}))
+
+// postgres writes the scripts that spread tables of a user's database over partitions and tablespaces. A table that is
+// not partitioned cannot become so in place: it is moved aside, made again, and filled, all in one transaction.
+type postgres struct {
+	*writer
 	spaces map[string]string // tablespace by volume. Empty means each table's own
 	tables []table
 	usual  string          // the database's own tablespace
@@ -26,54 +26,42 @@ type writer struct {
 	aside  int64           // the highest number of a schema in which one keeps a table
 }
 
-// Write reads the target's database and writes the scripts.
-func Write(ctx context.Context, t filewise.Target, w filewise.Wish) (filewise.Migration, error) {
-	a := *t.Address
-	if w.Database != "" {
-		a.Path = w.Database
-	}
-	settings := client.ReadingSettings()
-	settings["search_path"] = "pg_catalog"
-	l, err := client.Open(a, settings)
-	if err != nil {
-		return filewise.Migration{}, err
-	}
-	defer l.Close()
-	m := &writer{target: t, wish: w, spaces: map[string]string{}, Migration: filewise.Migration{Space: map[string]int64{}}}
+func writePostgres(of *writer) error {
+	m := &postgres{writer: of, spaces: map[string]string{}}
+	m.Database = m.about.Settings["database"]
 	if err := m.fits(); err != nil {
-		return m.Migration, err
+		return err
 	}
-	var level string
-	var published int
-	if err := l.Scan(ctx, queries.Text("server"), nil, &m.Server, &m.Database, &level, &m.usual, &published); err != nil {
-		return m.Migration, client.ConnectError(a.String(), err)
+	published := false
+	err := m.each("server", func(r filewise.Row) { m.usual, published = r.Text(0), r.Yes(1) })
+	if err != nil {
+		return err
 	}
-	r := reader{l, ctx}
-	if m.tables, err = r.chosen(w.Tables); err != nil {
-		return m.Migration, err
+	if m.tables, err = m.chosen(m.wish.Tables); err != nil {
+		return err
 	}
 	for i := range m.tables {
-		if err := r.fill(&m.tables[i], m.whole()); err != nil {
-			return m.Migration, err
+		if err := m.fill(&m.tables[i], m.whole()); err != nil {
+			return err
 		}
 		m.Tables = append(m.Tables, m.tables[i].String())
 		m.Bytes += m.tables[i].Bytes
 	}
 	if err := spread.Refused(m.tables, func(t table) spread.Table { return t.Table }); err != nil {
-		return m.Migration, err
+		return err
 	}
-	if err := m.earlier(r); err != nil {
-		return m.Migration, err
+	if err := m.earlier(); err != nil {
+		return err
 	}
 	if err := m.write(); err != nil {
-		return m.Migration, err
+		return err
 	}
-	m.say(published > 0 && !m.whole())
-	return m.Migration, nil
+	m.say(published && !m.whole())
+	return nil
 }
 
 // fits refuses layouts that no script takes an existing database to.
-func (m *writer) fits() error {
+func (m *postgres) fits() error {
 	if l := m.wish.Layout; l.Kind != filewise.KindPartitions && !m.whole() {
 		return filewise.Unsupported("name another --layout of the run", "layout %q is of kind %s", l.Name, l.Kind)
 	}
@@ -98,13 +86,15 @@ func (m *writer) fits() error {
 }
 
 // earlier looks what earlier scripts of the run, for other tables, have left.
-func (m *writer) earlier(r reader) error {
+func (m *postgres) earlier() error {
 	m.made = map[string]bool{}
-	err := r.each("aside", m.wish.Run, func(row []any) { m.aside, _ = row[0].(int64) })
-	rows, failed := r.link.Rows(r.ctx, queries.Text("tablespaces"))
-	for _, row := range rows {
+	if err := m.each("aside", func(r filewise.Row) { m.aside = r.Int(0) }, m.wish.Run); err != nil {
+		return err
+	}
+	rows, err := m.rows("tablespaces")
+	for _, r := range rows {
 		for _, v := range m.target.Volumes {
-			name, at := client.Text(row[0]), client.Text(row[1])
+			name, at := r.Text(0), r.Text(1)
 			if !path.IsAbs(v.Dir) || m.spaces[v.Name] != name {
 				continue
 			}
@@ -115,15 +105,15 @@ func (m *writer) earlier(r reader) error {
 			m.made[name] = true
 		}
 	}
-	return errors.Join(err, failed)
+	return err
 }
 
 // held returns the schema that keeps the table of a number.
-func (m *writer) held(i int) string {
+func (m *postgres) held(i int) string {
 	return fmt.Sprintf("before_%d_%d", m.wish.Run, m.aside+int64(i)+1)
 }
 
-func (m *writer) write() error {
+func (m *postgres) write() error {
 	m.Client = []string{"psql", "--no-psqlrc", "--dbname=" + m.Database, "--file="}
 	if err := m.open(); err != nil {
 		return err
@@ -156,7 +146,7 @@ func (m *writer) write() error {
 }
 
 // removeSpaces has the way back end with what removes the tablespaces that the way there makes.
-func (m *writer) removeSpaces() {
+func (m *postgres) removeSpaces() {
 	if len(m.later) > 0 {
 		m.Back = append(m.Back, filewise.MigrationStep{Title: "remove the tablespaces that the script made", Locks: "nothing", Later: true,
 			Stop: "those that are not removed stay, empty", SQL: m.later})
@@ -165,7 +155,7 @@ func (m *writer) removeSpaces() {
 
 // open has psql stop at the first error, and the server refuse a database in which a table is another one, before
 // anything is altered. The database's name is not asked for, so the script can be rehearsed on a copy.
-func (m *writer) open() error {
+func (m *postgres) open() error {
 	m.Opening = "\\set ON_ERROR_STOP on\nBEGIN;\nSET LOCAL search_path = pg_catalog;\n"
 	for _, t := range m.tables {
 		guard, err := t.guard()
@@ -180,7 +170,7 @@ func (m *writer) open() error {
 
 // makeSpaces makes the tablespaces of volumes that are directories. They belong to all databases of a server: one that
 // a rehearsal on a copy has made is there already.
-func (m *writer) makeSpaces() {
+func (m *postgres) makeSpaces() {
 	var sql []string
 	for _, v := range m.wish.Layout.DataVolumes(m.target.Volumes) {
 		if path.IsAbs(v.Dir) && !m.made[m.spaces[v.Name]] {
@@ -199,7 +189,7 @@ func (m *writer) makeSpaces() {
 }
 
 // shape returns where the layout puts a table's partitions.
-func (m *writer) shape(t table) shape {
+func (m *postgres) shape(t table) shape {
 	l := m.wish.Layout
 	volumes := l.DataVolumes(m.target.Volumes)
 	s := make(shape, l.Data.Files)
@@ -233,7 +223,7 @@ func (r *rebuild) step(what string) (filewise.MigrationStep, error) {
 }
 
 // finish has the new tables analyzed, and the old ones dropped when all is well.
-func (m *writer) finish(steps *[]filewise.MigrationStep, kept ...string) {
+func (m *postgres) finish(steps *[]filewise.MigrationStep, kept ...string) {
 	var analyze, drop []string
 	bytes := int64(0)
 	for i, t := range m.tables {
@@ -252,7 +242,7 @@ func (m *writer) finish(steps *[]filewise.MigrationStep, kept ...string) {
 }
 
 // say notes what else changes, and what does not.
-func (m *writer) say(published bool) {
+func (m *postgres) say(published bool) {
 	m.Effects = []string{
 		"backups: taken before, they restore the old layout. The next incremental one holds all of the new tables; recovery to any time goes on",
 		"replicas: streaming ones get all of it through the log and lag behind meanwhile; there too, readers of the tables wait or are cancelled",
