@@ -287,10 +287,10 @@ func (s standing) noRungWarning(conditions []filewise.Condition) []filewise.Warn
 	if len(mend) > 0 {
 		remedy = "It would take " + say.Enumerate(mend) + "; read the verdict as one about this workload."
 	}
-	tried := "the design you asked for"
+	tried := "this design"
 	if n := len(s.plan.Rungs); n > 0 {
 		tried = say.Count(n+1, "design") + " tried"
 	}
 	return []filewise.Warning{{Code: "conditions", Remedy: remedy,
-		Message: fmt.Sprintf("With %s this run is not wholly about files: %s.", tried, brokenOf(conditions))}}
+		Message: fmt.Sprintf("With %s the run is not wholly about files: %s.", tried, brokenOf(conditions))}}
 }
