@@ -37,7 +37,6 @@ var _ interface {
 	filewise.Sizer
 	filewise.Asker
 	filewise.Capturer
-	filewise.Migrator
 	filewise.BackupTuner
 	filewise.OptionChecker
 } = Engine{}

@@ -9,8 +9,13 @@ import (
 	"filewise/run"
 )
 
-//go:embed postgres.sql
-var postgresSQL string
+// The sections that the engines are asked.
+var (
+	//go:embed innodb.sql
+	innodbSQL string
+	//go:embed postgres.sql
+	postgresSQL string
+)
 
 // product holds the questions to a product's servers, and the function that writes scripts from the answers.
 type product struct {
@@ -29,8 +34,8 @@ var dataAndIndexes = []filewise.Role{filewise.RoleData, filewise.RoleIndex}
 
 // products holds them by the engine's name.
 var products = map[string]product{
-	"mariadb":   {release: innodbRelease, roles: dataAndIndexes},
-	"mysql":     {release: innodbRelease, roles: dataAndIndexes},
+	"mariadb":   {innodbSQL, writeInnoDB, innodbRelease, dataAndIndexes, false},
+	"mysql":     {innodbSQL, writeInnoDB, innodbRelease, dataAndIndexes, false},
 	"oracle":    {release: regexp.MustCompile(`[0-9]+`), roles: dataAndIndexes},
 	"sqlserver": {release: regexp.MustCompile(`SQL Server (\d{4}|version \d+)\b`), roles: dataAndIndexes}, // the year
 	"postgres": {postgresSQL, writePostgres, regexp.MustCompile(`[0-9]+`),
@@ -53,6 +58,7 @@ func Writes(engine string) bool { return products[engine].release != nil }
 // writer writes the scripts of one migration.
 type writer struct {
 	filewise.Migration
+	engine string
 	ctx    context.Context
 	in     filewise.Asked
 	about  filewise.About
@@ -77,7 +83,7 @@ func Migrate(ctx context.Context, e filewise.Engine, t filewise.Target, w filewi
 			return filewise.Migration{}, err
 		}
 		defer in.Close()
-		m := &writer{ctx: ctx, in: in, about: in.About(), target: t, wish: w}
+		m := &writer{engine: e.Name(), ctx: ctx, in: in, about: in.About(), target: t, wish: w}
 		m.Migration = filewise.Migration{Server: m.about.Server, Space: map[string]int64{}}
 		err = p.write(m)
 		return m.Migration, err

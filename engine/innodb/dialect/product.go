@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"maps"
+	"strings"
 	"time"
 
 	"filewise"
@@ -169,4 +170,47 @@ var Telling = []string{
 	"innodb_log_buffer_size", "innodb_log_file_buffering", "innodb_log_writer_threads", "innodb_undo_tablespaces",
 	"innodb_change_buffering", "innodb_adaptive_hash_index", "innodb_page_cleaners",
 	"performance_schema", "log_bin", "sync_binlog", "binlog_format", "binlog_order_commits", "thread_handling",
+}
+
+// CheckKnown reports which directory MySQL does not look for tables in.
+func (p *Product) CheckKnown(vars map[string]string, dirs []string) error {
+	for _, dir := range dirs {
+		if p.External.Directories && !knows(vars, dir) {
+			return filewise.Errorf(filewise.CodePreflight, "leave --volume out, or have innodb_directories of the server name "+dir+
+				" (a start-up option)", "MySQL puts tables only into directories that its settings list when it starts: %s is not in "+
+				"innodb_directories (%q): %w", dir, vars["innodb_directories"], filewise.ErrUnsupported)
+		}
+	}
+	return nil
+}
+
+// knows reports whether a directory is, or lies below, one that MySQL looks for
+// tables in.
+func knows(vars map[string]string, dir string) bool {
+	places := strings.Split(vars["innodb_directories"], ";")
+	for _, name := range []string{"datadir", "innodb_data_home_dir", "innodb_undo_directory"} {
+		places = append(places, vars[name])
+	}
+	dir = strings.TrimRight(dir, "/") + "/"
+	for _, p := range places {
+		if p = strings.TrimRight(strings.Trim(strings.TrimSpace(p), `"'`), "/"); p != "" && strings.HasPrefix(p, "/") &&
+			strings.HasPrefix(dir, p+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// NoSystem explains why a server by URL gets no files of the system tablespace.
+const NoSystem = "the files of InnoDB's system tablespace are a start-up option of the server (innodb_data_file_path), which Filewise " +
+	"does not change on an external one"
+
+// Dirs returns the directories that volumes name.
+func Dirs(volumes []filewise.Volume) (all []string) {
+	for _, v := range volumes {
+		if v.Dir != "" {
+			all = append(all, v.Dir)
+		}
+	}
+	return all
 }

@@ -37,7 +37,8 @@ func (d Engine) Ask(ctx context.Context, t filewise.Target, text string) (filewi
 	if err != nil {
 		return nil, err
 	}
-	return questions{s, sqlfile.Must(sqlfile.Parse("own", text, template.FuncMap{"files": func() string { return d.Product.Files.Of }}))}, nil
+	return questions{s, sqlfile.Must(sqlfile.Parse("own", text, template.FuncMap{"ident": dialect.Ident,
+		"files": func() string { return d.Product.Files.Of }}))}, nil
 }
 
 // questions is a session that asks. It implements filewise.Asked.
@@ -94,4 +95,11 @@ func (a questions) Remedy(err error) string {
 		return a.server.grant([]string{"SELECT"}, "performance_schema.*")
 	}
 	return ""
+}
+
+// withoutPath returns a target whose URL names no database, for what looks at one without being in it.
+func withoutPath(t filewise.Target) filewise.Target {
+	address := *t.Address
+	address.Path, t.Address = "", &address
+	return t
 }

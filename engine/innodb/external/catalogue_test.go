@@ -39,10 +39,10 @@ func testCatalogue(t *testing.T, b bench) {
 			t.Errorf("%s: %+v", account, f)
 		}
 		wish := filewise.Wish{Database: "asked", Run: 1, Layout: layout(filewise.KindPartitions, 2), Tables: []string{"spread"}}
-		_, err = b.engine.Migrate(deadline(t), in, wish)
+		_, err = migrate(b, in, wish)
 		fatal(t, err)
 		wish.Tables = []string{"parent"}
-		if _, err := b.engine.Migrate(deadline(t), in, wish); tied != "" && (err == nil || !strings.Contains(err.Error(),
+		if _, err := migrate(b, in, wish); tied != "" && (err == nil || !strings.Contains(err.Error(),
 			"foreign key far of table c/d to parent")) {
 			t.Errorf("%s: %v", account, err)
 		}

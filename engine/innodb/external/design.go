@@ -84,7 +84,7 @@ func checkLayout(d *dialect.Product, l filewise.Layout, p filewise.Program) erro
 	case p.Dumps():
 		return no("use a managed server: --engine "+d.Name+" without --target", noDump)
 	case l.Kind == filewise.KindSystem:
-		return no("use --kind partitions, or a managed server: --engine "+d.Name, noSystem)
+		return no("use --kind partitions, or a managed server: --engine "+d.Name, dialect.NoSystem)
 	case l.Kind != filewise.KindPartitions && l.Kind != filewise.KindPerTable && l.Kind != "":
 		return no("kinds of an external server: partitions, per-table", "kind %q on %s", l.Kind, d.Title)
 	case dialect.CheckSpread(l) != nil:
@@ -105,8 +105,6 @@ func checkLayout(d *dialect.Product, l filewise.Layout, p filewise.Program) erro
 
 // Why an external server does not offer what it does not.
 const (
-	noSystem = "the files of InnoDB's system tablespace are a start-up option of the server (innodb_data_file_path), which Filewise " +
-		"does not change on an external one"
 	noTempExternal = "the temporary files of InnoDB are a start-up option of the server (innodb_temp_data_file_path), which Filewise does " +
 		"not change on an external one"
 	noLogApart   = "the place of the redo log is a start-up option of the server, which Filewise does not change on an external one"

@@ -114,7 +114,7 @@ func (e *examination) engine() {
 }
 
 func (e *examination) directories() {
-	dirs := dirsOf(e.server.target.Volumes)
+	dirs := dialect.Dirs(e.server.target.Volumes)
 	if len(dirs) == 0 {
 		return
 	}

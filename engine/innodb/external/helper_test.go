@@ -11,6 +11,7 @@ import (
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/innodb/servertest"
 	"filewise/internal/longtest"
+	"filewise/own/apply"
 	"filewise/own/inspect"
 )
 
@@ -135,4 +136,8 @@ func fatal(t *testing.T, err error) {
 
 func lookAt(b bench, ctx context.Context, t filewise.Target) (filewise.Inspection, error) {
 	return inspect.Facts(ctx, named{b.engine}, t)
+}
+
+func migrate(b bench, t filewise.Target, w filewise.Wish) (filewise.Migration, error) {
+	return apply.Migrate(context.Background(), named{b.engine}, t, w)
 }

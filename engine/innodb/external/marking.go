@@ -176,7 +176,7 @@ func (s *server) sweep(name string) {
 	if local, _ := s.local(); !local {
 		return
 	}
-	for _, dir := range dirsOf(s.target.Volumes) {
+	for _, dir := range dialect.Dirs(s.target.Volumes) {
 		_ = os.Remove(filepath.Join(dir, name)) // without the right to, it stays as on any other host
 	}
 }

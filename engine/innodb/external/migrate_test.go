@@ -86,11 +86,11 @@ func testMigrate(t *testing.T, b bench) {
 	if !strings.Contains(there, "`tog-ether`") || strings.Contains(there, "codes") {
 		t.Errorf("of all tables one lies in the system tablespace:\n%s", there)
 	}
-	if _, err := b.engine.Migrate(deadline(t), target, wish); err == nil || !strings.Contains(err.Error(), "nothing is to be done") {
+	if _, err := migrate(b, target, wish); err == nil || !strings.Contains(err.Error(), "nothing is to be done") {
 		t.Errorf("no table lies in the system tablespace any more: %v", err)
 	}
 	b.client(t, oddDatabase, back)
-	if m, err := b.engine.Migrate(deadline(t), target, wish); err != nil || len(m.Steps) != 1 {
+	if m, err := migrate(b, target, wish); err != nil || len(m.Steps) != 1 {
 		t.Errorf("the table does not lie in the system tablespace again: %v", err)
 	}
 	servertest.Same(t, before, b.dump(t, oddDatabase))
@@ -108,7 +108,7 @@ func (b bench) migrateWhole(t *testing.T, target filewise.Target, wish filewise.
 	if len(far) != 3 {
 		t.Errorf("on the other volume are %q", far)
 	}
-	if _, err := b.engine.Migrate(deadline(t), target, wish); err == nil || !strings.Contains(err.Error(), "nothing is to be done") {
+	if _, err := migrate(b, target, wish); err == nil || !strings.Contains(err.Error(), "nothing is to be done") {
 		t.Errorf("the tables lie there already: %v", err)
 	}
 	b.client(t, oddDatabase, back)
@@ -121,7 +121,7 @@ func (b bench) migrateWhole(t *testing.T, target filewise.Target, wish filewise.
 // migration writes the scripts, rehearses both on a copy, and has the first one executed.
 func (b bench) migration(t *testing.T, target filewise.Target, wish filewise.Wish) (there, back string) {
 	t.Helper()
-	m, err := b.engine.Migrate(deadline(t), target, wish)
+	m, err := migrate(b, target, wish)
 	fatal(t, err)
 	s := apply.Scripts{Migration: m, Run: wish.Run, Layout: wish.Layout, Verdict: "it's `faster`\n"}
 	there, back = s.Text("test", false, "there.sql", "back.sql"), s.Text("test", true, "back.sql", "there.sql")
@@ -212,7 +212,7 @@ func (b bench) migrationRefused(t *testing.T, target filewise.Target, wish filew
 		far := b.Target("root", filewise.Volume{Name: "far", Dir: "/nowhere/told"})
 		far.Address.Password = ""
 		wish.Tables = []string{"codes"}
-		if _, err := b.engine.Migrate(deadline(t), far, wish); err == nil || !strings.Contains(err.Error(), "/nowhere/told is not in innodb") {
+		if _, err := migrate(b, far, wish); err == nil || !strings.Contains(err.Error(), "/nowhere/told is not in innodb") {
 			t.Errorf("a directory that MySQL is not told of: %v", err)
 		}
 	}
@@ -224,7 +224,7 @@ func (b bench) migrationRefused(t *testing.T, target filewise.Target, wish filew
 	for table, says := range refused {
 		w := wish
 		w.Tables = []string{table}
-		if _, err := b.engine.Migrate(deadline(t), target, w); err == nil || !strings.Contains(err.Error(), says) ||
+		if _, err := migrate(b, target, w); err == nil || !strings.Contains(err.Error(), says) ||
 			!strings.Contains(err.Error(), table) {
 			t.Errorf("%s: %v", table, err)
 		}
@@ -232,11 +232,11 @@ func (b bench) migrationRefused(t *testing.T, target filewise.Target, wish filew
 	w := wish
 	w.Layout, w.Tables = layout(filewise.KindPartitions, 1), []string{"codes"}
 	target.Volumes = target.Volumes[:1]
-	if _, err := b.engine.Migrate(deadline(t), target, w); err == nil || !strings.Contains(err.Error(), "nothing is to be done") {
+	if _, err := migrate(b, target, w); err == nil || !strings.Contains(err.Error(), "nothing is to be done") {
 		t.Errorf("a table in one piece, which is to be in one: %v", err)
 	}
 	w.Layout.Kind = filewise.KindSystem
-	if _, err := b.engine.Migrate(deadline(t), target, w); err == nil || !strings.Contains(filewise.RemedyOf(err), "innodb_data_file_path") {
+	if _, err := migrate(b, target, w); err == nil || !strings.Contains(filewise.RemedyOf(err), "innodb_data_file_path") {
 		t.Errorf("files of the system tablespace: %v", err)
 	}
 }

@@ -190,7 +190,7 @@ func (s *server) Offers() map[filewise.Capability]error {
 	absent := func(why string) error { return filewise.Unsupported("", "%s", why) }
 	return filewise.Offering(map[filewise.Capability]error{
 		filewise.CanPreallocate: absent(noPreallocated),
-		filewise.CanVolumes:     s.checkDirectories(dirsOf(s.target.Volumes)),
+		filewise.CanVolumes:     s.checkDirectories(dialect.Dirs(s.target.Volumes)),
 		filewise.CanLogApart:    absent(noLogApart),
 		filewise.CanIndexApart:  absent(noIndexApart),
 		filewise.CanRestart:     absent("the server is its owner's: Filewise does not stop an external one"),
@@ -199,16 +199,6 @@ func (s *server) Offers() map[filewise.Capability]error {
 		filewise.CanTemp:        absent(noTemp(s.product)),
 		filewise.CanFileIO:      s.uninstrumented,
 	})
-}
-
-func dirsOf(volumes []filewise.Volume) []string {
-	var all []string
-	for _, v := range volumes {
-		if v.Dir != "" {
-			all = append(all, v.Dir)
-		}
-	}
-	return all
 }
 
 // checkDirectories explains why tables cannot be put into directories of the server.
@@ -238,36 +228,7 @@ func (s *server) checkDirectories(dirs []string) error {
 	if !s.rights.global["FILE"] {
 		return no(s.grant([]string{"FILE"}, "*.*"), "tables in other directories (DATA DIRECTORY) need the right FILE")
 	}
-	return s.checkKnown(dirs)
-}
-
-// checkKnown reports which directory MySQL does not look for tables in.
-func (s *server) checkKnown(dirs []string) error {
-	for _, dir := range dirs {
-		if s.product.External.Directories && !s.knows(dir) {
-			return filewise.Errorf(filewise.CodePreflight, "leave --volume out, or have innodb_directories of the server name "+dir+
-				" (a start-up option)", "MySQL puts tables only into directories that its settings list when it starts: %s is not in "+
-				"innodb_directories (%q): %w", dir, s.vars["innodb_directories"], filewise.ErrUnsupported)
-		}
-	}
-	return nil
-}
-
-// knows reports whether a directory is, or lies below, one that MySQL looks for
-// tables in.
-func (s *server) knows(dir string) bool {
-	places := strings.Split(s.vars["innodb_directories"], ";")
-	for _, name := range []string{"datadir", "innodb_data_home_dir", "innodb_undo_directory"} {
-		places = append(places, s.vars[name])
-	}
-	dir = strings.TrimRight(dir, "/") + "/"
-	for _, p := range places {
-		if p = strings.TrimRight(strings.Trim(strings.TrimSpace(p), `"'`), "/"); p != "" && strings.HasPrefix(p, "/") &&
-			strings.HasPrefix(dir, p+"/") {
-			return true
-		}
-	}
-	return false
+	return s.product.CheckKnown(s.vars, dirs)
 }
 
 // Build creates and marks a database with the layout's tables. When it fails or

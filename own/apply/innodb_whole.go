@@ -1,4 +1,4 @@
-package external
+package apply
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ var (
 )
 
 // whole puts a table in one piece, with its indexes, on the volume whose turn it is. It needs no key.
-func (m *migration) whole(t *userTable, v filewise.Volume) (there, back []string, err error) {
+func (m *innodb) whole(t *userTable, v filewise.Volume) (there, back []string, err error) {
 	at := ""
 	if is := ownDirectory.FindStringSubmatch(t.create); is != nil {
 		at = strings.ReplaceAll(is[1], "''", "'")
@@ -38,7 +38,7 @@ func (m *migration) whole(t *userTable, v filewise.Volume) (there, back []string
 }
 
 // general moves a table into the general tablespace of a volume. MySQL has no other way for a table that is there.
-func (m *migration) general(t *userTable, v filewise.Volume, at string) (there, back []string) {
+func (m *innodb) general(t *userTable, v filewise.Volume, at string) (there, back []string) {
 	t.RefuseIf(at != "", "it lies in a directory of its own (DATA DIRECTORY), to which no ALTER TABLE brings it back")
 	t.RefuseIf(strings.Contains(strings.ToUpper(t.options), "ROW_FORMAT=COMPRESSED"), "its rows are compressed, which needs a tablespace of "+
 		"another page size")
@@ -60,7 +60,7 @@ func (m *migration) general(t *userTable, v filewise.Volume, at string) (there, 
 
 // addSpaces makes general tablespaces first, and drops them at the end of the way back, so that a rehearsal there and
 // back leaves none.
-func (m *migration) addSpaces() {
+func (m *innodb) addSpaces() {
 	if len(m.makeSpaces) == 0 {
 		return
 	}
@@ -76,9 +76,8 @@ func (m *migration) addSpaces() {
 
 // remade makes a table again in a directory, or without one, with its foreign keys. MariaDB has no ALTER TABLE
 // that moves one.
-func (m *migration) remade(t *userTable, v filewise.Volume, at string) (there, back []string, err error) {
-	triggers, err := dialect.Column(m.ctx, m.db, "SELECT TRIGGER_NAME FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = ? AND "+
-		"EVENT_OBJECT_TABLE = ?", m.Database, t.Name)
+func (m *innodb) remade(t *userTable, v filewise.Volume, at string) (there, back []string, err error) {
+	triggers, err := m.texts("triggers", m.Database, t.Name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -103,7 +102,7 @@ type remaking struct {
 }
 
 // parts reads a table's definition.
-func (m *migration) parts(t *userTable) (*remaking, error) {
+func (m *innodb) parts(t *userTable) (*remaking, error) {
 	m.remaking++
 	r := &remaking{name: t.Name, made: fmt.Sprintf("moved_%d_%d", m.wish.Run, m.remaking), locked: []string{t.Name}}
 	lines := strings.Split(t.create, "\n")
@@ -123,16 +122,23 @@ func (m *migration) parts(t *userTable) (*remaking, error) {
 		t.RefuseIf(strings.HasPrefix(l, "  CONSTRAINT ") && strings.Contains(l, " FOREIGN KEY "), "it refers to another database")
 		r.body = append(r.body, l)
 	}
-	columns, err := dialect.Column(m.ctx, m.db, "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND "+
-		"TABLE_NAME = ? AND EXTRA NOT LIKE '%GENERATED%' ORDER BY ORDINAL_POSITION", m.Database, t.Name)
+	columns, err := m.texts("columns", m.Database, t.Name)
 	r.columns = strings.Join(filewise.Each(columns, dialect.Ident), ", ")
 	return r, err
 }
 
-func (m *migration) definition(table string) (create string, err error) {
-	var name string
-	err = m.db.QueryRowContext(m.ctx, "SHOW CREATE TABLE "+dialect.Ident(m.Database)+"."+dialect.Ident(table)).Scan(&name, &create)
+func (m *innodb) definition(t *userTable) (create string, err error) {
+	rows, err := m.in.Rows(m.ctx, "definition", map[string]any{"Schema": t.Schema, "Name": t.Name})
+	for _, r := range rows {
+		create = r.Text(1)
+	}
 	return create, err
+}
+
+// texts returns the first columns of a section's rows.
+func (m *writer) texts(section string, args ...any) (all []string, err error) {
+	err = m.each(section, func(r filewise.Row) { all = append(all, r.Text(0)) }, args...)
+	return all, err
 }
 
 // to returns the statements that make the table in a directory. If empty, in the server's own. No one else sees an unfinished

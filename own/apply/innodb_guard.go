@@ -1,16 +1,15 @@
-package external
+package apply
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
 	"filewise/engine/innodb/dialect"
 )
 
-// settings are a script's own, whatever the server's are: tables keep zero dates and dates that do not exist,
+// innodbSettings are a script's own, whatever the server's are: tables keep zero dates and dates that do not exist,
 // which a copy under the default sql_mode refuses.
-const settings = "SET NAMES utf8mb4;\nSET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,ALLOW_INVALID_DATES';\n" +
+const innodbSettings = "SET NAMES utf8mb4;\nSET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,ALLOW_INVALID_DATES';\n" +
 	"SET SESSION lock_wait_timeout = 10;"
 
 // fingerprint returns the expression for all of a table that a script was written by. Neither the name of its database
@@ -32,10 +31,13 @@ func fingerprint(database, table string) string {
 
 // guard returns the statements that fail unless the selected database has the table as it is now: neither product has
 // a condition outside of routines, so a column that does not exist carries the message.
-func (m *migration) guard(ctx context.Context, t *userTable) (string, error) {
-	var now string
-	err := m.db.QueryRowContext(ctx, "SELECT "+fingerprint("?", "?"),
-		t.Schema, t.Name, t.Schema, t.Name, t.Schema, t.Name, t.Schema, t.Name).Scan(&now)
+func (m *innodb) guard(t *userTable) (string, error) {
+	now := ""
+	rows, err := m.in.Rows(m.ctx, "fingerprint", map[string]any{"Sum": fingerprint("?", "?")},
+		t.Schema, t.Name, t.Schema, t.Name, t.Schema, t.Name, t.Schema, t.Name)
+	for _, r := range rows {
+		now = r.Text(0)
+	}
 	stop := func(why string) string { return dialect.Literal("DO " + dialect.Ident(why)) }
 	return "SET @filewise_guard = CASE WHEN DATABASE() IS NULL THEN " + stop("no database is selected: name one in the command") +
 		"\n  WHEN " + fingerprint("DATABASE()", dialect.Literal(t.Name)) + " = " + dialect.Literal(now) + " THEN 'DO 0'\n  ELSE " +

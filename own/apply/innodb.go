@@ -1,9 +1,8 @@
-package external
+package apply
 
 import (
 	"cmp"
-	"context"
-	"database/sql"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -14,17 +13,28 @@ import (
 	"filewise/internal/spread"
 )
 
-// migration is the way of a user's tables to a layout: one ALTER TABLE for each.
-type migration struct {
-	filewise.Migration
-	*server
-	ctx    context.Context
-	wish   filewise.Wish
-	volume []filewise.Volume
+// innodb writes the way of a user's tables to a layout: one ALTER TABLE for each.
+type innodb struct {
+	*writer
+	product *dialect.Product
+	volume  []filewise.Volume
 	// spaces are general tablespaces that the script makes by makeSpaces, and remaking counts the tables that it makes again.
 	spaces, makeSpaces []string
 	remaking           int
-	foreign            []foreignKey // where tables are divided
+	foreign            []filewise.Row // the foreign keys, where tables are divided
+}
+
+func writeInnoDB(of *writer) error {
+	m := &innodb{writer: of, product: dialect.MariaDB, volume: of.wish.Layout.DataVolumes(of.target.Volumes)}
+	if m.engine == dialect.MySQL.Name {
+		m.product = dialect.MySQL
+	}
+	m.Database = cmp.Or(m.wish.Database, strings.TrimPrefix(m.target.Address.Path, "/"))
+	if err := m.write(); err != nil {
+		return err
+	}
+	m.say()
+	return nil
 }
 
 // userTable is a table of the user's with what decides whether it can be spread.
@@ -33,59 +43,34 @@ type userTable struct {
 	kind, engine, options, create string
 }
 
-// Migrate reads a user's database and writes the scripts.
-func (d Engine) Migrate(ctx context.Context, t filewise.Target, w filewise.Wish) (filewise.Migration, error) {
-	database := cmp.Or(w.Database, strings.TrimPrefix(t.Address.Path, "/"))
-	s, err := d.open(ctx, withoutPath(t), d.reading)
-	if err != nil {
-		return filewise.Migration{}, err
-	}
-	defer s.db.Close()
-	m := &migration{server: s, ctx: ctx, wish: w, volume: w.Layout.DataVolumes(t.Volumes)}
-	m.Migration = filewise.Migration{Server: d.Title + " " + s.version, Space: map[string]int64{},
-		Database: database}
-	if err := m.write(); err != nil {
-		return m.Migration, s.explain(err)
-	}
-	m.say()
-	return m.Migration, nil
-}
-
-// withoutPath returns a target whose URL names no database, for what looks at one without being in it.
-func withoutPath(t filewise.Target) filewise.Target {
-	address := *t.Address
-	address.Path, t.Address = "", &address
-	return t
-}
-
 // perTable returns the statements there and back for the table of that number.
-func (m *migration) perTable(t *userTable, i int) (there, back []string, err error) {
+func (m *innodb) perTable(t *userTable, i int) (there, back []string, err error) {
 	if v := m.wish.Layout.Data.VolumeOf(i, m.volume); v.Dir != "" {
 		return m.whole(t, v)
 	}
 	return m.apart(t)
 }
 
-func (m *migration) write() error {
+func (m *innodb) write() error {
 	step := func(t *userTable, _ int) ([]string, []string, error) { return m.partition(t) }
 	switch m.wish.Layout.Kind {
 	case filewise.KindPartitions:
-		if err := cmp.Or(dialect.CheckPartitions(m.wish.Layout.Data.Files), m.checkKnown(dirsOf(m.volume))); err != nil {
+		err := cmp.Or(dialect.CheckPartitions(m.wish.Layout.Data.Files), m.product.CheckKnown(m.about.Settings, dialect.Dirs(m.volume)))
+		if err != nil {
 			return err
 		}
-		var err error
-		if m.foreign, err = m.foreignKeys(m.ctx, m.Database); err != nil {
+		if m.foreign, err = m.rows("foreign-keys", m.Database); err != nil {
 			return err
 		}
 	case filewise.KindPerTable:
-		if err := m.checkKnown(dirsOf(m.volume)); err != nil {
+		if err := m.product.CheckKnown(m.about.Settings, dialect.Dirs(m.volume)); err != nil {
 			return err
 		}
 		step = m.perTable
 	default:
 		return filewise.Unsupported("change innodb_data_file_path in the server's configuration: further files are added "+
 			"behind the last, which must not grow by itself, at the next start; data move only by a dump, a new data directory and a restore. "+
-			"Or name another --layout", "layout %q: %s", m.wish.Layout.Name, noSystem)
+			"Or name another --layout", "layout %q: %s", m.wish.Layout.Name, dialect.NoSystem)
 	}
 	if m.Database == "" {
 		return filewise.Errorf(filewise.CodeUsage, "give --database NAME", "no database is named")
@@ -95,7 +80,7 @@ func (m *migration) write() error {
 		return err
 	}
 	m.Client, m.Input = []string{m.product.Name, "--database=" + m.Database}, true // it stops at the first error then
-	m.Opening = settings
+	m.Opening = innodbSettings
 	there, back := make([][]string, len(tables)), make([][]string, len(tables))
 	for i := range tables {
 		if there[i], back[i], err = step(&tables[i], i); err != nil {
@@ -109,7 +94,7 @@ func (m *migration) write() error {
 		if there[i] == nil {
 			continue
 		}
-		guard, err := m.guard(m.ctx, &t)
+		guard, err := m.guard(&t)
 		if err != nil {
 			return err
 		}
@@ -127,7 +112,7 @@ func (m *migration) write() error {
 }
 
 // step returns an ALTER TABLE as a step.
-func (m *migration) step(t userTable, sql []string) filewise.MigrationStep {
+func (m *innodb) step(t userTable, sql []string) filewise.MigrationStep {
 	if made := slices.IndexFunc(sql, func(s string) bool { return strings.HasPrefix(s, "LOCK TABLES ") }); made >= 0 {
 		return filewise.MigrationStep{Title: "table " + t.String() + ", made anew", SQL: sql, Read: t.Bytes, Written: t.Bytes,
 			Locks: "the table, and those that it refers to, from LOCK TABLES to UNLOCK TABLES: nobody else reads or writes them",
@@ -140,19 +125,12 @@ func (m *migration) step(t userTable, sql []string) filewise.MigrationStep {
 			"and the other script takes them back from its step of that table on"}
 }
 
-// readTables are the user's, but no sequences, which MariaDB lists next to them, with the bytes from the statistics.
-const readTables = `
-SELECT TABLE_NAME, TABLE_TYPE, COALESCE(ENGINE, ''), COALESCE(CREATE_OPTIONS, ''), COALESCE(DATA_LENGTH, 0) + COALESCE(INDEX_LENGTH, 0)
-  FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED') ORDER BY 5 DESC, 1`
-
-func (m *migration) chosen() ([]userTable, error) {
+func (m *innodb) chosen() ([]userTable, error) {
 	var all []userTable
-	err := dialect.Each(m.ctx, m.db, func(scan dialect.Scan) error {
-		t := userTable{Table: spread.Table{Schema: m.Database}}
-		err := scan(&t.Name, &t.kind, &t.engine, &t.options, &t.Bytes)
-		all = append(all, t)
-		return err
-	}, readTables, m.Database)
+	err := m.each("tables", func(r filewise.Row) {
+		all = append(all, userTable{Table: spread.Table{Schema: m.Database, Name: r.Text(0), Bytes: r.Int(4)}, kind: r.Text(1),
+			engine: r.Text(2), options: r.Text(3)})
+	}, m.Database)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +138,7 @@ func (m *migration) chosen() ([]userTable, error) {
 	for i := range tables {
 		t := &tables[i]
 		if err == nil && t.kind == "BASE TABLE" {
-			t.create, err = m.definition(t.Name)
+			t.create, err = m.definition(t)
 		}
 		t.RefuseIf(t.kind == "SYSTEM VERSIONED", "it is system-versioned, and ALTER TABLE would change its history, which MariaDB refuses")
 		t.RefuseIf(!strings.EqualFold(t.engine, "InnoDB"), "its engine is "+t.engine+", whose files Filewise does not place")
@@ -169,30 +147,20 @@ func (m *migration) chosen() ([]userTable, error) {
 	return tables, err
 }
 
-// What InnoDB does not do with partitioned tables: each row is a reason.
-const readProblems = `
-SELECT DISTINCT CONCAT('index ', INDEX_NAME, ' is ', INDEX_TYPE, ', which partitioned tables do not have')
-  FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND INDEX_TYPE IN ('FULLTEXT', 'SPATIAL')
-UNION ALL SELECT CONCAT('column ', COLUMN_NAME, ' is spatial, which partitioned tables do not have') FROM information_schema.COLUMNS
- WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND DATA_TYPE IN ('geometry', 'point', 'linestring', 'polygon', 'multipoint', 'multilinestring',
-       'multipolygon', 'geometrycollection', 'geomcollection')`
-
 // partition spreads a table over partitions by the hash of a column of all unique keys.
-func (m *migration) partition(t *userTable) (there, back []string, err error) {
+func (m *innodb) partition(t *userTable) (there, back []string, err error) {
 	if len(t.Why) == 0 && m.wish.Layout.Data.Files == 1 && m.volume[0].Dir == "" {
 		return nil, nil, nil // a table in one piece has it
 	}
 	for _, k := range m.foreign {
-		at := [2]string{m.Database, t.Name}
-		t.RefuseIf(k.from == at || k.to == at, fmt.Sprintf("foreign key %s of table %s to %s: InnoDB has none from or to partitioned tables",
-			k.name, k.from[1], k.to[1]))
+		is := func(end int) bool { return k.Text(end) == m.Database && k.Text(end+1) == t.Name }
+		t.RefuseIf(is(1) || is(3), fmt.Sprintf("foreign key %s of table %s to %s: InnoDB has none from or to partitioned tables",
+			k.Text(0), k.Text(2), k.Text(4)))
 	}
-	args := slices.Repeat([]any{m.Database, t.Name}, 2)
-	problems, err := dialect.Column(m.ctx, m.db, readProblems, args...)
+	err = m.each("problems", func(r filewise.Row) { t.RefuseIf(true, r.Text(0)) }, m.Database, t.Name, m.Database, t.Name)
 	if err != nil {
 		return nil, nil, err
 	}
-	t.Why = append(t.Why, problems...)
 	t.RefuseIf(strings.Contains(t.create, " DATA DIRECTORY="), "it lies in a directory of its own (DATA DIRECTORY)")
 	t.RefuseIf(strings.Contains(t.create, " TABLESPACE `"), "it lies in a general tablespace")
 	by, err := m.key(t)
@@ -212,40 +180,30 @@ func (m *migration) partition(t *userTable) (there, back []string, err error) {
 }
 
 // number reports whether a column is an integer, by which HASH divides.
-func (m *migration) number(t *userTable, column string) bool {
-	var is bool
-	err := m.db.QueryRowContext(m.ctx, "SELECT DATA_TYPE LIKE '%int' FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND "+
-		"TABLE_NAME = ? AND COLUMN_NAME = ?", t.Schema, t.Name, column).Scan(&is)
-	return err == nil && is // by KEY, any column divides
+func (m *innodb) number(t *userTable, column string) bool {
+	rows, err := m.rows("integer", t.Schema, t.Name, column)
+	return err == nil && len(rows) == 1 && rows[0].Yes(0) // by KEY, any column divides
 }
-
-const readUnique = `
-SELECT INDEX_NAME, COLUMN_NAME, SUB_PART IS NOT NULL, COALESCE(CARDINALITY, 0) FROM information_schema.STATISTICS
- WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND NON_UNIQUE = 0 ORDER BY INDEX_NAME <> 'PRIMARY', INDEX_NAME, SEQ_IN_INDEX`
 
 // key returns the column that all unique keys have, of several the one by which the first of
 // these has the most values; refused if there is none.
-func (m *migration) key(t *userTable) (string, error) {
+func (m *innodb) key(t *userTable) (string, error) {
 	var names []string
 	in, values, before, first := map[string]int{}, map[string]float64{}, 1.0, ""
-	err := dialect.Each(m.ctx, m.db, func(scan dialect.Scan) error {
-		var index string
-		var column sql.NullString
-		var prefix bool
-		var distinct float64
-		err := scan(&index, &column, &prefix, &distinct)
+	err := m.each("unique", func(r filewise.Row) {
+		index, column := r.Text(0), r.Text(1) // no column of an expression
+		distinct, _ := r.Real(3)
 		if !slices.Contains(names, index) {
 			names, before = append(names, index), 1
 		}
-		if column.Valid && !prefix {
-			in[column.String]++
+		if column != "" && !r.Yes(2) {
+			in[column]++
 		}
 		if first = cmp.Or(first, index); index == first {
-			values[column.String] = distinct / before
+			values[column] = distinct / before
 		}
 		before = max(distinct, 1)
-		return err
-	}, readUnique, t.Schema, t.Name)
+	}, t.Schema, t.Name)
 	if err != nil {
 		return "", err
 	}
@@ -260,7 +218,7 @@ func (m *migration) key(t *userTable) (string, error) {
 }
 
 // apart gives a table that lies in the system tablespace a file of its own.
-func (m *migration) apart(t *userTable) (there, back []string, err error) {
+func (m *innodb) apart(t *userTable) (there, back []string, err error) {
 	catalogue := "INNODB_TABLES"
 	if m.product == dialect.MariaDB {
 		catalogue = "INNODB_SYS_TABLES"
@@ -271,12 +229,14 @@ func (m *migration) apart(t *userTable) (there, back []string, err error) {
 			"TABLE … ENGINE = InnoDB with innodb_file_per_table moves it")
 		return nil, nil, nil
 	}
-	var shared bool
-	err = m.db.QueryRowContext(m.ctx, "SELECT SPACE = 0 FROM information_schema."+catalogue+" WHERE NAME = ?", names).Scan(&shared)
+	rows, err := m.in.Rows(m.ctx, "shared", map[string]any{"Catalogue": catalogue}, names)
+	if err == nil && len(rows) == 0 {
+		err = errors.New("the server does not list it")
+	}
 	if err != nil {
 		return nil, nil, filewise.Errorf(filewise.CodePreflight, "give the account the right PROCESS", "table %s: where it lies: %w", t, err)
 	}
-	if !shared || len(t.Why) > 0 {
+	if !rows[0].Yes(0) || len(t.Why) > 0 {
 		return nil, nil, nil
 	}
 	m.Space[m.volume[0].Name] += t.Bytes
@@ -293,7 +253,7 @@ func (m *migration) apart(t *userTable) (there, back []string, err error) {
 }
 
 // say notes what else changes, and what does not.
-func (m *migration) say() {
+func (m *innodb) say() {
 	m.Effects = []string{
 		"backups: taken before, they restore the old layout. Let none run meanwhile: a physical one waits for ALTER TABLE, or fails",
 		"replicas: each executes the same ALTER TABLE when it comes to it in the binary log, and lags behind by about as long",
