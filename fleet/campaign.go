@@ -118,7 +118,7 @@ func unreachable(err error) error {
 	var forgotten *serviceerror.NotFound
 	if errors.As(err, &forgotten) {
 		return filewise.Errorf(filewise.CodeNotFound, "give the same command again: hosts go on with what their stores have, and what they have "+
-			"comes home again", "Temporal has forgotten this order: it keeps what has ended for the retention of its namespace: %w", err)
+			"comes home again", "Temporal has forgotten this job: it keeps what has ended for the retention of its namespace: %w", err)
 	}
 	var remedy string
 	var denied *serviceerror.PermissionDenied

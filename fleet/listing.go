@@ -131,10 +131,10 @@ type Told struct {
 // Words list the receivers.
 func (t Told) Words() string {
 	if t.Told == 0 {
-		return fmt.Sprintf("All orders of campaign %s have ended: another --name measures again; \"resume\" begins those again that failed "+
-			"or were lost, where a worker of their host is there.", t.Campaign)
+		return fmt.Sprintf("All jobs of campaign %s have ended: another --name measures again; \"resume\" restarts jobs that failed "+
+			"or were lost if their host has a worker.", t.Campaign)
 	}
-	return fmt.Sprintf("Told %s.", filewise.Counted(t.Told, "order"))
+	return fmt.Sprintf("Signalled %s.", filewise.Counted(t.Told, "job"))
 }
 
 // Listed are all campaigns and hosts.
@@ -198,5 +198,5 @@ func Unmeasured(states []State) error {
 	}
 	return filewise.Errorf(filewise.CodeTrials, "mend what is listed for each, and begin them again: filewise campaign resume "+
 		states[0].Campaign,
-		"orders that failed, or lost their host: %d of %d", n, len(states))
+		"jobs that failed, or lost their host: %d of %d", n, len(states))
 }

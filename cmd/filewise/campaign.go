@@ -52,7 +52,7 @@ func (a *app) campaignCommand() *cobra.Command {
 	cmd.Flags().DurationVar(&f.patience, "patience", drivers.Patience, "how long a host that does not answer is waited for")
 	cmd.AddCommand(a.campaignList(&f), a.campaignShow(&f), a.campaignFetch(&f),
 		a.campaignTell(&f, "pause", "Pause a campaign: each host ends its trial, and is free"),
-		a.campaignTell(&f, "resume", "Go on with a campaign that was paused, and with orders that failed or were lost"),
+		a.campaignTell(&f, "resume", "Continue a paused campaign, and jobs that failed or were lost"),
 		a.campaignTell(&f, "stop", "End a campaign: whatever is finished is kept"), a.campaignForget(&f))
 	return cmd
 }
@@ -77,14 +77,14 @@ func (a *app) campaign(ctx context.Context, c fleet.Campaigns, file string, f *c
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stderr, "filewise: campaign %s: %s started on %s\n", f.name, filewise.Counted(n, "order"),
+	fmt.Fprintf(a.stderr, "filewise: campaign %s: %s started on %s\n", f.name, filewise.Counted(n, "job"),
 		filewise.Counted(len(hosts), "host"))
 	if err := a.sayOlder(ctx, c, orders, n, s); err != nil {
 		return err
 	}
 	for _, h := range hosts {
 		if !h.Working && !f.any {
-			fmt.Fprintf(a.stderr, "filewise: %s: its orders wait for %v, and are lost then\n", document.Harmless(h.Words()), f.patience)
+			fmt.Fprintf(a.stderr, "filewise: %s: its jobs wait for %v, and are lost then\n", document.Harmless(h.Words()), f.patience)
 		}
 	}
 	if f.detach {
@@ -129,7 +129,7 @@ func (a *app) sayOlder(ctx context.Context, c fleet.Campaigns, orders []string, 
 	states, err := c.States(ctx, orders)
 	if older := fleet.Older(states, s); err == nil && older > 0 {
 		fmt.Fprintf(a.stderr, "filewise: %s began with another %s, which still holds there; --name NAME measures by this one\n",
-			filewise.Counted(older, "order"), s.File)
+			filewise.Counted(older, "job"), s.File)
 	}
 	return err
 }

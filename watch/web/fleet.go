@@ -117,9 +117,9 @@ var (
 
 // The metrics of campaigns.
 var (
-	metricOrder = newMetric("campaign_order_state", "1 for the state of an order: waiting, running, paused, done, stopped, failed or lost.",
+	metricOrder = newMetric("campaign_order_state", "1 for the state of a job: waiting, running, paused, done, stopped, failed or lost.",
 		orderLabels, "state")
-	metricOrderTrials = newMetric("campaign_order_trials", "Trials that an order's host has stored, pilots and failed ones included.",
+	metricOrderTrials = newMetric("campaign_order_trials", "Trials that a job's host has stored, pilots and failed ones included.",
 		orderLabels)
 	metricOrderEstimate = newMetric("campaign_difference_ratio", "Estimated difference from the baseline on a host: 0.06 is 6 % more.",
 		ofOrderLayouts)
