@@ -76,9 +76,9 @@ func leftoverLine(l scratch.Leftover) string {
 	case l.Kept != "":
 		return fmt.Sprintf("kept %s: %s", what, l.Kept)
 	case l.Removed:
-		return fmt.Sprintf("removed %s, left by process %d, which was killed%s", what, l.Owner, processes(", with its server %v", l))
+		return fmt.Sprintf("removed %s, left by process %d, which has ended%s", what, l.Owner, processes(", with its server %v", l))
 	}
-	return fmt.Sprintf("would remove %s, left by process %d, which was killed%s", what, l.Owner, processes(", and end its server %v", l))
+	return fmt.Sprintf("would remove %s, left by process %d, which has ended%s", what, l.Owner, processes(", and end its server %v", l))
 }
 
 func processes(format string, l scratch.Leftover) string {
