@@ -106,9 +106,8 @@ func (e Engine) Describe() filewise.Description {
 		Reset: true, Lifecycle: true,
 		BackupKinds: e.product.BackupKinds, TempKinds: e.product.TempKinds, Scans: true,
 		RowKinds: []filewise.Kind{filewise.KindPartitions},
-		Note: "the server has one redo log and one buffer pool for all files of a layout: " +
-			"a verdict is one on InnoDB, and says nothing about data files of SQL Server or Oracle",
-		Schemes: e.Schemes(), Port: external.Port, ExternalKinds: external.Kinds,
+		Note:     "all files share one redo log and one buffer pool. Results apply to InnoDB only, not to SQL Server or Oracle",
+		Schemes:  e.Schemes(), Port: external.Port, ExternalKinds: external.Kinds,
 		Rights: e.byURL.Rights(), Understands: e.product.Understands,
 	}
 	if e.product.NoTemp == "" {

@@ -49,8 +49,8 @@ func (e Engine) Describe() filewise.Description {
 		CopiedKinds: []filewise.Kind{filewise.KindPartitions, filewise.KindSingle},
 		TempKinds:   []filewise.Kind{filewise.KindSingle}, TempModes: []filewise.Mode{filewise.Managed, filewise.External}, Scans: true,
 		Reset: true, Lifecycle: true,
-		Note: "partitions change planning, indexes and locks, not only files: what they cost or gain without further files is the difference " +
-			"between the plain table and one partition, and a verdict on them says nothing about data files of SQL Server or Oracle",
+		Note: "partitions also change planning, indexes and locking. The plain table against 1 partition shows the effect of partitioning; " +
+			"1 against N shows the effect of files. Results do not carry over to SQL Server or Oracle",
 		Schemes: e.Schemes(), Port: 5432,
 		ExternalKinds: []filewise.Kind{filewise.KindPartitions, filewise.KindSingle},
 		Rights: []string{

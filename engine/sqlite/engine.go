@@ -71,7 +71,7 @@ func (engine) Describe() filewise.Description {
 		Files:          "N database files with a shard of the table each, and a write lock and a WAL for each file",
 		Kinds:          []filewise.Kind{filewise.KindShards},
 		StripesAsFiles: true,
-		Note:           "each file has a write lock and syncs of its own, so that it says nothing about data files of SQL Server or Oracle",
+		Note:           "each file has its own write lock and syncs. Results do not carry over to SQL Server or Oracle",
 	}
 }
 

@@ -78,7 +78,7 @@ func (s standing) family(f int, name string, all []Latency) (verdict.Result, []s
 	if why != nil {
 		return r, append(why, sentences[1:]...)
 	}
-	sentences[0] += s.barred(r, name, all)
+	sentences[0] = verdict.Add(sentences[0], s.barred(r, name, all))
 	return r, sentences
 }
 

@@ -153,13 +153,13 @@ func (s standing) spent(live int) Decision {
 	}
 	first := s.firstClaim()
 	takes := s.elapsed + time.Duration((first-blocks)*live)*s.schedule.TrialTime
-	return Decision{Ending: Spent, Why: fmt.Sprintf("the %s budget is too short: %d blocks, as many as an interval needs, take about %s. %s",
-		say.Human(p.Budget), first, about(takes), moreBudget(takes))}
+	return Decision{Ending: Spent, Why: fmt.Sprintf("the %s budget is too short: %d blocks, as many as an interval needs, take about "+
+		"%s.%sset %s", say.Human(p.Budget), first, about(takes), verdict.ToDo, moreBudget(takes))}
 }
 
 // moreBudget returns what to set for a run that takes so long: a budget in whole minutes, since it is an estimate.
 func moreBudget(takes time.Duration) string {
-	return fmt.Sprintf("Set --budget %dm or more", (takes+time.Minute-1)/time.Minute)
+	return fmt.Sprintf("--budget %dm or more", (takes+time.Minute-1)/time.Minute)
 }
 
 // firstClaim is the block from which every family has intervals.

@@ -39,8 +39,8 @@ func Sentences(r Result, opts WordsOptions) []string {
 func Headline(r Result, opts WordsOptions) string {
 	arm, _, failed := r.AAFailed()
 	if failed && r.Config.Rules > 2 {
-		return "Do not use this result: the A/A check failed. One layout, measured under two names, differed from itself. " +
-			"Run filewise doctor, remove the cause, and run again."
+		return "Do not use this result: the A/A check failed. One layout, measured under two names, differed from itself." + ToDo +
+			"run filewise doctor, remove the cause, and run again."
 	}
 	if failed {
 		return fmt.Sprintf("Do not rely on this: the A/A check failed, %s differs from %s although they are the same. %s",

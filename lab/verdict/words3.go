@@ -30,28 +30,40 @@ func advice3(r Result, opts WordsOptions) string {
 	}
 }
 
+// ToDo parts a headline's decision from the action that follows from it.
+const ToDo = " What to do: "
+
+// Add puts a sentence at the end of a headline's decision, before what to do.
+func Add(headline, sentence string) string {
+	decision, action, found := strings.Cut(headline, ToDo)
+	if decision += sentence; found {
+		decision += ToDo + action
+	}
+	return decision
+}
+
 func (r Result) base() string { return r.Arms[r.Config.Baseline].Name }
 
 // noVerdict reports why there is no decision.
 func (r Result) noVerdict(look Look, opts WordsOptions) string {
 	switch {
 	case look.CarryOver:
-		return "No verdict: each trial affects the one after it, so the differences cannot be attributed to the layouts. " +
-			"Set a longer --warm-up or --window."
+		return "No verdict: each trial affects the one after it, so the differences cannot be attributed to the layouts." +
+			ToDo + "set a longer --warm-up or --window."
 	case look.Changed:
 		return "No verdict: the effect of a layout changed during the run, so that the limits of earlier and later blocks exclude each " +
-			"other. See \"Every trial\" for when, remove the cause, and run again."
+			"other." + ToDo + "see \"Every trial\" for when, remove the cause, and run again."
 	case look.Block < r.FirstClaim():
 		return r.tooSoon(look.Block, opts)
 	}
 	if base := look.Estimates[r.Config.Baseline]; base.N < FirstLook {
-		return fmt.Sprintf("No verdict: of %s, the baseline, %d of %s succeeded, too few to compare anything with. See why they "+
-			"failed, or choose another with --baseline.", r.base(), base.N, plural(look.Block, "trial"))
+		return fmt.Sprintf("No verdict: of %s, the baseline, %d of %s succeeded, too few to compare anything with."+ToDo+
+			"see why they failed, or choose another with --baseline.", r.base(), base.N, plural(look.Block, "trial"))
 	}
 	for j, e := range look.Estimates {
 		if e.unvarying() {
-			return fmt.Sprintf("No verdict: the ratio of %s to %s does not vary at all, so its error is unknown. Check that trials are "+
-				"measured and not copied or rounded; measure longer.", r.Arms[j].Name, r.base())
+			return fmt.Sprintf("No verdict: the ratio of %s to %s does not vary at all, so its error is unknown."+ToDo+
+				"check that trials are measured and not copied or rounded; measure longer.", r.Arms[j].Name, r.base())
 		}
 	}
 	return fmt.Sprintf("No verdict: too few trials succeeded to exclude any difference (%s, %s).", plural(look.Block, "block"),
@@ -94,8 +106,8 @@ func (r Result) use(look Look, a Answer) string {
 	case e.Regret <= r.Config.Margin || len(others) == 0:
 		return said + " No other tested layout is " + faster(e.Regret, "") + "."
 	default:
-		return fmt.Sprintf("%s %s could be up to %s faster still, which is within the tolerance (a quarter of the proven gain). "+
-			"To settle it: --goal best.", said, inWordsOr(others), above(e.Regret))
+		return fmt.Sprintf("%s %s could be up to %s faster still, which is within the tolerance (a quarter of the proven gain)."+
+			ToDo+"to settle it, run with --goal best.", said, inWordsOr(others), above(e.Regret))
 	}
 }
 
@@ -148,11 +160,11 @@ func (r Result) more(look Look, a Answer) string {
 	if regret := look.Estimates[a.Arm].Regret; finite(regret) && regret <= math.Log(unresolvableFrom) {
 		open = fmt.Sprintf("up to %s more than with %s is open", above(regret), r.Arms[a.Arm].Name)
 	}
-	pick := "Use " + r.Arms[a.Arm].Name
+	pick := "use " + r.Arms[a.Arm].Name
 	if len(names) > 1 {
-		pick = "Take " + r.Arms[a.Arm].Name + ", the fewest of them"
+		pick = "take " + r.Arms[a.Arm].Name + ", the fewest of them"
 	}
-	return fmt.Sprintf("More files help: %s %s (%s confidence), and %s. %s, or run longer (--budget).", which, proven,
+	return fmt.Sprintf("More files help: %s %s (%s confidence), and %s."+ToDo+"%s, or run longer (--budget).", which, proven,
 		level(r.Config.Confidence), open, pick)
 }
 
@@ -160,11 +172,13 @@ func (r Result) more(look Look, a Answer) string {
 func (r Result) open(look Look, a Answer, opts WordsOptions) string {
 	said := fmt.Sprintf("Keep %s for now: no layout is proven faster, and up to %s is open (%s confidence).", r.base(), above(a.Bound),
 		level(r.Config.Confidence))
+	done := fmt.Sprintf("if %s is not worth a change, you are done; ", above(a.Bound))
 	if a.Bound > math.Log(tellsNothing) {
+		done = ""
 		said = fmt.Sprintf("Keep %s for now: no layout is proven faster, and the trials differ so much that not even a factor of %d is "+
 			"excluded (%s confidence).", r.base(), tellsNothing, level(r.Config.Confidence))
 	}
-	return said + " " + r.settles(look, opts)
+	return said + ToDo + done + r.settles(look, opts)
 }
 
 // settles returns the effort to resolve the margin, with the command for it.
@@ -178,17 +192,17 @@ func (r Result) settles(look Look, opts WordsOptions) string {
 	first := ForecastFrom(len(r.Arms))
 	switch {
 	case look.BlocksNeeded > 0:
-		said := fmt.Sprintf("To resolve %s takes about %s", margin(r.Config.Margin), plural(look.BlocksNeeded, "block"))
+		said := fmt.Sprintf("to resolve %s, measure about %s in all", margin(r.Config.Margin), plural(look.BlocksNeeded, "block"))
 		if c := command(look.BlocksNeeded); c != "" {
 			return said + ": " + c
 		}
 		return said + "."
 	case look.Block < first:
-		said := fmt.Sprintf("What it takes to resolve %s can be said from block %d on", margin(r.Config.Margin), first)
+		said := fmt.Sprintf("what it takes to resolve %s can be said from block %d on", margin(r.Config.Margin), first)
 		if c := command(first); c != "" {
 			return said + ": " + c
 		}
 		return said + "."
 	}
-	return fmt.Sprintf("To resolve %s takes more blocks than can be planned: a wider --margin, or less noise.", margin(r.Config.Margin))
+	return fmt.Sprintf("to resolve %s takes more blocks than can be planned: set a wider --margin, or reduce noise.", margin(r.Config.Margin))
 }

@@ -28,7 +28,7 @@ func (v view) differences() []document.Block {
 // compared returns the table of all families and each family's table, or the only one.
 func (v view) compared() []document.Block {
 	if !v.several() {
-		out := []document.Block{v.estimatesFigure(), v.curveFigure()}
+		out := []document.Block{v.curveFigure()}
 		out = append(append(out, v.stripes()...),
 			document.Only{In: document.Markdown | document.Terminal, Blocks: v.layouts(v.layoutsCaption(), "main")}, v.latencies())
 		out = append(out, document.OnPages(v.moreTable()...), v.failedNote())

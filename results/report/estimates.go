@@ -109,7 +109,7 @@ func (v view) curveFigure() document.Figure {
 	what := over(v.Scenario)
 	label := "Throughput against " + v.Plan.Baseline + " over the number of " + what + ", with intervals; the table below has the numbers."
 	return document.Figure{
-		ID: "chart-curve", Caption: "The same over the number of " + what + ".",
+		ID: "chart-curve", Caption: "Throughput against the baseline over the number of " + what + ".",
 		Drawings: []document.Drawing{{SVG: chart.Curve(points, e, curveHeight, true, "number of "+what, label)}},
 	}
 }

@@ -12,13 +12,13 @@ import (
 	"filewise/results/report/document"
 )
 
-// answerFigure is the answer's only chart: of one family its throughput and its latency, of several the layouts'
-// differences in each.
-func (v view) answerFigure() document.Figure {
+// answerFigures are the answer's charts: the layouts' differences, of several families in each, and of one family its
+// throughput and latency after them.
+func (v view) answerFigures() []document.Block {
 	if v.several() {
-		return v.familyFigure()
+		return []document.Block{v.familyFigure()}
 	}
-	return v.levelsFigure("chart-answer")
+	return []document.Block{v.estimatesFigure(), v.levelsFigure("chart-answer")}
 }
 
 // levels are throughput and latency of every family, if the answer has not got them.

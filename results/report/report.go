@@ -9,11 +9,13 @@ import (
 	"html/template"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"filewise"
 	"filewise/internal/say"
 	"filewise/lab/experiment"
+	"filewise/lab/verdict"
 	"filewise/lab/workload"
 	"filewise/results/gate"
 	"filewise/results/report/chart"
@@ -58,36 +60,38 @@ func HTML(w io.Writer, d Data) error { return document.WriteHTML(w, newView(d).d
 // document is the whole report. Each section is built by one function, in the file of its subject; one without
 // content has no blocks, and is left out.
 func (v view) document() document.Document {
+	decision, _, _ := strings.Cut(v.Headline(), verdict.ToDo)
 	d := document.Document{
-		Title: fmt.Sprintf("Filewise run %d: %s", v.RunID, document.Headline(v.Headline()).Start()), Generator: "Filewise " + v.Version,
+		Title: fmt.Sprintf("Filewise run %d: %s", v.RunID, document.Headline(decision).Start()), Generator: "Filewise " + v.Version,
 		About:  []string{fmt.Sprintf("Run %d", v.RunID), v.Plan.Scenario + " on " + v.Plan.Target.Engine, stamp(v.Started)},
 		Footer: []string{"Filewise " + v.Version, fmt.Sprintf("run %d", v.RunID), "started " + stamp(v.Started), "ended " + stamp(v.Ended)},
 		Shapes: template.HTML(chart.Shapes), Terms: tips(),
 		Sections: []document.Section{
-			{ID: "verdict", Blocks: append(append(v.verdict(), v.answerPage()...), v.answer())},
-			{ID: "differences", Name: "Differences", Title: v.differencesTitle(), Print: v.inDetail(),
+			{ID: "verdict", Name: "Answer", Blocks: append(append(v.verdict(), v.answerPage()...), v.answer())},
+			{ID: "differences", Name: "Answer", Title: v.differencesTitle(), Print: v.inDetail(),
 				Blocks: v.differences()},
-			{ID: "levels", Name: "Levels", Title: "Throughput and latency of each family", Blocks: v.levels()},
-			{ID: "loads", Name: "Loads", Title: "Throughput by load", Blocks: v.loads()},
+			{ID: "loads", Name: "Answer", Title: "Throughput by load", Blocks: v.loads()},
 			{ID: "why", Name: "Why", Title: "Why", Blocks: v.why()},
-			{ID: "conditions", Name: "Conditions", Title: "Whether this run answers a question about files", Print: true, Blocks: v.conditions()},
-			{ID: "waits", Name: "Waits", Title: "What the connections waited for", Blocks: v.waits()},
-			{ID: "files", Name: "Files", Title: "How the files share the load", Blocks: v.files()},
-			{ID: "written", Name: "Writes", Title: "What was written", Blocks: v.written()},
-			{ID: "limits", Name: "Limits", Title: "How near the limits", Blocks: v.limits()},
-			{ID: "machine", Name: "Machine", Title: "The machine during the trials", Blocks: v.machine()},
+			{ID: "conditions", Name: "Why", Title: "Whether this run answers a question about files", Print: true, Blocks: v.conditions()},
+			{ID: "waits", Name: "Why", Title: "What the connections waited for", Blocks: v.waits()},
+			{ID: "files", Name: "Why", Title: "How the files share the load", Blocks: v.files()},
+			{ID: "written", Name: "Why", Title: "What was written", Blocks: v.written()},
+			{ID: "limits", Name: "Why", Title: "How near the limits", Blocks: v.limits()},
+			{ID: "machine", Name: "Why", Title: "The machine during the trials", Blocks: v.machine()},
+			{ID: "levels", Name: "Latency", Title: "Throughput and latency of each family", Blocks: v.levels()},
 			{ID: "types", Name: "Latency", Title: "Latency by type of operations", Blocks: v.types()},
-			{ID: "as-published", Name: "As published", Title: "As published, beside the sound verdict", Blocks: v.asPublished()},
-			{ID: "warnings", Name: "Warnings", Title: "Warnings", Print: true, Blocks: v.warnings()},
-			{ID: "published", Name: "Published", Title: "Published beside measured", Blocks: v.published()},
+			{ID: "as-published", Name: "Answer", Title: "As published, beside the sound verdict", Blocks: v.asPublished()},
+			{ID: "warnings", Name: "Answer", Title: "Warnings", Print: true, Blocks: v.warnings()},
+			{ID: "scope", Blocks: v.scopeLine()},
+			{ID: "published", Name: "Answer", Title: "Published beside measured", Blocks: v.published()},
 			{ID: "trials", Name: "Trials", Title: "Every trial" + v.ofWhich(), Blocks: v.everyTrial()},
-			{ID: "looks", Name: "Interim", Title: "The interim analyses" + v.ofWhich(), Blocks: v.looks()},
-			{ID: "time", Name: "Time", Title: "Where the time went", Blocks: v.time()},
-			{ID: "method", Name: "Method", Title: "How this was measured", Print: true, Blocks: v.method()},
+			{ID: "looks", Name: "Trials", Title: "The interim analyses" + v.ofWhich(), Blocks: v.looks()},
+			{ID: "time", Name: "Trials", Title: "Where the time went", Blocks: v.time()},
+			{ID: "method", Name: "Set-up", Title: "How this was measured", Print: true, Blocks: v.method()},
 			{ID: "setup", Name: "Set-up", Title: "Set-up", Blocks: v.setup()},
-			{ID: "repeat", Name: "Repeat", Title: "To repeat it", Print: true,
+			{ID: "repeat", Name: "Set-up", Title: "To repeat it", Print: true,
 				Blocks: append(v.repeat(), v.answerRest())},
-			{ID: "words", Name: "Words", Title: "What the words mean", Blocks: words()},
+			{ID: "words", Name: "Set-up", Title: "What the words mean", Blocks: words()},
 		},
 	}
 	if v.Plan.Name != "" {
@@ -146,10 +150,10 @@ func onPaper(blocks ...document.Block) document.Only {
 	return document.Only{In: document.Paper, Blocks: blocks}
 }
 
-// answerPage returns the part of a page below the verdict, before all that is folded: one chart, why, the table, and
+// answerPage returns the part of a page below the verdict, before all that is folded: charts, why, the table, and
 // the scope of the answer.
 func (v view) answerPage() []document.Block {
-	out := []document.Block{v.answerFigure()}
+	out := v.answerFigures()
 	if causes := v.causes(); len(causes) > 0 && len(causes) <= mostOpen {
 		out = append(append(out, document.Heading("Why")), v.whyOnPaper(causes)...)
 	}
@@ -189,12 +193,15 @@ func (v view) scope() []string {
 	if !v.several() && p.P99Limit == 0 && v.latencyChart() != "" {
 		out = append(out, "Layouts are judged by throughput; latency is shown, and bars a layout only with --p99-limit.")
 	}
-	all := Notices(v.Judgement.Warnings)
+	all, notes := Ranked(v.Judgement.Warnings)
 	for _, w := range all[:min(len(all), mostWarnings)] {
 		out = append(out, "Warning: "+w.Message)
 	}
 	if n := len(all) - mostWarnings; n > 0 {
 		out = append(out, say.Count(n, "more warning")+" below.")
+	}
+	for _, w := range notes {
+		out = append(out, say.Joined(" ", w.Message, w.Remedy))
 	}
 	return out
 }

@@ -161,7 +161,7 @@ const mostWarnings = 3
 // answer returns a terminal's text at the end of a run, on one screen: the verdict, the table, why, what to be wary
 // of, and the way to the rest.
 func (v view) answer() document.Block {
-	out := []document.Block{document.Headline(v.Headline())}
+	out := v.headlined()
 	for _, s := range []string{v.latencyLoss(), v.Judgement.Stalls(), v.rules()} {
 		if s != "" {
 			out = append(out, document.Line{Text: s})
@@ -191,9 +191,12 @@ func (v view) answerRest() document.Block {
 	if s := v.causeInShort(); s != "" {
 		out = append(out, document.Brief(s))
 	}
-	all := Notices(v.Judgement.Warnings)
+	all, scope := Ranked(v.Judgement.Warnings)
 	for _, w := range all[:min(len(all), mostWarnings)] {
 		out = append(out, document.Notice{Message: w.Message})
+	}
+	if s := ScopeText(scope, false); s != "" {
+		out = append(out, document.Brief(s))
 	}
 	more := "Report: "
 	if n := len(all) - mostWarnings; n > 0 {

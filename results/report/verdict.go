@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"filewise"
 	"filewise/internal/say"
 	"filewise/lab/experiment"
+	"filewise/lab/probe"
 	"filewise/lab/verdict"
 	"filewise/results/report/document"
 )
@@ -24,7 +26,7 @@ func (v view) verdict() []document.Block {
 	}
 	out := []document.Block{
 		document.OnPages(document.Line{Class: "kicker", Text: say.Joined(" · ", "Verdict", v.Scenario.Title)}),
-		document.Everywhere(append([]document.Block{document.Headline(v.Headline())}, said("relevance", v.latencyLoss(),
+		document.Everywhere(append(v.headlined(), said("relevance", v.latencyLoss(),
 			v.Judgement.Stalls(), v.relevance(), v.met())...)...),
 		document.Only{In: document.HTML | document.Terminal, Blocks: said("gain", v.gain())},
 	}
@@ -55,7 +57,17 @@ func (v view) Headline() string {
 	if limit == "" || part || strings.HasPrefix(said, "No ") {
 		return said
 	}
-	return said + " This is " + limit + "."
+	return verdict.Add(said, " This is "+limit+".")
+}
+
+// headlined is the headline, and below it what to do, if it has that.
+func (v view) headlined() []document.Block {
+	decision, action, found := strings.Cut(v.Headline(), verdict.ToDo)
+	out := []document.Block{document.Headline(decision)}
+	if found {
+		out = append(out, document.Line{Class: "todo", Text: strings.TrimSpace(verdict.ToDo) + " " + action})
+	}
+	return out
 }
 
 // decision is the headline without its limit.
@@ -172,13 +184,24 @@ func (v view) glance() string {
 // warnings are each a sentence, with a remedy.
 func (v view) warnings() []document.Block {
 	var out []document.Block
-	for _, w := range Notices(v.Judgement.Warnings) {
+	all, _ := Ranked(v.Judgement.Warnings)
+	for _, w := range all {
 		out = append(out, document.Notice{Message: w.Message, Remedy: w.Remedy})
 	}
 	if len(out) == 0 {
 		return nil
 	}
 	return []document.Block{document.Everywhere(out...)}
+}
+
+// scopeLine is the notes on the scope. A page has them in its answer.
+func (v view) scopeLine() []document.Block {
+	_, scope := Ranked(v.Judgement.Warnings)
+	if len(scope) == 0 {
+		return nil
+	}
+	return []document.Block{document.Only{In: document.Markdown | document.Terminal,
+		Blocks: []document.Block{document.Text(ScopeText(scope, true))}}}
 }
 
 // repeat gives the commands that measure the same again, and that show this again.
@@ -204,13 +227,67 @@ func (v view) storedVerdict() string {
 // showCommand shows this report again.
 func (v view) showCommand() string { return fmt.Sprintf("filewise report %d", v.RunID) }
 
-// Notices are warnings, each as a sentence.
+// Notices are warnings, each as a sentence, the one with the most consequence first and notes on the scope last.
 func Notices(warnings []filewise.Warning) []filewise.Warning {
-	out := slices.Clone(warnings)
-	for i, w := range warnings {
-		out[i].Message, out[i].Remedy = say.Ended(say.Sentence(w.Message)), say.Ended(say.Sentence(w.Remedy))
+	all, scope := Ranked(warnings)
+	return append(all, scope...)
+}
+
+// grave and slight are the codes of warnings with the most consequence, the gravest first, and those with the least.
+// What is in neither is about the design, and stands between them.
+var (
+	grave = []string{verdict.WarnAAFailed, verdict.WarnCarryOver, "void-trials", "withdrawn", "conditions", verdict.WarnUntested,
+		"write-cliff", "trend", probe.WarnNeighbour, probe.WarnOthers, "not-steady", "uneven-spread", "outgrown",
+		"rate-not-reached", verdict.WarnStall, verdict.WarnOneInstance, "failed-trials", verdict.WarnMissing}
+	slight = []string{verdict.WarnBudget, verdict.WarnLimit, verdict.WarnInstances, verdict.WarnDownWeighted, verdict.WarnNoNoise,
+		verdict.WarnUnused}
+)
+
+// ofScope reports whether a warning is a standing note on what results carry over to, whatever the run was like.
+func ofScope(w filewise.Warning) bool {
+	return strings.HasSuffix(w.Code, "-scope") || w.Code == "sqlite-polling"
+}
+
+// Ranked returns warnings, each as a sentence, by their consequence; and apart from them the notes on the scope. What
+// stood still comes first, as it is given.
+func Ranked(warnings []filewise.Warning) (all, scope []filewise.Warning) {
+	all, rest := experiment.StillWarnings(warnings)
+	all = slices.Clone(all)
+	rank := func(w filewise.Warning) int {
+		if i := slices.Index(grave, w.Code); i >= 0 {
+			return i
+		}
+		return len(grave) + 1 + slices.Index(slight, w.Code)
 	}
-	return out
+	rest = slices.Clone(rest)
+	slices.SortStableFunc(rest, func(a, b filewise.Warning) int { return cmp.Compare(rank(a), rank(b)) })
+	for _, w := range rest {
+		if ofScope(w) {
+			scope = append(scope, w)
+		} else {
+			all = append(all, w)
+		}
+	}
+	for _, list := range [][]filewise.Warning{all, scope} {
+		for i, w := range list {
+			list[i].Message, list[i].Remedy = say.Ended(say.Sentence(w.Message)), say.Ended(say.Sentence(w.Remedy))
+		}
+	}
+	return all, scope
+}
+
+// ScopeText is a line with the notes on the scope, and with their remedies if there is space. Empty means there are none.
+func ScopeText(scope []filewise.Warning, remedies bool) string {
+	if len(scope) == 0 {
+		return ""
+	}
+	said := "Scope:"
+	for _, w := range scope {
+		if said += " " + w.Message; remedies && w.Remedy != "" {
+			said += " " + w.Remedy
+		}
+	}
+	return said
 }
 
 // mostOpen is of how many families a page reports why at once; of more it is folded.

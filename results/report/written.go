@@ -94,11 +94,12 @@ func (v view) writtenLine() string {
 		var parts []string
 		for _, r := range v.Rows {
 			if x := of.x.median(v.measuresOf(r.Name, ofWriting)); say.Known(x) {
-				parts = append(parts, r.Name+" "+times(x))
+				parts = append(parts, r.Name+" "+say.Sig3(x))
 			}
 		}
 		if len(parts) > 0 {
-			return fmt.Sprintf("Write amplification%s (written %s): %s.", say.InBrackets(v.Name), of.words, strings.Join(parts, ", "))
+			return fmt.Sprintf("Write amplification%s (written %s per byte of data; 1 = once): %s.", say.InBrackets(v.Name), of.words,
+				strings.Join(parts, ", "))
 		}
 	}
 	return ""

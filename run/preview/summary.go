@@ -11,6 +11,7 @@ import (
 	"filewise"
 	"filewise/internal/say"
 	"filewise/lab/workload"
+	"filewise/results/report"
 	"filewise/results/report/document"
 	"filewise/run"
 )
@@ -22,10 +23,6 @@ const mostLayouts, mostWarnings = 8, 3
 func (v Preview) Summary(to io.Writer, opts document.TerminalOptions) error {
 	p, said := v.Plan, &lines{}
 	said.printf("%s\n", v.trialWords())
-	for _, s := range v.Space {
-		said.printf("Space: %s\n", spaceLine(s))
-	}
-	said.printf("Time: %s\n", timeWords(v))
 	if v.Forecast != nil {
 		said.printf("%s\n", v.Forecast.Sentence)
 	}
@@ -43,6 +40,10 @@ func (v Preview) Summary(to io.Writer, opts document.TerminalOptions) error {
 		document.Headline(fmt.Sprintf("%s on %s (%s), durability %s, seed %d", p.Scenario, p.Target.Engine, p.Target.Mode, p.Target.Durability,
 			p.Seed)),
 		document.Line{Text: "Nothing is executed; this is what run would do."},
+		document.Text("Time: " + timeWords(v)),
+	}
+	for _, s := range v.Space {
+		about = append(about, document.Text("Space: "+spaceLine(s)))
 	}
 	layouts := []document.Block{v.layoutTable()}
 	if n := len(v.Layouts) - mostLayouts; n > 0 {
@@ -91,36 +92,66 @@ func screens(parts ...[]document.Block) document.Document {
 // warningLines are the first warnings, and the way to the rest.
 func (v Preview) warningLines() []document.Block {
 	var out []document.Block
-	for _, w := range v.Warnings[:min(len(v.Warnings), mostWarnings)] {
+	all, scope := report.Ranked(v.Warnings)
+	for _, w := range all[:min(len(all), mostWarnings)] {
 		out = append(out, document.Notice{Message: w.Message, Remedy: w.Remedy})
 	}
+	if s := report.ScopeText(scope, false); s != "" {
+		out = append(out, document.Brief(s))
+	}
 	rest := "Files, statements and the order of all trials: --sql."
-	if n := len(v.Warnings) - mostWarnings; n > 0 {
+	if n := len(all) - mostWarnings; n > 0 {
 		rest = filewise.Counted(n, "more warning") + ", files, statements and the order of all trials: --sql."
 	}
-	return append(out, document.Note(rest))
+	return append(out, document.Note(rest), document.Code("Start it: "+filewise.CommandLine(v.Plan.Command...)))
 }
 
-// layoutTable has the files of every layout by what is in them.
+// layoutTable has the files of every layout by what is in them. The server's own files, and others of which every
+// layout has as many, are left out: --sql has them.
 func (v Preview) layoutTable() document.Block {
+	differs := map[filewise.Role]bool{filewise.RoleData: true}
+	for _, l := range v.Layouts {
+		for _, f := range l.Files {
+			if f.Role != filewise.RoleSystem && count(l, f.Role) != count(v.Layouts[0], f.Role) {
+				differs[f.Role] = true
+			}
+		}
+	}
 	return document.Tabulate(document.Table{Caption: "Layouts"}, v.Layouts[:min(len(v.Layouts), mostLayouts)],
 		document.Name("layout", func(l LayoutScript) string { return l.Layout.Name }),
-		document.Words("files", LayoutScript.files).Wrapped())
+		document.Words("files", func(l LayoutScript) string { return l.files(differs) }).Wrapped())
 }
 
-// files are a layout's in a line: "data 4 × 16 MiB; log 4.9 MiB", "data 4 files of 26 MiB … 48 MiB".
-func (l LayoutScript) files() string {
-	var roles []filewise.Role
+// count returns the number of a layout's files of a role.
+func count(l LayoutScript, role filewise.Role) int {
+	n := 0
+	for _, f := range l.Files {
+		if f.Role == role {
+			n++
+		}
+	}
+	return n
+}
+
+// files are a layout's in a line: "data 4 × 16 MiB; log 4.9 MiB", "data 4 files of 26 MiB … 48 MiB". Growing data files
+// that begin small have the size that is planned.
+func (l LayoutScript) files(roles map[filewise.Role]bool) string {
+	var order []filewise.Role
 	sizes := map[filewise.Role][]int64{}
 	for _, f := range l.Files {
-		if sizes[f.Role] == nil {
-			roles = append(roles, f.Role)
+		if sizes[f.Role] == nil && roles[f.Role] {
+			order = append(order, f.Role)
 		}
 		sizes[f.Role] = append(sizes[f.Role], f.Bytes)
 	}
 	var out []string
-	for _, role := range roles {
+	for _, role := range order {
 		of := sizes[role]
+		growing := role == filewise.RoleData && l.Layout.Data.Allocation == filewise.Growing
+		planned := l.Layout.Data.Bytes / int64(len(of))
+		if growing = growing && slices.Max(of) < planned/2; growing {
+			of = slices.Repeat([]int64{planned}, len(of))
+		}
 		least, most := humanize.IBytes(uint64(slices.Min(of))), humanize.IBytes(uint64(slices.Max(of)))
 		text := fmt.Sprintf("%s %d × %s", role, len(of), most)
 		switch {
@@ -129,7 +160,10 @@ func (l LayoutScript) files() string {
 		case len(of) == 1:
 			text = fmt.Sprintf("%s %s", role, most)
 		}
-		if role == filewise.RoleData && l.Layout.Data.Allocation == filewise.Growing {
+		switch {
+		case growing:
+			text += " planned, growing"
+		case role == filewise.RoleData && l.Layout.Data.Allocation == filewise.Growing:
 			text += ", growing"
 		}
 		out = append(out, text)

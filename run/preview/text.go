@@ -12,6 +12,7 @@ import (
 	"filewise/internal/say"
 	"filewise/lab/experiment"
 	"filewise/lab/workload"
+	"filewise/results/report"
 	"filewise/run"
 )
 
@@ -20,6 +21,10 @@ func (v Preview) Text() string {
 	w, p := &lines{}, v.Plan
 	w.printf("%s on %s (%s), durability %s, seed %d\nNothing is executed; this is what run would do.\n", p.Scenario, p.Target.Engine,
 		p.Target.Mode, p.Target.Durability, p.Seed)
+	w.printf("\nTime: %s\n\nSpace (%s)\n", timeWords(v), spaceWords(p))
+	for _, s := range v.Space {
+		w.printf("  %s\n", spaceLine(s))
+	}
 	shown := map[string]bool{}
 	for _, l := range v.Layouts {
 		printScript(w, l, shown)
@@ -33,13 +38,8 @@ func (v Preview) Text() string {
 	} else {
 		printTrials(w, v.Trials)
 	}
-	w.printf("\nSpace (%s)\n", spaceWords(p))
-	for _, s := range v.Space {
-		w.printf("  %s\n", spaceLine(s))
-	}
-	w.printf("\nTime: %s\n", timeWords(v))
 	if v.Forecast != nil {
-		w.printf("%s\n", v.Forecast.Sentence)
+		w.printf("\n%s\n", v.Forecast.Sentence)
 	}
 	w.conditions(v.Conditions)
 	if p.Ladder != nil && p.Ladder.Words() != "" {
@@ -92,12 +92,17 @@ func (w *lines) others(v Preview) {
 		w.printf("\nServer %s\n", p.Target.Address)
 		w.printf("%s", Findings(v.Findings))
 	}
-	for _, x := range v.Warnings {
+	all, scope := report.Ranked(v.Warnings)
+	for _, x := range all {
 		w.printf("\nWarning: %s\n", x.Message)
 		if x.Remedy != "" {
 			w.printf("  → %s\n", x.Remedy)
 		}
 	}
+	if s := report.ScopeText(scope, true); s != "" {
+		w.printf("\n%s\n", s)
+	}
+	w.printf("\nStart it: %s\n", filewise.CommandLine(p.Command...))
 }
 
 func spaceLine(s run.SpaceNeed) string {

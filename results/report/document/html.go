@@ -56,9 +56,15 @@ func WriteHTML(w io.Writer, d Document) error {
 	return nil
 }
 
-// Contents are the sections that a reader may go to.
+// Contents are the sections that a reader may go to: of those that share a name, the first.
 func (d Document) Contents() []Section {
-	return slices.DeleteFunc(slices.Clone(d.Sections), func(s Section) bool { return s.Name == "" })
+	var out []Section
+	for _, s := range d.Sections {
+		if s.Name != "" && !slices.ContainsFunc(out, func(o Section) bool { return o.Name == s.Name }) {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // harmless marks what would steer a terminal that is given the page, or turn its lines.
