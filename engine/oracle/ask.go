@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -39,7 +40,8 @@ type questions struct {
 }
 
 func (a *questions) About() filewise.About {
-	return filewise.About{Server: "Oracle " + a.about.version, Account: a.about.account}
+	return filewise.About{Server: "Oracle " + a.about.version, Account: a.about.account,
+		Settings: map[string]string{"product": a.about.product, "block": fmt.Sprint(a.about.block)}}
 }
 
 func (a *questions) Close() error { return a.end() }

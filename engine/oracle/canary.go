@@ -47,7 +47,7 @@ func (d *design) canary(n names) (*design, error) {
 	small.layout = filewise.Layout{Kind: filewise.KindSmallfile, Data: filewise.Spread{Files: 1}}
 	small.names, small.index = n, nil
 	small.warnings = nil
-	f, err := small.file(filewise.RoleData, n.Tablespace, 0, filewise.Volume{Name: d.files[0].volume, Dir: d.files[0].place.dir},
+	f, err := small.file(filewise.RoleData, n.Tablespace, 0, filewise.Volume{Name: d.files[0].volume, Dir: d.files[0].place.Dir},
 		leastSmall(d.block), true)
 	small.files = []datafile{f}
 	return &small, err

@@ -10,6 +10,7 @@ import (
 	"github.com/sijms/go-ora/v2/configurations"
 
 	"filewise"
+	"filewise/engine/oracle/dialect"
 	"filewise/internal/mark"
 )
 
@@ -106,7 +107,7 @@ func sumsOf(ctx context.Context, user client) (map[string]string, error) {
 	for i, r := range found {
 		columns[i] = [3]string{text(r[0]), text(r[1]), text(r[2])}
 	}
-	tables, err := dumpTables(columns, longer)
+	tables, err := dumpTables(columns, dialect.Name)
 	sums := map[string]string{}
 	for _, t := range tables {
 		if err != nil {

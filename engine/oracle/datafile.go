@@ -1,10 +1,8 @@
 package oracle
 
 import (
-	"fmt"
-	"strings"
-
 	"filewise"
+	"filewise/engine/oracle/dialect"
 )
 
 const (
@@ -29,7 +27,7 @@ type datafile struct {
 	tablespace string
 	number     int // within the tablespace, from 0
 	volume     string
-	place      place
+	place      dialect.Place
 	path       string // empty: the server names it
 	bytes      int64  // at first
 	full       bool   // preallocated; it grows when the work is more than expected
@@ -38,31 +36,14 @@ type datafile struct {
 
 // clause returns what stands behind DATAFILE.
 func (f datafile) clause() (string, error) {
-	var b strings.Builder
-	name := f.path
-	if f.place.kind == placeASM {
-		name = f.place.dir
-	}
-	if name != "" {
-		quoted, err := literal(name)
-		if err != nil {
-			return "", err
-		}
-		b.WriteString(quoted + " ")
-	}
-	fmt.Fprintf(&b, "SIZE %dK AUTOEXTEND ON", f.bytes/kib)
-	if f.next > 0 {
-		fmt.Fprintf(&b, " NEXT %dK", f.next/kib)
-	}
-	fmt.Fprintf(&b, " MAXSIZE %dK", f.max/kib)
-	return b.String(), nil
+	return f.place.Clause(f.path, f.bytes, f.next, f.max)
 }
 
 // asked returns the file as a plan shows it.
 func (f datafile) asked() filewise.File {
 	path := f.path
 	if path == "" {
-		path = f.place.shown(f.tablespace, f.number)
+		path = f.place.Shown(f.tablespace, f.number)
 	}
 	return filewise.File{Role: f.role, Volume: f.volume, Path: path, Bytes: f.bytes}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/engine/oracle/dialect"
 	"filewise/lab/workload"
 )
 
@@ -165,15 +166,15 @@ func (d *design) apart() bool { return d.layout.Indexes == filewise.IndexesApart
 
 // checkPlaces refuses volumes that are no place on one server, or of no use.
 func (d *design) checkPlaces() error {
-	kinds := map[placeKind]bool{}
+	kinds := map[dialect.PlaceKind]bool{}
 	for _, v := range d.target.Volumes {
-		p, err := placeOf(v)
+		p, err := dialect.PlaceOf(v)
 		if err != nil {
 			return err
 		}
-		kinds[p.kind] = true
+		kinds[p.Kind] = true
 	}
-	if kinds[placeUnix] && kinds[placeWindows] {
+	if kinds[dialect.PlaceUnix] && kinds[dialect.PlaceWindows] {
 		return filewise.Errorf(filewise.CodeUsage, "give all directories as the server sees them",
 			"some volumes are directories of Windows and some of Unix: one server has one kind")
 	}
@@ -248,7 +249,7 @@ const (
 
 // file is file i of a tablespace.
 func (d *design) file(role filewise.Role, tablespace string, i int, v filewise.Volume, size int64, growing bool) (datafile, error) {
-	p, err := placeOf(v)
+	p, err := dialect.PlaceOf(v)
 	if err != nil {
 		return datafile{}, err
 	}
@@ -265,7 +266,7 @@ func (d *design) file(role filewise.Role, tablespace string, i int, v filewise.V
 	}
 	f := datafile{
 		role: role, tablespace: tablespace, number: i, volume: v.Name, place: p, bytes: size, full: !growing,
-		path: p.file(fmt.Sprintf("%s_%04d.dbf", strings.ToLower(tablespace), i+1)),
+		path: p.File(fmt.Sprintf("%s_%04d.dbf", strings.ToLower(tablespace), i+1)),
 	}
 	if f.next = roundUp(d.layout.Data.Growth); growing {
 		f.bytes = least

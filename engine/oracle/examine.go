@@ -11,6 +11,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/external"
+	"filewise/engine/oracle/dialect"
 )
 
 // Examine looks whether the server can do what is needed.
@@ -218,8 +219,8 @@ func (e *examination) database(ctx context.Context) {
 	}
 	windows := strings.Contains(strings.ToUpper(text(r[1])), "WINDOWS")
 	for _, v := range e.server.target.Volumes {
-		p, err := placeOf(v)
-		if err == nil && (p.kind == placeUnix && windows || p.kind == placeWindows && !windows) {
+		p, err := dialect.PlaceOf(v)
+		if err == nil && (p.Kind == dialect.PlaceUnix && windows || p.Kind == dialect.PlaceWindows && !windows) {
 			e.Fail("volume "+v.Name, "give the directory as the server sees it", "%s is no path of the server's operating system, %s", v.Dir,
 				text(r[1]))
 		}
@@ -268,12 +269,12 @@ func (e *examination) places(ctx context.Context) {
 	destination := e.values["db_create_file_dest"]
 	for _, v := range e.server.target.Volumes {
 		check := "free space of " + v.Name
-		p, err := placeOf(v)
+		p, err := dialect.PlaceOf(v)
 		if err != nil {
 			e.Fail(check, filewise.RemedyOf(err), "%v", err)
 			continue
 		}
-		if p.kind == placeOMF {
+		if p.Kind == dialect.PlaceOMF {
 			if e.values == nil {
 				e.Note(check, grant(view{Name: "V_$PARAMETER"}, e.server.about.account),
 					"whether the server has a default place (db_create_file_dest) is not known")
@@ -284,16 +285,16 @@ func (e *examination) places(ctx context.Context) {
 					"the server has no default place for datafiles: db_create_file_dest is not set")
 				continue
 			}
-			if p, err = placeOf(filewise.Volume{Name: v.Name, Dir: destination}); err != nil {
-				p = place{kind: placeUnix, dir: destination}
+			if p, err = dialect.PlaceOf(filewise.Volume{Name: v.Name, Dir: destination}); err != nil {
+				p = dialect.Place{Kind: dialect.PlaceUnix, Dir: destination}
 			}
 		}
-		if p.kind != placeASM {
+		if p.Kind != dialect.PlaceASM {
 			e.Note(check, "look on the server, with df or in its Explorer",
-				"%s is needed in %s; Oracle reports no free space", humanize.IBytes(uint64(max(e.Demand.Space[v.Name], 0))), p.dir)
+				"%s is needed in %s; Oracle reports no free space", humanize.IBytes(uint64(max(e.Demand.Space[v.Name], 0))), p.Dir)
 			continue
 		}
-		e.diskGroup(ctx, check, p.dir, e.Demand.Space[v.Name])
+		e.diskGroup(ctx, check, p.Dir, e.Demand.Space[v.Name])
 	}
 }
 

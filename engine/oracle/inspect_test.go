@@ -40,7 +40,7 @@ func inspectedServer() *fakeServer {
 	return f
 }
 
-// inspectSQL is what package inspect asks.
+// inspectSQL holds the questions of package inspect.
 var inspectSQL = ownSections(inspect.SQL("oracle"))
 
 func inspectWith(ctx context.Context, c client) filewise.Inspection {

@@ -24,11 +24,11 @@ import (
 
 // The PL/SQL of the workload is executed by MariaDB in sql_mode=ORACLE: an
 // approximation, in which the text of the loop is Oracle's and the types and some
-// functions are not. What is changed is listed in dialect. That the rows and their checksum
+// functions are not. What is changed is listed in rewritten. That the rows and their checksum
 // satisfy the workload's own check proves the arithmetic, not Oracle.
 
-// dialect are the changes of the text, in order.
-var dialect = []struct{ from, to string }{
+// rewritten are the changes of the text, in order.
+var rewritten = []struct{ from, to string }{
 	{`COMMIT WRITE \w+ \w+`, "COMMIT"},
 	{`"FILEWISE_\w{18}PKG"\.`, ""},
 	{`\bNUMBER\b([^(])`, "DECIMAL(20)$1"},
@@ -46,7 +46,7 @@ var dialect = []struct{ from, to string }{
 }
 
 func adapt(text string) string {
-	for _, d := range dialect {
+	for _, d := range rewritten {
 		text = regexp.MustCompile(d.from).ReplaceAllString(text, d.to)
 	}
 	return text

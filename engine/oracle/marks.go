@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/engine/oracle/dialect"
 	"filewise/internal/mark"
 )
 
@@ -235,7 +236,7 @@ var placeName = regexp.MustCompile(`^[0-9]+\.[0-9]+$`)
 
 // hasName reports whether a segment has a name that Filewise gives.
 func hasName(segment string) bool {
-	return len(segment) >= maxIdent-3 && segment == strings.ToUpper(segment) && segmentOf(segment[:maxIdent-3], segment)
+	return len(segment) >= dialect.MaxIdent-3 && segment == strings.ToUpper(segment) && segmentOf(segment[:dialect.MaxIdent-3], segment)
 }
 
 // dropBuild drops a build: its programs, its tables, the tablespaces that its
@@ -351,8 +352,8 @@ func (m marks) homes(ctx context.Context, name string) ([]string, error) {
 func (m marks) indexed(ctx context.Context, name string) (string, error) {
 	found, err := rows(ctx, m, 1, "indexed", nil, name)
 	for _, r := range found {
-		if table := text(r[0]); hasName(table) && table[:maxIdent-3] != name {
-			return table[:maxIdent-3], err
+		if table := text(r[0]); hasName(table) && table[:dialect.MaxIdent-3] != name {
+			return table[:dialect.MaxIdent-3], err
 		}
 	}
 	return "", err

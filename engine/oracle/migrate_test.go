@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -35,7 +36,14 @@ var migratedAbout = about{version: "19.3", product: "Oracle Database 19c Enterpr
 func migrated(t *testing.T, f *fakeServer, a about, tables ...string) (filewise.Migration, error) {
 	t.Helper()
 	target := serverTarget(filewise.Volume{Name: "a"}, filewise.Volume{Name: "b", Dir: "+FAST"})
-	return migrate(t.Context(), f, a, target, filewise.Wish{Layout: smallfile(4), Database: "SALES", Run: 7, Tables: tables})
+	return migrateWith(t.Context(), f, a, target, filewise.Wish{Layout: smallfile(4), Database: "SALES", Run: 7, Tables: tables})
+}
+
+// applySQL holds the questions of package apply.
+var applySQL = ownSections(apply.SQL("oracle"))
+
+func migrateWith(ctx context.Context, c client, a about, t filewise.Target, w filewise.Wish) (filewise.Migration, error) {
+	return apply.Ask(ctx, "oracle", &questions{client: c, about: a, file: applySQL}, t, w)
 }
 
 // A table moves with the index next to it into files of one size on the volumes in turn; the

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/engine/oracle/dialect"
 	"filewise/internal/mark"
 )
 
@@ -86,10 +87,10 @@ func segmentOf(build, name string) bool {
 // buildOfProgram returns the build to which a package or procedure belongs. If empty, it
 // is not Filewise's.
 func buildOfProgram(name string) string {
-	if len(name) != maxIdent {
+	if len(name) != dialect.MaxIdent {
 		return ""
 	}
-	build, rest := name[:maxIdent-3], name[maxIdent-3:]
+	build, rest := name[:dialect.MaxIdent-3], name[dialect.MaxIdent-3:]
 	if !mark.IsName(build) || !programSuffix.MatchString(rest) || build != strings.ToUpper(build) {
 		return ""
 	}

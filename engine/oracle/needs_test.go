@@ -180,7 +180,7 @@ func TestNeeds(t *testing.T) {
 		byApply: func(t *testing.T, c *strict, f *fakeServer) error {
 			f.answers = migratedServer().answers
 			target := serverTarget(filewise.Volume{Name: "a"}, filewise.Volume{Name: "b", Dir: "+FAST"})
-			_, err := migrate(t.Context(), c, migratedAbout, target, filewise.Wish{Layout: smallfile(4), Database: "SALES", Run: 7})
+			_, err := migrateWith(t.Context(), c, migratedAbout, target, filewise.Wish{Layout: smallfile(4), Database: "SALES", Run: 7})
 			return err
 		},
 	}

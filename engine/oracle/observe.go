@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/engine/oracle/dialect"
 )
 
 // Observe asks the server's dictionary for the files and compares them with the
@@ -96,15 +97,15 @@ func (d *design) observe(ctx context.Context, c client, want []datafile, free ma
 // names the files, the one in the order of adding if it lies in its place.
 func matching(want []datafile, path string, i int) (datafile, error) {
 	for _, f := range want {
-		if f.path != "" && f.place.same(f.path, path) {
+		if f.path != "" && f.place.Same(f.path, path) {
 			return f, nil
 		}
 	}
-	if f := want[i]; f.path == "" && f.place.holds(path) {
+	if f := want[i]; f.path == "" && f.place.Holds(path) {
 		return f, nil
 	}
 	for _, f := range want { // file numbers that were freed are given again
-		if f.path == "" && f.place.kind == placeASM && f.place.holds(path) {
+		if f.path == "" && f.place.Kind == dialect.PlaceASM && f.place.Holds(path) {
 			return f, nil
 		}
 	}

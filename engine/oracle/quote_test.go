@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"filewise"
+	"filewise/engine/oracle/dialect"
 	"filewise/internal/mark"
 )
 
@@ -16,11 +17,12 @@ var breakouts = []string{
 
 func TestQuoting(t *testing.T) {
 	for _, s := range breakouts {
-		if q, err := ident(s); err == nil && (q != `"`+s+`"` || strings.Contains(s, `"`) || len(s) > maxIdent) {
+		if q, err := dialect.Ident(s); err == nil && (q != `"`+s+`"` || strings.Contains(s, `"`) || len(s) > dialect.MaxIdent) {
 			t.Errorf("ident(%q) = %s", s, q)
 		}
-		if q, err := literal(s); err == nil && strings.Trim(strings.ReplaceAll(q[1:len(q)-1], "''", ""), " ") != strings.ReplaceAll(s, "'",
-			"") && strings.Contains(s, "'") && strings.Count(q, "'")%2 != 0 {
+		if q, err := dialect.Literal(s); err == nil && strings.Trim(strings.ReplaceAll(q[1:len(q)-1], "''", ""), " ") !=
+			strings.ReplaceAll(s, "'",
+				"") && strings.Contains(s, "'") && strings.Count(q, "'")%2 != 0 {
 			t.Errorf("literal(%q) = %s", s, q)
 		}
 	}
@@ -33,14 +35,14 @@ func FuzzQuoting(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if q, err := literal(s); err == nil {
+		if q, err := dialect.Literal(s); err == nil {
 			inner := q[1 : len(q)-1]
 			if q[0] != '\'' || q[len(q)-1] != '\'' || strings.ReplaceAll(inner, "''", "'") != s && strings.Count(s, "''") == 0 ||
 				strings.Contains(strings.ReplaceAll(inner, "''", ""), "'") || strings.ContainsAny(q, "\n\r\x00") {
 				t.Errorf("literal(%q) = %s", s, q)
 			}
 		}
-		if q, err := ident(s); err == nil && (strings.Count(q, `"`) != 2 || q != `"`+s+`"`) {
+		if q, err := dialect.Ident(s); err == nil && (strings.Count(q, `"`) != 2 || q != `"`+s+`"`) {
 			t.Errorf("ident(%q) = %s", s, q)
 		}
 	})
@@ -54,21 +56,21 @@ func FuzzPlace(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, dir string) {
-		p, err := placeOf(filewise.Volume{Name: "v", Dir: dir})
+		p, err := dialect.PlaceOf(filewise.Volume{Name: "v", Dir: dir})
 		if err != nil {
 			if filewise.CodeOf(err) != filewise.CodeUsage {
 				t.Errorf("%q: %v", dir, err)
 			}
 			return
 		}
-		file := datafile{place: p, path: p.file("x_0001.dbf"), bytes: unit, tablespace: "X"}
+		file := datafile{place: p, path: p.File("x_0001.dbf"), bytes: unit, tablespace: "X"}
 		clause, err := file.clause()
 		if err != nil {
 			return // not UTF-8: refused before anything is executed
 		}
-		named := p.kind == placeUnix || p.kind == placeWindows
-		if named != (file.path != "") || named && (!p.holds(file.path) || !p.same(file.path, file.path)) {
-			t.Errorf("%q: kind %v, path %q", dir, p.kind, file.path)
+		named := p.Kind == dialect.PlaceUnix || p.Kind == dialect.PlaceWindows
+		if named != (file.path != "") || named && (!p.Holds(file.path) || !p.Same(file.path, file.path)) {
+			t.Errorf("%q: kind %v, path %q", dir, p.Kind, file.path)
 		}
 		if strings.Count(clause, "'")%2 != 0 || strings.ContainsAny(clause, "\n\r") || file.asked().Path == "" {
 			t.Errorf("%q: %s", dir, clause)
@@ -85,7 +87,7 @@ func FuzzNames(f *testing.F) {
 		if build := buildOfProgram(name); build != "" && (!mark.IsName(build) || !strings.HasPrefix(name, build)) {
 			t.Errorf("%q is taken for a program of %q", name, build)
 		}
-		if hasName(name) && !mark.IsName(name[:maxIdent-3]) {
+		if hasName(name) && !mark.IsName(name[:dialect.MaxIdent-3]) {
 			t.Errorf("%q is taken for Filewise's", name)
 		}
 		_, _ = releaseOf(version)
@@ -102,7 +104,7 @@ func TestNames(t *testing.T) {
 	for i := range 2000 {
 		table := n.table(i)
 		for _, name := range []string{table.Name, table.Key, table.Procedure} {
-			if seen[name] || len(name) > maxIdent {
+			if seen[name] || len(name) > dialect.MaxIdent {
 				t.Fatalf("%d: %s", i, name)
 			}
 			seen[name] = true

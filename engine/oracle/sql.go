@@ -12,26 +12,26 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/orders"
+	"filewise/engine/oracle/dialect"
 	"filewise/internal/sqlfile"
 )
 
 //go:embed sql/*.sql
 var sqlFiles embed.FS
 
-// The SQL files: what is queried from the server, what apply and capture ask, and the others by workload.
+// The SQL files: what is queried from the server, what capture asks, and the others by workload.
 var (
-	templateFuncs = template.FuncMap{"ident": ident, "longer": longer, "literal": literal, "among": among,
+	templateFuncs = template.FuncMap{"ident": dialect.Ident, "longer": dialect.Name, "literal": dialect.Literal, "among": among,
 		"bind": func(i int) int { return i + 1 }}
-	workloads           = words.Folder(sqlFiles, nil, templateFuncs)
-	serverSQL, applySQL = workloads.Apart("server"), workloads.Apart("apply")
-	captureSQL          = workloads.Apart("capture")
+	workloads             = words.Folder(sqlFiles, nil, templateFuncs)
+	serverSQL, captureSQL = workloads.Apart("server"), workloads.Apart("capture")
 )
 
 var words = orders.Words{
 	Types: map[string]string{"tiny": "NUMBER(10)", "small": "NUMBER(10)", "int": "NUMBER(10)", "amount": "NUMBER(18)", "limit": "NUMBER(18)",
 		"big": "NUMBER(18)", "char": "CHAR(% BYTE)", "text": "VARCHAR2(% BYTE)", "name": "VARCHAR2(% BYTE)"},
 	At: func(vars map[string]any, table string) (string, error) {
-		return ident(vars["T"].(map[string]string)[table])
+		return dialect.Ident(vars["T"].(map[string]string)[table])
 	},
 	Sum: "TO_CHAR(SUM(%))", EmptyIsNull: true,
 }
@@ -40,7 +40,7 @@ var words = orders.Words{
 func among(names ...string) (string, error) {
 	all, err := "", error(nil)
 	for _, n := range names {
-		quoted, wrong := literal(n)
+		quoted, wrong := dialect.Literal(n)
 		all, err = all+", "+quoted, cmp.Or(err, wrong)
 	}
 	return "IN (" + strings.TrimPrefix(all, ", ") + ")", err
@@ -160,7 +160,7 @@ func pieces(pool string, row int) []string {
 		var lines []string
 		for len(piece) > 0 || len(lines) == 0 {
 			n := min(lineBytes, len(piece))
-			quoted, err := literal(piece[:n])
+			quoted, err := dialect.Literal(piece[:n])
 			if err != nil {
 				quoted = "NULL" // not of the generator's alphabet: the check would find it
 			}

@@ -12,7 +12,7 @@ import (
 	"filewise/own/inspect"
 )
 
-// inspectSQL is what package inspect asks.
+// inspectSQL holds the questions of package inspect.
 var inspectSQL = ownSections(inspect.SQL(engineName))
 
 // answers are the rows of sections of inspect.sql; of a section that has none the

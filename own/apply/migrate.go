@@ -13,6 +13,8 @@ import (
 var (
 	//go:embed innodb.sql
 	innodbSQL string
+	//go:embed oracle.sql
+	oracleSQL string
 	//go:embed postgres.sql
 	postgresSQL string
 )
@@ -36,7 +38,7 @@ var dataAndIndexes = []filewise.Role{filewise.RoleData, filewise.RoleIndex}
 var products = map[string]product{
 	"mariadb":   {innodbSQL, writeInnoDB, innodbRelease, dataAndIndexes, false},
 	"mysql":     {innodbSQL, writeInnoDB, innodbRelease, dataAndIndexes, false},
-	"oracle":    {release: regexp.MustCompile(`[0-9]+`), roles: dataAndIndexes},
+	"oracle":    {oracleSQL, writeOracle, regexp.MustCompile(`[0-9]+`), dataAndIndexes, false},
 	"sqlserver": {release: regexp.MustCompile(`SQL Server (\d{4}|version \d+)\b`), roles: dataAndIndexes}, // the year
 	"postgres": {postgresSQL, writePostgres, regexp.MustCompile(`[0-9]+`),
 		[]filewise.Role{filewise.RoleData, filewise.RoleIndex, filewise.RoleSystem}, true}, // other indexes, and TOAST, are files of the engine's
@@ -83,12 +85,20 @@ func Migrate(ctx context.Context, e filewise.Engine, t filewise.Target, w filewi
 			return filewise.Migration{}, err
 		}
 		defer in.Close()
-		m := &writer{engine: e.Name(), ctx: ctx, in: in, about: in.About(), target: t, wish: w}
-		m.Migration = filewise.Migration{Server: m.about.Server, Space: map[string]int64{}}
-		err = p.write(m)
-		return m.Migration, err
+		return Ask(ctx, e.Name(), in, t, w)
 	})
 }
+
+// Ask reads the database in an open session.
+func Ask(ctx context.Context, engine string, in filewise.Asked, t filewise.Target, w filewise.Wish) (filewise.Migration, error) {
+	m := &writer{engine: engine, ctx: ctx, in: in, about: in.About(), target: t, wish: w}
+	m.Migration = filewise.Migration{Server: m.about.Server, Space: map[string]int64{}}
+	err := products[engine].write(m)
+	return m.Migration, err
+}
+
+// SQL returns the sections that an engine is asked.
+func SQL(engine string) string { return products[engine].SQL }
 
 // rows runs a section.
 func (m *writer) rows(section string, args ...any) ([]filewise.Row, error) {

@@ -1,60 +1,51 @@
-package oracle
+package apply
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"filewise"
+	"filewise/engine/oracle/dialect"
 	"filewise/internal/spread"
 )
 
-// Migrate reads a tablespace of the user's, by SELECT alone, and writes the scripts that move
-// its tables and their indexes into one of the layout's.
-func (e Engine) Migrate(ctx context.Context, t filewise.Target, w filewise.Wish) (filewise.Migration, error) {
-	opened, err := e.Open(ctx, t)
-	if err != nil {
-		return filewise.Migration{}, err
-	}
-	defer opened.Close()
-	s := opened.(*server)
-	return migrate(ctx, s.control, s.about, t, w)
+// oracle writes the way of a tablespace's tables, with their indexes, into a new one of the layout's.
+type oracle struct {
+	*writer
+	name   string   // of the new tablespace
+	block  int64    // bytes
+	online bool     // which Standard Edition does not have
+	old    []string // paths of its files
 }
 
-// migration is the way of a tablespace's tables into a new one.
-type migration struct {
-	filewise.Migration
-	client
-	ctx    context.Context
-	about  about
-	target filewise.Target
-	wish   filewise.Wish
-	name   string // of the new tablespace
-	online bool   // which Standard Edition does not have
-	old    []datafile
-}
-
-func migrate(ctx context.Context, c client, a about, t filewise.Target, w filewise.Wish) (filewise.Migration, error) {
-	m := &migration{client: c, ctx: ctx, about: a, target: t, wish: w, name: fmt.Sprintf("RUN%d_DATA", w.Run),
-		online: !strings.Contains(a.product, "Standard Edition")}
-	m.Migration = filewise.Migration{Server: "Oracle " + a.version, Database: w.Database, Space: map[string]int64{}}
+func writeOracle(of *writer) error {
+	m := &oracle{writer: of, name: fmt.Sprintf("RUN%d_DATA", of.wish.Run),
+		online: !strings.Contains(of.about.Settings["product"], "Standard Edition")}
+	m.block, _ = strconv.ParseInt(m.about.Settings["block"], 10, 64)
+	m.Database = m.wish.Database
 	err := m.write()
-	if err != nil && unreadable(err) {
-		remedy := grants(a.account, applied, []view{{Name: "DBA_SEGMENTS"}, {Name: "DBA_TABLES"}})
-		err = filewise.Errorf(filewise.CodePreflight, remedy, "reading tablespace %s: %w", w.Database, err)
+	if err != nil && m.in.Remedy(err) != "" {
+		views := append(ofSys.FindAllString(strings.ToUpper(oracleSQL), -1), "SYS.DBA_DATA_FILES")
+		slices.Sort(views)
+		remedy := strings.Join(filewise.Each(slices.Compact(views), func(v string) string {
+			return "GRANT SELECT ON " + v + " TO " + m.about.Account
+		}), "; ")
+		err = filewise.Errorf(filewise.CodePreflight, remedy, "reading tablespace %s: %w", m.Database, err)
 	}
-	return m.Migration, err
+	return err
 }
+
+var ofSys = regexp.MustCompile(`\bSYS\.\w+`)
 
 // asked returns the rows of a section about the tablespace.
-func (m *migration) asked(columns int, section string) ([][]any, error) {
-	return rowsOf(m.ctx, m.client, applySQL, columns, section, nil, m.Database)
-}
+func (m *oracle) asked(section string) ([]filewise.Row, error) { return m.rows(section, m.Database) }
 
-func (m *migration) write() error {
+func (m *oracle) write() error {
 	if m.Database == "" {
 		return filewise.Errorf(filewise.CodeUsage, "give --database TABLESPACE; filewise inspect lists them", "no tablespace is named")
 	}
@@ -94,7 +85,7 @@ func (m *migration) write() error {
 	if err := m.open(tables); err != nil {
 		return err
 	}
-	drop, err := ident(m.name)
+	drop, err := dialect.Ident(m.name)
 	m.Back = append(m.Back, filewise.MigrationStep{Title: "the new tablespace, which has to be empty; its files stay, but for those that " +
 		"the server has named itself", Locks: "nothing", Stop: "nothing is lost", SQL: []string{"DROP TABLESPACE " + drop}, Later: true})
 	m.say()
@@ -102,8 +93,8 @@ func (m *migration) write() error {
 }
 
 // look learns what the tablespace is, and refuses what its tables cannot leave.
-func (m *migration) look() error {
-	found, err := m.asked(4, "migrate-space")
+func (m *oracle) look() error {
+	found, err := m.asked("migrate-space")
 	if err != nil {
 		return err
 	}
@@ -112,31 +103,32 @@ func (m *migration) look() error {
 			m.Database)
 	}
 	refuse := func(why string, args ...any) error {
-		return absent("name another with --database", "tablespace %s cannot have the layout: "+why, append([]any{m.Database}, args...)...)
+		return filewise.Unsupported("name another with --database", "tablespace %s cannot have the layout: "+why,
+			append([]any{m.Database}, args...)...)
 	}
-	block, _ := number(found[0][0])
+	space := found[0]
+	block := space.Int(0)
 	switch {
-	case m.Database == "SYSTEM" || m.Database == "SYSAUX" || text(found[0][2]) != "PERMANENT":
+	case m.Database == "SYSTEM" || m.Database == "SYSAUX" || space.Text(2) != "PERMANENT":
 		return refuse("it is the server's own")
-	case text(found[0][3]) == "YES":
+	case space.Text(3) == "YES":
 		return refuse("it is encrypted, and a new one would not be")
-	case block != m.about.block:
-		return refuse("its blocks have %d bytes, and those of a new one %d", block, m.about.block)
+	case block != m.block:
+		return refuse("its blocks have %d bytes, and those of a new one %d", block, m.block)
 	}
-	if there, err := rows(m.ctx, m.client, 3, "tablespace", nil, m.name); err != nil {
+	if there, err := m.rows("tablespace", m.name); err != nil {
 		return err
 	} else if len(there) > 0 {
 		return filewise.Errorf(filewise.CodeUsage, "the script was executed already: go its way back first", "there is a tablespace %s", m.name)
 	}
-	files, err := rows(m.ctx, m.client, 7, "files", nil, m.Database)
+	files, err := m.asked("files")
 	if err != nil {
 		return err
 	}
-	even := len(files) == m.wish.Layout.Data.Files && (text(found[0][1]) == "YES") == (m.wish.Layout.Kind == filewise.KindBigfile)
+	even := len(files) == m.wish.Layout.Data.Files && (space.Text(1) == "YES") == (m.wish.Layout.Kind == filewise.KindBigfile)
 	for _, r := range files {
-		blocks, _ := number(r[2])
-		m.old = append(m.old, datafile{path: text(r[0]), bytes: blocks * block})
-		even = even && m.old[0].bytes == blocks*block
+		m.old = append(m.old, r.Text(0))
+		even = even && r.Int(2) == files[0].Int(2)
 	}
 	if even {
 		return filewise.Errorf(filewise.CodeUsage, "name another --layout, or another tablespace", "nothing is to be done: tablespace %s has %s "+
@@ -154,41 +146,41 @@ type movedTable struct {
 type movedIndex struct{ owner, name, tablespace string }
 
 // chosen returns the tables that are to move, with their indexes.
-func (m *migration) chosen() ([]movedTable, error) {
-	found, err := m.asked(4, "migrate-tables")
+func (m *oracle) chosen() ([]movedTable, error) {
+	found, err := m.asked("migrate-tables")
 	if err != nil {
 		return nil, err
 	}
 	all, place := make([]movedTable, len(found)), map[[2]string]int{}
 	for i, r := range found {
-		all[i].Table = spread.Table{Schema: text(r[0]), Name: text(r[1])}
-		place[[2]string{text(r[0]), text(r[1])}] = i
-		all[i].RefuseIf(text(r[2]) != "", "it lies in cluster "+text(r[2]))
-		all[i].RefuseIf(text(r[3]) == "YES", "it holds the rows of a nested table")
+		all[i].Table = spread.Table{Schema: r.Text(0), Name: r.Text(1)}
+		place[[2]string{r.Text(0), r.Text(1)}] = i
+		all[i].RefuseIf(r.Text(2) != "", "it lies in cluster "+r.Text(2))
+		all[i].RefuseIf(r.Text(3) == "YES", "it holds the rows of a nested table")
 	}
-	each := func(columns int, section string, do func(t *movedTable, r []any)) {
-		var rows [][]any
+	each := func(section string, do func(t *movedTable, r filewise.Row)) {
+		var rows []filewise.Row
 		if err == nil {
-			rows, err = m.asked(columns, section)
+			rows, err = m.asked(section)
 		}
 		for _, r := range rows {
-			if i, ok := place[[2]string{text(r[0]), text(r[1])}]; ok {
+			if i, ok := place[[2]string{r.Text(0), r.Text(1)}]; ok {
 				do(&all[i], r)
 			}
 		}
 	}
 	at := map[[2]string]int{}
-	each(7, "migrate-indexes", func(t *movedTable, r []any) {
-		x := movedIndex{text(r[2]), text(r[3]), text(r[5])}
-		t.RefuseIf(text(r[4]) == "DOMAIN", "index "+x.name+" is a domain index")
-		t.RefuseIf(text(r[6]) == "YES", "index "+x.name+" is a join index")
+	each("migrate-indexes", func(t *movedTable, r filewise.Row) {
+		x := movedIndex{r.Text(2), r.Text(3), r.Text(5)}
+		t.RefuseIf(r.Text(4) == "DOMAIN", "index "+x.name+" is a domain index")
+		t.RefuseIf(r.Text(6) == "YES", "index "+x.name+" is a join index")
 		t.RefuseIf(x.tablespace == "", "index "+x.name+" has partitions")
 		t.RefuseIf(x.owner != t.Schema, "index "+x.name+" is of another schema, "+x.owner)
 		t.indexes = append(t.indexes, x)
 		at[[2]string{x.owner, x.name}] = place[[2]string{t.Schema, t.Name}]
 	})
-	each(3, "migrate-longs", func(t *movedTable, r []any) {
-		t.RefuseIf(true, "column "+text(r[2])+" is LONG, which nothing moves (ORA-00997)")
+	each("migrate-longs", func(t *movedTable, r filewise.Row) {
+		t.RefuseIf(true, "column "+r.Text(2)+" is LONG, which nothing moves (ORA-00997)")
 	})
 	segments, err := m.sizes(err)
 	for key, bytes := range segments {
@@ -207,22 +199,21 @@ func (m *migration) chosen() ([]movedTable, error) {
 		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.String(), b.String()))
 	})
 	tables, err := spread.Choose(all, func(t movedTable) spread.Table { return t.Table }, m.wish.Tables)
-	each(4, "migrate-lobs", func(t *movedTable, r []any) { m.lob(tables, *t, text(r[2]), text(r[3])) })
+	each("migrate-lobs", func(t *movedTable, r filewise.Row) { m.lob(tables, *t, r.Text(2), r.Text(3)) })
 	return tables, err
 }
 
 // sizes returns the bytes of tables and indexes by owner and name; what else lies there, stays.
-func (m *migration) sizes(err error) (map[[2]string]int64, error) {
+func (m *oracle) sizes(err error) (map[[2]string]int64, error) {
 	out, others := map[[2]string]int64{}, map[string]int{}
 	if err != nil {
 		return out, err
 	}
-	found, err := m.asked(4, "migrate-segments")
+	found, err := m.asked("migrate-segments")
 	for _, r := range found {
-		switch kind := text(r[2]); kind {
+		switch kind := r.Text(2); kind {
 		case "TABLE", "INDEX":
-			blocks, _ := number(r[3])
-			out[[2]string{text(r[0]), text(r[1])}] += blocks * m.about.block
+			out[[2]string{r.Text(0), r.Text(1)}] += r.Int(3) * m.block
 		case "LOBINDEX": // goes with its LOB
 		default:
 			others[kind]++
@@ -236,7 +227,7 @@ func (m *migration) sizes(err error) (map[[2]string]int64, error) {
 }
 
 // lob describes how a LOB of a table that moves goes after it.
-func (m *migration) lob(tables []movedTable, t movedTable, column, where string) {
+func (m *oracle) lob(tables []movedTable, t movedTable, column, where string) {
 	if !slices.ContainsFunc(tables, func(o movedTable) bool { return o.String() == t.String() }) {
 		return
 	}
@@ -249,7 +240,7 @@ func (m *migration) lob(tables []movedTable, t movedTable, column, where string)
 
 // named quotes the name of an object, without its schema's before it: users' have up to 128 bytes.
 func named(name string) (string, error) {
-	quoted, err := longer(name)
+	quoted, err := dialect.Name(name)
 	if err != nil {
 		err = filewise.Errorf(filewise.CodeUsage, "name the tables that are to move, without it: --table SCHEMA.TABLE",
 			"cannot be quoted in a script: %w", err)
@@ -257,59 +248,67 @@ func named(name string) (string, error) {
 	return quoted, err
 }
 
-// growth is by how much the files of a user's tablespace grow at least: a file that grows by
-// little stops those who insert often.
-const growth = 64 * mib
+// The sizes of files, in bytes: unit divides them, and is the smallest extent of AUTOALLOCATE. header is the part of
+// a file before its data. A file of a user's tablespace grows by growth at least: one that grows by little stops those who
+// insert often.
+const unit, header, leastData, growth = int64(64 << 10), int64(1 << 20), int64(8 << 20), int64(64 << 20)
+
+func roundUp(n int64) int64 { return (n + unit - 1) / unit * unit }
 
 // create adds the step that makes the tablespace: files of one size, which hold what is in
 // the tables and a quarter more, and grow.
-func (m *migration) create() error {
-	l := m.wish.Layout
-	d := &design{layout: l, block: m.about.block}
-	if len(m.old) == 0 || l.Data.Files < 1 || d.bigfile() && l.Data.Files != 1 || l.Data.Files > maxFiles {
-		return absent("name another --layout", "layout %q", l.Name)
+func (m *oracle) create() error {
+	l, files := m.wish.Layout, int64(m.wish.Layout.Data.Files)
+	// Oracle Database Reference, “Physical Database Limits”; a bigfile's header and space maps are larger.
+	kind, least, mostBlocks, mostFiles := "SMALLFILE", leastData, int64(1)<<22-1, int64(1022)
+	if l.Kind == filewise.KindBigfile {
+		kind, least, mostBlocks, mostFiles = "BIGFILE", roundUp(1024*m.block), 1<<32-1, 1
 	}
-	volumes := l.DataVolumes(m.target.Volumes)
-	size := max(roundUp(m.Bytes*5/4/int64(l.Data.Files)), 8*mib)
+	if len(m.old) == 0 || files < 1 || files > mostFiles {
+		return filewise.Unsupported("name another --layout", "layout %q", l.Name)
+	}
+	most := mostBlocks * m.block / unit * unit
+	size := max(roundUp(m.Bytes*5/4/files), leastData, least)
+	if size > most {
+		return filewise.Unsupported("name a layout of more files with --layout", "a datafile of %d bytes: it has at most %d", size, most)
+	}
+	volumes, bytes := l.DataVolumes(m.target.Volumes), min(size+header, most)
+	name, err := dialect.Ident(m.name)
+	if err != nil {
+		return err
+	}
 	var sql []string
 	for i := range l.Data.Files {
 		v := l.Data.VolumeOf(i, volumes)
 		if v.Dir == "" {
-			v.Dir = homeOf(m.old[0].path)
+			v.Dir = dialect.HomeOf(m.old[0])
 		}
-		f, err := d.file(filewise.RoleData, m.name, i, v, size, false)
+		p, err := dialect.PlaceOf(v)
 		if err != nil {
 			return err
 		}
-		most := maxSmallBlocks
-		if d.bigfile() {
-			most = maxBigBlocks
-		}
-		f.next, f.max = max(f.next, growth), most*d.block/unit*unit
-		values, err := d.createVars(f)
+		file, err := p.Clause(p.File(fmt.Sprintf("%s_%04d.dbf", strings.ToLower(m.name), i+1)), bytes,
+			max(roundUp(l.Data.Growth), growth), most)
 		if err != nil {
 			return err
 		}
-		section := "add-file"
+		statement := "ALTER TABLESPACE " + name + " ADD DATAFILE " + file
 		if i == 0 {
-			section = "create"
+			statement = "CREATE " + kind + " TABLESPACE " + name + " DATAFILE " + file +
+				"\n  EXTENT MANAGEMENT LOCAL AUTOALLOCATE SEGMENT SPACE MANAGEMENT AUTO"
 		}
-		s, err := ask(section, values)
-		if err != nil {
-			return err
-		}
-		sql, m.Space[v.Name] = append(sql, s.text), m.Space[v.Name]+f.bytes
+		sql, m.Space[v.Name] = append(sql, statement), m.Space[v.Name]+bytes
 	}
 	sql = append(sql, fmt.Sprintf(`BEGIN EXECUTE IMMEDIATE 'ALTER USER "' || %s || '" QUOTA UNLIMITED ON "%s"'; END;`+"\n/", currentSchema,
 		m.name))
 	m.Steps = []filewise.MigrationStep{{Title: "tablespace " + m.name + " of " + filewise.FilesName(l.Data.Files), Locks: "nothing",
-		Written: size * int64(l.Data.Files), SQL: sql, Stop: "the tablespace has too few files, or the quota is missing: DROP TABLESPACE " +
+		Written: size * files, SQL: sql, Stop: "the tablespace has too few files, or the quota is missing: DROP TABLESPACE " +
 			m.name + ", which is empty, and begin anew. It is there already after a rehearsal in this database: take that back first, and drop it"}}
 	return nil
 }
 
 // move returns the step that moves a table, and its indexes that lay next to it, to a tablespace.
-func (m *migration) move(t movedTable, to string) (filewise.MigrationStep, error) {
+func (m *oracle) move(t movedTable, to string) (filewise.MigrationStep, error) {
 	online, locks := "", "all of the table for writers, who wait, and its indexes for all until each is built again"
 	if m.online {
 		online, locks = " ONLINE", "nothing for long: at its beginning and end it waits for open transactions on the table"
@@ -345,11 +344,11 @@ const currentSchema = "SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')"
 
 // open has the client stop at the first error, and the server refuse a schema that has not the tables with their
 // indexes. The command names the schema, and no statement does: a copy of it may have any name.
-func (m *migration) open(tables []movedTable) error {
+func (m *oracle) open(tables []movedTable) error {
 	m.Opening = "WHENEVER OSERROR EXIT FAILURE\nWHENEVER SQLERROR EXIT FAILURE\nALTER SESSION SET CURRENT_SCHEMA = \"&1\";\nSET DEFINE OFF\n" +
 		"-- A schema without these tables and indexes is refused here (ORA-01722)."
 	for _, t := range tables {
-		guard, err := guard(t)
+		guard, err := oracleGuard(t)
 		if err != nil {
 			return err
 		}
@@ -358,21 +357,21 @@ func (m *migration) open(tables []movedTable) error {
 	m.Opening += "\nALTER SESSION SET DDL_LOCK_TIMEOUT = 30;"
 	to := ""
 	if a := m.target.Address; a != nil {
-		to = fmt.Sprintf("%s@//%s:%d/%s", a.User, a.Host, portOf(a), strings.Trim(a.Path, "/"))
+		to = fmt.Sprintf("%s@//%s:%d/%s", a.User, a.Host, cmp.Or(a.Port, 1521), strings.Trim(a.Path, "/"))
 	}
 	m.Client, m.Behind = []string{"sqlplus", "-L", to, "@"}, []string{tables[0].Schema}
 	return nil
 }
 
-// guard returns the query that fails unless the table is there with its indexes.
-func guard(t movedTable) (string, error) {
+// oracleGuard returns the query that fails unless the table is there with its indexes.
+func oracleGuard(t movedTable) (string, error) {
 	names := []string{t.Name}
 	for _, x := range t.indexes {
 		names = append(names, x.name)
 	}
 	for i, name := range names {
 		var err error
-		if names[i], err = literal(name); err != nil {
+		if names[i], err = dialect.Literal(name); err != nil {
 			return "", err
 		}
 	}
@@ -385,7 +384,7 @@ func guard(t movedTable) (string, error) {
 }
 
 // say notes what else changes, and what does not.
-func (m *migration) say() {
+func (m *oracle) say() {
 	m.Effects = []string{
 		"copies: rehearse it on a copy of the schema (expdp, impdp REMAP_SCHEMA), in this or another database: the command then names that; " +
 			"the way back has all of its tables in tablespace " + m.Database,

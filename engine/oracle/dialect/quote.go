@@ -1,4 +1,5 @@
-package oracle
+// Package dialect holds Oracle's words: names, literals, and places of datafiles.
+package dialect
 
 import (
 	"fmt"
@@ -6,21 +7,21 @@ import (
 	"unicode/utf8"
 )
 
-// maxIdent is the longest name in bytes that every supported server takes,
+// MaxIdent is the longest name in bytes that every supported server takes,
 // whatever its COMPATIBLE.
-const maxIdent = 30
+const MaxIdent = 30
 
-// ident quotes a name. Oracle has no way to write a double quote within a quoted
+// Ident quotes a name. Oracle has no way to write a double quote within a quoted
 // name, so that and what else cannot be in one is refused.
-func ident(name string) (string, error) {
-	if len(name) > maxIdent {
+func Ident(name string) (string, error) {
+	if len(name) > MaxIdent {
 		return "", fmt.Errorf("%q cannot be a name on Oracle", name)
 	}
-	return longer(name)
+	return Name(name)
 }
 
-// longer quotes a name of a user's, which has up to 128 bytes.
-func longer(name string) (string, error) {
+// Name quotes a name of a user's, which has up to 128 bytes.
+func Name(name string) (string, error) {
 	if name == "" || len(name) > 128 || strings.ContainsAny(name, "\"\x00") || strings.ContainsFunc(name, control) ||
 		!utf8.ValidString(name) {
 		return "", fmt.Errorf("%q cannot be a name on Oracle", name)
@@ -28,9 +29,9 @@ func longer(name string) (string, error) {
 	return `"` + name + `"`, nil
 }
 
-// literal quotes a text: a single quote is doubled, and nothing else is special.
+// Literal quotes a text: a single quote is doubled, and nothing else is special.
 // Control characters are refused, since a statement ends at a line's end.
-func literal(text string) (string, error) {
+func Literal(text string) (string, error) {
 	if strings.ContainsFunc(text, control) || !utf8.ValidString(text) {
 		return "", fmt.Errorf("%q holds what cannot stand in a literal", text)
 	}

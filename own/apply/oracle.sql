@@ -1,7 +1,6 @@
--- What apply asks.
+-- Questions of apply about a user tablespace and its objects, besides the engine's own tablespace and files.
 
 -- name: migrate-space
--- What apply asks of a user tablespace, and of what lies in it.
 SELECT block_size, bigfile, contents, encrypted FROM sys.dba_tablespaces WHERE tablespace_name = :1;
 
 -- name: migrate-segments
