@@ -43,7 +43,9 @@ func (a *app) help(c *cobra.Command, _ []string) {
 // usage writes how a command is used, below what it is for.
 func (a *app) usage(c *cobra.Command) error {
 	columns, _ := terminal(a.stdout)
-	return helpLayout().Write(c.OutOrStderr(), c, columns)
+	l := helpLayout()
+	l.All, l.Defaults = a.helpAll, registry().Defaults
+	return l.Write(c.OutOrStderr(), c, columns)
 }
 
 //go:embed help/*.txt

@@ -30,6 +30,9 @@ func TestHelpIsNarrowAndGrouped(t *testing.T) {
 	for _, sc := range workload.Scenarios() {
 		commands = append(commands, []string{"run", sc.Name, "--help"}, []string{"plan", sc.Name, "--help"})
 	}
+	for _, name := range []string{"run", "plan"} {
+		commands = append(commands, []string{name, help.OptionAll})
+	}
 	for _, args := range commands {
 		var out strings.Builder
 		if err := execute(t.Context(), args, strings.NewReader(""), &out, &out); err != nil {
@@ -38,6 +41,13 @@ func TestHelpIsNarrowAndGrouped(t *testing.T) {
 		for _, line := range strings.Split(out.String(), "\n") {
 			if ansi.StringWidth(line) > help.Width {
 				t.Errorf("%q is too wide: %s", args, line)
+			}
+		}
+		if slices.Contains([]string{"run", "plan"}, args[0]) {
+			all := args[1] == help.OptionAll
+			other := len(args) == 3 && args[1] != "inserts"
+			if strings.Contains(out.String(), "--placement placement") != all || strings.Contains(out.String(), "(inserts: 16)") == other {
+				t.Errorf("%q shows too much or too little:\n%s", args, &out)
 			}
 		}
 		if slices.Contains([]string{"run", "plan"}, args[0]) && len(args) == 3 &&

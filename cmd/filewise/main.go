@@ -10,6 +10,7 @@ import (
 
 	"filewise/internal/fault"
 	"filewise/internal/filesystem"
+	"filewise/internal/help"
 	"filewise/internal/pager"
 	"filewise/internal/progress"
 	"filewise/results/report/document"
@@ -54,7 +55,8 @@ func surviveBrokenPipe() func() {
 // execute executes one command line. Errors are reported to stderr, and returned
 // for the exit code.
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	a := &app{stdin: stdin, args: args}
+	args, all := help.WantsAll(args)
+	a := &app{stdin: stdin, args: args, helpAll: all}
 	a.stderr = &document.Readable{To: pager.ForPipe(stderr), Before: func(text []byte) { a.board.Before(text, false) }}
 	a.stdout = a.forPeople(stdout)
 	a.board.Show(stderr, steered(a.stderr), func() int { width, _ := terminal(a.stderr); return width })

@@ -29,6 +29,7 @@ type app struct {
 	stdout, stderr io.Writer
 	json           bool
 	full, noPager  bool // see registerFull, registerShared
+	helpAll        bool // help shows every flag
 	storePath      string
 
 	args      []string          // the command line

@@ -29,6 +29,24 @@ type Layout struct {
 	Groups     []Group
 	// Scenarios have flags of their own, which stand under their own heading.
 	Scenarios []Group
+	// All shows every flag of the commands that have Mark, not the first group's alone.
+	All bool
+	// Defaults returns the values that a scenario has for flags, or that the usual one has if it is empty, with its name.
+	Defaults func(scenario string) (name string, defaults map[string]string)
+}
+
+// OptionAll shows every flag, as --help does of commands with few.
+const OptionAll = "--help-all"
+
+// WantsAll returns a command line in which OptionAll is --help, and whether it had that.
+func WantsAll(args []string) ([]string, bool) {
+	i := slices.Index(args, OptionAll)
+	if end := slices.Index(args, "--"); i < 0 || end >= 0 && end < i {
+		return args, false
+	}
+	out := slices.Clone(args)
+	out[i] = "--help"
+	return out, true
 }
 
 // OfScenarios is the heading over the flags of some scenarios alone.
@@ -144,25 +162,40 @@ func (p *printer) printf(format string, args ...any) { fmt.Fprintf(p, format, ar
 
 // flags writes a command's flags: of the scenarios' flags the named scenario's, or the ones that each has.
 func (l Layout) flags(w *printer, c *cobra.Command, columns int) {
+	named := strings.Join(c.Flags().Args(), " ")
+	long := c.Flags().Lookup(l.Mark) != nil
+	scenario, defaults := named, map[string]string{}
+	if long && l.Defaults != nil {
+		scenario, defaults = l.Defaults(named)
+	}
 	section := func(title string, flags []string) {
 		for i, name := range flags {
 			if i == 0 {
 				w.printf("\n%s:\n", title)
 			}
-			writeFlag(w, c.Flag(name), columns)
+			f := *c.Flag(name)
+			if is := defaults[name]; is != "" {
+				f.Usage = strings.Replace(f.Usage, "default the scenario's", scenario+": "+is, 1)
+			}
+			writeFlag(w, &f, columns)
 		}
 	}
-	for _, g := range l.Of(c) {
+	for i, g := range l.Of(c) {
+		if long && !l.All && i > 0 && g.Title != OfScenarios {
+			continue
+		}
 		if g.Title != OfScenarios {
 			section(g.Title, g.Flags)
 			continue
 		}
-		named := strings.Join(c.Flags().Args(), " ")
 		if i := slices.IndexFunc(l.Scenarios, func(sc Group) bool { return sc.Title == named }); i >= 0 {
 			section("Scenario "+named, l.Scenarios[i].Flags)
 		} else {
 			l.scenarios(w, c, columns)
 		}
+	}
+	if long && !l.All {
+		defer w.printf("\nAll %d flags: %s %s\n", len(Names(c.Flags())), c.CommandPath(), OptionAll)
 	}
 	section("Global Flags", Names(c.InheritedFlags()))
 }

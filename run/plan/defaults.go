@@ -1,0 +1,46 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"filewise/lab/workload"
+)
+
+// Defaults returns the defaults of a scenario's options on the usual engine, by their names, and the scenario's name:
+// DefaultScenario if none is given. What has no default, and all of a scenario that is not known, is left out.
+func (e Engines) Defaults(scenario string) (string, map[string]string) {
+	o := e.New()
+	o.Scenario = cmp.Or(scenario, DefaultScenario)
+	out := map[string]string{}
+	sc, err := workload.Lookup(o.Scenario)
+	if err != nil {
+		return scenario, out
+	}
+	made, err := e.Make(o)
+	if err != nil {
+		return scenario, out
+	}
+	p := made.Plan
+	var files []string
+	for _, l := range p.Layouts {
+		if n := strconv.Itoa(sc.NumberOf(l)); n != "0" && !slices.Contains(files, n) {
+			files = append(files, n)
+		}
+	}
+	out["files"] = strings.Join(files, ",")
+	for name, n := range map[string]int{"connections": p.Params.Connections, "row-bytes": p.Params.RowBytes,
+		"commit-every": p.Params.CommitEvery} {
+		if n > 0 {
+			out[name] = strconv.Itoa(n)
+		}
+	}
+	if len(p.Layouts) > 0 && p.Layouts[0].Data.Bytes > 0 {
+		out["size"] = strings.ReplaceAll(humanize.IBytes(uint64(p.Layouts[0].Data.Bytes)), " ", "") // as it is typed
+	}
+	return o.Scenario, out
+}
