@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/internal/customsql"
+	"filewise/engine/customsql"
 )
 
 // isCustom reports whether the workload brings custom SQL.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"filewise/engine/internal/customsql"
+	"filewise/engine/customsql"
 )
 
 var (

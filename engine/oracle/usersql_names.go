@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/internal/customsql"
+	"filewise/engine/customsql"
 )
 
 // A build has no schema for itself: custom SQL works in the account's own, next to other

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"filewise"
-	"filewise/engine/internal/customsql"
+	"filewise/engine/customsql"
 	"filewise/engine/internal/dumpfile"
 	"filewise/engine/postgres/dialect"
 )

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"filewise"
-	"filewise/engine/internal/customsql"
+	"filewise/engine/customsql"
 	"filewise/engine/internal/script"
 	"filewise/engine/internal/userbackup"
 	"filewise/engine/postgres/internal/client"

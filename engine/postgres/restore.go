@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"filewise"
-	"filewise/engine/internal/customsql"
+	"filewise/engine/customsql"
 	"filewise/engine/internal/dumpfile"
 	"filewise/engine/postgres/dialect"
 	"filewise/engine/postgres/internal/client"

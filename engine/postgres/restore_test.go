@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/engine/internal/customsql"
+	"filewise/engine/customsql"
 	"filewise/engine/postgres/dialect"
 	"filewise/engine/postgres/internal/dump"
 	"filewise/lab/workload"

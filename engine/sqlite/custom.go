@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/internal/customsql"
+	"filewise/engine/customsql"
 	"filewise/engine/internal/script"
 	"filewise/internal/sqlitedriver"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/internal/customsql"
+	"filewise/engine/customsql"
 	"filewise/internal/mark"
 )
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"filewise"
+	"filewise/engine/customsql"
 	"filewise/engine/enginetest"
-	"filewise/engine/internal/customsql"
 	"filewise/internal/mark"
 	"filewise/lab/workload"
 )

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"filewise/engine/internal/customsql"
+	"filewise/engine/customsql"
 )
 
 // T-SQL ends a statement where the next one begins, semicolon or not. So each word of a

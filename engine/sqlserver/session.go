@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/engine/internal/customsql"
+	"filewise/engine/customsql"
 	"filewise/engine/internal/operations"
 	"filewise/engine/internal/session"
 )

@@ -42,7 +42,7 @@ var rows = []row{
 	{name: "foreign", what: "a user's tables, columns, indexes … within what Filewise has made: they stay",
 		many: 100, share: 2, try: tests("filewise/engine/innodb/external", "^TestServer$/.*/^Foreign$"), why: noServer("mysql")},
 	{name: "calls", what: "SQL of a study and of a captured one that calls what writes elsewhere",
-		many: 500, share: 1, try: tests("filewise/engine/internal/customsql", "^TestCalls$")},
+		many: 500, share: 1, try: tests("filewise/engine/customsql", "^TestCalls$")},
 	{name: "stop", what: "stop of a process that is not the run's, by number, store and lock", many: 50, share: 1,
 		try: tests("filewise/host/hostlock", "^TestHolds$")},
 	{name: "live-page", what: "requests to the live page without token, with a used ticket, from elsewhere, after the server's end",

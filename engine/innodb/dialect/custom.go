@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 
 	"filewise"
-	"filewise/engine/internal/customsql"
+	"filewise/engine/customsql"
 )
 
 // CustomRules describes how both servers write SQL.

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/engine/customsql"
 	"filewise/engine/innodb/dialect"
-	"filewise/engine/internal/customsql"
 )
 
 // Watch opens a database of the user's, for reading only.

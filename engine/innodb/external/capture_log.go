@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/engine/customsql"
 	"filewise/engine/innodb/dialect"
-	"filewise/engine/internal/customsql"
 	"filewise/engine/internal/dumpfile"
 )
 

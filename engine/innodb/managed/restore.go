@@ -13,9 +13,9 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/engine/customsql"
 	"filewise/engine/innodb/dialect"
 	"filewise/engine/internal/builds"
-	"filewise/engine/internal/customsql"
 	"filewise/engine/internal/dumpfile"
 )
 

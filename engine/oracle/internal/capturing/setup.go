@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/internal/customsql"
+	"filewise/engine/customsql"
 )
 
 // slice sets how many rows of a set-up are one transaction.

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/internal/customsql"
+	"filewise/engine/customsql"
 )
 
 // Server is the server in question.

@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"filewise"
-	"filewise/engine/internal/customsql"
+	"filewise/engine/customsql"
 	"filewise/engine/postgres/dialect"
 	"filewise/engine/postgres/internal/client"
 	"filewise/internal/sqlfile"

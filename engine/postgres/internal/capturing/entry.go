@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"filewise"
-	"filewise/engine/internal/customsql"
+	"filewise/engine/customsql"
 )
 
 // entry is a record of a log.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/engine/internal/customsql"
+	"filewise/engine/customsql"
 	"filewise/own/capture/capturetest"
 )
 

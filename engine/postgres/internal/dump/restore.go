@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"filewise/engine/internal/customsql"
+	"filewise/engine/customsql"
 	"filewise/engine/internal/dumpfile"
 	"filewise/engine/postgres/internal/client"
 	"filewise/engine/postgres/internal/installed"

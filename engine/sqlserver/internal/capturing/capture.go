@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/internal/customsql"
+	"filewise/engine/customsql"
 	"filewise/engine/sqlserver/internal/result"
 	"filewise/internal/sqlfile"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"filewise"
-	"filewise/engine/internal/customsql"
+	"filewise/engine/customsql"
 	"filewise/engine/sqlserver/internal/result"
 )
 
