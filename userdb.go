@@ -211,7 +211,7 @@ type ForeignKey struct {
 
 // Asker is an engine that package own asks about a user's server.
 type Asker interface {
-	// Ask opens a session that cannot write, if the engine has such. The text holds the sections of SQL that are asked,
+	// Ask opens a session that cannot write, if the engine has such, in the target's Database if that is set. The text holds the sections of SQL that are asked,
 	// besides the engine's own.
 	Ask(ctx context.Context, t Target, text string) (Asked, error)
 }
@@ -225,6 +225,8 @@ type Asked interface {
 	Waits(context.Context) ([]Counter, error)
 	// Remedy is what lets the last question be answered, such as a GRANT. Empty means there is none.
 	Remedy(error) string
+	// Codes are the server's codes of an error. Empty ones mean that it is not the server's.
+	Codes(error) []string
 	Close() error
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"filewise"
 	"filewise/engine/all"
+	"filewise/own/capture"
 )
 
 // A server that takes the connection and never answers holds no command, whatever its engine, and is named.
@@ -36,7 +37,8 @@ func TestSilentServer(t *testing.T) {
 			}
 			target := filewise.Target{Engine: e.Name(), Mode: filewise.External, Address: &a, Volumes: []filewise.Volume{{Name: "default"}}}
 			_, err := opened(t.Context(), e, target)
-			_, watched := Watch(t.Context(), e.(filewise.Capturer), target, "database")
+			captures, _ := capture.Of(e)
+			_, watched := Watch(t.Context(), captures, target, "database")
 			for _, err := range []error{err, watched} {
 				if err == nil || !strings.Contains(err.Error(), "no answer within") || filewise.RemedyOf(err) == "" {
 					t.Errorf("%v; %s", err, filewise.RemedyOf(err))

@@ -70,7 +70,7 @@ func (a *app) capture(cmd *cobra.Command, f *plan.TargetOptions, o capture.Optio
 	if err != nil {
 		return nil, err
 	}
-	e, ok := c.Engine.(filewise.Capturer)
+	e, ok := capture.Of(c.Engine)
 	if !ok || c.Target.Address == nil {
 		return nil, filewise.Errorf(filewise.CodeUsage, "write a study by hand: filewise init custom", "nothing can be captured on %s: %w",
 			c.Target.Engine, filewise.ErrUnsupported)

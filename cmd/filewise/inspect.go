@@ -11,6 +11,7 @@ import (
 
 	"filewise"
 	"filewise/own/apply"
+	"filewise/own/capture"
 	"filewise/own/inspect"
 	"filewise/run/plan"
 )
@@ -64,7 +65,7 @@ func (a *app) inspectTarget(cmd *cobra.Command, f *plan.TargetOptions) (*inspect
 	if kinds := c.Kinds(); len(kinds) > 0 {
 		to.Kind = kinds[0]
 	}
-	_, to.Captures = c.Engine.(filewise.Capturer)
+	_, to.Captures = capture.Of(c.Engine)
 	to.Applies = apply.Writes(c.Engine.Name())
 	out := &inspected{Version: versionString(), Engine: t.Engine, Target: f.Target.Value, Unproven: c.About.Unproven}
 	if t.Address != nil {

@@ -46,6 +46,8 @@ func (a *questions) About() filewise.About {
 
 func (a *questions) Close() error { return a.end() }
 
+func (a *questions) Codes(err error) []string { return []string{codeText(err)} }
+
 func (a *questions) Rows(ctx context.Context, section string, v map[string]any, args ...any) ([]filewise.Row, error) {
 	of := serverSQL
 	if a.file.Has(section) {

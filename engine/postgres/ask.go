@@ -64,6 +64,8 @@ func (a *questions) About() filewise.About { return a.about }
 
 func (a *questions) Close() error { a.link.Close(); return nil }
 
+func (a *questions) Codes(err error) []string { return []string{client.CodeOf(err)} }
+
 func (a *questions) Rows(ctx context.Context, section string, vars map[string]any, args ...any) ([]filewise.Row, error) {
 	text, err := a.file.Statement(section, vars)
 	if err != nil {

@@ -3,7 +3,10 @@ package sqlserver
 import (
 	"cmp"
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"filewise"
@@ -18,11 +21,17 @@ func (Engine) CheckOptions(a filewise.Address) error { return checkOptions(a) }
 func (e Engine) Ask(ctx context.Context, t filewise.Target, text string) (filewise.Asked, error) {
 	first, cancel := context.WithTimeout(ctx, 4*filewise.AskPatience)
 	defer cancel()
-	opened, err := e.Open(first, t)
+	database := t.Database
+	t.Database = ""
+	s, err := openExternal(first, t)
 	if err != nil {
 		return nil, err
 	}
-	return questions{opened.(*externalServer), ownSections(text)}, nil
+	on := s.control
+	if database != "" {
+		on = s.login.pool(database, appName, 1)
+	}
+	return questions{s, on, ownSections(text)}, nil
 }
 
 // ownSections reads the sections of package own.
@@ -33,6 +42,7 @@ func ownSections(text string) *sqlfile.File {
 // questions is a session that asks. It implements filewise.Asked.
 type questions struct {
 	server *externalServer
+	on     *sql.DB // in the database
 	file   *sqlfile.File
 }
 
@@ -42,7 +52,9 @@ func (a questions) About() filewise.About {
 		Version: [2]int{i.version.major, i.version.build}}
 }
 
-func (a questions) Close() error { return a.server.Close() }
+func (a questions) Close() error { return errors.Join(a.on.Close(), a.server.Close()) }
+
+func (a questions) Codes(err error) []string { return filewise.Each(numbers(err), strconv.Itoa) }
 
 func (a questions) Rows(ctx context.Context, section string, vars map[string]any, args ...any) ([]filewise.Row, error) {
 	of := server
@@ -53,7 +65,7 @@ func (a questions) Rows(ctx context.Context, section string, vars map[string]any
 	if err != nil {
 		return nil, err
 	}
-	all, err := sqlrows.Query(ctx, a.server.control, text, args...)
+	all, err := sqlrows.Query(ctx, a.on, text, args...)
 	if err != nil {
 		return nil, a.server.login.explain(fmt.Errorf("%s: %w", sqlfile.Short(strings.TrimPrefix(text, "SET LOCK_TIMEOUT 1000;\n")), err))
 	}
@@ -76,4 +88,9 @@ func (a questions) Remedy(err error) string {
 		return grantTo(grantView, a.server.identity.login)
 	}
 	return ""
+}
+
+// banner is product, version and edition.
+func (i identity) banner() string {
+	return fmt.Sprintf("SQL Server %s (%s %s), %s", i.version, i.versionText, i.level, i.edition)
 }

@@ -10,11 +10,21 @@ import (
 	"testing"
 
 	"filewise"
-	"filewise/engine/sqlserver/internal/capturing"
 	"filewise/lab/workload"
 	"filewise/own/capture"
 	"filewise/run/study"
 )
+
+// captureSQL is what package capture asks, and capturing what asks it.
+var captureSQL = ownSections(capture.SQL(engineName))
+
+func capturing(t *testing.T) filewise.Capturer {
+	c, is := capture.Of(Engine{})
+	if !is {
+		t.Fatal("nothing captures")
+	}
+	return c
+}
 
 // shop is a database of theirs as a capture sees it: tables with columns, and what its clients do.
 type shop struct {
@@ -55,9 +65,9 @@ func newShop(t *testing.T) *shop {
 }
 
 func (s *shop) answer(_ context.Context, q Request, r *Reply) (bool, error) {
-	for _, section := range capturing.Queries.Sections() {
+	for _, section := range captureSQL.Sections() {
 		for _, moments := range []bool{false, true} {
-			text, err := capturing.Queries.Statement(section, map[string]any{"Moments": moments})
+			text, err := captureSQL.Statement(section, map[string]any{"Moments": moments})
 			if err != nil {
 				return false, err
 			}
@@ -99,11 +109,11 @@ func (s *shop) section(section string, q Request, r *Reply) {
 			rows.Row(row...)
 		}
 	case "columns":
-		rows := r.Result(num("id"), str("column_name"), str("type_name"), num("length"), num("made"), num("own"), num("first"),
-			str("parent_schema"), str("parent_table"), str("parent_column"), num("numbered"), num("computed"), num("digits"), num("fraction"),
-			num("keyed"))
+		rows := r.Result(num("id"), str("column_name"), str("type_name"), num("length"), num("made"), num("numbered"), num("computed"),
+			num("digits"), num("fraction"), num("keyed"), num("own"), num("first"), str("parent_schema"), str("parent_table"),
+			str("parent_column"))
 		for _, row := range columnsOf[id(0)] {
-			rows.Row(append(slices.Clone(row), row[4], 0, 9, 2, row[6])...)
+			rows.Row(slices.Concat(row[:5], []any{row[4], 0, 9, 2, row[6]}, row[5:])...)
 		}
 	case "indexes":
 		r.Result(num("index_id"), str("index_name"), num("is_unique"), str("column_name"), num("descending")).Row(1, "PK]", 1, "id", 0).
@@ -129,9 +139,9 @@ func (s *shop) describe(text string, r *Reply) {
 	case strings.Contains(text, "DATEADD"):
 		r.Error(11502, 16, "The type for parameter '@fw1' cannot be deduced in this context.")
 	default:
-		rows := r.Result(str("name"), str("suggested_system_type_name"))
+		rows := r.Result(num("parameter_ordinal"), str("name"), num("suggested_system_type_id"), str("suggested_system_type_name"))
 		if strings.Contains(text, "email = @fw1") {
-			rows.Row("@fw1", "varchar(60)")
+			rows.Row(1, "@fw1", 167, "varchar(60)")
 		}
 	}
 }
@@ -139,10 +149,10 @@ func (s *shop) describe(text string, r *Reply) {
 func (s *shop) take(t *testing.T, o capture.Options) (*capture.Study, error) {
 	t.Helper()
 	o.Engine, o.Database, o.URL = "sqlserver", "shop", "sqlserver://db/shop"
-	w, err := Engine{}.Watch(t.Context(), s.lab.target, "shop")
+	w, err := capturing(t).Watch(t.Context(), s.lab.target, "shop")
 	ok(t, err)
 	defer func() { ok(t, w.Close()) }()
-	return capture.Take(t.Context(), Engine{}, w, o)
+	return capture.Take(t.Context(), capturing(t), w, o)
 }
 
 // theirMix are statements as a plan cache and a Query Store have them: with literals, declared
@@ -265,7 +275,7 @@ func TestCaptureRefuses(t *testing.T) {
 	if filewise.CodeOf(err) != filewise.CodeUsage || !strings.Contains(filewise.RemedyOf(err), "Query Store") {
 		t.Errorf("%v; %s", err, filewise.RemedyOf(err))
 	}
-	if _, err := (Engine{}).Watch(t.Context(), s.lab.target, "nosuch"); err != nil {
+	if _, err := capturing(t).Watch(t.Context(), s.lab.target, "nosuch"); err != nil {
 		t.Errorf("%v", err)
 	}
 }

@@ -14,6 +14,9 @@ import (
 // customRules describes how T-SQL is written.
 var customRules = customsql.Rules{Transact: true, Numbered: "@p", Guard: guardCustom, Adapt: terminated}
 
+// UserSQL are the rules by which users' SQL is read.
+func (Engine) UserSQL() customsql.Rules { return customRules }
+
 // terminated ends a statement by a semicolon, which MERGE needs.
 func terminated(text string, _ bool) (string, error) {
 	if strings.Contains(strings.ToUpper(text), "MERGE") {

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"filewise"
-	"filewise/engine/sqlserver/internal/capturing"
 	"filewise/internal/sqlfile"
 	"filewise/lab/workload"
 )
@@ -294,9 +293,9 @@ func render(t *testing.T) *rendering {
 		all, err := server.Statements("inherited", map[string]any{"Recovery": recovery})
 		r.add("inherited", all, err)
 	}
-	for _, section := range capturing.Queries.Sections() {
+	for _, section := range captureSQL.Sections() {
 		for _, moments := range []bool{false, true} {
-			all, err := capturing.Queries.Statements(section, map[string]any{"Moments": moments})
+			all, err := captureSQL.Statements(section, map[string]any{"Moments": moments})
 			r.add(section, all, err)
 		}
 	}
@@ -370,7 +369,7 @@ func phasedWorkloads(t *testing.T) []filewise.Workload {
 func TestGrammarOfEverySection(t *testing.T) {
 	r := render(t)
 	total := 0
-	files := map[string]*sqlfile.File{"server": server, "inspect": inspectSQL, "apply": applySQL, "capture": capturing.Queries}
+	files := map[string]*sqlfile.File{"server": server, "inspect": inspectSQL, "apply": applySQL, "capture": captureSQL}
 	maps.Copy(files, sections)
 	for file, f := range files {
 		for _, section := range f.Sections() {

@@ -197,9 +197,9 @@ func TestNeeds(t *testing.T) {
 			s.texts = map[string]int{"UPDATE orders SET status = N'done' WHERE id = 17": 50}
 			taken, refused := strict(t, s.lab.model, granted)
 			s.storing = granted != nil && !slices.Contains(granted, mayView) // then the Query Store counts
-			w, err := Engine{}.Watch(t.Context(), s.lab.target, "shop")
+			w, err := capturing(t).Watch(t.Context(), s.lab.target, "shop")
 			if err == nil {
-				_, err = capture.Take(t.Context(), Engine{}, w, capture.Options{Values: true, Engine: "sqlserver", Database: "shop"})
+				_, err = capture.Take(t.Context(), capturing(t), w, capture.Options{Values: true, Engine: "sqlserver", Database: "shop"})
 				err = errors.Join(err, w.Close())
 			}
 			return taken, *refused, err

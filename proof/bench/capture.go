@@ -232,7 +232,7 @@ func (b *captureBench) busy(ctx context.Context, do func() error) (float64, erro
 }
 
 func (b *captureBench) capture(ctx context.Context) (s *capture.Study, err error) {
-	e := b.engine.(filewise.Capturer)
+	e, _ := capture.Of(b.engine)
 	w, err := e.Watch(ctx, b.target, "shop")
 	if err != nil {
 		return nil, err

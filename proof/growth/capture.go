@@ -150,7 +150,7 @@ func takeLog(format int, ending string) func(context.Context, *place, row, int, 
 		board := new(progress.Board)
 		board.Show(stderr, true, func() int { return 80 })
 		for _, e := range all.Engines() {
-			if reads, is := e.(filewise.Capturer); is && e.Name() == formats[format].engine {
+			if reads, is := capture.Of(e); is && e.Name() == formats[format].engine {
 				s, err := capture.Take(progress.With(ctx, board), reads, madeUp{}, capture.Options{Database: "shop", Log: file,
 					LogName: r.name, LogSize: info.Size()})
 				if err != nil {

@@ -55,6 +55,8 @@ func (a questions) About() filewise.About {
 
 func (a questions) Close() error { return a.server.db.Close() }
 
+func (a questions) Codes(err error) []string { return []string{dialect.Code(err)} }
+
 func (a questions) Rows(ctx context.Context, section string, vars map[string]any, args ...any) (all []filewise.Row, err error) {
 	if section == "foreign-keys" { // of databases
 		keys, err := a.server.foreignKeys(ctx, filewise.Each(args, func(v any) string { return v.(string) })...)

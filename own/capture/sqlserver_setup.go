@@ -1,4 +1,4 @@
-package capturing
+package capture
 
 import (
 	"fmt"
@@ -7,22 +7,21 @@ import (
 
 	"filewise"
 	"filewise/engine/customsql"
-	"filewise/engine/sqlserver/internal/result"
 )
 
 // slice sets how many rows of a set-up are one transaction.
 const slice = 100000
 
-// made is a column as a set-up makes it.
-type made struct {
+// madeColumn is a column as a set-up makes it.
+type madeColumn struct {
 	filewise.ColumnFacts
 	definition string
 	numbered   bool // the server numbers rows by it
 }
 
 // definition returns a column's in CREATE TABLE. If empty, it is left out. Only keys are not NULL, as nothing is drawn for some types.
-func (w *Watcher) definition(r result.Row, c filewise.ColumnFacts) string {
-	kind, length := c.Said, r.Int("length")
+func (w *ofSQLServer) definition(r filewise.Row, c filewise.ColumnFacts) string {
+	kind, length := c.Said, r.Int(3)
 	switch kind {
 	case "char", "varchar", "nchar", "nvarchar", "binary", "varbinary":
 		switch size := fmt.Sprint(length); {
@@ -34,38 +33,38 @@ func (w *Watcher) definition(r result.Row, c filewise.ColumnFacts) string {
 			kind += "(" + size + ")"
 		}
 	case "decimal", "numeric":
-		kind += fmt.Sprintf("(%d, %d)", r.Int("digits"), r.Int("fraction"))
+		kind += fmt.Sprintf("(%d, %d)", r.Int(7), r.Int(8))
 	case "datetime2", "datetimeoffset", "time":
-		kind += fmt.Sprintf("(%d)", r.Int("fraction"))
+		kind += fmt.Sprintf("(%d)", r.Int(8))
 	}
 	switch {
-	case kind == "" || r.Yes("computed"):
+	case kind == "" || r.Yes(6):
 		return ""
-	case r.Yes("numbered"):
+	case r.Yes(5):
 		kind += " IDENTITY(1, 1)"
 	}
 	null := " NULL"
-	if r.Yes("keyed") || r.Yes("numbered") {
+	if r.Yes(9) || r.Yes(5) {
 		null = " NOT NULL"
 	}
-	return w.Ident(c.Name) + " " + kind + null
+	return bracketed(c.Name) + " " + kind + null
 }
 
 // create are statements that make a table of as many rows as this one, with values of the same ranges and frequencies;
 // these are reported of columns whose values are only names. Row n follows from n.
-func (w *Watcher) create(name, schema string, rows int64, columns []made, indexes []result.Row) func(string,
+func (w *ofSQLServer) create(name, schema string, rows int64, columns []madeColumn, indexes []filewise.Row) func(string,
 	func(filewise.ColumnFacts) bool) []string {
 	return func(spread string, tell func(filewise.ColumnFacts) bool) (all []string) {
-		if schema != usual && !w.schemas[schema] {
+		if schema != usualSchema && !w.schemas[schema] {
 			w.schemas[schema] = true
-			all = append(all, "CREATE SCHEMA "+w.Ident(schema))
+			all = append(all, "CREATE SCHEMA "+bracketed(schema))
 		}
-		table := w.Ident(schema) + "." + w.Ident(name)
+		table := bracketed(schema) + "." + bracketed(name)
 		var defined, names, values, known []string
 		for i, c := range columns {
 			defined, known = append(defined, c.definition), append(known, c.Name)
-			if v := expression(c.ColumnFacts, i, tell(c.ColumnFacts)); v != "" && !c.numbered {
-				names, values = append(names, w.Ident(c.Name)), append(values, v)
+			if v := sqlServerValue(c.ColumnFacts, i, tell(c.ColumnFacts)); v != "" && !c.numbered {
+				names, values = append(names, bracketed(c.Name)), append(values, v)
 			}
 		}
 		all = append(all, strings.TrimSpace(fmt.Sprintf("CREATE TABLE %s (%s) %s", table, strings.Join(defined, ", "), spread)))
@@ -86,31 +85,31 @@ func (w *Watcher) create(name, schema string, rows int64, columns []made, indexe
 }
 
 // indexes makes those by which rows lie, or the others; of one column that is left out there is none.
-func (w *Watcher) indexes(table string, known []string, rows []result.Row, clustered bool) (all []string) {
+func (w *ofSQLServer) indexes(table string, known []string, rows []filewise.Row, clustered bool) (all []string) {
 	for len(rows) > 0 {
 		first, keys, left := rows[0], []string{}, false
-		for len(rows) > 0 && rows[0].Int("index_id") == first.Int("index_id") {
-			column := rows[0].Text("column_name")
+		for len(rows) > 0 && rows[0].Int(0) == first.Int(0) {
+			column := rows[0].Text(3)
 			left = left || !slices.Contains(known, column)
-			if column = w.Ident(column); rows[0].Yes("descending") {
+			if column = bracketed(column); rows[0].Yes(4) {
 				column += " DESC"
 			}
 			keys, rows = append(keys, column), rows[1:]
 		}
-		if left || (first.Int("index_id") == 1) != clustered {
+		if left || (first.Int(0) == 1) != clustered {
 			continue
 		}
-		kind := map[bool]string{true: "UNIQUE "}[first.Yes("is_unique")] + map[bool]string{true: "CLUSTERED ", false: "NONCLUSTERED "}[clustered]
-		all = append(all, fmt.Sprintf("CREATE %sINDEX %s ON %s (%s)", kind, w.Ident(first.Text("index_name")), table, strings.Join(keys, ", ")))
+		kind := map[bool]string{true: "UNIQUE "}[first.Yes(2)] + map[bool]string{true: "CLUSTERED ", false: "NONCLUSTERED "}[clustered]
+		all = append(all, fmt.Sprintf("CREATE %sINDEX %s ON %s (%s)", kind, bracketed(first.Text(1)), table, strings.Join(keys, ", ")))
 	}
 	return all
 }
 
-// expression returns a column's value in row g.n. Empty means NULL.
-func expression(c filewise.ColumnFacts, i int, told bool) string {
+// sqlServerValue returns a column's value in row g.n. Empty means NULL.
+func sqlServerValue(c filewise.ColumnFacts, i int, told bool) string {
 	part := fmt.Sprintf("CAST(CAST(HASHBYTES('MD5', CAST(g.n AS binary(8)) + CAST(%d AS binary(4))) AS binary(4)) AS bigint) / "+
 		"4294967296.0", i)
-	if v := customsql.Choice(c, told, part, func(v string) string { return literal(c.Type, v) }); v != "" {
+	if v := customsql.Choice(c, told, part, func(v string) string { return sqlServerLiteral(c.Type, v) }); v != "" {
 		return v
 	}
 	low, high := c.Low, c.High
@@ -149,7 +148,7 @@ func expression(c filewise.ColumnFacts, i int, told bool) string {
 	return ""
 }
 
-func literal(kind filewise.ColumnType, value string) string {
+func sqlServerLiteral(kind filewise.ColumnType, value string) string {
 	switch kind {
 	case filewise.TypeText, filewise.TypeUUID:
 		return "N'" + strings.ReplaceAll(value, "'", "''") + "'"
@@ -158,3 +157,5 @@ func literal(kind filewise.ColumnType, value string) string {
 	}
 	return value
 }
+
+func bracketed(name string) string { return "[" + strings.ReplaceAll(name, "]", "]]") + "]" }

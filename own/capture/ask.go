@@ -1,0 +1,85 @@
+package capture
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"io"
+
+	"filewise"
+	"filewise/engine/customsql"
+)
+
+// The sections that the engines are asked.
+var (
+	//go:embed sqlserver.sql
+	sqlserverSQL string
+)
+
+// products holds by the engine's name what is asked, how a database is watched, and how the server's log is read.
+var products = map[string]product{
+	"sqlserver": {sqlserverSQL, watchSQLServer, readNoTrace},
+}
+
+type product struct {
+	SQL   string
+	watch func(context.Context, asking) (filewise.Watcher, error)
+	read  func(r io.Reader, rules customsql.Rules, database string, each func(filewise.LoggedStatement)) error
+}
+
+// SQL returns the sections that an engine is asked.
+func SQL(engine string) string { return products[engine].SQL }
+
+// Engine is an engine whose users' databases can be captured.
+type Engine interface {
+	filewise.Engine
+	filewise.Asker
+	// UserSQL are the rules by which users' SQL is read.
+	UserSQL() customsql.Rules
+}
+
+// Of returns what captures the databases of an engine. ok is false if nothing can.
+func Of(e filewise.Engine) (c filewise.Capturer, ok bool) {
+	if of, is := e.(Engine); is {
+		p, ok := products[e.Name()]
+		return capturer{of, p}, ok
+	}
+	c, ok = e.(filewise.Capturer)
+	return c, ok
+}
+
+type capturer struct {
+	Engine
+	product
+}
+
+func (c capturer) Watch(ctx context.Context, t filewise.Target, database string) (filewise.Watcher, error) {
+	t.Database = database
+	in, err := c.Ask(ctx, t, c.SQL)
+	if err != nil {
+		return nil, err
+	}
+	w, err := c.watch(ctx, asking{in, c.UserSQL(), database})
+	if err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	return w, nil
+}
+
+func (c capturer) ReadLog(r io.Reader, database string, each func(filewise.LoggedStatement)) error {
+	return c.read(r, c.UserSQL(), database, each)
+}
+
+// asking is an open session in a user's database, with the rules of its SQL.
+type asking struct {
+	filewise.Asked
+	rules    customsql.Rules
+	database string
+}
+
+// ask sends one question, and bounds its time.
+func (a asking) ask(ctx context.Context, section string, vars map[string]any, args ...any) ([]filewise.Row, error) {
+	ctx, cancel := context.WithTimeout(ctx, filewise.AskPatience)
+	defer cancel()
+	return a.Rows(ctx, section, vars, args...)
+}
