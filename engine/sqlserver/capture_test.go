@@ -15,7 +15,7 @@ import (
 	"filewise/run/study"
 )
 
-// captureSQL is what package capture asks, and capturing what asks it.
+// captureSQL holds the questions of package capture.
 var captureSQL = ownSections(capture.SQL(engineName))
 
 func capturing(t *testing.T) filewise.Capturer {

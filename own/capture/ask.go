@@ -16,7 +16,7 @@ var (
 	sqlserverSQL string
 )
 
-// products holds by the engine's name what is asked, how a database is watched, and how the server's log is read.
+// products holds by the engine's name its questions, and the ways to watch a database and to read a log.
 var products = map[string]product{
 	"sqlserver": {sqlserverSQL, watchSQLServer, readNoTrace},
 }
@@ -38,7 +38,7 @@ type Engine interface {
 	UserSQL() customsql.Rules
 }
 
-// Of returns what captures the databases of an engine. ok is false if nothing can.
+// Of returns the capturer of an engine's databases. ok is false if there is none.
 func Of(e filewise.Engine) (c filewise.Capturer, ok bool) {
 	if of, is := e.(Engine); is {
 		p, ok := products[e.Name()]
