@@ -19,7 +19,7 @@ var habits = []struct {
 }{
 	{"X is what, those, whether, how many", 8, 30, 8, `\b(is|are|was|were) (what|those|that which|whether|who|` +
 		`how (many|much|long|often)|the ones? (of|that|which))\b|\b(tell|say)s? (whether|what|how|if)\b`},
-	{"those of, that of", 4, 60, 8, `\b(those|that) of\b`},
+	{"those of, that of", 4, 60, 5, `\b(those|that) of\b`},
 	{"; nil: …", 3, 9, 0, `; (0|-1|nil|none|empty|""|NaN|zero|unset|absent|false|true):`},
 	{"where for if", 25, 42, 5, `\bwhere (there|nothing|none|no|nobody|one|any|that|this|these|those|not|such|all|each|both|` +
 		`[A-Z]\w+|(it|they|you|the \w+|an? \w+) (is|are|was|were|has|have|had|does|do|did|can|could|may|must|` +
