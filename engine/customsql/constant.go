@@ -1,18 +1,33 @@
 package customsql
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
+
+// typeNames are types that stand before their values.
+var typeNames = []string{"DATE", "TIME", "TIMETZ", "TIMESTAMP", "TIMESTAMPTZ", "NUMERIC", "DECIMAL", "SMALLINT", "INT", "INTEGER", "BIGINT",
+	"INT2", "INT4", "INT8", "REAL", "FLOAT", "FLOAT4", "FLOAT8", "BOOL", "BOOLEAN", "TEXT", "VARCHAR", "UUID", "JSON", "JSONB", "BYTEA",
+	"MONEY", "INET", "CIDR", "MACADDR", "XML", "TSQUERY", "TSVECTOR"}
 
 // castTyped makes DATE $1 into $1::DATE, as a typed literal takes no parameter.
 func (s *shaper) castTyped() {
 	for i := 1; i < len(s.tokens); i++ {
-		of := s.tokens[i-1]
-		if s.tokens[i].kind != tokenValue || of.kind != tokenWord || !of.is("DATE", "TIME", "TIMESTAMP", "TIMESTAMPTZ") {
+		first := i - 1
+		switch {
+		case s.at(first).is("ZONE") && s.at(first-1).is("TIME") && s.at(first-2).is("WITH", "WITHOUT"):
+			first -= 3
+		case s.at(first).is("PRECISION") && s.at(first-1).is("DOUBLE"):
+			first--
+		}
+		of := s.at(first)
+		if s.tokens[i].kind != tokenValue || of.kind != tokenWord || !of.is(typeNames...) && !of.is("DOUBLE") {
 			continue
 		}
+		cast := slices.Clone(s.tokens[first:i])
 		value := s.tokens[i]
-		value.spaced = of.spaced
-		of.spaced = false
-		s.tokens = append(s.tokens[:i-1:i-1], append([]token{value, {kind: tokenSign, text: "::"}, of}, s.tokens[i+1:]...)...)
+		value.spaced, cast[0].spaced = of.spaced, false
+		s.tokens = slices.Concat(s.tokens[:first], []token{value, {kind: tokenSign, text: "::"}}, cast, s.tokens[i+1:])
 		i++
 	}
 }

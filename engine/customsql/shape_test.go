@@ -76,6 +76,8 @@ func TestConstants(t *testing.T) {
 		"SELECT a->>'k', b#>'{x,1}' FROM t WHERE a -> 'k' = $1":            "SELECT a->>'k', b#>'{x,1}' FROM t WHERE a -> 'k' = ?",
 		"SELECT EXTRACT($1 FROM a), to_tsquery('german', 'x') FROM t":      "SELECT EXTRACT('day' FROM a), to_tsquery('german', ?) FROM t",
 		"SELECT a FROM t WHERE a > DATE $1 AND b = TIMESTAMP '2026-01-01'": "SELECT a FROM t WHERE a > ?::DATE AND b = ?::TIMESTAMP",
+		"SELECT a FROM t WHERE a > NUMERIC $1 AND b = timestamp with time zone $2": "SELECT a FROM t WHERE a > ?::NUMERIC " +
+			"AND b = ?::timestamp with time zone",
 	} {
 		s, err := postgres.Shape(text, "", nil)
 		got := ""

@@ -204,6 +204,22 @@ func TestConstantsOfALog(t *testing.T) {
 	}
 }
 
+// What stands for a constant that counts do not report is listed; an array has values of the column that it is compared with.
+func TestWhatCountsDoNotReport(t *testing.T) {
+	array := filewise.ValueUse{Table: "t", Column: "a", Use: filewise.UseEqual, Said: "integer[]", Number: 1}
+	span := filewise.ValueUse{Use: filewise.UseSpan, Literal: "1"}
+	s := studyOf(t, nil, 20, []string{"a = ANY(", ") AND INTERVAL ", " DAY"}, array, span)
+	want := "a = ANY(ARRAY[:t_a, :t_a_2, :t_a_3, :t_a_4, :t_a_5]::integer[]) AND INTERVAL 1 DAY"
+	if got := s.Transactions[0].SQL[0]; got != want || len(s.Fill) != 1 || s.Fill[0].Name != "INTERVAL 1" {
+		t.Errorf("%s, to be filled in: %v", got, s.Fill)
+	}
+	span.Text, array.Text = "1", "'{1,2}'"
+	s = studyOf(t, nil, 20, []string{"a = ANY(", ") AND INTERVAL ", " DAY"}, array, span)
+	if got := s.Transactions[0].SQL[0]; !strings.Contains(got, "ARRAY[:t_a, :t_a_2]") || len(s.Fill) > 0 {
+		t.Errorf("%s, to be filled in: %v", got, s.Fill)
+	}
+}
+
 // Keys of several columns: values are drawn so that they exist together, or are new together.
 func TestKeysOfSeveralColumns(t *testing.T) {
 	insert := func(column string) filewise.ValueUse {

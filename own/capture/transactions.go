@@ -153,6 +153,41 @@ func (s *statement) fixed(v filewise.ValueUse) string {
 	return ""
 }
 
+// unsaid is the number of values in an array of which the server does not report how many it has.
+const unsaid = 5
+
+// assumed lists what stands for a constant that the server does not report: the statement runs with it, and may do another thing.
+func (s *statement) assumed(v filewise.ValueUse, text string) {
+	span := v.Use == filewise.UseSpan
+	if v.Text != "" || v.Constant != "" || !span && !strings.HasPrefix(text, "'") {
+		return
+	}
+	if span {
+		text = "INTERVAL " + text
+	}
+	s.Fill = append(s.Fill, Column{Name: text, Why: "a constant in " + brief(strings.Join(s.Pieces, "?"))})
+}
+
+// array returns an array of values of the column that it is compared with.
+func (s *statement) array(v filewise.ValueUse) (text, problem string) {
+	kind, number := v.Said, v.Number
+	v.Said, v.Constant, v.Number = "", "", 0 // each element is another value
+	all := make([]string, strings.Count(v.Text, ",")+1)
+	if v.Text == "" {
+		all = make([]string, unsaid)
+	}
+	for i := range all {
+		if all[i], problem = s.value(v); problem != "" {
+			return "", problem
+		}
+	}
+	text = "ARRAY[" + strings.Join(all, ", ") + "]::" + kind
+	if number > 0 {
+		s.numbers[number] = text
+	}
+	return text, ""
+}
+
 // value returns the text in the place of a value.
 func (s *statement) value(v filewise.ValueUse) (text, problem string) {
 	if said := s.numbers[v.Number]; v.Number > 0 && said != "" {
@@ -162,11 +197,15 @@ func (s *statement) value(v filewise.ValueUse) (text, problem string) {
 		return text, ""
 	}
 	if text = s.fixed(v); text != "" {
+		s.assumed(v, text)
 		return text, ""
 	}
 	table, c, known := s.column(v)
 	if v.Constant != "" && (!known || s.constant(v, c, table)) {
 		return v.Constant, ""
+	}
+	if known && strings.HasSuffix(v.Said, "[]") && c.Type != filewise.TypeUnknown {
+		return s.array(v)
 	}
 	if v.Type != filewise.TypeUnknown && (v.Type != c.Type || !known) {
 		c = filewise.ColumnFacts{Type: v.Type} // it is compared with something else
