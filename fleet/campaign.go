@@ -129,7 +129,7 @@ func unreachable(err error) error {
 	case errors.As(err, &unknown):
 		remedy = "correct TEMPORAL_NAMESPACE, or make it: temporal operator namespace create --namespace " + unknown.Namespace
 	default:
-		return filewise.Errorf(filewise.CodeStopped, "start Temporal again: campaigns go on where they were", "Temporal does not answer: %w", err)
+		return filewise.Errorf(filewise.CodeStopped, "start Temporal again: campaigns continue", "Temporal does not answer: %w", err)
 	}
 	return filewise.Errorf(filewise.CodePreflight, remedy, "Temporal refuses this: %w", err)
 }

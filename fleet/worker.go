@@ -140,8 +140,8 @@ func Work(ctx context.Context, c Campaigns, site Site) error {
 	site.Say("host " + site.Host + " works for campaigns; Ctrl-C ends it")
 	if d, err := c.DescribeTaskQueue(ctx, queueOf(site.Host), enums.TASK_QUEUE_TYPE_ACTIVITY); err == nil {
 		if other := elsewhere(d.GetPollers(), identity()); other != "" {
-			site.Say(other + " has worked as host " + site.Host + " in the last minutes, too: if that goes on, each measures a part of what the " +
-				"host is asked for, so give one of them a name of its own (--host)")
+			site.Say(other + " has worked as host " + site.Host + " in the last minutes, too: if that goes on, each measures a part of the " +
+				"host's jobs, so give one of them a separate name (--host)")
 		}
 	}
 	defer b.end()

@@ -340,7 +340,7 @@ func cause(err error) string {
 	var app *temporal.ApplicationError
 	switch {
 	case strings.Contains(err.Error(), "Encoded failure"): // so Temporal's SDK, for its text
-		return "what it says is encrypted: give " + KeyVariable + " as all workers have it"
+		return "its text is encrypted: give " + KeyVariable + " as all workers have it"
 	case errors.As(err, &app):
 		return app.Message()
 	}

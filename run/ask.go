@@ -43,7 +43,7 @@ func within[T any](ctx context.Context, patience time.Duration, t filewise.Targe
 	}
 	silent := func(after time.Duration) error {
 		return filewise.Errorf(filewise.CodePreflight, "look whether the server answers others (is it stopped, full, or another program?), "+
-			"then run the command again", "%s: %w within %v to what was asked: %s", t.Address, errSilent, after, question)
+			"then run the command again", "%s: %w within %v to: %s", t.Address, errSilent, after, question)
 	}
 	began := time.Now()
 	limited, cancel := context.WithTimeoutCause(ctx, patience, silent(patience))

@@ -34,10 +34,10 @@ func (a *app) applyCommand() *cobra.Command {
 	registerOptions(cmd.Flags(), append(f.server.ServerTable(),
 		f.places.VolumeRow("`NAME=PLACE` on the server of --target for a volume of the run (repeatable)"))...)
 	flags := cmd.Flags()
-	flags.StringVar(&f.request.Wish.Database, "database", "", "`name` of the database (default: that of the URL)")
+	flags.StringVar(&f.request.Wish.Database, "database", "", "`name` of the database (default: the URL's)")
 	flags.StringArrayVar(&f.request.Wish.Tables, "table", nil, "`name` of a table to spread (repeatable; default: the large ones)")
 	flags.StringVar(&f.request.Layout, "layout", "", "`name` of a layout of the run (default: the recommended one)")
-	flags.BoolVar(&f.request.Untested, "untested", false, "write the scripts also where the run says nothing about the database")
+	flags.BoolVar(&f.request.Untested, "untested", false, "write the scripts even if the run does not apply to the database")
 	flags.StringVarP(&f.output, "output", "o", "", "`file` for the script; FILE-back.sql beside it takes it back (default "+
 		"filewise-RUN-apply.sql)")
 	completeChoices(cmd)

@@ -48,7 +48,7 @@ func (a *app) captureCommand() *cobra.Command {
 		},
 	}
 	registerOptions(cmd.Flags(), f.ServerTable()...)
-	cmd.Flags().StringVar(&o.Database, "database", "", "the `database` whose work is captured (default: that of the URL)")
+	cmd.Flags().StringVar(&o.Database, "database", "", "the `database` whose work is captured (default: the URL's)")
 	cmd.Flags().DurationVar(&o.For, "for", 10*time.Minute, "watch this `long`; 0s: take all that the server has counted so far")
 	cmd.Flags().StringVar(&o.LogName, "log", "", "take the statements from this `file`, a log of the server's")
 	cmd.Flags().BoolVar(&o.Values, "values", false, "take values of columns that look personal, too")

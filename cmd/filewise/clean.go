@@ -127,7 +127,7 @@ func (a *app) agreed(all []run.Leftover, n int, yes bool) error {
 func (a *app) confirm(question string) error {
 	f, ok := a.stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return filewise.Errorf(filewise.CodeUsage, "add --yes to agree, or --dry-run where there is that flag to look only",
+		return filewise.Errorf(filewise.CodeUsage, "add --yes to agree, or --dry-run, if the command has it, to look only",
 			"%s There is no terminal to ask on", question)
 	}
 	fmt.Fprintf(a.stderr, "%s [y/N] ", question)

@@ -113,7 +113,7 @@ func (k killing) test(t *testing.T, p *place) {
 		}
 		id2, state, plan, after := p.newest()
 		if state == store.Running {
-			t.Errorf("kill %d: the run is still said to be running", kills)
+			t.Errorf("kill %d: the run is still listed as running", kills)
 		}
 		if id2 > last { // it began between the look and the kill
 			before = after[:0]

@@ -91,7 +91,7 @@ func (a *app) schemaCommand() *cobra.Command {
 		Use:   "schema [OUTPUT]",
 		Short: "Print the JSON Schema of study files, or of a command's --json",
 		Long: `Schema prints the JSON Schema (draft 2020-12) of study files, for editors. With
-OUTPUT it prints that of a command's --json, of errors and warnings there, or of the
+OUTPUT it prints the schema of a command's --json, of errors and warnings there, or of the
 events that webhooks get.
 
 OUTPUT is one of:

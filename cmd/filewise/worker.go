@@ -47,7 +47,7 @@ func (a *app) workerCommand() *cobra.Command {
 		},
 	}
 	temporalFlag(cmd.Flags(), &temporal)
-	cmd.Flags().StringVar(&host, "host", "", "`name` by which campaigns know this host (default: its own)")
+	cmd.Flags().StringVar(&host, "host", "", "`name` that campaigns use for this host (default: its own)")
 	cmd.Flags().StringArrayVar(&labels, "label", nil, "`KEY=VALUE` by which campaigns choose hosts, such as storage=nvme (repeatable)")
 	registerOptions(cmd.Flags(), o.VolumeRow("`NAME=DIR` that studies may use here, in place of their own (repeatable)"))
 	registerOptions(cmd.Flags(), login.ServerTable()[1:]...)

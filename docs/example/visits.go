@@ -54,7 +54,7 @@ func (v visits) Check(ctx context.Context, q filewise.Querier, _ int, ledgers []
 		found[0], found[1] = found[0]+row[0].(int64), found[1]+row[1].(int64)
 	}
 	if found != want {
-		return fmt.Errorf("%w: %d visits of pages that sum up to %d, want %d and %d", filewise.ErrCheck, found[0], found[1], want[0], want[1])
+		return fmt.Errorf("%w: %d visits of pages that sum up to %d, expected %d and %d", filewise.ErrCheck, found[0], found[1], want[0], want[1])
 	}
 	return nil
 }

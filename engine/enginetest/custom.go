@@ -79,7 +79,7 @@ func testCustom(t *testing.T, s Subject) {
 		db = b.build(layout, broken)
 		if _, err := db.Connector.Connect(ctx, 0, 0); err == nil || !strings.Contains(err.Error(), "my.yaml:10") ||
 			filewise.ClassOf(err) != filewise.ClassMistake {
-			t.Errorf("a mistake in the user's SQL is told as %v", err)
+			t.Errorf("a mistake in the user's SQL is reported as %v", err)
 		}
 	}
 	testUnvaried(t, b, layout)
@@ -126,7 +126,7 @@ func testUnvaried(t *testing.T, b *bench, layout filewise.Layout) {
 		_, err = s.Do(context.Background(), 0, 20)
 		var same *filewise.Unvaried
 		if filewise.ClassOf(err) != x.class || errors.As(err, &same) != x.unvaried || !strings.Contains(err.Error(), "my.yaml:10") {
-			t.Errorf("%s: unvaried %v, want %v: %v", statement, same != nil, x.unvaried, err)
+			t.Errorf("%s: unvaried %v, expected %v: %v", statement, same != nil, x.unvaried, err)
 		}
 		fatal(t, s.Close())
 	}

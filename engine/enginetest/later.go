@@ -83,7 +83,7 @@ func addedLater(t *testing.T, b *bench, arm filewise.AddedLater) {
 	fatal(t, db.Settler.Settle(ctx))
 	extended := dataFiles(t, db, want)
 	if err := l.Verify(script.Files, extended, true); err != nil {
-		t.Errorf("the files are not those of the script: %v", err)
+		t.Errorf("the files differ from the script's: %v", err)
 	}
 	b.check(db, w, ledger)
 	b.stands(t, db, w, ledger)
@@ -142,7 +142,7 @@ func dataFiles(t *testing.T, db *filewise.Database, want int) []filewise.File {
 	fatal(t, err)
 	data := filewise.Those(all, func(f filewise.File) bool { return f.Role == filewise.RoleData })
 	if len(data) != want {
-		t.Fatalf("there are %d data files, want %d: %v", len(data), want, data)
+		t.Fatalf("there are %d data files, expected %d: %v", len(data), want, data)
 	}
 	return data
 }

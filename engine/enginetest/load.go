@@ -53,7 +53,7 @@ func testLoad(t *testing.T, s Subject) {
 	t.Logf("%d connections: opened in %v, %d operations in %v, closed in %v, failures %v", connections, connected.Round(time.Millisecond),
 		result.Ledger.Total(), result.Measure.Window[1].Round(time.Millisecond), time.Since(start).Round(time.Millisecond), result.Measure.Errors)
 	if want := int64(12 * connections); result.Ledger.Total() != want {
-		t.Errorf("%d operations were committed, want %d", result.Ledger.Total(), want)
+		t.Errorf("%d operations were committed, expected %d", result.Ledger.Total(), want)
 	}
 	fatal(t, db.Settler.Settle(ctx))
 	b.check(db, w, result.Ledger)
@@ -87,7 +87,7 @@ func testRefusals(t *testing.T, s Subject) {
 		b.leftAsIs(c.name, func() {
 			scripted, err := b.tried(context.Background(), l, p)
 			if scripted == nil || err == nil {
-				t.Errorf("%s: Script says %v, Build says %v", c.name, scripted, err)
+				t.Errorf("%s: Script returns %v, Build returns %v", c.name, scripted, err)
 			}
 			if c.unsupported && (!errors.Is(scripted, filewise.ErrUnsupported) || !errors.Is(err, filewise.ErrUnsupported)) {
 				t.Errorf("%s: %v and %v do not wrap ErrUnsupported", c.name, scripted, err)

@@ -17,7 +17,7 @@ func testOffers(t *testing.T, s Subject) {
 			b := bench.as(t)
 			why, stated := b.server.Offers()[c]
 			if !stated {
-				t.Fatalf("the server says nothing about %q", c)
+				t.Fatalf("the server's offers lack %q", c)
 			}
 			if why != nil && (!errors.Is(why, filewise.ErrUnsupported) || len(why.Error()) < 20) {
 				t.Errorf("the reason %q does not say why, or does not wrap ErrUnsupported", why)
@@ -79,7 +79,7 @@ func refused(t *testing.T, b *bench, l filewise.Layout, p filewise.Program) {
 		scripted, built := b.tried(context.Background(), l, p)
 		for who, err := range map[string]error{"Script": scripted, "Build": built} {
 			if !errors.Is(err, filewise.ErrUnsupported) || len(err.Error()) < 20 {
-				t.Errorf("not offered, but %s says %v, which is no reason that wraps ErrUnsupported", who, err)
+				t.Errorf("not offered, but %s returns %v, which is no reason that wraps ErrUnsupported", who, err)
 			}
 		}
 	})
@@ -145,7 +145,7 @@ func testScript(t *testing.T, s Subject) {
 		found, err := db.Observer.Observe(context.Background())
 		fatal(t, err)
 		if err := l.Verify(script.Files, found, false); err != nil {
-			t.Errorf("%s: what was built is not what the script says: %v", l.Name, err)
+			t.Errorf("%s: what was built differs from the script: %v", l.Name, err)
 		}
 		fatal(t, db.Dropper.Drop(context.Background()))
 	}

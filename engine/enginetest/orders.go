@@ -61,7 +61,7 @@ func (b *bench) ordersConcurrent(w filewise.Workload) {
 	}
 	for name, m := range result.Measure.Types {
 		if m.Work != want[name] {
-			b.t.Errorf("%v × %s, want %v", m.Work, name, want[name])
+			b.t.Errorf("%v × %s, expected %v", m.Work, name, want[name])
 		}
 	}
 	check := w.Check

@@ -23,7 +23,7 @@ import (
 func testConnectionLost(t *testing.T, s Subject) {
 	if s.Sever == nil {
 		if s.NoSever == "" {
-			t.Fatal("the subject neither severs connections nor says why not")
+			t.Fatal("the subject neither severs connections nor gives a reason")
 		}
 		t.Skip("lost connections are NOT tested: " + s.NoSever)
 	}
@@ -175,7 +175,7 @@ func testLoadLost(t *testing.T, s Subject) {
 func testDeadlocks(t *testing.T, s Subject) {
 	if s.Raw == nil {
 		if s.NoRaw == "" {
-			t.Fatal("the subject neither opens raw connections nor says why not")
+			t.Fatal("the subject neither opens raw connections nor gives a reason")
 		}
 		t.Skip("deadlocks are NOT tested: " + s.NoRaw)
 	}

@@ -32,7 +32,7 @@ func testTrial(t *testing.T, s Subject) {
 	ledger, errs := b.work(ctx, db, w.Program(), nil, s.Rows)
 	noErrors(t, errs)
 	if ledger.Total() != 5*s.Rows {
-		t.Errorf("%d rows were committed, want %d", ledger.Total(), 5*s.Rows)
+		t.Errorf("%d rows were committed, expected %d", ledger.Total(), 5*s.Rows)
 	}
 	fatal(t, db.Settler.Settle(ctx))
 	b.check(db, w, ledger)
@@ -77,7 +77,7 @@ func wrongLedger(t *testing.T, b *bench, table string) {
 		wrong := append(filewise.Ledger(nil), ledger...)
 		change(wrong)
 		if err := w.Check(ctx, db.Querier, 0, []filewise.Ledger{wrong}); !errors.Is(err, filewise.ErrCheck) {
-			t.Errorf("%s: the check says %v", name, err)
+			t.Errorf("%s: the check returns %v", name, err)
 		}
 	}
 	b.check(db, w, ledger)

@@ -34,7 +34,7 @@ func (d *design) checkCopy() (err error) {
 	}
 	d.warn("copy-rights", d.dump.Grants("the account")+": on a server for tests",
 		"a dump is imported into a user that the run creates and drops, for which the account needs a role that may alter every schema")
-	d.warn("copy-attributes", "", "PCTFREE, INITRANS, compression and partitions' tablespaces are not those of the dump, and nothing of its "+
+	d.warn("copy-attributes", "", "PCTFREE, INITRANS, compression and partitions' tablespaces are not the dump's, and nothing of its "+
 		"users, grants, jobs and links is imported")
 	return nil
 }
@@ -81,7 +81,7 @@ func (b *build) compare(ctx context.Context, user client) error {
 		return err
 	}
 	if len(strays) > 0 {
-		return absent("leave it out of the dump", "%s of the dump lies in tablespace %s, where the layout does not place it", text(strays[0][0]),
+		return absent("leave it out of the dump", "%s of the dump lies in tablespace %s, but the layout places it elsewhere", text(strays[0][0]),
 			text(strays[0][1]))
 	}
 	sums, err := sumsOf(ctx, user)

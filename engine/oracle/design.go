@@ -189,7 +189,7 @@ func (d *design) layOut() error {
 	d.asPublished()
 	if d.program.Table().IndexedFirst {
 		d.warn("indexed-last", "", "the indexes are made "+
-			"after the load, not before it as the article's: their pages do not lie between those of rows")
+			"after the load, not before it as the article's: their pages do not lie between the rows' pages")
 	}
 	growing := d.layout.Data.Allocation == filewise.Growing
 	if growing && d.layout.Data.Growth == 0 {

@@ -139,11 +139,11 @@ func (e *examination) settings(ctx context.Context) {
 	e.values = values
 	if strings.EqualFold(values["cluster_database"], "TRUE") {
 		e.Warn("RAC", "name a service that runs on one instance",
-			"the database has several instances: all connections go to %s, and waits, sessions and I/O are those of this one",
+			"the database has several instances: all connections go to %s, and waits, sessions and I/O of this one alone are counted",
 			e.server.about.instanceName)
 	}
 	if e.server.about.container != "" || e.server.about.instance != 0 {
-		e.Note("activity", "watch the host as well", "--abort-if sees the sessions of this pluggable database on this instance; those of others "+
+		e.Note("activity", "watch the host as well", "--abort-if sees the sessions of this pluggable database on this instance; other sessions "+
 			"load the same host, log and cache unseen")
 	}
 	e.cache()

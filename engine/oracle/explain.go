@@ -118,7 +118,7 @@ func explain(err error) error {
 	switch {
 	case class == filewise.ClassSpace:
 		if remedy == "" {
-			remedy = "make --work smaller, or --size larger; or free space where the files are"
+			remedy = "make --work smaller, or --size larger; or free space on the files' volume"
 		}
 		err = filewise.Errorf(filewise.CodeTrials, remedy, "%w: %w", filewise.ErrSpace, err)
 	case remedy != "":

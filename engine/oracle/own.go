@@ -42,7 +42,7 @@ func (a about) ownDatabase(name string) error {
 	case err != nil:
 		return err
 	case !strings.EqualFold(firstLabel(host), firstLabel(a.host)):
-		return filewise.Errorf(filewise.CodePreflight, "run Filewise on "+a.host, "RMAN writes where the server is, on %s, and this is %s: %w",
+		return filewise.Errorf(filewise.CodePreflight, "run Filewise on "+a.host, "RMAN writes on the server's host, %s, and this is %s: %w",
 			a.host, host, filewise.ErrUnsupported)
 	case a.container != "" && !strings.EqualFold(name, a.container):
 		return filewise.Errorf(filewise.CodeUsage, "give --database "+a.container+", or the service of "+name, "service %s is of pluggable "+
@@ -76,7 +76,7 @@ func (s *ownServer) examineOwn(ctx context.Context, c client, d filewise.Demand)
 			break
 		}
 	}
-	e.Note("backup records", "CHANGE BACKUP TAG … UNCATALOG, of tags that begin with FILEWISE_, where a run was killed",
+	e.Note("backup records", "CHANGE BACKUP TAG … UNCATALOG, of tags that begin with FILEWISE_, if a run was killed",
 		"each backup is recorded in the control file until it is removed; where a control file autobackup is configured, each makes one")
 	return e.Findings
 }

@@ -164,7 +164,7 @@ func (a about) refuse(schema string) error {
 		"lists them)"
 	switch {
 	case a.container == "CDB$ROOT" || a.container == "PDB$SEED":
-		return filewise.Errorf(filewise.CodePreflight, remedy, "service %s is %s, where no user's data belong: %w", a.service, a.container,
+		return filewise.Errorf(filewise.CodePreflight, remedy, "service %s is %s, which is not for users' data: %w", a.service, a.container,
 			filewise.ErrUnsupported)
 	case a.account == "SYS" || a.account == "SYSTEM":
 		return filewise.Errorf(filewise.CodePreflight, "create an account with the rights that `filewise engines` lists",

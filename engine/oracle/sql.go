@@ -135,7 +135,7 @@ func (d *design) addPool(v vars) {
 func (d *design) statement(section string, t table, args ...any) (statement, error) {
 	all, err := d.statements(section, t)
 	if err == nil && len(all) != 1 {
-		err = filewise.Errorf(filewise.CodeInternal, "", "section %q has %d statements, want 1", section, len(all))
+		err = filewise.Errorf(filewise.CodeInternal, "", "section %q has %d statements, expected 1", section, len(all))
 	}
 	if err != nil {
 		return statement{}, err

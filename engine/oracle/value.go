@@ -64,7 +64,7 @@ func count(ctx context.Context, c client, section string, v vars, args ...any) (
 func wide(rows [][]any, columns int) error {
 	for _, r := range rows {
 		if len(r) < columns {
-			return fmt.Errorf("a row of %d columns, want %d", len(r), columns)
+			return fmt.Errorf("a row of %d columns, expected %d", len(r), columns)
 		}
 	}
 	return nil

@@ -63,7 +63,7 @@ func (d *design) checkBackup() error {
 		remedy = fmt.Sprintf("use more data files: --data-files %d", l.Backup.Files)
 	}
 	d.warn("backup-processes", remedy,
-		"The number of backup files is that of pgBackRest's processes (process-max), which write into one repository on one volume: each copies "+
+		"The number of backup files counts pgBackRest's processes (process-max), which write into one repository on one volume: each copies "+
 			"whole files of the database, at most 1 GB of a table at a time")
 	return nil
 }

@@ -33,7 +33,7 @@ func checkDurability(t filewise.Target) error {
 		return filewise.Errorf(filewise.CodeUsage, "durability is full, normal or off", "durability %q is unknown", t.Durability)
 	}
 	if t.Mode == filewise.External && t.Durability == filewise.DurabilityOff {
-		return refuse("use --durability normal, where no commit waits, or full",
+		return refuse("use --durability normal, with which no commit waits, or full",
 			"durability off on an external server: fsync is a setting of the whole server, which Filewise never changes")
 	}
 	return nil

@@ -185,7 +185,7 @@ func (d *design) checkKind() error {
 	case filewise.LaterNewData:
 		if d.program.Table().RandomKeys {
 			return refuse("use --key sequential, or the arms untouched and rebuilt",
-				"new data can go to new partitions only where their keys are above those of the loaded data, not with --key random")
+				"new data can go to new partitions only if their keys are above all loaded keys, not with --key random")
 		}
 	default:
 		return refuse("the arms are untouched, new-data and rebuilt", "files added later: %q on postgres", l.AddedLater)
@@ -214,7 +214,7 @@ func (d *design) checkVolumes() error {
 	}
 	if len(l.DataVolumes(d.target.Volumes)) == 0 {
 		return filewise.Errorf(filewise.CodeUsage, "name one more with --volume NAME=DIR",
-			"no volume is left for data besides those of the log and the indexes")
+			"no volume is left for data: the log and the indexes have them all")
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func (e *examination) rights() {
 		{Check: "rights", Has: a.createdb, Grant: "as a superuser: ALTER ROLE " + dialect.Ident(a.user) + " CREATEDB",
 			Lacks: "may not create databases"},
 		{Check: "right to look", Has: a.monitor, Optional: true, Grant: "as a superuser: GRANT pg_monitor TO " + dialect.Ident(a.user),
-			Lacks: "does not see what sessions of other roles do: they are counted, not told apart into busy and idle, so that no limit on busy " +
+			Lacks: "does not see what sessions of other roles do: they are counted, not divided into busy and idle, so that no limit on busy " +
 				"ones holds"},
 	})
 	const lost = "a trial begins with what the last one left to write, and the time until all is in the data files is not measured"
@@ -104,7 +104,7 @@ func (e *examination) settings(ctx context.Context) {
 		e.Warn(check, "measure a server with full_page_writes=on", "full_page_writes=off: fewer bytes are written than on a server that is safe")
 	}
 	if names := values["synchronous_standby_names"]; names != "" && e.server.target.Durability != filewise.DurabilityNormal {
-		e.Warn(check, "know that the network is measured as well", "synchronous_standby_names=%s: every commit waits for a standby", names)
+		e.Warn(check, "read the result as one of server and network together", "synchronous_standby_names=%s: every commit waits for a standby", names)
 	}
 	e.sizes(ctx)
 	if len(e.Findings) == before {

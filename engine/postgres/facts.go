@@ -99,7 +99,7 @@ func (a about) fit() error {
 	case a.pooled:
 		return filewise.Errorf(filewise.CodePreflight, "connect to PostgreSQL itself, not through the pooler",
 			"a connection pooler stands before the server: its sessions are not the server's, so that they cannot be prepared, interrupted or "+
-				"told from others'")
+				"distinguished from others'")
 	case a.version < installed.Oldest:
 		return filewise.Errorf(filewise.CodePreflight, "use a newer server", "the server is %s; Filewise supports PostgreSQL %d and later",
 			a.banner, installed.Oldest/10000)

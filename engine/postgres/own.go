@@ -262,7 +262,7 @@ func (Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Prog
 	out.Notes = []string{
 		"It is of this database: roles and tablespaces are the server's, and are saved by pg_dumpall --globals-only.",
 		"An account that is no superuser cannot restore extensions: create them before, and end restore with --no-owner --no-comments.",
-		"The password is PGPASSWORD, or in ~/.pgpass. pg_dump is that of the server's release, or a later one.",
+		"The password is PGPASSWORD, or in ~/.pgpass. pg_dump has the server's release, or a later one.",
 	}
 	more := script.Quoted(append([]string{""}, args[4:]...))
 	out.Backup = []string{script.Quoted(append([]string{"pg_dump"}, args[:3]...)) + ` --file="$to"` + more + ` "$@"`}

@@ -166,7 +166,7 @@ func ownCopied(t *testing.T, f *usersServer, server filewise.Server, target file
 		BackupOptions: filewise.BackupOptions("").With("compress", "1").With("tool", toolPgBackRest)}
 	if f.in.BackRest(t.Context()) != nil {
 		if _, err := server.Build(deadline(t), layout, program); !errors.Is(err, filewise.ErrUnsupported) ||
-			!strings.Contains(err.Error(), "does not know PostgreSQL") {
+			!strings.Contains(err.Error(), "does not support PostgreSQL") {
 			t.Errorf("a release that pgBackRest does not know: %v", err)
 		}
 		return

@@ -199,7 +199,7 @@ func (b *backuper) Verify(ctx context.Context) error {
 		case same || err != nil:
 			return err
 		case !b.d.program.WorksBeside():
-			return fmt.Errorf("%w: pages of %s are not those of %s", filewise.ErrCheck, sh.path+restoredSuffix, sh.path)
+			return fmt.Errorf("%w: pages of %s differ from %s", filewise.ErrCheck, sh.path+restoredSuffix, sh.path)
 		}
 		return b.sameSums(ctx, sh, f)
 	})
@@ -275,7 +275,7 @@ func (b *backuper) sameSums(ctx context.Context, sh shard, f *file) (err error) 
 			return err
 		}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
-			return fmt.Errorf("%w: table %s of %s has %v, want %v", filewise.ErrCheck, table, restored.path, got, want)
+			return fmt.Errorf("%w: table %s of %s has %v, expected %v", filewise.ErrCheck, table, restored.path, got, want)
 		}
 	}
 	return nil

@@ -143,7 +143,7 @@ func (c *conn) value(ctx context.Context, sql string) (any, error) {
 		return nil, err
 	}
 	if len(rows) != 1 || len(rows[0]) != 1 {
-		return nil, fmt.Errorf("%s: %s: want one value, got %v", c.path, sql, rows)
+		return nil, fmt.Errorf("%s: %s: expected one value, got %v", c.path, sql, rows)
 	}
 	return rows[0][0], nil
 }

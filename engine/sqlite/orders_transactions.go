@@ -82,7 +82,7 @@ func (t *orderTransaction) readList(text string, column int) error {
 		n++
 	}
 	if n != len(t.lines) {
-		return fmt.Errorf("%q has %d values, want %d", text, n, len(t.lines))
+		return fmt.Errorf("%q has %d values, expected %d", text, n, len(t.lines))
 	}
 	return nil
 }

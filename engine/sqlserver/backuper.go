@@ -186,7 +186,7 @@ func visible(what, path string) error {
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
 		return unsupported(keepRemedy,
-			"%s %s is not where Filewise looks for it, so that the server runs elsewhere and backup files could not be removed", what, path)
+			"%s %s is not at the path that Filewise reads, so that the server runs elsewhere and backup files could not be removed", what, path)
 	}
 	return unsupported(keepRemedy, "%s %s cannot be looked at, so that backup files could not be removed: %w", what, path, err)
 }
@@ -408,7 +408,7 @@ func (d *design) warnBackup(add func(code, message, remedy string)) {
 		return
 	}
 	if d.settings.keepBackups {
-		add("backups-kept", "Backup files stay on the server where Filewise does not see them: SQL Server has no statement that removes a file.",
+		add("backups-kept", "Backup files stay on the server, out of Filewise's sight: SQL Server has no statement that removes a file.",
 			"Remove the files filewise_*_backup_1_* afterwards: one set for each layout.")
 	}
 	if d.layout.Discard {

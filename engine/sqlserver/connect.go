@@ -59,7 +59,7 @@ func query(ctx context.Context, on executor, statement string, args ...any) ([]r
 func one(ctx context.Context, on executor, statement string, args ...any) (row, error) {
 	all, err := query(ctx, on, statement, args...)
 	if err == nil && len(all) != 1 {
-		err = fmt.Errorf("%d rows, want 1", len(all))
+		err = fmt.Errorf("%d rows, expected 1", len(all))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", short(statement), err)

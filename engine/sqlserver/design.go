@@ -102,12 +102,12 @@ func (d *design) checkLayout() error {
 	}
 	if least := leastFile + int64(l.Data.Files-1)*leastFurther; l.Data.Allocation == filewise.Growing && l.Data.Bytes < least {
 		return usage("use --size "+sizeFlag(least)+" or more",
-			"%s that grow begin with %s: the first is as large as that of model, and the others have 1 MiB", filewise.FilesName(l.Data.Files),
+			"%s that grow begin with %s: the first is as large as model's, and the others have 1 MiB", filewise.FilesName(l.Data.Files),
 			humanize.IBytes(uint64(least)))
 	}
 	if each := l.Data.Bytes / int64(l.Data.Files); l.Data.Allocation != filewise.Growing && each < leastFile {
 		return usage(fmt.Sprintf("use --size %s or more, or fewer files", sizeFlag(int64(l.Data.Files)*leastFile)),
-			"%d bytes in %s are less than %s each: the first file cannot be smaller than that of model, and proportional fill needs all equal",
+			"%d bytes in %s are less than %s each: the first file cannot be smaller than model's, and proportional fill needs all equal",
 			l.Data.Bytes, filewise.FilesName(l.Data.Files), humanize.IBytes(leastFile))
 	}
 	return nil
@@ -120,7 +120,7 @@ func (d *design) checkLater() error {
 	case filewise.LaterRebuilt:
 		if d.program.First().OpBytes > maxRowPayload {
 			return unsupported(fmt.Sprintf("use --row-bytes %d or less", maxRowPayload),
-				"rows of more than %d bytes are stored outside their index, and REBUILD leaves them where they are", maxRowPayload)
+				"rows of more than %d bytes are stored outside their index, and REBUILD does not move them", maxRowPayload)
 		}
 		return nil
 	}
@@ -172,7 +172,7 @@ func (d *design) warn() {
 	d.warnReach(add)
 	if d.program.Table().IndexedFirst {
 		add("indexed-last", "The indexes are made "+
-			"after the load, not before it as the article's: their pages do not lie between those of rows.", "")
+			"after the load, not before it as the article's: their pages do not lie between the rows' pages.", "")
 	}
 	if d.program.Restored() {
 		add("values-stay", "Values of (max) types, xml and the like outside their rows stay in the files that they are restored to: indexes are "+

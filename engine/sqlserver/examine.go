@@ -97,7 +97,7 @@ func (e *examination) layouts(ctx context.Context) {
 		}
 		if each < pages*page {
 			e.Fail("size of model", "make --size larger",
-				"the first file of a database is at least as large as that of model, %s; %s has files of %s", humanize.IBytes(uint64(pages*page)),
+				"the first file of a database is at least as large as model's, %s; %s has files of %s", humanize.IBytes(uint64(pages*page)),
 				l.Name, humanize.IBytes(uint64(each)))
 			return
 		}
@@ -188,14 +188,14 @@ var distorting = map[string]struct {
 }{
 	"max server memory (MB)": {func(n int64) bool { return n >= 2147483647 },
 		"the buffers may take all memory, and swapping would be measured", "limit it if other programs run on the server"},
-	"priority boost": {func(n int64) bool { return n == 1 }, "the server's threads starve those of the system that write",
+	"priority boost": {func(n int64) bool { return n == 1 }, "the server's threads starve the system's threads that write",
 		"switch it off, as Microsoft advises"},
 	"lightweight pooling": {func(n int64) bool { return n == 1 }, "fibers change how sessions wait", "switch it off, as Microsoft advises"},
 	"recovery interval (min)": {func(n int64) bool { return n > 5 },
 		"a checkpoint may come later than the measured window ends, so that the data files are not written within it",
 		"use a longer --window"},
 	"fill factor (%)": {func(n int64) bool { return n > 0 && n < 90 }, "a rebuild leaves pages partly empty",
-		"know it when you compare the arm rebuilt"},
+		"consider it if you compare the layout rebuilt"},
 }
 
 // backups checks before anything is built whether backup files could be removed, and books room for those that stay.

@@ -131,7 +131,7 @@ func (l *login) explain(err error) error {
 	switch {
 	case class == filewise.ClassSpace:
 		err = filewise.Errorf(filewise.CodeTrials, "free space on the volume, or name another with --volume NAME=DIR; a log that is full "+
-			"wants --set log-size=…",
+			"needs --set log-size=…",
 			"%w: %w", filewise.ErrSpace, err)
 	case hasNumber(err, 17809), hasNumber(err, 10928): // the limits of user connections, and of a pool
 		err = fmt.Errorf("%w: %w", filewise.ErrConnections, err)
@@ -171,7 +171,7 @@ var mendings = []struct {
 	{errTrigger, filewise.CodePreflight, "ask the server's owner what its logon trigger refuses"},
 	{errUpgrading, filewise.CodePreflight, "the server runs its upgrade scripts: try again in some minutes"},
 	{errLoginFailed, filewise.CodePreflight, "check user and password; the server must allow SQL Server authentication (mixed mode)"},
-	{errModelLarger, filewise.CodeUsage, "make --size larger: the first file is at least as large as that of database model"},
+	{errModelLarger, filewise.CodeUsage, "make --size larger: the first file is at least as large as database model's"},
 	{errFromModel, filewise.CodePreflight, fromModel},
 	{errModelLocked, filewise.CodeTrials, "a session uses database model, or another CREATE DATABASE runs: end it, and try again"},
 	{errNoDirectory, filewise.CodePreflight, reachable},

@@ -75,7 +75,7 @@ func (d *design) warnReach(add func(code, message, remedy string)) {
 			rows := int64(perPage(table)*extentPages) * g.Reaching(largest)
 			remedy = fmt.Sprintf("with --as-published, give a larger --scale; else give --rows %d or more", rows)
 		}
-		add(filewise.NotReached, fmt.Sprintf("Rows come by extents of 64 KiB, and those of %s take about %d: %d of the %d files hold none.",
+		add(filewise.NotReached, fmt.Sprintf("Rows come by extents of 64 KiB, and the rows of %s take about %d: %d of the %d files hold none.",
 			table.Name, largest, files-n, files), remedy)
 	}
 }

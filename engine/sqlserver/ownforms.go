@@ -100,7 +100,7 @@ func (f forms) procedure() (out filewise.OtherScript, why string) {
 	}
 	return filewise.OtherScript{Suffix: "-hallengren.sql", Comment: "-- ", Text: "EXECUTE dbo.DatabaseBackup\n  " +
 		strings.Join(given, ",\n  ") + ";", Notes: []string{
-		"It calls the procedure DatabaseBackup of Ola Hallengren's SQL Server Maintenance Solution, in the database where that is installed.",
+		"It calls the procedure DatabaseBackup of Ola Hallengren's SQL Server Maintenance Solution, in the database that has it.",
 		"@CopyOnly keeps it out of your chain of backups: leave that out for the backups that replace yours."}}, ""
 }
 

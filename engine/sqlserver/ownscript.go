@@ -65,7 +65,7 @@ func (Engine) BackupScript(t filewise.Target, l filewise.Layout, _ filewise.Prog
 	out.Notes = []string{Unproven + ": try it.",
 		"NEW-DIRECTORY and DIRECTORY are a name here, of letters, digits, _ and -, which the files of a backup have in the server's " +
 			"directories; EMPTY-DATABASE is the name of a database that is made.",
-		"It is COPY_ONLY, and no part of your chain of backups: leave that option out where it is to be one.",
+		"It is COPY_ONLY, and no part of your chain of backups: leave that option out if it is to be one.",
 		"The password is SQLCMDPASSWORD. Restored files lie in the server's usual directory; on another server, name them by MOVE yourself.",
 	}
 	client := script.Quoted(loginClient(*t.Address))

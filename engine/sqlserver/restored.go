@@ -174,7 +174,7 @@ func (b *build) spread(ctx context.Context) error {
 		return err
 	}
 	if !slices.Equal(made, d.definitions(read, tables)) || !d.moved(tables) {
-		return fmt.Errorf("%w: an index is not where it was built, or not as it was", filewise.ErrLayout)
+		return fmt.Errorf("%w: an index is not in the place it was built in, or not as it was", filewise.ErrLayout)
 	}
 	if known {
 		return nil

@@ -111,7 +111,7 @@ func (t tempdb) change(v version) []string {
 		all = append(all, t.sum(len(t.files), bytes))
 	}
 	if len(all) > 0 && v.major >= 15 {
-		all = append(all, "-- where PAGELATCH waits are for tables of the catalogue (needs a restart):\n"+
+		all = append(all, "-- if PAGELATCH waits are for tables of the catalogue (needs a restart):\n"+
 			"-- ALTER SERVER CONFIGURATION SET MEMORY_OPTIMIZED TEMPDB_METADATA = ON;")
 	}
 	return all

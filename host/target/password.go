@@ -27,7 +27,7 @@ type Sources struct {
 // maxPassword bounds what is read, in bytes.
 const maxPassword = 64 << 10
 
-const ways = "give it by --password-file FILE or FILEWISE_PASSWORD, or say --no-password where the account has none"
+const ways = "give it by --password-file FILE or FILEWISE_PASSWORD, or use --no-password if the account has none"
 
 // Password reads the password of the account at the address from the sources. Errors have CodeUsage and hold none of
 // what was read.

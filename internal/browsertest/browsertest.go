@@ -107,7 +107,7 @@ func Run[T any](t *testing.T, b *Tab, a chromedp.Action[T]) T {
 	t.Helper()
 	x, err := chromedp.Run(b, a)
 	if err != nil {
-		t.Fatalf("%v; the page said: %v", err, b.problems)
+		t.Fatalf("%v; the page shows: %v", err, b.problems)
 	}
 	return x
 }

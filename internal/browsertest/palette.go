@@ -31,7 +31,7 @@ func Legible(t *testing.T, css string, letters, shapes, grounds []string) {
 						t.Fatalf("%s: no colour %s or %s", scheme, name, ground)
 					}
 					if c := contrast(of[name], of[ground]); c < least {
-						t.Errorf("%s: %s on %s has a contrast of %.2f, want %g", scheme, name, ground, c, least)
+						t.Errorf("%s: %s on %s has a contrast of %.2f, expected %g", scheme, name, ground, c, least)
 					}
 				}
 			}

@@ -195,7 +195,7 @@ func (f *File) Statement(name string, data any) (string, error) {
 		return "", err
 	}
 	if len(all) != 1 {
-		return "", fmt.Errorf("%s: section %q has %d statements, want 1", f.name, name, len(all))
+		return "", fmt.Errorf("%s: section %q has %d statements, expected 1", f.name, name, len(all))
 	}
 	return all[0], nil
 }

@@ -79,7 +79,7 @@ func ofText(name string, f func([]byte) int64) func(*sqlite.FunctionContext, []d
 		case []byte:
 			return f(text), nil
 		}
-		return nil, fmt.Errorf("%s of a %T, want a text", name, args[0])
+		return nil, fmt.Errorf("%s of a %T, expected a text", name, args[0])
 	}
 }
 

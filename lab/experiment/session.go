@@ -44,7 +44,7 @@ func (p Plan) CheckCells(program filewise.Program) error {
 	case p.Cells == 0:
 		return nil
 	case p.Cells < 2:
-		return refuse("give 2 or more, or leave it out", "layouts take turns only where there are at least 2 rounds")
+		return refuse("give 2 or more, or leave it out", "layouts take turns only with at least 2 rounds")
 	case why != "":
 		return refuse(remedy, "%s", why)
 	case p.Window > 0 && p.Window/time.Duration(p.Cells) < MinTurn:

@@ -195,7 +195,7 @@ func (w *dml) compare(ctx context.Context, q filewise.Querier, want dmlSum) erro
 		got = got.plus(dmlSum{v[0], v[1], v[2], v[3]})
 	}
 	if got != want {
-		return fmt.Errorf("%w: found %+v (rows, sums of keys, integers, floats × 2^20), want %+v", filewise.ErrCheck, got, want)
+		return fmt.Errorf("%w: found %+v (rows, sums of keys, integers, floats × 2^20), expected %+v", filewise.ErrCheck, got, want)
 	}
 	return nil
 }

@@ -183,7 +183,7 @@ func (f *fragments) check(ctx context.Context, q filewise.Querier) error {
 			return err
 		}
 		if got[int64(t)] != want {
-			return fmt.Errorf("%w: frag%d has %+v (rows, sums of id and val1), want %+v", filewise.ErrCheck, t, got[int64(t)], want)
+			return fmt.Errorf("%w: frag%d has %+v (rows, sums of id and val1), expected %+v", filewise.ErrCheck, t, got[int64(t)], want)
 		}
 	}
 	return nil

@@ -210,7 +210,7 @@ func ordersScenario() Scenario {
 			{Files: 4, Against: 1, Sign: 0, Variant: VariantChurn, MostUsers: 100,
 				Words: "with --churn, up to 100 users: the curves of 1 and 4 files lie together"},
 			{Files: 4, Against: 1, Sign: +1, Variant: VariantChurn, LeastUsers: 200,
-				Words: "with --churn, from 200 users: 4 files hold their throughput, while that of 1 file declines sharply"},
+				Words: "with --churn, from 200 users: 4 files hold their throughput, while 1 file's declines sharply"},
 			{Files: 4, Against: 1, Sign: +1, Variant: VariantChurn, LeastUsers: 600,
 				Words: "with --churn, at 600 users: 4 files give up to 50 % more transactions"},
 			{Files: 64, Against: 4, Apart: true, Words: "64 files, tried out of curiosity, stand apart from the rest (published as a chart)"},

@@ -99,7 +99,7 @@ func (w *orders) checkTotals(ctx context.Context, q filewise.Querier, ledgers []
 	var wrong []string
 	for i := range want {
 		if got[i] != want[i] {
-			wrong = append(wrong, fmt.Sprintf("%s %d, want %d", totalNames[i], got[i], want[i]))
+			wrong = append(wrong, fmt.Sprintf("%s %d, expected %d", totalNames[i], got[i], want[i]))
 		}
 	}
 	if len(wrong) > 0 {
@@ -195,7 +195,7 @@ func (w *orders) checkLoaded(ctx context.Context, q filewise.Querier) error {
 			}
 		}
 		if s := got[int64(i+1)]; s != [3]int64{want.rows, want.numbers, want.lengths} {
-			return fmt.Errorf("%w: table %s has %v (rows, sum of numbers, length of texts), want %v", filewise.ErrCheck, t.Table, s,
+			return fmt.Errorf("%w: table %s has %v (rows, sum of numbers, length of texts), expected %v", filewise.ErrCheck, t.Table, s,
 				[3]int64{want.rows, want.numbers, want.lengths})
 		}
 	}

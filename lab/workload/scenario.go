@@ -109,7 +109,7 @@ func customScenario() Scenario {
 		Params: Params{Connections: 4, CommitEvery: 1, Table: TableShared, Key: KeySequential, RowBytes: 100},
 		Notes: []string{
 			`"filewise init custom -o my.yaml" writes a study file with an example, and "filewise run my.yaml" runs it.`,
-			"What your statements do within the database that Filewise makes for them is yours to know; they are given no other.",
+			"What your statements do within the database that Filewise makes for them is your responsibility; they are given no other.",
 		},
 		Flags:  []string{"users", "rate", "p99-limit", "from", "skip-failing", "builds", "window", "warm-up"},
 		Budget: phasedBudget,

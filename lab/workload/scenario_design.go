@@ -140,7 +140,7 @@ func dmlDesign() *Design {
 		Differs: []string{
 			"The concurrent part was 2,000 statements whatever the rest, each by a client process of its own, looked at once a second: here it " +
 				"has as many statements as the other part has rows, without the client's start.",
-			"About 1,000 files were run on Oracle only: so they are here, growing, at scale 1, where DB_FILES allows them.",
+			"About 1,000 files were run on Oracle only: so they are here, growing, at scale 1, if DB_FILES allows them.",
 			"Growing files began at 81 KB and preallocated ones had 71 MB (Oracle; SQL Server's own design is run on SQL Server " +
 				"alone). Here files " +
 				"begin as small as the engine " +

@@ -114,7 +114,7 @@ func (w *temp) Check(ctx context.Context, q filewise.Querier, phase int, ledgers
 		return err
 	}
 	if len(result) != w.params.Connections {
-		return fmt.Errorf("%w: sums of %d connections, want %d", filewise.ErrCheck, len(result), w.params.Connections)
+		return fmt.Errorf("%w: sums of %d connections, expected %d", filewise.ErrCheck, len(result), w.params.Connections)
 	}
 	for _, v := range result {
 		if err := w.checkOne(ctx, ledgers[0], int(v[0]), v[1], v[2]); err != nil {
@@ -137,7 +137,7 @@ func (w *temp) checkOne(ctx context.Context, l filewise.Ledger, worker int, cycl
 		want = (want + w.sum(worker, i)) % Modulus
 	}
 	if cycles != done || sum != want {
-		return fmt.Errorf("%w: connection %d has done %d cycles that sum up to %d, want %d and %d", filewise.ErrCheck, worker, cycles, sum, done,
+		return fmt.Errorf("%w: connection %d has done %d cycles that sum up to %d, expected %d and %d", filewise.ErrCheck, worker, cycles, sum, done,
 			want)
 	}
 	return nil
@@ -168,10 +168,10 @@ func tempScenario() Scenario {
 		Published: []Figure{
 			{Files: 2, Against: 1, Sign: -1, Words: "a reader reports of tempdb: two files on one weak drive show contention earlier than one"},
 			{Files: 4, Against: 1, Sign: +1, Words: "a reader reports: tempdb split from 1 into 4 files halved a data load's time and kept it at " +
-				"200 GB, where one file had grown to 1 TB"},
+				"200 GB; one file had grown to 1 TB"},
 		},
 		Notes: []string{
-			"No article measured this: the figures are what readers reported of tempdb on SQL Server.",
+			"No article measured this: readers reported the figures, of tempdb on SQL Server.",
 			"On PostgreSQL the files are tablespaces of temp_tablespaces, each in a directory of its own, and sorts and joins that spill go there " +
 				"too; on MariaDB they are the files of innodb_temp_data_file_path, filled one after the other, and sorts that spill go to its tmpdir.",
 			"Temporary tables that stay in memory touch no file: the session's memory for them is small here, and --size sets how much they take " +

@@ -135,7 +135,7 @@ func (a answer) ask(ctx context.Context, q filewise.Querier) ([][]int64, error) 
 	all := make([][]int64, len(result))
 	for i, row := range result {
 		if len(row) != len(a.names) {
-			return nil, fmt.Errorf("section %q returned %d columns, want %q", a.section, len(row), a.names)
+			return nil, fmt.Errorf("section %q returned %d columns, expected %q", a.section, len(row), a.names)
 		}
 		v := make([]int64, len(row))
 		for k, x := range row {

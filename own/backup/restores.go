@@ -151,7 +151,7 @@ func (r *Result) Choose(restored archive.Run, g Goal) error {
 	g.Optimize = cmp.Or(g.Optimize, ToBackup)
 	r.RestoreRun, r.Optimize, r.Within = restored.ID, g.Optimize, g.Within
 	if r.Restores = restores(restored.Plan, restored.Trials); len(r.Restores) == 0 {
-		return filewise.Errorf(filewise.CodeTrials, "see what filewise show "+fmt.Sprint(restored.ID)+" says of its trials",
+		return filewise.Errorf(filewise.CodeTrials, "see the trials: filewise show "+fmt.Sprint(restored.ID),
 			"no backup could be restored and compared")
 	}
 	chosen, proven, err := r.chosen(restored, g)

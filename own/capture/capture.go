@@ -323,7 +323,7 @@ func (t *taking) shape(ctx context.Context, kinds []kind) ([]kind, error) {
 		case len(k.texts) == 1 && k.texts[0] == notEnded:
 			why = "transactions that were open when the log ends: how they end is not known"
 		case len(k.texts) == 1 && firstWord(k.texts[0]) == "SET":
-			why = "settings of sessions: those of a study have Filewise's"
+			why = "settings of sessions: a study's sessions have Filewise's"
 		case len(k.texts) == 1 && strings.Contains(k.texts[0], filewiseOwn):
 			why = "it is Filewise's own look at the columns"
 		case len(k.texts) == 1 && strings.Contains(k.texts[0], foreignKey):

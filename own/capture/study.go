@@ -160,7 +160,7 @@ func (s *Study) Account() []string {
 		}
 	}
 	list("Values of these columns are in it (capture again with --withhold TABLE.COLUMN to keep them out):", s.Told)
-	list("Of these none is, and random ones find no row (--tell TABLE.COLUMN, or --values for all, takes real ones):", s.Withheld)
+	list("Of these none is, and random ones find no row (take real ones with --tell TABLE.COLUMN, or with --values for all):", s.Withheld)
 	list("Fill in these, which stand against no column, so that the server does not report their values:", s.Fill)
 	list("The server did not report these (capture again when it is less busy); values for them are made up:", s.Unread)
 	if len(s.Left) > 0 {

@@ -38,7 +38,7 @@ func (j *judge) question() {
 			"and would not be noticed", j.test(first)
 	case j.target.Embedded:
 		f.Worth, f.Evidence = Perhaps, "SQLite has one writer at a time in each file, and counts no waits"
-		f.Because = "where several connections write at once, each further file is a further write lock; where one does, nothing is gained"
+		f.Because = "if several connections write at once, each further file is a further write lock; if only one does, nothing is gained"
 		f.Command = j.test(first)
 	default:
 		f.Worth, f.Evidence, f.Because = Know, j.untold(), "only an experiment can show it, or the questions that were not answered"
@@ -110,11 +110,11 @@ func (j *judge) cores(g filewise.FileGroup) {
 	case bytes < smallData/4:
 		f.Worth, f.Because = Not, "it is small"
 	case j.Cores > 0 && likeFiles(g) >= j.Cores && n > 1:
-		f.Worth, f.Because = Not, "there are as many as cores already: whether fewer would do as well is what the command tells"
+		f.Worth, f.Because = Not, "there are as many as cores already: the command measures whether fewer do as well"
 	case s.allocPro:
 		f.Worth, f.Because = Experiment, "sessions wait for allocation, and there are fewer than cores"
 	case len(s.pro) > 0:
-		f.Worth, f.Because = Perhaps, "files are read or waited for: more of them help where they lie on more devices, or where each has a "+
+		f.Worth, f.Because = Perhaps, "files are read or waited for: more of them help if they lie on more devices, or if each has a "+
 			"queue of its own"
 	case s.known:
 		f.Worth, f.Because = Not, "nothing shows that sessions wait for allocation or storage: fewer files than cores is no fault by itself"

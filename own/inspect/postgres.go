@@ -216,7 +216,7 @@ func (i *ofPostgres) activity(ctx context.Context) error {
 	}
 	if i.Settings["track_io_timing"] == "off" {
 		i.lack("reading and writing times", "track_io_timing is off, so that the server measures none",
-			"ask its owner for track_io_timing = on (pg_test_timing says what it costs)")
+			"ask its owner for track_io_timing = on (pg_test_timing measures its cost)")
 		return nil
 	}
 	if read, ok := r.Real(5); ok { // of backends; pg_stat_io's is finer

@@ -81,7 +81,7 @@ type outcome struct {
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("attack", flag.ContinueOnError)
-	minutes := flags.Float64("minutes", 60, "`minutes` of all rows; 0: the part that CI runs")
+	minutes := flags.Float64("minutes", 60, "`minutes` of all rows (0 runs the part that CI runs)")
 	only := flags.String("only", "", "the rows alone whose names contain this `word`")
 	seed := flags.Uint64("seed", 1, "`seed` of moments and damages")
 	dir := flags.String("dir", "", "`directory` to work in (default the system's temporary one)")

@@ -173,7 +173,7 @@ func (p *place) kept(before stored) error {
 		return err
 	}
 	if after.run.State == store.Running {
-		return errors.New("the run is still said to be running")
+		return errors.New("the run is still listed as running")
 	}
 	if before.run.ID == after.run.ID && (len(after.trials) < len(before.trials) ||
 		len(before.trials) > 0 && !cmp.Equal(before.trials, after.trials[:len(before.trials)], cmpopts.EquateNaNs())) {

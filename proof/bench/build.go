@@ -94,7 +94,7 @@ func buildInserts(ctx context.Context, engine filewise.Engine, dir string, durab
 func serverPID() (int, error) {
 	pids, err := children(os.Getpid(), false)
 	if err == nil && len(pids) != 1 {
-		err = fmt.Errorf("%d processes run below this one, where one server should", len(pids))
+		err = fmt.Errorf("%d processes run below this one, instead of one server", len(pids))
 	}
 	if err != nil {
 		return 0, err

@@ -151,7 +151,7 @@ func (p *peer) built(ctx context.Context) (string, error) {
 	_, out, err := p.execute(ctx, "", p.builds)
 	names := strings.Fields(string(out))
 	if err == nil && len(names) != 1 {
-		err = fmt.Errorf("databases %q, want one", names)
+		err = fmt.Errorf("databases %q, expected one", names)
 	}
 	if err != nil {
 		return "", err

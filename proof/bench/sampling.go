@@ -42,7 +42,7 @@ func runSampling(ctx context.Context, args []string, stdout io.Writer) error {
 	names := flags.String("engines", "postgres,mariadb,sqlite",
 		"`engines` to measure, of "+strings.Join(slices.Sorted(maps.Keys(engines)), ", "))
 	idle := flags.Int("idle", 8, "`pairs` of periods, looked at and not, of sessions that do nothing")
-	pairs := flags.Int("pairs", 40, "`pairs` of periods under load; 0: processor time alone")
+	pairs := flags.Int("pairs", 40, "`pairs` of periods under load (0 measures CPU time alone)")
 	period := flags.Duration("period", time.Second, "`time` of a period")
 	dir := flags.String("dir", ".", "`directory` on the storage in question, where a scratch directory is made")
 	if err := flags.Parse(args); err != nil {

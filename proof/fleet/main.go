@@ -44,10 +44,10 @@ func main() {
 	var o options
 	flag.IntVar(&o.kills, "kills", 10, "`number` of kills")
 	flag.DurationVar(&o.every, "every", 2*time.Second, "mean `time` between two kills")
-	flag.StringVar(&o.engines, "engines", "sqlite,postgres,mariadb", "`engines`, each an experiment; empty: no campaign")
+	flag.StringVar(&o.engines, "engines", "sqlite,postgres,mariadb", "`engines`, each an experiment (empty runs no campaign)")
 	flag.IntVar(&o.blocks, "blocks", 6, "`blocks` of each experiment")
 	flag.Uint64Var(&o.seed, "seed", 1, "`number` from which the kills follow")
-	flag.IntVar(&o.drivers, "drivers", 2, "`number` of drivers that load one PostgreSQL in lockstep; 0: none")
+	flag.IntVar(&o.drivers, "drivers", 2, "`number` of drivers that load one PostgreSQL in lockstep (0 runs none)")
 	flag.StringVar(&o.simulate, "simulate", "", "`numbers` of made-up hosts, in place of all else")
 	flag.IntVar(&o.cells, "cells", 100, "`cells` of each made-up host")
 	flag.DurationVar(&o.window, "window", time.Second, "how long each cell of theirs is measured, in virtual `time`")

@@ -168,7 +168,7 @@ func placed(r archive.Run) error {
 	for i, t := range r.Trials {
 		want, d := r.Plan.Next(r.Trials[:i])
 		if d.Ending != experiment.GoesOn || !r.Plan.TakesTurns() && t.Cell != want {
-			return fmt.Errorf("trial %d of run %d is %+v, want %+v", i+1, r.ID, t.Cell, want)
+			return fmt.Errorf("trial %d of run %d is %+v, expected %+v", i+1, r.ID, t.Cell, want)
 		}
 	}
 	return nil

@@ -108,7 +108,7 @@ func powerRows(w *bytes.Buffer, cells []cellDone) {
 
 // grantedRows prints how often the number of blocks that an earlier experiment named did suffice.
 func grantedRows(w *bytes.Buffer, cells []cellDone) {
-	fmt.Fprintln(w, "\n| as many blocks as six blocks before said would tell | layouts | decided | trials |")
+	fmt.Fprintln(w, "\n| as many blocks as six blocks forecast | layouts | decided | trials |")
 	fmt.Fprintln(w, "|---|---|---|---|")
 	for _, c := range cells {
 		if c.Blocks == asGranted {

@@ -123,7 +123,7 @@ func PoolHosts(runs []HostRun, confidence float64, meant []string) (Across, erro
 	}
 	if len(hosts) < 2 {
 		return Across{}, filewise.Errorf(filewise.CodeUsage, "name runs or bundles of two hosts or more; "+
-			"run --tag host=NAME records where a run was measured", "%s", say.Joined(": ", fmt.Sprintf("%s of %s cannot be pooled",
+			"run --tag host=NAME records the host of a run", "%s", say.Joined(": ", fmt.Sprintf("%s of %s cannot be pooled",
 			filewise.Counted(len(runs), "run"), filewise.Counted(len(hosts), "host")), strings.TrimSuffix(strings.Join(left, " "), ".")))
 	}
 	a, err := NewAcross(hosts, confidence)

@@ -148,7 +148,7 @@ func (c *Comparison) estimatesOnly(changes []verdict.Change, from int) {
 			continue
 		}
 		k.Lo, k.Hi, k.RelativeLo, k.RelativeHi = nan, nan, nan, nan
-		c.Few = fmt.Sprintf("Estimates only where a run has fewer than %d blocks of a layout: so many it takes to claim a change.", from)
+		c.Few = fmt.Sprintf("Estimates only if a run has fewer than %d blocks of a layout: so many it takes to claim a change.", from)
 	}
 }
 

@@ -250,7 +250,7 @@ func (c Comparison) latency(id string, f FamilyChanges) document.Section {
 			document.Num("p99", func(l Change) string { return arrow(took(l.P99Before), took(l.P99After)) }),
 			document.Num("p99.9", func(l Change) string { return arrow(took(l.P999Before), took(l.P999After)) }).Spare(1),
 			document.Num("change of p99 ("+c.level()+")", func(l Change) string { return intervalText(l.p99) })),
-		document.Note("p50, p99 and p99.9 are of all operations; the change of p99 is that of a typical trial."),
+		document.Note("p50, p99 and p99.9 are of all operations; the change of p99 is a typical trial's."),
 	}}
 }
 

@@ -213,7 +213,7 @@ func (a Across) forest(id string, l AcrossLayout, most int) document.Figure {
 	caption := fmt.Sprintf("%s against %s: of each host the difference with the interval of its own verdict, and the random-effects mean.",
 		l.Layout, a.Baseline)
 	if p := l.Pooled; p != nil && p.next() != say.Absent {
-		caption += " The next host is where one more host's difference is to be expected."
+		caption += " The next host's interval is where to expect one more host's difference."
 	}
 	if len(l.Effects) > most {
 		caption += fmt.Sprintf(" %d hosts are too many to be drawn here: they stand below.", len(l.Effects))
@@ -242,14 +242,14 @@ func (a Across) hosts() []document.Block {
 func (a Across) method() []document.Block {
 	level := say.Confidence(a.Confidence)
 	return []document.Block{document.List([]string{
-		"A host counts once, however many trials it has: its effect is that of its own verdict, with its standard error, on the logarithm. " +
+		"A host counts once, however many trials it has: its effect is its own verdict's, with its standard error, on the logarithm. " +
 			"“Best” and “worse” are its own verdict's.",
-		"The mean is that of a random-effects model: hosts differ from each other by a normal distribution whose standard deviation τ is " +
+		"The mean comes from a random-effects model: hosts differ from each other by a normal distribution whose standard deviation τ is " +
 			"estimated by restricted maximum likelihood (REML). Its " + level + " interval is by Hartung and Knapp, never narrower than the " +
 			"plain one.",
 		"I² is the share of the estimates' variance that is difference between hosts, and not error of measurement.",
 		"The " + level + " prediction interval is where the effect of one further host of the same kind is expected. It is averaged " +
-			"over what τ may be (confidence distribution), because few hosts hardly tell it; of two hosts there is none.",
+			"over what τ may be (confidence distribution), because few hosts hardly determine it; of two hosts there is none.",
 		fmt.Sprintf("Labels are pooled by themselves where at least two of a key have %d hosts or more. They were not assigned at random: "+
 			"what else differs between these hosts is in the difference.", leastOfGroup),
 	})}

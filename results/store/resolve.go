@@ -107,7 +107,7 @@ func explain(err error) (what, remedy string) {
 		c.Primary = sqlitedriver.Full
 	}
 	if c.Extended == sqlitedriver.Moved {
-		return "it was moved, removed or replaced while it was open: ", "put the file back where it was; then “filewise resume” goes on " +
+		return "it was moved, removed or replaced while it was open: ", "put the file back where it was; then “filewise resume” continues " +
 			"with a run that was measuring"
 	}
 	switch c.Primary {

@@ -57,7 +57,7 @@ func Offered(d filewise.Description, offers map[filewise.Capability]string) stri
 	for _, c := range filewise.Capabilities {
 		switch why, known := offers[c]; {
 		case !known:
-			fmt.Fprintf(&cannot, "  no   %s: not said\n", c)
+			fmt.Fprintf(&cannot, "  no   %s: not stated\n", c)
 		case why == "yes":
 			fmt.Fprintf(&can, "  yes  %s\n", c)
 		default:

@@ -63,7 +63,7 @@ func (d *Diagnosis) started(env *run.Environment) []filewise.Finding {
 	}
 	out := []filewise.Finding{
 		{Check: "start", Status: filewise.StatusOK, Detail: how},
-		{Check: "layouts", Status: filewise.StatusOK, Detail: "those of filewise run can be built: " + strings.Join(names, ", ")},
+		{Check: "layouts", Status: filewise.StatusOK, Detail: "filewise run's layouts can be built: " + strings.Join(names, ", ")},
 	}
 	space := filewise.Finding{Check: "space", Status: filewise.StatusOK, Detail: "enough is free for filewise run"}
 	if err := env.Preflight(); err != nil {

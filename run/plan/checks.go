@@ -25,7 +25,7 @@ func (o *CheckOptions) Table() []Option {
 // setChecks comes after the baseline is known.
 func (m *maker) setChecks() (err error) {
 	if m.o.Calibrate.Value && m.plan.Target.Mode == filewise.External {
-		return badUse("calibrate", true, "it writes to the volumes itself, which are those of the server here: leave it out")
+		return badUse("calibrate", true, "it writes to the volumes itself, which are the server's here: leave it out")
 	}
 	m.plan.Calibrate = m.o.Calibrate.Value
 	if !m.o.AA.Value {

@@ -73,7 +73,7 @@ func (m *maker) follow(spec LayoutSpec, a *arm) error {
 		}
 	}
 	if a.Data.Files == 0 {
-		return badLayout(spec.String(), "add files=N", "it does not say how many files it has")
+		return badLayout(spec.String(), "add files=N", "it does not set the number of files")
 	}
 	if err := m.inBackup(spec, a); err != nil {
 		return err
@@ -153,7 +153,7 @@ func (m *maker) inBackup(spec LayoutSpec, a *arm) error {
 	}
 	switch {
 	case !m.sc.Stripes && (given("backup-files") || given("backup-volumes")):
-		return badLayout(spec.String(), "leave them out, or run scenario backup", "it says how backups lie, and none are made")
+		return badLayout(spec.String(), "leave them out, or run scenario backup", "it places backups, and none are made")
 	case !m.sc.Stripes:
 		return nil
 	case m.About.StripesAsFiles && given("backup-files"):

@@ -57,7 +57,7 @@ func (o *WorkOptions) Table() []Option {
 	return append(o.trialTable(),
 		Row(&o.MaxBlocks, "max-blocks", defaultMaxBlocks, "stop after this `number` of blocks (interleaved fixed work: 30)").
 			between(verdict.FirstLook, maxBlocks),
-		Row(&o.Budget, "budget", defaultBudget, "stop after about this `time`; 0: only --max-blocks limits (longer on managed engines)"),
+		Row(&o.Budget, "budget", defaultBudget, "stop after about this `time`; with 0, only --max-blocks limits (longer on managed engines)"),
 		Row(&o.Seed, "seed", "", "`number` that fixes data and order (default: drawn and reported)").unrepeated(),
 		Row(&o.Measure, "measure", experiment.MeasureWorkload, "measure this `part`: the workload, or open, shutdown, checkpoint and crash "+
 			"recovery (lifecycle)").

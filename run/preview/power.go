@@ -134,7 +134,7 @@ func (r Power) Text() string {
 	}
 	w.printf("\nAt most: layouts that fall behind are dropped, and large differences are seen sooner.\n")
 	if r.Noise.Trials == 0 {
-		w.printf("The time is that of measured windows alone; building and warming up come on top.\n")
+		w.printf("The time covers measured windows alone; building and warming up come on top.\n")
 	}
 	return w.String()
 }

@@ -29,7 +29,7 @@ func customSpec(engines []string) *spec {
 			{Type: object, required: []string{"mean"}, fields: []member{{"mean",
 				&spec{Type: typeTime, usage: "on average, with an exponential distribution"}}}},
 		}}},
-		{"checks", &spec{Type: items, usage: "queries that say whether the data are as they should be, after each trial", of: checkSpec(script)}},
+		{"checks", &spec{Type: items, usage: "queries that check the data after each trial", of: checkSpec(script)}},
 	}}
 }
 
@@ -48,8 +48,8 @@ func scriptSpec(engines []string) *spec {
 
 func setupSpec(script *spec) *spec {
 	s := *script
-	s.usage = "statements that make and fill the tables of each build; {{spread \"TABLE\"}} at the end of a CREATE TABLE puts it where the " +
-		"layout says"
+	s.usage = "statements that make and fill the tables of each build; {{spread \"TABLE\"}} at the end of a CREATE TABLE puts it as the " +
+		"layout places it"
 	return &s
 }
 

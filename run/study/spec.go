@@ -167,7 +167,7 @@ func (f Form) experiment(top bool) *spec {
 func (f Form) file() *spec {
 	out := f.experiment(true)
 	out.usage = "a study: one experiment, or several that share what stands at the top"
-	several := &spec{Type: items, usage: "several experiments, one after the other; each says what differs from the top"}
+	several := &spec{Type: items, usage: "several experiments, one after the other; each has only what differs from the top"}
 	several.of = f.experiment(false)
 	definitions := &spec{Type: anything, usage: "a place for anchors (&name) that are used elsewhere (*name); not read itself"}
 	out.fields = append(out.fields, member{keyExperiments, several}, member{keyDefinitions, definitions})

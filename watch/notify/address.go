@@ -44,7 +44,7 @@ var schemes = map[string]struct {
 }
 
 // form shows the forms of an address.
-const form = "give smtp://USER:PASSWORD@HOST:PORT/?from=ME&to=YOU, the https:// URL of a webhook, or that of Slack, Teams or ntfy as " +
+const form = "give smtp://USER:PASSWORD@HOST:PORT/?from=ME&to=YOU, the https:// URL of a webhook, or Slack's, Teams' or ntfy's as " +
 	"slack://, teams:// or ntfy://"
 
 // Parse reads a URL:

@@ -64,7 +64,7 @@ var (
 	metricBound    = newMetric("run_gain_bound_ratio", "The most that any tested layout can gain over the baseline: 0.02 is 2 %.", runLabels,
 		"family")
 
-	metricLatency = newMetric("layout_latency_seconds", "What so many of the layout's operations stay within: those of a type, or all.",
+	metricLatency = newMetric("layout_latency_seconds", "What so many of the layout's operations stay within: operations of a type, or all.",
 		familyLabels, "operation", "percentile")
 
 	metricWaiting = newMetric("trial_waiting_sessions", "Sessions that wait at a time, by the class of their waits: the mean of the running "+

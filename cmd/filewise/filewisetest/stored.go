@@ -71,7 +71,7 @@ func AsPlanned(plan experiment.Plan, trials []filewise.Trial) (complete bool, er
 			return false, fmt.Errorf("trial %d was measured after the end: %s", i+1, d.Why)
 		}
 		if t.Cell != want {
-			return false, fmt.Errorf("trial %d is %+v, want %+v", i+1, t.Cell, want)
+			return false, fmt.Errorf("trial %d is %+v, expected %+v", i+1, t.Cell, want)
 		}
 	}
 	_, d := plan.Next(trials)

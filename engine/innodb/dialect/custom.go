@@ -148,7 +148,7 @@ func (o *customSession) Commit() error {
 	return o.control("COMMIT")
 }
 
-var errEnding = errors.New("the transaction was asked to end")
+var errEnding = errors.New("the transaction got a request to end")
 
 // Rollback rolls back what the server has not rolled back itself. An interrupt that
 // came late can hit the first attempt.

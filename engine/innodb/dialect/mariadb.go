@@ -67,7 +67,7 @@ var MariaDB = &Product{
 			return map[string]string{"max_statement_time": strconv.FormatFloat(patience.Seconds(), 'f', -1, 64)}
 		},
 		SharedCommits: "without a binary log, MariaDB 10.6 and later let the commits inside a CALL wait for the storage together, at its end: " +
-			"single commits do not each wait, whatever the durability, so these figures cannot be compared with those of a managed server",
+			"single commits do not each wait, whatever the durability, so these figures cannot be compared with a managed server's",
 	},
 	LogEnd: "Innodb_lsn_current", LogCheckpoint: "Innodb_lsn_last_checkpoint", LogRoom: "Innodb_checkpoint_max_age",
 }

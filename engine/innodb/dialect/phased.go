@@ -144,7 +144,7 @@ func (s Schema) shardPartitions(tables, partitions int) []filewise.Warning {
 	by, byNumber := s.Program.Sharding, ""
 	for _, t := range s.Program.Tables {
 		if t.Replicated {
-			byNumber = fmt.Sprintf(" (%ss by that of their number)", t.Name)
+			byNumber = fmt.Sprintf(" (%ss by their number's)", t.Name)
 		}
 	}
 	all := []filewise.Warning{{

@@ -85,7 +85,7 @@ func checkSetting(name, value string) error {
 	switch strings.ReplaceAll(strings.ToLower(name), "-", "_") {
 	case "lower_case_table_names":
 		if value != "0" && value != "1" {
-			return filewise.Errorf(filewise.CodeUsage, "give 0, or 1: names of tables are in small letters, whatever a statement says",
+			return filewise.Errorf(filewise.CodeUsage, "give 0, or 1: names of tables are in small letters, however a statement spells them",
 				"--set %s=%s is refused: on Linux it is 0 or 1", name, value)
 		}
 	case "sql_mode":

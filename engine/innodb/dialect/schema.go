@@ -127,7 +127,7 @@ func (s Schema) Statement(section string, t Table) (string, error) {
 		return "", err
 	}
 	if len(all) != 1 {
-		return "", filewise.Errorf(filewise.CodeInternal, "", "section %q has %d statements, want 1", section, len(all))
+		return "", filewise.Errorf(filewise.CodeInternal, "", "section %q has %d statements, expected 1", section, len(all))
 	}
 	return all[0], nil
 }

@@ -113,7 +113,7 @@ const (
 		"the old rows anew as well"
 	noBackup = "a backup of the server's own files needs to read them on its host, and a second server to restore them to; a logical " +
 		"dump is another scenario"
-	noDump = "mydumper stops all writes on the server for a moment (FLUSH TABLES WITH READ LOCK), also those of others, which " +
+	noDump = "mydumper stops all writes on the server for a moment (FLUSH TABLES WITH READ LOCK), also other users', which " +
 		"Filewise does to no server that is not its own"
 	noPreallocated = "InnoDB itself sizes the files of tables and partitions; only its system tablespace can be preallocated, by a " +
 		"start-up option of the server"

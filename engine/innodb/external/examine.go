@@ -189,7 +189,7 @@ func (e *examination) durability() {
 		s.vars["log_bin"], is)
 	if want := s.target.Durability; want != "" && want != is {
 		e.Warn("durability", "have it set on the server, or give --durability "+string(is), "%s",
-			detail+", where "+string(want)+" was asked for; it is a setting of the whole server, which Filewise does not change")
+			detail+", instead of "+string(want)+"; it is a setting of the whole server, which Filewise does not change")
 		return
 	}
 	e.OK("durability", "%s", detail)

@@ -75,7 +75,7 @@ func (s *ownServer) seesCode(ctx context.Context, e *examination, layouts []file
 		sees, right = err == nil, s.grant([]string{"SELECT"}, "mysql.proc")
 	}
 	if !sees {
-		e.Warn("routines", right, "the account does not see those of others: if there are any, they are not in its backups")
+		e.Warn("routines", right, "the account does not see other users' routines: if there are any, they are not in its backups")
 	}
 	// By its name it is the sequence of the original: a trial restore would draw from that.
 	if columns := s.columns(ctx, "COLUMN_DEFAULT LIKE '%nextval(%'"); columns != "" && s.product == dialect.MariaDB {

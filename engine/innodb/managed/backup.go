@@ -128,7 +128,7 @@ func (d *design) warnBackup() {
 		return
 	}
 	d.Warn("backup-threads", "vary the data files as well: a thread copies whole files",
-		"%s's backups are not striped: a backup has a file for each data file, and a layout's number of backup files is that of the copying "+
+		"%s's backups are not striped: a backup has a file for each data file, and a layout's number of backup files counts the copying "+
 			"threads (mariadb-backup --parallel)", d.Product.Title)
 	if n := len(d.Files); n < d.threads() {
 		d.Warn("fewer-files-than-threads", "use more data files",

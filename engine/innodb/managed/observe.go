@@ -176,7 +176,7 @@ func (d *design) readUse(files []filewise.File) error {
 func verifyEngine(files []filewise.File) error {
 	for i, f := range files {
 		if *f.EngineBytes > f.Bytes || *f.EngineBytes < f.Bytes && i < len(files)-1 {
-			return fmt.Errorf("%w: %s has %d bytes, the server's account says %d", filewise.ErrLayout, f.Path, f.Bytes, *f.EngineBytes)
+			return fmt.Errorf("%w: %s has %d bytes, by the server's account %d", filewise.ErrLayout, f.Path, f.Bytes, *f.EngineBytes)
 		}
 	}
 	return nil

@@ -33,7 +33,7 @@ func (d *design) temp() error {
 	}
 	if _, set := setting(d.Target, "innodb_temp_data_file_path"); set {
 		return filewise.Errorf(filewise.CodeUsage, "leave it out, and give --files and --size",
-			"--set innodb_temp_data_file_path: that is what the layouts of scenario temp differ in")
+			"--set innodb_temp_data_file_path: the layouts of scenario temp differ in it")
 	}
 	if least := max(leastTemp, int64(s.Files)*dialect.MiB); s.Bytes < least {
 		return filewise.Errorf(filewise.CodeUsage, "use --size "+sizeArg(least)+" or more",

@@ -48,7 +48,7 @@ func (w *writer) Text(v []byte) { w.values = append(w.values, string(v)) }
 // EndRow inserts the rows when there are enough of them.
 func (w *writer) EndRow() error {
 	if n := len(w.values) % w.columns; n != 0 {
-		return fmt.Errorf("a row of table %s has %d values, want %d", w.table, n, w.columns)
+		return fmt.Errorf("a row of table %s has %d values, expected %d", w.table, n, w.columns)
 	}
 	if len(w.values) < AtOnce*w.columns {
 		return nil

@@ -70,7 +70,7 @@ func (p *Process) endsWithin(d time.Duration) bool {
 func (p *Process) ended(how string) error {
 	remedy := ""
 	if !p.expected.Load() && strings.Contains(p.state(), "signal: killed") { // as os.ProcessState writes it
-		remedy = "give more --memory, where that is limited: the kernel ends what needs more (see dmesg)"
+		remedy = "give more --memory if that is limited: the kernel ends what needs more (see dmesg)"
 	}
 	return filewise.Errorf(filewise.CodeTrials, remedy, "the server (%s, process %d) %s: %s%s",
 		filepath.Base(p.spec.Path), p.PID(), how, p.state(), p.tail())

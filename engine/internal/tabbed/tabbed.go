@@ -96,7 +96,7 @@ func (r *Rows) Text(v []byte) {
 // EndRow ends a row; one of another width than the table's is the workload's mistake.
 func (r *Rows) EndRow() error {
 	if r.at != r.columns {
-		return fmt.Errorf("a row of table %s has %d values, want %d", r.table, r.at, r.columns)
+		return fmt.Errorf("a row of table %s has %d values, expected %d", r.table, r.at, r.columns)
 	}
 	r.buf, r.at, r.count = append(r.buf, '\n'), 0, r.count+1
 	return nil

@@ -62,7 +62,7 @@ func TestErrors(t *testing.T) {
 	if _, err := Of(table(func(to filewise.RowWriter) error {
 		to.Int(1)
 		return to.EndRow()
-	}), 0); err == nil || !strings.Contains(err.Error(), "1 values, want 4") {
+	}), 0); err == nil || !strings.Contains(err.Error(), "1 values, expected 4") {
 		t.Error(err)
 	}
 	own := errors.New("own")

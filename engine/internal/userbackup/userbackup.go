@@ -110,7 +110,7 @@ func Check(t filewise.Target, l filewise.Layout, p filewise.Program, options []f
 	switch {
 	case !p.Dumps():
 		return filewise.Errorf(filewise.CodeUsage, "use filewise run dump --database NAME, or measure scenario backup on a server that "+
-			"Filewise starts", "a backup of files of a database of yours: those of a running server are its own: %w", filewise.ErrUnsupported)
+			"Filewise starts", "a backup of the files of your database: a running server's files are its own: %w", filewise.ErrUnsupported)
 	case l.Backup.Files < 1 || l.Backup.Files > most:
 		return filewise.Errorf(filewise.CodeUsage, "give 1 to "+strconv.Itoa(most), "a dump by %d jobs: %w", l.Backup.Files,
 			filewise.ErrUnsupported)

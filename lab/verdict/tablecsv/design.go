@@ -70,7 +70,7 @@ func (p *parser) rules(fields []string) error {
 	}
 	line, _ := p.csv.FieldPos(0)
 	if p.designed && d != p.design {
-		return failf(line, 1, "its rules are not those of the lines before (baseline, max_blocks, margin_percent, confidence, goal, rules and "+
+		return failf(line, 1, "its rules differ from the lines' before (baseline, max_blocks, margin_percent, confidence, goal, rules and "+
 			"p99_limit_s): "+
 			"a file has one design")
 	}

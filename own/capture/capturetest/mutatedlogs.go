@@ -110,7 +110,7 @@ func MutatedLogs(t *testing.T, e filewise.Capturer, timed bool, shape func(text 
 			want = m.calls[0] / m.calls[1]
 		}
 		if err != nil || math.Abs(s.Covered-want) > 0.02 {
-			t.Fatalf("log %d: %v; it covers %.3f, want %.3f: %+v\n%s", seed, err, s.Covered, want, s.Left, log)
+			t.Fatalf("log %d: %v; it covers %.3f, expected %.3f: %+v\n%s", seed, err, s.Covered, want, s.Left, log)
 		}
 	}
 }

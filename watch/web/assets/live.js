@@ -43,7 +43,7 @@ function showButtons() {
   const able = { pause: !now.pausing && !now.stopping, resume: now.pausing && !now.stopping, stop: !now.stopping };
   for (const b of document.querySelectorAll("[data-do]")) b.disabled = !hello.buttons || !able[b.dataset.do];
   let said = asked;
-  if (now.stopping) said = "Stopping. “filewise resume” goes on later.";
+  if (now.stopping) said = "Stopping. “filewise resume” continues later.";
   else if (now.pausing) said = now.waiting ? "Paused." : "Pausing after this trial.";
   else if (!hello.buttons) said = "The buttons need the token, above.";
   if ($("said").textContent !== said) put("said", said);
@@ -281,7 +281,7 @@ $("history").addEventListener("click", async e => {
 });
 
 async function act(action) {
-  if (action === "stop" && !confirm("Stop the run? Its running trial ends and is not recorded; “filewise resume” goes on later.")) return;
+  if (action === "stop" && !confirm("Stop the run? Its running trial ends and is not recorded; “filewise resume” continues later.")) return;
   asked = "";
   try {
     const r = await fetch("/api/do/" + action, asOwner({ method: "POST" }));

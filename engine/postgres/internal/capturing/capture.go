@@ -65,7 +65,7 @@ const byLog = "; or log the statements (log_min_duration_statement = 0, log_dest
 func (w *watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, error) {
 	if w.schema == "" {
 		return nil, filewise.Errorf(filewise.CodeUsage, "as a superuser: CREATE EXTENSION pg_stat_statements in that database, with "+
-			"shared_preload_libraries = 'pg_stat_statements' and a restart of the server where it is not loaded yet"+byLog,
+			"shared_preload_libraries = 'pg_stat_statements' and a restart of the server if it is not loaded yet"+byLog,
 			"database %s has no extension pg_stat_statements, which counts what the statements do", w.database)
 	}
 	took, top := "total_exec_time + total_plan_time", "toplevel"

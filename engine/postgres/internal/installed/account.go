@@ -204,7 +204,7 @@ func Clients(ctx context.Context, bin string, least int) (Server, error) {
 	if best.Number == 0 {
 		return best, filewise.Errorf(filewise.CodePreflight, fmt.Sprintf("%s, or name the directory that holds them: --server-bin DIR",
 			machine.Install(fmt.Sprintf("postgresql-client-%d", max(least, Oldest)/10000))),
-			"there are no pg_dump and pg_restore here of release %d or later, as that of the server (found: %s)", max(least, Oldest)/10000, newest)
+			"there are no pg_dump and pg_restore here of release %d or later, which the server needs (found: %s)", max(least, Oldest)/10000, newest)
 	}
 	return best, nil
 }

@@ -37,7 +37,7 @@ func (in Server) BackRest(ctx context.Context) error {
 	for _, f := range firstKnowing {
 		if in.Number/10000 == f.server && minor < f.minor {
 			return filewise.Errorf(filewise.CodePreflight, fmt.Sprintf("install pgBackRest 2.%d or later", f.minor)+otherTools,
-				"pgBackRest 2.%d (%s) does not know PostgreSQL %d: %w", minor, path, f.server, filewise.ErrUnsupported)
+				"pgBackRest 2.%d (%s) does not support PostgreSQL %d: %w", minor, path, f.server, filewise.ErrUnsupported)
 		}
 	}
 	return nil

@@ -20,7 +20,7 @@ func Run(t *testing.T, path string, others int, tests map[string]func(*testing.T
 	t.Helper()
 	groups := Read(t, path)
 	if len(groups) != All || len(tests)+others != All {
-		t.Errorf("%d groups, %d of them tested here and %d elsewhere; want %d", len(groups), len(tests), others, All)
+		t.Errorf("%d groups, %d of them tested here and %d elsewhere; expected %d", len(groups), len(tests), others, All)
 	}
 	for _, name := range slices.Sorted(maps.Keys(tests)) {
 		if groups[name] == nil {
@@ -56,7 +56,7 @@ func Decode(t *testing.T, data []byte, v any) {
 func Near(t *testing.T, what string, got, want, tol float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= tol*max(1, math.Abs(want))) {
-		t.Errorf("%s = %v, want %v (tolerance %v)", what, got, want, tol)
+		t.Errorf("%s = %v, expected %v (tolerance %v)", what, got, want, tol)
 	}
 }
 
@@ -64,7 +64,7 @@ func Near(t *testing.T, what string, got, want, tol float64) {
 func Relative(t *testing.T, what string, got, want, tol float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= tol*math.Abs(want)) {
-		t.Errorf("%s = %v, want %v (relative tolerance %v)", what, got, want, tol)
+		t.Errorf("%s = %v, expected %v (relative tolerance %v)", what, got, want, tol)
 	}
 }
 
@@ -72,7 +72,7 @@ func Relative(t *testing.T, what string, got, want, tol float64) {
 func NearAll(t *testing.T, what string, got, want []float64, tol float64) {
 	t.Helper()
 	if len(got) != len(want) {
-		t.Fatalf("%s has %d values, want %d", what, len(got), len(want))
+		t.Fatalf("%s has %d values, expected %d", what, len(got), len(want))
 	}
 	for i := range want {
 		if math.Abs(want[i]) < 1e-300 {
