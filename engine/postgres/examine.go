@@ -104,7 +104,7 @@ func (e *examination) settings(ctx context.Context) {
 		e.Warn(check, "measure a server with full_page_writes=on", "full_page_writes=off: fewer bytes are written than on a server that is safe")
 	}
 	if names := values["synchronous_standby_names"]; names != "" && e.server.target.Durability != filewise.DurabilityNormal {
-		e.Warn(check, "read the result as one of server and network together", "synchronous_standby_names=%s: every commit waits for a standby", names)
+		e.Warn(check, "read results as server plus network", "synchronous_standby_names=%s: every commit waits for a standby", names)
 	}
 	e.sizes(ctx)
 	if len(e.Findings) == before {

@@ -168,7 +168,7 @@ func CheckPhases(engine string, l filewise.Layout, p filewise.Program, has func(
 	}
 	for _, phase := range p.Phases {
 		if phase.Cache != filewise.CacheAsIs && phase.Cache != filewise.CacheBufferCold {
-			return refuse("use --cache warm", "cache %s (the caches of an existing server serve all of its users, and Filewise empties none of them)",
+			return refuse("use --cache warm", "cache %s (an existing server's caches serve all of its users, and Filewise empties none of them)",
 				phase.Cache)
 		}
 	}

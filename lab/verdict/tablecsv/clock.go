@@ -60,7 +60,7 @@ func (p *parser) clock() error {
 
 // noDuration is a refusal with what can be judged in place of the times.
 func (p *parser) noDuration(why string) string {
-	return fmt.Sprintf("column %q holds no durations: %s. %s", p.named(p.at.time), why, p.judgeable("If the figures are the times that trials took, "+
+	return fmt.Sprintf("column %q holds no durations: %s. %s", p.named(p.at.time), why, p.judgeable("If they are times of trials, "+
 		"in the order of the trials, call the column duration"))
 }
 
