@@ -137,7 +137,7 @@ func (w *temp) checkOne(ctx context.Context, l filewise.Ledger, worker int, cycl
 		want = (want + w.sum(worker, i)) % Modulus
 	}
 	if cycles != done || sum != want {
-		return fmt.Errorf("%w: connection %d has done %d cycles that sum up to %d, expected %d and %d", filewise.ErrCheck, worker, cycles, sum, done,
+		return fmt.Errorf("%w: connection %d did %d cycles that sum up to %d, expected %d and %d", filewise.ErrCheck, worker, cycles, sum, done,
 			want)
 	}
 	return nil
