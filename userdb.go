@@ -212,7 +212,7 @@ type ForeignKey struct {
 // Asker is an engine that package own asks about a user's server.
 type Asker interface {
 	// Ask opens a session that cannot write, if the engine has such, in the target's Database if that is set. The text
-	// holds the sections of SQL that are asked, besides the engine's own.
+	// holds sections of SQL in addition to the engine's own.
 	Ask(ctx context.Context, t Target, text string) (Asked, error)
 }
 

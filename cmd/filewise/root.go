@@ -81,7 +81,7 @@ func (a *app) command() *cobra.Command {
 	root.AddCommand(topics()...)
 	root.SetCompletionCommandGroupID("Upkeep")
 	root.SetHelpCommandGroupID("Upkeep")
-	for _, c := range root.Commands() { // files are offered only where a file is taken
+	for _, c := range root.Commands() { // files are offered only to flags that take one
 		if c.ValidArgsFunction == nil && !strings.Contains(c.Use, "FILE") && !strings.Contains(c.Use, "DIR") {
 			c.ValidArgsFunction = cobra.NoFileCompletions
 		}

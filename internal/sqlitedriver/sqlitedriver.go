@@ -33,7 +33,7 @@ const (
 // Extended result codes.
 const (
 	ConstraintForeignKey = Constraint | 3<<8
-	Moved                = ReadOnly | 4<<8 // SQLITE_READONLY_DBMOVED: the file is not where it was
+	Moved                = ReadOnly | 4<<8 // SQLITE_READONLY_DBMOVED: the file was moved
 	ConstraintPrimaryKey = Constraint | 6<<8
 	ConstraintUnique     = Constraint | 8<<8
 )

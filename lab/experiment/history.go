@@ -198,7 +198,7 @@ func (h history) inBlocks() (n int) {
 func (h history) live(results []verdict.Result, b int) []int {
 	var out []int
 	for i := range h.plan.Layouts {
-		wanted := slices.ContainsFunc(results, func(r verdict.Result) bool { return h.plan.wants(r, i, b) })
+		wanted := slices.ContainsFunc(results, func(r verdict.Result) bool { return h.plan.openIn(r, i, b) })
 		if wanted && !h.withdrawn(i, b) {
 			out = append(out, i)
 		}
@@ -206,8 +206,8 @@ func (h history) live(results []verdict.Result, b int) []int {
 	return out
 }
 
-// wants reports whether a family's judgement leaves a layout in question in block b.
-func (p Plan) wants(r verdict.Result, layout, b int) bool {
+// openIn reports whether a family's judgement leaves a layout in question in block b.
+func (p Plan) openIn(r verdict.Result, layout, b int) bool {
 	look, judged := r.Last()
 	if !judged {
 		return true

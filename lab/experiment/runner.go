@@ -183,7 +183,7 @@ func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.T
 			if err := at.stillStop(t); err != nil {
 				stop = err // after the others of its session
 			}
-			if err := r.tell(at, t); err != nil {
+			if err := r.publish(at, t); err != nil {
 				return done, at.decision, err
 			}
 		}
@@ -229,8 +229,8 @@ func (r *Runner) fixShort(ctx context.Context, at standing) (bool, error) {
 	return true, nil
 }
 
-// tell sends the event of a recorded trial.
-func (r *Runner) tell(at standing, t filewise.Trial) error {
+// publish sends the event of a recorded trial.
+func (r *Runner) publish(at standing, t filewise.Trial) error {
 	if r.Notify == nil && at.err == nil {
 		return nil
 	}

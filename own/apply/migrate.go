@@ -9,7 +9,7 @@ import (
 	"filewise/run"
 )
 
-// The sections that the engines are asked.
+// The SQL of each engine, in named sections.
 var (
 	//go:embed innodb.sql
 	innodbSQL string
@@ -97,7 +97,7 @@ func Ask(ctx context.Context, engine string, in filewise.Asked, t filewise.Targe
 	return m.Migration, err
 }
 
-// SQL returns the sections that an engine is asked.
+// SQL returns an engine's SQL, in named sections.
 func SQL(engine string) string { return products[engine].SQL }
 
 // rows runs a section.

@@ -10,7 +10,7 @@ import (
 	"filewise/engine/customsql"
 )
 
-// The sections that the engines are asked.
+// The SQL of each engine, in named sections.
 var (
 	//go:embed sqlserver.sql
 	sqlserverSQL string
@@ -27,7 +27,7 @@ type product struct {
 	read  func(r io.Reader, rules customsql.Rules, database string, each func(filewise.LoggedStatement)) error
 }
 
-// SQL returns the sections that an engine is asked.
+// SQL returns an engine's SQL, in named sections.
 func SQL(engine string) string { return products[engine].SQL }
 
 // Engine is an engine whose users' databases can be captured.

@@ -11,7 +11,7 @@ import (
 	"filewise/run"
 )
 
-// The sections that the engines are asked.
+// The SQL of each engine, in named sections.
 var (
 	//go:embed innodb.sql
 	innodbSQL string
@@ -23,7 +23,7 @@ var (
 	sqlserverSQL string
 )
 
-// products holds by the engine's name what is asked and how the answers are read.
+// products holds each engine's SQL and the reader of its answers, by the engine's name.
 var products = map[string]struct {
 	SQL  string
 	look func(context.Context, *asker)
@@ -32,7 +32,7 @@ var products = map[string]struct {
 	"postgres": {postgresSQL, lookPostgres}, "sqlserver": {sqlserverSQL, lookSQLServer},
 }
 
-// SQL returns the sections that an engine is asked.
+// SQL returns an engine's SQL, in named sections.
 func SQL(engine string) string { return products[engine].SQL }
 
 // Look looks at an existing server, or at an embedded engine's files, and adds this machine's facts about them. Nothing

@@ -92,12 +92,12 @@ func lookPostgres(ctx context.Context, all *asker) {
 	}
 }
 
-// told are the settings that decide how files are written and read.
-const told = "shared_buffers,max_wal_size,checkpoint_timeout,track_io_timing,temp_tablespaces,effective_io_concurrency," +
+// fileSettings are the settings that decide how files are written and read.
+const fileSettings = "shared_buffers,max_wal_size,checkpoint_timeout,track_io_timing,temp_tablespaces,effective_io_concurrency," +
 	"wal_compression,full_page_writes,fsync,synchronous_commit,default_tablespace,block_size,work_mem"
 
 func (i *ofPostgres) settings(ctx context.Context) error {
-	rows, err := i.rows(ctx, "settings", told)
+	rows, err := i.rows(ctx, "settings", fileSettings)
 	for _, r := range rows {
 		i.Settings[r.Text(0)] = r.Text(1)
 		if bytes, ok := r.Number(2); ok {

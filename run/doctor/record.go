@@ -150,8 +150,8 @@ func (r *recorder) tried() {
 	})
 }
 
-// said takes the status of a finding.
-func (r *recorder) said(s filewise.Status) {
+// status records the status of a finding.
+func (r *recorder) status(s filewise.Status) {
 	if s == filewise.StatusFailed {
 		r.of(func(o *Outcome) { o.State = StateFailed })
 	}

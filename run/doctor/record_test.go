@@ -27,7 +27,7 @@ func recorded() *recorder {
 	r.begin("scan")
 	r.see(filewise.Refusal{Statement: "ALTER DATABASE ? SET ONLINE", Code: "5011"})
 	r.see(filewise.Refusal{Statement: "ALTER DATABASE ? SET ONLINE", Code: "5011"})
-	r.said(filewise.StatusFailed)
+	r.status(filewise.StatusFailed)
 	r.failedIn("reset: hopper's database is offline")
 	r.tried()
 	r.begin("temp")

@@ -153,7 +153,7 @@ type selfCheck struct {
 }
 
 func (c *selfCheck) say(check string, status filewise.Status, detail, remedy string) {
-	c.record.said(status)
+	c.record.status(status)
 	c.report(filewise.Finding{Check: check, Status: status, Detail: detail, Remedy: remedy})
 }
 
@@ -163,7 +163,7 @@ func (c *selfCheck) failed(check string, err error) {
 	if f.Remedy == "" {
 		f.Remedy = paste
 	}
-	c.record.said(f.Status)
+	c.record.status(f.Status)
 	c.report(f)
 }
 

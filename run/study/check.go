@@ -42,7 +42,7 @@ func (f *source) mismatch(path string, n *node, s *spec) error {
 	} else if n.kind == kindText && n.text == "" {
 		got = "an empty text"
 	}
-	return f.wrong(n.place, s.example(), "%s is %s, expected: %s", path, got, s.wants())
+	return f.wrong(n.place, s.example(), "%s is %s, expected: %s", path, got, s.values())
 }
 
 // takes reports whether a node is of the type, as far as YAML shows it.

@@ -88,10 +88,10 @@ func (s *spec) example() string {
 	return ""
 }
 
-// wants describes the place's possible values.
-func (s *spec) wants() string {
+// values describes the place's possible values.
+func (s *spec) values() string {
 	if s.Type == either {
-		return strings.Join(filewise.Each(s.either, (*spec).wants), " or ")
+		return strings.Join(filewise.Each(s.either, (*spec).values), " or ")
 	}
 	if s.Type == typeSwitch {
 		return string(typeSwitch)

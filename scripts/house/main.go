@@ -62,7 +62,7 @@ func room(path string) int {
 	return slices.Index(rooms, first)
 }
 
-// draw puts the rooms below one another and their imports as arcs beside them, thicker where there are more.
+// draw puts the rooms below one another and their imports as arcs next to them, thicker for more imports.
 func draw(imports map[[2]int]int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="14">`+"\n",

@@ -138,12 +138,12 @@ func (a Address) sendUpTo(ctx context.Context, m Message, tries int) (err error)
 	return err
 }
 
-// each calls tell for all addresses at the same time, and joins their errors.
-func (n *Notifier) each(tell func(i int) error) error {
+// each calls send for all addresses at the same time, and joins their errors.
+func (n *Notifier) each(send func(i int) error) error {
 	errs := make([]error, len(n.addresses))
 	var all sync.WaitGroup
 	for i := range n.addresses {
-		all.Go(func() { errs[i] = tell(i) })
+		all.Go(func() { errs[i] = send(i) })
 	}
 	all.Wait()
 	return errors.Join(errs...)

@@ -29,13 +29,13 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	tick := time.NewTicker(eventEvery)
 	defer tick.Stop()
 	for st.err == nil {
-		st.tell(s.current(r.Context()))
+		st.push(s.current(r.Context()))
 		select {
 		case <-tick.C:
 		case <-r.Context().Done():
 			return
 		case <-s.leaving:
-			st.tell(s.current(r.Context()))
+			st.push(s.current(r.Context()))
 			st.send("leaving", nil)
 			return
 		}
@@ -58,8 +58,8 @@ type stream struct {
 	fleet   *knownFleet
 }
 
-// tell sends what the page does not have yet.
-func (st *stream) tell(p picture) {
+// push sends what the page does not have yet.
+func (st *stream) push(p picture) {
 	if !bytes.Equal(st.list, p.list) {
 		st.list = p.list
 		st.sendRaw("runs", p.list)

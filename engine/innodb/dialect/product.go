@@ -175,7 +175,7 @@ var Telling = []string{
 // CheckKnown reports which directory MySQL does not look for tables in.
 func (p *Product) CheckKnown(vars map[string]string, dirs []string) error {
 	for _, dir := range dirs {
-		if p.External.Directories && !knows(vars, dir) {
+		if p.External.Directories && !searched(vars, dir) {
 			return filewise.Errorf(filewise.CodePreflight, "leave --volume out, or have innodb_directories of the server name "+dir+
 				" (a start-up option)", "MySQL puts tables only into directories that its settings list when it starts: %s is not in "+
 				"innodb_directories (%q): %w", dir, vars["innodb_directories"], filewise.ErrUnsupported)
@@ -184,9 +184,9 @@ func (p *Product) CheckKnown(vars map[string]string, dirs []string) error {
 	return nil
 }
 
-// knows reports whether a directory is, or lies below, one that MySQL looks for
+// searched reports whether a directory is, or lies below, one that MySQL looks for
 // tables in.
-func knows(vars map[string]string, dir string) bool {
+func searched(vars map[string]string, dir string) bool {
 	places := strings.Split(vars["innodb_directories"], ";")
 	for _, name := range []string{"datadir", "innodb_data_home_dir", "innodb_undo_directory"} {
 		places = append(places, vars[name])

@@ -76,12 +76,12 @@ func (i *instance) spec(bootstrap bool, extra ...string) (server.Spec, error) {
 	}
 	return server.Spec{
 		Path: i.install.Binary, Args: append(args, extra...), Dir: i.design.home(), Env: i.design.environment(),
-		Log: i.design.logPath(), Tells: tells, Register: i.design.Target.OnStart,
+		Log: i.design.logPath(), Tells: explains, Register: i.design.Target.OnStart,
 	}, nil
 }
 
-// tells picks the log's lines that explain why a server ended.
-func tells(line string) bool {
+// explains picks the log's lines that explain why a server ended.
+func explains(line string) bool {
 	return strings.Contains(line, "[ERROR]") || strings.Contains(line, "[FATAL]") || strings.HasPrefix(line, "ERROR:")
 }
 

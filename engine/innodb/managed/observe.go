@@ -25,7 +25,7 @@ func (i *instance) Observe(ctx context.Context) ([]filewise.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	sizes, err := i.design.told(ctx, control)
+	sizes, err := i.design.reported(ctx, control)
 	if err != nil {
 		return nil, i.why(p, err)
 	}
@@ -75,9 +75,9 @@ func verify(f dialect.File, found filewise.File, system bool, open map[string]bo
 	return nil
 }
 
-// told returns the files with their sizes as the server reports them. More or fewer
+// reported returns the files with their sizes as the server reports them. More or fewer
 // than were requested is an error that wraps filewise.ErrLayout.
-func (d *design) told(ctx context.Context, control *sql.DB) (map[string]int64, error) {
+func (d *design) reported(ctx context.Context, control *sql.DB) (map[string]int64, error) {
 	if d.isSystem() {
 		return d.toldSystem(ctx, control)
 	}

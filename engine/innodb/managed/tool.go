@@ -170,7 +170,7 @@ func (i *instance) client(ctx context.Context, path string, args []string) error
 		Discard: d.Layout.Discard, Path: path, Args: args, Dir: d.dataDir(), Env: append(d.environment(), "MYSQL_PWD="+i.password),
 		Log: filepath.Join(dir, "log"), Register: d.Target.OnStart,
 		Tells: func(line string) bool {
-			return strings.Contains(line, "rror") || strings.Contains(line, "ail") || strings.Contains(line, "CRITICAL") || tells(line)
+			return strings.Contains(line, "rror") || strings.Contains(line, "ail") || strings.Contains(line, "CRITICAL") || explains(line)
 		},
 	})
 	if err != nil {

@@ -14,9 +14,9 @@ const (
 	lineBytes = 400
 )
 
-// Tail returns the end of a log: its last lines that tells picks. Nil means its last lines of any
-// kind. It is empty when tells picks no line, or the log cannot be read.
-func Tail(path string, tells func(string) bool) string {
+// Tail returns the end of a log: its last lines that picks selects. Nil means its last lines of any
+// kind. It is empty if picks selects no line, or the log cannot be read.
+func Tail(path string, picks func(string) bool) string {
 	f, err := OpenIn(filepath.Dir(path), path)
 	if err != nil {
 		return ""
@@ -37,7 +37,7 @@ func Tail(path string, tells func(string) bool) string {
 		if line == "" {
 			continue
 		}
-		if tells == nil || tells(line) {
+		if picks == nil || picks(line) {
 			all = append(all, line)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"filewise/host/machine"
 )
 
-// said holds what programs have printed, by sayer.
-var said sync.Map
+// printed holds what programs have printed, by sayer.
+var printed sync.Map
 
 // sayer is a program's file as it was when it was run.
 type sayer struct {
@@ -31,7 +31,7 @@ func Said(ctx context.Context, path string, args ...string) (string, error) {
 		return "", err
 	}
 	key := sayer{path, strings.Join(args, "\n"), info.Size(), info.ModTime()}
-	if out, known := said.Load(key); known {
+	if out, known := printed.Load(key); known {
 		return out.(string), nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
@@ -46,6 +46,6 @@ func Said(ctx context.Context, path string, args ...string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	said.Store(key, string(out))
+	printed.Store(key, string(out))
 	return string(out), nil
 }

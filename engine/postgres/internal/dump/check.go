@@ -50,7 +50,7 @@ func hold(layouts []filewise.Layout, custom *filewise.CustomSQL, script io.Reade
 		m := creates.FindStringSubmatch(text)
 		switch {
 		case m != nil:
-			has[told(m[1:])] = true
+			has[listed(m[1:])] = true
 		case createsTable.MatchString(text) && !written.MatchString(text) && len(custom.Tables) > 0:
 			return nil, dumpfile.NotWritten(programs, "its CREATE TABLE is not in its form: %.60q", text)
 		}
@@ -65,7 +65,7 @@ func hold(layouts []filewise.Layout, custom *filewise.CustomSQL, script io.Reade
 // holds refuses a statement about a table that its partitions cannot have.
 func holds(t filewise.CustomTable, text string) error {
 	if m := inherits.FindStringSubmatch(text); m != nil && slices.ContainsFunc(aTable.FindAllStringSubmatch(m[1], -1), func(m []string) bool {
-		return told(m[1:]) == t.Name
+		return listed(m[1:]) == t.Name
 	}) {
 		return inOneLine(t, text)
 	}
@@ -121,15 +121,15 @@ func inOneLine(t filewise.CustomTable, text string) error {
 // the first.
 func names(match []string, table string) bool {
 	for i := 0; i+1 < len(match); i += 2 {
-		if match[i] != "" && told(match[i:]) == table {
+		if match[i] != "" && listed(match[i:]) == table {
 			return true
 		}
 	}
 	return false
 }
 
-// told returns a table's name as custom.tables has it, by its schema and its name.
-func told(match []string) string {
+// listed returns a table's name as custom.tables has it, by its schema and its name.
+func listed(match []string) string {
 	schema, name := unquoted(match[0]), unquoted(match[1])
 	if schema == "public" {
 		return name

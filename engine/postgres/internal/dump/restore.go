@@ -130,7 +130,7 @@ func (r *restorer) placed(text string) (string, error) {
 		return text[:m[3]] + text[m[1]:], nil
 	}
 	if m := alters.FindStringSubmatch(text); m != nil {
-		if _, placed := r.plain[told(m[1:])]; placed {
+		if _, placed := r.plain[listed(m[1:])]; placed {
 			return "ALTER TABLE " + m[1] + "." + m[2] + m[3], nil
 		}
 	}
@@ -138,7 +138,7 @@ func (r *restorer) placed(text string) (string, error) {
 	if m == nil {
 		return text, nil
 	}
-	name := told(m[1:])
+	name := listed(m[1:])
 	place, placed := r.plain[name]
 	if !placed {
 		return text, nil

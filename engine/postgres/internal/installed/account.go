@@ -160,13 +160,13 @@ func environment(dirs []string) []string {
 
 // Spec starts a program on directories that it is handed over open.
 func (a Account) Spec(command []string, h *server.Handles, log string, onStart func(int) error) server.Spec {
-	s := server.Spec{Path: command[0], Args: command[1:], Env: environment(h.Dirs()), User: a.As, Log: log, Tells: tells, Register: onStart}
+	s := server.Spec{Path: command[0], Args: command[1:], Env: environment(h.Dirs()), User: a.As, Log: log, Tells: explains, Register: onStart}
 	h.Enter(&s)
 	return s
 }
 
-// tells picks the log's lines that explain why a server ended.
-func tells(line string) bool {
+// explains picks the log's lines that explain why a server ended.
+func explains(line string) bool {
 	for _, word := range []string{"FATAL:", "PANIC:", "ERROR:", "error:", "parameter", "syntax error"} {
 		if strings.Contains(line, word) {
 			return true
