@@ -40,6 +40,9 @@ func Parse(text string, schemes []string) (filewise.Address, error) {
 		} else if is {
 			return other, nil
 		}
+		if len(text) > 5 && strings.EqualFold(text[:5], "jdbc:") {
+			return a, wrong(form+", where jdbc: and what belongs to the driver are left out", "it is a URL of JDBC")
+		}
 		return a, wrong(form, "it is not a URL")
 	}
 	a.Scheme = strings.ToLower(scheme)
@@ -115,6 +118,10 @@ func setHost(a *filewise.Address, text string) error {
 	}
 	if strings.Contains(text, ",") {
 		return wrong("give the URL of the one that is to be measured", "it names several servers, and one is measured")
+	}
+	if strings.Contains(text, ";") { // as JDBC has it
+		return wrong("write them behind a question mark, and the database behind a slash: HOST:PORT/DATABASE?OPTION=VALUE",
+			"options stand behind a semicolon")
 	}
 	if inner, ok := strings.CutPrefix(text, "["); ok {
 		host, after, closed := strings.Cut(inner, "]")

@@ -104,6 +104,8 @@ func setPairs(a *filewise.Address, pairs [][2]string) error {
 			if err := set(a, p[1]); err != nil {
 				return err
 			}
+		case name == "host" || name == "hostaddr" || name == "dbname":
+			return wrong("give a URL instead: postgres://USER@HOST:PORT/DATABASE", "it is a connection string of PostgreSQL")
 		case !slices.Contains(harmless, name):
 			return wrong("give a URL instead: sqlserver://USER@HOST?OPTION=VALUE (docs/existing-server.md)",
 				"the connection string has a keyword that Filewise does not read")

@@ -37,17 +37,22 @@ func Choose[T any](all []T, of func(T) Table, names []string) ([]T, error) {
 		return all, nil
 	}
 	var named []T
+	var missing []string
 	for _, name := range names {
 		found := slices.DeleteFunc(slices.Clone(all), func(t T) bool { return of(t).String() != name && of(t).Name != name })
 		switch {
 		case len(found) == 0:
-			return nil, filewise.Errorf(filewise.CodeUsage, "give it as it is called, or as SCHEMA.TABLE, without quotes",
-				"there is no table %s, or the account does not see it", name)
+			missing = append(missing, name)
+			continue
 		case len(found) > 1:
 			return nil, filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("give it as %s or %s", of(found[0]), of(found[1])),
 				"there are %d tables %s", len(found), name)
 		}
 		named = append(named, found[0])
+	}
+	if len(missing) > 0 {
+		return nil, filewise.Errorf(filewise.CodeUsage, "give it as it is called, or as SCHEMA.TABLE, without quotes",
+			"there is no table %s, or the account does not see it", strings.Join(missing, " or "))
 	}
 	return named, nil
 }

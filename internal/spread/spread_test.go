@@ -26,3 +26,11 @@ func TestRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Each name that there is no table of is in the message.
+func TestChooseNamesAllThatAreMissing(t *testing.T) {
+	_, err := Choose([]Table{{Schema: "s", Name: "a"}}, func(t Table) Table { return t }, []string{"x", "a", "y"})
+	if err == nil || !strings.Contains(err.Error(), "no table x or y,") {
+		t.Error(err)
+	}
+}

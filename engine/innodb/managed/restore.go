@@ -65,7 +65,7 @@ func (d *design) holds(all map[string]definition) error {
 	for _, t := range d.Program.Custom.Tables {
 		why[t.Name] = d.holdsTable(t, all)
 	}
-	return dumpfile.Refused(d.Program.Custom.Tables, why, filewise.KindPerTable)
+	return dumpfile.Refused(d.Program.Custom.Tables, why, func(name string) bool { return all[name].name != "" }, filewise.KindPerTable)
 }
 
 func (d *design) holdsTable(t filewise.CustomTable, all map[string]definition) error {

@@ -84,14 +84,16 @@ func Refuse(format string, args ...any) error {
 }
 
 // Refused is one error of all tables that a layout cannot hold, each with its reason, and of those that it can. If nil, it
-// holds all. whole is the kind of layouts that need no key.
-func Refused(tables []filewise.CustomTable, why map[string]error, whole filewise.Kind) error {
-	var all, others []string
+// holds all, whatever the dump has not. whole is the kind of layouts that need no key.
+func Refused(tables []filewise.CustomTable, why map[string]error, has func(table string) bool, whole filewise.Kind) error {
+	var all, others, lacks []string
 	for _, t := range tables {
 		if err := why[t.Name]; err != nil {
 			all = append(all, strings.TrimSuffix(err.Error(), ": "+filewise.ErrUnsupported.Error()))
-		} else {
+		} else if has(t.Name) {
 			others = append(others, t.Name)
+		} else {
+			lacks = append(lacks, "the dump has no table "+t.Name)
 		}
 	}
 	if len(all) == 0 {
@@ -102,7 +104,7 @@ func Refused(tables []filewise.CustomTable, why map[string]error, whole filewise
 		can = "can be divided: " + strings.Join(others, ", ")
 	}
 	return filewise.Unsupported("take it out of custom.tables ("+can+"), name a column there that all of its keys have, or leave the tables "+
-		"whole, each on a volume: --layout kind="+string(whole)+",volumes=A+B,files=N", "%s", strings.Join(all, "\n"))
+		"whole, each on a volume: --layout kind="+string(whole)+",volumes=A+B,files=N", "%s", strings.Join(append(all, lacks...), "\n"))
 }
 
 // CheckKey refuses partitions by a column that a primary or unique key does not have.
@@ -115,11 +117,14 @@ func CheckKey(t filewise.CustomTable, key []string) error {
 
 // CheckTables refuses names that a dump has no table of.
 func CheckTables(custom *filewise.CustomSQL, has func(table string) bool, where string) error {
-	for _, t := range custom.Tables {
-		if !has(t.Name) {
-			return filewise.Errorf(filewise.CodeUsage, "take it out of custom.tables, or name it as the dump does", "the dump has no table %s%s",
-				t.Name, where)
-		}
+	lacks := filewise.Those(custom.Tables, func(t filewise.CustomTable) bool { return !has(t.Name) })
+	if len(lacks) == 0 {
+		return nil
 	}
-	return nil
+	all := make([]string, len(lacks))
+	for i, t := range lacks {
+		all[i] = t.Name
+	}
+	return filewise.Errorf(filewise.CodeUsage, "take it out of custom.tables, or name it as the dump does", "the dump has no table %s%s",
+		strings.Join(all, " or "), where)
 }

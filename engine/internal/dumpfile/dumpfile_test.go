@@ -109,3 +109,16 @@ func TestTake(t *testing.T) {
 		}
 	}
 }
+
+// Tables that the dump has not are all named, and none of them as one that can be divided.
+func TestMissingTables(t *testing.T) {
+	custom := &filewise.CustomSQL{Tables: []filewise.CustomTable{{Name: "a"}, {Name: "b"}, {Name: "x"}, {Name: "y"}}}
+	has := func(name string) bool { return name < "m" }
+	if err := CheckTables(custom, has, ""); err == nil || !strings.Contains(err.Error(), "no table x or y") {
+		t.Error(err)
+	}
+	err := Refused(custom.Tables, map[string]error{"a": Refuse("a is none")}, has, filewise.KindSingle)
+	if err == nil || !strings.Contains(err.Error(), "no table y") || !strings.Contains(filewise.RemedyOf(err), "(can be divided: b)") {
+		t.Errorf("%v; %s", err, filewise.RemedyOf(err))
+	}
+}

@@ -37,7 +37,7 @@ func hold(layouts []filewise.Layout, custom *filewise.CustomSQL, script io.Reade
 	for {
 		text, err := all.next()
 		if errors.Is(err, io.EOF) {
-			return has, dumpfile.Refused(custom.Tables, why, filewise.KindSingle)
+			return has, dumpfile.Refused(custom.Tables, why, func(name string) bool { return has[name] }, filewise.KindSingle)
 		}
 		if err != nil {
 			return nil, err
