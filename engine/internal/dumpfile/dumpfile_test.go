@@ -75,7 +75,7 @@ func TestOpen(t *testing.T) {
 
 // What other programs have written is named.
 func TestCheckHead(t *testing.T) {
-	for head, says := range map[string]string{"PGDMP\x01": "an archive of pg_dump", "PK\x03\x04": "unpack it",
+	for head, says := range map[string]string{"PGDMP\x01": "an archive of pg_dump", "PK\x03\x04 -- MySQL dump": "unpack it",
 		"--\n-- PostgreSQL database dump\n": "a script of pg_dump", strings.Repeat("\x00", 257) + "ustar": "a tar archive",
 		"-- MariaDB dump 10": "", "-- MySQL dump": "", "-- phpMyAdmin SQL Dump": "", "SELECT 'PGDMP ustar'": ""} {
 		err := CheckHead([]byte(head), "mysqldump", "mysqldump", "mariadb-dump")

@@ -115,11 +115,12 @@ func (t *Unpacking) Close() (err error) {
 
 // signs are the heads of files that show which program has written them.
 var signs = []struct{ of, what string }{
+	{"PK\x03\x04", "a zip archive: unpack it"}, {"7z\xbc\xaf", "a 7z archive: unpack it"}, // first: a script may stand in one as it is
+	{"Rar!", "a rar archive: unpack it"}, {"ustar", "a tar archive: unpack it"}, {"XBSTCK01", "a stream of mariadb-backup"},
 	{"PGDMP", "an archive of pg_dump"}, {"-- PostgreSQL database dump", "a script of pg_dump"},
 	{"-- PostgreSQL database cluster dump", "a script of pg_dumpall"}, {"-- MySQL dump", "a script of mysqldump"},
 	{"-- MariaDB dump", "a script of mariadb-dump"}, {"SQLite format 3\x00", "a database of SQLite"}, {"TAPE", "a backup of SQL Server"},
-	{"PRAGMA foreign_keys", "a dump of SQLite"}, {"PK\x03\x04", "a zip archive: unpack it"}, {"7z\xbc\xaf", "a 7z archive: unpack it"},
-	{"Rar!", "a rar archive: unpack it"}, {"ustar", "a tar archive: unpack it"}, {"XBSTCK01", "a stream of mariadb-backup"},
+	{"PRAGMA foreign_keys", "a dump of SQLite"},
 }
 
 // Head sets how much of a dump reports who has written it.
