@@ -143,16 +143,27 @@ func (r Relevance) Most() string {
 // Tells reports whether the run has a result about files.
 func (r Relevance) Tells() bool { return r.Files >= leastTold }
 
-// leastSaid is the part of the time below which what it went on is not named.
-const leastSaid = 0.005
+// LeastSaid is the part of the time below which what it went on is not named.
+const LeastSaid = 0.005
+
+// NameOf returns a part of the connections' time as people read it.
+func NameOf(on string) string {
+	switch on {
+	case SpentCPU:
+		return "CPU"
+	case SpentUnknown:
+		return "unexplained"
+	}
+	return on
+}
 
 // Words are the sentence: about names the layouts' difference, such as "data files"; why are further reasons for
 // which the run shows little of it, and remedy is the option that would make it show more (both may be empty).
 func (r Relevance) Words(about string, why []string, remedy string) string {
 	var parts []string
 	for _, s := range r.Shares {
-		if s.Part >= leastSaid || s.On == about {
-			parts = append(parts, fmt.Sprintf("%s %.0f %%", s.On, 100*s.Part))
+		if s.Part >= LeastSaid || s.On == about {
+			parts = append(parts, fmt.Sprintf("%s %.0f %%", NameOf(s.On), 100*s.Part))
 		}
 	}
 	out := "Connection time: " + strings.Join(parts, ", ")

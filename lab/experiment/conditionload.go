@@ -146,7 +146,7 @@ const mostLog = 0.5
 
 // headroom checks whether neither processors nor log are the limit.
 func (a asked) headroom() finding {
-	threshold := fmt.Sprintf("processors under %d %%, log under %.0f %% of the time", probe.BusyLimit, 100*mostLog)
+	threshold := fmt.Sprintf("CPU under %d %%, log under %.0f %% of the time", probe.BusyLimit, 100*mostLog)
 	busy := a.medians(func(_ filewise.Layout, t filewise.Trial) (most float64, known bool) {
 		for _, m := range t.Measures {
 			for _, share := range []func(filewise.Measure) (float64, bool){a.machineBusy, a.serverBusy} {
@@ -166,7 +166,7 @@ func (a asked) headroom() finding {
 		most = max(most, x)
 	}
 	if len(busy) > 0 {
-		words = fmt.Sprintf("processors %.0f %%, ", most) + words
+		words = fmt.Sprintf("CPU %.0f %%, ", most) + words
 	}
 	mend := ""
 	if log >= mostLog {

@@ -64,7 +64,7 @@ func TestConditions(t *testing.T) {
 		"more cores":   {"inserts", filewise.CondContention, filewise.Measure{Deltas: cores(3)}, nil, "✘|3 cores|--connections 6"},
 		"the log": {"inserts", filewise.CondHeadroom, filewise.Measure{Deltas: []filewise.Delta{wait(filewise.WaitLog, 3)}}, nil,
 			"✘|log 75 %|--commit-every 100"},
-		"idle machine":   {"inserts", filewise.CondHeadroom, filewise.Measure{Deltas: cores(2)}, nil, "✔|processors 40 %"},
+		"idle machine":   {"inserts", filewise.CondHeadroom, filewise.Measure{Deltas: cores(2)}, nil, "✔|CPU 40 %"},
 		"a short backup": {"backup", filewise.CondDuration, filewise.Measure{Family: "backup", Unit: "backups"}, nil, "✘|backup 1|--rows"},
 	} {
 		m := x.measure

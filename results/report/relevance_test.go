@@ -28,3 +28,29 @@ func TestRelevanceHeadsEveryFormat(t *testing.T) {
 		}
 	}
 }
+
+// The connections' time and what was in use of each resource stand in one table, with the limit of each.
+func TestOneAccountOfTheBottleneck(t *testing.T) {
+	d, err := richRun()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Judgement, err = d.Plan.Judge(d.Trials); err != nil {
+		t.Fatal(err)
+	}
+	for _, ext := range []string{"txt", "md", "html"} {
+		out := text(t, ext, d)
+		_, table, found := strings.Cut(out, "a limit from")
+		if !found {
+			t.Fatalf("%s has no such table:\n%s", ext, out)
+		}
+		for _, want := range []string{"data files", "80 %", "Time is the connections'"} {
+			if !strings.Contains(table, want) {
+				t.Errorf("%s: no %q in %s", ext, want, table[:400])
+			}
+		}
+	}
+	if strings.Contains(text(t, "md", stored(t)), "a limit from") {
+		t.Error("a table of what was not read")
+	}
+}

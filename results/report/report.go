@@ -71,6 +71,7 @@ func (v view) document() document.Document {
 			{ID: "differences", Name: "Answer", Title: v.differencesTitle(), Print: v.inDetail(),
 				Blocks: v.differences()},
 			{ID: "loads", Name: "Answer", Title: "Throughput by load", Blocks: v.loads()},
+			{ID: "bottleneck", Name: "Why", Title: "Where the time went, and what is near its limit", Print: true, Blocks: v.account()},
 			{ID: "why", Name: "Why", Title: "Why", Blocks: v.why()},
 			{ID: "conditions", Name: "Why", Title: "Whether this run answers a question about files", Print: true, Blocks: v.conditions()},
 			{ID: "waits", Name: "Why", Title: "What the connections waited for", Blocks: v.waits()},
