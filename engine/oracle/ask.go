@@ -58,15 +58,11 @@ func (a *questions) Rows(ctx context.Context, section string, v map[string]any, 
 		return nil, err
 	}
 	a.views = viewsIn(s)
+	if strings.HasSuffix(s.text, "END;") { // a block returns no rows
+		return nil, a.client.exec(ctx, s)
+	}
 	all, err := a.client.rows(ctx, s)
-	return filewise.Each(all, func(r []any) filewise.Row {
-		return filewise.Each(r, func(v any) any {
-			if s, is := v.(string); is {
-				return strings.TrimSpace(s)
-			}
-			return v
-		})
-	}), err
+	return filewise.RowsOf(all), err
 }
 
 // viewsIn returns the views that a statement reads by a right of its own.

@@ -14,6 +14,21 @@ import (
 	"filewise/run/study"
 )
 
+// captureSQL holds the questions of package capture.
+var captureSQL = ownSections(capture.SQL("oracle"))
+
+func capturing(t *testing.T) filewise.Capturer {
+	c, is := capture.Of(Engine{})
+	if !is {
+		t.Fatal("nothing captures")
+	}
+	return c
+}
+
+func watching(t *testing.T, c client, schema string) (filewise.Watcher, error) {
+	return capture.Open(t.Context(), Engine{}, &questions{client: c, about: about{version: "19.3", account: "ADA"}, file: captureSQL}, schema)
+}
+
 // shopServer has schema SHOP with a table and a view, and what its clients have executed.
 type shopServer struct{ *fakeServer }
 
@@ -72,11 +87,11 @@ func (s shopServer) rows(ctx context.Context, x statement) ([][]any, error) {
 
 func (s shopServer) capture(t *testing.T, values bool) *capture.Study {
 	t.Helper()
-	w, err := watch(t.Context(), s, about{version: "19.3", account: "ADA"}, func() error { return nil }, "shop")
+	w, err := watching(t, s, "shop")
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := capture.Take(t.Context(), Engine{}, w, capture.Options{Engine: "oracle", Database: "shop", Values: values})
+	all, err := capture.Take(t.Context(), capturing(t), w, capture.Options{Engine: "oracle", Database: "shop", Values: values})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +177,7 @@ func TestCapturePlans(t *testing.T) {
 func TestCaptureRefuses(t *testing.T) {
 	f := newShop()
 	f.fails["capture-statements"] = explain(oracleError(942))
-	w, err := watch(t.Context(), f, about{account: "ADA"}, nil, "SHOP")
+	w, err := watching(t, f, "SHOP")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,11 +190,14 @@ func TestCaptureRefuses(t *testing.T) {
 			t.Errorf("%s is parsed", executed)
 		}
 	}
+	if _, err := w.Shape(t.Context(), "SELECT id FROM orders WHERE id = 17", nil); err != nil || !slices.ContainsFunc(f.log, parses) {
+		t.Errorf("nothing is parsed: %v", err)
+	}
 	f.answers["capture-schema"] = nil
-	if _, err := watch(t.Context(), f, about{account: "ADA"}, nil, "nobody"); filewise.CodeOf(err) != filewise.CodeUsage {
+	if _, err := watching(t, f, "nobody"); filewise.CodeOf(err) != filewise.CodeUsage {
 		t.Error(err)
 	}
-	if err := (Engine{}).ReadLog(nil, "", nil); filewise.RemedyOf(err) == "" {
+	if err := capturing(t).ReadLog(nil, "", nil); filewise.RemedyOf(err) == "" {
 		t.Error(err)
 	}
 }

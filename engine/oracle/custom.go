@@ -11,6 +11,13 @@ import (
 	"filewise/engine/customsql"
 )
 
+// UserSQL are the rules by which users' SQL is read.
+func (Engine) UserSQL() customsql.Rules {
+	r := userNames{}.Plain()
+	r.Qualified = true
+	return r
+}
+
 // isCustom reports whether the workload brings custom SQL.
 func (d *design) isCustom() bool { return d.program.Custom != nil }
 

@@ -171,9 +171,9 @@ func TestNeeds(t *testing.T) {
 		},
 		byCapture: func(t *testing.T, c *strict, _ *fakeServer) error {
 			c.client = newShop()
-			w, err := watch(t.Context(), c, about{version: "19.3", account: "ADA"}, func() error { return nil }, "shop")
+			w, err := watching(t, c, "shop")
 			if err == nil {
-				_, err = capture.Take(t.Context(), Engine{}, w, capture.Options{Engine: "oracle", Database: "shop", Values: true})
+				_, err = capture.Take(t.Context(), capturing(t), w, capture.Options{Engine: "oracle", Database: "shop", Values: true})
 			}
 			return err
 		},

@@ -19,12 +19,12 @@ import (
 //go:embed sql/*.sql
 var sqlFiles embed.FS
 
-// The SQL files: what is queried from the server, what capture asks, and the others by workload.
+// The SQL files: what is queried from the server, and the others by workload.
 var (
 	templateFuncs = template.FuncMap{"ident": dialect.Ident, "longer": dialect.Name, "literal": dialect.Literal, "among": among,
 		"bind": func(i int) int { return i + 1 }}
-	workloads             = words.Folder(sqlFiles, nil, templateFuncs)
-	serverSQL, captureSQL = workloads.Apart("server"), workloads.Apart("capture")
+	workloads = words.Folder(sqlFiles, nil, templateFuncs)
+	serverSQL = workloads.Apart("server")
 )
 
 var words = orders.Words{

@@ -12,12 +12,15 @@ import (
 
 // The SQL of each engine, in named sections.
 var (
+	//go:embed oracle.sql
+	oracleSQL string
 	//go:embed sqlserver.sql
 	sqlserverSQL string
 )
 
 // products holds by the engine's name its questions, and the ways to watch a database and to read a log.
 var products = map[string]product{
+	"oracle":    {oracleSQL, watchOracle, readNoLog},
 	"sqlserver": {sqlserverSQL, watchSQLServer, readNoTrace},
 }
 
@@ -59,11 +62,16 @@ func (c capturer) Watch(ctx context.Context, t filewise.Target, database string)
 	if err != nil {
 		return nil, err
 	}
-	w, err := c.watch(ctx, asking{in, c.UserSQL(), database})
+	w, err := Open(ctx, c, in, database)
 	if err != nil {
 		return nil, errors.Join(err, in.Close())
 	}
 	return w, nil
+}
+
+// Open watches a database in an open session.
+func Open(ctx context.Context, e Engine, in filewise.Asked, database string) (filewise.Watcher, error) {
+	return products[e.Name()].watch(ctx, asking{in, e.UserSQL(), database})
 }
 
 func (c capturer) ReadLog(r io.Reader, database string, each func(filewise.LoggedStatement)) error {

@@ -1,27 +1,26 @@
-package capturing
+package capture
 
 import (
 	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"filewise"
 )
 
-// table is one of the schema.
-type table struct {
+// oracleTable is one of the schema.
+type oracleTable struct {
 	name    string
 	rows    float64
 	why     string // a study's set-up does not make it. If empty, it does
-	columns []column
-	indexes []index
+	columns []oracleColumn
+	indexes []oracleIndex
 }
 
-// column is a column, and how its values are stored.
-type column struct {
+// oracleColumn is a column, and how its values are stored.
+type oracleColumn struct {
 	filewise.ColumnFacts
 	length, scale int64
 	nulls         float64
@@ -34,14 +33,14 @@ type bucket struct {
 	value           string
 }
 
-type index struct {
+type oracleIndex struct {
 	name    string
 	unique  bool
 	columns []string
 }
 
 // table looks a table of the schema up. If nil, there is none.
-func (w *watcher) table(ctx context.Context, name string) (*table, error) {
+func (w *ofOracle) table(ctx context.Context, name string) (*oracleTable, error) {
 	if t, known := w.tables[name]; known {
 		return t, nil
 	}
@@ -52,18 +51,18 @@ func (w *watcher) table(ctx context.Context, name string) (*table, error) {
 	return t, err
 }
 
-func (w *watcher) read(ctx context.Context, name string) (*table, error) {
+func (w *ofOracle) read(ctx context.Context, name string) (*oracleTable, error) {
 	found, err := w.ask(ctx, "capture-table", nil, w.schema, name)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	t := &table{name: name, rows: real(found[0][0])}
+	t := &oracleTable{name: name, rows: real(found[0], 0)}
 	switch r := found[0]; {
-	case text(r[1]) != "":
+	case r.Text(1) != "":
 		t.why = "lies in a cluster"
-	case text(r[2]) != "":
+	case r.Text(2) != "":
 		t.why = "is organized as an index"
-	case text(r[3]) == "Y":
+	case r.Text(3) == "Y":
 		t.why = "is a temporary one"
 	}
 	columns, err := w.ask(ctx, "capture-columns", nil, w.schema, name)
@@ -73,7 +72,7 @@ func (w *watcher) read(ctx context.Context, name string) (*table, error) {
 	for _, r := range columns {
 		c := columnOf(r)
 		if c.Said == "" {
-			t.why = cmp.Or(t.why, fmt.Sprintf("has column %s of type %s, which a study's set-up does not make", c.Name, text(r[1])))
+			t.why = cmp.Or(t.why, fmt.Sprintf("has column %s of type %s, which a study's set-up does not make", c.Name, r.Text(1)))
 		}
 		t.columns = append(t.columns, c)
 	}
@@ -82,14 +81,14 @@ func (w *watcher) read(ctx context.Context, name string) (*table, error) {
 		return nil, err
 	}
 	for _, r := range indexes {
-		if text(r[2]) != "NORMAL" {
+		if r.Text(2) != "NORMAL" {
 			continue // of expressions, bitmaps, domains
 		}
-		if n := len(t.indexes); n == 0 || t.indexes[n-1].name != text(r[0]) {
-			t.indexes = append(t.indexes, index{name: text(r[0]), unique: text(r[1]) == "UNIQUE"})
+		if n := len(t.indexes); n == 0 || t.indexes[n-1].name != r.Text(0) {
+			t.indexes = append(t.indexes, oracleIndex{name: r.Text(0), unique: r.Text(1) == "UNIQUE"})
 		}
 		last := &t.indexes[len(t.indexes)-1]
-		last.columns = append(last.columns, text(r[3]))
+		last.columns = append(last.columns, r.Text(3))
 	}
 	for _, x := range t.indexes {
 		if c := t.column(x.columns[len(x.columns)-1]); x.unique && c != nil {
@@ -99,7 +98,7 @@ func (w *watcher) read(ctx context.Context, name string) (*table, error) {
 	return t, nil
 }
 
-func (t *table) column(name string) *column {
+func (t *oracleTable) column(name string) *oracleColumn {
 	for i := range t.columns {
 		if t.columns[i].Name == name {
 			return &t.columns[i]
@@ -109,16 +108,16 @@ func (t *table) column(name string) *column {
 }
 
 // columnOf returns a column with its type as a set-up writes it; without: a set-up cannot.
-func columnOf(r []any) column {
-	kind, length, chars := text(r[1]), int64(real(r[2])), int64(real(r[3]))
-	c := column{length: chars, scale: -1}
-	c.Name, c.Distinct, c.Width = text(r[0]), real(r[6]), max(real(r[7])-1, 0)
+func columnOf(r filewise.Row) oracleColumn {
+	kind, length, chars := r.Text(1), int64(real(r, 2)), int64(real(r, 3))
+	c := oracleColumn{length: chars, scale: -1}
+	c.Name, c.Distinct, c.Width = r.Text(0), real(r, 6), max(real(r, 7)-1, 0)
 	switch {
-	case kind == "NUMBER" && text(r[4]) == "" && text(r[5]) == "":
+	case kind == "NUMBER" && r.Text(4) == "" && r.Text(5) == "":
 		c.Type, c.Said = filewise.TypeNumber, kind
 	case kind == "NUMBER":
-		c.Type, c.scale = filewise.TypeNumber, int64(real(r[5]))
-		c.Said = fmt.Sprintf("NUMBER(%s, %d)", cmp.Or(text(r[4]), "38"), c.scale)
+		c.Type, c.scale = filewise.TypeNumber, int64(real(r, 5))
+		c.Said = fmt.Sprintf("NUMBER(%s, %d)", cmp.Or(r.Text(4), "38"), c.scale)
 		if c.scale <= 0 {
 			c.Type = filewise.TypeWhole
 		}
@@ -139,7 +138,7 @@ func columnOf(r []any) column {
 }
 
 // Table reports a table and its columns, by the last statistics.
-func (w *watcher) Table(ctx context.Context, name string, withhold func(string) bool) (f filewise.TableFacts, err error) {
+func (w *ofOracle) Table(ctx context.Context, name string, withhold func(string) bool) (f filewise.TableFacts, err error) {
 	t, err := w.table(ctx, name)
 	if err != nil || t == nil || t.why != "" {
 		return f, err
@@ -152,18 +151,18 @@ func (w *watcher) Table(ctx context.Context, name string, withhold func(string) 
 		return f, err
 	}
 	f = filewise.TableFacts{Name: name, Table: t.name, Rows: t.rows, Key: t.columns[0].Name, Create: t.create,
-		Columns: filewise.Each(t.columns, func(c column) filewise.ColumnFacts { return c.ColumnFacts })}
+		Columns: filewise.Each(t.columns, func(c oracleColumn) filewise.ColumnFacts { return c.ColumnFacts })}
 	if len(bytes) == 1 {
-		f.Bytes = int64(real(bytes[0][0]))
+		f.Bytes = int64(real(bytes[0], 0))
 	}
-	if i := slices.IndexFunc(t.indexes, func(x index) bool { return x.unique }); i >= 0 {
+	if i := slices.IndexFunc(t.indexes, func(x oracleIndex) bool { return x.unique }); i >= 0 {
 		f.Key = t.indexes[i].columns[0]
 	}
 	return f, nil
 }
 
 // values reads what statistics report of columns' values; none of what is withheld.
-func (w *watcher) values(ctx context.Context, t *table, withhold func(string) bool) error {
+func (w *ofOracle) values(ctx context.Context, t *oracleTable, withhold func(string) bool) error {
 	withheld := []string{}
 	for _, c := range t.columns {
 		if withhold(c.Name) {
@@ -176,8 +175,8 @@ func (w *watcher) values(ctx context.Context, t *table, withhold func(string) bo
 		return err
 	}
 	for _, r := range ranges {
-		if c := t.column(text(r[0])); c != nil && !slices.Contains(withheld, c.Name) {
-			c.Low, c.High, c.nulls, c.histogram, c.ends = stored(c.Type, text(r[1])), stored(c.Type, text(r[2])), real(r[3]), text(r[4]), nil
+		if c := t.column(r.Text(0)); c != nil && !slices.Contains(withheld, c.Name) {
+			c.Low, c.High, c.nulls, c.histogram, c.ends = stored(c.Type, r.Text(1)), stored(c.Type, r.Text(2)), real(r, 3), r.Text(4), nil
 		}
 	}
 	ends, err := w.ask(ctx, "capture-histograms", vars, w.schema, t.name)
@@ -185,13 +184,13 @@ func (w *watcher) values(ctx context.Context, t *table, withhold func(string) bo
 		return err
 	}
 	for _, r := range ends {
-		c := t.column(text(r[0]))
+		c := t.column(r.Text(0))
 		if c == nil || slices.Contains(withheld, c.Name) {
 			continue
 		}
-		b := bucket{number: real(r[1]), repeats: real(r[4]), value: text(r[2])}
+		b := bucket{number: real(r, 1), repeats: real(r, 4), value: r.Text(2)}
 		if c.Type == filewise.TypeText {
-			b.value = raw(r[3])
+			b.value = r.Text(3)
 		}
 		c.ends = append(c.ends, b)
 	}
@@ -202,7 +201,7 @@ func (w *watcher) values(ctx context.Context, t *table, withhold func(string) bo
 }
 
 // frequent takes the frequent values of a histogram, with their shares of the rows.
-func (c *column) frequent(rows float64) {
+func (c *oracleColumn) frequent(rows float64) {
 	c.Common, c.Shares = nil, nil
 	if len(c.ends) == 0 || c.Type == filewise.TypeTime || c.Type == filewise.TypeUnknown {
 		return
@@ -231,23 +230,8 @@ func (c *column) frequent(rows float64) {
 	}
 }
 
-func raw(v any) string {
-	if v == nil {
-		return ""
-	}
-	return fmt.Sprint(v)
-}
-
-func text(v any) string { return strings.TrimSpace(raw(v)) }
-
 // real returns a number; what is none is 0.
-func real(v any) float64 {
-	switch v := v.(type) {
-	case int64:
-		return float64(v)
-	case float64:
-		return v
-	}
-	x, _ := strconv.ParseFloat(text(v), 64) // else 0
+func real(r filewise.Row, n int) float64 {
+	x, _ := r.Real(n)
 	return x
 }

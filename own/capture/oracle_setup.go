@@ -1,4 +1,4 @@
-package capturing
+package capture
 
 import (
 	"fmt"
@@ -8,12 +8,9 @@ import (
 	"filewise/engine/customsql"
 )
 
-// slice sets how many rows of a set-up are one transaction.
-const slice = 100000
-
 // create are statements that make a table of as many rows as this one, with values of the same
 // ranges and frequencies; these are reported of columns whose values are only names. Row n follows from n.
-func (t *table) create(spread string, tell func(filewise.ColumnFacts) bool) []string {
+func (t *oracleTable) create(spread string, tell func(filewise.ColumnFacts) bool) []string {
 	var defined, names, values []string
 	for i, c := range t.columns {
 		defined = append(defined, `"`+c.Name+`" `+c.Said)
@@ -43,7 +40,7 @@ END;`, (rows-1)/slice, t.name, strings.Join(names, ", "), strings.Join(values, "
 }
 
 // expression returns a column's value in row g.n. Empty means NULL.
-func (c *column) expression(i int, told bool) string {
+func (c *oracleColumn) expression(i int, told bool) string {
 	part := fmt.Sprintf("ORA_HASH(g.n, 4294967295, %d) / 4294967296", i)
 	if v := customsql.Choice(c.ColumnFacts, told, part, c.literal); v != "" {
 		return v
@@ -80,7 +77,7 @@ func (c *column) expression(i int, told bool) string {
 	return ""
 }
 
-func (c *column) literal(value string) string {
+func (c *oracleColumn) literal(value string) string {
 	if c.Type == filewise.TypeText {
 		return "'" + strings.ReplaceAll(value, "'", "''") + "'"
 	}
