@@ -207,13 +207,13 @@ func (s standing) hopeless() string {
 	}
 	needed := s.elapsed + time.Duration(verdict.FirstLook*len(p.Layouts))*s.schedule.TrialTime +
 		s.furtherBuilds(min(p.Instances, verdict.FirstLook))
-	if float64(needed) < beyond*float64(p.Budget) {
+	if float64(needed) < beyond*float64(p.mostBudget()) {
 		return ""
 	}
 	first := p.FirstClaim()
 	takes := s.elapsed + time.Duration(first*len(p.Layouts))*s.schedule.TrialTime + s.furtherBuilds(min(p.Instances, first))
 	return fmt.Sprintf("the %s budget is too short: by the first pilot the %d blocks that an interval needs take about %s."+
-		verdict.ToDo+"set %s, or use fewer layouts or less work", say.Human(p.Budget), first, about(takes), moreBudget(takes))
+		verdict.ToDo+"set %s, or use fewer layouts or less work", say.Human(p.mostBudget()), first, about(takes), moreBudget(takes))
 }
 
 // FamilySample holds the results of a plan's complete blocks in one family of operations, for a comparison with

@@ -129,6 +129,23 @@ func TestHopelessBudgetEndsAfterTheFirstPilot(t *testing.T) {
 	}
 }
 
+// A default budget becomes what the blocks of an interval take, by the pilots; one that was given stays.
+func TestDefaultBudgetHoldsAnInterval(t *testing.T) {
+	for most, enough := range map[time.Duration]bool{0: false, time.Hour: true, 41 * time.Second: false} {
+		w := newSessions(t, []int{1, 4}, fake.Config{Noise: 0.01, Seed: 1,
+			Stages: map[string]time.Duration{filewise.StageBuild: 5 * time.Second}})
+		w.plan.Sessions, w.plan.Cells, w.plan.Budget, w.plan.BudgetMost = true, 0, 40*time.Second, most
+		trials, d := w.run(t)
+		blocks, elapsed := 0, time.Duration(0)
+		for _, tr := range trials {
+			blocks, elapsed = max(blocks, tr.Cell.Block), elapsed+tr.Elapsed
+		}
+		if (blocks >= w.plan.FirstClaim()) != enough || elapsed > 3*time.Minute {
+			t.Errorf("at most %v: %d blocks in %v, %+v", most, blocks, elapsed, d)
+		}
+	}
+}
+
 // A loaded build serves several sessions: loading it is no part of each of them.
 func TestLoadedBuildsAreCountedOnce(t *testing.T) {
 	w := newSessions(t, []int{1, 4}, fake.Config{})

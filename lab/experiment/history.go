@@ -58,6 +58,7 @@ func (p Plan) read(trials []filewise.Trial) history {
 		h.tries[k] = x
 		h.elapsed += t.Elapsed
 	}
+	h.plan.Budget = h.budget()
 	return h
 }
 

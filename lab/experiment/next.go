@@ -42,7 +42,7 @@ func (p Plan) standingBy(done []filewise.Trial, m *memo) standing {
 	switch why := s.broken(); {
 	case why != "" && len(done) > 0:
 		s.decision = Decision{Ending: Broken, Why: why}
-	case more && p.Budget > 0 && s.elapsed > p.Budget:
+	case more && p.Budget > 0 && s.elapsed > p.mostBudget():
 		s.decision = s.spentByPilots()
 	case more && s.hopeless() != "":
 		s.decision = Decision{Ending: Spent, Why: s.hopeless()}

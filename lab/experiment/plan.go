@@ -103,6 +103,9 @@ type Plan struct {
 	// on that, within the budget. 0 means a futile run ends.
 	Bounds float64       `json:"bounds_percent,omitempty"`
 	Budget time.Duration `json:"budget_ns"`
+	// BudgetMost bounds the growth of a default budget if pilots show that the blocks which an interval needs take
+	// longer. 0 means the budget stays.
+	BudgetMost time.Duration `json:"budget_most_ns,omitempty"`
 	// Extended holds the plan before each extension of its run, oldest first.
 	Extended []Extension `json:"extended,omitempty"`
 	// Boundaries hold the run's design if it has so many blocks that they take long to compute, and the designs
@@ -274,11 +277,11 @@ func (p Plan) Trials() []filewise.Cell {
 }
 
 // Duration is the measured time of the fewest blocks that allow a verdict, and the most that the whole may take: the
-// budget, or the measured time of all blocks if there is none. With fixed work the first is 0: not known.
+// budget (at its most), or the measured time of all blocks if there is none. With fixed work the first is 0: not known.
 func (p Plan) Duration() (least, most time.Duration) {
 	block := time.Duration(len(p.Layouts)) * p.Window
 	pilots := time.Duration(len(p.Layouts)) * p.PilotWindow
-	least, most = pilots+time.Duration(min(verdict.FirstLook, p.MaxBlocks))*block, p.Budget
+	least, most = pilots+time.Duration(min(verdict.FirstLook, p.MaxBlocks))*block, p.mostBudget()
 	if p.Window == 0 {
 		least = 0
 	}

@@ -75,6 +75,21 @@ func (h history) schedule() Schedule {
 	return s
 }
 
+// mostBudget returns the budget that the plan may come to. 0 means there is none.
+func (p Plan) mostBudget() time.Duration { return max(p.Budget, p.BudgetMost) }
+
+// budget returns the plan's budget, a default one stretched to the blocks that an interval needs. It follows from the
+// pilots alone, whatever the blocks show.
+func (h history) budget() time.Duration {
+	p := h.plan
+	if _, more := h.nextPilot(); more || p.BudgetMost <= p.Budget || len(p.Extended) > 0 {
+		return p.Budget
+	}
+	blocks := time.Duration(float64(p.leastSessions()*h.inQuestion()) * float64(h.schedule().TrialTime) / budgetShare)
+	needed := h.pilotTime() + h.furtherBuilds(p.Instances) + blocks
+	return min(max(p.Budget, needed.Round(time.Second)), p.BudgetMost)
+}
+
 // trialTime returns a trial's expected time by its layout's pilot, warm-up left out.
 func (p Plan) trialTime(pilot filewise.Trial) time.Duration {
 	again := pilot.Elapsed - onceOnly(pilot)

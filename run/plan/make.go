@@ -87,6 +87,9 @@ func (m *maker) make() (err error) {
 			return err
 		}
 	}
+	if !o.Budget.Given() {
+		m.plan.BudgetMost = budgetStretch * m.plan.Budget
+	}
 	m.plan.Command = o.command(m.plan)
 	return nil
 }

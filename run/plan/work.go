@@ -17,6 +17,7 @@ import (
 const (
 	defaultWindow      = 1500 * time.Millisecond
 	defaultBudget      = 90 * time.Second
+	budgetStretch      = 2 // of a default budget, for an interval on a slow machine
 	defaultPilotWindow = time.Second
 	defaultMaxBlocks   = 20
 	fixedWorkBlocks    = 30 // of sessions whose work is fixed; for more, boundaries would have to be simulated
@@ -57,7 +58,8 @@ func (o *WorkOptions) Table() []Option {
 	return append(o.trialTable(),
 		Row(&o.MaxBlocks, "max-blocks", defaultMaxBlocks, "stop after this `number` of blocks (interleaved fixed work: 30)").
 			between(verdict.FirstLook, maxBlocks),
-		Row(&o.Budget, "budget", defaultBudget, "stop after about this `time`; with 0, only --max-blocks limits (longer on managed engines)"),
+		Row(&o.Budget, "budget", defaultBudget, "stop after about this `time`, or twice the default if an interval needs it; with 0, only "+
+			"--max-blocks limits (longer on managed engines)"),
 		Row(&o.Seed, "seed", "", "`number` that fixes data and order (default: drawn and reported)").unrepeated(),
 		Row(&o.Measure, "measure", experiment.MeasureWorkload, "measure this `part`: the workload, or open, shutdown, checkpoint and crash "+
 			"recovery (lifecycle)").

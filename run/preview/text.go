@@ -223,6 +223,9 @@ func timeWords(v Preview) string {
 	if v.Plan.Budget == 0 {
 		return fmt.Sprintf("%s of measured windows, and what lies between them: no --budget is set", say.Human(v.AtMost.Round(time.Second)))
 	}
+	if v.Plan.BudgetMost > 0 {
+		return fmt.Sprintf("%s (the budget; up to %s if an interval needs it)", say.Human(v.Plan.Budget), say.Human(v.AtMost))
+	}
 	return fmt.Sprintf("%s at most (the budget)", say.Human(v.AtMost.Round(time.Second)))
 }
 
