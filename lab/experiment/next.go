@@ -116,7 +116,7 @@ func (s standing) ended(r verdict.Result) Decision {
 			break
 		}
 		return Decision{Ending: Futile,
-			Why: fmt.Sprintf("stopped after %d blocks: the %d planned could not decide it", look.Block, s.schedule.MaxBlocks)}
+			Why: fmt.Sprintf("stopped after %d of %d blocks: the rest could not have decided it", look.Block, s.schedule.MaxBlocks)}
 	case verdict.ReasonMaxBlocks:
 		return Decision{Ending: Spent, Why: s.schedule.allBlocks()}
 	}
