@@ -437,14 +437,6 @@ type Gap struct {
 	Remedy   string `json:"remedy,omitempty"` // the GRANT, or the setting
 }
 
-// Migrator is an engine that writes scripts which take a user's database to a layout.
-type Migrator interface {
-	// Migrate reads the target's database, in sessions that cannot write if the engine has such, and writes the
-	// scripts; nothing of them is executed. What the layout cannot hold is an error that names it, as the server
-	// does.
-	Migrate(context.Context, Target, Wish) (Migration, error)
-}
-
 // Wish is the layout that a user's database is to have. It places files on the target's volumes, as its server names
 // them; an empty Dir is the database's own place.
 type Wish struct {

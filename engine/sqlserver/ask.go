@@ -11,13 +11,14 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/sqlrows"
+	"filewise/engine/sqlserver/dialect"
 	"filewise/internal/sqlfile"
 )
 
 // CheckOptions refuses what the driver does not read.
 func (Engine) CheckOptions(a filewise.Address) error { return checkOptions(a) }
 
-// Ask opens an existing server for questions.
+// Ask opens an existing server for questions, within the target's database if it names one.
 func (e Engine) Ask(ctx context.Context, t filewise.Target, text string) (filewise.Asked, error) {
 	first, cancel := context.WithTimeout(ctx, 4*filewise.AskPatience)
 	defer cancel()
@@ -48,8 +49,10 @@ type questions struct {
 
 func (a questions) About() filewise.About {
 	i := a.server.identity
-	return filewise.About{Server: i.banner() + "; " + i.version.allocation(), Local: i.sameHost(), Account: ident(cmp.Or(i.login, "filewise")),
-		Version: [2]int{i.version.major, i.version.build}}
+	return filewise.About{Server: i.banner() + "; " + i.version.allocation(), Local: i.sameHost(),
+		Account:  dialect.Ident(cmp.Or(i.login, "filewise")),
+		Version:  [2]int{i.version.major, i.version.build},
+		Settings: map[string]string{"database": a.server.login.config.Database, "engine edition": fmt.Sprint(i.engine)}}
 }
 
 func (a questions) Close() error { return errors.Join(a.on.Close(), a.server.Close()) }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/engine/sqlserver/dialect"
 )
 
 // null takes a backup and keeps nothing, to see how fast a server can read.
@@ -165,7 +166,7 @@ func (s *externalServer) dropRestoring(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropPatience)
 	defer cancel()
 	if _, err := s.control.ExecContext(ctx, statement); err != nil {
-		return filewise.Errorf(filewise.CodeTrials, administrator("DROP DATABASE "+ident(name)), "database %s is left over: %w", name,
+		return filewise.Errorf(filewise.CodeTrials, administrator("DROP DATABASE "+dialect.Ident(name)), "database %s is left over: %w", name,
 			s.login.explain(err))
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/external"
+	"filewise/engine/sqlserver/dialect"
 	"filewise/internal/mark"
 )
 
@@ -37,9 +38,9 @@ func (s *externalServer) Remove(ctx context.Context, l filewise.Leftover) error 
 // wake brings a database online whose owner and files are a build's of this account.
 func (s *externalServer) wake(ctx context.Context, name string) error {
 	if err := do(ctx, s.control, "wake", map[string]any{"Name": name}); err != nil {
-		remedy := "ALTER DATABASE " + ident(name) + " SET ONLINE, then clean again"
+		remedy := "ALTER DATABASE " + dialect.Ident(name) + " SET ONLINE, then clean again"
 		if !s.may.online {
-			remedy = administrator("ALTER DATABASE "+ident(name)+" SET ONLINE") + "; then clean again"
+			remedy = administrator("ALTER DATABASE "+dialect.Ident(name)+" SET ONLINE") + "; then clean again"
 		}
 		return filewise.Errorf(filewise.CodePreflight, remedy, "database %s cannot be brought back, so that its mark cannot be read: %w",
 			name, s.login.explain(err))
@@ -84,14 +85,14 @@ func (c catalogue) Look(ctx context.Context, n external.Name) (o external.Object
 		return o, true, nil
 	case r.Text("state") == "OFFLINE":
 		o.Stays = fmt.Sprintf("it is OFFLINE, so its mark cannot be read, and a drop would leave its files; a run may have ended there: "+
-			"ALTER DATABASE %s SET ONLINE, then clean again", ident(n.Name))
+			"ALTER DATABASE %s SET ONLINE, then clean again", dialect.Ident(n.Name))
 		return o, true, nil
 	case r.Text("state") != "ONLINE":
 		o.Stays = fmt.Sprintf("it is %s, so its mark cannot be read; if no restore is under way: DROP DATABASE %s", r.Text("state"),
-			ident(n.Name))
+			dialect.Ident(n.Name))
 		return o, true, nil
 	case !r.Yes("access"):
-		o.Stays = "this account cannot open it: use the one that made it, or " + administrator("DROP DATABASE "+ident(n.Name))
+		o.Stays = "this account cannot open it: use the one that made it, or " + administrator("DROP DATABASE "+dialect.Ident(n.Name))
 		return o, true, nil
 	}
 	var found row
@@ -101,12 +102,12 @@ func (c catalogue) Look(ctx context.Context, n external.Name) (o external.Object
 	})
 	if err != nil {
 		o.Stays = fmt.Sprintf("it cannot be looked at: %v; if nobody needs it, %s", c.server.login.explain(err),
-			administrator("DROP DATABASE "+ident(n.Name)))
+			administrator("DROP DATABASE "+dialect.Ident(n.Name)))
 		return o, true, nil
 	}
 	if o = seen(o, found); o.Mark == "" && !o.Empty && rows[at].Yes("ours") {
 		o.Stays = "it has no mark, although this account owns it and its files have its name: a restore may have ended before the copy " +
-			"was marked; if nobody needs it: DROP DATABASE " + ident(n.Name)
+			"was marked; if nobody needs it: DROP DATABASE " + dialect.Ident(n.Name)
 	}
 	return o, true, nil
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/engine/sqlserver/dialect"
 )
 
 // Cycle takes the build's database offline and online, in one batch: the server itself brings it
@@ -20,7 +21,7 @@ func (b *build) Cycle(ctx context.Context) (offline, online time.Duration, err e
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), coolPatience)
 	defer cancel()
 	b.away()
-	doing, back := "taking "+b.design.name+" offline and online", "ALTER DATABASE "+ident(b.design.name)+" SET ONLINE"
+	doing, back := "taking "+b.design.name+" offline and online", "ALTER DATABASE "+dialect.Ident(b.design.name)+" SET ONLINE"
 	for _, x := range b.steps.Of("cycle") {
 		err := b.server.persist(ctx, doing, back, func() error {
 			r, err := one(ctx, b.server.control, x.Text)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/engine/sqlserver/dialect"
 )
 
 // dropPatience bounds the wait for others to leave a database that is dropped.
@@ -31,7 +32,7 @@ func (s *externalServer) drop(ctx context.Context, name, text string) error {
 	if err != nil {
 		return err
 	}
-	insist := func() error { return s.insist(ctx, statement, "dropping "+name, "DROP DATABASE "+ident(name)) }
+	insist := func() error { return s.insist(ctx, statement, "dropping "+name, "DROP DATABASE "+dialect.Ident(name)) }
 	err = insist()
 	if hasNumber(err, errOffline) { // its mark cannot be read so
 		if err = s.wake(ctx, name); err == nil {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/engine/sqlserver/dialect"
 )
 
 // Engine is SQL Server. It implements filewise.Engine and Describer.
@@ -35,7 +36,7 @@ func (Engine) Describe() filewise.Description {
 			"dml":     {RowsAFile: 2_700},                                                                    // an extent and more
 			"temp":    {Connections: 32},
 		},
-		Schemes: []string{engineName, "mssql"}, Port: defaultPort,
+		Schemes: []string{engineName, "mssql"}, Port: dialect.DefaultPort,
 		Rights:       append([]string{"CREATE LOGIN [filewise] WITH PASSWORD = N'…';"}, filewise.Grants(needs)...),
 		Needs:        needs,
 		BackupsThere: true,

@@ -283,9 +283,9 @@ func render(t *testing.T) *rendering {
 		all, err := inspectSQL.Statements(section, map[string]any{"Name": "user's ]database"})
 		r.add(section, all, err)
 	}
-	for _, section := range applySQL.Sections() {
+	for _, section := range tablesSQL.Sections() {
 		for _, sequential := range []bool{false, true} {
-			all, err := applySQL.Statements(section, map[string]any{"Sequential": sequential})
+			all, err := tablesSQL.Statements(section, map[string]any{"Sequential": sequential})
 			r.add(section, all, err)
 		}
 	}
@@ -369,7 +369,7 @@ func phasedWorkloads(t *testing.T) []filewise.Workload {
 func TestGrammarOfEverySection(t *testing.T) {
 	r := render(t)
 	total := 0
-	files := map[string]*sqlfile.File{"server": server, "inspect": inspectSQL, "apply": applySQL, "capture": captureSQL}
+	files := map[string]*sqlfile.File{"server": server, "inspect": inspectSQL, "apply": tablesSQL, "capture": captureSQL}
 	maps.Copy(files, sections)
 	for file, f := range files {
 		for _, section := range f.Sections() {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"filewise"
+	"filewise/engine/sqlserver/dialect"
 	"filewise/internal/mark"
 	"filewise/lab/workload"
 )
@@ -112,8 +113,8 @@ func TestScriptIsWhatIsBuilt(t *testing.T) {
 			received := strings.Join(lab.wire.Received(), "\n")
 			for _, step := range script.Steps {
 				if step.Stage == filewise.StageBuild && !strings.Contains(step.SQL, "(the server") {
-					sql := strings.ReplaceAll(strings.ReplaceAll(step.SQL, mark.PlanName, name), literal("(the mark)"),
-						literal(db.Dropper.(*build).design.mark))
+					sql := strings.ReplaceAll(strings.ReplaceAll(step.SQL, mark.PlanName, name), dialect.Literal("(the mark)"),
+						dialect.Literal(db.Dropper.(*build).design.mark))
 					if !strings.Contains(received, sql) {
 						t.Errorf("the script has a step that was not executed:\n%s", sql)
 					}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"filewise"
+	"filewise/own/apply"
 )
 
 const theirs = `user's ]sales`
@@ -52,7 +53,7 @@ func (all answers) asked(t *testing.T, lab *lab) {
 	lab.add(theirs, nil)
 	lab.model.fault = func(_ context.Context, q Request, r *Reply) (bool, error) {
 		for section, reply := range all {
-			text, err := applySQL.Statement(section, map[string]any{"Sequential": true})
+			text, err := tablesSQL.Statement(section, map[string]any{"Sequential": true})
 			if err != nil {
 				return false, err
 			}
@@ -76,7 +77,7 @@ func migrate(t *testing.T, all answers, change func(*lab, *filewise.Wish)) (file
 	if change != nil {
 		change(lab, &w)
 	}
-	return Engine{}.Migrate(t.Context(), lab.target, w)
+	return apply.Migrate(t.Context(), Engine{}, lab.target, w)
 }
 
 // batchesOf returns a script's, as sqlcmd divides it.

@@ -14,6 +14,7 @@ import (
 	"filewise"
 	"filewise/engine/internal/external"
 	"filewise/engine/internal/userbackup"
+	"filewise/engine/sqlserver/dialect"
 	"filewise/internal/mark"
 )
 
@@ -150,7 +151,7 @@ func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.F
 }
 
 func (s *externalServer) grantBackup(database string) string {
-	return "USE " + ident(database) + "; " + grantTo("ALTER ROLE db_backupoperator ADD MEMBER [filewise];", s.identity.login)
+	return "USE " + dialect.Ident(database) + "; " + grantTo("ALTER ROLE db_backupoperator ADD MEMBER [filewise];", s.identity.login)
 }
 
 // Build builds nothing.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"filewise"
+	"filewise/engine/sqlserver/dialect"
 )
 
 // forms write a setting of backups for other ways to run them than sqlcmd.
@@ -40,12 +41,12 @@ func (f forms) all(restore string) (out []filewise.OtherScript, left []string, e
 // agent returns a batch for a step of an Agent job, where $( begins a token.
 func (f forms) agent() (filewise.OtherScript, error) {
 	vars := f.how.vars()
-	vars["Source"] = untoken(literal(f.target.Database))
-	vars["Name"] = literal(plainName(f.target.Database) + "_")
+	vars["Source"] = untoken(dialect.Literal(f.target.Database))
+	vars["Name"] = dialect.Literal(plainName(f.target.Database) + "_")
 	files := make([]string, len(f.how.stripes))
 	for i, s := range f.how.stripes {
 		before, after, _ := strings.Cut(s, nameHere)
-		files[i] = untoken(literal(before)) + " + @name + " + literal(after)
+		files[i] = untoken(dialect.Literal(before)) + " + @name + " + dialect.Literal(after)
 	}
 	vars["Files"] = files
 	text, err := ownSQL.Statement("own-agent", vars)
@@ -87,13 +88,13 @@ func (f forms) procedure() (out filewise.OtherScript, why string) {
 	case len(dirs)%len(once) != 0:
 		return out, "No call of DatabaseBackup is written: it needs as many files as directories, or a multiple."
 	}
-	given := []string{"@Databases = " + literal(name)}
+	given := []string{"@Databases = " + dialect.Literal(name)}
 	if once[0] != "" {
-		given = append(given, "@Directory = "+literal(strings.Join(once, ", ")))
+		given = append(given, "@Directory = "+dialect.Literal(strings.Join(once, ", ")))
 	}
 	given = append(given, "@BackupType = N'FULL'", "@CopyOnly = N'Y'", "@CheckSum = N'Y'", fmt.Sprintf("@NumberOfFiles = %d", len(dirs)))
 	if c := f.how.compression; c != "" {
-		given = append(given, "@Compress = "+literal(map[string]string{"on": "Y", "off": "N"}[c]))
+		given = append(given, "@Compress = "+dialect.Literal(map[string]string{"on": "Y", "off": "N"}[c]))
 	}
 	for _, p := range f.sizes() {
 		given = append(given, fmt.Sprintf("@%s = %d", p.name, p.value))
@@ -160,7 +161,7 @@ func (f forms) dirs() []string {
 
 // instance returns the server as clients name it, "localhost" if the address has no host.
 func (f forms) instance() string {
-	words := loginClient(*f.target.Address)
+	words := dialect.Client(*f.target.Address)
 	return words[slices.Index(words, "-S")+1]
 }
 

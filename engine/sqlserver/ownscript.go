@@ -6,6 +6,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/script"
+	"filewise/engine/sqlserver/dialect"
 	"filewise/internal/mark"
 )
 
@@ -68,7 +69,7 @@ func (Engine) BackupScript(t filewise.Target, l filewise.Layout, _ filewise.Prog
 		"It is COPY_ONLY, and no part of your chain of backups: leave that option out if it is to be one.",
 		"The password is SQLCMDPASSWORD. Restored files lie in the server's usual directory; on another server, name them by MOVE yourself.",
 	}
-	client := script.Quoted(loginClient(*t.Address))
+	client := script.Quoted(dialect.Client(*t.Address))
 	check := func(name string) string {
 		return fmt.Sprintf(`case $%s in ''|*[!A-Za-z0-9_-]*) echo "$%s: letters, digits, _ and - alone" >&2; exit 2;; esac`, name, name)
 	}

@@ -12,8 +12,9 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"filewise"
+	"filewise/engine/internal/sqlrows"
 	"filewise/engine/internal/userbackup"
-	"filewise/engine/sqlserver/internal/moving"
+	"filewise/engine/sqlserver/dialect"
 	"filewise/internal/mark"
 )
 
@@ -106,7 +107,7 @@ func (s stepper) restored() {
 	for _, name := range d.spreads() {
 		s.Add(filewise.StageBuild, d.on(), "-- of "+name+" each index by its own definition, the rows first; the files have the size of "+
 			"what comes into them:\n"+
-			"CREATE … INDEX … WITH (DROP_EXISTING = ON) ON "+ident(restoredGroup))
+			"CREATE … INDEX … WITH (DROP_EXISTING = ON) ON "+dialect.Ident(restoredGroup))
 	}
 }
 
@@ -146,8 +147,8 @@ func (b *build) fromBackup(ctx context.Context) error {
 // the first build of each layout, since that reads all of it, and the definitions of what moved in each.
 func (b *build) spread(ctx context.Context) error {
 	d, s := b.design, b.server
-	read := s.definitionsIn(b.inside, d.name)
-	tables, err := read.Tables(ctx, d.spreads())
+	read := s.definitionsIn(ctx, b.inside, d.name)
+	tables, err := read.Tables(d.spreads())
 	if err != nil {
 		return err
 	}
@@ -166,14 +167,14 @@ func (b *build) spread(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	made := d.definitions(read, tables)
+	made := d.definitions(tables)
 	if err := exec(ctx, b.inside, made...); err != nil {
 		return err
 	}
-	if tables, err = read.Tables(ctx, d.spreads()); err != nil {
+	if tables, err = read.Tables(d.spreads()); err != nil {
 		return err
 	}
-	if !slices.Equal(made, d.definitions(read, tables)) || !d.moved(tables) {
+	if !slices.Equal(made, d.definitions(tables)) || !d.moved(tables) {
 		return fmt.Errorf("%w: an index is not in the place it was built in, or not as it was", filewise.ErrLayout)
 	}
 	if known {
@@ -190,25 +191,25 @@ func (b *build) spread(ctx context.Context) error {
 }
 
 // groupOf returns where an index goes.
-func (d *design) groupOf(x moving.Index) string {
+func (d *design) groupOf(x dialect.Index) string {
 	if x.ID > 1 && d.layout.Indexes == filewise.IndexesApart {
 		return indexGroup
 	}
 	return restoredGroup
 }
 
-func (d *design) definitions(read moving.Reader, tables []moving.Table) (all []string) {
+func (d *design) definitions(tables []dialect.Table) (all []string) {
 	for _, t := range tables {
 		for _, x := range t.Indexes {
-			all = append(all, read.Create(t, x, d.groupOf(x), false))
+			all = append(all, t.Create(x, d.groupOf(x), false))
 		}
 	}
 	return all
 }
 
-func (d *design) moved(tables []moving.Table) bool {
+func (d *design) moved(tables []dialect.Table) bool {
 	for _, t := range tables {
-		if slices.ContainsFunc(t.Indexes, func(x moving.Index) bool { return x.Space != d.groupOf(x) }) {
+		if slices.ContainsFunc(t.Indexes, func(x dialect.Index) bool { return x.Space != d.groupOf(x) }) {
 			return false
 		}
 	}
@@ -216,7 +217,7 @@ func (d *design) moved(tables []moving.Table) bool {
 }
 
 // enlarge gives the files room for what comes into them, if they are not to grow.
-func (d *design) enlarge(tables []moving.Table) {
+func (d *design) enlarge(tables []dialect.Table) {
 	if d.layout.Data.Allocation == filewise.Growing {
 		return
 	}
@@ -228,20 +229,24 @@ func (d *design) enlarge(tables []moving.Table) {
 	}
 	for _, files := range [][]file{d.data, d.index} {
 		for i, f := range files {
-			files[i].KB = max(f.KB, moving.Each(room[f.group], len(files), leastFile)/kib)
+			files[i].KB = max(f.KB, dialect.Each(room[f.group], len(files), leastFile)/kib)
 		}
 	}
 }
 
 // definitionsIn reads definitions, in a copy or in the original.
-func (s *externalServer) definitionsIn(on *sql.DB, database string) moving.Reader {
-	return moving.Reader{Ident: ident, Ask: func(ctx context.Context, section string, args ...any) ([]row, error) {
-		rows, err := askOf(ctx, on, applySQL, section, map[string]any{"Sequential": s.identity.version.major >= 15}, args...)
+func (s *externalServer) definitionsIn(ctx context.Context, on *sql.DB, database string) dialect.Reader {
+	return func(section string, args ...any) ([]filewise.Row, error) {
+		text, err := tablesSQL.Statement(section, map[string]any{"Sequential": s.identity.version.major >= 15})
+		if err != nil {
+			return nil, err
+		}
+		rows, err := sqlrows.Query(ctx, on, text, args...)
 		if err != nil {
 			return nil, fmt.Errorf("database %s: %w", database, err)
 		}
-		return rows, nil
-	}}
+		return filewise.RowsOf(rows), nil
+	}
 }
 
 // backupOf returns the backup that builds are restored from. That of a database is made once for all builds of a run,
@@ -327,7 +332,7 @@ func (s *externalServer) spreadable(ctx context.Context, database string, demand
 		}
 		if err == nil {
 			bytes = found.bytes
-			_, err = s.definitionsIn(db, database).Tables(ctx, (&design{program: demand.Program}).spreads())
+			_, err = s.definitionsIn(ctx, db, database).Tables((&design{program: demand.Program}).spreads())
 		}
 		return err
 	})

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"filewise/engine/sqlserver/dialect"
 	"filewise/internal/mark"
 )
 
@@ -137,13 +138,13 @@ var nasty = []string{"a]b", "]]", "[x]", "a'b", "''", "x]; DROP DATABASE [y", "x
 func TestQuoting(t *testing.T) {
 	var batches []string
 	for _, n := range nasty {
-		if got := readIdent(t, ident(n)); got != n {
+		if got := readIdent(t, dialect.Ident(n)); got != n {
 			t.Errorf("%q as a name reads back as %q", n, got)
 		}
-		if got := readLiteral(t, literal(n)); got != n {
+		if got := readLiteral(t, dialect.Literal(n)); got != n {
 			t.Errorf("%q as a text reads back as %q", n, got)
 		}
-		batches = append(batches, "SELECT "+literal(n)+" AS "+ident(n)+";")
+		batches = append(batches, "SELECT "+dialect.Literal(n)+" AS "+dialect.Ident(n)+";")
 	}
 	checkGrammar(t, batches)
 }
@@ -153,10 +154,10 @@ func FuzzQuoting(f *testing.F) {
 		f.Add(n)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if got := readIdent(t, ident(text)); got != text {
+		if got := readIdent(t, dialect.Ident(text)); got != text {
 			t.Errorf("%q as a name reads back as %q", text, got)
 		}
-		if got := readLiteral(t, literal(text)); got != text {
+		if got := readLiteral(t, dialect.Literal(text)); got != text {
 			t.Errorf("%q as a text reads back as %q", text, got)
 		}
 	})

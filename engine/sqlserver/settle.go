@@ -14,6 +14,7 @@ import (
 	"filewise"
 	"filewise/engine/internal/script"
 	"filewise/engine/internal/sqlrows"
+	"filewise/engine/sqlserver/dialect"
 	"filewise/lab/workload"
 )
 
@@ -42,7 +43,8 @@ func (b *build) Cool(ctx context.Context) error {
 	defer cancel()
 	b.away()
 	cool := func(ctx context.Context, x script.Step) error {
-		return b.server.insist(ctx, x.Text, "emptying the buffer pool of "+b.design.name, "ALTER DATABASE "+ident(b.design.name)+" SET ONLINE")
+		return b.server.insist(ctx, x.Text, "emptying the buffer pool of "+b.design.name,
+			"ALTER DATABASE "+dialect.Ident(b.design.name)+" SET ONLINE")
 	}
 	if err := b.steps.Of("cool").Run(ctx, cool); err != nil {
 		return err

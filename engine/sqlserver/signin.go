@@ -81,22 +81,3 @@ func connector(a filewise.Address, c msdsn.Config) *mssql.Connector {
 	}
 	return mssql.NewConnectorConfig(c)
 }
-
-// defaultPort is the server's usual one.
-const defaultPort = 1433
-
-// loginClient returns the server's own client, sqlcmd, which stops at the first error.
-func loginClient(a filewise.Address) []string {
-	at := cmp.Or(a.Host, "localhost")
-	switch {
-	case a.Port > 0 && a.Port != defaultPort:
-		at += fmt.Sprintf(",%d", a.Port)
-	case a.Path != "":
-		at += `\` + a.Path
-	}
-	as := []string{"-E"}
-	if a.User != "" {
-		as = []string{"-U", a.User}
-	}
-	return append([]string{"sqlcmd", "-b", "-I", "-S", at}, as...)
-}

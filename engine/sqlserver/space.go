@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize"
+
+	"filewise/engine/sqlserver/dialect"
 )
 
 // space compares the room that is needed with what the server sees on the
@@ -144,5 +146,5 @@ func grantTo(grant, login string) string {
 	if login == "" {
 		return grant
 	}
-	return strings.ReplaceAll(grant, "[filewise]", ident(login))
+	return strings.ReplaceAll(grant, "[filewise]", dialect.Ident(login))
 }

@@ -10,19 +10,21 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/orders"
+	"filewise/engine/sqlserver/dialect"
 	"filewise/internal/sqlfile"
 )
 
 //go:embed sql/*.sql sql/part/*.sql
 var sqlFiles embed.FS
 
-// The SQL files: what is queried from the server, what a script for and backups of
-// a user's database ask, and the others by workload.
+// The SQL files: what is queried from the server, what backups of
+// a user's database ask, definitions of tables, and the others by workload.
 var (
-	templateFuncs = template.FuncMap{"ident": ident, "literal": literal,
-		"double": func(text string) string { return strings.ReplaceAll(literal(text), "'", "''") }} // within another
-	sections                 = words.Folder(sqlFiles, completed(), templateFuncs)
-	server, applySQL, ownSQL = sections.Apart("server"), sections.Apart("apply"), sections.Apart("own")
+	templateFuncs = template.FuncMap{"ident": dialect.Ident, "literal": dialect.Literal,
+		"double": func(text string) string { return strings.ReplaceAll(dialect.Literal(text), "'", "''") }} // within another
+	sections       = words.Folder(sqlFiles, completed(), templateFuncs)
+	server, ownSQL = sections.Apart("server"), sections.Apart("own")
+	tablesSQL      = ownSections(dialect.TablesSQL)
 )
 
 var words = orders.Words{
@@ -57,18 +59,6 @@ func part(name string) string {
 		panic(err) // embedded: the programmer's
 	}
 	return string(text)
-}
-
-// ident quotes a name as QUOTENAME does: within brackets, a closing one doubled.
-func ident(name string) string { return "[" + strings.ReplaceAll(name, "]", "]]") + "]" }
-
-// literal quotes a text. A backslash before a line's end would continue the line
-// ("Backslash (Line Continuation)"), so the text is divided there.
-func literal(text string) string {
-	text = strings.ReplaceAll(text, "'", "''")
-	text = strings.ReplaceAll(text, "\\\r\n", "\\' + N'\r\n")
-	text = strings.ReplaceAll(text, "\\\n", "\\' + N'\n")
-	return "N'" + text + "'"
 }
 
 // vars returns what the sections of a design render from.

@@ -6,6 +6,7 @@ import (
 
 	"filewise"
 	"filewise/engine/internal/script"
+	"filewise/engine/sqlserver/dialect"
 	"filewise/internal/mark"
 )
 
@@ -95,7 +96,7 @@ func (s stepper) load() {
 	s.Sections(filewise.StageLoad, "mark-loaded")
 	for _, t := range d.program.Tables {
 		s.Add(filewise.StageLoad, d.on(), "-- rows by TDS bulk copy, in the transaction that marks the batch:\n"+
-			"INSERT BULK dbo."+ident(t.Name)+" ("+strings.Join(quotedAll(t.Columns), ", ")+")")
+			"INSERT BULK dbo."+dialect.Ident(t.Name)+" ("+strings.Join(quotedAll(t.Columns), ", ")+")")
 	}
 	s.Sections(filewise.StageLoad, "indexes")
 }
@@ -112,7 +113,7 @@ func (s stepper) made() {
 }
 
 func quotedAll(names []string) []string {
-	return filewise.Each(names, ident)
+	return filewise.Each(names, dialect.Ident)
 }
 
 // extend adds the files that are added later. The first rebuild finds the first file

@@ -15,9 +15,9 @@ import (
 const modelNames = `(fw_(?:dml|loaded|sums|numbers)|warehouse|district|customer|history|new_order|orders|order_line|item|stock|frag\d)\b`
 
 // The tables of workloads that are loaded lie in SQLite, so that the checks' SQL is
-// really executed. What SQLite has otherwise is listed in dialect: an
+// really executed. What SQLite has otherwise is listed in sqlite: an
 // approximation, which proves the checks' logic and nothing of SQL Server.
-var dialect = []struct {
+var sqlite = []struct {
 	from *regexp.Regexp
 	to   string
 }{
@@ -32,7 +32,7 @@ var dialect = []struct {
 }
 
 func translated(text string) string {
-	for _, d := range dialect {
+	for _, d := range sqlite {
 		text = d.from.ReplaceAllString(text, d.to)
 	}
 	return text

@@ -10,6 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"filewise"
+	"filewise/engine/sqlserver/dialect"
 )
 
 // asItIs describes how tempdb is compared: its files serve the whole server.
@@ -96,7 +97,7 @@ func (t tempdb) change(v version) []string {
 			set = fmt.Sprintf(", SIZE = %dKB", bytes/kib)
 		}
 		if set != "" || f.percent || f.growth != tempGrowth {
-			all = append(all, fmt.Sprintf("ALTER DATABASE [tempdb] MODIFY FILE (NAME = %s%s, FILEGROWTH = %dKB);", literal(f.logical), set,
+			all = append(all, fmt.Sprintf("ALTER DATABASE [tempdb] MODIFY FILE (NAME = %s%s, FILEGROWTH = %dKB);", dialect.Literal(f.logical), set,
 				tempGrowth/kib))
 		}
 	}
@@ -105,7 +106,7 @@ func (t tempdb) change(v version) []string {
 		name := t.unused(n)
 		t.files = append(t.files, tempFile{logical: name})
 		all = append(all, fmt.Sprintf("ALTER DATABASE [tempdb] ADD FILE (NAME = %s, FILENAME = %s, SIZE = %dKB, FILEGROWTH = %dKB);",
-			literal(name), literal(t.beside(name+".ndf")), bytes/kib, tempGrowth/kib))
+			dialect.Literal(name), dialect.Literal(t.beside(name+".ndf")), bytes/kib, tempGrowth/kib))
 	}
 	if len(all) > 0 {
 		all = append(all, t.sum(len(t.files), bytes))

@@ -6,6 +6,7 @@ import (
 
 	"filewise/engine/internal/external"
 	"filewise/engine/internal/operations"
+	"filewise/engine/sqlserver/dialect"
 	"filewise/lab/workload"
 )
 
@@ -42,7 +43,7 @@ func namesMade() (tables, keys, procedures, columns string) {
 func literals(all []string) string {
 	var quoted []string
 	for _, s := range all {
-		quoted = append(quoted, literal(s))
+		quoted = append(quoted, dialect.Literal(s))
 	}
 	return strings.Join(quoted, ", ")
 }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 
 	"filewise"
+	"filewise/engine/sqlserver/dialect"
 	"filewise/run"
 )
 
@@ -36,10 +37,11 @@ var dataAndIndexes = []filewise.Role{filewise.RoleData, filewise.RoleIndex}
 
 // products holds them by the engine's name.
 var products = map[string]product{
-	"mariadb":   {innodbSQL, writeInnoDB, innodbRelease, dataAndIndexes, false},
-	"mysql":     {innodbSQL, writeInnoDB, innodbRelease, dataAndIndexes, false},
-	"oracle":    {oracleSQL, writeOracle, regexp.MustCompile(`[0-9]+`), dataAndIndexes, false},
-	"sqlserver": {release: regexp.MustCompile(`SQL Server (\d{4}|version \d+)\b`), roles: dataAndIndexes}, // the year
+	"mariadb": {innodbSQL, writeInnoDB, innodbRelease, dataAndIndexes, false},
+	"mysql":   {innodbSQL, writeInnoDB, innodbRelease, dataAndIndexes, false},
+	"oracle":  {oracleSQL, writeOracle, regexp.MustCompile(`[0-9]+`), dataAndIndexes, false},
+	"sqlserver": {dialect.TablesSQL, writeSQLServer, regexp.MustCompile(`SQL Server (\d{4}|version \d+)\b`), // the year
+		dataAndIndexes, false},
 	"postgres": {postgresSQL, writePostgres, regexp.MustCompile(`[0-9]+`),
 		[]filewise.Role{filewise.RoleData, filewise.RoleIndex, filewise.RoleSystem}, true}, // other indexes, and TOAST, are files of the engine's
 }
@@ -73,14 +75,12 @@ type writer struct {
 func Migrate(ctx context.Context, e filewise.Engine, t filewise.Target, w filewise.Wish) (filewise.Migration, error) {
 	return run.Script(ctx, t, func(ctx context.Context) (filewise.Migration, error) {
 		p := products[e.Name()]
-		if m, is := e.(filewise.Migrator); is {
-			return m.Migrate(ctx, t, w)
-		}
-		if p.path && w.Database != "" {
+		at := t
+		if at.Database = w.Database; p.path && w.Database != "" {
 			a := *t.Address
-			a.Path, t.Address = w.Database, &a
+			a.Path, at.Address = w.Database, &a
 		}
-		in, err := e.(filewise.Asker).Ask(ctx, t, p.SQL)
+		in, err := e.(filewise.Asker).Ask(ctx, at, p.SQL)
 		if err != nil {
 			return filewise.Migration{}, err
 		}

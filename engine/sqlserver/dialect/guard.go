@@ -1,4 +1,4 @@
-package moving
+package dialect
 
 import (
 	"fmt"
@@ -23,21 +23,21 @@ const actual = `
 
 // Guard returns the statement that fails unless the current database has the table with the indexes that it has now. It
 // names no database, so that it holds on a copy.
-func (m Reader) Guard(t Table, literal func(string) string) string {
+func (t Table) Guard() string {
 	var rows []string
 	for _, x := range t.Indexes {
 		kind := min(x.ID, typeNonclustered)
 		for _, c := range x.columns {
-			rows = append(rows, fmt.Sprintf("(%s, %d, %d, %s, %d, %d, %s)", literal(x.name), kind, bit(x.unique), literal(x.filter), c.key,
-				bit(c.descending), literal(c.name)))
+			rows = append(rows, fmt.Sprintf("(%s, %d, %d, %s, %d, %d, %s)", Literal(x.name), kind, bit(x.unique), Literal(x.filter), c.key,
+				bit(c.descending), Literal(c.name)))
 		}
 	}
-	name := literal(m.Ident(t.Schema) + "." + m.Ident(t.Name))
+	name := Literal(Ident(t.Schema) + "." + Ident(t.Name))
 	was := "\n  SELECT * FROM (VALUES " + strings.Join(rows, ",\n    ") +
 		") AS w (index_name, index_type, is_unique, filter, key_ordinal, is_descending, column_name)"
 	is := fmt.Sprintf(actual, name)
 	return "IF EXISTS (" + was + "\n  EXCEPT" + is + ")\n  OR EXISTS (" + is + "\n  EXCEPT" + was + ")\nBEGIN;\n  THROW 50006, " +
-		literal("table "+t.String()+" is not as it was when this script was written: write it anew") + ", 1;\nEND;"
+		Literal("table "+t.String()+" is not as it was when this script was written: write it anew") + ", 1;\nEND;"
 }
 
 func bit(is bool) int {

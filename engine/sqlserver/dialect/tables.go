@@ -1,23 +1,25 @@
-// Package moving reads the definitions of a user's tables on SQL Server, and writes what builds their
-// indexes again in another filegroup: the clustered one with the rows.
-package moving
+// Package dialect holds SQL Server's words: names, literals, its client, and a user's tables, whose indexes are built
+// again in another filegroup: the clustered one with the rows.
+package dialect
 
 import (
 	"cmp"
-	"context"
+	_ "embed"
 	"slices"
 
-	"filewise/engine/sqlserver/internal/result"
+	"filewise"
 	"filewise/internal/spread"
 )
 
 const page = 8 << 10
 
-// Reader queries within a database.
-type Reader struct {
-	Ask   func(ctx context.Context, section string, args ...any) ([]result.Row, error)
-	Ident func(string) string
-}
+// TablesSQL holds the sections that a Reader runs.
+//
+//go:embed tables.sql
+var TablesSQL string
+
+// Reader runs a section within a database.
+type Reader func(section string, args ...any) ([]filewise.Row, error)
 
 // Table is a table of the user's with what decides whether it can be moved.
 type Table struct {
@@ -28,25 +30,25 @@ type Table struct {
 }
 
 // Tables returns the tables of the names that the user gives, or the large ones, with their indexes.
-func (m Reader) Tables(ctx context.Context, names []string) ([]Table, error) {
-	rows, err := m.Ask(ctx, "apply-tables")
+func (m Reader) Tables(names []string) ([]Table, error) {
+	rows, err := m("apply-tables")
 	if err != nil {
 		return nil, err
 	}
 	var all []Table
 	for _, r := range rows {
-		t := Table{Table: spread.Table{Schema: r.Text("table_schema"), Name: r.Text("table_name"), Bytes: r.Int("table_pages") * page}}
-		t.id, _ = r.Number("id")
-		t.Large = r.Int("lob_space") > 0
-		t.RefuseIf(r.Yes("in_memory"), "it is memory-optimized")
-		t.RefuseIf(r.Yes("file_table"), "it is a FileTable")
+		t := Table{Table: spread.Table{Schema: r.Text(1), Name: r.Text(2), Bytes: r.Int(6) * page}}
+		t.id, _ = r.Number(0)
+		t.Large = r.Int(5) > 0
+		t.RefuseIf(r.Yes(3), "it is memory-optimized")
+		t.RefuseIf(r.Yes(4), "it is a FileTable")
 		all = append(all, t)
 	}
 	slices.SortStableFunc(all, func(a, b Table) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	tables, err := spread.Choose(all, func(t Table) spread.Table { return t.Table }, names)
 	for i := range tables {
 		if err == nil {
-			err = m.indexes(ctx, &tables[i])
+			err = m.indexes(&tables[i])
 		}
 	}
 	if err == nil {

@@ -1,11 +1,10 @@
-package moving
+package dialect
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
-	"filewise/engine/sqlserver/internal/result"
+	"filewise"
 )
 
 // Index is an index of the user's; the clustered one, 1, holds the rows.
@@ -24,43 +23,43 @@ type Index struct {
 const typeHeap, typeNonclustered = 0, 2
 
 // indexes reads the definitions of a table's indexes, and what keeps them in their place.
-func (m Reader) indexes(ctx context.Context, t *Table) error {
-	rows, err := m.Ask(ctx, "apply-indexes", t.id)
+func (m Reader) indexes(t *Table) error {
+	rows, err := m("apply-indexes", t.id)
 	if err != nil {
 		return err
 	}
 	at := map[int64]int{}
 	for _, r := range rows {
-		kind, _ := r.Number("index_type")
-		name := r.Text("index_name")
+		kind, _ := r.Number(2)
+		name := r.Text(1)
 		t.RefuseIf(kind == typeHeap, "it has no clustered index, by which its rows could be moved: make one, or name other tables")
-		t.RefuseIf(kind > typeNonclustered, "its index "+name+" is "+r.Text("index_kind"))
-		t.RefuseIf(strings.TrimSpace(r.Text("space_type")) != "FG", cmpName(name)+" is partitioned, or not in a filegroup of rows")
-		if r.Yes("disabled") {
+		t.RefuseIf(kind > typeNonclustered, "its index "+name+" is "+r.Text(3))
+		t.RefuseIf(strings.TrimSpace(r.Text(13)) != "FG", cmpName(name)+" is partitioned, or not in a filegroup of rows")
+		if r.Yes(5) {
 			continue // has no pages, and would be enabled
 		}
-		x := Index{name: name, Space: r.Text("space_name"), filter: r.Text("filter"), unique: r.Yes("is_unique"), options: optionsOf(r)}
-		x.ID, _ = r.Number("index_id")
-		x.Bytes = r.Int("index_pages") * page
+		x := Index{name: name, Space: r.Text(12), filter: r.Text(11), unique: r.Yes(4), options: optionsOf(r)}
+		x.ID, _ = r.Number(0)
+		x.Bytes = r.Int(15) * page
 		at[x.ID] = len(t.Indexes)
 		t.Indexes = append(t.Indexes, x)
 	}
-	rows, err = m.Ask(ctx, "apply-columns", t.id)
+	rows, err = m("apply-columns", t.id)
 	for _, r := range rows {
-		n, known := at[r.Int("index_id")]
+		n, known := at[r.Int(0)]
 		if !known {
 			continue
 		}
-		x, name, c := &t.Indexes[n], m.Ident(r.Text("column_name")), column{name: r.Text("column_name")}
+		x, name, c := &t.Indexes[n], Ident(r.Text(1)), column{name: r.Text(1)}
 		switch {
-		case r.Yes("included"):
+		case r.Yes(3):
 			x.included = append(x.included, name)
-		case r.Yes("descending"):
+		case r.Yes(2):
 			c.descending, x.keys = true, append(x.keys, name+" DESC")
 		default:
 			x.keys = append(x.keys, name)
 		}
-		if !r.Yes("included") {
+		if !r.Yes(3) {
 			c.key = len(x.keys)
 		}
 		x.columns = append(x.columns, c)
@@ -76,21 +75,21 @@ func cmpName(index string) string {
 }
 
 // optionsOf returns an index's options that a new build would else set to the usual.
-func optionsOf(r result.Row) []string {
+func optionsOf(r filewise.Row) []string {
 	var all []string
-	if n, _ := r.Number("filled"); n > 0 && n < 100 {
+	if n, _ := r.Number(7); n > 0 && n < 100 {
 		all = append(all, fmt.Sprintf("FILLFACTOR = %d", n))
 	}
 	for _, o := range []struct {
 		is   bool
 		text string
-	}{{r.Yes("padded"), "PAD_INDEX = ON"}, {r.Yes("ignoring"), "IGNORE_DUP_KEY = ON"}, {!r.Yes("row_locks"), "ALLOW_ROW_LOCKS = OFF"},
-		{!r.Yes("page_locks"), "ALLOW_PAGE_LOCKS = OFF"}, {r.Yes("sequential"), "OPTIMIZE_FOR_SEQUENTIAL_KEY = ON"}} {
+	}{{r.Yes(6), "PAD_INDEX = ON"}, {r.Yes(8), "IGNORE_DUP_KEY = ON"}, {!r.Yes(9), "ALLOW_ROW_LOCKS = OFF"},
+		{!r.Yes(10), "ALLOW_PAGE_LOCKS = OFF"}, {r.Yes(16), "OPTIMIZE_FOR_SEQUENTIAL_KEY = ON"}} {
 		if o.is {
 			all = append(all, o.text)
 		}
 	}
-	if c := r.Text("compressed"); c == "ROW" || c == "PAGE" {
+	if c := r.Text(14); c == "ROW" || c == "PAGE" {
 		all = append(all, "DATA_COMPRESSION = "+c)
 	}
 	return all
@@ -98,7 +97,7 @@ func optionsOf(r result.Row) []string {
 
 // Create builds the index again in a filegroup, under its own name and definition: the index of a key
 // stays a key, and foreign keys to it stay.
-func (m Reader) Create(t Table, x Index, group string, online bool) string {
+func (t Table) Create(x Index, group string, online bool) string {
 	var b strings.Builder
 	b.WriteString("CREATE ")
 	if x.unique {
@@ -109,7 +108,7 @@ func (m Reader) Create(t Table, x Index, group string, online bool) string {
 	} else {
 		b.WriteString("NONCLUSTERED ")
 	}
-	fmt.Fprintf(&b, "INDEX %s ON %s.%s (%s)", m.Ident(x.name), m.Ident(t.Schema), m.Ident(t.Name), strings.Join(x.keys, ", "))
+	fmt.Fprintf(&b, "INDEX %s ON %s.%s (%s)", Ident(x.name), Ident(t.Schema), Ident(t.Name), strings.Join(x.keys, ", "))
 	if len(x.included) > 0 {
 		fmt.Fprintf(&b, " INCLUDE (%s)", strings.Join(x.included, ", "))
 	}
@@ -120,6 +119,6 @@ func (m Reader) Create(t Table, x Index, group string, online bool) string {
 	if online {
 		options = append(options, "ONLINE = ON")
 	}
-	fmt.Fprintf(&b, " WITH (%s) ON %s", strings.Join(options, ", "), m.Ident(group))
+	fmt.Fprintf(&b, " WITH (%s) ON %s", strings.Join(options, ", "), Ident(group))
 	return b.String()
 }

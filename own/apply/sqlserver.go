@@ -1,72 +1,52 @@
-package sqlserver
+package apply
 
 import (
 	"cmp"
-	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"unicode/utf16"
 
 	"filewise"
-	"filewise/engine/sqlserver/internal/moving"
+	"filewise/engine/sqlserver/dialect"
 )
 
-// migration is the way of a user's tables into the files of a new filegroup: their indexes are
+// sqlserver writes the way of a user's tables into the files of a new filegroup: their indexes are
 // built again there, the clustered one with the rows.
-type migration struct {
-	filewise.Migration
-	server *externalServer
-	read   moving.Reader // in the database
-	wish   filewise.Wish
-	files  []userFile
-	full   bool // the log holds all that is built
+type sqlserver struct {
+	*writer
+	files []userFile
+	full  bool // the log holds all that is built
 }
 
 // userFile is a file that the script adds.
 type userFile struct{ group, logical, path, volume string }
 
-// Migrate reads a user's database and writes the scripts. SQL Server has no session that only
-// reads: nothing but SELECT is sent.
-func (e Engine) Migrate(ctx context.Context, t filewise.Target, w filewise.Wish) (filewise.Migration, error) {
-	t.Durability = filewise.DurabilityFull
-	opened, err := e.Open(ctx, t)
-	if err != nil {
-		return filewise.Migration{}, err
+// writeSQLServer asks by SELECT alone: SQL Server has no session that only reads.
+func writeSQLServer(of *writer) error {
+	m := &sqlserver{writer: of}
+	m.Server, _, _ = strings.Cut(m.about.Server, "; ")
+	if m.Database = m.wish.Database; m.Database == "" && m.about.Settings["database"] != "master" {
+		m.Database = m.about.Settings["database"]
 	}
-	defer opened.Close()
-	s := opened.(*externalServer)
-	name := w.Database
-	if name == "" && s.login.config.Database != "master" {
-		name = s.login.config.Database
+	if m.Database == "" {
+		return filewise.Errorf(filewise.CodeUsage, "give --database NAME", "no database is named")
 	}
-	if name == "" {
-		return filewise.Migration{}, usage("give --database NAME", "no database is named")
+	if k := m.wish.Layout.Kind; k != filewise.KindFilegroup && k != "" {
+		return filewise.Unsupported("name another --layout of the run", "layout %q is of kind %s", m.wish.Layout.Name, k)
 	}
-	if k := w.Layout.Kind; k != filewise.KindFilegroup && k != "" {
-		return filewise.Migration{}, unsupported("name another --layout of the run", "layout %q is of kind %s", w.Layout.Name, k)
-	}
-	pool := s.login.pool(name, appName, 1)
-	defer pool.Close()
-	m := &migration{server: s, read: s.definitionsIn(pool, name), wish: w,
-		Migration: filewise.Migration{Database: name, Space: map[string]int64{}, Server: s.identity.banner()}}
-	if err := m.write(ctx); err != nil {
-		return m.Migration, s.login.explain(err)
-	}
-	return m.Migration, nil
-}
-
-func (m *migration) write(ctx context.Context) error {
-	about, err := m.read.Ask(ctx, "apply-database")
+	about, err := m.ask("apply-database")
 	if err != nil {
 		return err
 	}
 	if len(about) != 1 {
 		return fmt.Errorf("database %s: %d rows about it, want 1", m.Database, len(about))
 	}
-	m.full = about[0].Text("recovery") == "FULL"
-	if err := m.place(about[0].Text("first_path")); err != nil {
+	m.full = about[0].Text(1) == "FULL"
+	if err := m.place(about[0].Text(0)); err != nil {
 		return err
 	}
-	tables, err := m.read.Tables(ctx, m.wish.Tables)
+	tables, err := dialect.Reader(m.ask).Tables(m.wish.Tables)
 	if err != nil {
 		return err
 	}
@@ -74,8 +54,8 @@ func (m *migration) write(ctx context.Context) error {
 	m.addFiles(tables)
 	for _, t := range tables {
 		m.Tables, m.Bytes = append(m.Tables, t.String()), m.Bytes+t.Bytes
-		m.Steps = append(m.Steps, m.step(t, "into filegroup "+m.group(false), func(x moving.Index) string { return m.group(x.ID > 1) }))
-		back := m.step(t, "back into its filegroups", func(x moving.Index) string { return x.Space })
+		m.Steps = append(m.Steps, m.step(t, "into filegroup "+m.group(false), func(x dialect.Index) string { return m.group(x.ID > 1) }))
+		back := m.step(t, "back into its filegroups", func(x dialect.Index) string { return x.Space })
 		m.Back = append([]filewise.MigrationStep{back}, m.Back...)
 	}
 	m.removeFiles()
@@ -83,52 +63,64 @@ func (m *migration) write(ctx context.Context) error {
 		last := &steps[len(steps)-1]
 		last.SQL = append(last.SQL, batch("PRINT N'done'"))
 	}
-	m.say(about[0].Yes("replicated"), tables)
+	m.say(about[0].Yes(2), tables)
 	return nil
+}
+
+// ask runs a section, by release.
+func (m *sqlserver) ask(section string, args ...any) ([]filewise.Row, error) {
+	rows, err := m.in.Rows(m.ctx, section, map[string]any{"Sequential": m.about.Version[0] >= 15}, args...)
+	if err != nil {
+		return nil, fmt.Errorf("database %s: %w", m.Database, err)
+	}
+	return rows, nil
 }
 
 // open begins the script: sqlcmd stops at the first error (-b), and without -I the indexes of
 // computed columns and those with a filter could not be made.
 // No statement names the database, so that a rehearsal on a copy alters the copy; the server refuses a database that has
 // not the tables.
-func (m *migration) open(tables []moving.Table) {
-	m.Client = append(loginClient(*m.server.target.Address), "-x", "-d", m.Database, "-i")
+func (m *sqlserver) open(tables []dialect.Table) {
+	m.Client = append(dialect.Client(*m.target.Address), "-x", "-d", m.Database, "-i")
 	m.Opening = "SET XACT_ABORT ON;\nSET LOCK_TIMEOUT 10000;"
 	for _, t := range tables {
-		m.Opening += "\n" + m.read.Guard(t, literal)
+		m.Opening += "\n" + t.Guard()
 	}
 }
 
 // group returns the name of the new filegroup, or of the indexes' one if they lie apart.
-func (m *migration) group(index bool) string {
+func (m *sqlserver) group(index bool) string {
 	if index && m.wish.Layout.Indexes == filewise.IndexesApart {
 		return fmt.Sprintf("indexes_%d", m.wish.Run)
 	}
 	return fmt.Sprintf("files_%d", m.wish.Run)
 }
 
-// place names the new files: on the volumes, or next to the database's first file.
-func (m *migration) place(first string) error {
-	l, volumes := m.wish.Layout, m.server.target.Volumes
-	at := m.server.at(m.Database, "")
-	if n := strings.LastIndexAny(first, `\/`); n > 0 {
-		if dir, err := parseDir(first[:max(n, 1)]); err == nil {
-			at.data = dir
-		}
-	}
-	d := &design{target: m.server.target, layout: filewise.Layout{IndexVolume: l.IndexVolume}}
-	dirs, err := d.dirs(at)
-	if err != nil {
-		return err
-	}
+// place names the new files: on the volumes, or next to the database's first file. The session has checked the directories.
+func (m *sqlserver) place(first string) error {
+	l := m.wish.Layout
 	add := func(index bool, n int, volume string) error {
-		f := userFile{group: m.group(index), volume: volume}
+		v := slices.IndexFunc(m.target.Volumes, func(v filewise.Volume) bool { return v.Name == volume })
+		if v < 0 {
+			return filewise.Errorf(filewise.CodeUsage, "name it with --volume "+volume+"=DIR", "--index-volume %s: there is no such volume", volume)
+		}
+		f := userFile{group: m.group(index), volume: volume, path: m.target.Volumes[v].Dir}
 		f.logical = fmt.Sprintf("%s_%d", f.group, n+1)
-		f.path, err = dirs[volume].Join(m.Database + "_" + f.logical + ".ndf")
+		if f.path == "" {
+			f.path = first[:max(strings.LastIndexAny(first, `\/`), 0)]
+		}
+		separator := "/"
+		if !strings.HasPrefix(f.path, "/") {
+			separator, f.path = `\`, strings.ReplaceAll(f.path, "/", `\`)
+		}
+		f.path = strings.TrimRight(f.path, separator) + separator + m.Database + "_" + f.logical + ".ndf"
 		m.files = append(m.files, f)
-		return err
+		if n := len(utf16.Encode([]rune(f.path))); n > 259 {
+			return fmt.Errorf("%q has %d characters, SQL Server takes 259", f.path, n)
+		}
+		return nil
 	}
-	data := l.DataVolumes(volumes)
+	data := l.DataVolumes(m.target.Volumes)
 	for i := range l.Data.Files {
 		if err := add(false, i, l.Data.VolumeOf(i, data).Name); err != nil {
 			return err
@@ -144,25 +136,28 @@ func (m *migration) place(first string) error {
 	return nil
 }
 
+// Of files, in bytes: the least size, and the growth if the layout has none.
+const leastFile, usualGrow = int64(8 << 20), int64(64 << 20)
+
 // addFiles makes filegroups of equal files with room for what comes into them: they fill
 // evenly as long as their free space is equal.
-func (m *migration) addFiles(tables []moving.Table) {
+func (m *sqlserver) addFiles(tables []dialect.Table) {
 	room := map[string]int64{}
 	for _, t := range tables {
 		for _, x := range t.Indexes {
 			room[m.group(x.ID > 1)] += x.Bytes
 		}
 	}
-	growth := cmp.Or(m.wish.Layout.Data.Growth/extent*extent, int64(usualGrow))
+	grow := cmp.Or(m.wish.Layout.Data.Growth/unit*unit, usualGrow)
 	var sql []string
 	for i, f := range m.files {
 		if i == 0 || f.group != m.files[i-1].group {
-			sql = append(sql, batch("ALTER DATABASE CURRENT ADD FILEGROUP "+ident(f.group)))
+			sql = append(sql, batch("ALTER DATABASE CURRENT ADD FILEGROUP "+dialect.Ident(f.group)))
 		}
-		each := moving.Each(room[f.group], m.wish.Layout.Data.Files, leastFile)
+		each := dialect.Each(room[f.group], m.wish.Layout.Data.Files, leastFile)
 		m.Space[f.volume] += each
 		sql = append(sql, batch(fmt.Sprintf("ALTER DATABASE CURRENT ADD FILE (NAME = %s, FILENAME = %s, SIZE = %dKB, FILEGROWTH = "+
-			"%dKB) TO FILEGROUP %s", literal(f.logical), literal(f.path), each/kib, growth/kib, ident(f.group))))
+			"%dKB) TO FILEGROUP %s", dialect.Literal(f.logical), dialect.Literal(f.path), each>>10, grow>>10, dialect.Ident(f.group))))
 	}
 	m.Steps = append(m.Steps, filewise.MigrationStep{Title: "add " + filewise.Counted(len(m.files), "file") + " of equal size", SQL: sql,
 		Locks: "the database against other changes of its files, and against its backup, for moments; without instant file initialization for " +
@@ -174,13 +169,13 @@ func (m *migration) addFiles(tables []moving.Table) {
 func batch(statement string) string { return "GO\n" + statement }
 
 // removeFiles takes the empty files away again.
-func (m *migration) removeFiles() {
+func (m *sqlserver) removeFiles() {
 	var files, groups []string
 	for i, f := range m.files {
-		files = append(files, batch("DBCC SHRINKFILE ("+literal(f.logical)+", EMPTYFILE) WITH NO_INFOMSGS"),
-			batch("ALTER DATABASE CURRENT REMOVE FILE "+ident(f.logical)))
+		files = append(files, batch("DBCC SHRINKFILE ("+dialect.Literal(f.logical)+", EMPTYFILE) WITH NO_INFOMSGS"),
+			batch("ALTER DATABASE CURRENT REMOVE FILE "+dialect.Ident(f.logical)))
 		if i == 0 || f.group != m.files[i-1].group {
-			groups = append(groups, batch("ALTER DATABASE CURRENT REMOVE FILEGROUP "+ident(f.group)))
+			groups = append(groups, batch("ALTER DATABASE CURRENT REMOVE FILEGROUP "+dialect.Ident(f.group)))
 		}
 	}
 	m.Back = append(m.Back, filewise.MigrationStep{Title: "remove the files, which are empty again", SQL: append(files, groups...),
@@ -189,9 +184,9 @@ func (m *migration) removeFiles() {
 }
 
 // step builds a table's indexes again, each in its new place, the rows first.
-func (m *migration) step(t moving.Table, what string, to func(moving.Index) string) filewise.MigrationStep {
-	online := m.server.identity.engine == editionEnterprise
-	sql := filewise.Each(t.Indexes, func(x moving.Index) string { return batch(m.read.Create(t, x, to(x), online)) })
+func (m *sqlserver) step(t dialect.Table, what string, to func(dialect.Index) string) filewise.MigrationStep {
+	online := m.about.Settings["engine edition"] == "3" // SERVERPROPERTY, “EngineEdition”
+	sql := filewise.Each(t.Indexes, func(x dialect.Index) string { return batch(t.Create(x, to(x), online)) })
 	locks := "the table, for as long as each of its indexes is built (ONLINE is of the Enterprise edition): nobody else writes it, nor " +
 		"reads it while its rows move"
 	if online {
@@ -207,7 +202,7 @@ func (m *migration) step(t moving.Table, what string, to func(moving.Index) stri
 }
 
 // say notes what else changes, and what does not.
-func (m *migration) say(replicated bool, tables []moving.Table) {
+func (m *sqlserver) say(replicated bool, tables []dialect.Table) {
 	log := "the log: builds of indexes are logged in short under this recovery model, unless they are online: see that its volume has room"
 	if m.full {
 		log = "the log: it holds all that is built once more: back it up between the steps, and see that its volume has the room"
@@ -217,7 +212,7 @@ func (m *migration) say(replicated bool, tables []moving.Table) {
 			"differential one holds all that has moved", log,
 		"indexes are built by their definitions of when this was written: write it anew where one has changed since",
 		"copies: one on the same server has files of the same names: go the way back there before the script is executed on the original",
-		Unproven + ": neither this script nor the way back",
+		"checked against the vendor's grammar and protocol, not yet run against the product: neither this script nor the way back",
 	}
 	if replicated {
 		m.Effects = append(m.Effects, "replicas: every one adds the files in the same directories, and stops taking the log where one is "+
@@ -244,5 +239,3 @@ func (m *migration) say(replicated bool, tables []moving.Table) {
 			"FILENAME), take the database offline, move the file, and online")
 	}
 }
-
-var _ filewise.Migrator = Engine{}
