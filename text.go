@@ -53,7 +53,7 @@ func (s shell) word(arg string) string {
 	return double
 }
 
-// Printable is a text of which a terminal obeys nothing, and which ends no comment.
+// Printable returns the text on one line, with U+FFFD for each control character.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

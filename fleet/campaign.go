@@ -112,7 +112,7 @@ func unreachable(err error) error {
 		return err
 	}
 	if errors.Is(err, errKey) || errors.Is(err, converter.ErrEncodingIsNotSupported) { // with no key at all
-		return filewise.Errorf(filewise.CodeUsage, "give workers and whoever asks the same key, "+KeyVariable, "what Temporal has cannot be "+
+		return filewise.Errorf(filewise.CodeUsage, "give workers and clients the same key, "+KeyVariable, "what Temporal has cannot be "+
 			"read: %w", err)
 	}
 	var forgotten *serviceerror.NotFound

@@ -312,7 +312,7 @@ func (e *progress) export(ctx workflow.Context, most int) (fits bool, err error)
 			return true, nil
 		}
 	}
-	return true, errors.New("it was written anew meanwhile, again and again")
+	return true, errors.New("it was rewritten during the attempt, again and again")
 }
 
 func joined(a, b string) string {

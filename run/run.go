@@ -84,7 +84,7 @@ func Unfinished(ctx context.Context, path, ref string) (r archive.Run, d experim
 		err = filewise.Errorf(filewise.CodeBusy, fmt.Sprintf("wait for it, or end it: filewise stop %d", r.ID),
 			"run %d is being measured by %v", r.ID, r.Owner)
 	case d.Ending == experiment.GoesOn && r.Ending == experiment.Broken:
-		err = filewise.Errorf(filewise.CodeUsage, "correct the SQL, and run it anew", "run %d cannot go on: %s", r.ID, r.Why)
+		err = filewise.Errorf(filewise.CodeUsage, "correct the SQL, and run it again", "run %d cannot go on: %s", r.ID, r.Why)
 	}
 	return r, d, err
 }

@@ -22,7 +22,7 @@ func (m *measurement) unchanged(ctx context.Context, run store.Run, measuring bo
 	if len(changed) == 0 {
 		return nil
 	}
-	return filewise.Errorf(filewise.CodePreflight, fmt.Sprintf("bring back what it was, and go on: filewise resume %d; or measure anew: "+
+	return filewise.Errorf(filewise.CodePreflight, fmt.Sprintf("bring back what it was, and continue: filewise resume %d; or measure again: "+
 		"filewise run", run.ID), "run %d cannot go on, for its trials would not be comparable: %s", run.ID, strings.Join(changed, "; "))
 }
 

@@ -58,7 +58,7 @@ func (w watcher) Table(ctx context.Context, name string, withhold func(string) b
 	}, nil)
 }
 
-// Close gives up soon: a driver may wait for the server's farewell.
+// Close waits at most a second: a driver may wait for the server's reply.
 func (w watcher) Close() error {
 	_, err := within(context.Background(), time.Second, w.of, "the end of a session",
 		func(context.Context) (struct{}, error) { return struct{}{}, w.Watcher.Close() }, nil)

@@ -118,7 +118,7 @@ func (c Catalogue) Use(sql string) *CatalogueUse {
 	return u
 }
 
-// others begin a statement that is no SELECT.
+// others are the first words of statements that are no SELECT.
 var others = []string{"begin", "exec", "drop", "if", "alter", "restore", "throw", "create", "insert", "declare"}
 
 func (u *CatalogueUse) at(i int) string {

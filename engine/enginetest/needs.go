@@ -45,7 +45,7 @@ func NeedsDocumented(t testing.TB, page, engine string, needs []filewise.Need) {
 		return
 	}
 	if os.Getenv("TEST_FILEWISE_UPDATE") != "1" {
-		t.Fatalf("%s shows another matrix of rights of %s: TEST_FILEWISE_UPDATE=1 writes it anew", page, engine)
+		t.Fatalf("%s shows another matrix of rights of %s: TEST_FILEWISE_UPDATE=1 rewrites it", page, engine)
 	}
 	if err := os.WriteFile(page, []byte(want), 0o644); err != nil { //nolint:gosec // a page of the tree
 		t.Fatal(err)

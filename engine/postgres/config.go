@@ -182,7 +182,7 @@ func (d *design) checkSettings() error {
 		}
 		low := strings.ToLower(name)
 		if slices.Contains(owned, low) || slices.ContainsFunc(closed, func(f filewise.Fact) bool { return f.Name == low }) {
-			return refuse("leave it out", "--set %s: Filewise decides that itself, so that nobody else reaches its server", name)
+			return refuse("leave it out", "--set %s: Filewise decides that itself, so that no one else reaches its server", name)
 		}
 		need := d.connections() + ownConnections
 		if n, err := strconv.Atoi(value); low == "max_connections" && err == nil && n < need {

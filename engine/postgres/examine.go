@@ -143,7 +143,7 @@ func (e *examination) activity(ctx context.Context) {
 	}
 	for _, g := range gauges {
 		if g.Name == "sessions" && g.Value > 0 {
-			e.Note("activity", "measure when nobody else works on the server", "%.0f sessions of others are connected", g.Value)
+			e.Note("activity", "measure when no other clients work on the server", "%.0f sessions of others are connected", g.Value)
 		}
 	}
 }

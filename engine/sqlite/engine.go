@@ -53,7 +53,7 @@ func (*server) Offers() map[filewise.Capability]error {
 	return filewise.Offering(map[filewise.Capability]error{ // a restart closes every connection, and with it its page cache
 		filewise.CanLogApart:   absent(logBeside),
 		filewise.CanIndexApart: absent(indexesWithin),
-		filewise.CanReset:      absent("SQLite's files are built anew for every trial"),
+		filewise.CanReset:      absent("SQLite's files are rebuilt for every trial"),
 		filewise.CanTemp:       absent(noTemp),
 		filewise.CanFileIO: absent("SQLite counts no I/O per file: Filewise counts the rows committed to each and its growth, the " +
 			"operating system the I/O per device"),

@@ -96,7 +96,7 @@ func (s *shape) facts(ctx context.Context, c *conn) ([]filewise.Fact, error) {
 	}
 	return append(facts,
 		filewise.Fact{Name: "busy handling", Value: fmt.Sprintf(
-			"SQLite's polling handler (pauses of 1 to 100 ms), begun anew every %d ms until the lock is had", busyMillis)},
+			"SQLite's polling handler (pauses of 1 to 100 ms), restarted every %d ms until the lock is held", busyMillis)},
 		filewise.Fact{Name: "compile options", Value: strings.Join(telling, " ")},
 	), nil
 }

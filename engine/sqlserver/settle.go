@@ -71,7 +71,7 @@ func (s *externalServer) mayCool(p filewise.Program) error {
 // coolPatience bounds that, with the recovery when the database comes back.
 const coolPatience = 2 * time.Minute
 
-// away ends the sessions of the build that do nothing.
+// away ends the build's idle sessions.
 func (b *build) away() {
 	b.server.idle.end(b)
 	b.mu.Lock()

@@ -188,7 +188,7 @@ func (l *life) copied(ctx context.Context) error {
 // loadedAnew is true of servers that Filewise may not stop.
 var loadedAnew = filewise.Warning{
 	Code:    "loaded-anew",
-	Message: "This server cannot be brought back to a loaded state, so every trial builds and loads its database anew.",
+	Message: "This server cannot be brought back to a loaded state, so every trial rebuilds and reloads its database.",
 	Remedy:  "Count on the time of loading for each trial, or load less (--preload).",
 }
 

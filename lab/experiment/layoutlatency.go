@@ -298,7 +298,7 @@ func (l *life) recorded(phase filewise.Phase, m filewise.Measure) error {
 			Code: "rate-not-reached",
 			Message: fmt.Sprintf("%s: %s did %.3g of the %.3g %s a second that arrived, so that its latency grows for as long as a trial takes.",
 				m.Family, l.layout.Name, got, phase.Rate, m.Unit),
-			Remedy: "Set a lower --rate (beside a backup: fewer connections), or compare throughput without one.",
+			Remedy: "Set a lower --rate (during a backup: fewer connections), or compare throughput without one.",
 		})
 	}
 	return err

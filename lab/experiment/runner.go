@@ -353,7 +353,7 @@ func (r *Runner) fatal(ctx, guarded context.Context, l *life, err error) error {
 		return fmt.Errorf("%s cannot be built, nor could it be again: %w", l.trial.Cell.Layout, err)
 	case l.mistaken(err):
 		return filewise.Errorf(filewise.CodeUsage,
-			"correct the SQL at that place of the study file, or give the account the right that it lacks, and run it anew",
+			"correct the SQL at that place of the study file, or give the account the right that it lacks, and run it again",
 			"the study's SQL fails on %s, and would again: %w", l.trial.Cell.Layout, err)
 	}
 	return r.hostFault()

@@ -51,7 +51,7 @@ func (c contrast) critical(score float64) float64 {
 // few, and each takes longer than the fit of a look.
 var quantiles sync.Map // {df, score} → t
 
-// maxScore is the normal score beyond which 1 less the probability is rounding.
+// maxScore bounds the normal score: beyond it, 1 minus the probability is only rounding error.
 const maxScore = 7
 
 // below and above bound how far the truth may lie below and above the estimate. If differences are skewed, the mean

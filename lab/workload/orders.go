@@ -156,7 +156,7 @@ func (p Params) validateOrders() error {
 	case !(p.Think >= 0 && p.Think <= maxThink):
 		return usage("give --think 1 for the specification's times, 0 for none", "--think %v is not between 0 and %v", p.Think, maxThink)
 	case p.Rate > 0 && p.Think > 0:
-		return usage("leave one of them out", "--rate %v and --think %v: in an open loop nobody waits for an answer to think about", p.Rate,
+		return usage("leave one of them out", "--rate %v and --think %v: an open loop does not wait for answers to think about", p.Rate,
 			p.Think)
 	}
 	return p.validateLevels()

@@ -245,7 +245,7 @@ func (m *postgres) finish(steps *[]filewise.MigrationStep, kept ...string) {
 func (m *postgres) say(published bool) {
 	m.Effects = []string{
 		"backups: taken before, they restore the old layout. The next incremental one holds all of the new tables; recovery to any time goes on",
-		"replicas: streaming ones get all of it through the log and lag behind meanwhile; there too, readers of the tables wait or are cancelled",
+		"replicas: streaming ones get all of it through the log and lag behind; there too, readers of the tables wait or are cancelled",
 		"the log: it holds tables and indexes once more, within one transaction for each table: see that its volume and its archive have " +
 			"the room",
 		"connections stay; plans of prepared statements are made anew, and a session that asks for a table meanwhile waits",

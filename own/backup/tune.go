@@ -78,9 +78,9 @@ func onward(r archive.Run, ended experiment.Ending) string {
 		enough = max(enough, took/time.Duration(done)*time.Duration(len(r.Plan.Layouts)*(verdict.FirstLook+1)))
 	}
 	if enough == 0 {
-		return "begin anew, with fewer --files and --backup-option"
+		return "start again, with fewer --files and --backup-option"
 	}
-	return fmt.Sprintf("begin anew, since it has ended: the same command with --budget %v or more, or with fewer --files and --backup-option",
+	return fmt.Sprintf("start again, since it has ended: the same command with --budget %v or more, or with fewer --files and --backup-option",
 		enough.Round(time.Minute)+time.Minute)
 }
 

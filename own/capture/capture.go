@@ -87,7 +87,7 @@ type Study struct {
 	// Told and Withheld are the columns of parameters: values of a text that stand in the study, and columns of which none does.
 	Told     []Column `json:"told,omitempty"`
 	Withheld []Column `json:"withheld,omitempty"`
-	// Fill are parameters that stand against no column, and of which the server does not return the values.
+	// Fill are parameters that are compared with no column and whose values the server does not return.
 	Fill []Column `json:"fill_in,omitempty"`
 	// Unread are tables, or the settings, that the server did not return, with the reason.
 	Unread []Column `json:"unread,omitempty"`

@@ -142,7 +142,7 @@ func (j *judge) holes(g filewise.FileGroup) {
 	f := Finding{About: g.Name + ": free pages", Worth: Know, Evidence: fmt.Sprintf("%s of %s are free within", size(free),
 		size(bytesOf(g))), Because: "they are used again before the file grows"}
 	if free > bytesOf(g)/4 {
-		f.Worth, f.Because, f.Remedy = Mend, "the rest is spread over a file that is larger than its data", "VACUUM when nobody works on it"
+		f.Worth, f.Because, f.Remedy = Mend, "the rest is spread over a file that is larger than its data", "VACUUM when it is idle"
 		f.Command = j.test(g)
 	}
 	j.add(f)
@@ -186,7 +186,7 @@ func (j *judge) balance(g filewise.FileGroup) {
 	case !skewed && g.Fill == filewise.FillFree && len(free) < len(g.Files):
 		f.Worth, f.Because = Know, "they are of one size; the free space within them, by which they are filled, was not reported"
 	case !skewed:
-		f.Worth, f.Because = Know, "they are alike, so that the load is spread over all of them"
+		f.Worth, f.Because = Know, "they are used evenly, so that the load is spread over all of them"
 	case g.Fill == filewise.FillFree:
 		f.Worth, f.Because = Mend, "SQL Server fills in proportion to free space: the file with the most free space takes most of the writes, "+
 			"as if there were fewer files"

@@ -278,7 +278,7 @@ func (j *judge) checkpoints() {
 	if !ok || !told || requested+timed == 0 {
 		return
 	}
-	f := Finding{About: "checkpoints", Worth: Know, Evidence: fmt.Sprintf("%s because the log was full or somebody asked, %s because it "+
+	f := Finding{About: "checkpoints", Worth: Know, Evidence: fmt.Sprintf("%s because the log was full or on request, %s because it "+
 		"was time", count(requested), count(timed)), weight: requested}
 	if limit := j.Settings["max_wal_size"]; limit != "" {
 		f.Evidence += ", max_wal_size " + limit

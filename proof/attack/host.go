@@ -115,7 +115,7 @@ func fill(dir string) error {
 	return f.Close()
 }
 
-// diskFull fills the volume, the store's place or the state's place.
+// diskFull fills the volume, or the file system of the store or of the state.
 func diskFull(p *place) error {
 	dirs := []string{p.volume, filepath.Join(p.dir, "kept"), p.state}
 	dir := dirs[p.IntN(len(dirs))]

@@ -80,7 +80,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 		rows = append(rows, more...)
 	}
 	if others, ok := othersShare(machine.Delta(before, machine.Read(ctx))); ok {
-		rows = append(rows, row{what: "processors taken by other processes meanwhile", value: fmt.Sprintf("%.0f %%", others)})
+		rows = append(rows, row{what: "CPU taken by other processes during it", value: fmt.Sprintf("%.0f %%", others)})
 	}
 	return print(stdout, rows)
 }

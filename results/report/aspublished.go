@@ -145,7 +145,7 @@ func weakerWords(a experiment.AsPublished) string {
 		return ""
 	}
 	return "The sound verdict takes run k of every layout as one block. It is weaker here than usual: the design is not randomised. " +
-		"The layouts ran one after the other, so whatever changed on the machine meanwhile (drift) passes for a difference between layouts, " +
+		"The layouts ran one after the other, so whatever changed during the run (drift) looks like a difference between layouts, " +
 		"and no interval covers that."
 }
 

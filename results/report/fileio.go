@@ -105,7 +105,7 @@ func (v view) fileBlocks() []document.Block {
 	}
 	charts := document.Figure{Grid: true, Caption: "One column for each file, pale those of logs and others: its part of the layout’s load " +
 		"in the measured window, " +
-		"the median over the trials. The line is the mean of the data files. Even columns: the files are used alike."}
+		"the median over the trials. The line is the mean of the data files. Even columns: the files are used equally."}
 	var lines []fileLine
 	for _, l := range all.Layouts {
 		charts.Drawings = append(charts.Drawings, document.Drawing{Name: l.Layout, SVG: l.drawing(all.Kinds)})

@@ -83,7 +83,7 @@ func (v view) machine() []document.Block {
 	}
 	return []document.Block{
 		v.byLayout("The machine by layout", lines, 0, ""),
-		document.Note("Medians over the trials of what the measured windows had in the mean, whoever caused it. What is not reported " +
+		document.Note("Medians over the trials of what the measured windows had in the mean, of all causes. What is not reported " +
 			"has no line."),
 	}
 }

@@ -102,7 +102,7 @@ func (v view) checkWords() []string {
 }
 
 func (v view) trialWords() string {
-	built := "built the layout anew"
+	built := "rebuilt the layout"
 	for _, t := range v.Trials {
 		if t.Instance != "" {
 			built = "started from a loaded build of the layout"
@@ -137,7 +137,7 @@ func (v view) trialWords() string {
 
 // blockWords explain how the layouts of a block come one after the other.
 func (v view) blockWords() string {
-	const why = "Slow changes of the machine so reach all layouts alike."
+	const why = "Slow changes of the machine so affect all layouts equally."
 	p := v.Plan
 	seed := strconv.FormatUint(p.Seed, 10)
 	if !p.TakesTurns() {

@@ -132,7 +132,7 @@ func (v view) stopped() string {
 		if v.State != "" {
 			s += " (" + v.State + ")"
 		}
-		return s + fmt.Sprintf("; filewise resume %d goes on with the next trial.", v.RunID)
+		return s + fmt.Sprintf("; filewise resume %d continues with the next trial.", v.RunID)
 	}
 	why := d.Why
 	if why == "" {

@@ -136,7 +136,7 @@ func migrate(ctx context.Context, path string) error {
 	return wrap(err, path, "migrate")
 }
 
-// schemaTypes are texts of which there are few.
+// schemaTypes are the text types that have a fixed set of values.
 var schemaTypes = jsonform.Types{
 	reflect.TypeFor[State]():          jsonform.OneOf(Running, Done, Interrupted, Failed),
 	reflect.TypeFor[filewise.State](): jsonform.OneOf(filewise.Done, filewise.Failed),

@@ -87,7 +87,7 @@ func (d *Diagnosis) Notify(ctx context.Context, addresses []notify.Address, hide
 		})
 		if err != nil {
 			found.Status, found.Detail = filewise.StatusFailed, address.String()+": "+hide(err.Error())
-			found.Remedy = "mend the URL, or ask whoever runs that server"
+			found.Remedy = "correct the URL, or ask the server's administrator"
 		}
 		d.Notifications = append(d.Notifications, found)
 	}

@@ -20,7 +20,7 @@ const maxInstances = 20
 func (m *maker) setPreload() (err error) {
 	external := m.plan.Target.Mode == filewise.External // which is loaded again for every trial
 	if external && m.o.Instances.Given() && (m.o.Preload.Given() || m.work.Appends()) {
-		return badUse("builds", m.o.Instances.Value, "on an existing server every trial builds and loads its database anew: leave it out")
+		return badUse("builds", m.o.Instances.Value, "on an existing server every trial rebuilds and reloads its database: leave it out")
 	}
 	if !m.o.Preload.Given() {
 		if m.o.Instances.Given() && m.work.Appends() {
@@ -29,7 +29,7 @@ func (m *maker) setPreload() (err error) {
 		return nil
 	}
 	if !m.About.Reset && !external {
-		return filewise.Errorf(filewise.CodePreflight, "leave --preload out; builds are then made anew for every trial",
+		return filewise.Errorf(filewise.CodePreflight, "leave --preload out; builds are then made again for every trial",
 			"%s cannot restore a loaded build: %w", m.plan.Target.Engine, filewise.ErrUnsupported)
 	}
 	if err := m.checkInstances(); err != nil {
@@ -99,7 +99,7 @@ func (m *maker) setFrom(custom *workload.Custom) (err error) {
 // that it makes of a database of its own.
 func (m *maker) setFromThere(custom *workload.Custom) error {
 	if m.o.Instances.Given() {
-		return badUse("builds", m.o.Instances.Value, "on an existing server every trial restores its data anew: leave it out")
+		return badUse("builds", m.o.Instances.Value, "on an existing server every trial restores its data again: leave it out")
 	}
 	if scheme, _, _ := strings.Cut(m.About.Dumps, ":"); scheme != "" && !strings.HasPrefix(m.o.From.Value, scheme+":") {
 		return BadValue("from", m.o.From.Value, "name a dump that the server reads: "+m.About.Dumps)

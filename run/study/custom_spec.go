@@ -20,7 +20,7 @@ func customSpec(engines []string) *spec {
 			of: &spec{Type: typeText, usage: "the column"}}},
 		{"shard_by", &spec{Type: typeText, usage: "sqlite: the parameter whose value modulo {{.Shards}} is the file (shard) of a transaction"}},
 		{"setup", setupSpec(script)},
-		{"parameters", &spec{Type: named, usage: "what stands behind a colon in SQL (:NAME): a value that each transaction draws anew, from " +
+		{"parameters", &spec{Type: named, usage: "what stands behind a colon in SQL (:NAME): a value that each transaction draws again, from " +
 			"the seed", of: parameterSpec()}},
 		{"transactions", &spec{Type: named, usage: "types of transactions by name; several statements stand between BEGIN and COMMIT",
 			of: transactionSpec(script)}},

@@ -78,7 +78,7 @@ func read(s source, text []byte) (_ *node, err error) {
 	}
 	if line := tooDeep(text); line > 0 { // the library's time grows with the square of it
 		return nil, s.wrong(Place{line, 1}, "look for brackets that are not closed",
-			"more than %d lists or mappings stand within each other", maxDepth)
+			"lists or mappings are nested more than %d deep", maxDepth)
 	}
 	defer func() {
 		if r := recover(); r != nil { // the library's own mistake, about a file that is none

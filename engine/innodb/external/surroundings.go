@@ -167,7 +167,7 @@ func (e *examination) measured(ctx context.Context) {
 	}
 	switch {
 	case !holder.Valid:
-		e.OK("measuring lock", "nobody measures on the server")
+		e.OK("measuring lock", "no run measures on the server")
 	case e.server.numbers.has(holder.Int64):
 		e.OK("measuring lock", "this Filewise holds it")
 	default:

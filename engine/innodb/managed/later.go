@@ -29,7 +29,7 @@ func (d *design) checkLater() error {
 			"files of kind per-table cannot be added to loaded data: a row stays in the table that it was inserted into")
 	case d.Layout.Kind == filewise.KindPartitions && arm == filewise.LaterNewData:
 		return refuse("use the arm rebuilt, or --kind system",
-			"partitions for new data alone cannot be added: the hash of the key decides over old and new rows alike, so adding a partition moves "+
+			"partitions for new data alone cannot be added: the hash of the key places old and new rows, so adding a partition moves "+
 				"old rows")
 	}
 	return nil

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// definition is a CREATE TABLE of a dump, as far as a layout minds.
+// definition is the part of a dump's CREATE TABLE that a layout changes.
 type definition struct {
 	name    string
 	columns []string

@@ -87,7 +87,7 @@ func (p *parser) header() error {
 	}
 	if p.at.block < 0 {
 		p.notes = append(p.notes, "There is no column block: the k-th line of each layout is taken for its trial in block k. Where the layouts "+
-			"ran one after the other, whatever changed on the machine meanwhile passes for a difference between them.")
+			"ran one after the other, whatever changed on the machine between them looks like a difference between layouts.")
 	}
 	if len(ignored) > 0 {
 		p.notes = append(p.notes, fmt.Sprintf("Columns that are not used: %s.", quoted(ignored)))
