@@ -69,7 +69,7 @@ func TestTheStoredVerdictSaysWhatLatencyLoses(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.told.close(t.Context(), nil)
-	first, loss := out.Data.Judgement.Sentences()[0], "But p99 of 2 files is 4"
+	first, loss := out.Data.Judgement.Sentences()[0], "Caution: p99 of 2 files is 4"
 	if !strings.HasPrefix(out.Run.Verdict, first+" "+loss) || strings.Contains(out.Run.Verdict, "\n") || d.Ending != experiment.Decided {
 		t.Errorf("%s: stored is %q", d.Ending, out.Run.Verdict)
 	}

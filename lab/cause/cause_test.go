@@ -153,7 +153,7 @@ func TestNothingMeasuredExplainsIt(t *testing.T) {
 		world{layout: "4 files", row: 1e-3, noWaits: true, cpu: 1e-4, busy: 4, written: 200})
 	c = explained(t, in, "4 files")
 	if len(c.Changes) != 1 || c.Changes[0].Kind != KindIO || !strings.Contains(c.Sentences[0], "waits are not measured here") ||
-		!strings.Contains(c.Sentences[1], "Bytes written to the storage per row rose from 100 B to 200 B") {
+		!strings.Contains(c.Sentences[1], "Changed too, with unknown effect: bytes written to the storage per row rose from 100 B to 200 B") {
 		t.Errorf("%+v", c)
 	}
 }
@@ -162,7 +162,7 @@ func TestContextSwitchesAreTold(t *testing.T) {
 	in := input(0.7, world{layout: "1 file", row: 2e-3, cpu: 1e-4, busy: 40, switches: 6},
 		world{layout: "4 files", row: 1e-3, cpu: 1e-4, busy: 40, switches: 2})
 	c := explained(t, in, "4 files")
-	if text := strings.Join(c.Sentences, " "); c.Explained != 0 || !strings.Contains(text, "Context switches per row fell from 6.00 to 2.00") {
+	if text := strings.Join(c.Sentences, " "); c.Explained != 0 || !strings.Contains(text, "context switches per row fell from 6.00 to 2.00") {
 		t.Errorf("%+v", c)
 	}
 }
@@ -227,7 +227,7 @@ func TestPacedConnections(t *testing.T) {
 	in.Loop = false
 	c := explained(t, in, "4 files")
 	if len(c.Changes) != 1 || c.Changes[0].Share != 0 || !strings.Contains(strings.Join(c.Sentences, " "),
-		"Lock wait (write lock) per row fell") {
+		"lock wait (write lock) per row fell") {
 		t.Errorf("%+v", c)
 	}
 }
