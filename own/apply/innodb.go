@@ -116,7 +116,7 @@ func (m *innodb) step(t userTable, sql []string) filewise.MigrationStep {
 	if made := slices.IndexFunc(sql, func(s string) bool { return strings.HasPrefix(s, "LOCK TABLES ") }); made >= 0 {
 		return filewise.MigrationStep{Title: "table " + t.String() + ", made anew", SQL: sql, Read: t.Bytes, Written: t.Bytes,
 			Locks: "the table, and those that it refers to, from LOCK TABLES to UNLOCK TABLES: nobody else reads or writes them",
-			Stop: "before DROP TABLE the table is as it was, with those of its foreign keys that are not dropped yet, and a table " +
+			Stop: "before DROP TABLE the table is as it was, with its foreign keys that are not dropped yet, and a table " +
 				"moved_… beside it that can be dropped; after DROP TABLE that table has all rows: rename it"}
 	}
 	return filewise.MigrationStep{Title: "table " + t.String(), SQL: sql, Read: t.Bytes, Written: t.Bytes,

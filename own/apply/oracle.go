@@ -114,7 +114,7 @@ func (m *oracle) look() error {
 	case space.Text(3) == "YES":
 		return refuse("it is encrypted, and a new one would not be")
 	case block != m.block:
-		return refuse("its blocks have %d bytes, and those of a new one %d", block, m.block)
+		return refuse("its blocks have %d bytes, and the new ones %d", block, m.block)
 	}
 	if there, err := m.rows("tablespace", m.name); err != nil {
 		return err

@@ -90,7 +90,7 @@ func storeDir() (string, error) {
 func alone() error {
 	path, err := store.DefaultPath()
 	if err != nil {
-		return nil //nolint:nilerr // said of its directory
+		return nil //nolint:nilerr // reported of its directory
 	}
 	f, err := filesystem.OpenSecret(path)
 	switch {
