@@ -188,22 +188,28 @@ func (s *statement) array(v filewise.ValueUse) (text, problem string) {
 	return text, ""
 }
 
-// value returns the text in the place of a value.
-func (s *statement) value(v filewise.ValueUse) (text, problem string) {
-	if said := s.numbers[v.Number]; v.Number > 0 && said != "" {
-		return said, ""
+// settled returns the text in the place of a value if none has to be drawn for it.
+func (s *statement) settled(v filewise.ValueUse) (text string, ok bool) {
+	if printed := s.numbers[v.Number]; v.Number > 0 && printed != "" {
+		return printed, true
 	}
 	if text, ok := s.partOfKey(v); ok {
-		return text, ""
+		return text, true
 	}
 	if text = s.fixed(v); text != "" {
 		s.assumed(v, text)
+		return text, true
+	}
+	table, c, known := s.column(v)
+	return v.Constant, v.Constant != "" && (!known || s.constant(v, c, table))
+}
+
+// value returns the text in the place of a value.
+func (s *statement) value(v filewise.ValueUse) (text, problem string) {
+	if text, ok := s.settled(v); ok {
 		return text, ""
 	}
 	table, c, known := s.column(v)
-	if v.Constant != "" && (!known || s.constant(v, c, table)) {
-		return v.Constant, ""
-	}
 	if known && strings.HasSuffix(v.Said, "[]") && c.Type != filewise.TypeUnknown {
 		return s.array(v)
 	}
