@@ -320,7 +320,7 @@ func (m *measuring) before(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-late.C:
-		return filewise.Errorf(filewise.CodeStopped, "", "nobody has asked for the next trial for %v", m.idle)
+		return filewise.Errorf(filewise.CodeStopped, "", "no one has asked for the next trial for %v", m.idle)
 	}
 }
 

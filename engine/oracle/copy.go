@@ -267,7 +267,7 @@ func (e *examination) dump(ctx context.Context) {
 	account := e.server.about.account
 	for _, role := range dump.Roles() {
 		if there, err := rows(ctx, e.client, 1, "copy-role", nil, role); err == nil && len(there) == 0 {
-			e.Fail(check, dump.Grants(account), "account %s lacks the role %s, without which nobody takes the schema of another along", account,
+			e.Fail(check, dump.Grants(account), "account %s lacks the role %s, without which no account takes the schema of another along", account,
 				role)
 		}
 	}

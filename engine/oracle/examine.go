@@ -193,7 +193,7 @@ func (e *examination) standby(ctx context.Context) {
 		e.Findings[len(e.Findings)-1].Consent = consentStandby
 		return
 	}
-	e.Warn(check, "see that STANDBY_FILE_MANAGEMENT is AUTO on every standby too, and that it has the same room",
+	e.Warn(check, "see that STANDBY_FILE_MANAGEMENT is AUTO on every standby too, and that it has the same space",
 		"%s: a standby makes every file of Filewise's as well, and all work is sent there", to)
 }
 
@@ -226,7 +226,7 @@ func (e *examination) database(ctx context.Context) {
 		}
 	}
 	if text(r[2]) == "ARCHIVELOG" {
-		e.Warn("archive log", "see that its destination has room for several times the work",
+		e.Warn("archive log", "see that its destination has space for several times the work",
 			"ARCHIVELOG: all work is written to archived logs too; when their destination is full, the whole database stops")
 	}
 }

@@ -266,7 +266,7 @@ func (d *design) warnSizes() {
 	}
 	if d.wide() && d.program.First().OpBytes > inline {
 		d.warn("toast", fmt.Sprintf("use --row-bytes %d or less to keep rows whole", inline),
-			"rows larger than a page are cut up and kept in a second file beside each table's own (TOAST)")
+			"rows larger than a page are cut up and stored in a second file of each table (TOAST)")
 	}
 	d.warnings = append(d.warnings, operations.PrunedPartitions(d.program, d.layout.Data.Files, "use --index key to see the files alone")...)
 	switch n := len(d.tables); {

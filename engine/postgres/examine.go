@@ -163,11 +163,11 @@ func (e *examination) space() {
 			free, err = filesystem.Free(dir)
 		}
 		if err != nil {
-			e.Note(check, "look yourself whether there is room: df on the server",
+			e.Note(check, "check the free space yourself: df on the server",
 				"PostgreSQL does not report a tablespace's free space; %s are needed", humanize.IBytes(uint64(need)))
 			continue
 		}
-		e.Room(check, dir, need, free, "make room, or use a smaller --size")
+		e.Room(check, dir, need, free, "free some space, or use a smaller --size")
 	}
 }
 

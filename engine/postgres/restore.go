@@ -44,7 +44,7 @@ func (Engine) Dump(ctx context.Context, t filewise.Target, to io.Writer) error {
 		return err
 	}
 	if len(t.Address.Secrets) > 0 {
-		return refuse("take the dump yourself, and give its file", "an address with secrets besides its password, which pg_dump takes in sight "+
+		return refuse("take the dump yourself, and give its file", "an address with further secrets, which pg_dump takes in sight "+
 			"of others")
 	}
 	conninfo, env := client.Conninfo(*t.Address, t.Address.Path)

@@ -31,7 +31,7 @@ func (s *server) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	}
 	facts, err := shape.tried(ctx, s.target.Volumes[0].Dir)
 	if err != nil && ctx.Err() == nil { // the storage's, which may go away at any moment
-		err = filewise.Errorf(filewise.CodePreflight, "look whether the volume is mounted and writable, and has room",
+		err = filewise.Errorf(filewise.CodePreflight, "check that the volume is mounted, writable, and has space",
 			"trying SQLite out on volume %s: %w", s.target.Volumes[0].Name, err)
 	}
 	return facts, err

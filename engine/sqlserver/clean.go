@@ -101,13 +101,13 @@ func (c catalogue) Look(ctx context.Context, n external.Name) (o external.Object
 		return err
 	})
 	if err != nil {
-		o.Stays = fmt.Sprintf("it cannot be looked at: %v; if nobody needs it, %s", c.server.login.explain(err),
+		o.Stays = fmt.Sprintf("it cannot be looked at: %v; if no one needs it, %s", c.server.login.explain(err),
 			administrator("DROP DATABASE "+dialect.Ident(n.Name)))
 		return o, true, nil
 	}
 	if o = seen(o, found); o.Mark == "" && !o.Empty && rows[at].Yes("ours") {
 		o.Stays = "it has no mark, although this account owns it and its files have its name: a restore may have ended before the copy " +
-			"was marked; if nobody needs it: DROP DATABASE " + dialect.Ident(n.Name)
+			"was marked; if no one needs it: DROP DATABASE " + dialect.Ident(n.Name)
 	}
 	return o, true, nil
 }

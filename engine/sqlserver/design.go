@@ -176,7 +176,7 @@ func (d *design) warn() {
 	}
 	if d.program.Restored() {
 		add("values-stay", "Values of (max) types, xml and the like outside their rows stay in the files that they are restored to: indexes are "+
-			"built anew in the files of the layout, with the rows.", "")
+			"built again in the files of the layout, with the rows.", "")
 	}
 	if d.layout.LogVolume == "" && len(d.target.Volumes) > 1 {
 		add("log-with-data", "The log lies with the first data file: what it writes is taken from that volume.",

@@ -143,7 +143,7 @@ func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.F
 		}
 	}
 	e.space(ctx)
-	e.Note("room for the proof", "", "one backup is restored to %s and needs %s there", s.identity.data,
+	e.Note("space for the proof", "", "one backup is restored to %s and needs %s there", s.identity.data,
 		humanize.IBytes(uint64(s.their.bytes)))
 	e.hosts()
 	e.Leftovers(ctx, s, s.target.Address.String())

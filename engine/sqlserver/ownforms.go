@@ -71,7 +71,7 @@ func (f forms) powerShell() filewise.OtherScript {
 	line = append(line, "-InputFile", "($PSCommandPath -replace '\\.ps1$', '-agent.sql')", "-DisableVariables", "-AbortOnError",
 		"-ErrorAction", "Stop", "-Verbose")
 	return filewise.OtherScript{Suffix: ".ps1", Comment: "# ", Text: strings.Join(line, " "), Notes: []string{
-		"It needs the PowerShell module SqlServer, and the file -agent.sql beside it."}}
+		"It needs the PowerShell module SqlServer, and the file -agent.sql next to it."}}
 }
 
 // procedure calls DatabaseBackup of Ola Hallengren's SQL Server Maintenance Solution

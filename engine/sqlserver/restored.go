@@ -313,7 +313,7 @@ func (e *examination) restorable(ctx context.Context) {
 		n, _ := r.Whole("Size")
 		bytes += n
 	}
-	e.OK(check, "%s, restored for every trial; the tables that are spread leave their room in its files free", humanize.IBytes(uint64(bytes)))
+	e.OK(check, "%s, restored for every trial; the tables that are spread leave their space in its files free", humanize.IBytes(uint64(bytes)))
 	if space, v := e.Demand.Space, s.target.Volumes[0].Name; space != nil {
 		space[v] += 2 * bytes
 	}

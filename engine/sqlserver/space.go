@@ -40,7 +40,7 @@ func (e *examination) placeOf(check string, dir serverDir, need int64, mounts ma
 	free, mount, ok := freeAt(mounts, dir)
 	switch {
 	case ok && (mounts[mount].drive && free < need || free == 0):
-		e.Note(check, "look there yourself", "%s needed; %s has %s free, and %s may be a mount point with room of its own",
+		e.Note(check, "look there yourself", "%s needed; %s has %s free, and %s may be a mount point with separate space",
 			humanize.IBytes(uint64(need)), mount, humanize.IBytes(uint64(free)), dir)
 	case !ok && denied(failed):
 		e.Note(check, grantTo(grantView, e.server.identity.login), "%s needed; the account may not look: %v", humanize.IBytes(uint64(need)),

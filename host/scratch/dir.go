@@ -43,7 +43,7 @@ func (r *Registry) Create(volumeDir, label string) (*Dir, error) {
 		return nil, err
 	}
 	if err := r.write(e); err != nil {
-		return nil, filewise.Errorf(filewise.CodePreflight, "make room and rights there, or set FILEWISE_STATE to another directory",
+		return nil, filewise.Errorf(filewise.CodePreflight, "free space and grant rights there, or set FILEWISE_STATE to another directory",
 			"cannot register a scratch directory in %s: %w", r.dir, err)
 	}
 	life, err := makeMarked(e)
@@ -52,7 +52,7 @@ func (r *Registry) Create(volumeDir, label string) (*Dir, error) {
 		if none := (notMade{}); errors.As(err, &none) {
 			kept = r.forget(e.ID)
 		}
-		return nil, filewise.Errorf(filewise.CodePreflight, "name a directory that you may write to and that has room",
+		return nil, filewise.Errorf(filewise.CodePreflight, "name a directory that you can write to and that has space",
 			"no scratch directory in %s: %w", volumeDir, errors.Join(err, kept))
 	}
 	return &Dir{Path: e.path(), ID: e.ID, registry: r, entry: e, life: life}, nil
@@ -178,7 +178,7 @@ func (d *Dir) AddProcess(pid int) error {
 		e.Processes = append(e.Processes, id)
 	}
 	if err := d.registry.write(e); err != nil {
-		return filewise.Errorf(filewise.CodePreflight, "make room and rights there, or set FILEWISE_STATE to another directory",
+		return filewise.Errorf(filewise.CodePreflight, "free space and grant rights there, or set FILEWISE_STATE to another directory",
 			"cannot register server process %d in %s: %w", pid, d.registry.dir, err)
 	}
 	d.entry = e

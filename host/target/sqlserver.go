@@ -115,7 +115,7 @@ func setPairs(a *filewise.Address, pairs [][2]string) error {
 	case a.Host == "":
 		return wrong("begin it with Server=HOST", "the connection string names no server")
 	case trusted && (a.User != "" || a.Password != ""):
-		return wrong("leave the user and the password out, or Trusted_Connection", "it has a user beside a trusted connection")
+		return wrong("leave the user and the password out, or Trusted_Connection", "it has a user and a trusted connection")
 	}
 	return checkWhole(a)
 }

@@ -219,7 +219,7 @@ func (in Input) noBottleneck(near []Use) string {
 		}
 	}
 	if len(parts) == 0 {
-		return "What limits all layouts alike was not measured."
+		return "What limits all layouts equally was not measured."
 	}
 	return "No limit that all layouts share was measured: " + strings.Join(parts, ", ") + "."
 }

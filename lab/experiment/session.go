@@ -37,7 +37,7 @@ func (p Plan) CannotTakeTurns(program filewise.Program) (why, remedy string) {
 // means it can, or has no such number.
 func (p Plan) CheckCells(program filewise.Program) error {
 	refuse := func(remedy, format string, args ...any) error {
-		return filewise.Errorf(filewise.CodeUsage, remedy, "sessions of %d rounds (--rounds): "+format, append([]any{p.Cells}, args...)...)
+		return filewise.Errorf(filewise.CodeUsage, remedy, "blocks of %d rounds (--rounds): "+format, append([]any{p.Cells}, args...)...)
 	}
 	why, remedy := p.CannotTakeTurns(program)
 	switch {

@@ -161,7 +161,7 @@ func insertsScenario() Scenario {
 var insertsNotes = []string{
 	"Published on SQL Server: 160 GB in the PRIMARY filegroup as 1×160, 2×80, 4×40, 8×20 and 16×10 GB, created at full size; " +
 		"16 connections, each inserting 100/16 GB by code that runs on the server; the measure is the time of the whole test.",
-	"Published design: each layout run 5 times, built anew between runs, the times averaged, with no interval. " +
+	"Published design: each layout run 5 times, built again between runs, the times averaged, with no interval. " +
 		"Here the layouts are measured in random, interleaved order, and one trial is one sample.",
 	"Published storage, test 1: RAID-10 of 8 × 300 GB 15k SCSI over two iSCSI NICs, 128 KB stripe. " +
 		"Test 2: round-robin over two arrays of 4 such disks, one NIC each, so that one file there sits on half the drives: " +

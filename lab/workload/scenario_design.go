@@ -97,7 +97,7 @@ func insertsDesign() *Design {
 				"engine's usual size.",
 			"It was measured on one array of 8 disks, and round-robin over two of 4: here the files lie on the volumes that are named.",
 			"A run fills as much of the files as there, 62 %, at every scale.",
-			"Between runs it set the database up anew; so is it here, and what it takes is in no time, there and here.",
+			"Between runs it set the database up again, as is done here; that takes no measured time, there and here.",
 		},
 	}
 }

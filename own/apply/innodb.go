@@ -114,10 +114,10 @@ func (m *innodb) write() error {
 // step returns an ALTER TABLE as a step.
 func (m *innodb) step(t userTable, sql []string) filewise.MigrationStep {
 	if made := slices.IndexFunc(sql, func(s string) bool { return strings.HasPrefix(s, "LOCK TABLES ") }); made >= 0 {
-		return filewise.MigrationStep{Title: "table " + t.String() + ", made anew", SQL: sql, Read: t.Bytes, Written: t.Bytes,
-			Locks: "the table, and those that it refers to, from LOCK TABLES to UNLOCK TABLES: nobody else reads or writes them",
+		return filewise.MigrationStep{Title: "table " + t.String() + ", made again", SQL: sql, Read: t.Bytes, Written: t.Bytes,
+			Locks: "the table, and those that it refers to, from LOCK TABLES to UNLOCK TABLES: no one else reads or writes them",
 			Stop: "before DROP TABLE the table is as it was, with its foreign keys that are not dropped yet, and a table " +
-				"moved_… beside it that can be dropped; after DROP TABLE that table has all rows: rename it"}
+				"moved_… next to it that can be dropped; after DROP TABLE that table has all rows: rename it"}
 	}
 	return filewise.MigrationStep{Title: "table " + t.String(), SQL: sql, Read: t.Bytes, Written: t.Bytes,
 		Locks: "writing of the table while it is copied, and reading for a moment at the end; it first waits up to 10 s for sessions that use it",
@@ -255,10 +255,10 @@ func (m *innodb) apart(t *userTable) (there, back []string, err error) {
 // say notes what else changes, and what does not.
 func (m *innodb) say() {
 	m.Effects = []string{
-		"backups: taken before, they restore the old layout. Let none run meanwhile: a physical one waits for ALTER TABLE, or fails",
+		"backups: taken before, they restore the old layout. Let none run during this: a physical one waits for ALTER TABLE, or fails",
 		"replicas: each executes the same ALTER TABLE when it comes to it in the binary log, and lags behind by about as long",
 		"the log: the binary log holds the statements alone, the redo log passes the copy through",
-		"the old file of a table is removed at the end of its step: until then there is room for both",
+		"the old file of a table is removed at the end of its step: until then both need space",
 	}
 	if slices.ContainsFunc(m.volume, func(v filewise.Volume) bool { return path.IsAbs(v.Dir) }) {
 		m.Effects = append(m.Effects, "volumes: the server's user must be able to write to their directories; MySQL requires each to be in "+
@@ -270,6 +270,6 @@ func (m *innodb) say() {
 			"and start it", m.wish.Layout.LogVolume))
 	}
 	if m.wish.Layout.Kind == filewise.KindPerTable {
-		m.Stays = append(m.Stays, "the system tablespace, which does not shrink: only a dump, a new data directory and a restore free its room")
+		m.Stays = append(m.Stays, "the system tablespace, which does not shrink: only a dump, a new data directory and a restore free its space")
 	}
 }

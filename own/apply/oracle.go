@@ -303,7 +303,7 @@ func (m *oracle) create() error {
 		m.name))
 	m.Steps = []filewise.MigrationStep{{Title: "tablespace " + m.name + " of " + filewise.FilesName(l.Data.Files), Locks: "nothing",
 		Written: size * files, SQL: sql, Stop: "the tablespace has too few files, or the quota is missing: DROP TABLESPACE " +
-			m.name + ", which is empty, and begin anew. It is there already after a rehearsal in this database: take that back first, and drop it"}}
+			m.name + ", which is empty, and begin again. It is there already after a rehearsal in this database: take that back first, and drop it"}}
 	return nil
 }
 

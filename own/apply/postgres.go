@@ -217,7 +217,7 @@ func (r *rebuild) step(what string) (filewise.MigrationStep, error) {
 	sql, err := r.statements()
 	bytes := r.Bytes
 	return filewise.MigrationStep{Title: "table " + r.String() + " " + what, Read: r.bytes, Written: 2 * bytes, // the log has all of it again
-		Locks: "ACCESS EXCLUSIVE: nobody else reads or writes the table from LOCK TABLE to COMMIT, nor writes those that foreign keys tie to " +
+		Locks: "ACCESS EXCLUSIVE: no one else reads or writes the table from LOCK TABLE to COMMIT, nor writes those that foreign keys tie to " +
 			"it; where others keep it for more than 10 s, the step gives up",
 		Stop: "nothing has changed: the step is one transaction, which a lost connection, Ctrl-C or an error undoes", SQL: sql}, err
 }
@@ -237,7 +237,7 @@ func (m *postgres) finish(steps *[]filewise.MigrationStep, kept ...string) {
 	*steps = append(*steps,
 		filewise.MigrationStep{Title: "statistics for the planner", Locks: "nothing that reading or writing waits for", SQL: analyze,
 			Stop: "plans are worse until ANALYZE has run: execute it again"},
-		filewise.MigrationStep{Title: "when you have seen that all is well, and no sooner: drop the old tables, whose room is free then",
+		filewise.MigrationStep{Title: "when you have seen that all is well, and no sooner: drop the old tables, whose space is then free",
 			Locks: "nothing that anybody uses", Stop: "execute the rest later", SQL: drop, Later: true})
 }
 
@@ -248,7 +248,7 @@ func (m *postgres) say(published bool) {
 		"replicas: streaming ones get all of it through the log and lag behind; there too, readers of the tables wait or are cancelled",
 		"the log: it holds tables and indexes once more, within one transaction for each table: see that its volume and its archive have " +
 			"the room",
-		"connections stay; plans of prepared statements are made anew, and a session that asks for a table meanwhile waits",
+		"connections stay; plans of prepared statements are made again, and a session that asks for a table during this waits",
 	}
 	if published {
 		m.Effects = append(m.Effects, "logical replicas of a publication FOR ALL TABLES get the new tables' rows as inserts: stop the "+

@@ -168,7 +168,7 @@ SELECT md5(concat_ws('|',
 DECLARE now text := ({{.Fingerprint}});
 BEGIN
   IF left(now, 32) IS DISTINCT FROM {{literal (slice .Was 0 32)}} THEN
-    RAISE EXCEPTION 'table % is not as it was when this script was written: write it anew', {{literal .Table}};
+    RAISE EXCEPTION 'table % is not as it was when this script was written: write it again', {{literal .Table}};
   END IF;
   IF now <> {{literal .Was}} THEN
     RAISE EXCEPTION 'table % has another owner or other rights than when this script was written: write it anew, or restore the copy with them',

@@ -49,7 +49,7 @@ func (m *postgres) move() error {
 
 func (t table) moving(where string, sql []string) filewise.MigrationStep {
 	return filewise.MigrationStep{Title: "table " + t.String() + " " + where, Read: t.Bytes, Written: 2 * t.Bytes, // the log has it again
-		Locks: "ACCESS EXCLUSIVE: nobody else reads or writes the table from LOCK TABLE to COMMIT; where others keep it for more than 10 s, " +
+		Locks: "ACCESS EXCLUSIVE: no one else reads or writes the table from LOCK TABLE to COMMIT; where others keep it for more than 10 s, " +
 			"the step gives up",
 		Stop: "nothing has changed: the step is one transaction, which a lost connection, Ctrl-C or an error undoes", SQL: sql}
 }

@@ -187,7 +187,7 @@ func (m *sqlserver) removeFiles() {
 func (m *sqlserver) step(t dialect.Table, what string, to func(dialect.Index) string) filewise.MigrationStep {
 	online := m.about.Settings["engine edition"] == "3" // SERVERPROPERTY, “EngineEdition”
 	sql := filewise.Each(t.Indexes, func(x dialect.Index) string { return batch(t.Create(x, to(x), online)) })
-	locks := "the table, for as long as each of its indexes is built (ONLINE is of the Enterprise edition): nobody else writes it, nor " +
+	locks := "the table, for as long as each of its indexes is built (ONLINE is of the Enterprise edition): no one else writes it, nor " +
 		"reads it while its rows move"
 	if online {
 		locks = "the table for a moment at each index's beginning and end (ONLINE); it first waits up to 10 s for sessions that use it"
@@ -203,14 +203,14 @@ func (m *sqlserver) step(t dialect.Table, what string, to func(dialect.Index) st
 
 // say notes what else changes, and what does not.
 func (m *sqlserver) say(replicated bool, tables []dialect.Table) {
-	log := "the log: builds of indexes are logged in short under this recovery model, unless they are online: see that its volume has room"
+	log := "the log: builds of indexes are logged in short under this recovery model, unless they are online: see that its volume has space"
 	if m.full {
-		log = "the log: it holds all that is built once more: back it up between the steps, and see that its volume has the room"
+		log = "the log: it holds all that is built once more: back it up between the steps, and see that its volume has the space"
 	}
 	m.Effects = []string{
 		"backups: taken before, they restore the old layout. Restores from now on name the new files as well (WITH MOVE); the next " +
 			"differential one holds all that has moved", log,
-		"indexes are built by their definitions of when this was written: write it anew where one has changed since",
+		"indexes are built by their definitions of when this was written: write it again if one has changed since",
 		"copies: one on the same server has files of the same names: go the way back there before the script is executed on the original",
 		"checked against the vendor's grammar and protocol, not yet run against the product: neither this script nor the way back",
 	}
@@ -222,7 +222,7 @@ func (m *sqlserver) say(replicated bool, tables []dialect.Table) {
 	}
 	m.Stays = []string{
 		"tables that are not named above, views with indexes and the catalogue: name tables with --table",
-		"room in the old files, which is free within them: DBCC SHRINKFILE gives it back, and scatters the pages of what is left",
+		"space in the old files, which is free within them: DBCC SHRINKFILE gives it back, and scatters the pages of what is left",
 	}
 	var large []string
 	for _, t := range tables {

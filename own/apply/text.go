@@ -37,7 +37,7 @@ func (s *Scripts) Text(version string, back bool, path, other string) string {
 	t.comment("  ", "In all: %s", s.time(steps...))
 	if !back {
 		for _, volume := range slices.Sorted(maps.Keys(s.Space)) {
-			t.comment("  ", "Room needed on volume %s: %s, besides the old files until they are dropped", volume, size(s.Space[volume]))
+			t.comment("  ", "Space needed on volume %s: %s, in addition to the old files until they are dropped", volume, size(s.Space[volume]))
 		}
 	}
 	for _, e := range s.Effects {

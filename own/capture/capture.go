@@ -340,7 +340,7 @@ func (t *taking) shape(ctx context.Context, kinds []kind) ([]kind, error) {
 		case n >= mostLooked:
 			why = fmt.Sprintf("only the first %d types are looked at", mostLooked)
 		case bytes+size(k) > mostBytes:
-			why = "a study file has not the room for it"
+			why = "a study file has no space for it"
 		default:
 			var err error
 			if why, err = t.shapeOne(ctx, &k); err != nil {

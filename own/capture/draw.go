@@ -139,7 +139,7 @@ func (d drawing) number() (text, note string) {
 	case d.use == filewise.UseInsert && d.Unique && d.Composite && ok:
 		return fmt.Sprintf("{int: {from: %d, to: %d}}", high+1, max(2*(d.fresh(low, high)-1)-high, high+1)), "new with the key's other columns"
 	case d.use == filewise.UseInsert && d.Unique && ok:
-		return fmt.Sprintf("{sequential: {from: %d}}", d.fresh(low, high)), "with room for rows that come until the copy is taken"
+		return fmt.Sprintf("{sequential: {from: %d}}", d.fresh(low, high)), "with space for rows that come until the copy is taken"
 	case d.use == filewise.UseInsert && d.Unique:
 		return "{sequential: {from: 1000000000}}", ""
 	case !ok && d.View && d.withheld == "":

@@ -33,7 +33,7 @@ const storing = 2
 // watchSQLServer finds what counts statements: the Query Store if it is on, else the cache of plans, which forgets.
 func watchSQLServer(ctx context.Context, in asking) (filewise.Watcher, error) {
 	w := &ofSQLServer{asking: in, section: "counted-cache", schemas: map[string]bool{},
-		source: "; by the plans in its cache, which forgets those that it has no room for: the Query Store counts all"}
+		source: "; by the plans in its cache, which forgets those that it has no space for: the Query Store counts all"}
 	store, _ := w.ask(ctx, "store", nil) // without an answer the cache counts
 	if len(store) != 1 || store[0].Int(0) != storing {
 		return w, nil

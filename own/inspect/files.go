@@ -247,7 +247,7 @@ func (j *judge) spread() {
 		}
 		f.Command = j.inserts(first, places...)
 	case len(j.signals.pro) > 0:
-		f.Worth, f.Because = Perhaps, "all data lie on one place: files on a second device can be read and written beside it"
+		f.Worth, f.Because = Perhaps, "all data lie in one location: files on a second device can be read and written in parallel"
 		f.Command = j.test(first)
 		f.Remedy = "name the second place too, as the server sees it: add --volume NAME=DIR for each"
 	case !j.signals.known:

@@ -146,7 +146,7 @@ func (i *ofSQLite) database(path string) error {
 		Files: []filewise.FileInspect{{Path: path, Bytes: info.Size(), Free: &free, Dir: dir, Volume: dir}}})
 	journal := "rollback journal: readers and the writer shut each other out"
 	if h.wal {
-		journal = "write-ahead log: readers go on beside one writer"
+		journal = "write-ahead log: readers work in parallel to one writer"
 	}
 	i.Settings[name] = fmt.Sprintf("pages of %d, %s, auto_vacuum %s", h.page, journal, map[bool]string{true: "on", false: "off"}[h.vacuum])
 	for _, suffix := range []string{"-wal", "-journal"} {

@@ -154,8 +154,8 @@ func planned(p, q experiment.Plan, meant []string) []Difference {
 	add(Refused, "durability", "durability", p.Target.Durability, q.Target.Durability)
 	add(Refused, "preload", "rows loaded before", p.Preload, q.Preload)
 	add(Warned, "", "calibration", p.Calibrate, q.Calibrate)
-	add(Warned, "", "sessions", p.TakesTurns(), q.TakesTurns())
-	add(Warned, "", "rounds of a session", p.Cells, q.Cells)
+	add(Warned, "", "interleaved blocks", p.TakesTurns(), q.TakesTurns())
+	add(Warned, "", "rounds of an interleaved block", p.Cells, q.Cells)
 	return worstFirst(c.all)
 }
 

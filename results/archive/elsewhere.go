@@ -154,7 +154,7 @@ func (out *Numbers) noteIfAll(t verdict.Table) {
 	if err != nil || len(t) < all.FirstClaim() { // since rules 3 a shorter plan has estimates only
 		return
 	}
-	out.Notes = append(out.Notes, fmt.Sprintf("If these %d blocks are all that was planned, and nobody looked before the last, "+
+	out.Notes = append(out.Notes, fmt.Sprintf("If these %d blocks are all that was planned, and no one looked before the last, "+
 		"--max-blocks %[1]d is right. It says: %s", len(t), strings.Join(verdict.Sentences(all, verdict.WordsOptions{})[1:], " ")))
 }
 

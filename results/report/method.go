@@ -37,7 +37,7 @@ func (v view) methodWords() []string {
 		v.trialWords(),
 		v.blockWords(),
 		v.estimand() + "No trial is " +
-			"removed because of its outcome; unusual ones are pulled in, and the table counts them beside the geometric means.",
+			"removed because of its outcome; unusual ones are pulled in, and the table counts them next to the geometric means.",
 		fmt.Sprintf("The intervals hold with %s for all layouts and for an interim analysis after every "+
 			"block together, so that measuring could stop as "+
 			"soon as it was decided. Differences within ±%s count as none. A layout that is shown not to be the best is measured no further; of "+
@@ -59,7 +59,7 @@ func (v view) estimand() string {
 	said := "The differences are those of the typical trial: a robust fit of blocks and layouts to the logarithm of throughput. "
 	if v.Plan.JudgedBy() >= experiment.JointFrom {
 		said += "All claims about a layout concern the typical trial, the median of the logarithm of its throughput against the baseline's " +
-			"in one block: stalls stand beside it, with what they cost. "
+			"in one block: stalls are shown next to it, with their cost. "
 	}
 	return said
 }
@@ -127,7 +127,7 @@ func (v view) trialWords() string {
 	s += ", waited until everything was durable on the storage, checked the data, and removed the build."
 	if v.Plan.Observe == experiment.ObserveRest {
 		s += " Work that writes is judged by all of it per time from rest to rest: from the connections' start until everything was " +
-			"durable, less the time of a drain with nothing to write. The rate within the window stands beside it."
+			"durable, less the time of a drain with nothing to write. The rate within the window is shown next to it."
 	}
 	if v.Plan.Target.Durability != "" {
 		s += " Durability: " + durabilityWords(v.Plan.Target.Durability) + "."
@@ -148,9 +148,9 @@ func (v view) blockWords() string {
 		}
 		return s
 	}
-	s := fmt.Sprintf("Trials run in blocks, and a block is a session of %s in which all layouts that are still in question are live "+
-		"side by side: each round gives every one a turn%s, in fresh random order that follows from the seed %s, and waits after each "+
-		"turn until it is durable and quiet. What a layout does in a session, %s over its turns, is one trial and one "+
+	s := fmt.Sprintf("Trials run in blocks, and a block interleaves %s: all layouts still in question are open at once, and "+
+		"each round gives every one a turn%s, in fresh random order that follows from the seed %s, and waits after each "+
+		"turn until it is durable and quiet. What a layout does in a block, %s over its turns, is one trial and one "+
 		"sample. %s",
 		say.Count(v.rounds(), "round"), v.turnText(), seed, turnMean(p), why)
 	if p.Target.Mode == filewise.External {
@@ -159,7 +159,7 @@ func (v view) blockWords() string {
 	return s
 }
 
-// turnMean names how the turns of a session make one observation.
+// turnMean names how the turns of an interleaved block make one observation.
 func turnMean(p experiment.Plan) string {
 	if p.Observe == experiment.ObserveRest {
 		return "the total work by the total time"
@@ -218,9 +218,9 @@ var (
 
 // general are the words of a report that the whole of Filewise has; the page of words has reports' own words under a
 // heading of their own.
-var general = []string{"engine", "layout", "trial", "pilot", "block", "session", "turn", "A/A", "noise", "forecast", "family", "window",
-	"slice", "tail", "sync", "baseline", "margin", "worst-case loss", "tolerance", "interim analysis", "write amplification", "throughput",
-	"rate within the window", "p50, p99, p99.9", "durability"}
+var general = []string{"engine", "layout", "trial", "pilot", "block", "interleaved block", "turn", "A/A", "noise",
+	"forecast", "family", "window", "slice", "tail", "sync", "baseline", "margin", "worst-case loss", "tolerance",
+	"interim analysis", "write amplification", "throughput", "rate within the window", "p50, p99, p99.9", "durability"}
 
 // terms are the words that reports show, with what they mean.
 func terms() []filewise.Fact {

@@ -52,9 +52,9 @@ func (v view) designText() string {
 	a := v.Plan.AsPublished
 	switch {
 	case a == nil && v.Plan.TakesTurns() && v.rounds() == 0:
-		return "a block is a session, layouts live side by side and take turns"
+		return "blocks are interleaved: all layouts are open at once and take turns"
 	case a == nil && v.Plan.TakesTurns():
-		return fmt.Sprintf("a block is a session of %s, layouts live side by side", say.Count(v.rounds(), "round"))
+		return fmt.Sprintf("blocks are interleaved in %s: all layouts are open at once", say.Count(v.rounds(), "round"))
 	case a == nil && v.Plan.OneByOne != "":
 		return "one trial after the other: " + v.Plan.OneByOne
 	case a == nil:

@@ -163,7 +163,7 @@ func (v view) rules() string {
 	if !v.Rejudged {
 		return ""
 	}
-	return fmt.Sprintf("Judged anew with baseline %s, margin ±%s, confidence %s, goal %s, rules %d. "+
+	return fmt.Sprintf("Judged again with baseline %s, margin ±%s, confidence %s, goal %s, rules %d. "+
 		"Rules chosen after looking at the trials weaken the confidence "+
 		"stated.", v.Plan.Baseline, v.margin(), v.confidence(), v.Plan.Goal, v.Plan.JudgedBy())
 }

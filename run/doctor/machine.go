@@ -47,7 +47,7 @@ func Machine(ctx context.Context, engines plan.Engines, volumes []filewise.Volum
 	}{{"state directory", scratch.StateDir}, {"store", storeDir}} {
 		dir, err := place.dir()
 		if err == nil {
-			err = writable(dir, "make room and rights there, or set FILEWISE_STATE and FILEWISE_STORE to places of yours")
+			err = writable(dir, "free space and grant rights there, or set FILEWISE_STATE and FILEWISE_STORE to directories of yours")
 		}
 		if err != nil {
 			add(place.check, filewise.StatusFailed, err.Error(), filewise.RemedyOf(err))

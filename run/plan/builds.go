@@ -42,7 +42,7 @@ func (m *maker) setPreload() (err error) {
 		m.plan.Instances = m.o.Instances.Value
 	}
 	if m.plan.Preload >= m.plan.Layouts[0].Data.Bytes {
-		return BadValue("preload", m.o.Preload.Value, "it has to fit into --size, with room for the work")
+		return BadValue("preload", m.o.Preload.Value, "it has to fit into --size, with space for the work")
 	}
 	return nil
 }

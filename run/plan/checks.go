@@ -47,7 +47,7 @@ func (m *maker) setSessions() error {
 	case o.Cells.Given() && o.Cells.Value == 0:
 		return BadValue("rounds", 0, "give 2 or more rounds, or leave it out")
 	case o.Cells.Given() && !o.Sessions.Value:
-		return BadValue("interleave", false, "--rounds is the number of rounds of a session: leave one of them out")
+		return BadValue("interleave", false, "--rounds is the number of rounds of an interleaved block: leave one of them out")
 	case !o.Sessions.Value:
 		return nil
 	case m.plan.Target.Database != "":

@@ -77,7 +77,7 @@ func (o *ScenarioOptions) backupTable() []Option {
 	return []Option{
 		Row(&o.Discard, "discard", false, "backup: throw the backup away, to see what the server can do at most"),
 		Row(&o.Beside, "concurrent-load", 0, "backup, dump: run this number of `connections` that update single rows at a fixed rate "+
-			"meanwhile, and show their latency (alone: 4)").alone("4"),
+			"at the same time, and show their latency (alone: 4)").alone("4"),
 		Row(&o.BackupOptions, "backup-option", nil, "backup, dump: try `name=value[,value…]` of the engine's own parameters (repeatable; "+
 			"an unknown name lists all)"),
 		Row(&o.DataFiles, "data-files", nil, "backup, dump: `numbers` of data files, each with every number of backup "+

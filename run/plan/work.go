@@ -169,7 +169,7 @@ func (m *maker) setDrivers() error {
 		return refuse("give the URL of an existing server that all drivers reach (--target), or "+leave,
 			"drivers share a server by its URL, and %s here is Filewise's own on this host", m.Target.Engine)
 	case !m.About.Shares:
-		return refuse(leave+": this host drives it alone", "sessions of several hosts cannot yet work on one build of %s", m.Target.Engine)
+		return refuse(leave+": this host drives it alone", "connections of several hosts cannot yet work on one build of %s", m.Target.Engine)
 	case program.WorksBeside() || program.BacksUp() || program.Churns() || m.plan.Layouts[0].AddedLater != "" ||
 		m.plan.Measure == experiment.MeasureLifecycle:
 		return refuse(leave, "only the load of connections can be shared, and trials of this plan do more")

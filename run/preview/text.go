@@ -168,19 +168,19 @@ func sessionWords(p experiment.Plan) []string {
 		if p.OneByOne == "" {
 			return nil
 		}
-		return []string{"Sessions: none, one trial after the other: " + p.OneByOne + "."}
+		return []string{"Turns: none, one trial after the other: " + p.OneByOne + "."}
 	}
 	rounds, turn := "", "a turn"
 	if p.Cells > 0 {
-		rounds = fmt.Sprintf(" of %d rounds", p.Cells)
+		rounds = fmt.Sprintf(" in %d rounds", p.Cells)
 	}
 	if p.Cells > 0 && p.Window > 0 {
 		turn += " of " + say.Human((p.Window / time.Duration(p.Cells)).Round(time.Millisecond))
 	}
-	out := fmt.Sprintf("Sessions: a block is a session%s, layouts live side by side; each round gives every layout %s, in fresh random "+
+	out := fmt.Sprintf("Turns: blocks are interleaved%s, all layouts are open at once; each round gives every layout %s, in fresh random "+
 		"order, and waits after each until it is durable and quiet.", rounds, turn)
 	if p.Cells == 0 {
-		out += " Pilots fix how long a turn is, and how many rounds a session has."
+		out += " Pilots fix how long a turn is, and how many rounds a block has."
 	}
 	first := make([]string, 3)
 	for r := range first {

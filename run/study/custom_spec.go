@@ -56,7 +56,7 @@ func setupSpec(script *spec) *spec {
 func transactionSpec(script *spec) *spec {
 	least, most := 0.0, 1e6
 	return &spec{Type: object, required: []string{"sql"}, fields: []member{
-		{"weight", &spec{Type: typeWhole, usage: "how often it comes, beside the others", usual: "1", least: &least, most: &most}},
+		{"weight", &spec{Type: typeWhole, usage: "how often it comes, relative to the others", usual: "1", least: &least, most: &most}},
 		{"sql", script},
 	}}
 }

@@ -204,7 +204,7 @@ func (l *loader) draft(n *node) (draft, error) {
 	if x := n.field(keyMatrix); x != nil {
 		for _, f := range x.fields {
 			if _, twice := d.values[f.name]; twice {
-				return d, l.wrong(f.place, "give it in one of the two places", "%s stands beside the matrix and in it", f.name)
+				return d, l.wrong(f.place, "give it in one of the two places", "%s is both in the matrix and outside of it", f.name)
 			}
 			d.matrix = append(d.matrix, dimension{f.name, f.place, f.value.items})
 		}

@@ -78,7 +78,7 @@ func (n *Notifier) Try(ctx context.Context, m Message) error {
 		if err == nil || ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return filewise.Errorf(filewise.CodePreflight, "mend that URL, or leave --notify out", "nobody can be notified at %s: %w", a, err)
+		return filewise.Errorf(filewise.CodePreflight, "mend that URL, or leave --notify out", "no one can be notified at %s: %w", a, err)
 	})
 }
 

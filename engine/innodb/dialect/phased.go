@@ -41,7 +41,7 @@ func checkPhases(l filewise.Layout, p filewise.Program) error {
 		return unsupported("use scenario inserts", "files added later in workload %s on InnoDB", p.Workload)
 	case l.Discard && p.Restores():
 		return unsupported("leave the restore out, as --discard does",
-			"a backup that is thrown away: what is measured besides is the restore, and it has to be restored from something")
+			"a backup that is thrown away: the restore is measured, too, and needs something to restore from")
 	}
 	return nil
 }

@@ -110,7 +110,7 @@ const (
 	noLogApart   = "the place of the redo log is a start-up option of the server, which Filewise does not change on an external one"
 	noIndexApart = "InnoDB keeps the indexes of a table in the table's own file"
 	noNewData    = "a partitioned table is spread over its partitions by the hash of its key: when partitions are added, InnoDB spreads " +
-		"the old rows anew as well"
+		"the old rows again as well"
 	noBackup = "a backup of the server's own files needs to read them on its host, and a second server to restore them to; a logical " +
 		"dump is another scenario"
 	noDump = "mydumper stops all writes on the server for a moment (FLUSH TABLES WITH READ LOCK), also other users', which " +

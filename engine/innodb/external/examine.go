@@ -225,7 +225,7 @@ func (e *examination) logs() {
 	}
 	if s.on("log_bin") {
 		e.Note("binary log", "", "%s", "the server writes all changes to its binary log too (binlog_format "+s.vars["binlog_format"]+
-			"), which takes room until it expires")
+			"), which takes space until it expires")
 	}
 }
 

@@ -36,7 +36,7 @@ func (b *build) Observe(ctx context.Context) ([]filewise.File, error) {
 		delete(told, a.Path)
 	}
 	if len(told) > 0 && b.design.Program.Custom == nil { // whose set-up may make more tables than the layout spreads
-		return nil, fmt.Errorf("%w: the server has %s besides the %d of the layout", filewise.ErrLayout, some(told), len(asked))
+		return nil, fmt.Errorf("%w: the server has %s in addition to the %d of the layout", filewise.ErrLayout, some(told), len(asked))
 	}
 	return found, b.design.Layout.Verify(asked, found, b.worked.Load())
 }

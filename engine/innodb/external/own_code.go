@@ -80,7 +80,7 @@ func (s *ownServer) seesCode(ctx context.Context, e *examination, layouts []file
 	// By its name it is the sequence of the original: a trial restore would draw from that.
 	if columns := s.columns(ctx, "COLUMN_DEFAULT LIKE '%nextval(%'"); columns != "" && s.product == dialect.MariaDB {
 		e.Fail("defaults", "back it up by mariadb-dump --single-transaction --skip-add-locks", "columns whose default draws from a sequence "+
-			"cannot be restored beside the original, whose sequence they name: %s", columns)
+			"cannot be restored next to the original, whose sequence they name: %s", columns)
 	}
 	if slices.ContainsFunc(layouts, streams) {
 		s.unstreamed(ctx, e)

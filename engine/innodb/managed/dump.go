@@ -41,7 +41,7 @@ func (d *design) checkDump() error {
 		return refuse("use one volume for the dump", "mydumper writes into one directory, not to %d volumes", len(d.Target.Volumes))
 	case d.isSystem():
 		return refuse("use --kind partitions or per-table",
-			"a dump of the system tablespace: it is restored beside the original, and the files of a layout have room for its rows once")
+			"a dump of the system tablespace: it is restored next to the original, and the files of a layout have space for its rows once")
 	}
 	if err := l.CheckBackupVolumes(d.Target.Volumes); err != nil {
 		return err

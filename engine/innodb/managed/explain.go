@@ -29,10 +29,10 @@ func (i *instance) explain(err error) error {
 		switch number {
 		case dialect.ErrTableFull:
 			if d := i.design.fullVolume(); d != "" {
-				return filewise.Errorf(filewise.CodeTrials, room, "%s has no room left: %w: %w", d, filewise.ErrSpace, err)
+				return filewise.Errorf(filewise.CodeTrials, room, "%s has no space left: %w: %w", d, filewise.ErrSpace, err)
 			}
 			return filewise.Errorf(filewise.CodeTrials, "make --work smaller, or --size larger",
-				"InnoDB's data files cannot grow, though their volumes have room: %w", err)
+				"InnoDB's data files cannot grow, though their volumes have space: %w", err)
 		case dialect.ErrDiskFull:
 			return filewise.Errorf(filewise.CodeTrials, room, "%w: %w", filewise.ErrSpace, err)
 		case dialect.ErrTooMany:

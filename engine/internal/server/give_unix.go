@@ -37,7 +37,7 @@ func give(root *os.Root, rel string, to *User) error {
 	case ok && s.Uid == to.UID && s.Gid == to.GID:
 		return nil
 	case ok && info.Mode().IsRegular() && s.Nlink > 1:
-		return fmt.Errorf("%s is not given to the server's user: it has another name besides", filepath.Join(root.Name(), rel))
+		return fmt.Errorf("%s is not given to the server's user: it has another name, too", filepath.Join(root.Name(), rel))
 	}
 	err = root.Lchown(rel, int(to.UID), int(to.GID))
 	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EPERM) {

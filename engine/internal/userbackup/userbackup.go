@@ -57,7 +57,7 @@ func Volume(t filewise.Target, l filewise.Layout) filewise.Volume {
 func Room(e *external.Examination, volumes []filewise.Volume, bytes int64) {
 	for _, v := range volumes {
 		if free, err := filesystem.Free(v.Dir); err == nil {
-			e.Room("free space of "+v.Name, v.Dir, bytes, free, "make room, or name another --volume")
+			e.Room("free space of "+v.Name, v.Dir, bytes, free, "free some space, or name another --volume")
 		}
 	}
 }

@@ -37,7 +37,7 @@ func (t Table) Guard() string {
 		") AS w (index_name, index_type, is_unique, filter, key_ordinal, is_descending, column_name)"
 	is := fmt.Sprintf(actual, name)
 	return "IF EXISTS (" + was + "\n  EXCEPT" + is + ")\n  OR EXISTS (" + is + "\n  EXCEPT" + was + ")\nBEGIN;\n  THROW 50006, " +
-		Literal("table "+t.String()+" is not as it was when this script was written: write it anew") + ", 1;\nEND;"
+		Literal("table "+t.String()+" is not as it was when this script was written: write it again") + ", 1;\nEND;"
 }
 
 func bit(is bool) int {

@@ -132,7 +132,7 @@ func (in Server) Backups(dumps bool) error {
 	}
 	for _, name := range need {
 		if !in.Has(name) {
-			return filewise.Errorf(filewise.CodeUsage, machine.Install(Binary.Package), "there is no %s beside %s: %w", name,
+			return filewise.Errorf(filewise.CodeUsage, machine.Install(Binary.Package), "there is no %s next to %s: %w", name,
 				in.Path(), filewise.ErrUnsupported)
 		}
 	}
