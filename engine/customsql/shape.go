@@ -80,8 +80,8 @@ type shaper struct {
 	tables  []string
 	into    []string // the columns of rows that are inserted
 	intoOf  string   // their table
-	// transact: INSERT and DELETE can go without INTO and FROM, and names are the same whatever
-	// their case.
+	// transact: the statement is T-SQL, where INTO and FROM may be left out of INSERT and DELETE, and the case of names
+	// does not count.
 	transact bool
 	upper    bool   // texts hold their numbers, as T-SQL's do
 	unclear  bool   // a digest has left out values in two places of a row, and not how many in each

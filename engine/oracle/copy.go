@@ -44,7 +44,8 @@ func (d *design) copyVars() vars {
 		"Directory": d.dump.Directory, "File": d.dump.File, "Schema": d.dump.Schema}
 }
 
-// copy adds the user and the import.
+// copy adds the steps of a copy: the export, if Filewise makes the dump, the user, its right to connect and the
+// import.
 func (s stepper) copy() {
 	if s.d.dump.Taken {
 		s.server(filewise.StageBuild, inTablespace+s.d.names.Tablespace, "copy-export", s.d.copyVars())
@@ -54,7 +55,7 @@ func (s stepper) copy() {
 	}
 }
 
-// copied are the sessions of a copy's user. If none, the build is no copy.
+// copied holds the sessions of a copy's user. Without a pool, the build is no copy.
 type copied struct {
 	pool *pool
 	held held // for checks
@@ -121,7 +122,7 @@ func sumsOf(ctx context.Context, user client) (map[string]string, error) {
 	return sums, err
 }
 
-// taken is the dump that Filewise has exported: once for all builds of a server.
+// taken holds the dump that Filewise exports once for all builds of a server.
 type taken struct {
 	mu          sync.Mutex
 	dump        dump

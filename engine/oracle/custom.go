@@ -88,8 +88,8 @@ func newCustom(ctx context.Context, s *connection) (*customSession, error) {
 	return o, o.custom.Prepare(o.rules, s.build.design.program.Custom, s.Session, filewise.Rehearses(ctx), parse, parse)
 }
 
-// waits reports whether a commit waits for the log, as the driver's own does: else each
-// transaction is committed by a COMMIT statement.
+// waits reports whether a commit waits for the log. The driver's own commit does; if no commit is to wait, a COMMIT
+// statement ends each transaction.
 func (o *customSession) waits() bool {
 	return o.build.design.target.Durability != filewise.DurabilityNormal
 }

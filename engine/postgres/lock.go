@@ -195,7 +195,7 @@ func (c *claim) waitsFor(ctx context.Context, t, mine ticket, late bool) (bool, 
 	return t.drawing, nil
 }
 
-// queue returns the other runs, each look in a transaction of its own.
+// queue returns the tickets of the other runs. Each call reads them in a transaction of its own.
 func (c *claim) queue(ctx context.Context) ([]ticket, error) {
 	rows, err := client.Collect(c.conn.Query(ctx, readQueue))
 	var all []ticket

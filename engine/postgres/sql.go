@@ -113,7 +113,7 @@ func (s *statements) send(ctx context.Context, i int64) error {
 	return s.found(s.Rows())
 }
 
-// churnName is the prepared statement of a table that is created and dropped.
+// churnName names the prepared statement that creates, fills and drops a table.
 const churnName = "fw_churn"
 
 // createAndDropTable creates, fills and drops a table with a number of its own.

@@ -32,7 +32,7 @@ func churnVars(number string) map[string]any {
 	return map[string]any{"Number": number, "Content": strings.Repeat("x", 1000)}
 }
 
-// supportedOrders refuses layouts that orders cannot have.
+// supportedOrders refuses layouts that scenario orders does not support.
 func supportedOrders(l filewise.Layout, p filewise.Program) error {
 	by := p.Sharding
 	if by == nil {

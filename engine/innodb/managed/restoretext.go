@@ -128,7 +128,7 @@ func (s *statements) trimmed(text string) string {
 	return strings.TrimRight(text, " \t")
 }
 
-// next returns the next statement; io.EOF: there is none.
+// next returns the next statement, or io.EOF after the last one.
 func (s *statements) next() (string, error) {
 	var b strings.Builder
 	for {

@@ -211,7 +211,7 @@ func Clients(ctx context.Context, bin string, least int) (Server, error) {
 
 // Compresses reports whether its pg_dump was built with a method of compression.
 func (in Server) Compresses(ctx context.Context, method string) bool {
-	// It reports what it cannot do before it looks for the server.
+	// pg_dump reports a method that it does not have before it looks for the server.
 	out, _ := machine.Command(ctx, in.Program("pg_dump"), "-Fd", "-f", "none", "-Z", method, "-d", "host=/nonexistent").CombinedOutput()
 	return strings.Contains(string(out), "connection")
 }
