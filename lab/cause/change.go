@@ -162,7 +162,8 @@ const (
 // rested reports whether a measure's drain is part of what is judged.
 func rested(m filewise.Measure) bool { return m.Rest != nil && !m.Paced && m.Rest.Work > 0 }
 
-// perWindow turns an amount that belongs to all work from rest to rest into one for the window's.
+// perWindow returns the factor by which an amount for all work from rest to rest becomes the amount for the window's
+// work. 0 means the work from rest to rest is not known.
 func perWindow(m filewise.Measure) float64 {
 	if m.Rest == nil || m.Rest.Work <= 0 {
 		return 0

@@ -178,8 +178,8 @@ func FitsOpenFiles(connections int) error {
 
 // Drivers are other processes that put a phase's load on the build, all of them together.
 type Drivers interface {
-	// Drive returns the drivers' work as one result, whose deltas are about the drivers. The error wraps ErrVoid if a
-	// driver has failed, and not the server.
+	// Drive returns the drivers' work as one result, whose deltas are the drivers' own. The error wraps ErrVoid if a
+	// driver, rather than the server, has failed.
 	Drive(context.Context, Share) (drive.Result, error)
 	// Await is called before each trial. It waits for a driver that is gone, and reports that; its error ends the
 	// run.

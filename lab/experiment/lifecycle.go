@@ -45,7 +45,7 @@ func (l *life) cycleSteps() []step {
 	}
 }
 
-// cycled times going offline and coming back.
+// cycled measures how long the database takes to go offline and to come back online.
 func (l *life) cycled(ctx context.Context) error {
 	cycler, ok := l.db.Settler.(filewise.Cycler)
 	if !ok {

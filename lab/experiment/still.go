@@ -136,7 +136,7 @@ func Counted(trials []filewise.Trial) []filewise.Trial {
 	return trials
 }
 
-// voids are the void trials of a history.
+// voids counts the void trials of a history.
 type voids struct {
 	of    map[string][2]int // by layout: void because of this machine, and all its trials that ended
 	often string            // the layout that has clearly more. Empty means none has
@@ -189,8 +189,8 @@ func chance(k, n, voids, trials int) float64 {
 	return sum
 }
 
-// counted are the trials with those done that are void and count all the same: all that this machine voided,
-// if one layout has clearly more of them, and a second one of a cell whose server was stopped.
+// counted returns the trials, in which void trials that count all the same are done: all that this machine voided, if
+// one layout has clearly more of them, and the second and later ones of a cell whose server was stopped.
 func counted(trials []filewise.Trial) ([]filewise.Trial, voids) {
 	v := countVoids(trials)
 	out, again := trials, make(map[cellKey]bool)
@@ -209,7 +209,7 @@ func counted(trials []filewise.Trial) ([]filewise.Trial, voids) {
 	return out, v
 }
 
-// stillStop is the end of a run whose machine stands still again and again, after its newest trial. Nil means it goes
+// stillStop returns the error that ends a run whose newest trial was void for the fourth time. Nil means the run goes
 // on.
 func (h history) stillStop(t filewise.Trial) error {
 	if k := (cellKey{t.Cell.Block, t.Cell.Layout}); void(t) == "" || h.tries[k].done != nil || h.tries[k].voids < maxVoids {
@@ -261,7 +261,8 @@ func (h history) stillWarnings() (out []filewise.Warning) {
 	return append(out, longest)
 }
 
-// voidWarning is about the trials that are void, or would be.
+// voidWarning reports the trials in which this machine stood still. They do not count, except if one layout has
+// clearly more of them.
 func (h history) voidWarning() (w filewise.Warning, ok bool) {
 	var parts []string
 	all := 0

@@ -180,8 +180,8 @@ func (s *Sweep) words(levels []int, confidence float64) []string {
 	return words
 }
 
-// latencies are the trials' latencies for the judgement, for a workload with types of operations, or if they are
-// limited.
+// latencies returns the latencies that are judged, of a workload with types of operations or a limit of p99. Nil
+// means none are.
 func (s standing) latencies() ([]Latency, error) {
 	typed := slices.ContainsFunc(s.trials, func(t filewise.Trial) bool {
 		return slices.ContainsFunc(t.Measures, func(m filewise.Measure) bool { return len(m.Types) > 0 })

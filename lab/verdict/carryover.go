@@ -166,7 +166,7 @@ func (s *scene) carryOfTrials() carry {
 	return c
 }
 
-// remove calls f with what is left of each cell of y without block and arm effects.
+// remove calls f with the residual of each cell of y: its value less the effects of its block and arm.
 func (s *solver) remove(y [][]float64, f func(b, j int, r float64)) {
 	block, arm := s.solve(y)
 	each(s.g, func(b, j int) { f(b, j, y[b][j]-block[b]-arm[j]) })

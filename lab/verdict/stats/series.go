@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// batches are the means of whole consecutive batches.
+// batches returns the means of consecutive batches, without a last one that is not full.
 func batches(x []float64, size int) []float64 {
 	var means []float64
 	for ; len(x) >= size; x = x[size:] {
@@ -50,9 +50,9 @@ type Trend struct {
 	Flag bool // there is a trend
 }
 
-// Trends tests, per arm, whether g = ln(last third / first third) of the measured
-// window is 0 on average: the values of each arm, two or more of it. The variance is
-// pooled within arms; Bonferroni over arms.
+// Trends tests, per arm, whether g = ln(last third / first third) of the measured window is 0 on average. Each arm
+// holds two or more values of g. The variance is pooled within arms, and alpha is divided by the number of arms
+// (Bonferroni).
 func Trends(arms [][]float64, alpha float64) (trends []Trend, critical float64, err error) {
 	if len(arms) == 0 || !(alpha > 0 && alpha < 1) {
 		return nil, 0, inputError("%d arms, alpha %v", len(arms), alpha)
