@@ -80,7 +80,7 @@ func (env *Environment) runner(w *watch) *experiment.Runner {
 	}
 }
 
-// recorder stores trials, without secrets in the reasons of failures, and passes them to the watch and to
+// recorder stores trials, without secrets in warnings and reasons of failures, and passes them to the watch and to
 // notifications.
 func (m *measurement) recorder(id int64, w *watch) func(context.Context, filewise.Trial) error {
 	to := m.store.Recorder(id)

@@ -119,7 +119,8 @@ func (n *notices) attention(format string, args ...any) {
 	n.Notify.Queue(n.message(notify.Attention, "needs attention", fmt.Sprintf(format, args...)))
 }
 
-// nearlyFull is the free space in bytes, in addition to a layout's needs, below which a message is sent.
+// nearlyFull is the free space in bytes below which a message is sent. Between trials a layout's needs are added to
+// it.
 const nearlyFull = 4 * Reserve
 
 // watchSpace reports once each volume that is nearly full: between trials there has to be room for a layout, and

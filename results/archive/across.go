@@ -37,8 +37,8 @@ func NewHostRun(r Run, ref, host string) (HostRun, error) {
 	return out, nil
 }
 
-// hostTag names the host in a run's tags, before the bundle's name; campaignTag names the campaign for which it was
-// measured, and a host is the same in all campaigns.
+// hostTag begins the tag with a host's name, which goes before the host of the bundle. campaignTag begins the tag
+// with the campaign for which a run was measured; a host is the same in all campaigns.
 const hostTag, campaignTag = "host=", "campaign="
 
 func (r HostRun) name() string {

@@ -143,7 +143,7 @@ func (s *Store) reread(ctx context.Context) error {
 	return again.Close()
 }
 
-// Resume makes this process the owner of a run that no process runs, and the run running. A run that its owner still
+// Resume makes this process the owner of a run, and sets the run's state to running. A run that another process still
 // runs is refused with code busy.
 func (s *Store) Resume(ctx context.Context, id int64) (r Run, err error) {
 	self, err := process.Self()

@@ -93,8 +93,8 @@ func (m *maker) setLayouts() error {
 	return different(m.plan.Layouts)
 }
 
-// tempAsIs measures the only layout, twice: the difference between the two is noise, and a later run is judged by
-// compare.
+// tempAsIs plans the only layout twice. The difference between the two is noise; command compare judges a later run
+// against this one.
 func (m *maker) tempAsIs(l filewise.Layout) error {
 	for name, given := range map[string]bool{"files": m.o.Files.Given(), "layout": len(m.o.Layouts.Value) > 0} {
 		if given {
@@ -115,8 +115,8 @@ type arm struct {
 	allocationGiven, growthGiven, sizeGiven bool
 }
 
-// sizeAlike has all layouts' servers set by the largest size, if a layout has one of its own: a
-// larger log would pass for a gain of larger files.
+// sizeAlike sets all layouts' servers by the largest size, if a layout has a size of its own. Otherwise a larger log
+// would pass for a gain of larger files.
 func sizeAlike(arms []arm) {
 	if !slices.ContainsFunc(arms, func(a arm) bool { return a.sizeGiven }) {
 		return
@@ -130,8 +130,8 @@ func sizeAlike(arms []arm) {
 	}
 }
 
-// arms are made in one of four ways: each in full, as files added later, by the
-// engine itself, or by numbers of files.
+// arms returns the layouts to compare: as given in full by --layout, or made for files added later, for stripes, for
+// temporary files, by the engine itself, or one for each number of files.
 func (m *maker) arms(base filewise.Layout) ([]arm, error) {
 	if len(m.o.Layouts.Value) > 0 {
 		if m.o.Files.Given() || m.o.AddedLater.Value != "" {
@@ -173,7 +173,7 @@ func withOne(kind filewise.Kind, files []int) []int {
 	return append([]int{1}, files...)
 }
 
-// byNumber is a layout of every number of files, equal in everything else.
+// byNumber returns one layout for each number of files, equal to base in everything else.
 func byNumber(base filewise.Layout, files []int) []filewise.Layout {
 	var out []filewise.Layout
 	for _, n := range files {
@@ -184,8 +184,8 @@ func byNumber(base filewise.Layout, files []int) []filewise.Layout {
 	return out
 }
 
-// usualFiles are the scenario's numbers of files, with one for each core if the article had that and
-// the cores are known.
+// usualFiles returns the scenario's numbers of files. In a scenario with PerCore that is not run as published, the
+// number of cores is one of them, if it is known.
 func (m *maker) usualFiles() []int {
 	files := m.sc.Files
 	if n := cores(m.plan.Target); m.sc.PerCore && !m.o.AsPublished.Value && n > 0 && !slices.Contains(files, n) {
@@ -223,7 +223,7 @@ func (m *maker) countCores() (int, error) {
 // corePatience bounds the look at a server for its cores.
 const corePatience = 15 * time.Second
 
-// numbers are the numbers of files, each once.
+// numbers returns the numbers of files to compare, each once.
 func (m *maker) numbers() ([]int, error) {
 	files := m.o.Files.Value
 	if len(files) == 0 {

@@ -13,7 +13,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// ScenarioOptions are the parameters of workloads that some scenarios have.
+// ScenarioOptions holds the workload parameters that only some scenarios have.
 type ScenarioOptions struct {
 	Rows    Opt[int64]
 	Mode    Opt[string]
@@ -45,7 +45,7 @@ type ScenarioOptions struct {
 	Skip       Opt[bool]
 }
 
-// Table has their rows.
+// Table returns the rows of these options.
 func (o *ScenarioOptions) Table() []Option {
 	return slices.Concat(o.rowTable(), o.backupTable(), o.orderTable())
 }

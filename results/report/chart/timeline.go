@@ -200,14 +200,14 @@ func (d *Drawing) event(t Timeline, e Event, y float64) {
 	}
 }
 
-// Moment is a value at a time, of one of several things by its look.
+// Moment is a value at a time. Its look, a colour and a shape, shows to which series it belongs.
 type Moment struct {
 	Look  int
 	At, Y float64
 	Tip   string
 }
 
-// Moments draws values over time, from nothing upwards; values of one look are joined.
+// Moments draws values over time, on an axis that begins at 0. Lines join the values of the same look.
 func Moments(all []Moment, axes Axes, label string) template.HTML {
 	const top, bottom = 34, 174
 	d := Drawing{Height: bottom + 40}
