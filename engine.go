@@ -101,8 +101,8 @@ type Database struct {
 	// Chunk counts the operations one call of Session.Do should have. 0 means as many as take 50–200 ms, for engines
 	// whose loop runs on the server.
 	Chunk int64
-	// Shared is by what Sharer.Join finds the build, on which others may work from then on. Nil means no other
-	// process can.
+	// Shared returns the text by which Sharer.Join of another process finds the build. From then on that process may
+	// work on it. Nil means no other process can.
 	Shared func() string
 	// First is the part of Build's time that only the first build of a layout takes: the server made files that the
 	// next ones are copied from. No trial after a pilot needs it.

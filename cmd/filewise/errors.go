@@ -57,7 +57,7 @@ const codeInterrupted filewise.Code = "interrupted"
 var interrupted = filewise.Errorf(codeInterrupted, "\"filewise resume\" goes on with a run that was measuring",
 	"interrupted: finished trials are stored")
 
-// measures reports whether a command's runs can go on.
+// measures reports whether a command measures a run, which can go on after an interruption.
 func measures(command string) bool {
 	return slices.Contains([]string{"run", "resume", "backup"}, command)
 }

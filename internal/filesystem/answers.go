@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// answerWithin is the time that volumes together may take to answer: one of the network, or of a daemon, may never do so.
+// answerWithin is the time that volumes together may take to answer: a volume of the network, or of a daemon, may
+// never answer.
 const answerWithin = 2 * time.Second
 
 // Answers reports whether the file system of a path answers, be it by an error.
@@ -13,8 +14,8 @@ func Answers(path string) bool {
 	return len(Silent(map[string]func(){path: func() { _, _ = os.Stat(path) }})) == 0
 }
 
-// Silent asks volumes at the same time, each by its function, and returns those that do not answer. The function of one
-// that never does is left behind.
+// Silent calls the functions of all volumes at the same time, and returns the volumes whose function has not returned
+// in time. Nothing ends such a function.
 func Silent(ask map[string]func()) map[string]bool { return silent(answerWithin, ask) }
 
 func silent(within time.Duration, ask map[string]func()) map[string]bool {

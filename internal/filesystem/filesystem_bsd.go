@@ -12,5 +12,5 @@ import (
 // Preallocate is unsupported.
 func Preallocate(*os.File, int64) error { return errors.ErrUnsupported }
 
-// SyncAround brings all that was written on this machine to the storage.
+// SyncAround syncs all file systems of this machine to the storage.
 func SyncAround(string) error { return unix.Sync() }

@@ -17,8 +17,8 @@ func Preallocate(f *os.File, size int64) error {
 	}
 }
 
-// SyncAround brings all that was written to the file system of a directory to the storage: one call, if a directory
-// has a thousand small files.
+// SyncAround syncs the whole file system of a directory to the storage. For a thousand small files this takes one
+// call.
 func SyncAround(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"filewise/engine/customsql"
 )
 
-// create are statements that make a table of as many rows as this one, with values of the same
-// ranges and frequencies; these are reported of columns whose values are only names. Row n follows from n.
+// create returns statements that make a table with as many rows as this one. Its values have the same ranges, and in
+// a column of few values for which tell is true the same frequencies. The values of row n depend on n alone.
 func (t *oracleTable) create(spread string, tell func(filewise.ColumnFacts) bool) []string {
 	var defined, names, values []string
 	for i, c := range t.columns {

@@ -50,8 +50,9 @@ func (w *ofSQLServer) definition(r filewise.Row, c filewise.ColumnFacts) string 
 	return bracketed(c.Name) + " " + kind + null
 }
 
-// create are statements that make a table of as many rows as this one, with values of the same ranges and frequencies;
-// these are reported of columns whose values are only names. Row n follows from n.
+// create returns a function, whose statements make a table with as many rows as this one. Its values have the same
+// ranges, and in a column of few values for which tell is true the same frequencies. The values of row n depend on n
+// alone.
 func (w *ofSQLServer) create(name, schema string, rows int64, columns []madeColumn, indexes []filewise.Row) func(string,
 	func(filewise.ColumnFacts) bool) []string {
 	return func(spread string, tell func(filewise.ColumnFacts) bool) (all []string) {

@@ -192,7 +192,7 @@ func (i *ofSQLServer) logs(ctx context.Context) error {
 	return err
 }
 
-// mostDatabases are requested the space within their files.
+// mostDatabases limits the databases that are asked for the free space within their files.
 const mostDatabases = 20
 
 // entered returns the user's databases that the account can enter.

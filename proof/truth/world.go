@@ -186,7 +186,7 @@ func (m *machine) session(live []bool, cycles int) verdict.Table {
 
 func (w world) slicesOf() int { return max(w.slices, 1) }
 
-// merged is the row of a session's means of logarithms.
+// merged returns a session's cycles as one row: of each layout, the geometric mean of its throughput.
 func merged(session verdict.Table) []verdict.Cell {
 	row := make([]verdict.Cell, layouts)
 	for j := range row {
