@@ -33,7 +33,7 @@ const backupPages = 256
 
 // backupOptions are the parameters of SQLite's backups.
 var backupOptions = []filewise.BackupOption{{
-	Name: "pages", Words: "the pages of 4 KiB that are copied at a step, 1 to 1000000, 256 being usual",
+	Name: "pages", Words: "how many pages of 4 KiB to copy at a step, 1 to 1000000, 256 being usual",
 	Check: func(v string) error { _, err := pagesOf(v); return err },
 }}
 

@@ -161,7 +161,7 @@ func (s *ownServer) probes() []filewise.Probe {
 // ownOptions holds the options of mydumper.
 var ownOptions = []filewise.BackupOption{
 	{Name: "compress", Words: "no, as usual, or yes, by gzip", Check: filewise.OneOf("no", "yes")},
-	{Name: "rows", Words: "the rows in a piece of a table, 1000 to 1000000000, each being a job's, or 0: a table is one",
+	{Name: "rows", Words: "how many rows a piece of a table has, 1000 to 1000000000, or 0: the whole table; a job takes a piece",
 		Check: func(v string) error {
 			n, err := strconv.Atoi(v)
 			if err == nil && n != 0 && (n < 1000 || n > 1_000_000_000) {
@@ -292,7 +292,7 @@ func (d Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Pr
 	if streams(l) {
 		moment = "InnoDB's tables are of one moment, for which nothing is locked (--single-transaction)."
 	}
-	out.Notes = []string{"It is of this database: accounts are the server's, and are not in it.",
+	out.Notes = []string{"It holds this database only: accounts are the server's, and are not in it.",
 		"The password is MYSQL_PWD, or in ~/.my.cnf.", moment,
 		"Routines are in its file " + routineFile + ", triggers and events in " + codeFile + "; a " +
 			"trigger or event that names the database stays with that name."}

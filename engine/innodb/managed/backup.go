@@ -82,7 +82,7 @@ var toolOptions = []filewise.BackupOption{
 		}
 		return err
 	}},
-	{Name: "throttle", Words: "the chunks of 10 MiB a second that are copied at most, 1 to 100000", Check: func(v string) error {
+	{Name: "throttle", Words: "how many chunks of 10 MiB to copy a second at most, 1 to 100000", Check: func(v string) error {
 		n, err := strconv.Atoi(v)
 		if err == nil && (n < 1 || n > 100_000) {
 			err = errors.New("it is not between 1 and 100000")

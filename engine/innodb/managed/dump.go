@@ -52,7 +52,7 @@ func (d *design) checkDump() error {
 // dumpOptions are the parameters of mydumper that can be varied.
 var dumpOptions = []filewise.BackupOption{
 	{Name: "compress", Words: "no, as usual, or yes, by gzip", Check: filewise.OneOf("no", "yes")},
-	{Name: "rows", Words: "the rows in a piece of a table, 1000 to 1000000000, about; each piece is a job's, and usually a table is one",
+	{Name: "rows", Words: "about how many rows a piece of a table has, 1000 to 1000000000; a job takes a piece, usually a whole table",
 		Check: func(v string) error {
 			n, err := strconv.Atoi(v)
 			if err == nil && (n < 1000 || n > 1_000_000_000) {
