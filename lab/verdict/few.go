@@ -99,7 +99,7 @@ func FewSentences(cfg Config, arms []Arm, t Table) ([]string, error) {
 		switch base := arms[cfg.Baseline].Name; {
 		case j == cfg.Baseline:
 		case e.N == 0:
-			out = append(out, fmt.Sprintf("%s: no run in a block with one of %s.", arms[j].Name, base))
+			out = append(out, fmt.Sprintf("%s: no block holds both a run of it and one of %s.", arms[j].Name, base))
 		case e.N == 1:
 			out = append(out, fmt.Sprintf("%s: %s against %s in the one run; how far runs of one layout differ is not known, so this "+
 				"shows no difference between layouts.", arms[j].Name, change(e.Effect), base))

@@ -35,7 +35,7 @@ func TestFew(t *testing.T) {
 		t.Errorf("equal runs: %+v %v", same, err)
 	}
 	none, err := FewSentences(cfg, arms, fewTable([]float64{100, 0}))
-	if err != nil || !strings.Contains(none[1], "no run beside") || !strings.HasPrefix(none[0], "No verdict: there is 1 run") {
+	if err != nil || !strings.Contains(none[1], "no block holds both") || !strings.HasPrefix(none[0], "No verdict: there is 1 run") {
 		t.Errorf("%q %v", none, err)
 	}
 	if got := InTime(arms[1], Estimate{Effect: math.Log(2), Lo: math.Log(1.25),
