@@ -237,9 +237,8 @@ func (d *design) asPublished() {
 		d.warn("growth-not-used", "", "as published, the step of growth is one block, of which an extent takes as many as it needs")
 	}
 	d.commit = "COMMIT"
-	d.warn("parse-only", "", "as published, the select of one process is parsed and not executed, each key as a statement of its own "+
-		"in the shared pool, and COMMIT in a loop on the server waits "+
-		"for no log")
+	d.warn("parse-only", "", "as published, the select of one process is parsed but not executed, and each key is a separate "+
+		"statement in the shared pool; COMMIT in a loop on the server does not wait for the log")
 }
 
 // uniform returns the size of all extents, 5 blocks at least. 0 means AUTOALLOCATE.

@@ -260,9 +260,9 @@ func (Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Prog
 	there, _ := client.Conninfo(*t.Address, "")
 	args := ownArguments(t, l, conninfo, "")
 	out.Notes = []string{
-		"It is of this database: roles and tablespaces are the server's, and are saved by pg_dumpall --globals-only.",
+		"It holds this database only: roles and tablespaces are the server's, and pg_dumpall --globals-only saves them.",
 		"An account that is no superuser cannot restore extensions: create them before, and end restore with --no-owner --no-comments.",
-		"The password is PGPASSWORD, or in ~/.pgpass. pg_dump has the server's release, or a later one.",
+		"Give the password by PGPASSWORD or ~/.pgpass. Use a pg_dump of the server's release, or a later one.",
 	}
 	more := script.Quoted(append([]string{""}, args[4:]...))
 	out.Backup = []string{script.Quoted(append([]string{"pg_dump"}, args[:3]...)) + ` --file="$to"` + more + ` "$@"`}

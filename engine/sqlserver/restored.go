@@ -62,7 +62,7 @@ func (d *design) checkRestored() error {
 func onlyKeeps(given map[string]string, why string) error {
 	for name := range given {
 		if strings.ReplaceAll(strings.ToLower(name), "_", "-") != "keep-backups" {
-			return unsupported("leave it out", "--set %s is of new databases: %s", name, why)
+			return unsupported("leave it out", "--set %s applies to new databases only: %s", name, why)
 		}
 	}
 	return nil

@@ -53,8 +53,8 @@ func dumpScenario() Scenario {
 				"which one job writes.",
 			"On PostgreSQL it is pg_dump -Fd -j and pg_restore -j. There is a table's worth of work for each job at most: four tables are dumped, " +
 				"or the partitions of --data-files.",
-			"On MariaDB and MySQL it is mydumper and myloader (apt-get install mydumper), on managed servers: the servers' own programs write one " +
-				"stream. A job takes one of the four tables, whatever its partitions, or with --backup-option rows=10000 a piece of so many rows.",
+			"On managed servers of MariaDB and MySQL it is mydumper and myloader (apt-get install mydumper): the servers' own programs write " +
+				"one stream. A job takes one of the four tables, whatever its partitions, or with --backup-option rows=10000 a piece of 10,000 rows.",
 			"SQLite has none: .dump writes one stream whatever the number of jobs.",
 		},
 		Flags:  []string{"rows", "builds", "discard", "concurrent-load", "backup-option", "data-files", "database"},

@@ -69,7 +69,7 @@ func (c Comparison) table() document.Table {
 				cmp.Or(filewise.ValueOf(after, f.Name, ""), say.Absent)})
 		}
 	}
-	return document.Tabulate(document.Table{Caption: "What each is of, and where it was measured"}, all,
+	return document.Tabulate(document.Table{Caption: "What each run measured, and where"}, all,
 		document.Name("", func(p pair) string { return p.name }),
 		document.Words("before", func(p pair) string { return p.before }).As("words"),
 		document.Words("after", func(p pair) string { return p.after }).As("words"))

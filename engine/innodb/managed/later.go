@@ -120,7 +120,7 @@ func (d *design) append() error {
 		return fmt.Errorf("size of the last file: %w", err)
 	}
 	if info.Size()%dialect.MiB != 0 {
-		return fmt.Errorf("%w: %s has %d bytes, no whole MiB, so that InnoDB takes no file behind it", filewise.ErrLayout, d.Files[0].Path,
+		return fmt.Errorf("%w: %s has %d bytes, not a multiple of 1 MiB, so InnoDB accepts no file after it", filewise.ErrLayout, d.Files[0].Path,
 			info.Size())
 	}
 	d.Files[0].Bytes, d.Files[0].Grows = info.Size(), false
