@@ -22,7 +22,7 @@ type batch struct {
 	done        chan struct{}
 }
 
-// A batch is passed on when it has so many statements, or so many bytes of them.
+// batchStatements and batchBytes are the statements, and their bytes, at which a batch is passed on.
 const batchStatements, batchBytes = 256, 256 << 10
 
 // Teller begins to pass on. together shows that the statements of one text are one transaction.

@@ -105,8 +105,8 @@ func tryBackup(t *testing.T, b *bench, offered bool) {
 	tryDiscard(t, b)
 }
 
-// in addition to lets the load of a backup's foreground work until the returned function
-// is called: every connection has done something by then, and nothing has failed.
+// besides runs the foreground load of a backup until the returned function is called. By then every connection has
+// done something; a failure fails the test.
 func (b *bench) besides(db *filewise.Database, w filewise.Workload) (stop func()) {
 	b.t.Helper()
 	at := w.Program().PhaseOf(workload.FamilyForeground)

@@ -50,7 +50,7 @@ func rmanCheck(t filewise.Target, l filewise.Layout, p filewise.Program) error {
 // arms are the values that are worth comparing.
 var arms = []string{"compress=no,basic", "section=0,512", "filesperset=4,1"}
 
-// block is a RUN block with a layout's channels.
+// rmanBlock returns a RUN block with a layout's channels.
 func rmanBlock(l filewise.Layout, format string, commands ...string) []string {
 	out := []string{"RUN {"}
 	for i := range l.Backup.Files {
@@ -83,7 +83,7 @@ func backup(t filewise.Target, l filewise.Layout, to, tag string) []string {
 	return rmanBlock(l, " FORMAT '"+to+"/%U'", commands...)
 }
 
-// what is backed up.
+// rmanWhat returns the object of a BACKUP command: the database, or the tablespaces of a part.
 func rmanWhat(t filewise.Target) string {
 	if t.Part == nil {
 		return "DATABASE"
@@ -91,18 +91,18 @@ func rmanWhat(t filewise.Target) string {
 	return `TABLESPACE "` + strings.Join(t.Part, `", "`) + `"`
 }
 
-// validate reads what a backup would.
+// validate returns the command that reads what a backup would.
 func validate(t filewise.Target, l filewise.Layout) []string {
 	_, clauses := rmanParts(l)
 	return rmanBlock(l, "", "BACKUP VALIDATE"+clauses+" "+rmanWhat(t)+";")
 }
 
-// tried reads a backup as a restore would.
+// rmanTried returns the command that reads a backup as a restore would.
 func rmanTried(l filewise.Layout, tag string) []string {
 	return rmanBlock(l, "", fmt.Sprintf("RESTORE DATABASE FROM TAG '%s' VALIDATE;", tag))
 }
 
-// forget removes the records of one tag.
+// forget returns the command that removes the records of one tag.
 func forget(tag string) []string {
 	return []string{fmt.Sprintf("CHANGE BACKUP TAG '%s' UNCATALOG;", tag)}
 }

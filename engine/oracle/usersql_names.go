@@ -89,7 +89,7 @@ func created(words []customsql.Word) (kind, name string) {
 	return userObject(words, i)
 }
 
-// object is the kind and name of an object that stand at a place: TABLE [IF [NOT] EXISTS] t.
+// userObject returns the kind and the name of the object at word i: TABLE [IF [NOT] EXISTS] t.
 func userObject(words []customsql.Word, i int) (kind, name string) {
 	if kind = userAt(words, i).Text; !userAt(words, i).Is(customKinds...) {
 		return "", ""
@@ -103,7 +103,7 @@ func userObject(words []customsql.Word, i int) (kind, name string) {
 	return kind, name
 }
 
-// at is a word; beyond the end there is an empty one.
+// userAt returns word i. Beyond the ends it is empty.
 func userAt(words []customsql.Word, i int) customsql.Word {
 	if i < 0 || i >= len(words) {
 		return customsql.Word{}
@@ -122,7 +122,7 @@ func folded(w customsql.Word) string {
 	return ""
 }
 
-// block reports whether a text is PL/SQL, whose semicolons are its own.
+// userBlock reports whether a text is PL/SQL, in which a semicolon does not end the text.
 func userBlock(words []customsql.Word) bool {
 	kind, _ := created(words)
 	return userAt(words, 0).Is("BEGIN", "DECLARE") || slices.Contains([]string{"PROCEDURE", "FUNCTION", "PACKAGE"}, kind)
@@ -236,7 +236,7 @@ func codeEnd(tokens []customsql.Token) int {
 	return end
 }
 
-// code is the next token of code behind a place.
+// userCode returns the place of the next token after i that is neither space nor a comment.
 func userCode(tokens []customsql.Token, i int) int {
 	for i++; i < len(tokens) && tokens[i].Gap; {
 		i++

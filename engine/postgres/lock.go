@@ -120,8 +120,8 @@ func (c *claim) Close() error {
 	return nil
 }
 
-// left are the sessions that this process has left, with what they announced. One whose
-// line was cut without a word can stand on the server for long.
+// leftByLock holds the sessions that this process has left, with what each announced. If the connection was cut, the
+// server can keep such a session for long.
 var leftByLock sync.Map
 
 const endLeft = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND application_name = $2 AND usename = current_user"
@@ -213,7 +213,7 @@ func busy(t ticket) error {
 		"the server is being measured: %s (process %d of the server)", cmp.Or(t.who, "another run of Filewise"), t.pid)
 }
 
-// plain is a name as PostgreSQL keeps it: up to 63 bytes of printable ASCII.
+// lockPlain returns a name as PostgreSQL keeps it: up to 63 bytes of printable ASCII.
 func lockPlain(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {

@@ -42,7 +42,7 @@ func vars(p filewise.Program, table string) map[string]any {
 	return v
 }
 
-// sections of shards.sql are rendered with this.
+// connectionVars holds the values with which sections of shards.sql are rendered.
 type connectionVars struct {
 	PageBytes      int
 	BusyMillis     int

@@ -14,10 +14,10 @@ import (
 	"filewise/engine/internal/external"
 )
 
-// AppName begins the program name of all sessions of Filewise; activity is recognized by it.
+// loginApp begins the program name of all sessions of Filewise; activity is recognized by it.
 const loginApp = "filewise"
 
-// options of a URL, in the driver's names (msdsn). TLS is set from several at once: see
+// loginOptions holds the options of a URL, by the driver's names (msdsn). TLS is set from several at once: see
 // setTLS.
 var loginOptions = external.Options[msdsn.Config]{
 	Driver: "SQL Server's driver", Fold: strings.ToLower, Secret: map[string]bool{accessToken: true},
@@ -90,7 +90,7 @@ func trusted(_ *msdsn.Config, v string) error {
 // leastPacket is the server's usual size. TDS allows 512 bytes, in which the driver's TLS handshake fails.
 const leastPacket = 4096
 
-// parameter is an option that the driver reads by its name.
+// loginParameter returns the setter of an option that the driver reads by its name.
 func loginParameter(name string) func(*msdsn.Config, string) error {
 	return func(c *msdsn.Config, v string) error { c.Parameters[name] = v; return nil }
 }
@@ -174,7 +174,7 @@ func setTLS(c *msdsn.Config, given map[string]string) error {
 	return nil
 }
 
-// usage is an error of what the user gave.
+// loginUsage returns an error about what the user gave.
 func loginUsage(remedy, format string, args ...any) error {
 	return filewise.Errorf(filewise.CodeUsage, remedy, format, args...)
 }

@@ -13,7 +13,7 @@ import (
 // statement is looked at: those by which statements begin are reserved, and stand for
 // nothing else unless they are quoted.
 var (
-	// works read and write rows.
+	// guardWorks read and write rows.
 	guardWorks = []string{"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "TRUNCATE", "EXEC", "EXECUTE"}
 	// sets make what a workload needs, and begin batches that fill it.
 	sets = []string{"CREATE", "ALTER", "DROP", "DECLARE", "SET", "IF", "WHILE", "BEGIN"}
@@ -24,7 +24,7 @@ var (
 	// other servers.
 	nowhere = []string{"BACKUP", "RESTORE", "DBCC", "KILL", "SHUTDOWN", "RECONFIGURE", "GRANT", "REVOKE", "DENY", "CHECKPOINT", "BULK",
 		"OPENROWSET", "OPENQUERY", "OPENDATASOURCE", "DUMP", "LOAD", "SETUSER", "REVERT", "READTEXT", "WRITETEXT", "UPDATETEXT", "EXTERNAL"}
-	// made holds what a set-up makes, alters and drops, behind modifiers.
+	// guardMade holds what a set-up makes, alters and drops, behind modifiers.
 	guardMade = []string{"TABLE", "INDEX", "VIEW", "SEQUENCE", "TYPE", "FUNCTION", "PROCEDURE", "PROC", "TRIGGER", "STATISTICS", "SYNONYM",
 		"SCHEMA", "PARTITION", "COLUMN", "CONSTRAINT"}
 	modifiers = []string{"OR", "ALTER", "UNIQUE", "CLUSTERED", "NONCLUSTERED", "COLUMNSTORE", "PRIMARY", "XML", "SPATIAL"}
@@ -113,7 +113,7 @@ func guardCall(rest []customsql.Word, setup bool) (what, remedy string) {
 	return "", ""
 }
 
-// parts returns how many names, divided by dots, end with the word at i.
+// guardParts returns how many names, divided by dots, end with the word at i.
 func guardParts(words []customsql.Word, i int) int {
 	n := 1
 	for i > 0 && words[i-1].Is(".") {

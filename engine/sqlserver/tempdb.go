@@ -73,8 +73,8 @@ const (
 	tempGrowth    = 64 * mib
 )
 
-// needed are the number of files by cores, and their size: the largest at the server's start, whatever one of them has
-// grown to since, and all equal, as proportional fill needs them.
+// wanted returns the number of files that the cores call for, and the size of each, which is the largest at the
+// server's start, whatever a file has grown to since. Proportional fill needs files of one size.
 func (t tempdb) wanted() (files int, bytes int64) {
 	files, bytes = len(t.files), leastFile
 	if t.cpus > 0 {

@@ -31,7 +31,7 @@ var benign = map[string]bool{
 var benignPrefixes = []string{"SLEEP_", "XE_", "QDS_", "SQLTRACE_", "HADR_", "DBMIRROR", "WAIT_XTP_", "PWAIT_", "PREEMPTIVE_HADR_",
 	"PREEMPTIVE_OS_FLUSHFILEBUFFERS", "BROKER_CONNECTION_"}
 
-// kept begin like benign ones and are not: commits wait for a replica.
+// keptClasses holds waits whose names begin like benign ones, but which are not benign: commits wait for a replica.
 var keptClasses = map[string]bool{"HADR_SYNC_COMMIT": true, "DBMIRROR_SEND": true}
 
 // waitPrefixes classify what is left, the first that fits.

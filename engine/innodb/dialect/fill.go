@@ -26,11 +26,9 @@ const (
 	InStep          // ascending from two, which seldom overtake one another
 )
 
-// The share of a tablespace's pages that rows fill. Measured on MariaDB 10.11
-// with 200 to 3000 bytes and 1 to 16 connections: 0.60 to 0.64 with random keys,
-// 0.58 to 0.73 if connections overtake one another and pages split in the
-// middle as well; ascending, 0.97 of what InnoDB lets rows fill, and all of it
-// at best from two connections.
+// fillOf is the share of a tablespace's pages that rows fill. Measured on MariaDB 10.11 with 200 to 3000 bytes and 1
+// to 16 connections: 0.60 to 0.64 with random keys, 0.58 to 0.73 if connections overtake one another and pages split
+// in the middle as well; ascending, 0.97 of what InnoDB lets rows fill, and all of it at best from two connections.
 var fillOf = map[Keys]float64{Random: 0.62, Overtaking: 0.67, Ascending: 0.97, InStep: 1}
 
 // With fewer rows in a page than fewRows, those that overtake one another leave more

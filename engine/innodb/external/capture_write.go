@@ -11,7 +11,7 @@ import (
 	"filewise/engine/innodb/dialect"
 )
 
-// Numbers of errors that show that something a statement names is not there.
+// missing holds the numbers of errors that show that something a statement names is not there.
 var missing = []uint16{1054, 1146, 1305} // ER_BAD_FIELD_ERROR, ER_NO_SUCH_TABLE, ER_SP_DOES_NOT_EXIST
 
 var (

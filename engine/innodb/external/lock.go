@@ -11,8 +11,8 @@ import (
 	"filewise/engine/internal/external"
 )
 
-// Locks of the server (GET_LOCK) are held by a connection, over all databases;
-// when it ends, the server releases them. Names have up to 64 characters.
+// measuring names the server's lock (GET_LOCK, up to 64 characters). A connection holds it, over all databases; when
+// the connection ends, the server releases it.
 const measuring = "filewise measures"
 
 // Lock takes the server's measuring lock. On a cluster it is this node's. If it was lost,

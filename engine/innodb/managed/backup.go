@@ -13,7 +13,7 @@ import (
 	"filewise/engine/innodb/dialect"
 )
 
-// A backup lies next to the build that it is of, on the volumes of its own
+// backupSuffix ends the name of a backup's directory, which lies next to the build on the volumes of the backup's own
 // placement.
 const backupSuffix = ".backup"
 

@@ -94,7 +94,7 @@ func AtLeast(ctx context.Context, least int) (best Server, err error) {
 	return best, err
 }
 
-// versionOldest is the first release that Filewise supports, as in server_version_num.
+// Oldest is the first release that Filewise supports, as in server_version_num.
 const Oldest = 130000
 
 var versionLine = regexp.MustCompile(`\(PostgreSQL\) ((\d+)(?:\.(\d+))?\S*)`)
