@@ -22,13 +22,13 @@ import (
 // keyBytes is the length of a key.
 const keyBytes = 32
 
-// Key is in a file of the user's alone. The zero Key seals nothing, and no seal is its own.
+// sealKey is a key in a file that only the user can read. The zero sealKey seals nothing, and no seal is its own.
 type sealKey struct{ path string }
 
-// In is the key in a directory.
+// sealKeyIn returns the key in a directory.
 func sealKeyIn(dir string) sealKey { return sealKey{filepath.Join(dir, "seal-key")} }
 
-// Of seals parts, in their order; the key is made if there is none. An error names the file.
+// Of seals parts, in their order. If there is no key, it makes one. An error names the file.
 func (k sealKey) Of(parts ...any) (string, error) {
 	if k.path == "" {
 		return "", errors.New("there is no place for a key")

@@ -11,7 +11,7 @@ var everybody = map[string]string{"WD": "Everyone", "S-1-1-0": "Everyone", "AU":
 	"BU": "Users", "S-1-5-32-545": "Users", "IU": "Interactive", "S-1-5-4": "Interactive", "NU": "Network", "S-1-5-2": "Network",
 	"AN": "Anonymous", "S-1-5-7": "Anonymous", "BG": "Guests", "S-1-5-32-546": "Guests", "DU": "Domain Users"}
 
-// The rights that let a user read or write a file, or give himself such rights (winnt.h, sddl.h).
+// telling holds the rights that let a user read or write a file, or give himself such rights (winnt.h, sddl.h).
 const telling = 0x1 | 0x2 | 0x4 | 0x40000 | 0x80000 | 0x10000000 | 0x40000000 | 0x80000000
 
 var namedRights = map[string]uint32{"CC": 0x1, "DC": 0x2, "LC": 0x4, "WD": 0x40000, "WO": 0x80000, "GA": 0x10000000, "GW": 0x40000000,

@@ -66,8 +66,7 @@ func (in Input) changed(x Change, unit string, before float64) string {
 	return s + fmt.Sprintf(" (by %s to %s, 95 %% interval).", by.of(low), by.of(high))
 }
 
-// The share from which parts overlap, and from which one is more than the whole:
-// less is noise.
+// overlapping is the share from which parts overlap, and from which one part is more than the whole: less is noise.
 const overlapping = 1.05
 
 // percentOf words a share. One is more than all of the gain when something else

@@ -2,7 +2,7 @@ package verdict
 
 import "math"
 
-// A slope takes a degree of freedom; with fewer than these it takes too much.
+// calibrateFrom is the least number of degrees of freedom for fitting a slope, which takes one of them.
 const calibrateFrom = 4
 
 // maxSlope: throughput cannot depend much more than proportionally on what

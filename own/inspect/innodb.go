@@ -314,12 +314,10 @@ func (i *ofInnoDB) whole(name string) string {
 	return path.Join(i.vars["datadir"], name)
 }
 
-// The sizes of rows are read of so many of the largest tables, since each is opened
-// for it.
+// mostRowSizes is the number of the largest tables whose rows' sizes are read, since each table is opened for that.
 const mostRowSizes = 5
 
-// What InnoDB adds to a row at least: its header, the transaction's number and the
-// pointer to its undo log.
+// rowHead is the least that InnoDB adds to a row, in bytes: header, transaction number and pointer to the undo log.
 const rowHead = 5 + 6 + 7
 
 func (i *ofInnoDB) rowSizes(ctx context.Context) error {

@@ -34,8 +34,7 @@ type exported struct {
 	Trials []exportedTrial `json:"trials"`
 }
 
-// The exported types differ from the stored ones in that a number that is none
-// is null: JSON has no NaN.
+// exportedTrial differs from the stored type, as the other exported types do, in that NaN is null: JSON has no NaN.
 type exportedTrial struct {
 	filewise.Trial
 	Measures []exportedMeasure `json:"measures"`

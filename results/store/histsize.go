@@ -18,7 +18,7 @@ const (
 	highest    = 1 << 40
 )
 
-// ErrTooLarge reports that a histogram has a wider range than any of Filewise's.
+// errHistogramTooLarge reports that a histogram has a wider range than any of Filewise's.
 var errHistogramTooLarge = errors.New("its histogram of latencies is larger than what Filewise writes")
 
 // checkHistogramSize reads the head of a histogram in HdrHistogram's compressed encoding, version 2. What is none is left to

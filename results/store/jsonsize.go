@@ -27,7 +27,7 @@ const (
 	mostBlanks   = 4 << 10 // in a row, which no program writes
 )
 
-// ErrTooLarge reports that a text exceeds its limits.
+// errJSONTooLarge reports that a text exceeds its limits.
 var errJSONTooLarge = errors.New("it is larger than what Filewise writes")
 
 // checkJSONSize reads a text through, and estimates the memory that it comes to.

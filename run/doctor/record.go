@@ -90,7 +90,7 @@ func Claims(e filewise.Engine) []string {
 	return all
 }
 
-// The classes of durations, and what stands for the time that a trial may take.
+// stageTime is the stage that is recorded if the self-check, or a trial of it, exceeds its time.
 const stageTime = "time"
 
 var durations = []string{"< 1 s", "< 10 s", "< 60 s", "60 s and more"}

@@ -60,7 +60,7 @@ func (e Effects) ticks(s Scale, n int) []float64 {
 	return RoundTicks(s.Lo, s.Hi, n)
 }
 
-// title names the scale at an edge of the drawing.
+// titleOf names the scale at an edge of the drawing.
 func (d *Drawing) titleOf(e Effects, anchor string, y float64) {
 	const scale = ", log scale"
 	if e.factor {

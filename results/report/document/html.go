@@ -92,7 +92,7 @@ func prose(s any) template.HTML {
 	return template.HTML(flag.ReplaceAllString(template.HTMLEscapeString(fmt.Sprint(s)), `<span class="nb">$0</span>`))
 }
 
-// parts of a page that stay as they are, and numbers before a percent sign.
+// percents matches the parts of a page that stay as they are, and numbers before a percent sign.
 var percents = regexp.MustCompile(`(?s)<style>.*?</style>|<(?:pre|code)\b.*?</(?:pre|code)>|<[^>]*>|[0-9] %`)
 
 // unparted keeps numbers and percent signs on one line wherever they are read.
