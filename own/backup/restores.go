@@ -73,7 +73,7 @@ func (r *Result) RestorePlan() (experiment.Plan, bool, error) {
 	return p, true, p.ProveBackups()
 }
 
-// leaders are the layouts whose restores are worth measuring, the fastest backup first.
+// leaders returns the layouts whose restores are worth measuring, the fastest backup first.
 func (r *Result) leaders() (out []filewise.Layout) {
 	names := []string{r.Layout}
 	add := func(s Setting) {
@@ -243,7 +243,7 @@ func restores(p experiment.Plan, trials []filewise.Trial) (out []Restore) {
 	return out
 }
 
-// restoreLines are the measured restores in words; none were measured: nil.
+// restoreLines returns the measured restores in words. Nil means none were measured.
 func (r *Result) restoreLines() (out []string) {
 	if len(r.Restores) == 0 {
 		return nil

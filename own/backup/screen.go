@@ -9,7 +9,7 @@ import (
 	"filewise/run/plan"
 )
 
-// Race are the runs of a search for the fastest backup.
+// Race makes the runs of a search for the fastest backup.
 type Race struct {
 	Engines plan.Engines
 	Options *plan.Options
@@ -49,9 +49,9 @@ func (r Race) Run(made plan.Made) (run.Outcome, error) {
 	return r.Measure(made, true)
 }
 
-// Screened are the layouts of a full race after a cheap one, which backed up a part of the database or threw all
-// away: the n that were the fastest there, and the baseline. If nothing was written, volumes were not compared, and a
-// setting stays with each of its volumes.
+// Screened returns the layouts to race in full after a cheap race, which backed up a part of the database or threw
+// its backups away: the n that were fastest there, and the baseline. If nothing was written, volumes were not
+// compared: a setting that is kept stays with each of its volumes.
 func Screened(cheap archive.Run, layouts []filewise.Layout, baseline string, n int) ([]filewise.Layout, error) {
 	fastest := settings(cheap.Plan, cheap.Trials)
 	if len(fastest) == 0 {

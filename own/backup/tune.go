@@ -147,7 +147,7 @@ func took(t filewise.Trial) (time.Duration, bool) {
 	return t.Measures[0].Window[1] - t.Measures[0].Window[0], true
 }
 
-// settings are the settings of the layouts that were measured, the fastest first.
+// settings returns the settings of the layouts that were measured, the fastest first.
 func settings(p experiment.Plan, trials []filewise.Trial) (out []Setting) {
 	for _, l := range p.Layouts {
 		s := Setting{Layout: l.Name}
@@ -220,10 +220,10 @@ func (r *Result) Prove(ctx context.Context, o run.Options) error {
 	return nil
 }
 
-// mostShown are the settings that Lines shows, so that they stay on a screen.
+// mostShown is the number of settings that Lines shows, so that they fit on a screen.
 const mostShown = 10
 
-// Lines are the result in words.
+// Lines returns the result in words.
 func (r *Result) Lines() []string {
 	out := []string{fmt.Sprintf("Best: %s. %s", r.Layout, r.Verdict)}
 	switch {

@@ -97,7 +97,7 @@ type Study struct {
 	Interrupted bool `json:"interrupted,omitempty"`
 }
 
-// Table is one that the layout may spread.
+// Table is a table that the layout may spread.
 type Table struct {
 	Name  string  `json:"name"`
 	Key   string  `json:"key"`

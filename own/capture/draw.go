@@ -120,7 +120,8 @@ func (d drawing) breaks() bool {
 // quoted is a text as YAML has it, with nothing in it that a terminal would obey.
 func quoted(text string) string { return strconv.Quote(text) }
 
-// whole are the ends of a column of whole numbers.
+// whole returns the lowest and the highest value of a column of whole numbers. ok is false if they are not known or
+// too far apart.
 func whole(c filewise.ColumnFacts) (low, high int64, ok bool) {
 	low, err := strconv.ParseInt(c.Low, 10, 64)
 	high, err2 := strconv.ParseInt(c.High, 10, 64)

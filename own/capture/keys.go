@@ -12,7 +12,8 @@ import (
 // column is known for it. leastWords is the number for a text, which may be a person's.
 const leastCalls, leastWords = 5, 2
 
-// constant are the constants of a text of the kind's.
+// constant returns the constants in one text of the kind. Empty means a constant is left out: it may be a person's,
+// or is too long.
 func (k *kind) constant(of int) []string {
 	if of >= len(k.values) {
 		return nil

@@ -240,7 +240,8 @@ func (l *ledger) within(o *open, s filewise.LoggedStatement, word, text string) 
 	}
 }
 
-// settings are the settings that sessions have made themselves for most of the log's statements.
+// settings returns the settings that sessions made themselves for most of the log's statements. Nil means there are
+// none.
 func (l *ledger) settings() map[string]string {
 	all := 0
 	for _, n := range l.modes {

@@ -10,7 +10,7 @@ import (
 	"filewise"
 )
 
-// oracleTable is one of the schema.
+// oracleTable is a table of the schema.
 type oracleTable struct {
 	name    string
 	rows    float64

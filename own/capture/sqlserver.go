@@ -99,7 +99,7 @@ func (w *ofSQLServer) Sessions(ctx context.Context) (active, connected int, err 
 	return int(rows[0].Int(1)), int(rows[0].Int(0)), nil
 }
 
-// Shape has the server describe a statement with its values taken out: it reports of what types these are.
+// Shape divides a statement from its values, and asks the server for the types of the values.
 func (w *ofSQLServer) Shape(ctx context.Context, statement string, _ []string) (filewise.Shape, error) {
 	s, err := w.rules.Shape(statement, w.database, func(table string) (names []string, err error) {
 		id, err := w.find(ctx, table)

@@ -172,7 +172,7 @@ func (s *Study) Account() []string {
 	return all
 }
 
-// shares are the shares of the calls, and of the time if it is known.
+// shares words a share of the calls, and of the time if it is known.
 func (s *Study) shares(calls, time float64) string {
 	if s.Time == 0 {
 		return percent(calls) + " of the calls"

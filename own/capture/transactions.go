@@ -103,7 +103,7 @@ func (t *taking) statement(k *kind, i int, linked map[at]link, inserted map[stri
 	return text + s.Pieces[len(s.Values)], ""
 }
 
-// statement is one whose values are being replaced.
+// statement is a statement whose values are being replaced.
 type statement struct {
 	*taking
 	filewise.Shape

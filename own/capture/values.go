@@ -53,7 +53,8 @@ func toldOf(statements [][][]string) []told {
 // bare is a value's text without its quotes, which a parameter has and a number has not.
 func bare(text string) string { return strings.Trim(text, "'") }
 
-// fit are the values of a call in the places of the first one's. Of lists of other lengths none is known.
+// fit returns the values of a call, each in the place of the first call's value. The values of a list with another
+// length are left empty.
 func (t told) fit(lists [][]string) []string {
 	var flat []string
 	for j, n := range t.lists {

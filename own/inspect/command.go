@@ -88,8 +88,8 @@ func (t Target) of(database string) string {
 // mostFiles bounds what is proposed: more take space and time, and can be tried once these are measured.
 const mostFiles = 16
 
-// counts are the numbers of files that are worth comparing: one, those that there
-// are, and powers of two up to the cores.
+// counts returns the numbers of files that are worth comparing: one, the present number, and powers of two up to the
+// cores.
 func (j *judge) counts(have int) string {
 	all := []int{1}
 	for n := 2; n <= min(max(j.Cores, 4), mostFiles); n *= 2 {

@@ -128,7 +128,7 @@ func (j *judge) cores(g filewise.FileGroup) {
 	j.holes(g)
 }
 
-// holes are free pages of a file that holds nothing else.
+// holes reports the free pages within the files of an embedded database.
 func (j *judge) holes(g filewise.FileGroup) {
 	if !j.target.Embedded {
 		return

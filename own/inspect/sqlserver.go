@@ -131,7 +131,7 @@ func (d database) group(space int64) filewise.FileGroup {
 // log returns the name of the group of its log.
 func (d database) log() string { return "log of " + d.name }
 
-// counted are the columns of I/O.
+// counted names the columns of I/O, in order, with the factors to their units.
 var counted = []struct {
 	name   string
 	factor float64
