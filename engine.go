@@ -323,7 +323,7 @@ type Description struct {
 	// Rights are the statements that give an account what Filewise needs of an
 	// external server, and no more.
 	Rights []string `json:"rights,omitempty"`
-	// Needs are Rights by what needs them, a row each. None means the engine has no list.
+	// Needs lists the Rights one by one, each with the commands that need it. None means the engine has no list.
 	Needs []Need `json:"needs,omitempty"`
 	// Understands are engines whose custom SQL it takes if it is given none of its own.
 	Understands []string `json:"understands,omitempty"`

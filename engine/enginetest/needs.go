@@ -9,7 +9,8 @@ import (
 	"filewise"
 )
 
-// SameNeeds compares the rights that a command's statements take with those that the matrix has for it.
+// SameNeeds compares the rights that a command's statements take with the rights that the matrix lists for the
+// command.
 func SameNeeds(t testing.TB, needs []filewise.Need, command string, taken map[string]bool) {
 	t.Helper()
 	listed := map[string]bool{}

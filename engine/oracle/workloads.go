@@ -9,8 +9,7 @@ import (
 	"filewise/engine/internal/operations"
 )
 
-// objects are the names of a build's objects by those that the SQL of workloads of
-// several phases has for them.
+// objects maps the names in the SQL of workloads of several phases to the names of a build's objects.
 type objects struct {
 	tables, indexes, procedures map[string]string
 	loaded                      []string // tables that are loaded, in order

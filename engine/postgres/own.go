@@ -150,7 +150,7 @@ func (s *ownServer) Build(ctx context.Context, l filewise.Layout, p filewise.Pro
 	return userbackup.Database(s.target, l, s.copyTool(tool), s.probes()), nil
 }
 
-// probes count the statements of others, without those that backups are made of.
+// probes returns the probe that counts others' statements, without the statements of backups.
 func (s *ownServer) probes() []filewise.Probe {
 	if s.counted == "" {
 		return nil

@@ -19,7 +19,7 @@ import (
 //go:embed sql/*.sql
 var sqlFiles embed.FS
 
-// sections are the SQL files by workload: a further workload is a further file.
+// sections holds the SQL files by workload. A further workload is a further file.
 var sections = words.Folder(sqlFiles, nil, template.FuncMap{"ident": dialect.Ident, "literal": dialect.Literal, "signature": signature2})
 
 var words = orders.Words{
@@ -55,8 +55,8 @@ const (
 	prefixCommitted = "committed-"
 )
 
-// statements renders a section of the workload. Sections of one table get it as
-// Table; those for all tables range over .Tables.
+// statements renders a section of the workload. Sections of one table get it as Table; sections for all tables range
+// over .Tables.
 func (d *design) statements(section string, t table) ([]string, error) {
 	vars := map[string]any{
 		"Tables": d.tables, "T": t, "Pool": "", "ServerCRC": d.version >= versionCRC, "Flushes": d.version >= versionFlush,

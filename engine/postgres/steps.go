@@ -51,7 +51,7 @@ func (d *design) create(w *script.Writer, on string) {
 	}
 }
 
-// procedures returns the sections of those that the phases call.
+// procedures returns the sections of the procedures that the phases call.
 func (d *design) procedures() []string {
 	var all []string
 	for _, section := range sections[d.program.SQL()].Sections() {

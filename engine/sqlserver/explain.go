@@ -94,7 +94,8 @@ func denied(err error) bool {
 	return hasNumber(err, errDenied) || hasNumber(err, errDeniedState) || hasNumber(err, errDeniedAction)
 }
 
-// lackOfRight are the errors of a statement that the account may not give. 3701 and 5011 mean that it does not own the object.
+// lackOfRight lists the errors of statements for which the account lacks a right. 3701 and 5011 mean that it does not
+// own the object.
 var lackOfRight = []int{229, 230, errDenied, errDeniedAction, errDeniedState, errNoAccess, 3110, 3701, 5011, 15151, 15247}
 
 // administrator returns a remedy that only someone with more rights can give.
@@ -155,7 +156,7 @@ const newPassword = "sign in with another program to change the password, or ask
 const fromModel = "have its owner take it out of database model while you measure, or measure elsewhere: what is not Filewise's keeps a " +
 	"database from being dropped"
 
-// mendings are errors that the user can do something about, by the server's number.
+// mendings lists the errors that the user can mend, by the server's number.
 var mendings = []struct {
 	number int
 	code   filewise.Code

@@ -216,7 +216,7 @@ func (d *design) moved(tables []dialect.Table) bool {
 	return true
 }
 
-// enlarge gives the files room for what comes into them, if they are not to grow.
+// enlarge makes the files large enough for the tables' data, if they are not to grow.
 func (d *design) enlarge(tables []dialect.Table) {
 	if d.layout.Data.Allocation == filewise.Growing {
 		return

@@ -123,8 +123,7 @@ type External struct {
 	Comments bool
 	// FlushRight holds what FLUSH TABLES … FOR EXPORT needs in addition to LOCK TABLES.
 	FlushRight string
-	// IdleSetting is the setting at 0 of which an idle server writes nothing. If empty,
-	// there is none.
+	// IdleSetting names the setting that, at 0, keeps an idle server from writing. Empty means there is none.
 	IdleSetting string
 	// Directories: the directories of tables are limited by innodb_directories, and
 	// need the right FILE.

@@ -7,8 +7,8 @@ import (
 	"filewise/engine/internal/server"
 )
 
-// Writer writes the steps of a trial, of which sections of the workload's SQL are the ones
-// for sessions, on the first table. Sections that there are not are left out.
+// Writer returns a writer of a trial's steps. The steps of sessions are sections of the workload's SQL, on the first
+// table; sections that do not exist are left out.
 func (s Schema) Writer(on string) *script.Writer {
 	return script.NewWriter(on, func(section string) ([]string, error) {
 		all, err := s.ofPhase(section).ifAny(section, s.Tables[0])

@@ -36,8 +36,8 @@ const (
 	fewFree = 64
 )
 
-// addFlushing adds the sessions that InnoDB has wait for its page cleaner, of which no server reports: those without a
-// state of waiting, less those that wait for rows and threads that run or wait for a device.
+// addFlushing adds the sessions that wait for InnoDB's page cleaner, which no server reports. It counts the sessions
+// without a state of waiting, less the sessions that wait for rows and the threads that run or wait for a device.
 func addFlushing(ctx context.Context, link Link, silent int, seen sampling.Seen) error {
 	busy, err := link.Busy()
 	if err != nil || silent <= busy {

@@ -67,8 +67,8 @@ func (s *server) made(database string) bool {
 // it if the line was cut without a word: for hours. The mark of its database states that it
 // has died, and on this host.
 
-// sessionsOfDead are the connections in a database, and the one that has its name, of this
-// account and from where this connection comes: its maker's, who has died here.
+// sessionsOfDead queries the connections that a run left when it died: connections that use its database, or hold the
+// lock with its name, of the same account and host as this connection.
 const sessionsOfDead = "SELECT p.ID FROM information_schema.PROCESSLIST p JOIN information_schema.PROCESSLIST me " +
 	"ON me.ID = CONNECTION_ID() AND me.USER = p.USER AND TRIM(TRAILING SUBSTRING_INDEX(me.HOST, ':', -1) FROM me.HOST) = " +
 	"TRIM(TRAILING SUBSTRING_INDEX(p.HOST, ':', -1) FROM p.HOST) WHERE p.DB = ? OR p.ID = IS_USED_LOCK(?)"

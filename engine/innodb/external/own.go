@@ -140,7 +140,7 @@ func (s *ownServer) Build(_ context.Context, l filewise.Layout, p filewise.Progr
 	return userbackup.Database(s.target, l, &ownTool{server: s, layout: l, proof: p.Restores()}, s.probes()), nil
 }
 
-// probes count the statements of others, without those that backups are made of.
+// probes returns the probe that counts others' statements, without the statements of backups.
 func (s *ownServer) probes() []filewise.Probe {
 	if !s.on("performance_schema") {
 		return nil

@@ -155,8 +155,7 @@ func (o *ownTool) Fill(ctx context.Context, from string) (err error) {
 // sum holds what is compared of a table.
 type sum struct{ rows, sum string }
 
-// sums returns the sums of the tables as of one moment; the names are of those that are looked at,
-// none: all.
+// sums returns the sums of the named tables as of one moment. No names mean all tables.
 func (s *ownServer) sums(ctx context.Context, database string, names []string) (_ map[string]sum, err error) {
 	if names == nil {
 		if names, err = s.tables(ctx, database); err != nil {

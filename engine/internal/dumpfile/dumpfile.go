@@ -23,7 +23,7 @@ const Longest = 64 << 20
 // ErrTooLong reports a statement that is longer.
 var ErrTooLong error = filewise.Errorf(filewise.CodeUsage, "leave it out of the file", "a statement is longer than %d MiB", Longest>>20)
 
-// Line reads a further line of a statement of which so many bytes are known.
+// Line reads a further line of a statement, of which known bytes have been read already.
 func Line(in *bufio.Reader, known int) (string, error) {
 	var line []byte
 	for {

@@ -56,7 +56,7 @@ func (e *Examination) Unseen(check string, err error) {
 // Right is something that the account can do, or not.
 type Right struct {
 	Check string
-	// Name is the right's, for the list of those that are there.
+	// Name names the right in the list of rights that the account has.
 	Name string
 	Has  bool
 	// Grant gives the account what it lacks.
@@ -98,8 +98,8 @@ func (e *Examination) Rights(check, account, has string, all []Right) {
 	}
 }
 
-// Connections compares those that are needed with those that are free, of which in
-// describes how many there are: "of 300 processes 50 are in use".
+// Connections compares the needed with the free connections. in describes the server's connections: "of 300 processes
+// 50 are in use".
 func (e *Examination) Connections(need, free int64, remedy, in string) {
 	const check = "connections"
 	if free < need {
@@ -109,7 +109,7 @@ func (e *Examination) Connections(need, free int64, remedy, in string) {
 	e.OK(check, "%d are needed, and %s", need, in)
 }
 
-// Room compares the free bytes of a place with those that are needed there.
+// Room compares the free bytes of a place with the bytes needed there.
 func (e *Examination) Room(check, place string, need, free int64, remedy string) {
 	const text = "%s needed, and %s has %s free"
 	if free < need {

@@ -107,8 +107,8 @@ type Writer struct {
 	err    error
 }
 
-// NewWriter writes steps of which the steps of sections are done there. Render renders a
-// section of the workload's SQL with the program's parameters.
+// NewWriter returns a writer whose steps of sections are executed on the named place. render renders a section of the
+// workload's SQL with the program's parameters.
 func NewWriter(on string, render func(section string) ([]string, error)) *Writer {
 	return &Writer{on: on, render: render}
 }

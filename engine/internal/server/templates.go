@@ -23,8 +23,8 @@ const (
 	mostImages = 128 << 20
 )
 
-// Templates are images of new data directories by what they depend on. The zero
-// value is ready for use.
+// Templates holds images of new data directories, by the versions and settings that they depend on. The zero value is
+// ready for use.
 type Templates struct {
 	mu    sync.Mutex
 	by    map[string]template
