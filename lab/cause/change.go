@@ -12,7 +12,7 @@ import (
 	"filewise/lab/verdict/stats"
 )
 
-// changes returns the ones that explain something, and the I/O and context switches that changed.
+// changes returns the changes that explain something, and the I/O and context switches that changed.
 func changes(in Input, pairs []pair) []Change {
 	slow := in.slower(pairs)
 	whole := quantity{unit: "s", of: func(m filewise.Measure) (float64, bool) { return in.time(m) * m.Work, true }}.change(pairs, slow)
@@ -93,7 +93,7 @@ func rank(c Change) int {
 	return 2
 }
 
-// quantity is something of which a measure has an amount per unit of work.
+// quantity reads an amount per unit of work from a measure.
 type quantity struct {
 	kind  string
 	class filewise.WaitClass
@@ -102,7 +102,7 @@ type quantity struct {
 	of    func(filewise.Measure) (float64, bool)
 }
 
-// quantities are the quantities that any of the measures has.
+// quantities returns the quantities that at least one of the measures has.
 func quantities(pairs []pair) []quantity {
 	var classes []filewise.WaitClass
 	for _, p := range pairs {

@@ -88,7 +88,7 @@ func found(ok bool, threshold, mend, format string, args ...any) finding {
 	return finding{filewise.Condition{Measured: fmt.Sprintf(format, args...), Threshold: threshold, OK: ok, Mend: mend}, true}
 }
 
-// open is a condition of which nothing is known.
+// open returns a condition about which nothing is known yet.
 func open(threshold string) finding {
 	return finding{filewise.Condition{Threshold: threshold, Unknown: true}, true}
 }

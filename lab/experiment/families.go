@@ -14,8 +14,7 @@ import (
 // JointFrom are the rules from which on each family has an equal share of the error.
 const JointFrom = 3
 
-// shares divides the families, by their places, into those that have a share of the error and those
-// that are estimated alone.
+// shares divides the places of families into families with a share of the error and families that are only estimated.
 func (p Plan) shares() (shared, estimated []int) {
 	for f, name := range p.families() {
 		if slices.Contains(p.Estimated, name) {

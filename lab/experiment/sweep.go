@@ -52,7 +52,7 @@ type Scalability struct {
 	Error float64 `json:"error"`
 }
 
-// leastLevels is one more than the law has parameters.
+// leastLevels is the least number of levels for a fit: one more than the law has parameters.
 const leastLevels = 4
 
 // sweep is nil for a workload of one load level.

@@ -123,7 +123,7 @@ func (c *carry) level() float64 {
 	return distuv.F{D1: d1, D2: d2}.Survival(explained / d1 / ((c.square - explained) / d2))
 }
 
-// carryOfTrials estimates it from trials in the order in which they ran, by scores of each arm.
+// carryOfTrials estimates the carry-over from trials in the order in which they ran, by scores of each arm.
 func (s *scene) carryOfTrials() carry {
 	c, cells := newCarry(s.width), s.inOrder()
 	solver, ok := newSolver(s.grid)
@@ -172,8 +172,8 @@ func (s *solver) remove(y [][]float64, f func(b, j int, r float64)) {
 	each(s.g, func(b, j int) { f(b, j, y[b][j]-block[b]-arm[j]) })
 }
 
-// carryOfSession estimates it from the turns of one session: a row's turns, in rounds of which all turns and what
-// went before them are known.
+// carryOfSession estimates the carry-over from the turns of one session, a row. It uses the rounds in which all
+// turns, and the arms that ran before them, are known.
 func carryOfSession(row []Cell) carry {
 	c := newCarry(len(row))
 	var y [][]float64
@@ -262,7 +262,7 @@ func byScores(y [][]float64, mask [][]bool) {
 	}
 }
 
-// centred is a table without the means of its rows and columns.
+// centred returns a table from which the means of its rows and columns are subtracted.
 func centred(table [][]float64) [][]float64 {
 	columns, all := make([]float64, len(table[0])), 0.0
 	out := newRows(len(table), len(table[0]))
@@ -285,11 +285,10 @@ func centred(table [][]float64) [][]float64 {
 	return out
 }
 
-// ordered is a cell by the order in which trials ran.
+// ordered is a cell with its place in the order in which trials ran.
 type ordered struct{ block, arm, order int }
 
-// inOrder are the cells in the order in which they ran; none when it is not known of
-// all of them.
+// inOrder returns the cells in the order in which they ran. Nil means the order of some is not known.
 func (s *scene) inOrder() []ordered {
 	var cells []ordered
 	known := true

@@ -81,7 +81,7 @@ func Compare(before, after Sample, base string, confidence float64) ([]Change, e
 	return out, nil
 }
 
-// levels are the pseudo-values of an experiment's arms, by block.
+// levels holds the pseudo-values of an experiment's arms, by block.
 type levels struct {
 	values map[string][]float64       // in the order of blocks
 	at     map[string]map[int]float64 // by block
@@ -108,7 +108,7 @@ func (s Sample) levels() (levels, error) {
 	return l, nil
 }
 
-// against are the differences of two arms within the blocks that have both.
+// against returns the differences of two arms within the blocks that have both.
 func (l levels) against(arm, base string) []float64 {
 	var out []float64
 	for b := 0; len(out) < min(len(l.at[arm]), len(l.at[base])) && b <= maxBoundaryBlocks; b++ {
@@ -124,7 +124,7 @@ func (l levels) against(arm, base string) []float64 {
 // centre is a mean with its variance and the effective size of its sample.
 type centre struct{ mean, variance, size float64 }
 
-// centreOf a series; with fewer than two values nothing is known.
+// centreOf returns the centre of a series. With fewer than two values its mean and variance are NaN.
 func centreOf(x []float64) centre {
 	if len(x) < 2 {
 		return centre{math.NaN(), math.NaN(), 0}

@@ -52,8 +52,7 @@ type Config struct {
 	Extended []Extension `json:"extended,omitempty"`
 	Goal     Goal        `json:"goal"`
 	Baseline int         `json:"baseline"` // index of the arm that others are compared with
-	// Known are boundaries that were computed before, of any designs; those that are not among them
-	// are computed.
+	// Known holds boundaries that were computed before, of any designs. Boundaries that are not in it are computed.
 	Known []Design `json:"-"`
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// columns are the places of those that are used. −1 means there is none.
+// columns holds the places of the columns that are used. −1 means there is none.
 type columns struct {
 	block, layout, throughput     int
 	time                          int // instead of throughput
