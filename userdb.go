@@ -80,7 +80,8 @@ type Shape struct {
 	Columns []string
 }
 
-// Keep has constants, one for each value (empty: it varies), stand in the places of values that no column is known for.
+// Keep takes one constant for each value (empty if the value varies), and puts constants in the places of values
+// without a known column.
 func (s *Shape) Keep(constants []string) {
 	for i, c := range constants {
 		if i >= len(s.Values) || c == "" {
@@ -149,7 +150,7 @@ const (
 	TypeJSON    ColumnType = "JSON"
 )
 
-// TableFacts are a table's.
+// TableFacts holds the facts of a table.
 type TableFacts struct {
 	Name  string // name in the request
 	Table string // without a schema
@@ -223,14 +224,15 @@ type Asked interface {
 	Rows(ctx context.Context, section string, vars map[string]any, args ...any) ([]Row, error)
 	// Waits are the waits since the server's start, or of a few looks; benign ones are left out.
 	Waits(context.Context) ([]Counter, error)
-	// Remedy is what lets the last question be answered, such as a GRANT. Empty means there is none.
+	// Remedy returns the statement, such as a GRANT, after which the question that failed is answered. Empty means there
+	// is none.
 	Remedy(error) string
-	// Codes are the server's codes of an error. Empty ones mean that it is not the server's.
+	// Codes returns the server's codes of an error. If they are empty, the error is not the server's.
 	Codes(error) []string
 	Close() error
 }
 
-// About is what a server states at its opening.
+// About holds facts that a server reports when its session is opened.
 type About struct {
 	Server   string            // product and version
 	Local    bool              // it runs on this host
@@ -310,7 +312,7 @@ type Inspection struct {
 	Local  bool   `json:"local"`  // the server runs on this host
 	// Cores counts the server's cores. 0 means not known.
 	Cores int `json:"cores,omitempty"`
-	// Since is for how long the counters have counted. 0 means not known.
+	// Since is the time for which the counters have counted. 0 means not known.
 	Since  time.Duration `json:"since_ns,omitempty"`
 	Groups []FileGroup   `json:"groups"`
 	// Waits are the waits since Since, or of one look if Sampled; benign ones are left out. A unit is "s", "waits" or
@@ -411,7 +413,7 @@ type FileInspect struct {
 	Path  string `json:"path"` // or the object's name if the server has no path
 	Bytes int64  `json:"bytes"`
 	Free  *int64 `json:"free,omitempty"` // B within the file. Absent means not known
-	// Growth is by how much it grows. Nil means not known.
+	// Growth holds the step by which the file grows. Nil means not known.
 	Growth *Growth `json:"growth,omitempty"`
 	// Volume is where it lies: a mount, a tablespace, a disk group; Device the storage below, if known. Empty means
 	// not known.

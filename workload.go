@@ -35,7 +35,7 @@ type Program struct {
 	Params any `json:"params,omitempty"`
 	// Tables are the tables that the workload works on, the most informative one first.
 	Tables []Table `json:"tables,omitempty"`
-	// Sharding is by what the tables' rows belong together. Nil means each row is by itself.
+	// Sharding names the values, such as warehouses, whose rows belong together. Nil means each row is by itself.
 	Sharding *Sharding `json:"sharding,omitempty"`
 	// Custom is SQL that the workload brings itself. Nil means its sections are the engine's.
 	Custom *CustomSQL `json:"custom,omitempty"`
@@ -178,7 +178,7 @@ type Table struct {
 	IndexedFirst bool `json:"indexed_first,omitempty"`
 	// Temporary: each operation makes it, fills it and drops it.
 	Temporary bool `json:"temporary,omitempty"`
-	// ShardBy is the column with the value of Program.Sharding that a row is of.
+	// ShardBy is the column that holds a row's value of Program.Sharding.
 	ShardBy string `json:"shard_by,omitempty"`
 	// Replicated: it is small and of no value of Program.Sharding, so that it is whole in
 	// one place, or in each.
@@ -192,15 +192,15 @@ type Index struct {
 	Unique  bool     `json:"unique,omitempty"`
 }
 
-// Sharding: the rows of a program's tables are of values 1 to Values, and the rows of one value belong together:
-// files are of whole values.
+// Sharding gives each row of a program's tables a value from 1 to Values. The rows of one value belong together: all
+// of them lie in one file.
 type Sharding struct {
 	Of     string `json:"of"`     // what a value stands for: "warehouse"
 	Option string `json:"option"` // the option that sets their number: "--warehouses"
 	Values int64  `json:"values"`
 }
 
-// Fits refuses more files than values, of which each lies whole in one place.
+// Fits refuses more files than values, since the rows of a value all lie in one place.
 func (s *Sharding) Fits(files int, place string) error {
 	if s == nil || int64(files) <= s.Values {
 		return nil
