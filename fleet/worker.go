@@ -98,7 +98,7 @@ func elsewhere(pollers []*taskqueue.PollerInfo, me string) string {
 	return ""
 }
 
-// resolve returns why an address leads nowhere, of which gRPC reports that it has no children.
+// resolve returns why an address cannot be resolved. gRPC itself reports only that the address has no children.
 func resolve(ctx context.Context, address string) error {
 	if strings.Contains(address, "/") { // of a resolver of gRPC's
 		return nil

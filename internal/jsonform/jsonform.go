@@ -25,7 +25,7 @@ var usual = Types{
 // Unknown are numbers that are null if they are not known.
 var Unknown = Types{reflect.TypeFor[float64](): {Types: []string{"null", "number"}}}
 
-// OneOf is a text of which there are few.
+// OneOf returns the schema of a text that is one of these values.
 func OneOf[T any](values ...T) *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "string"}
 	for _, v := range values {

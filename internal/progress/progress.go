@@ -131,7 +131,7 @@ func (s *Step) text(now time.Time, cells int) string {
 	return s.what + ": " + strings.Join(parts, ", ")
 }
 
-// Bar is a bar of so many cells, of which a share is full.
+// Bar draws a bar of so many cells, of which the given share is full.
 func Bar(share float64, cells int) string {
 	full := min(max(int(share*float64(cells)), 0), cells)
 	return "[" + strings.Repeat("#", full) + strings.Repeat("·", cells-full) + "]"

@@ -99,7 +99,7 @@ func (w world) best() float64 {
 // null reports whether no layout differs from another.
 func (w world) null() bool { return w.effects == [layouts]float64{} }
 
-// layoutsOf are the layouts of every world, and the place of each by name.
+// layoutsOf returns the layouts of every world, and the place of each by name.
 func layoutsOf() (list []filewise.Layout, place map[string]int) {
 	place = make(map[string]int)
 	for j := range layouts {

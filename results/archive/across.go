@@ -56,7 +56,7 @@ func (r HostRun) name() string {
 	return "this host"
 }
 
-// labels are the tags that distinguish hosts, in whatever order they were given.
+// labels returns the tags, other than host and campaign, in alphabetical order.
 func (r HostRun) labels() []string {
 	out := slices.DeleteFunc(slices.Clone(r.Plan.Tags), func(tag string) bool {
 		return strings.HasPrefix(tag, hostTag) || strings.HasPrefix(tag, campaignTag)
@@ -131,7 +131,7 @@ func PoolHosts(runs []HostRun, confidence float64, meant []string) (Across, erro
 	return a, err
 }
 
-// newestOf are the newest runs of each host with the same tags, in the order given.
+// newestOf returns the newest run of each host with the same tags, in the order given.
 func newestOf(runs []HostRun, left *[]string) []HostRun {
 	var out []HostRun
 	for _, r := range runs {

@@ -216,13 +216,13 @@ var (
 	plainly = strings.NewReplacer("*", "", "`", "")
 )
 
-// general are the words of a report that the whole of Filewise has; the page of words has reports' own words under a
-// heading of their own.
+// general lists the words of reports that are used in all of Filewise. The page of words has the reports' own words
+// under a separate heading.
 var general = []string{"engine", "layout", "trial", "pilot", "block", "interleaved block", "turn", "A/A", "noise",
 	"forecast", "family", "window", "slice", "tail", "sync", "baseline", "margin", "worst-case loss", "tolerance",
 	"interim analysis", "write amplification", "throughput", "rate within the window", "p50, p99, p99.9", "durability"}
 
-// terms are the words that reports show, with what they mean.
+// terms returns the words that reports explain, with their meanings.
 func terms() []filewise.Fact {
 	first, ofReports, _ := strings.Cut(docs.Terminology, "\n## In reports\n")
 	var out []filewise.Fact

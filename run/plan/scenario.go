@@ -256,7 +256,7 @@ func Values(p experiment.Plan) map[string]string {
 	return out
 }
 
-// DefaultsOf are a scenario's own values, as flags.
+// DefaultsOf returns a scenario's own values, as flags.
 func DefaultsOf(sc workload.Scenario) string {
 	all := Values(experiment.Plan{Params: sc.Params})
 	out := []string{fmt.Sprintf("--files %s --size %s --connections %s", joined(sc.Files, ","), SizeText(sc.Bytes), all["connections"])}

@@ -175,7 +175,7 @@ func (x *Display) apply(e experiment.Event) {
 	}
 }
 
-// line prints a text of which nothing steers the terminal.
+// line prints a text without characters that steer the terminal.
 func (x *Display) line(text string) { x.printf("%s\n", document.Clean(text)) }
 
 func (x *Display) printf(format string, args ...any) {

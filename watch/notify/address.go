@@ -101,7 +101,7 @@ func wrong(remedy, format string, args ...any) error {
 	return filewise.Errorf(filewise.CodeUsage, remedy, "the URL of --notify cannot be understood: %s", fmt.Sprintf(format, args...))
 }
 
-// parseService is of what is called by HTTP.
+// parseService parses the address of a service that is called by HTTP.
 func parseService(k kind, scheme string, u *url.URL) (Address, error) {
 	if k == "" {
 		k, scheme = kindOf(u.Hostname()), u.Scheme

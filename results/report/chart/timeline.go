@@ -145,7 +145,7 @@ func (t Timeline) drift(y Scale) [][2]float64 {
 	return out
 }
 
-// bands are the quantiles of many marks of a lane, by parts of the width.
+// bands draws the quantiles of a lane of many marks, by parts of the width.
 func (d *Drawing) bands(t Timeline, name string, y Scale) {
 	piles := make([][]float64, bins)
 	failed := 0
@@ -236,8 +236,7 @@ func Moments(all []Moment, axes Axes, label string) template.HTML {
 	return d.HTML(label)
 }
 
-// Shapes are the definitions of marks and hatchings that drawings refer to: a page has them
-// once.
+// Shapes holds the definitions of marks and hatchings that drawings refer to. A page has them once.
 //
 //go:embed shapes.svg
 var Shapes string
