@@ -56,10 +56,10 @@ func (in Input) followed(pairs []pair, slow []float64, whole Change) (locks, oth
 	return 1 - follows, 1 + follows*waited/held.Fall
 }
 
-// relative is the change as a part of the larger amount.
+// relative returns the change as a part of the larger amount.
 func (c Change) relative() float64 { return c.Fall / max(c.From, c.To) }
 
-// surely is the least of the change by its interval, as a part of the larger amount. 0 means there may be none.
+// surely returns the least of the change by its interval, as a part of the larger amount. 0 means there may be none.
 func (c Change) surely() float64 {
 	if c.Fall > 0 {
 		return max(c.Low, 0) / max(c.From, c.To)
@@ -82,7 +82,7 @@ func withOffsets(all []Change) []Change {
 	return slices.DeleteFunc(all, func(c Change) bool { return c.Share < 0 })
 }
 
-// rank is the place of a change: causes, what goes against them, amounts.
+// rank returns the place of a change in the report: causes come first, then what goes against them, then amounts.
 func rank(c Change) int {
 	switch {
 	case c.Share > 0:
@@ -184,8 +184,7 @@ func wait(d filewise.Delta) bool {
 	return d.Probe == filewise.ProbeWaits && d.Unit == "s" && !math.IsNaN(d.Value)
 }
 
-// processors is the CPU time of the server and of Filewise: on an embedded engine
-// they are one process.
+// processors returns the CPU time of the server and of Filewise: on an embedded engine they are one process.
 func processors(m filewise.Measure) (float64, bool) {
 	found := false
 	total := sum(m.Deltas, func(d filewise.Delta) bool {
@@ -197,7 +196,7 @@ func processors(m filewise.Measure) (float64, bool) {
 	return total, found
 }
 
-// queued is the time for which what computes waited for a processor.
+// queued returns the time that the server and Filewise waited for a processor.
 func queued(m filewise.Measure) (total float64, found bool) {
 	for _, of := range []string{filewise.ProbeServer, "process"} {
 		s, ok := probe.Find(m.Deltas, of, filewise.ProcessorWait)
@@ -206,8 +205,7 @@ func queued(m filewise.Measure) (total float64, found bool) {
 	return total, found
 }
 
-// device is a counter of the busiest device: the disks below a composed one count
-// the same requests again.
+// device returns a counter of the busiest device: the disks below a composed one count the same requests again.
 func device(deltas []filewise.Delta, suffix string) (float64, bool) {
 	most, found := 0.0, false
 	for _, d := range deltas {
@@ -218,8 +216,7 @@ func device(deltas []filewise.Delta, suffix string) (float64, bool) {
 	return most, found
 }
 
-// slower is the time per unit of work of the slower of the two layouts in each
-// block, in s.
+// slower returns the time per unit of work of the slower of the two layouts in each block, in s.
 func (in Input) slower(pairs []pair) []float64 {
 	var from, to []float64
 	for _, p := range pairs {
@@ -256,7 +253,7 @@ func (q quantity) change(pairs []pair, slow []float64) Change {
 	return c
 }
 
-// moved is the event of a class that changed most in that direction.
+// moved returns the event of a class that changed most in that direction.
 func moved(pairs []pair, class filewise.WaitClass, fell bool) string {
 	by := make(map[string]float64)
 	for _, p := range pairs {

@@ -9,7 +9,7 @@ import (
 	"filewise/lab/probe"
 )
 
-// words are the sentences about a difference.
+// words returns the sentences about a difference.
 func (in Input) words(c Cause, pairs []pair) []string {
 	unit := Singular(pairs[0].from.Unit)
 	var out []string
@@ -223,7 +223,7 @@ func (in Input) noBottleneck(near []Use) string {
 	return "No limit that all layouts share was measured: " + strings.Join(parts, ", ") + "."
 }
 
-// Singular is one of a unit: "row", "query", "transaction".
+// Singular returns one of a unit: "row", "query", "transaction".
 func Singular(unit string) string {
 	if one, ok := strings.CutSuffix(unit, "ies"); ok {
 		return one + "y"
@@ -231,7 +231,7 @@ func Singular(unit string) string {
 	return strings.TrimSuffix(unit, "s")
 }
 
-// uncapital is a sentence's beginning within another; "CPU" stays.
+// uncapital returns a sentence's beginning within another; "CPU" stays.
 func uncapital(s string) string {
 	if len(s) > 1 && strings.ToUpper(s[:2]) == s[:2] {
 		return s

@@ -51,7 +51,7 @@ func (w *worker) again(err error, progress bool, kind int) bool {
 	return pause <= 0 || w.r.load.Clock.Sleep(w.r.ctx, pause) == nil
 }
 
-// pause is the next pause: half to one and a half of its doubling length.
+// pause returns the next pause: half to one and a half of its doubling length.
 func (w *worker) pause() time.Duration {
 	if w.retry.rng == nil {
 		w.retry.rng = rand.New(rand.NewPCG(w.r.load.Seed, uint64(w.index)))

@@ -33,7 +33,7 @@ type finding struct {
 	ok bool
 }
 
-// Foreseen are the plan's conditions of meaning by what is known before anything is spent.
+// Foreseen returns the plan's conditions of meaning by what is known before anything is spent.
 func (p Plan) Foreseen(h Host) []filewise.Condition {
 	if p.Target.Memory > 0 {
 		h.Memory = p.Target.Memory
@@ -50,7 +50,7 @@ func (s standing) telling() []filewise.Trial {
 	return slices.DeleteFunc(slices.Clone(s.trials), func(t filewise.Trial) bool { return t.State != filewise.Done || !t.Cell.Pilot })
 }
 
-// conditions are the plan's conditions of meaning by its trials.
+// conditions returns the plan's conditions of meaning by its trials.
 func (s standing) conditions(r *cause.Relevance) []filewise.Condition {
 	return s.asked(r).conditions()
 }
@@ -83,7 +83,7 @@ func (a asked) conditions() []filewise.Condition {
 	return out
 }
 
-// found is a condition that holds or does not.
+// found returns a condition that holds or does not.
 func found(ok bool, threshold, mend, format string, args ...any) finding {
 	return finding{filewise.Condition{Measured: fmt.Sprintf(format, args...), Threshold: threshold, OK: ok, Mend: mend}, true}
 }
@@ -99,7 +99,7 @@ func (p Plan) has(flag string) bool {
 	return err == nil && p.AsPublished == nil && p.Target.Database == "" && slices.Contains(sc.Flags, flag)
 }
 
-// medians are the middle values of something by layout, of the layouts' trials that have it.
+// medians returns the middle values of something by layout, of the layouts' trials that have it.
 func (a asked) medians(of func(filewise.Layout, filewise.Trial) (float64, bool)) map[string]float64 {
 	out := make(map[string]float64)
 	for _, l := range a.plan.Layouts {
@@ -162,7 +162,7 @@ func untouched(l filewise.Layout, t filewise.Trial) (n int, ok bool) {
 	return max(n, unused), ok
 }
 
-// moreWork is the option that has a trial do more, as far as the scenario has one.
+// moreWork returns the option that has a trial do more, as far as the scenario has one.
 func (p Plan) moreWork() string {
 	switch {
 	case p.AsPublished != nil:
@@ -266,7 +266,7 @@ func (a asked) cache() float64 {
 	return least(a.medians(func(_ filewise.Layout, t filewise.Trial) (float64, bool) { return a.memoryOf(t) }))
 }
 
-// least is the smallest value; 0 if there is none.
+// least returns the smallest value; 0 if there is none.
 func least(of map[string]float64) float64 {
 	out := math.Inf(1)
 	for _, x := range of {
@@ -278,7 +278,7 @@ func least(of map[string]float64) float64 {
 	return out
 }
 
-// outOfMemory is the option with which data do not come from memory.
+// outOfMemory returns the option with which data do not come from memory.
 func (p Plan) outOfMemory() string {
 	switch {
 	case p.has("cache") && p.Target.Mode == filewise.Managed:

@@ -112,7 +112,7 @@ func (l *life) connect(ctx context.Context, i int) (_ []filewise.Session, err er
 	return GoOn(sessions, l.ledgers[i]), err
 }
 
-// GoOn are the connections, which go on after what they have done of a phase.
+// GoOn returns the connections, which go on after what they have done of a phase.
 func GoOn(sessions []filewise.Session, done filewise.Ledger) []filewise.Session {
 	for w, s := range sessions {
 		if w < len(done) && done[w] > 0 {

@@ -233,7 +233,7 @@ func (j Judgement) Limit(p Plan) string {
 	return "for this workload, which hardly uses " + about
 }
 
-// First is the judgement of the first family; if nothing was judged, an empty one.
+// First returns the judgement of the first family; if nothing was judged, an empty one.
 func (j Judgement) First() Family {
 	if len(j.Families) == 0 {
 		return Family{}
@@ -241,8 +241,7 @@ func (j Judgement) First() Family {
 	return j.Families[0]
 }
 
-// Sentences are the first family's verdict in words, and what the curve over load
-// levels adds to it.
+// Sentences returns the first family's verdict in words, and what the curve over load levels adds to it.
 func (j Judgement) Sentences() []string {
 	if j.Sweep == nil {
 		return j.First().Sentences
@@ -250,7 +249,7 @@ func (j Judgement) Sentences() []string {
 	return append(slices.Clone(j.First().Sentences), j.Sweep.Sentences...)
 }
 
-// Origin is the database of which a dump is to be taken that fills the builds. Nil means none is.
+// Origin returns the database whose dump is to fill the builds. Nil means no dump is taken.
 func (p Plan) Origin() *filewise.Address {
 	if p.Params.Custom == nil {
 		return nil
@@ -258,8 +257,8 @@ func (p Plan) Origin() *filewise.Address {
 	return p.Params.Custom.Origin
 }
 
-// Trials are all trials that there can be, in order: pilots and MaxBlocks
-// blocks with every layout in question to the end and none failing.
+// Trials returns all trials that there can be, in order: pilots and MaxBlocks blocks with every layout in question to
+// the end and none failing.
 func (p Plan) Trials() []filewise.Cell {
 	if p.AsPublished != nil {
 		return p.publishedTrials()
@@ -276,8 +275,9 @@ func (p Plan) Trials() []filewise.Cell {
 	return out
 }
 
-// Duration is the measured time of the fewest blocks that allow a verdict, and the most that the whole may take: the
-// budget (at its most), or the measured time of all blocks if there is none. With fixed work the first is 0: not known.
+// Duration returns the measured time of the fewest blocks that allow a verdict, and the most that the whole may take:
+// the budget (at its most), or the measured time of all blocks if there is none. With fixed work the first is 0: not
+// known.
 func (p Plan) Duration() (least, most time.Duration) {
 	block := time.Duration(len(p.Layouts)) * p.Window
 	pilots := time.Duration(len(p.Layouts)) * p.PilotWindow

@@ -293,7 +293,7 @@ func placeOf(c filewise.Cell) string {
 	return fmt.Sprintf("in block %d", c.Block)
 }
 
-// stillServerOf is the longest time in seconds in which the server of a trial did nothing.
+// stillServerOf returns the longest time in seconds in which the server of a trial did nothing.
 func stillServerOf(t filewise.Trial) (most float64) {
 	for _, m := range t.Measures {
 		for _, d := range m.Deltas {

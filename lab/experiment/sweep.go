@@ -93,7 +93,7 @@ func (s standing) curve(layout string, levels []int) Curve {
 	return c
 }
 
-// point is the mean of logarithms, with its interval.
+// point returns the mean of logarithms, with its interval.
 func point(users int, logs []float64, confidence float64) Point {
 	n := float64(len(logs))
 	mean, squares := 0.0, 0.0
@@ -128,8 +128,8 @@ func scalability(loads, throughputs []float64) *Scalability {
 	return s
 }
 
-// differsFrom is the lowest level from which on, at every level, some layout is
-// better or worse than the baseline.
+// differsFrom returns the lowest level from which on, at every level, some layout is better or worse than the
+// baseline.
 func (s standing) differsFrom(levels []int) int {
 	families, from := s.plan.families(), 0
 	for _, users := range slices.Backward(levels) {

@@ -63,7 +63,7 @@ func (c calibration) apply(variance, pooled float64, i, j int) float64 {
 	return c.scale * (variance + pooled*dx*dx/c.square)
 }
 
-// probes are the logarithms of the probes of all trials in g.
+// probes returns the logarithms of the probes of all trials in g.
 func probes(t Table, g grid) (x [][]float64, complete bool) {
 	x, complete = newRows(len(g.y), g.width), true
 	each(g, func(b, j int) {

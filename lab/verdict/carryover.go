@@ -44,8 +44,8 @@ func carryLevelOf(rules int) float64 {
 	return carryLevel3
 }
 
-// carriesOver2 is the test of rules 2: an F test of the residuals of the fit, pulled in if they are far off, between
-// the arms that went before.
+// carriesOver2 makes the test of rules 2: an F test of the residuals of the fit, pulled in if they are far off,
+// between the arms that went before.
 func (s *scene) carriesOver2() bool {
 	sum, n := make([]float64, s.width), make([]float64, s.width)
 	var square, before float64

@@ -78,7 +78,7 @@ func DefaultConfig() Config {
 // Percent translates an effect on the log scale: 100(eˣ−1).
 func Percent(logEffect float64) float64 { return 100 * math.Expm1(logEffect) }
 
-// left is the regret that a recommendation may have if so much is proven to be gained: the margin, or a share of
+// left returns the regret that a recommendation may have if so much is proven to be gained: the margin, or a share of
 // that.
 func (c Config) left(proven float64) float64 {
 	if c.Goal == GoalBest || !finite(proven) {

@@ -45,9 +45,8 @@ func Few(cfg Config, arms []Arm, t Table) ([]Estimate, error) {
 	return out, nil
 }
 
-// Unjudged is a result that claims nothing: of every arm an estimate by all blocks, the median of its
-// log ratios to the baseline, without an interval, a bound or a decision. Errors wrap ErrConfig or
-// ErrTable.
+// Unjudged returns a result that claims nothing: of every arm an estimate by all blocks, the median of its log ratios
+// to the baseline, without an interval, a bound or a decision. Errors wrap ErrConfig or ErrTable.
 func Unjudged(cfg Config, arms []Arm, t Table) (Result, error) {
 	few, err := Few(cfg, arms, t)
 	if err != nil {

@@ -64,7 +64,7 @@ func (w *orders) tables() []filewise.Table {
 	return all
 }
 
-// Data are the nine tables with their initial population (4.3.3).
+// Data returns the nine tables with their initial population (4.3.3).
 func (w *orders) Data() []filewise.TableData { return w.population(w.loadedLines()) }
 
 // meanLines are the lines of an order on average, of 5 to 15.
@@ -91,7 +91,7 @@ func (w *orders) population(lines int64) []filewise.TableData {
 	return all
 }
 
-// columnsOf are the columns of table i, from 0, in the order in which rows have them.
+// columnsOf returns the columns of table i, from 0, in the order in which rows have them.
 func columnsOf(i int) []string {
 	var names []string
 	for _, c := range orderColumns[i] {
@@ -101,8 +101,8 @@ func columnsOf(i int) []string {
 	return names
 }
 
-// OrdersTables are the tables of orders for those who declare them: their names, keys and
-// columns, which are followed by their types.
+// OrdersTables returns the tables of orders for those who declare them: their names, keys and columns, which are
+// followed by their types.
 func OrdersTables() []filewise.Table {
 	var all []filewise.Table
 	for i, name := range orderTables {
@@ -111,7 +111,7 @@ func OrdersTables() []filewise.Table {
 	return all
 }
 
-// linesOf is the number of lines of a loaded order, from 5 to 15.
+// linesOf returns the number of lines of a loaded order, from 5 to 15.
 func (w *orders) linesOf(district, o int64) int64 {
 	return 5 + int64(w.hash(saltOrder, uint64(district), uint64(o))%11)
 }
@@ -134,7 +134,7 @@ type rowOf struct {
 	text []byte
 }
 
-// batch are the dice of a table's batch.
+// batch returns the dice of a table's batch.
 func (w *orders) batch(table string, batch int64, to filewise.RowWriter) rowOf {
 	for i, name := range orderTables {
 		if name == table {

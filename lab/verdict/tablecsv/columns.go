@@ -18,7 +18,7 @@ type columns struct {
 	design                        [designColumns]int
 }
 
-// field is the text of a column, empty when there is none.
+// field returns the text of a column, empty when there is none.
 func (columns) field(fields []string, i int) string {
 	if i < 0 {
 		return ""
