@@ -59,8 +59,8 @@ type Restore struct {
 // mostRestored bounds the leaders whose restores are measured: each takes room and minutes.
 const mostRestored = 4
 
-// RestorePlan is the race of restores of the leaders: every trial backs up, restores and compares. Leaders are the
-// fastest settings, the one with the fewest bytes, which are least to read, and the fastest one of the most jobs.
+// RestorePlan returns the race of restores of the leaders: every trial backs up, restores and compares. Leaders are
+// the fastest settings, the one with the fewest bytes, which are least to read, and the fastest one of the most jobs.
 // False means there is one setting alone.
 func (r *Result) RestorePlan() (experiment.Plan, bool, error) {
 	p := r.plan
@@ -101,7 +101,7 @@ func (r *Result) leaders() (out []filewise.Layout) {
 	return out
 }
 
-// of is the run's layout of that name.
+// of returns the run's layout of that name.
 func (r *Result) of(name string) filewise.Layout {
 	if i := slices.IndexFunc(r.plan.Layouts, func(l filewise.Layout) bool { return l.Name == name }); i >= 0 {
 		return r.plan.Layouts[i]
@@ -134,7 +134,7 @@ func (r *Result) Settle(ctx context.Context, o run.Options, g Goal) error {
 	return r.Choose(restored, g)
 }
 
-// Late is the error of a result whose every setting misses the limit of its goal, nil otherwise.
+// Late returns the error of a result whose every setting misses the limit of its goal, nil otherwise.
 func (r *Result) Late() error {
 	if !r.Missed {
 		return nil
@@ -165,8 +165,8 @@ func (r *Result) Choose(restored archive.Run, g Goal) error {
 	return nil
 }
 
-// chosen is the setting, and the judgement's sentence on it. Within a limit it is the best one among settings whose
-// slowest restore keeps to it, else the fastest restore.
+// chosen returns the setting, and the judgement's sentence on it. Within a limit it is the best one among settings
+// whose slowest restore keeps to it, else the fastest restore.
 func (r *Result) chosen(restored archive.Run, g Goal) (Restore, string, error) {
 	by := map[string]func(Restore) float64{
 		ToBackup:  func(s Restore) float64 { return float64(s.Backup) },

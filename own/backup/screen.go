@@ -18,7 +18,7 @@ type Race struct {
 	Measure func(made plan.Made, last bool) (run.Outcome, error)
 }
 
-// Made is the plan of all settings, whole backups each.
+// Made returns the plan of all settings, whole backups each.
 func (r Race) Made() (plan.Made, error) {
 	whole := r.Options.Clone()
 	whole.Part = plan.Opt[[]string]{}

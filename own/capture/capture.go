@@ -211,7 +211,7 @@ type taking struct {
 	controls, controlTime float64
 }
 
-// worth is the greater share, of calls or of time.
+// worth returns the greater share, of calls or of time.
 func (t *taking) worth(k kind) float64 { return max(share(k.calls, t.Calls), share(k.seconds, t.Time)) }
 
 func share(part, of float64) float64 {

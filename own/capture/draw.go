@@ -21,7 +21,7 @@ type drawing struct {
 	part     float64 // of the rows, that a bound alone leaves
 }
 
-// unknown is a value that most statements take, if no column shows which would be right.
+// unknown returns a value that most statements take, if no column shows which would be right.
 func (d drawing) unknown() string {
 	switch d.Type {
 	case filewise.TypeText:
@@ -41,7 +41,7 @@ func (d drawing) unknown() string {
 // few is the most values of a column that are listed.
 const few = 50
 
-// draw is the generator, and what is to be known about it.
+// draw returns the generator, and what is to be known about it.
 func (d drawing) draw() (text, note string) {
 	if d.withheld != "" {
 		note = "looks personal (" + d.withheld + "), so that no value of it is given"
@@ -117,7 +117,7 @@ func (d drawing) breaks() bool {
 	return d.Checked && !listed && (d.use == filewise.UseInsert || d.use == filewise.UseSet) && (d.Low == "" || d.Type == filewise.TypeText)
 }
 
-// quoted is a text as YAML has it, with nothing in it that a terminal would obey.
+// quoted returns a text as YAML has it, with nothing in it that a terminal would obey.
 func quoted(text string) string { return strconv.Quote(text) }
 
 // whole returns the lowest and the highest value of a column of whole numbers. ok is false if they are not known or
@@ -160,7 +160,7 @@ func (d drawing) number() (text, note string) {
 	return fmt.Sprintf("{int: {from: %d, to: %d}}", low, high), ""
 }
 
-// fresh is the beginning of new keys: above the greatest, and as far above as clients may come before a copy is
+// fresh returns the beginning of new keys: above the greatest, and as far above as clients may come before a copy is
 // taken, or as the type allows.
 func (d drawing) fresh(low, high int64) int64 {
 	most := int64(math.MaxInt32)
@@ -172,7 +172,7 @@ func (d drawing) fresh(low, high int64) int64 {
 	return high + 1 + min(max(high-low, 1_000_000), max(most-high, 0)/2)
 }
 
-// bound is the range of a bound that stands alone, so that it leaves a part of the rows.
+// bound returns the range of a bound that stands alone, so that it leaves a part of the rows.
 func (d drawing) bound(low, high int64) (int64, int64) {
 	span := int64(float64(high-low) * d.part)
 	switch {
@@ -185,8 +185,8 @@ func (d drawing) bound(low, high int64) (int64, int64) {
 	return low, high
 }
 
-// skew is the exponent of Zipf's distribution that goes through the first and the middle one of the frequent values.
-// 0 means they are as frequent as each other.
+// skew returns the exponent of Zipf's distribution that goes through the first and the middle one of the frequent
+// values. 0 means they are as frequent as each other.
 func (d drawing) skew() float64 {
 	n := min(len(d.Shares), 20)
 	if n < 4 || d.Shares[n-1] <= 0 {

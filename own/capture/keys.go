@@ -90,8 +90,8 @@ func (s *statement) keyed(c filewise.ColumnFacts) filewise.ColumnFacts {
 	return c
 }
 
-// existing is a value that the parent has: the next one from a drawn value on, as keys have gaps. Of a key of several columns
-// it is of the row that the values before are of.
+// existing returns a value that the parent has: the next one from a drawn value on, as keys have gaps. Of a key of
+// several columns it is of the row that the values before are of.
 func (s *statement) existing(t filewise.TableFacts, c filewise.ColumnFacts, drawn string) string {
 	for _, f := range t.Foreign {
 		n := slices.Index(f.Columns, c.Name)
@@ -109,7 +109,7 @@ func (s *statement) existing(t filewise.TableFacts, c filewise.ColumnFacts, draw
 	return next(c.Parent, c.ParentKey, drawn, nil, c.Type)
 }
 
-// next is the least key of a table from a drawn one on, else its greatest.
+// next returns the least key of a table from a drawn one on, else its greatest.
 func next(table, key, drawn string, where []string, kind filewise.ColumnType) string {
 	rest := ""
 	if len(where) > 0 {

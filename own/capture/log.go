@@ -265,7 +265,7 @@ func (l *ledger) behind(o *open, seconds float64) bool {
 	return true
 }
 
-// point is the number of the last savepoint of a name. -1 means there is none.
+// point returns the number of the last savepoint of a name. -1 means there is none.
 func (o *open) point(name string) int {
 	for n := len(o.points) - 1; n >= 0; n-- {
 		if strings.EqualFold(o.points[n].name, name) {

@@ -51,7 +51,7 @@ func (w *ofSQLServer) definition(r filewise.Row, c filewise.ColumnFacts) string 
 }
 
 // create returns a function, whose statements make a table with as many rows as this one. Its values have the same
-// ranges, and in a column of few values for which tell is true the same frequencies. The values of row n depend on n
+// ranges, and a column of few values, if they may be shown, has the same frequencies. The values of row n depend on n
 // alone.
 func (w *ofSQLServer) create(name, schema string, rows int64, columns []madeColumn, indexes []filewise.Row) func(string,
 	func(filewise.ColumnFacts) bool) []string {

@@ -13,7 +13,7 @@ import (
 	"filewise"
 )
 
-// YAML is the study file.
+// YAML returns the study file.
 func (s *Study) YAML() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -108,7 +108,7 @@ func (s *Study) tables(line func(string, ...any)) {
 	}
 }
 
-// named is a name as YAML has it.
+// named returns a name as YAML has it.
 func named(name string) string {
 	if plainName.MatchString(name) && !slices.Contains(yamlWords, strings.ToLower(name)) {
 		return name
@@ -182,7 +182,7 @@ func (s *Study) shares(calls, time float64) string {
 
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
-// brief is a text on one line, cut.
+// brief returns a text on one line, cut.
 func brief(text string) string {
 	text = filewise.Printable(strings.Join(strings.Fields(text), " "))
 	if len(text) > 160 {

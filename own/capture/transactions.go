@@ -273,8 +273,7 @@ func (s *statement) undrawable(v filewise.ValueUse, table filewise.TableFacts, c
 	return ""
 }
 
-// part is the share of a table's rows that a one-sided bound may leave; 1: any, as a LIMIT
-// ends it.
+// part returns the share of a table's rows that a one-sided bound may leave; 1: any, as a LIMIT ends it.
 func (s *statement) part(t filewise.TableFacts) float64 {
 	if s.limited || t.Rows <= 0 {
 		return 1
@@ -300,7 +299,7 @@ func (s *statement) width(t filewise.TableFacts, c filewise.ColumnFacts) int64 {
 var suffixes = map[filewise.Use]string{filewise.UseLower: "from", filewise.UseUpper: "to", filewise.UseSet: "new",
 	filewise.UseInsert: "insert", filewise.UseAdd: "add", filewise.UsePattern: "like", filewise.UseWords: "search"}
 
-// parameter is the name of the parameter for a column and use, which is made if it is new.
+// parameter returns the name of the parameter for a column and use, which is made if it is new.
 func (s *statement) parameter(table filewise.TableFacts, of string, use filewise.Use, d drawing) string {
 	base := of
 	logged, ok := s.logged(d)

@@ -50,7 +50,7 @@ func toldOf(statements [][][]string) []told {
 	return all
 }
 
-// bare is a value's text without its quotes, which a parameter has and a number has not.
+// bare returns a value's text without its quotes, which a parameter has and a number has not.
 func bare(text string) string { return strings.Trim(text, "'") }
 
 // fit returns the values of a call, each in the place of the first call's value. The values of a list with another
@@ -205,8 +205,8 @@ func (s *statement) of() logged {
 	return s.kind.values[s.at.statement].of[s.at.value]
 }
 
-// again is an earlier value of the transaction that this one was equal to in all calls: the row that is read is then changed, and the new
-// order's lines are of that order.
+// again returns an earlier value of the transaction that this one was equal to in all calls: the row that is read is
+// then changed, and the new order's lines are of that order.
 func (s *statement) again(v filewise.ValueUse, t filewise.TableFacts, c filewise.ColumnFacts, known bool) (text string, ok bool) {
 	l := s.of()
 	if s.kind.calls < leastCalls || l.seen == nil || v.Use == filewise.UseAdd {

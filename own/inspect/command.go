@@ -11,13 +11,13 @@ import (
 	"filewise"
 )
 
-// run is the command of an experiment on the target.
+// run returns the command of an experiment on the target.
 func (j *judge) run(scenario string, args ...string) []string {
 	return append(append([]string{"filewise", "run", scenario}, j.target.Flags...), args...)
 }
 
-// largest is the largest group of the database that the target names, else of the database of the largest of all;
-// among the groups that can be divided, if one can.
+// largest returns the largest group of the database that the target names, else of the database of the largest of
+// all; among the groups that can be divided, if one can.
 func (j *judge) largest() filewise.FileGroup {
 	of := func(database string) []filewise.FileGroup {
 		return filewise.Those(j.data(), func(g filewise.FileGroup) bool { return g.Database == database })
@@ -32,7 +32,7 @@ func (j *judge) largest() filewise.FileGroup {
 	return groups[max(slices.IndexFunc(groups, func(g filewise.FileGroup) bool { return g.Whole == "" }), 0)]
 }
 
-// own are the commands for its database; none that divide if nothing can be divided.
+// own returns the commands for its database; none that divide if nothing can be divided.
 func (j *judge) own() (all [][]string) {
 	largest := j.largest()
 	if largest.Database == "" || largest.Database != filewise.Printable(largest.Database) {
@@ -61,7 +61,7 @@ func (j *judge) own() (all [][]string) {
 	return all
 }
 
-// database is the database that the target's URL names. Empty means none.
+// database returns the database that the target's URL names. Empty means none.
 func (t Target) database() string {
 	if len(t.Flags) < 2 {
 		return ""
@@ -73,7 +73,7 @@ func (t Target) database() string {
 	return strings.Trim(u.Path, "/")
 }
 
-// of is the URL of one of the server's databases.
+// of returns the URL of one of the server's databases.
 func (t Target) of(database string) string {
 	server, query, has := strings.Cut(t.Flags[1], "?")
 	scheme, rest, _ := strings.Cut(server, "://")
@@ -103,7 +103,7 @@ func (j *judge) counts(have int) string {
 	return strings.Join(text, ",")
 }
 
-// places are the flags of places for files, if there are several.
+// places returns the flags of places for files, if there are several.
 func (j *judge) places() []string {
 	if len(j.Places) < 2 || j.target.Embedded {
 		return nil

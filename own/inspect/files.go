@@ -303,7 +303,7 @@ func (j *judge) growth() {
 // growsByItself are the kinds of layout whose files' growth is no option.
 var growsByItself = []filewise.Kind{filewise.KindPartitions, filewise.KindSingle, filewise.KindPerTable}
 
-// size1 is a size as flags take it.
+// size1 returns a size as flags take it.
 func size1(n int64) string { return strings.ReplaceAll(size(n), " ", "") }
 
 // rest counts what is no data of the user's, and databases of which only the sizes are known.

@@ -192,7 +192,7 @@ func (i *ofSQLServer) logs(ctx context.Context) error {
 	return err
 }
 
-// mostDatabases limits the databases that are asked for the free space within their files.
+// mostDatabases limits the databases whose free space within files is queried.
 const mostDatabases = 20
 
 // entered returns the user's databases that the account can enter.
