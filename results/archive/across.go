@@ -158,7 +158,7 @@ func newestOf(runs []HostRun, left *[]string) []HostRun {
 	return out
 }
 
-// nameAmong is the host's name, with its labels if another run has that name too.
+// nameAmong returns the host's name, with its labels if another run has that name too.
 func nameAmong(r HostRun, all []HostRun) string {
 	same := 0
 	for _, o := range all {

@@ -43,7 +43,7 @@ func (c Comparison) when() string {
 
 const toTheMinute = "2006-01-02 15:04 -07:00"
 
-// place is the machine of a run.
+// place returns the machine of a run.
 func place(r store.Run) string {
 	host := ""
 	if r.Origin != nil {
@@ -75,7 +75,7 @@ func (c Comparison) table() document.Table {
 		document.Words("after", func(p pair) string { return p.after }).As("words"))
 }
 
-// facts are a run's facts, its machine's and its server's.
+// facts returns a run's facts, its machine's and its server's.
 func facts(r store.Run) []filewise.Fact {
 	out := []filewise.Fact{{Name: "run", Value: fmt.Sprint(r.ID) + say.InBrackets(r.Plan.Name)}, {Name: "measured", Value: about(r)},
 		{Name: "started", Value: r.Started.Format(time.DateTime + " -07:00")}, {Name: "Filewise", Value: r.Version}}

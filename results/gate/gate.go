@@ -143,7 +143,7 @@ func Judge(conditions []Condition, subjects []Subject) []Outcome {
 	return out
 }
 
-// Failed are the outcomes that fail a pipeline.
+// Failed returns the outcomes that fail a pipeline.
 func Failed(all []Outcome) []Outcome {
 	return slices.DeleteFunc(slices.Clone(all), func(o Outcome) bool { return !o.Failed })
 }
@@ -181,7 +181,7 @@ type measured struct {
 	text                  string
 }
 
-// of is a subject's figure, the larger the worse.
+// of returns a subject's figure, the larger the worse.
 func (c Condition) of(s Subject) measured {
 	if c.Time > 0 {
 		if s.Took == 0 {
@@ -206,7 +206,7 @@ func (c Condition) of(s Subject) measured {
 	return m
 }
 
-// words are a difference as it was measured.
+// words returns a difference as it was measured.
 func words(s Subject, what string, i Interval) string {
 	if math.IsNaN(i.Effect) {
 		return fmt.Sprintf("%s of %s against %s is not known", what, s.Layout, s.Reference)
@@ -220,7 +220,7 @@ func words(s Subject, what string, i Interval) string {
 
 func percent(effect float64) float64 { return 100 * math.Expm1(effect) }
 
-// Line is an outcome as it stands below a result.
+// Line returns an outcome as it stands below a result.
 func (o Outcome) Line() string {
 	word := "passed"
 	if o.Failed {
@@ -229,7 +229,7 @@ func (o Outcome) Line() string {
 	return fmt.Sprintf("Gate %s: %s: %s.", word, o.about(), o.Text)
 }
 
-// about is the condition, and the family if there are several.
+// about returns the condition, and the family if there are several.
 func (o Outcome) about() string {
 	if o.Family == "" {
 		return o.Condition

@@ -12,8 +12,8 @@ import (
 	"filewise/results/report/document"
 )
 
-// answerFigures are the answer's charts: the layouts' differences, of several families in each, and of one family its
-// throughput and latency after them.
+// answerFigures returns the answer's charts: the layouts' differences, of several families in each, and of one family
+// its throughput and latency after them.
 func (v view) answerFigures() []document.Block {
 	if v.several() {
 		return []document.Block{v.familyFigure()}
@@ -21,7 +21,7 @@ func (v view) answerFigures() []document.Block {
 	return []document.Block{v.estimatesFigure(), v.levelsFigure("chart-answer")}
 }
 
-// levels are throughput and latency of every family, if the answer has not got them.
+// levels returns throughput and latency of every family, if the answer has not got them.
 func (v view) levels() []document.Block {
 	if !v.several() {
 		return nil
@@ -34,7 +34,7 @@ func (v view) levels() []document.Block {
 	})
 }
 
-// levelsFigure are the absolute figures of one family. Empty means nothing was measured.
+// levelsFigure returns the absolute figures of one family. Empty means nothing was measured.
 func (v view) levelsFigure(id string) document.Figure {
 	f := document.Figure{ID: id, Grid: true}
 	if d := v.throughputChart(); d != "" {
@@ -64,7 +64,7 @@ func (v view) speedName() string {
 	return "throughput"
 }
 
-// throughputChart are bars from nothing to what the layouts' typical trials did. Empty means none did anything.
+// throughputChart returns bars from nothing to what the layouts' typical trials did. Empty means none did anything.
 func (v view) throughputChart() template.HTML {
 	base := nan
 	if v.Base >= 0 {
@@ -102,7 +102,7 @@ func (v view) throughputChart() template.HTML {
 		" of the layouts’ typical trials, with intervals; the table below has the numbers.")
 }
 
-// levelOf is a speed as the chart has it: itself, or the time of one, in seconds.
+// levelOf returns a speed as the chart has it: itself, or the time of one, in seconds.
 func (v view) levelOf(speed float64) float64 {
 	if v.byTime() {
 		return 1 / speed
@@ -135,7 +135,7 @@ func (v view) latencyChart() template.HTML {
 		"Latency of operations by layout: p50, p99 and p99.9, on a logarithmic scale; the numbers stand at the lines.")
 }
 
-// latencies is the chart as a table, if there are no charts.
+// latencies returns the chart as a table, if there are no charts.
 func (v view) latencies() document.Block {
 	var lines []overviewLine
 	for _, f := range v.parts {
@@ -175,7 +175,7 @@ func seconds(s float64) string {
 	return say.Seconds(s)
 }
 
-// overTime are the figures of all trials over the time of the run. Empty means fewer than two.
+// overTime returns the figures of all trials over the time of the run. Empty means fewer than two.
 func (v view) overTime() document.Figure {
 	f := document.Figure{ID: "chart-run", Legend: v.layoutLegend(), LegendOf: "Layouts over the time of the run",
 		Caption: "What each trial did, over the time of the run, pilots and failed ones left out. What all layouts have in common is " +

@@ -167,7 +167,7 @@ func turnMean(p experiment.Plan) string {
 	return "as the geometric mean"
 }
 
-// measuredFor is the window of a trial, in a session of all its turns.
+// measuredFor returns the window of a trial, in a session of all its turns.
 func (v view) measuredFor() time.Duration {
 	if s := v.Judgement.Schedule; s.Turn > 0 {
 		return s.Turn * time.Duration(s.Rounds)
@@ -175,7 +175,7 @@ func (v view) measuredFor() time.Duration {
 	return v.Plan.Window
 }
 
-// turnText is the length of a turn if it is one for all.
+// turnText returns the length of a turn if it is one for all.
 func (v view) turnText() string {
 	switch turn := v.Judgement.Schedule.Turn; {
 	case turn > 0:
@@ -247,7 +247,7 @@ func tips() map[string]string {
 	return out
 }
 
-// words is the list of them.
+// words returns the terms as a list.
 func words() []document.Block {
 	var out document.List
 	for _, t := range terms() {

@@ -57,7 +57,7 @@ func Markdown(w io.Writer, d Data) error { return document.WriteMarkdown(w, newV
 // HTML writes the run as one file that needs nothing else.
 func HTML(w io.Writer, d Data) error { return document.WriteHTML(w, newView(d).document()) }
 
-// document is the whole report. Each section is built by one function, in the file of its subject; one without
+// document returns the whole report. Each section is built by one function, in the file of its subject; one without
 // content has no blocks, and is left out.
 func (v view) document() document.Document {
 	decision, _, _ := strings.Cut(v.Headline(), verdict.ToDo)
@@ -135,7 +135,7 @@ func (v view) eachFamily(blocks func(view) []document.Block) []document.Block {
 	return out
 }
 
-// notes are sentences about the block before them, one after the other.
+// notes returns sentences about the block before them, one after the other.
 func notes(sentences ...string) []document.Block {
 	var out []document.Block
 	for _, s := range sentences {

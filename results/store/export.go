@@ -146,8 +146,8 @@ func csvText(v reflect.Value) string {
 	return fmt.Sprint(v)
 }
 
-// unformulated is a text that no spreadsheet takes for a formula: before what begins one
-// stands an apostrophe, which judge takes away again.
+// unformulated returns a text that no spreadsheet takes for a formula: before what begins one stands an apostrophe,
+// which judge takes away again.
 func unformulated(text string) string {
 	if bare := strings.TrimLeft(text, "'"); bare != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(bare)[0]) {
 		return "'" + text
@@ -155,7 +155,7 @@ func unformulated(text string) string {
 	return text
 }
 
-// number is the shortest text that reads back as x; empty for what is no number.
+// number returns the shortest text that reads back as x; empty for what is no number.
 func number(x float64) string {
 	if finite(x) == nil {
 		return ""
@@ -180,7 +180,7 @@ type JudgedBy struct {
 	P99Limit     *float64 `parquet:"p99_limit_s,optional"` // which judge can only name: it goes by all latencies
 }
 
-// samplesOf are the tables that the run is judged by; none if it cannot be.
+// samplesOf returns the tables that the run is judged by; none if it cannot be.
 func samplesOf(run Run, trials []filewise.Trial) []experiment.FamilySample {
 	if len(run.Plan.Layouts) < 2 {
 		return nil
@@ -272,7 +272,7 @@ func counterRows(run Run, trials []filewise.Trial, add func(CounterRow) error) e
 	return nil
 }
 
-// some is a text that is absent when it is empty.
+// some returns a text that is absent when it is empty.
 func some(s string) *string {
 	if s == "" {
 		return nil

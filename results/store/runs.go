@@ -182,7 +182,7 @@ func (s *Store) Page(ctx context.Context, p Page) (list []RunInfo, more int, err
 	return list, more, err
 }
 
-// planText is a field of the stored plan as text, or this if there is none.
+// planText returns a field of the stored plan as text, or this if there is none.
 func planText(field, absent string) string {
 	return fmt.Sprintf("CASE WHEN json_valid(plan) THEN coalesce(json_extract(plan, '$.%s'), '%s') ELSE '%s' END", field, absent, absent)
 }

@@ -52,7 +52,7 @@ func (e Effects) scale(from, to float64) Scale {
 	return Scale{Lo: lo - room, Hi: hi + room, From: from, To: to}
 }
 
-// ticks are at most n round values.
+// ticks returns at most n round values.
 func (e Effects) ticks(s Scale, n int) []float64 {
 	if e.factor {
 		return logTicks(s.Lo, s.Hi, n)
@@ -70,7 +70,7 @@ func (d *Drawing) titleOf(e Effects, anchor string, y float64) {
 	d.title(anchor, y, e.name, "difference")
 }
 
-// logTicks are round values of a logarithmic scale, three at least.
+// logTicks returns round values of a logarithmic scale, three at least.
 func logTicks(lo, hi float64, n int) []float64 {
 	if out := thinned(factorTicks(lo, hi), n); len(out) >= 3 {
 		return out

@@ -121,7 +121,7 @@ func (d *Drawing) lane(t Timeline, name string, y Scale) {
 	}
 }
 
-// clamped is the place of a number, or the end of the scale that is nearest.
+// clamped returns the place of a number, or the end of the scale that is nearest.
 func (s Scale) clamped(x float64) float64 { return s.At(min(max(x, s.Lo), s.Hi)) }
 
 // drift joins what all lanes have in common.

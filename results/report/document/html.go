@@ -56,7 +56,7 @@ func WriteHTML(w io.Writer, d Document) error {
 	return nil
 }
 
-// Contents are the sections that a reader may go to: of those that share a name, the first.
+// Contents returns the sections that a reader may go to: of sections with the same name, the first.
 func (d Document) Contents() []Section {
 	var out []Section
 	for _, s := range d.Sections {
@@ -115,7 +115,7 @@ func shown(blocks []Block) bool {
 	})
 }
 
-// Start is the first sentence of a headline, for large letters.
+// Start returns the first sentence of a headline, for large letters.
 func (h Headline) Start() string {
 	start, _, _ := strings.Cut(string(h), ". ")
 	return strings.TrimSuffix(start, ".") + "."
@@ -130,7 +130,7 @@ func (h Headline) Rest() string {
 // Long reports whether large letters would fill the page.
 func (h Headline) Long() bool { return utf8.RuneCountInString(h.Start()) > 42 }
 
-// Shown are the blocks of an Only that a page has.
+// Shown returns the blocks of an Only that a page has.
 func (o Only) Shown() []Block {
 	if o.In&HTML == 0 {
 		return nil
@@ -138,10 +138,10 @@ func (o Only) Shown() []Block {
 	return o.Blocks
 }
 
-// Page is a table with the columns of a page.
+// Page returns a table with the columns of a page.
 func (t Table) Page() Table { return t.within(HTML) }
 
-// Width is a bar's, for drawing. Empty means there is none.
+// Width returns the width of a cell's bar, for drawing. Empty means the cell has no bar.
 func (c Cell) Width() string {
 	if c.Bar <= 0 {
 		return ""
