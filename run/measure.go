@@ -169,7 +169,7 @@ func (m *measurement) finish(ctx context.Context, run store.Run, done []filewise
 	return out, cause
 }
 
-// stateAfter is the state of a run that ended by a decision, or by an error.
+// stateAfter returns the state of a run that ended by a decision, or by an error.
 func stateAfter(d experiment.Decision, cause error) store.State {
 	switch code := filewise.CodeOf(cause); {
 	case code == filewise.CodeUsage:

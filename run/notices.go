@@ -190,7 +190,7 @@ func (n *notices) ended(out Outcome, cause error) {
 	n.end = &m
 }
 
-// endOf is the event of a run's end, in a word for programs and some for people.
+// endOf returns the event of a run's end, in a word for programs and some for people.
 func endOf(run store.Run) (notify.Event, string) {
 	switch {
 	case run.State == store.Interrupted:

@@ -95,7 +95,7 @@ const stageTime = "time"
 
 var durations = []string{"< 1 s", "< 10 s", "< 60 s", "60 s and more"}
 
-// longer is the class of a duration.
+// longer returns the class of a duration.
 func longer(took time.Duration) (class int) {
 	for _, limit := range []time.Duration{time.Second, 10 * time.Second, time.Minute} {
 		if took >= limit {
@@ -242,7 +242,7 @@ func (r *recorder) facts(all []filewise.Fact, ok bool) {
 	}
 }
 
-// closed is the record as far as it is known.
+// closed returns the record as far as it is known.
 func (r *recorder) closed() Record {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -260,7 +260,7 @@ func (r *recorder) closed() Record {
 	return out
 }
 
-// JSON is the record's file.
+// JSON returns the record's file.
 func (r Record) JSON() string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -351,7 +351,7 @@ func (r Record) odd() string {
 	return ""
 }
 
-// of are the claims in a state, of those that the adapter makes.
+// of returns which of these claims are in a state, if the adapter makes them.
 func (r Record) of(s State, claims []string) (out []string) {
 	for _, o := range r.Outcomes {
 		if o.State == s && slices.Contains(claims, o.Claim) {
@@ -393,7 +393,7 @@ func (r Record) read(claims []string) Reading {
 	return out
 }
 
-// Text is the reading for people.
+// Text returns the reading for people.
 func (r Reading) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Self-check of %s %s: %d of %s proven on that version.\n", r.Engine, r.Version, len(r.Proven),

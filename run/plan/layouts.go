@@ -29,7 +29,7 @@ type LayoutOptions struct {
 	Layouts     Opt[[]LayoutSpec]
 }
 
-// Table has their rows.
+// Table returns the rows of these options.
 func (o *LayoutOptions) Table() []Option {
 	return []Option{
 		Row(&o.Kind, "kind", "", "`kind` of layout (default the engine's usual one)"),

@@ -127,7 +127,8 @@ func (m *maker) setKey(a *arm, key, value string) (err error) {
 	return err
 }
 
-// volumes are names joined by "+", each of the target's and once, and how files lie on them.
+// volumes parses names joined by "+", each a volume of the target and named once, and returns how files lie on them,
+// too.
 func (m *maker) volumes(what, value string) (filewise.VolumeNames, filewise.Placement, error) {
 	all := filewise.Each(m.plan.Target.Volumes, func(v filewise.Volume) string { return v.Name })
 	names := strings.Split(value, "+")
@@ -241,8 +242,8 @@ func (m *maker) spread(volumes []filewise.Volume) (s filewise.Spread, err error)
 	return s, err
 }
 
-// totalBytes is the size of the data files: the user's, the engine's usual one for
-// the main scenario, or the scenario's.
+// totalBytes returns the size of the data files: the user's, the engine's usual one for the main scenario, or the
+// scenario's.
 func (m *maker) totalBytes() (int64, error) {
 	switch {
 	case m.o.Size.Given():
@@ -269,7 +270,7 @@ func (m *maker) indexDivided(arms []arm) {
 	}
 }
 
-// scenarioKinds are the engine's for the scenario. None means its usual ones.
+// scenarioKinds returns the engine's kinds of layout for the scenario. None means its usual kinds.
 func (m *maker) scenarioKinds() []filewise.Kind {
 	switch {
 	case m.sc.Stripes:
@@ -282,7 +283,7 @@ func (m *maker) scenarioKinds() []filewise.Kind {
 	return nil
 }
 
-// layoutKind is the chosen kind of layout, or the engine's usual one here.
+// layoutKind returns the chosen kind of layout, or the engine's usual one here.
 func (m *maker) layoutKind(kind string) (filewise.Kind, error) {
 	if kind == "" {
 		return m.Kinds()[0], nil

@@ -31,7 +31,7 @@ type Opt[T any] struct {
 	usual T
 }
 
-// Of is a value that is given.
+// Of returns a value that is given.
 func Of[T any](v T) Opt[T] { return Opt[T]{Value: v, From: Given} }
 
 // Given reports whether anyone has set the value.
@@ -86,7 +86,7 @@ type Option struct {
 	Unrepeated bool
 }
 
-// Row is an option's row. Until it is given it has the usual value.
+// Row returns an option's row. Until it is given it has the usual value.
 func Row[T any](to *Opt[T], name string, usual T, usage string) Option {
 	to.usual = usual
 	if to.From == Usual {
@@ -104,7 +104,7 @@ func (o Option) insteadOf(name string) Option       { o.Instead = name; return o
 func (o Option) orCores() Option                    { o.Cores = true; return o }
 func (o Option) unrepeated() Option                 { o.Unrepeated = true; return o }
 
-// texts are a value as flags take it.
+// texts returns a value as flags take it.
 func texts(v any) []string {
 	switch v := v.(type) {
 	case string:
@@ -156,7 +156,7 @@ func (p Pair) String() string {
 	return p.Name + "=" + p.Value
 }
 
-// Find is the row of an option. Nil means there is none.
+// Find returns the row of an option. Nil means there is none.
 func Find(table []Option, name string) *Option {
 	if i := slices.IndexFunc(table, func(o Option) bool { return o.Name == name }); i >= 0 {
 		return &table[i]
@@ -203,7 +203,7 @@ func bytesOf(name, value string) (int64, error) {
 	return int64(n), nil
 }
 
-// growthOf is a step by which files grow; 0 is the server's own, if it has one.
+// growthOf parses a step by which files grow. 0 means the server's own step, if it has one.
 func (m *maker) growthOf(name, value string) (int64, error) {
 	if n, err := humanize.ParseBytes(value); err == nil && n == 0 && m.About.OwnGrowth {
 		return 0, nil
@@ -216,7 +216,7 @@ func BadValue(name string, value any, remedy string) error {
 	return filewise.Errorf(filewise.CodeUsage, remedy, "%s is not possible", written(name, value))
 }
 
-// written is an option with its value, as one gives it.
+// written returns an option with its value, as one gives it.
 func written(name string, value any) string {
 	switch value {
 	case true:
@@ -241,7 +241,7 @@ type unfit struct{ name, or string } // or: what it does not go with. Empty mean
 
 func (unfit) Error() string { return "" }
 
-// badUse is the error of an option that does not go with the others.
+// badUse returns the error of an option that does not go with the others.
 func badUse(name string, value any, remedy string) error {
 	return filewise.Errorf(filewise.CodeUsage, remedy, "%s is not possible%w", written(name, value), unfit{name: name})
 }

@@ -268,5 +268,5 @@ func DefaultsOf(sc workload.Scenario) string {
 	return strings.Join(out, " ")
 }
 
-// SizeText is a size as flags take it.
+// SizeText returns a size as flags take it.
 func SizeText(bytes int64) string { return strings.ReplaceAll(humanize.IBytes(uint64(bytes)), " ", "") }

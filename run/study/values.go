@@ -98,7 +98,7 @@ func put(o plan.Option, n *node) (err error) {
 	return err
 }
 
-// several are the items of a list, or the single one.
+// several returns the items of a list, or the single one.
 func (n *node) several() []*node {
 	if n.kind == kindList {
 		return n.items

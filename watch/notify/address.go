@@ -87,7 +87,7 @@ func Parse(text string) (Address, error) {
 	return parseService(way.kind, scheme, u)
 }
 
-// known are the schemes, or only the one that may be meant.
+// known returns the schemes, or only the one that may be meant.
 func known(given string) []string {
 	all := []string{"smtp", "smtps", "https", "http", "slack", "teams", "ntfy"}
 	if n := nearest.Name(given, all); n != "" && len(given) < 16 {
@@ -96,7 +96,7 @@ func known(given string) []string {
 	return all
 }
 
-// wrong is the refusal of a URL. Its arguments must hold nothing secret of it.
+// wrong returns the refusal of a URL. Its arguments must hold nothing secret of it.
 func wrong(remedy, format string, args ...any) error {
 	return filewise.Errorf(filewise.CodeUsage, remedy, "the URL of --notify cannot be understood: %s", fmt.Sprintf(format, args...))
 }
@@ -128,7 +128,7 @@ func parseService(k kind, scheme string, u *url.URL) (Address, error) {
 	return a, nil
 }
 
-// kindOf is the way of a plain http:// or https:// URL.
+// kindOf returns the way of a plain http:// or https:// URL.
 func kindOf(host string) kind {
 	host = strings.ToLower(host)
 	switch {
@@ -147,7 +147,7 @@ func kindOf(host string) kind {
 // shorter ones are words.
 const part = 12
 
-// serviceSecrets are the password, and path and query as a whole and in parts.
+// serviceSecrets returns the password, and path and query as a whole and in parts.
 func serviceSecrets(u *url.URL) []filewise.Secret {
 	var out []filewise.Secret
 	add := func(s string, least int) {
@@ -174,8 +174,8 @@ func serviceSecrets(u *url.URL) []filewise.Secret {
 	return out
 }
 
-// SecretsIn are the secrets of a text that may be an address, for masking what is printed. If it cannot be parsed,
-// all that stands behind the scheme is secret.
+// SecretsIn returns the secrets of a text that may be an address, for masking what is printed. If it cannot be
+// parsed, all that stands behind the scheme is secret.
 func SecretsIn(text string) []filewise.Secret {
 	scheme, rest, ok := strings.Cut(text, "://")
 	if _, known := schemes[strings.ToLower(scheme)]; !ok || !known {
@@ -188,10 +188,10 @@ func SecretsIn(text string) []filewise.Secret {
 	return a.secrets
 }
 
-// String is the address without its secrets.
+// String returns the address without its secrets.
 func (a Address) String() string { return a.shown }
 
-// Secrets are the parts that only their user should see.
+// Secrets returns the parts that only their user should see.
 func (a Address) Secrets() []filewise.Secret { return slices.Clone(a.secrets) }
 
 // Mail reports whether it is a mailbox, which gets reports.
