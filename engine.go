@@ -150,7 +150,7 @@ type Rehearser interface {
 
 type rehearsing struct{}
 
-// Rehearsing is a context in which Connect leaves it to Rehearse to report statements that cannot be prepared.
+// Rehearsing returns a context in which Connect leaves it to Rehearse to report statements that cannot be prepared.
 func Rehearsing(ctx context.Context) context.Context {
 	return context.WithValue(ctx, rehearsing{}, true)
 }
@@ -338,7 +338,7 @@ type Description struct {
 // usualConnections is the number of connections that LeastMemory is for.
 const usualConnections = 8
 
-// MemoryFor is the least memory in which the server works with so many connections, in bytes.
+// MemoryFor returns the least memory in which the server works with so many connections, in bytes.
 func (d Description) MemoryFor(connections int) int64 {
 	return d.LeastMemory + d.ConnectionMemory*int64(max(connections-usualConnections, 0))
 }
@@ -441,7 +441,7 @@ type Clock interface {
 // RealClock is the machine's clock.
 type RealClock struct{}
 
-// Now is the wall clock with its monotonic reading.
+// Now returns the wall clock with its monotonic reading.
 func (RealClock) Now() time.Time { return time.Now() }
 
 // Sleep waits for d.

@@ -135,7 +135,7 @@ func fillWork(b *bench, l filewise.Layout, p filewise.Program) (int64, error) {
 	return f.FillWork(b.target, l, p)
 }
 
-// dataFiles returns the data files as observed, and fails the test if their number is not the wanted one.
+// dataFiles returns the data files as observed, and fails the test if their number is not the expected one.
 func dataFiles(t *testing.T, db *filewise.Database, want int) []filewise.File {
 	t.Helper()
 	all, err := db.Observer.Observe(context.Background())

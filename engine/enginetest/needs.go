@@ -53,7 +53,7 @@ func NeedsDocumented(t testing.TB, page, engine string, needs []filewise.Need) {
 	}
 }
 
-// Without are rights except for one.
+// Without returns the rights except one.
 func Without(rights []string, right string) []string {
 	return slices.DeleteFunc(slices.Clone(rights), func(r string) bool { return r == right })
 }

@@ -11,7 +11,7 @@ import (
 	"filewise/engine/customsql"
 )
 
-// UserSQL are the rules by which users' SQL is read.
+// UserSQL returns the rules by which users' SQL is read.
 func (Engine) UserSQL() customsql.Rules {
 	r := userNames{}.Plain()
 	r.Qualified = true

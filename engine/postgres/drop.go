@@ -122,7 +122,7 @@ func (s *externalServer) mayDrop(ctx context.Context, o external.Name, accept fu
 	return true, 0, nil
 }
 
-// stays is the refusal to drop what is not Filewise's alone.
+// stays returns the refusal to drop what is not Filewise's alone.
 func stays(o external.Name, why string) error {
 	return filewise.Errorf(filewise.CodePreflight, "look at it, and drop it yourself if it is not needed", "%s %s is not dropped: %s",
 		o.Kind, o.Name, why)

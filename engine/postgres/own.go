@@ -231,7 +231,7 @@ func ownArguments(t filewise.Target, l filewise.Layout, conninfo, to string) []s
 	return args
 }
 
-// BackupArms are levels of compression, and methods that the installed pg_dump has.
+// BackupArms returns levels of compression, and methods that the installed pg_dump has.
 func (Engine) BackupArms(t filewise.Target, _ filewise.Program) ([]string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

@@ -133,7 +133,7 @@ type External struct {
 	SharedCommits string
 }
 
-// Products are both of them.
+// Products returns MariaDB and MySQL.
 func Products() []*Product { return []*Product{MariaDB, MySQL} }
 
 // sessionVariables returns the variables of both products, against whatever the server's

@@ -18,8 +18,7 @@ import (
 // in PATH: several releases stand side by side.
 var Binary = server.Binary{Names: []string{"postgres"}, Package: "postgresql"}
 
-// places are directories of binaries; what scripts/get-postgres has installed
-// comes last.
+// places returns directories of binaries; what scripts/get-postgres has installed comes last.
 func places() [][]string {
 	return [][]string{
 		{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/lib64/pgsql/bin", "/usr/local/pgsql/bin", "/opt/homebrew/opt/postgresql@*/bin",
