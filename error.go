@@ -53,7 +53,7 @@ func Errorf(code Code, remedy, format string, args ...any) *Error {
 	return &Error{Code: code, Remedy: remedy, Err: fmt.Errorf(format, args...)}
 }
 
-// Unsupported is the error of what an engine, a server or an account cannot do.
+// Unsupported returns the error of what an engine, a server or an account cannot do.
 func Unsupported(remedy, format string, args ...any) error {
 	return Errorf(CodeUsage, remedy, format+": %w", append(args, ErrUnsupported)...)
 }
@@ -61,7 +61,7 @@ func Unsupported(remedy, format string, args ...any) error {
 // TempElsewhere is the remedy of an engine that has no number of temporary files to choose.
 const TempElsewhere = "give --engine mariadb or postgres, or --target sqlserver://USER@HOST"
 
-// CodeOf is the code of the outermost Error in err's chain.
+// CodeOf returns the code of the outermost Error in err's chain.
 func CodeOf(err error) Code {
 	var e *Error
 	if errors.As(err, &e) {
@@ -70,7 +70,7 @@ func CodeOf(err error) Code {
 	return CodeInternal
 }
 
-// RemedyOf is the first remedy in err's chain, or empty.
+// RemedyOf returns the first remedy in err's chain, or empty.
 func RemedyOf(err error) string {
 	for err != nil {
 		var e *Error
@@ -85,7 +85,7 @@ func RemedyOf(err error) string {
 	return ""
 }
 
-// Plain is an error's text without the sentinel ErrUnsupported, which adds nothing to the text that wraps it.
+// Plain returns an error's text without the sentinel ErrUnsupported, which adds nothing to the text that wraps it.
 func Plain(err error) string {
 	return strings.ReplaceAll(err.Error(), ": "+ErrUnsupported.Error(), "")
 }
@@ -150,8 +150,8 @@ type Unvaried struct{ Err error }
 func (u *Unvaried) Error() string { return u.Err.Error() }
 func (u *Unvaried) Unwrap() error { return u.Err }
 
-// ClassOf is the class of the outermost Classed in err's chain; ClassSpace for
-// ErrSpace, ClassOther for what has none.
+// ClassOf returns the class of the outermost Classed in err's chain; ClassSpace for ErrSpace, ClassOther for an error
+// without a class.
 func ClassOf(err error) Class {
 	var c *Classed
 	switch {

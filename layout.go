@@ -207,7 +207,7 @@ func Each[T, U any](all []T, one func(T) U) []U {
 	return out
 }
 
-// Those returns the wanted elements, in a list of their own.
+// Those returns a new list with the elements for which a function returns true.
 func Those[T any](all []T, wanted func(T) bool) (out []T) {
 	for _, v := range all {
 		if wanted(v) {

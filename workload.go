@@ -44,7 +44,7 @@ type Program struct {
 // SQL names the file of the workload's sections: sql/WORKLOAD.sql of an engine.
 func (p Program) SQL() string { return cmp.Or(p.SQLOf, p.Workload) }
 
-// Vars are the fields of Params by their names, for SQL templates.
+// Vars returns the fields of Params by their names, for SQL templates.
 func (p Program) Vars() map[string]any {
 	vars := map[string]any{}
 	if p.Params == nil {
@@ -57,8 +57,8 @@ func (p Program) Vars() map[string]any {
 	return vars
 }
 
-// First is the first phase, which of most workloads is the only one; of a program
-// without phases, which no workload has, it does nothing.
+// First returns the first phase, which of most workloads is the only one; for a program without phases, which no
+// workload has, it returns a phase that does nothing.
 func (p Program) First() Phase {
 	if len(p.Phases) == 0 {
 		return Phase{}
@@ -124,7 +124,7 @@ type Args interface {
 // Ledger counts a trial's committed operations per worker, from 0.
 type Ledger []int64
 
-// Total is the number of committed operations.
+// Total returns the number of committed operations.
 func (l Ledger) Total() int64 {
 	var n int64
 	for _, x := range l {
@@ -133,7 +133,7 @@ func (l Ledger) Total() int64 {
 	return n
 }
 
-// Plus is a ledger to which the operations of another one are added.
+// Plus returns a ledger to which the operations of another one are added.
 func (l Ledger) Plus(more Ledger) Ledger {
 	sum := make(Ledger, max(len(l), len(more)))
 	copy(sum, l)
@@ -210,8 +210,8 @@ func (s *Sharding) Fits(files int, place string) error {
 		ErrUnsupported)
 }
 
-// PartitionColumn is the column by which partitions divide the table: its shard's, else
-// the first of its key, else its first.
+// PartitionColumn returns the column by which partitions divide the table: its shard's, else the first of its key,
+// else its first.
 func (t Table) PartitionColumn() string {
 	return cmp.Or(t.ShardBy, first(t.Key), first(t.Columns))
 }
@@ -223,8 +223,7 @@ func first(all []string) string {
 	return all[0]
 }
 
-// Table is the first of the tables; of a program that declares none, as custom SQL does,
-// nothing is known of it.
+// Table returns the first of the tables; of a program that declares none, as custom SQL does, nothing is known of it.
 func (p Program) Table() Table {
 	if len(p.Tables) == 0 {
 		return Table{}

@@ -29,10 +29,10 @@ type Order struct {
 	Patience   time.Duration     `json:"patience_ns"`
 }
 
-// Name is the name of the order's run in the store of its host.
+// Name returns the name of the order's run in the store of its host.
 func (o Order) Name() string { return o.Campaign + ": " + o.Experiment }
 
-// id is the id of the order's workflow.
+// id returns the id of the order's workflow.
 func (o Order) id() string { return idOf(o.Campaign) + o.Experiment + "@" + o.Host }
 
 // named returns the parts of an order that its workflow's id holds.

@@ -88,7 +88,7 @@ func identity() string {
 	return ""
 }
 
-// elsewhere is another machine than me that has polled for the work of a host. Empty means there is none.
+// elsewhere returns another machine than me that has polled for the work of a host. Empty means there is none.
 func elsewhere(pollers []*taskqueue.PollerInfo, me string) string {
 	for _, p := range pollers {
 		if name, ok := strings.CutPrefix(p.GetIdentity(), identityPrefix); ok && p.GetIdentity() != me && alive(p) {
@@ -154,7 +154,7 @@ func Work(ctx context.Context, c Campaigns, site Site) error {
 	}
 }
 
-// activities are the activities that a workflow may run on the host.
+// activities returns the activities that a workflow may run on the host.
 func (b *bench) activities() map[string]any {
 	return map[string]any{"Next": b.Next, "Close": b.Close, "Export": b.Export, actDrive: b.Drive}
 }
@@ -216,7 +216,7 @@ func goodbye(c Campaigns, o Offer) {
 
 const goodbyeWithin = 3 * time.Second
 
-// bundleOf is the run as a bundle, with its hash.
+// bundleOf returns the run as a bundle, with its hash.
 func bundleOf(r archive.Run, by store.Manifest) ([]byte, string, error) {
 	var b bytes.Buffer
 	if err := store.ExportBundle(&b, r.Run, r.Trials, by); err != nil {

@@ -36,7 +36,7 @@ var exitCodes = map[filewise.Code]int{
 	filewise.CodeGate: exitGate, codeInterrupted: exitInterrupted,
 }
 
-// exitCode is the one place where an error becomes an exit code.
+// exitCode returns the exit code of an error. No other place makes exit codes of errors.
 func exitCode(err error) int {
 	if err == nil {
 		return exitOK

@@ -73,7 +73,7 @@ type memoryParent struct {
 	unified bool // version 2
 }
 
-// memoryParents are the groups to try, nearest to the process first.
+// memoryParents returns the groups to try, nearest to the process first.
 func memoryParents(mounts []Mount, own string) []memoryParent {
 	var out []memoryParent
 	for _, m := range mounts {
@@ -95,9 +95,8 @@ func memoryParents(mounts []Mount, own string) []memoryParent {
 	return out
 }
 
-// groupBelow is the directory of the process's own group of a hierarchy, by the lines
-// of /proc/self/cgroup (4:memory:/path; of version 2 0::/path); its root in a container,
-// whose path there is not the host's.
+// groupBelow returns the directory of the process's own group of a hierarchy, by the lines of /proc/self/cgroup
+// (4:memory:/path; of version 2 0::/path); its root in a container, whose path there is not the host's.
 func groupBelow(root, own, controller string) string {
 	for line := range strings.Lines(own) {
 		part := strings.SplitN(strings.TrimSpace(line), ":", 3)

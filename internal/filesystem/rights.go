@@ -23,8 +23,8 @@ var (
 	owners  = regexp.MustCompile(`^O:(S(?:-(?:0x[0-9A-Fa-f]+|[0-9]+))+|[A-Z]{2})`)
 )
 
-// openTo is the group of everybody that a security descriptor of Windows, in SDDL, lets read or write. Empty means
-// none.
+// openTo returns the group of everybody that a security descriptor of Windows, in SDDL, lets read or write. Empty
+// means none.
 func openTo(sddl string) string {
 	_, list, present := strings.Cut(sddl, "D:")
 	list, _, _ = strings.Cut(list, "S:(") // what is audited
@@ -62,8 +62,8 @@ func rightsOf(text string) (mask uint32) {
 	return mask
 }
 
-// foreign is the owner in a security descriptor if that is neither this user (me, a SID) nor an administrator or the
-// system; empty otherwise.
+// foreign returns the owner in a security descriptor if that is neither this user (me, a SID) nor an administrator or
+// the system; empty otherwise.
 func foreign(sddl, me string) string {
 	m := owners.FindStringSubmatch(sddl)
 	switch {

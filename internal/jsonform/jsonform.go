@@ -34,7 +34,7 @@ func OneOf[T any](values ...T) *jsonschema.Schema {
 	return s
 }
 
-// Of is the schema (draft 2020-12) of a document that has one of these forms.
+// Of returns the schema (draft 2020-12) of a document that has one of these forms.
 func Of(title, description string, special Types, forms ...reflect.Type) (*jsonschema.Schema, error) {
 	types := maps.Clone(usual)
 	maps.Copy(types, special)

@@ -58,7 +58,7 @@ func URI(path, query string) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + query
 }
 
-// module is the driver's version in this build, empty if it is not recorded.
+// module returns a space and the driver's version in this build. It is empty if the version is not recorded.
 func module(path string) string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

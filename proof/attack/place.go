@@ -236,7 +236,7 @@ func (p *place) segmentsGone() error {
 	return nil
 }
 
-// segments are the SysV segments that no process is attached to, with who made them.
+// segments returns the SysV segments that no process is attached to, with who made them.
 func segments() (ids []string, err error) {
 	text, err := os.ReadFile("/proc/sysvipc/shm")
 	if errors.Is(err, fs.ErrNotExist) { // a kernel without them

@@ -89,7 +89,7 @@ func drivePeer(made *product) command {
 	}
 }
 
-// warmed are the rounds of two clients that have their first time behind them.
+// warmed returns the rounds of two clients that have their first time behind them.
 func warmed(ctx context.Context, rounds int, ours, theirs client) (duel, error) {
 	if _, err := interleaved(ctx, 1, ours, theirs); err != nil {
 		return duel{}, err

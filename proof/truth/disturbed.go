@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// disturbed are worlds that STATISTICS.md lists. The estimand is the typical trial, the median of
-// ln y: what one layout alone has is centred on its median, so that nothing differs by it.
+// disturbed returns worlds that STATISTICS.md lists. The estimand is the typical trial, the median of ln y: what one
+// layout alone has is centred on its median, so that nothing differs by it.
 func disturbed() []kind {
 	return append(append(ofOneLayout(), ofTheMachine()...), independent("skewed lognormal noise", false, skewedLognormal),
 		kind{carryKind, func(r *rand.Rand, k int) trialNoise {
@@ -43,13 +43,13 @@ func skewedLognormal(r *rand.Rand) float64 {
 	return -lognormalScale * (math.Exp(lognormalShape*r.NormFloat64()) - 1)
 }
 
-// stalledMedian is the median of noise of an sd of which a share is far below: the point at which the rest alone has
-// half of all trials below it.
+// stalledMedian returns the median of noise of an sd of which a share is far below: the point at which the rest alone
+// has half of all trials below it.
 func stalledMedian(share, sd float64) float64 {
 	return sd * distuv.UnitNormal.Quantile((0.5-share)/(1-share))
 }
 
-// ofOneLayout are disturbances that the last layout alone has.
+// ofOneLayout returns disturbances that the last layout alone has.
 func ofOneLayout() []kind {
 	alone := func(name string, make func(r *rand.Rand) func() float64) kind {
 		return kind{name, func(r *rand.Rand, k int) trialNoise {
@@ -89,7 +89,7 @@ func ofOneLayout() []kind {
 	}
 }
 
-// ofTheMachine are disturbances by time, whichever layout runs.
+// ofTheMachine returns disturbances by time, whichever layout runs.
 func ofTheMachine() []kind {
 	byTrial := func(name string, make func(r *rand.Rand, k int) func(t int) float64) kind {
 		return kind{name, func(r *rand.Rand, k int) trialNoise {

@@ -56,7 +56,7 @@ func newMachine(w world, seed, stream uint64) *machine {
 	return m
 }
 
-// next is the disturbance of the next trial, of layout j.
+// next returns the disturbance of the next trial, of layout j.
 func (m *machine) next(j int) float64 {
 	m.pass(1)
 	noise := m.noise
@@ -87,7 +87,7 @@ func (m *machine) calibration() float64 {
 	return 1000 * math.Exp(m.machineState()+m.probe*m.random.NormFloat64())
 }
 
-// best is the highest true effect.
+// best returns the highest true effect.
 func (w world) best() float64 {
 	best := w.effects[0]
 	for _, e := range w.effects {
