@@ -444,7 +444,7 @@ type RealClock struct{}
 // Now returns the wall clock with its monotonic reading.
 func (RealClock) Now() time.Time { return time.Now() }
 
-// Sleep waits for d.
+// Sleep waits for d, or until ctx ends, whose error it returns.
 func (RealClock) Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -143,8 +143,8 @@ type Classed struct {
 func (c *Classed) Error() string { return c.Err.Error() }
 func (c *Classed) Unwrap() error { return c.Err }
 
-// Unvaried is the failure of a CustomSQL statement none of whose values is drawn at random: tried again, it would
-// violate the same constraint again.
+// Unvaried is the failure of a CustomSQL statement whose values do not vary by chance: tried again, it would violate
+// the same constraint again.
 type Unvaried struct{ Err error }
 
 func (u *Unvaried) Error() string { return u.Err.Error() }

@@ -50,7 +50,7 @@ const (
 	errDeniedAction = 297   // the user does not have permission to perform this action
 )
 
-// classes of failures by the server's number ("Database Engine events and errors").
+// classes holds the classes of failures by the server's number ("Database Engine events and errors").
 var classes = external.Classes{
 	filewise.ClassDeadlock:      {1205},
 	filewise.ClassSerialization: {3960, 3961, 41302, 41305, 41325},

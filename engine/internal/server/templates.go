@@ -23,8 +23,7 @@ const (
 	mostImages = 128 << 20
 )
 
-// Templates holds images of new data directories, by the versions and settings that they depend on. The zero value is
-// ready for use.
+// Templates holds images of new data directories, by New.Key. The zero value is ready for use.
 type Templates struct {
 	mu    sync.Mutex
 	by    map[string]template
@@ -51,9 +50,8 @@ type New struct {
 	Skip func(path string) bool
 }
 
-// Make makes a directory from a template, or by its server, whose work is then kept
-// as a template. It returns what opens the directory, and how long it took where
-// only the first build of a layout takes so long.
+// Make makes a directory from a template, or by its server, whose work is then kept as a template. It returns what
+// opens the directory, and how long it took if only the first build of a layout takes so long.
 func (t *Templates) Make(ctx context.Context, n New) (secret string, first time.Duration, err error) {
 	key := n.Key
 	for i, dir := range n.Dirs {
