@@ -182,7 +182,7 @@ func TestExamplesRunAsTheyStand(t *testing.T) {
 		if err != nil {
 			return experiment.Plan{}, err
 		}
-		all[0].Plan.Command, all[0].Plan.Ladder = nil, nil // which go by what was given
+		all[0].Plan.Command, all[0].Plan.Ladder, all[0].Plan.BudgetMost = nil, nil, 0 // which go by what was given
 		return all[0].Plan, nil
 	}
 	for _, sc := range workload.Scenarios() {

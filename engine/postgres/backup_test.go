@@ -54,7 +54,7 @@ func TestBackups18(t *testing.T) {
 	out, err := exec.Command(installed.PgBackRest.Names[0], "version").Output()
 	must(t, err)
 	if err := in.BackRest(t.Context()); strings.Contains(string(out), "2.45") && (!errors.Is(err, filewise.ErrUnsupported) ||
-		!strings.Contains(err.Error(), "does not know PostgreSQL 18") || !strings.Contains(filewise.RemedyOf(err), "tool=pg_basebackup")) {
+		!strings.Contains(err.Error(), "does not support PostgreSQL 18") || !strings.Contains(filewise.RemedyOf(err), "tool=pg_basebackup")) {
 		t.Errorf("pgBackRest 2.45 on 18: %v; %s", err, filewise.RemedyOf(err))
 	}
 }
