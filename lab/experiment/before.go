@@ -9,13 +9,13 @@ import (
 	"filewise/lab/verdict"
 )
 
-// sessionOf are a block's trials in the order in which sessions take them, if all of them were
-// measured in one session to its end; else none.
+// sessionOf returns a block's trials by their position in the session (an interleaved block). It returns nil if not all
+// of them were measured in one session to its end.
 func (h history) sessionOf(block int) []*filewise.Trial {
 	var members []*filewise.Trial
 	for _, l := range h.plan.Layouts {
 		switch x := h.tries[cellKey{block, l.Name}]; {
-		case x.n == 0: // dropped before
+		case x.n == 0: // the layout was dropped earlier
 		case x.done == nil || x.done.Cell.Attempt != 1 || len(x.done.Measures) == 0:
 			return nil
 		default:
@@ -28,15 +28,15 @@ func (h history) sessionOf(block int) []*filewise.Trial {
 		took += t.Elapsed
 	}
 	for i, t := range members {
-		if t.Cell.Position != i || t.Started.Sub(members[0].Started) > took/2 { // the rest of one that was broken off
+		if t.Cell.Position != i || t.Started.Sub(members[0].Started) > took/2 { // a session was broken off, and this is the rest of it
 			return nil
 		}
 	}
 	return members
 }
 
-// turnsOfSession are the turns of a block's layouts in a family, with the layout, from 1, that
-// had its turn before each: by layout, nil if the session's order is not known.
+// turnsOfSession returns the turns of each layout of a block, for one family. Each turn holds the number (from 1) of
+// the layout that had the turn before. It returns nil if the order of the session is not known.
 func (h history) turnsOfSession(block int, family string) map[string]*verdict.Turns {
 	if !h.plan.Sessions && h.plan.Cells == 0 {
 		return nil

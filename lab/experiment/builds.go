@@ -14,22 +14,21 @@ import (
 	"filewise/lab/verdict"
 )
 
-// build is one physical placement of a layout. A loaded one serves several
-// trials: it is reset for each, and at rest in between.
+// build is one physical database built with a layout. If it was loaded, it serves several trials: it is reset before
+// each and stopped in between.
 type build struct {
-	name    string // unique in the run. Empty means for one trial only
+	name    string // unique in the run. Empty if the build serves one trial only
 	db      *filewise.Database
 	loaded  filewise.Ledger
-	done    []filewise.Ledger // of each phase, by a pilot that has left it
-	resting bool              // its server is stopped, and its data as they were loaded
+	done    []filewise.Ledger // operations done per phase, if a pilot left this build
+	resting bool              // its server is stopped, its data unchanged since loading
 }
 
-// instanceSeparator stands between a layout's name and the serial number of the
-// build in an instance's name.
+// instanceSeparator separates a layout's name from the build's serial number in the name of an instance (a build).
 const instanceSeparator = " #"
 
-// lastSerial is the highest serial number of a build that trials ran on, so that
-// a resumed run, whose builds are gone, names its own differently.
+// lastSerial returns the highest serial number of the builds that trials ran on. A resumed run has lost its builds, so
+// it numbers new builds from there.
 func lastSerial(done []filewise.Trial) int {
 	last := 0
 	for _, t := range done {
@@ -42,8 +41,8 @@ func lastSerial(done []filewise.Trial) int {
 	return last
 }
 
-// acquired gets the trial's database: built again, loaded if the plan demands it, or a loaded build in its state
-// after loading.
+// acquired gets the trial's database. It resets the loaded build for this key, if there is one. Otherwise it builds the
+// database, and loads it if the plan demands that.
 func (l *life) acquired(ctx context.Context) error {
 	if l.build = l.runner.builtAs(l.instanceKey()); l.build == nil {
 		if err := l.newBuild(ctx); err != nil {
@@ -67,8 +66,8 @@ func (l *life) acquired(ctx context.Context) error {
 	return nil
 }
 
-// acquire gets the trial's database. On the first one custom SQL is rehearsed; if some of it is left out, the
-// database is built again, without that.
+// acquire gets the trial's database. On the first database it rehearses custom SQL. If a rehearsal leaves some of the
+// SQL out, acquire rebuilds the database without that SQL.
 func (l *life) acquire(ctx context.Context) error {
 	if err := l.acquired(ctx); err != nil || l.runner.Drivers != nil {
 		return err
@@ -85,8 +84,8 @@ func (l *life) acquire(ctx context.Context) error {
 	return l.acquire(ctx)
 }
 
-// splitReset books the parts of a reset apart, if the engine reports them: stop and start of a server are not the
-// copy.
+// splitReset books the parts of a reset as separate stages, if the engine reports them: stopping and starting a server
+// is not copying.
 func (l *life) splitReset() {
 	timed, ok := l.db.Reset.(filewise.Timed)
 	if !ok || l.program.ReadOnly {
@@ -101,16 +100,16 @@ func (l *life) splitReset() {
 	l.trial.Stages = append(l.trial.Stages, parts...)
 }
 
-// instanceKey spreads the instances of a layout evenly over the blocks.
+// instanceKey returns the key of the build for this trial's block. It assigns a layout's builds to the blocks in turn.
 func (l *life) instanceKey() string {
 	turn := max(l.trial.Cell.Block-1, 0) % max(l.runner.Plan.Instances, 1)
 	return l.layout.Name + instanceSeparator + strconv.Itoa(turn)
 }
 
-// newBuild builds the layout, loads it and adds the files that come later. If the engine can reset it to that state
-// it is kept for the trials to come.
+// newBuild builds the layout, loads it and adds the files that come later. If the engine can reset the build to that
+// state, newBuild keeps it for later trials.
 func (l *life) newBuild(ctx context.Context) error {
-	// One at a time: servers that start side by side would wait for each other.
+	// One at a time: servers that start at the same time would slow each other down.
 	l.runner.locks.building.Lock()
 	err := l.stage(ctx, filewise.StageBuild, func(ctx context.Context) (err error) {
 		l.db, err = l.runner.Server.Build(ctx, l.layout, l.program)
@@ -129,7 +128,7 @@ func (l *life) newBuild(ctx context.Context) error {
 	switch {
 	case loaded:
 		err = l.stage(ctx, filewise.StageLoad, func(ctx context.Context) error { return Load(ctx, l.db.Bulk, loadable.Data()) })
-	case l.program.Restored(): // as it was built
+	case l.program.Restored(): // the dump was restored while it was built
 		loaded = true
 	case l.copies():
 		return l.copied(ctx)
@@ -147,8 +146,8 @@ func (l *life) newBuild(ctx context.Context) error {
 	}
 	switch {
 	case !loaded, (l.program.ReadOnly || l.runner.Plan.Sessions) && l.runner.Plan.Instances == 0:
-		return nil // of a session all turns are on it
-	case l.program.ReadOnly: // it stays as it is, and needs no reset
+		return nil // all turns of a session use this build
+	case l.program.ReadOnly: // no trial changes the build, so it needs no reset
 		l.name()
 		return nil
 	case l.db.Reset == nil && l.program.Restored():
@@ -160,12 +159,13 @@ func (l *life) newBuild(ctx context.Context) error {
 	return l.stage(ctx, filewise.StageLoad, l.keep)
 }
 
-// copies reports whether a layout is loaded once, and every trial has a copy of its own.
+// copies reports whether a layout is loaded once and every trial gets its own copy.
 func (l *life) copies() bool {
 	return l.runner.Plan.Preload > 0 && l.runner.Plan.Instances == 0 && l.db.Copier != nil
 }
 
-// copied loads the first build of a layout, and keeps it for the next ones.
+// copied loads the first build of a layout and keeps it as the source of copies. For a copy it takes over the first
+// build's operation counts.
 func (l *life) copied(ctx context.Context) error {
 	r, name := l.runner, l.layout.Name
 	if !l.db.Copied {
@@ -185,21 +185,21 @@ func (l *life) copied(ctx context.Context) error {
 	return nil
 }
 
-// loadedAnew is true of servers that Filewise may not stop.
+// loadedAnew warns that every trial reloads its database. It applies to servers that Filewise may not stop.
 var loadedAnew = filewise.Warning{
 	Code:    "loaded-anew",
 	Message: "This server cannot be brought back to a loaded state, so every trial rebuilds and reloads its database.",
 	Remedy:  "Count on the time of loading for each trial, or load less (--preload).",
 }
 
-// preload loads a build, whose connections are closed then.
+// preload loads a build and records the operations that loading took. Its connections are closed afterwards.
 func (l *life) preload(ctx context.Context) error {
 	err := l.fill(ctx, l.runner.Plan.Preload)
 	l.build.loaded = l.ledgers[0]
 	return err
 }
 
-// extend adds the layout's further files, and looks whether they are there.
+// extend adds the layout's later files and checks that they are there.
 func (l *life) extend(ctx context.Context) error {
 	if l.db.Extender == nil {
 		return fmt.Errorf("files of %s cannot be added later on this engine: %w", l.layout.Name, filewise.ErrUnsupported)
@@ -211,8 +211,8 @@ func (l *life) extend(ctx context.Context) error {
 	return err
 }
 
-// keep takes the snapshot that a loaded build is reset to, and names the build. If the plan demands it and the engine
-// can, the next builds of the layout begin as copies of it.
+// keep takes the snapshot that a loaded build is reset to, and names the build. If the plan demands copies and the
+// engine can make them, the layout's next builds start as copies of this one.
 func (l *life) keep(ctx context.Context) error {
 	if err := l.db.Reset.Snapshot(ctx); err != nil {
 		return err
@@ -227,7 +227,7 @@ func (l *life) keep(ctx context.Context) error {
 	return l.db.Copier.Keep(ctx)
 }
 
-// name gives the build a name of its own and keeps it for the trials to come.
+// name gives the build its own name and keeps the build for later trials.
 func (l *life) name() {
 	r := l.runner
 	r.locks.builds.Lock()
@@ -239,23 +239,23 @@ func (l *life) name() {
 	r.builds[l.instanceKey()] = l.build
 }
 
-// builtAs is the loaded build of a key. Nil means there is none.
+// builtAs returns the loaded build of a key, or nil if there is none.
 func (r *Runner) builtAs(key string) *build {
 	r.locks.builds.Lock()
 	defer r.locks.builds.Unlock()
 	return r.builds[key]
 }
 
-// handedOver begins the keys of builds that pilots leave to the first session.
+// handedOver is the prefix of the keys of builds that pilots leave to the first session.
 const handedOver = "of the pilot: "
 
-// handsOver reports whether the first session can go on from a pilot's end: its build is for one trial only, and
-// there is no fixed work that has to begin at the beginning.
+// handsOver reports whether the first session can continue on a pilot's build. It can if the build is for one trial
+// only and the plan has no fixed work, which would have to start at its first operation.
 func (l *life) handsOver() bool {
 	return l.build != nil && l.build.name == "" && l.runner.Plan.Work == 0
 }
 
-// handOver leaves the build to the layout's trial in the first session.
+// handOver leaves the pilot's build to the layout's trial in the first session, if handsOver allows it.
 func (l *life) handOver() {
 	if !l.handsOver() {
 		return
@@ -264,7 +264,7 @@ func (l *life) handOver() {
 	l.runner.builds[handedOver+l.layout.Name] = l.build
 }
 
-// takeOver goes on with what a pilot has left, if it has.
+// takeOver continues on the build that a pilot has left, and reports whether there is one.
 func (l *life) takeOver() bool {
 	r := l.runner
 	if l.trial.Cell.Pilot {
@@ -283,7 +283,7 @@ func (l *life) takeOver() bool {
 
 // fill commits a number of payload bytes, split evenly over the connections.
 func (l *life) fill(ctx context.Context, bytes int64) error {
-	if l.program.ReadOnly { // all data were loaded
+	if l.program.ReadOnly { // all data are loaded already
 		return nil
 	}
 	return l.unmeasured(ctx, 0, "while it was loaded or worked on, unmeasured", func(load *drive.Load, p filewise.Phase) {
@@ -291,8 +291,8 @@ func (l *life) fill(ctx context.Context, bytes int64) error {
 	})
 }
 
-// release gives the trial's database back: a build for one trial, or one on
-// which something failed, is dropped; a loaded one comes to rest.
+// release gives the trial's database back. It drops a build for one trial, and a build on which something failed. It
+// stops the server of a loaded build until the next trial.
 func (l *life) release(ctx context.Context, cause error) error {
 	if l.build == nil || l.build.db == nil {
 		return nil
@@ -325,11 +325,11 @@ func (l *life) release(ctx context.Context, cause error) error {
 	return l.leftOver(err)
 }
 
-// mostLeftOver is the number of databases in a row that may stay before a trial fails by that.
+// mostLeftOver is the number of databases in a row that may fail to be dropped. One more fails the trial.
 const mostLeftOver = 3
 
-// leftOver notes that the database of a trial could not be dropped. What was measured and checked
-// before counts: another program may hold a file open, or the server be busy.
+// leftOver adds a warning that the database of a trial could not be dropped. The trial still counts, because it was
+// measured and checked before: another program may hold a file open, or the server be busy.
 func (l *life) leftOver(err error) error {
 	r := l.runner
 	r.locks.builds.Lock()
@@ -347,15 +347,15 @@ func (l *life) leftOver(err error) error {
 	return nil
 }
 
-// dropping is the context of a clean-up, which may take its time until the run is interrupted.
+// dropping returns a context for a clean-up: it has dropPatience, or dropTimeout once the run is interrupted.
 func dropping(ctx context.Context) (context.Context, func()) {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropPatience)
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(dropTimeout, cancel) })
 	return bounded, func() { stop(); cancel() }
 }
 
-// rest stops the build's server, whose state the next reset throws away, so that
-// it does not disturb the trials of others.
+// rest stops the build's server, so that it does not disturb other trials. It may crash the server, because the next
+// reset discards its state.
 func (b *build) rest(ctx context.Context) error {
 	if b.db.Lifecycle == nil {
 		return settle(ctx, b.db.Settler)
@@ -363,7 +363,7 @@ func (b *build) rest(ctx context.Context) error {
 	return b.db.Lifecycle.Crash(ctx)
 }
 
-// sleep stops the server of a build whose data stay as they are.
+// sleep stops the server of a build whose data stay as they are, with a clean shutdown.
 func (b *build) sleep(ctx context.Context) error {
 	if b.db.Lifecycle == nil {
 		return settle(ctx, b.db.Settler)
@@ -373,7 +373,7 @@ func (b *build) sleep(ctx context.Context) error {
 	return err
 }
 
-// wake starts it again.
+// wake restarts the server of a build that sleeps.
 func (b *build) wake(ctx context.Context) error {
 	_, err := b.db.Lifecycle.Open(ctx)
 	b.resting = err != nil
@@ -392,14 +392,13 @@ func (r *Runner) dropBuilds(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// after is a connection to a database in which some of its operations are done
-// already.
+// after is a connection that continues after the operations that its database has done already.
 type after struct {
 	filewise.Session
 	done int64
 }
 
-// Do executes the operations that come after those.
+// Do executes n operations, counted from after the operations done already.
 func (s after) Do(ctx context.Context, first, n int64) (int64, error) {
 	return s.Session.Do(ctx, s.done+first, n)
 }

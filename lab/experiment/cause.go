@@ -12,8 +12,8 @@ import (
 	"filewise/lab/workload"
 )
 
-// cause returns what changed with a family's difference: the difference of the layout to use, or of the one that
-// differs most. If no layout differs for sure, it returns what limits all of them. Nil means too little was measured.
+// cause explains a family's difference: the difference of the layout to use, or else of the layout that differs most.
+// If no layout differs for sure, it returns what limits all layouts. It returns nil if too little was measured.
 func (s standing) cause(family string, r verdict.Result) *cause.Cause {
 	look, ok := r.Last()
 	if !ok {
@@ -38,7 +38,7 @@ func (s standing) cause(family string, r verdict.Result) *cause.Cause {
 	return &c
 }
 
-// counted are the trials of the complete blocks.
+// counted returns the trials of the first blocks (at most the given number) that are done.
 func (h history) counted(blocks int) []filewise.Trial {
 	var out []filewise.Trial
 	for _, t := range h.trials {
@@ -49,7 +49,8 @@ func (h history) counted(blocks int) []filewise.Trial {
 	return out
 }
 
-// explained is the arm whose difference against the baseline is worth explaining. −1 means none differs for sure.
+// explained returns the index of the layout whose difference from the baseline is worth explaining: the recommended
+// one, or else the one that differs most. It returns −1 if no layout differs for sure.
 func explained(r verdict.Result, look verdict.Look) int {
 	best, most := -1, 0.0
 	for arm := range r.Arms {
@@ -67,8 +68,8 @@ func explained(r verdict.Result, look verdict.Look) int {
 	return best
 }
 
-// relevance returns the share of what was measured in complete blocks, or else by the pilots, that is about the
-// layouts' files. Nil means that nothing was read that could show it.
+// relevance returns how much of the measured time is about the layouts' files. It uses the complete blocks, or else the
+// pilots. It returns nil if nothing was read that could show it.
 func (s standing) relevance() *cause.Relevance {
 	trials := s.telling()
 	about, divided := s.plan.differsIn()
@@ -91,8 +92,8 @@ func (s standing) relevance() *cause.Relevance {
 	return &r
 }
 
-// differsIn names the layouts' difference, and the parts of the connections' time that it can change. A database file
-// that is one of several whole ones has a lock and a log of its own.
+// differsIn returns what the layouts differ in, in words, and the parts of the connections' time that this can change.
+// Shards are whole databases, so each has its own lock and log.
 func (p Plan) differsIn() (about string, divided []string) {
 	switch {
 	case slices.ContainsFunc(p.Layouts, func(l filewise.Layout) bool { return l.Backup.Files > 0 }):
@@ -105,17 +106,18 @@ func (p Plan) differsIn() (about string, divided []string) {
 	return cause.SpentData, []string{cause.SpentData}
 }
 
-// If the log or the processors take the time: rows of a transaction, and bytes of a row, that are enough.
+// The settings that toTell and lessLog suggest if the log or the CPU takes the time: rows per transaction, and bytes
+// per row.
 const (
 	batched  = 100
 	wideRows = 4000
 )
 
-// toTell returns the option by which a run would measure more of files, by what takes the time, as far as the
-// scenario has one; cycle is the duration of a checkpoint's cycle.
+// toTell returns the option that would make a run measure more of the files, or "" if the scenario has none. Most names
+// what takes most of the time; cycle is the duration of a checkpoint's cycle.
 func (p Plan) toTell(most string, cycle time.Duration) string {
 	sc, err := workload.Lookup(p.Scenario)
-	if err != nil || p.AsPublished != nil || p.Target.Database != "" { // whose data are given
+	if err != nil || p.AsPublished != nil || p.Target.Database != "" { // the plan's data are fixed
 		return ""
 	}
 	has := func(flag string) bool { return slices.Contains(sc.Flags, flag) }

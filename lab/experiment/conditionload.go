@@ -13,7 +13,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// duration checks whether operations that are timed one by one last long enough.
+// duration checks that operations that are timed one by one last long enough.
 func (a asked) duration() finding {
 	const threshold = "a backup, dump or restore takes 2 s, a query 20 ms (warm: all its executions in a trial)"
 	var short []string
@@ -37,7 +37,7 @@ func (a asked) duration() finding {
 	return found(false, threshold, a.plan.lengthen(a.shortfall()), "too short to resolve: %s", strings.Join(short, ", "))
 }
 
-// shortfall returns the factor by which the shortest operation would have to be longer; at least 1.
+// shortfall returns the factor by which the shortest operation would have to be longer. It is at least 1.
 func (a asked) shortfall() float64 {
 	more := 1.0
 	for _, family := range a.plan.Families() {
@@ -48,8 +48,8 @@ func (a asked) shortfall() float64 {
 	return more
 }
 
-// typicalTime is the median time of one operation of a family, in seconds, and the unit; if it is
-// repeated from warm caches, of all of them in a trial.
+// typicalTime returns the median time of one operation of a family, in seconds, and its unit. If queries are repeated
+// from warm caches, the time covers all operations in a trial.
 func (a asked) typicalTime(family string) (seconds float64, unit string, ok bool) {
 	var took []float64
 	for _, t := range a.trials {
@@ -75,10 +75,10 @@ func (p Plan) warm() bool {
 	return p.Params.Repeat > 0 && (p.Params.Cache == "" || p.Params.Cache == workload.CacheWarm)
 }
 
-// timesGrown is the least number of times that files grow in a trial if growing is measured.
+// timesGrown is how often files must grow in a trial if their growth is measured.
 const timesGrown = 10
 
-// grows checks whether growing files grow often in the typical trial.
+// grows checks that growing files grow often enough in the typical trial.
 func (a asked) grows() finding {
 	threshold := fmt.Sprintf("growing files grow %d times a trial", timesGrown)
 	n := a.steps()
@@ -92,8 +92,8 @@ func growing(l filewise.Layout) bool {
 	return l.Data.Allocation == filewise.Growing && l.Data.Growth > 0
 }
 
-// steps counts how often the files of a growing layout grew in its typical trial, for the layout with the least; not
-// a number if no such trial is there.
+// steps counts how often the files of a growing layout grew in its typical trial, and returns the smallest count of all
+// growing layouts. It returns NaN if there is no such trial.
 func (a asked) steps() float64 {
 	steps := a.medians(func(l filewise.Layout, t filewise.Trial) (float64, bool) {
 		var grew int64
@@ -111,10 +111,10 @@ func (a asked) steps() float64 {
 	return least(steps)
 }
 
-// timesCores is the number of connections that ask for space at once, for each core, if they contend.
+// timesCores is the number of connections per core from which connections contend for space.
 const timesCores = 2
 
-// contention checks whether there are more connections than cores.
+// contention checks that there are enough connections for each core to contend.
 func (a asked) contention() finding {
 	threshold := fmt.Sprintf("at least %d connections a core", timesCores)
 	cores, n := a.cores(), a.plan.Params.Connections
@@ -125,7 +125,8 @@ func (a asked) contention() finding {
 		say.Count(n, "connection"), say.Count(cores, "core"))
 }
 
-// cores are the server's processors, as counted in the trials or known of the host. 0 means not known.
+// cores returns the number of cores of the server, as planned, counted in the trials or known of the host. 0 means not
+// known.
 func (a asked) cores() int {
 	if n := a.plan.Target.Cores; n > 0 {
 		return n
@@ -141,10 +142,10 @@ func (a asked) cores() int {
 	return a.host.Cores
 }
 
-// mostLog is the part of the connections' time from which the log limits the work.
+// mostLog is the share of the connections' time from which the log limits the work.
 const mostLog = 0.5
 
-// headroom checks whether neither processors nor log are the limit.
+// headroom checks that neither the CPU nor the log limits the work.
 func (a asked) headroom() finding {
 	threshold := fmt.Sprintf("CPU under %d %%, log under %.0f %% of the time", probe.BusyLimit, 100*mostLog)
 	busy := a.medians(func(_ filewise.Layout, t filewise.Trial) (most float64, known bool) {
@@ -175,12 +176,12 @@ func (a asked) headroom() finding {
 	return found(most < probe.BusyLimit && log < mostLog, threshold, mend, "%s", words)
 }
 
-// machineBusy returns the use of the machine's processors, in percent.
+// machineBusy returns the CPU use of the machine, in percent.
 func (asked) machineBusy(m filewise.Measure) (float64, bool) {
 	return probe.Find(m.Deltas, "cpu", probe.BusyShare)
 }
 
-// serverBusy returns the use of the processors that a server is bound to, in percent of these.
+// serverBusy returns the CPU use of the server, in percent of the cores it is bound to.
 func (a asked) serverBusy(m filewise.Measure) (float64, bool) {
 	user, ok := probe.Find(m.Deltas, filewise.ProbeServer, "user")
 	system, also := probe.Find(m.Deltas, filewise.ProbeServer, "system")
@@ -189,7 +190,7 @@ func (a asked) serverBusy(m filewise.Measure) (float64, bool) {
 	return 100 * (user + system) / (float64(n) * took), ok && also && n > 0 && took > 0
 }
 
-// logs is the log's part of the connections' time, 0 to 1.
+// logs returns the log's share of the connections' time, from 0 to 1.
 func (a asked) logs() float64 {
 	if a.spent != nil {
 		for _, s := range a.spent.Shares {
@@ -201,7 +202,7 @@ func (a asked) logs() float64 {
 	return 0
 }
 
-// lessLog is the option with which the log takes less of the time.
+// lessLog returns the option that reduces the log's share of the time, or "" if there is none.
 func (p Plan) lessLog() string {
 	switch {
 	case p.has("commit-every") && p.Params.CommitEvery < batched:
@@ -212,7 +213,7 @@ func (p Plan) lessLog() string {
 	return ""
 }
 
-// lengthen is the option with which phases last so many times as long.
+// lengthen returns the option that makes operations last that many times as long, or "" if there is none.
 func (p Plan) lengthen(more float64) string {
 	switch {
 	case p.AsPublished != nil:
@@ -223,6 +224,6 @@ func (p Plan) lengthen(more float64) string {
 		return ""
 	}
 	rows := more * float64(max(p.Params.Rows, 1))
-	step := math.Pow(10, max(math.Floor(math.Log10(rows))-1, 0)) // two figures are enough
+	step := math.Pow(10, max(math.Floor(math.Log10(rows))-1, 0)) // two significant figures are enough
 	return fmt.Sprintf("--rows %.0f or more", math.Ceil(rows/step)*step)
 }

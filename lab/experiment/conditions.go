@@ -13,27 +13,27 @@ import (
 	"filewise/lab/workload"
 )
 
-// asked holds the inputs of the plan's conditions of meaning: the host's facts before anything is spent, and trials.
+// asked holds what the plan's conditions of meaning are checked with: the trials done, and facts of the host.
 type asked struct {
 	history
-	trials []filewise.Trial // done, of one design; none before the pilots
-	spent  *cause.Relevance // the split of their connections' time. Nil means not known
+	trials []filewise.Trial // done, of one design; nil before the pilots
+	spent  *cause.Relevance // how the trials' connections spent their time. Nil means not known
 	host   Host
 }
 
-// Host holds the facts of the server's machine before anything is measured.
+// Host holds what is known about the server's machine before anything is measured.
 type Host struct {
 	Cores  int   // 0 means not known
-	Memory int64 // that the server may use, in bytes. 0 means not known
+	Memory int64 // bytes that the server may use. 0 means not known
 }
 
-// finding is the result of a condition; ok is false if it is not about this plan.
+// finding is the result of checking a condition. Ok is false if the condition does not apply to the plan.
 type finding struct {
 	filewise.Condition
 	ok bool
 }
 
-// Foreseen returns the plan's conditions of meaning by what is known before anything is spent.
+// Foreseen checks the plan's conditions of meaning with what is known before any trial.
 func (p Plan) Foreseen(h Host) []filewise.Condition {
 	if p.Target.Memory > 0 {
 		h.Memory = p.Target.Memory
@@ -41,8 +41,8 @@ func (p Plan) Foreseen(h Host) []filewise.Condition {
 	return asked{history: p.read(nil), host: h}.conditions()
 }
 
-// telling returns the trials by which conditions and relevance are measured: the complete blocks' trials, or else the
-// pilots.
+// telling returns the trials that conditions and relevance are read from: the trials of the complete blocks, or else
+// the pilots.
 func (s standing) telling() []filewise.Trial {
 	if trials := s.counted(s.lastBlock()); len(trials) > 0 {
 		return trials
@@ -50,7 +50,7 @@ func (s standing) telling() []filewise.Trial {
 	return slices.DeleteFunc(slices.Clone(s.trials), func(t filewise.Trial) bool { return t.State != filewise.Done || !t.Cell.Pilot })
 }
 
-// conditions returns the plan's conditions of meaning by its trials.
+// conditions checks the plan's conditions of meaning with its trials.
 func (s standing) conditions(r *cause.Relevance) []filewise.Condition {
 	return s.asked(r).conditions()
 }
@@ -83,23 +83,24 @@ func (a asked) conditions() []filewise.Condition {
 	return out
 }
 
-// found returns a condition that holds or does not.
+// found returns the finding of a condition that was checked.
 func found(ok bool, threshold, mend, format string, args ...any) finding {
 	return finding{filewise.Condition{Measured: fmt.Sprintf(format, args...), Threshold: threshold, OK: ok, Mend: mend}, true}
 }
 
-// open returns a condition about which nothing is known yet.
+// open returns the finding of a condition that cannot be checked yet.
 func open(threshold string) finding {
 	return finding{filewise.Condition{Threshold: threshold, Unknown: true}, true}
 }
 
-// has reports whether the plan's scenario takes an option.
+// has reports whether the plan's scenario takes an option, and its data are not fixed by an article or an own database.
 func (p Plan) has(flag string) bool {
 	sc, err := workload.Lookup(p.Scenario)
 	return err == nil && p.AsPublished == nil && p.Target.Database == "" && slices.Contains(sc.Flags, flag)
 }
 
-// medians returns the middle values of something by layout, of the layouts' trials that have it.
+// medians returns the median of a value by layout, over the trials that have the value. Layouts without one are left
+// out.
 func (a asked) medians(of func(filewise.Layout, filewise.Trial) (float64, bool)) map[string]float64 {
 	out := make(map[string]float64)
 	for _, l := range a.plan.Layouts {
@@ -116,7 +117,7 @@ func (a asked) medians(of func(filewise.Layout, filewise.Trial) (float64, bool))
 	return out
 }
 
-// reach checks whether every file of every layout took part in the typical trial.
+// reach checks that every file of every layout was used in the typical trial.
 func (a asked) reach() finding {
 	const threshold = "every file of every layout takes part"
 	several := func(l filewise.Layout) bool { return max(l.Data.Files, l.Temp.Files) > 1 && alike(l) }
@@ -144,8 +145,8 @@ func alike(l filewise.Layout) bool {
 	return l.AddedLater != filewise.LaterUntouched && l.AddedLater != filewise.LaterNewData
 }
 
-// untouched counts a trial's files without a part in its work, by what was counted of each of them or by what the
-// engine found used.
+// untouched counts the files that a trial did not use: by the operations counted per file, or by the space used that
+// the engine reports. The larger count is returned.
 func untouched(l filewise.Layout, t filewise.Trial) (n int, ok bool) {
 	if s, counted := spreadOf(t); counted && l.Temp.Files == 0 {
 		n, ok = s.unused, true
@@ -162,7 +163,7 @@ func untouched(l filewise.Layout, t filewise.Trial) (n int, ok bool) {
 	return max(n, unused), ok
 }
 
-// moreWork returns the option that has a trial do more, as far as the scenario has one.
+// moreWork returns the option that makes a trial do more work, or "" if the scenario has none.
 func (p Plan) moreWork() string {
 	switch {
 	case p.AsPublished != nil:
@@ -177,10 +178,10 @@ func (p Plan) moreWork() string {
 	return ""
 }
 
-// leastPages is the least size of data pages, in bytes, that a trial writes if it is about writing them.
+// leastPages is how many bytes of data pages a trial must write if the plan is about writing them.
 const leastPages = leastWritten
 
-// writes checks whether data pages are written within the observation.
+// writes checks that data pages are written while a trial is observed.
 func (a asked) writes() finding {
 	const threshold = "data pages are written within the observation"
 	if a.windowed() {
@@ -218,17 +219,17 @@ func (a asked) writes() finding {
 	return found(least >= leastPages, threshold, mend, "%s a trial", say.Size(int64(least)))
 }
 
-// windowed reports whether trials are judged by their windows though the plan demands from rest to rest.
+// windowed reports whether trials are judged by their windows, although the plan demands measuring from rest to rest.
 func (a asked) windowed() bool {
 	return a.plan.Observe == ObserveRest && a.schedule().OthersWrite > 0 || slices.ContainsFunc(a.trials, func(t filewise.Trial) bool {
 		return slices.ContainsFunc(t.Warnings, func(w filewise.Warning) bool { return w.Code == warnWindow })
 	})
 }
 
-// timesCache is the factor over the cache's size from which data do not come from it.
+// timesCache is the ratio of data to cache from which data cannot come from the cache.
 const timesCache = 4
 
-// reads checks whether the data come from the storage.
+// reads checks that data are read from storage.
 func (a asked) reads() finding {
 	threshold := fmt.Sprintf("data at least %d times what may cache them, or read from storage", timesCache)
 	if c := a.plan.Params.Cache; c != "" && c != workload.CacheWarm {
@@ -250,7 +251,7 @@ func (a asked) reads() finding {
 	return found(ok, threshold, a.plan.outOfMemory(), "%s", words)
 }
 
-// data returns the smallest layout's data, in bytes. 0 means not known.
+// data returns the size of the smallest layout's data, in bytes. 0 means not known.
 func (a asked) data() float64 {
 	if len(a.trials) == 0 {
 		return float64(a.plan.Layouts[0].Data.Bytes)
@@ -258,7 +259,7 @@ func (a asked) data() float64 {
 	return least(a.medians(func(_ filewise.Layout, t filewise.Trial) (float64, bool) { x := dataBytes(t); return x, x > 0 }))
 }
 
-// cache returns the part of them that the server may keep in memory, in bytes. 0 means not known.
+// cache returns how much of the data the server may keep in memory, in bytes. 0 means not known.
 func (a asked) cache() float64 {
 	if len(a.trials) == 0 {
 		return float64(a.host.Memory)
@@ -266,7 +267,7 @@ func (a asked) cache() float64 {
 	return least(a.medians(func(_ filewise.Layout, t filewise.Trial) (float64, bool) { return a.memoryOf(t) }))
 }
 
-// least returns the smallest value; 0 if there is none.
+// least returns the smallest value, or 0 if there is none.
 func least(of map[string]float64) float64 {
 	out := math.Inf(1)
 	for _, x := range of {
@@ -278,7 +279,7 @@ func least(of map[string]float64) float64 {
 	return out
 }
 
-// outOfMemory returns the option with which data do not come from memory.
+// outOfMemory returns the option that makes data not fit in memory, or "" if there is none.
 func (p Plan) outOfMemory() string {
 	switch {
 	case p.has("cache") && p.Target.Mode == filewise.Managed:

@@ -14,13 +14,13 @@ import (
 	"filewise/lab/drive"
 )
 
-// storm is the number of connections that are opened or closed at the same time: enough for the round trips of a
-// handshake to overlap, and few enough that a server's queue of new connections (80 on MariaDB by default) is never
-// full.
+// storm is the number of connections that are opened or closed at the same time. It is large enough for the round trips
+// of handshakes to overlap. It is small enough never to fill a server's queue of new connections (80 on MariaDB by
+// default).
 const storm = 16
 
-// Connect opens a connection of a phase for each of n workers, several at a time. When one fails, none stays open,
-// and the error gives the number opened before.
+// Connect opens a phase's connections for n workers, several at a time. If one fails, all are closed, and the error
+// reports how many were open.
 func Connect(ctx context.Context, c filewise.Connector, phase, n int) ([]filewise.Session, error) {
 	sessions := make([]filewise.Session, n)
 	eg, ectx := errgroup.WithContext(ctx)
@@ -33,7 +33,7 @@ func Connect(ctx context.Context, c filewise.Connector, phase, n int) ([]filewis
 			if err := ectx.Err(); err != nil {
 				return err
 			}
-			// Not the group's context: a connection may keep it for its own life.
+			// Pass ctx, not the group's context: a connection may keep it as long as it lives.
 			sessions[w], err = c.Connect(ctx, phase, w)
 			return err
 		})
@@ -63,7 +63,7 @@ func opened(sessions []filewise.Session) int {
 	return n
 }
 
-// refused names the limit at which a connection failed.
+// refused returns an error with the limit that a new connection probably exceeded.
 func refused(had, want int, err error) error {
 	remedy := filewise.RemedyOf(err)
 	switch {
@@ -75,8 +75,7 @@ func refused(had, want int, err error) error {
 	return filewise.Errorf(filewise.CodeTrials, remedy, "with %d of %d connections open, the next one failed: %w", had, want, err)
 }
 
-// CloseAll closes connections, several at a time; those that are nil were never
-// opened.
+// CloseAll closes connections, several at a time. It skips nil ones, which were never opened.
 func CloseAll(sessions []filewise.Session) error {
 	errs := make([]error, len(sessions))
 	var eg errgroup.Group
@@ -92,12 +91,12 @@ func CloseAll(sessions []filewise.Session) error {
 			return nil
 		})
 	}
-	_ = eg.Wait() // the errors are in errs
+	_ = eg.Wait() // errors are collected in errs
 	return errors.Join(errs...)
 }
 
-// connect opens a phase's connections, which go on after what they have committed. In
-// a session they stay open for all turns. Those of drivers are not opened here: all are nil.
+// connect opens a phase's connections, which continue after the operations they have committed. In a session they stay
+// open for all turns if keepsOpen allows it. With drivers all are nil, because drivers open their own.
 func (l *life) connect(ctx context.Context, i int) (_ []filewise.Session, err error) {
 	if l.runner.Drivers != nil {
 		return make([]filewise.Session, l.program.Phases[i].Connections), nil
@@ -112,7 +111,7 @@ func (l *life) connect(ctx context.Context, i int) (_ []filewise.Session, err er
 	return GoOn(sessions, l.ledgers[i]), err
 }
 
-// GoOn returns the connections, which go on after what they have done of a phase.
+// GoOn returns the connections, each continuing after the operations it has done in a phase.
 func GoOn(sessions []filewise.Session, done filewise.Ledger) []filewise.Session {
 	for w, s := range sessions {
 		if w < len(done) && done[w] > 0 {
@@ -122,11 +121,11 @@ func GoOn(sessions []filewise.Session, done filewise.Ledger) []filewise.Session 
 	return sessions
 }
 
-// mostKept is the number of connections that a layout keeps open between its turns.
+// mostKept is the largest number of connections that a layout keeps open between its turns.
 const mostKept = 64
 
-// keepsOpen reports whether connections wait for the next turn: they are few, and on a server of the layout's own,
-// where they take no other client's place.
+// keepsOpen reports whether connections stay open until the next turn. They do if they are few, and if the server is
+// the layout's own, so that they block no other client.
 func (l *life) keepsOpen() bool {
 	if l.open == nil {
 		return false
@@ -134,14 +133,14 @@ func (l *life) keepsOpen() bool {
 	sum := 0
 	for _, x := range l.program.Phases {
 		sum += x.Connections
-		if x.Cache != filewise.CacheAsIs { // whose server is restarted
+		if x.Cache != filewise.CacheAsIs { // this restarts the server
 			return false
 		}
 	}
 	return sum <= mostKept && l.runner.Plan.Target.Mode != filewise.External
 }
 
-// disconnect closes connections after a turn, or leaves them to the next one.
+// disconnect closes connections after a turn, unless connect keeps them open for the next one.
 func (l *life) disconnect(i int, sessions []filewise.Session) error {
 	if l.open[i] != nil {
 		return nil
@@ -149,7 +148,7 @@ func (l *life) disconnect(i int, sessions []filewise.Session) error {
 	return CloseAll(sessions)
 }
 
-// closeOpen closes what was left to further turns.
+// closeOpen closes the connections that were kept open for later turns.
 func (l *life) closeOpen() error {
 	var errs []error
 	for i, sessions := range l.open {
@@ -159,16 +158,16 @@ func (l *life) closeOpen() error {
 	return errors.Join(errs...)
 }
 
-// otherDescriptors counts Filewise's open descriptors apart from the workload's connections: the store, probes,
+// otherDescriptors is the allowance for open descriptors other than the workload's connections: the store, probes,
 // control connections, the web page.
 const otherDescriptors = 128
 
-// FitsOpenFiles raises this process's limit of open files as far as it may, and
-// refuses connections to a server that would exceed it.
+// FitsOpenFiles raises this process's limit of open files as far as allowed. It returns an error if the connections
+// would exceed that limit.
 func FitsOpenFiles(connections int) error {
 	limit, known := openfiles.Raise()
 	need := uint64(connections + otherDescriptors)
-	if !known || need <= limit { // if the limit is not known, the connections will show it
+	if !known || need <= limit { // an unknown limit shows when connections are opened
 		return nil
 	}
 	return filewise.Errorf(filewise.CodePreflight, fmt.Sprintf("raise it (ulimit -n %d), or use --connections %d", need,
@@ -176,33 +175,33 @@ func FitsOpenFiles(connections int) error {
 		"%d connections need %d open files; this process may have %d", connections, need, limit)
 }
 
-// Drivers are other processes that put a phase's load on the build, all of them together.
+// Drivers puts a phase's load on a build from other processes, which work together.
 type Drivers interface {
-	// Drive returns the drivers' work as one result, whose deltas are the drivers' own. The error wraps ErrVoid if a
-	// driver, rather than the server, has failed.
+	// Drive runs the load and returns the drivers' work as one result, whose deltas are the drivers' own. The error wraps
+	// ErrVoid if a driver failed rather than the server.
 	Drive(context.Context, Share) (drive.Result, error)
-	// Await is called before each trial. It waits for a driver that is gone, and reports that; its error ends the
-	// run.
+	// Await is called before each trial. It waits for drivers that are gone, and reports each wait. An error ends the run.
 	Await(ctx context.Context, waits func(why string)) error
 }
 
-// ErrVoid: a driver was too late, or has died. The trial does not count, whatever the layout; it
-// is stored with the reason and measured again.
+// ErrVoid reports that a driver was too late or has died. The trial does not count against its layout: it is stored
+// with the reason and measured again.
 var ErrVoid = errors.New("void")
 
-// Share is the load of a phase. Its sessions are nil, as many as there are connections.
+// Share is the load of a phase that drivers put on a build. Its sessions are nil; their number is the number of
+// connections.
 type Share struct {
 	Plan    Plan
 	Layout  filewise.Layout
-	Build   string // filewise.Database.Shared
+	Build   string // as filewise.Database.Shared returns it
 	Phase   int
-	Done    filewise.Ledger // of the phase, before
-	Discard bool            // the operations that come before measured ones are needed
-	Chunk   int64           // filewise.Database.Chunk
+	Done    filewise.Ledger // operations of the phase done before
+	Discard bool            // the operations before the measured ones are needed
+	Chunk   int64           // as in filewise.Database.Chunk
 	drive.Load
 }
 
-// drive puts a load on the build: here, or by the drivers.
+// drive puts a load on the build: in this process, or with the drivers.
 func (l *life) drive(ctx context.Context, i int, load drive.Load, measured bool) (drive.Result, error) {
 	if l.runner.Drivers == nil {
 		return drive.Run(ctx, load)

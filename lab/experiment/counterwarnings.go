@@ -13,22 +13,21 @@ import (
 	"filewise/lab/probe"
 )
 
-// From when storage that has slowed down over the run is suspected: throughput of
-// the last third of the blocks against the first, and the time of a write request.
+// Thresholds from which a run suspects that storage has slowed down. Each compares the last third of the blocks with
+// the first: the ratio of throughput, and of the time per write request.
 const (
 	cliffFall = 0.9
 	cliffRise = 1.5
 )
 
-// cliffWarning suspects burst credits of a cloud volume that are spent, or an SSD
-// whose fast cache is full: throughput falls over the run, while a write takes its
-// device longer and longer.
+// cliffWarning warns if throughput falls over the run while each write takes longer. It suspects that a cloud volume
+// has spent its burst credits, or an SSD has filled its fast cache.
 func (h history) cliffWarning() []filewise.Warning {
 	third := h.lastBlock() / 3
 	if third < 1 {
 		return nil
 	}
-	var speeds, writes []float64 // ln(last third / first third), of each layout
+	var speeds, writes []float64 // ln(last third / first third) per layout
 	for _, l := range h.plan.Layouts {
 		speed := h.change(l.Name, third, func(m filewise.Measure) (float64, bool) { return m.Throughput(), true })
 		write := h.change(l.Name, third, writeTime)
@@ -51,8 +50,8 @@ func (h history) cliffWarning() []filewise.Warning {
 	}}
 }
 
-// change is ln(last third of the blocks / first) of the mean of something of a layout's first family; not a number if
-// a part of it is not known.
+// change returns ln(last third / first third of the blocks) for the mean of a value of a layout's first family. It
+// returns NaN if a third has no value.
 func (h history) change(layout string, third int, of func(filewise.Measure) (float64, bool)) float64 {
 	mean := func(from, to int) float64 {
 		var all []float64
@@ -65,13 +64,13 @@ func (h history) change(layout string, third int, of func(filewise.Measure) (flo
 				all = append(all, x)
 			}
 		}
-		return stat.Mean(all, nil) // of none: not a number
+		return stat.Mean(all, nil) // NaN if there is none
 	}
 	last := h.lastBlock()
 	return math.Log(mean(last-third+1, last) / mean(1, third))
 }
 
-// writeTime returns the time of a request of the device that was written to most, in ms.
+// writeTime returns the mean time of a write request, in ms, on the device with the most writes.
 func writeTime(m filewise.Measure) (float64, bool) {
 	var most, took float64
 	for _, d := range m.Deltas {
@@ -86,8 +85,8 @@ func writeTime(m filewise.Measure) (float64, bool) {
 	return took / most, most > 0
 }
 
-// room returns the size that a layout's data files are given in all, in bytes: if no file is ever added, the size of
-// the one file there is.
+// room returns the size that a layout's data files are given in all, in bytes. If no file is ever added, it is the size
+// of the one file.
 func room(l filewise.Layout) int64 {
 	if l.AddedLater == filewise.LaterUntouched && l.Data.Files > 0 {
 		return l.Data.Bytes / int64(l.Data.Files)
@@ -95,8 +94,8 @@ func room(l filewise.Layout) int64 {
 	return l.Data.Bytes
 }
 
-// outgrown warns of data that have outgrown the layout's size, which is then no
-// longer held constant. An engine may keep more in reserve than it uses.
+// outgrown warns if data have outgrown the layout's size, so that size is no longer held constant. It counts used space
+// if known, because an engine may reserve more than it uses.
 func (l *life) outgrown() []filewise.Warning {
 	var bytes int64
 	for _, f := range l.trial.Final {
@@ -125,8 +124,7 @@ func (l *life) outgrown() []filewise.Warning {
 	return []filewise.Warning{w}
 }
 
-// retried warns of failures that were tried again: their cost is part of the trial, and the reader must learn of
-// them.
+// retried warns of failures that were retried, because their cost is part of the trial.
 func (l *life) retried(failures map[filewise.Class]int64, when string) {
 	var words []string
 	for _, class := range slices.Sorted(maps.Keys(failures)) {

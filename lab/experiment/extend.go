@@ -11,17 +11,19 @@ import (
 	"filewise/lab/verdict"
 )
 
-// Extension is the plan up to the block after which its run was extended.
+// Extension holds the plan's number of blocks and budget before its run was extended, and the block after which that
+// was.
 type Extension struct {
 	verdict.Extension
-	Budget time.Duration `json:"budget_ns"` // until then. 0 means none
+	Budget time.Duration `json:"budget_ns"` // before the extension. 0 means none
 }
 
-// extendedFrom are the rules from which on experiments can be extended.
+// extendedFrom is the first version of the rules by which experiments can be extended.
 const extendedFrom = 3
 
-// Extend is the plan with a larger budget for all of the run, its pilots included, after some trials. What was spent
-// of the error stays spent; turns and rounds of sessions stay as the first budget set them. Errors have code usage.
+// Extend returns the plan with a larger budget. The budget is for the whole run, including its pilots and the trials
+// done. The error already spent stays spent, and the first budget still sets the turns and rounds of sessions. Errors
+// have code usage.
 func (p Plan) Extend(budget time.Duration, done []filewise.Trial) (Plan, error) {
 	s := p.standing(done)
 	refuse := func(remedy, format string, args ...any) (Plan, error) {
@@ -41,7 +43,7 @@ func (p Plan) Extend(budget time.Duration, done []filewise.Trial) (Plan, error) 
 	}
 	blocks, was := s.results[0].Blocks, s.schedule.MaxBlocks
 	p.Budget = budget
-	if blocks == 0 { // nothing was judged, so nothing was spent
+	if blocks == 0 { // no verdict yet, so no error is spent
 		return p, nil
 	}
 	p.Extended = append(slices.Clone(p.Extended), Extension{
@@ -58,7 +60,7 @@ func (p Plan) Extend(budget time.Duration, done []filewise.Trial) (Plan, error) 
 	return p, nil
 }
 
-// asOption is a time as an option takes it, rounded up.
+// asOption formats a duration as an option value, rounded up.
 func asOption(d time.Duration) string {
 	if d > 2*time.Minute {
 		return fmt.Sprintf("%.0fm", math.Ceil(d.Minutes()))
@@ -66,7 +68,7 @@ func asOption(d time.Duration) string {
 	return fmt.Sprintf("%.0fs", math.Ceil(d.Seconds()))
 }
 
-// firstBudget is the budget that fixed the rounds of sessions.
+// firstBudget returns the budget that fixed the rounds of sessions.
 func (p Plan) firstBudget() time.Duration {
 	if len(p.Extended) > 0 {
 		return p.Extended[0].Budget
@@ -74,7 +76,7 @@ func (p Plan) firstBudget() time.Duration {
 	return p.Budget
 }
 
-// earlier are the plan's extensions as a verdict takes them.
+// earlier returns the plan's extensions in the form that a verdict takes.
 func (p Plan) earlier() []verdict.Extension {
 	var out []verdict.Extension
 	if p.JudgedBy() < extendedFrom {

@@ -11,10 +11,11 @@ import (
 	"filewise/lab/workload"
 )
 
-// JointFrom are the rules from which on each family has an equal share of the error.
+// JointFrom is the first version of the rules by which each family has an equal share of the error.
 const JointFrom = 3
 
-// shares divides the places of families into families with a share of the error and families that are only estimated.
+// shares returns the indexes of the families that have a share of the error, and of the families that are only
+// estimated.
 func (p Plan) shares() (shared, estimated []int) {
 	for f, name := range p.families() {
 		if slices.Contains(p.Estimated, name) {
@@ -26,7 +27,7 @@ func (p Plan) shares() (shared, estimated []int) {
 	return shared, estimated
 }
 
-// judged returns the results of the families that have a share of the error, if there are any results.
+// judged returns the results of the families that have a share of the error.
 func (p Plan) judged(results []verdict.Result) []verdict.Result {
 	if len(p.Estimated) == 0 || len(results) == 0 {
 		return results
@@ -39,9 +40,9 @@ func (p Plan) judged(results []verdict.Result) []verdict.Result {
 	return out
 }
 
-// tooShort returns the plan with the families named whose operations the pilots find too short to judge, by the
-// median over all layouts; false if there is none, or it is too late. If all are, all are judged: their condition of
-// meaning is broken, and reports it. Rules 1 and 2 share with all.
+// tooShort returns the plan with the families excluded from judging whose operations are too short in the pilots
+// (median over all layouts). It returns false if there is none, or if a block was measured. It also returns false if
+// all are too short: then all are judged, and the broken condition reports it. Rules 1 and 2 exclude none.
 func (s standing) tooShort() (Plan, bool) {
 	p := s.plan
 	if _, open := s.nextPilot(); open || s.lastBlock() > 0 || p.JudgedBy() < JointFrom || len(p.Estimated) > 0 || p.AsPublished != nil {
@@ -73,10 +74,10 @@ func (s standing) estimates(f int, name string) []string {
 	return out
 }
 
-// JudgeFamilies judges families of one experiment so that all their claims hold together with the error alpha. Since
-// rules 3 each has an equal share of it (Bonferroni), so that intervals and bounds hold together as well. By rules 1
-// and 2 the shares come from Holm's procedure, by which claims alone hold together: with 11 of 12 families decided,
-// up to 9 % of experiments had an interval without the truth.
+// JudgeFamilies judges the families of one experiment so that all claims together have the error alpha. From rules 3 on
+// each family has an equal share of the error (Bonferroni), so that intervals and bounds hold together too. By rules 1
+// and 2 Holm's procedure sets the shares, and only claims hold together. With 11 of 12 families decided, up to 9 % of
+// experiments then had an interval that missed the truth.
 func JudgeFamilies(rules int, alpha float64, families int, judge func(f int, confidence float64) (verdict.Result, error),
 ) ([]verdict.Result, error) {
 	if rules < JointFrom {
@@ -92,11 +93,10 @@ func JudgeFamilies(rules int, alpha float64, families int, judge func(f int, con
 	return results, nil
 }
 
-// Holm judges families of one experiment so that all their claims hold together
-// with the error alpha (Holm 1979): of m families each is first judged with α/m;
-// when k of them are decided, the others are judged with α/(m−k), and so on. A
-// family's looks so far count at its new level too: its sequential test at that
-// level is a test of its own (Maurer and Bretz 2013, for group sequential designs).
+// Holm judges the families of one experiment so that all claims together have the error alpha (Holm 1979). Each of m
+// families is first judged with α/m. When k of them are decided, the others are judged with α/(m−k), and so on. A
+// family's earlier looks also count at its new level, because the sequential test at that level is a test of its own
+// (Maurer and Bretz 2013, for group sequential designs).
 func Holm(alpha float64, families int, judge func(f int, confidence float64) (verdict.Result, error)) ([]verdict.Result, error) {
 	results := make([]verdict.Result, families)
 	decided := make([]bool, families)
@@ -125,7 +125,8 @@ func Holm(alpha float64, families int, judge func(f int, confidence float64) (ve
 	return results, nil
 }
 
-// claims reports whether a family's verdict is one: proven, or every layout resolved.
+// claims reports whether a family's verdict is a claim: the baseline kept, a layout recommended, or every layout
+// resolved.
 func claims(r verdict.Result) bool {
 	look, ok := r.Last()
 	if !ok {
@@ -138,9 +139,9 @@ func claims(r verdict.Result) bool {
 	return false
 }
 
-// FamilyDecision is the decision on a family of operations.
+// FamilyDecision is the decision on one family of operations.
 type FamilyDecision struct {
-	Family string `json:"family,omitempty"` // missing if there is one
+	Family string `json:"family,omitempty"` // empty if it is the only family
 	verdict.DecisionDoc
 }
 

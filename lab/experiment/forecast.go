@@ -15,51 +15,49 @@ import (
 	"filewise/lab/verdict/stats"
 )
 
-// Forecast is the resolution within a plan's budget, by the noise of its trials; or the point from which there is
-// one.
+// Forecast is the resolution that a plan reaches within its budget, predicted from the noise of its trials.
 type Forecast struct {
-	// From is the block from which on there is a forecast, if it is not reached; then nothing but the sentence is
-	// known. 0 means it is reached.
+	// From is the first block with a forecast. If it is not 0, that block is not reached, and only Sentence is set.
 	From   int     `json:"from_block,omitempty"`
-	Noise  float64 `json:"noise_sd"` // of a trial within its block, on the log scale
+	Noise  float64 `json:"noise_sd"` // standard deviation of a trial within its block, log scale
 	DF     int     `json:"degrees_of_freedom"`
-	Source string  `json:"source"` // of that: "5 blocks", "run 7"
-	// Percent is the half width of the intervals after all blocks, and Time what those take
-	// from the beginning of the run. Least and Most are its range: the noise is not known better.
+	Source string  `json:"source"` // of the noise: "5 blocks", "run 7"
+	// Percent is the half width of the intervals after all blocks. Time is what all blocks take from the start of the run.
+	// Least and Most bound Percent, because the noise is only estimated.
 	Percent float64       `json:"percent"`
 	Least   float64       `json:"percent_least"`
 	Most    float64       `json:"percent_most"`
 	Time    time.Duration `json:"time_ns"`
-	// Kept is the margin in percent that all blocks resolve with a chance of 80 %. Blocks and MarginTime are needed to
-	// resolve the plan's margin with that chance. 0 blocks means more than can be planned.
+	// Kept is the margin in percent that all blocks resolve with a chance of 80 %. Blocks and MarginTime are what it takes
+	// to resolve the plan's margin with that chance. If Blocks is 0, it takes more than can be planned.
 	Kept       float64       `json:"percent_kept"`
 	Blocks     int           `json:"blocks_to_margin"`
 	MarginTime time.Duration `json:"time_to_margin_ns"`
 	Sentence   string        `json:"sentence"`
 }
 
-// A forecast takes so many degrees of freedom. Its range lies between the 5 % and the 95 % quantile of the noise, the
-// upper end stretched: the last block's result is not certain either.
+// A forecast needs leastFreedom degrees of freedom. Its range lies between the 5 % and the 95 % quantile of the noise.
+// The upper end is stretched, because the last block's result is not certain either.
 const (
 	leastFreedom    = 8
 	forecastTail    = 0.05
 	forecastStretch = 1.2
 )
 
-// ForecastFrom is the block from which on there is a forecast for so many layouts.
+// ForecastFrom returns the first block with a forecast for that many layouts.
 func ForecastFrom(layouts int) int { return verdict.ForecastFrom(layouts) }
 
-// FamilyConfidence is the confidence of each family with which all of them hold together.
+// FamilyConfidence returns the confidence that each family needs so that all of them hold together.
 func (p Plan) FamilyConfidence() float64 {
 	return 1 - (1-p.Confidence)/float64(max(len(p.families())-len(p.Estimated), 1))
 }
 
-// extensionShare is the factor by which an extended run takes more blocks than a plan for the same: its intervals are
-// some 10 % wider.
+// extensionShare is the ratio of the blocks of an extended run to the blocks of one plan for the same resolution. The
+// intervals of an extended run are some 10 % wider.
 const extensionShare = 1.2
 
-// resume is the command that takes the run to so many blocks; empty if it cannot be extended. RUN
-// stands for its number, which the plan does not have.
+// resume returns the command that takes the run to that many blocks, or "" if the run cannot be extended. RUN stands
+// for the run's number, which the plan does not have.
 func (s standing) resume(blocks int) string {
 	if s.plan.JudgedBy() < extendedFrom || s.plan.AsPublished != nil || s.plan.Budget == 0 || s.schedule.TrialTime == 0 {
 		return ""
@@ -72,11 +70,11 @@ func (s standing) resume(blocks int) string {
 	return "filewise resume " + RunPlace + " --budget " + asOption(max(took, s.plan.Budget+time.Minute))
 }
 
-// RunPlace stands in sentences for the number of a run, which has one only when it is stored.
+// RunPlace is the placeholder in sentences for a run's number. A run gets its number only when it is stored.
 const RunPlace = "RUN"
 
-// ForecastBy forecasts by a noise with its degrees of freedom, and by the time of a trial and what has been spent: by
-// the boundaries of rules 3, at the level of all families. False means too little is known.
+// ForecastBy forecasts from the noise and its degrees of freedom, the time of a trial and the time already spent. It
+// uses the boundaries of rules 3, at the level of all families. It returns false if too little is known.
 func (p Plan) ForecastBy(noise float64, df int, source string, s Schedule, spent time.Duration) (Forecast, bool) {
 	layouts := len(p.Layouts)
 	if layouts < 2 || df < leastFreedom || !(noise > 0) || math.IsInf(noise, 0) || s.TrialTime <= 0 || s.MaxBlocks < 2 {
@@ -102,8 +100,8 @@ func (p Plan) ForecastBy(noise float64, df int, source string, s Schedule, spent
 	return f, true
 }
 
-// halfWidth returns half the width of Student's interval for the difference of two layouts after n blocks, with
-// Bonferroni's correction over comparisons, on the log scale: for designs that are compared with each other.
+// halfWidth returns half the width of Student's interval for the difference of two layouts after n blocks, on the log
+// scale, with Bonferroni's correction for that many comparisons. It compares designs, not layouts.
 func (p Plan) halfWidth(noise float64, n, comparisons int) float64 {
 	return stats.TQuantile(1-(1-p.Confidence)/float64(2*comparisons), float64(n-1)) * noise * math.Sqrt(2/float64(n))
 }
@@ -131,7 +129,7 @@ func (f Forecast) words(margin float64) string {
 		humanize.Comma(int64(f.Blocks)))
 }
 
-// about rounds a time to come as people speak of it.
+// about formats a duration to come, rounded as people say it.
 func about(d time.Duration) string {
 	switch {
 	case d >= 2*time.Hour:
@@ -142,8 +140,8 @@ func about(d time.Duration) string {
 	return fmt.Sprintf("%.0f s", d.Seconds())
 }
 
-// forecast is nil before the pilots are done, and if the noise is not known. Of several families it takes the
-// noisiest.
+// forecast returns the forecast for the noisiest family. It returns nil before the pilots are done and if the noise is
+// not known.
 func (s standing) forecast() *Forecast {
 	if !s.plan.Sessions || s.schedule.Rounds == 0 || len(s.results) == 0 {
 		return nil
@@ -173,9 +171,9 @@ func (s standing) forecast() *Forecast {
 	return &f
 }
 
-// pilotNoise is the noise of a trial by the slices of the pilots: the standard deviation of
-// a mean over as long a time, by their autocorrelation (see correlationTime), on average over
-// layouts. It does not hold the drift that pilots are too short to show, which turns cancel.
+// pilotNoise estimates the noise of a trial from the slices of the pilots. It is the relative standard deviation of a
+// mean over the measured time, averaged over layouts; autocorrelation is included (see correlationTime). It lacks slow
+// drift, which pilots are too short to show and which turns cancel.
 func (h history) pilotNoise(measured time.Duration) float64 {
 	sum, n := 0.0, 0
 	for _, l := range h.plan.Layouts {
@@ -197,8 +195,9 @@ func (h history) pilotNoise(measured time.Duration) float64 {
 	return math.Sqrt(sum / float64(n))
 }
 
-// hopeless reports that a verdict needs more than the budget, as soon as the first pilot shows it. Empty means it
-// does not, or nothing shows it yet. The others may take less, so that it has to be far beyond.
+// hopeless returns why a verdict needs more than the budget, as soon as the first pilot shows it. It returns "" if the
+// budget may suffice, or nothing shows it yet. The need must exceed the budget by half, because the other pilots may
+// take less.
 func (s standing) hopeless() string {
 	const beyond = 1.5
 	p := s.plan
@@ -216,19 +215,19 @@ func (s standing) hopeless() string {
 		verdict.ToDo+"set %s, or use fewer layouts or less work", say.Human(p.mostBudget()), first, about(takes), moreBudget(takes))
 }
 
-// FamilySample holds the results of a plan's complete blocks in one family of operations, for a comparison with
-// another experiment's.
+// FamilySample holds the results of a plan's complete blocks in one family of operations. It is compared with another
+// experiment's.
 type FamilySample struct {
 	Family string
-	Config verdict.Config // by which they are judged
+	Config verdict.Config // how they are judged
 	verdict.Sample
-	// P99 is the same table with the inverse of each trial's p99 in place of throughput;
-	// trials with too few operations have none.
+	// P99 is the same table, with the inverse of each trial's p99 instead of throughput. Trials with too few operations
+	// have no value.
 	P99     verdict.Table
 	Latency []LayoutLatency
 }
 
-// Samples are the complete blocks of the plan's trials, family by family.
+// Samples returns the complete blocks of the plan's trials for each family that is judged.
 func (p Plan) Samples(done []filewise.Trial) ([]FamilySample, error) {
 	s := p.standing(done)
 	if s.err != nil {

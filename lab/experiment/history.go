@@ -11,13 +11,14 @@ import (
 	"filewise/lab/workload"
 )
 
-// history holds the state of a plan's trials: by pilot or block and layout, the number of tries and their result.
+// history holds the state of a plan's trials: per block and layout, the number of tries and their result. The pilot is
+// block 0.
 type history struct {
 	plan    Plan
 	trials  []filewise.Trial
 	tries   map[cellKey]tries
-	left    []filewise.Trial // pilots of designs that the run has left
-	elapsed time.Duration    // wall time of all trials, these included
+	left    []filewise.Trial // pilots of designs that the run has abandoned
+	elapsed time.Duration    // wall time of all trials, left included
 	voids   voids
 }
 
@@ -28,7 +29,7 @@ type cellKey struct {
 
 type tries struct {
 	n      int
-	voids  int // of n: they do not count as failures
+	voids  int // of n; void tries do not count as failures
 	done   *filewise.Trial
 	reason string // of the last failure
 }
@@ -50,7 +51,7 @@ func (p Plan) read(trials []filewise.Trial) history {
 		} else if why != "" {
 			x.voids++
 		} else {
-			if p.Params.Custom.Restored() && x.reason == t.Reason && notBuilt(t.Reason) { // a dump is the same each time
+			if p.Params.Custom.Restored() && x.reason == t.Reason && notBuilt(t.Reason) { // a dump fails the same way each time
 				x.n = max(x.n, p.Attempts)
 			}
 			x.reason = t.Reason
@@ -62,7 +63,8 @@ func (p Plan) read(trials []filewise.Trial) history {
 	return h
 }
 
-// ofDesign takes the pilots of designs that the run has left apart, which count for time alone.
+// ofDesign returns the trials of the present design. It moves the pilots of abandoned designs to left, where only their
+// time counts.
 func (h *history) ofDesign(trials []filewise.Trial) []filewise.Trial {
 	if len(h.plan.Rungs) == 0 {
 		return trials
@@ -85,7 +87,7 @@ func (h history) open(block, layout int) bool {
 	return x.done == nil && x.n < h.plan.Attempts+x.voids
 }
 
-// mostAttempts returns the number of tries that a cell may have, void trials included.
+// mostAttempts returns the largest number of tries that any cell may have. A void trial allows one more try.
 func (h history) mostAttempts() int {
 	most := h.plan.Attempts
 	for _, x := range h.tries {
@@ -94,8 +96,8 @@ func (h history) mostAttempts() int {
 	return most
 }
 
-// cell picks the next trial of a block: first every layout once, in order; then
-// the failed ones again.
+// cell returns the next trial of a block. First every layout is tried once, in order; then the failed ones are tried
+// again. It returns false if no layout needs a trial.
 func (h history) cell(block int, order []int) (filewise.Cell, bool) {
 	for attempt := 1; attempt <= h.mostAttempts(); attempt++ {
 		for pos, i := range order {
@@ -117,7 +119,7 @@ func (h history) nextPilot() (filewise.Cell, bool) {
 
 // withdrawn reports whether a layout was given up in a block before b.
 func (h history) withdrawn(layout, b int) bool {
-	for block := range b { // 0 is the pilot
+	for block := range b { // block 0 is the pilot
 		x, tried := h.tries[cellKey{block, h.plan.Layouts[layout].Name}]
 		if tried && x.done == nil && x.n >= h.plan.Attempts+x.voids {
 			return true
@@ -128,8 +130,8 @@ func (h history) withdrawn(layout, b int) bool {
 
 func notBuilt(reason string) bool { return strings.HasPrefix(reason, filewise.StageBuild+": ") }
 
-// unbuilt returns why no layout's build can be filled from the user's dump, if the first try of each failed for one
-// reason. Else it is empty.
+// unbuilt returns why no layout's database can be filled from the user's dump. It returns "" unless the first try of
+// each layout failed for the same reason.
 func (h history) unbuilt() string {
 	why := h.reason(h.plan.Baseline)
 	if !h.plan.Params.Custom.Restored() || !notBuilt(why) || h.plan.OnePilot {
@@ -144,7 +146,7 @@ func (h history) unbuilt() string {
 	return "no layout can be built: " + strings.TrimPrefix(why, filewise.StageBuild+": ")
 }
 
-// broken reports why nothing can be compared any more, or is empty.
+// broken returns why the layouts can no longer be compared, or "" if they can.
 func (h history) broken() string {
 	if why := h.unbuilt(); why != "" {
 		return why
@@ -166,7 +168,7 @@ func (h history) broken() string {
 	return ""
 }
 
-// reason is the last failure of a layout.
+// reason returns the last failure of a layout, or "unknown" if there is none.
 func (h history) reason(layout string) string {
 	for b := h.lastBlock(); b >= 0; b-- {
 		if x := h.tries[cellKey{b, layout}]; x.reason != "" && x.done == nil {
@@ -184,7 +186,7 @@ func (h history) lastBlock() int {
 	return last
 }
 
-// inBlocks counts the trials that were measured in blocks. A void one was not.
+// inBlocks counts the trials measured in blocks, without void trials.
 func (h history) inBlocks() (n int) {
 	for _, t := range h.trials {
 		if !t.Cell.Pilot && void(t) == "" {
@@ -194,8 +196,8 @@ func (h history) inBlocks() (n int) {
 	return n
 }
 
-// live are the layouts that block b measures: those that are not given up, and
-// that some judged family has neither dropped nor decided before.
+// live returns the layouts that block b measures. A layout is left out if it is given up, or if every family has
+// dropped or decided it before.
 func (h history) live(results []verdict.Result, b int) []int {
 	var out []int
 	for i := range h.plan.Layouts {
@@ -207,7 +209,7 @@ func (h history) live(results []verdict.Result, b int) []int {
 	return out
 }
 
-// openIn reports whether a family's judgement leaves a layout in question in block b.
+// openIn reports whether a family's verdict leaves a layout open in block b.
 func (p Plan) openIn(r verdict.Result, layout, b int) bool {
 	look, judged := r.Last()
 	if !judged {
@@ -220,11 +222,10 @@ func (p Plan) openIn(r verdict.Result, layout, b int) bool {
 	return at == 0 || at >= b
 }
 
-// replay judges the complete blocks, family by family, and returns the next cell
-// of the block that is not complete, if there is one. What is live in a block
-// follows from the blocks before it. With several families that is exact for the
-// last block only, for one that is decided lets the others decide more; but the
-// blocks before the last are complete, or it would not have begun.
+// replay judges the complete blocks, family by family, and returns the next cell of the incomplete block, if there is
+// one. The layouts live in a block follow from the blocks before it. With several families this is exact for the last
+// block only, because one decided family lets the others decide more. That is enough: the blocks before the last are
+// complete, or the last would not have begun.
 func (h history) replay(s Schedule, m *memo) ([]verdict.Result, *filewise.Cell, error) {
 	last := h.lastBlock()
 	before, known := m.of(s, last-1)
@@ -252,7 +253,7 @@ func (h history) replay(s Schedule, m *memo) ([]verdict.Result, *filewise.Cell, 
 	return results, nil, err
 }
 
-// judge judges the first blocks, each family by itself; their claims hold together.
+// judge judges the first blocks. Each family has its own verdict, and the claims of all families hold together.
 func (h history) judge(s Schedule, blocks int) ([]verdict.Result, error) {
 	families := h.plan.families()
 	tables := make([]verdict.Table, len(families))
@@ -286,8 +287,7 @@ func (h history) judge(s Schedule, blocks int) ([]verdict.Result, error) {
 	return results, nil
 }
 
-// Families returns the families that the workload measures, which plans of earlier versions leave out if there is
-// one.
+// Families returns the families that the workload measures. Plans of earlier versions store none if there is only one.
 func (p Plan) Families() []string {
 	if len(p.Phases) == 0 {
 		return []string{workload.FamilyInserts}
@@ -323,22 +323,22 @@ func (h history) row(b int, family string) []verdict.Cell {
 		if family == FamilyOverall {
 			x, ok = h.plan.overall(*t)
 		}
-		probe, _ := t.Throughput(FamilyCalibration) // 0 means not collected
+		probe, _ := t.Throughput(FamilyCalibration) // 0 if no calibration was measured
 		row[i] = verdict.Cell{Throughput: x, Instance: t.Instance, Calibration: probe, Order: h.orderOf(t), OK: ok,
 			Turns: turns[l.Name]}
 	}
 	return row
 }
 
-// memo keeps the judgement of the complete blocks between the trials of a run: it
-// changes with a block, not with a trial, and costs more than choosing a cell.
+// memo caches the verdict on the complete blocks between the trials of a run. The verdict changes only with a block,
+// and computing it takes longer than choosing the next cell.
 type memo struct {
 	schedule Schedule
 	blocks   int
 	results  []verdict.Result
 }
 
-// of returns the results kept for these blocks.
+// of returns the results cached for these blocks. It returns false if there are none.
 func (m *memo) of(s Schedule, blocks int) ([]verdict.Result, bool) {
 	if m == nil || m.results == nil || m.schedule != s || m.blocks != blocks {
 		return nil, false

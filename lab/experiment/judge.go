@@ -10,15 +10,13 @@ import (
 	"filewise/lab/verdict"
 )
 
-// Judge judges the layouts by the trials of a plan. Trials of a block that is not complete count for time, not for
-// the verdict.
+// Judge judges the layouts by a plan's trials. Trials of an incomplete block count for time, not for the verdict.
 func (p Plan) Judge(done []filewise.Trial) (Judgement, error) {
 	return p.standing(done).judge()
 }
 
-// Rejudge judges the complete blocks of the plan's trials by the rules (margin,
-// confidence, goal, baseline) of another plan. What to measure was decided by the
-// plan's own rules, so a layout that those dropped is missing from then on.
+// Rejudge judges the complete blocks of the plan's trials by another plan's rules: margin, confidence, goal, baseline.
+// The plan's own rules decided what was measured. So a layout that they dropped has no trials from then on.
 func (p Plan) Rejudge(rules Plan, done []filewise.Trial) (Judgement, error) {
 	s := p.standing(done)
 	if s.err != nil {
@@ -71,7 +69,7 @@ func (s standing) judge() (Judgement, error) {
 	return j, nil
 }
 
-// family is the verdict of a family, bar what its latencies forbid, and its words.
+// family returns the verdict of a family and its sentences. A recommendation that breaks the latency limit is removed.
 func (s standing) family(f int, name string, all []Latency) (verdict.Result, []string) {
 	sentences := s.sentences(s.results[f])
 	r, why := s.guarded(s.results[f], name, all)
@@ -82,7 +80,7 @@ func (s standing) family(f int, name string, all []Latency) (verdict.Result, []s
 	return r, sentences
 }
 
-// sentences are the verdict of a family in words, and why there are no more trials.
+// sentences returns the verdict of a family in words, or why there is none.
 func (s standing) sentences(r verdict.Result) []string {
 	if _, ok := r.Last(); ok {
 		block := time.Duration(len(s.live([]verdict.Result{r}, r.Blocks))) * s.schedule.TrialTime
@@ -97,8 +95,8 @@ func (s standing) sentences(r verdict.Result) []string {
 	return []string{fmt.Sprintf("No verdict yet: %d of the %d blocks that a verdict needs are complete.", r.Blocks, r.FirstClaim())}
 }
 
-// timeSpent sums the stages of all trials, in the order in which they first
-// appear, and what of it was measured time in blocks.
+// timeSpent sums the stages of all trials by name, in order of first appearance. It also returns how much of that time
+// was measured in blocks. Stages of pilots and of failed trials are summed under one name each.
 func timeSpent(trials []filewise.Trial) (time.Duration, []filewise.Stage) {
 	var measuring time.Duration
 	var stages []filewise.Stage
@@ -126,13 +124,12 @@ func timeSpent(trials []filewise.Trial) (time.Duration, []filewise.Stage) {
 	return measuring, stages
 }
 
-// rested reports whether a measure of the trial is judged from rest to rest, so that its drain
-// is measured time.
+// rested reports whether a measure of the trial is judged from rest to rest. If so, the drain is measured time.
 func rested(t filewise.Trial) bool {
 	return slices.ContainsFunc(t.Measures, func(m filewise.Measure) bool { return m.Rest != nil })
 }
 
-// warnings returns the warnings about the life of the experiment, each once.
+// warnings returns the warnings about the experiment as a whole, each once.
 func (h history) warnings(s Schedule) []filewise.Warning {
 	var out []filewise.Warning
 	if !s.Steady {
@@ -158,13 +155,12 @@ func (h history) warnings(s Schedule) []filewise.Warning {
 	return append(out, h.trialWarnings()...)
 }
 
-// trialWarnings gathers the warnings of the trials: one of each code, with the
-// number of trials that had it.
+// trialWarnings collects the warnings of the trials: one per code, with the number of trials that have it.
 func (h history) trialWarnings() []filewise.Warning {
 	var out []filewise.Warning
 	count := make(map[string]int)
 	for _, t := range h.trials {
-		here := make(map[string]bool) // a trial of several phases counts once
+		here := make(map[string]bool) // a code counts once per trial, though a trial can have several phases
 		for _, w := range t.Warnings {
 			if here[w.Code] || slices.Contains(stillCodes, w.Code) {
 				continue
@@ -206,11 +202,11 @@ func failed(trials []filewise.Trial) int {
 	return n
 }
 
-// again is the ending of the name of a layout's twin.
+// again is the suffix in the name of a layout's twin.
 const again = " again"
 
-// WithAA is the plan with the baseline twice, the second time under another name: the difference between the two is
-// pure noise of this machine. An error wraps nothing but reports which layout is in the way.
+// WithAA returns the plan with the baseline twice, the second time under another name. Any difference between the two
+// is pure noise of this machine. The error names a layout that has the twin's name already.
 func (p Plan) WithAA() (Plan, error) {
 	base, err := p.layout(p.Baseline)
 	if err != nil {
@@ -226,7 +222,7 @@ func (p Plan) WithAA() (Plan, error) {
 	return p, nil
 }
 
-// twinOf is the layout that l is built like.
+// twinOf returns the name of the layout that l is a twin of, or "" if l is no twin.
 func (p Plan) twinOf(l filewise.Layout) string {
 	for _, other := range p.Layouts {
 		if other.Name != l.Name && other.Name+again == l.Name {

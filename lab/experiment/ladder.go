@@ -12,30 +12,30 @@ import (
 	"filewise/lab/workload"
 )
 
-// Ladder lists the permitted changes of a design if its pilots find a condition of meaning broken: nothing that the
-// user has given.
+// Ladder lists how a run may change its design if its pilots find a condition of meaning broken. It holds nothing that
+// the user has set.
 type Ladder struct {
-	CommitEvery int  `json:"commit_every,omitempty"` // rows of a transaction, if there are fewer. 0 means stays
-	Connections bool `json:"connections,omitempty"`  // may be twice the cores
-	// Memory is the least that the managed server works in, in bytes, with eight connections, and PerConnection what
-	// each further one takes. 0 means memory is not limited.
+	CommitEvery int  `json:"commit_every,omitempty"` // rows per transaction, if fewer now. 0 means unchanged
+	Connections bool `json:"connections,omitempty"`  // may rise to twice the cores
+	// Memory is the smallest limit that the managed server works in with eight connections, in bytes. PerConnection is
+	// what each further connection adds. If Memory is 0, memory is not limited.
 	Memory        int64 `json:"memory,omitempty"`
 	PerConnection int64 `json:"per_connection,omitempty"`
-	// Data is the option that sets the amount of data: "rows" or "warehouses". Empty means it stays.
+	// Data is the option that sets the amount of data: "rows" or "warehouses". If empty, the amount stays.
 	Data string `json:"data,omitempty"`
-	// Size: files have room in proportion to the data (--size).
+	// Size reports whether the files grow in proportion to the data (--size).
 	Size bool `json:"size,omitempty"`
-	// MostBytes bounds the data that a run may write, in bytes, over all builds.
+	// MostBytes bounds the bytes that a run may write, over all builds.
 	MostBytes int64 `json:"most_bytes,omitempty"`
 }
 
-// Rung is a design that a run has left for another one.
+// Rung is a design that a run has abandoned for another one.
 type Rung struct {
 	Left Design `json:"left"`
-	// Conditions are the broken conditions that its pilots found.
+	// Conditions holds the conditions that its pilots found, including the broken ones.
 	Conditions []filewise.Condition `json:"conditions,omitempty"`
-	// Options are the next design's options that differ, as on the command line. None means it is the one before
-	// this, for the reason Why.
+	// Options lists the options of the next design that differ, as on the command line. If empty, the run goes back to the
+	// design before this one, for the reason Why.
 	Options []string `json:"options,omitempty"`
 	Why     string   `json:"why,omitempty"`
 }
@@ -43,8 +43,8 @@ type Rung struct {
 // Design is the part of a plan that a ladder changes.
 type Design struct {
 	Params  workload.Params `json:"params"`
-	Memory  int64           `json:"memory_bytes,omitempty"` // of a managed server. 0 means not limited
-	Sizes   []int64         `json:"sizes_bytes"`            // of the layouts' data files
+	Memory  int64           `json:"memory_bytes,omitempty"` // of a managed server. 0 means unlimited
+	Sizes   []int64         `json:"sizes_bytes"`            // per layout, of its data files
 	Command []string        `json:"command"`
 }
 
@@ -56,7 +56,7 @@ func (p Plan) design() Design {
 	return d
 }
 
-// with is the plan with another design.
+// with returns the plan with another design.
 func (p Plan) with(d Design) Plan {
 	p.Params, p.Target.Memory, p.Command, p.Layouts = d.Params, d.Memory, d.Command, slices.Clone(p.Layouts)
 	for i, size := range d.Sizes {
@@ -65,22 +65,22 @@ func (p Plan) with(d Design) Plan {
 	return p
 }
 
-// FreeShare is the part of a volume's free space, 1/FreeShare, that another design needs at most.
+// FreeShare bounds what another design needs: at most 1/FreeShare of a volume's free space.
 const FreeShare = 10
 
-// The limits of a climb.
+// Limits of climbing the ladder, that is, of trying other designs.
 const (
 	mostRungs   = 3
-	rungsShare  = 12  // builds of a rung take this part of the budget at most
-	climbShare  = 3   // and all pilots that, before the run reports that no design holds
-	mostGrowth  = 64  // times as much data on a rung
-	leastGrowth = 1.5 // from which it is worth a rung
-	dataWritten = 8   // times that a run writes the data of each layout
-	spare       = 1.2 // of what is computed to be enough
-	fewSessions = 8   // connections that Ladder.Memory is for
+	rungsShare  = 12  // building a rung takes at most 1/rungsShare of the budget
+	climbShare  = 3   // no new rung once 1/climbShare of the budget is spent
+	mostGrowth  = 64  // largest growth of the data on one rung, as a factor
+	leastGrowth = 1.5 // smallest growth of the data that is worth a rung
+	dataWritten = 8   // how often a run writes the data of each layout
+	spare       = 1.2 // factor on top of what should be enough
+	fewSessions = 8   // connections that Ladder.Memory suffices for
 )
 
-// rungOf is the rung whose pilot a cell is, from 0. Pilots of later rungs have later positions.
+// rungOf returns the index of the rung whose pilot a cell is. Pilots of later rungs have later positions.
 func (p Plan) rungOf(c filewise.Cell) int {
 	if !c.Pilot || len(p.Layouts) == 0 {
 		return len(p.Rungs)
@@ -88,7 +88,7 @@ func (p Plan) rungOf(c filewise.Cell) int {
 	return c.Position / len(p.Layouts)
 }
 
-// position is the place in the order of a block. A pilot's place is behind the pilots of the rungs before.
+// position returns the position of a cell in its block. A pilot's position follows the pilots of earlier rungs.
 func (p Plan) position(block, at int) int {
 	if block == 0 {
 		return len(p.Rungs)*len(p.Layouts) + at
@@ -96,9 +96,9 @@ func (p Plan) position(block, at int) int {
 	return at
 }
 
-// Climb returns the design to go on with after the pilots, if a condition that they find broken can be mended. False
-// means the plan stays as it is. It follows from plan and trials alone, and is chosen by conditions, never by which
-// layout is faster.
+// Climb returns the design to continue with after the pilots, if it can mend a condition that they find broken. It
+// returns false if the plan stays as it is. The choice follows from plan and trials alone, and from conditions only:
+// never from which layout is faster.
 func (p Plan) Climb(done []filewise.Trial) (Plan, bool) { return p.standing(done).climb() }
 
 func (s standing) climb() (Plan, bool) {
@@ -127,7 +127,7 @@ func (s standing) climb() (Plan, bool) {
 	return next, true
 }
 
-// unfit reports why a design of the ladder cannot be measured. Empty means it can.
+// unfit returns why a design of the ladder cannot be measured, or "" if it can.
 func (s standing) unfit() string {
 	for _, t := range s.trials {
 		if t.State == filewise.Failed && void(t) == "" {
@@ -137,7 +137,7 @@ func (s standing) unfit() string {
 	return s.hopeless()
 }
 
-// mended is the plan with what mends its broken conditions, and the options that do it.
+// mended returns the plan with its broken conditions mended, and the options that mend them.
 func (a asked) mended(conditions []filewise.Condition) (p Plan, options []string) {
 	p = a.plan
 	broken := func(name filewise.ConditionName) bool {
@@ -166,7 +166,8 @@ func (a asked) mended(conditions []filewise.Condition) (p Plan, options []string
 	return p, options
 }
 
-// growth returns the factor of data that broken conditions need, memory left out. 1 means no more.
+// growth returns the factor by which data must grow to mend the broken conditions, apart from a limit of memory. 1
+// means no growth.
 func (a asked) growth(conditions []filewise.Condition) float64 {
 	want := 1.0
 	for _, c := range conditions {
@@ -191,8 +192,8 @@ func (a asked) growth(conditions []filewise.Condition) float64 {
 	return want
 }
 
-// mostGrowth returns the greatest factor of data for a rung, by the pilots' time to build and load theirs, and by the
-// bytes that a run may write.
+// mostGrowth returns the largest factor by which data may grow on a rung. It follows from how long the pilots took to
+// build and load, and from the bytes that a run may write.
 func (a asked) mostGrowth() float64 {
 	p, most := a.plan, float64(mostGrowth)
 	var loading time.Duration
@@ -208,7 +209,7 @@ func (a asked) mostGrowth() float64 {
 	return most
 }
 
-// withData is the plan with so many times as much data.
+// withData returns the plan with f times as much data, and adds the options for that.
 func (p Plan) withData(f float64, add func(string, any)) Plan {
 	switch p.Ladder.Data {
 	case "warehouses":
@@ -232,7 +233,7 @@ func (p Plan) withData(f float64, add func(string, any)) Plan {
 	return p
 }
 
-// Climbed reports why a run goes on with another design, and with which.
+// Climbed returns a sentence on why a run continues with another design, and with which.
 func (r Rung) Climbed() string {
 	if len(r.Options) == 0 {
 		return "Back to the design before: " + r.Why + "."
@@ -240,7 +241,7 @@ func (r Rung) Climbed() string {
 	return fmt.Sprintf("Another design: %s (%s).", strings.Join(r.Options, " "), brokenOf(r.Conditions))
 }
 
-// Words describe the changes that pilots may cause in a run, for a plan.
+// Words describes the changes of design that pilots may cause, for the report of a plan.
 func (l Ladder) Words() string {
 	var may []string
 	if l.CommitEvery > 0 {
@@ -261,7 +262,7 @@ func (l Ladder) Words() string {
 	return fmt.Sprintf("If pilots find a condition broken, up to %d other designs are tried: %s.", mostRungs, say.Enumerate(may))
 }
 
-// brokenOf lists broken conditions with what was measured.
+// brokenOf lists the broken conditions with what was measured.
 func brokenOf(all []filewise.Condition) string {
 	var out []string
 	for _, c := range all {
@@ -272,7 +273,7 @@ func brokenOf(all []filewise.Condition) string {
 	return strings.Join(out, ", ")
 }
 
-// noRungWarning reports that no design of the ladder meets all conditions, and what it would take.
+// noRungWarning warns if no design of the ladder meets all conditions, and names what would mend them.
 func (s standing) noRungWarning(conditions []filewise.Condition) []filewise.Warning {
 	if _, open := s.nextPilot(); s.plan.Ladder == nil || open || brokenOf(conditions) == "" {
 		return nil

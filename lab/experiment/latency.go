@@ -14,14 +14,14 @@ import (
 	"filewise/lab/verdict"
 )
 
-// Latency is the latency of the operations of one type on one layout, over all its trials in blocks: their histograms
-// are added up.
+// Latency is the latency of one type of operation on one layout. The histograms of all its trials in blocks are added
+// up.
 type Latency struct {
 	Family    string                   `json:"family"`
 	Layout    string                   `json:"layout"`
-	Type      string                   `json:"type,omitempty"` // empty means operations are of one type
-	Count     int64                    `json:"count"`          // of operations in the histograms
-	PerMinute float64                  `json:"per_minute"`     // done within the windows
+	Type      string                   `json:"type,omitempty"` // empty if all operations are of one type
+	Count     int64                    `json:"count"`          // operations in the histograms
+	PerMinute float64                  `json:"per_minute"`     // operations done within the windows
 	P50       time.Duration            `json:"p50_ns"`
 	P90       time.Duration            `json:"p90_ns"`
 	P99       time.Duration            `json:"p99_ns"`
@@ -30,15 +30,16 @@ type Latency struct {
 	Errors    map[filewise.Class]int64 `json:"errors,omitempty"`
 }
 
-// leastForP99 is the number of operations below which a 99th percentile is the longest one. With fewer, down to
-// leastForP90, a layout is beyond a limit when its 90th percentile is. For if 99 % of all took less, more than a
-// tenth of 20 or more would take longer in less than 1 % of cases (the binomial distribution).
+// leastForP99 is the number of operations from which a 99th percentile differs from the maximum. With fewer, down to
+// leastForP90, a layout exceeds a limit if its 90th percentile does. If 99 % of all operations took less than the
+// limit, more than a tenth of 20 or more would exceed it in less than 1 % of cases (binomial distribution).
 const (
 	leastForP99 = 100
 	leastForP90 = 20
 )
 
-// exceeds reports whether the 99th percentile is above a limit, as far as there are enough operations to decide.
+// exceeds reports whether the 99th percentile is above a limit. It returns false if there are too few operations to
+// decide.
 func (l Latency) exceeds(limit time.Duration) bool {
 	switch {
 	case l.Count >= leastForP99:
@@ -50,8 +51,8 @@ func (l Latency) exceeds(limit time.Duration) bool {
 	}
 }
 
-// Latencies returns the latencies of every family, layout and type, in the order of the plan's layouts and of the
-// trials' first appearance. A histogram that cannot be read is an error.
+// Latencies returns the latencies of every family, layout and type. They are in the order of the plan's layouts, then
+// of first appearance in the trials. It returns an error if a histogram cannot be read.
 func (p Plan) Latencies(trials []filewise.Trial) ([]Latency, error) {
 	sums := latencySums{at: map[latencyKey]*latencySum{}}
 	for _, t := range trials {
@@ -80,7 +81,7 @@ type latencyKey struct{ family, layout, kind string }
 type latencySum struct {
 	hist    *hdr.Histogram
 	work    float64
-	measure time.Duration // of all windows
+	measure time.Duration // sum of all windows
 	errors  map[filewise.Class]int64
 }
 
@@ -89,7 +90,7 @@ type latencySums struct {
 	order []latencyKey
 }
 
-// measure adds what a measure has: its types, or itself.
+// measure adds the latencies of a measure: of each type, or of the measure itself if it has no types.
 func (s *latencySums) measure(layout string, m filewise.Measure) error {
 	if len(m.Types) == 0 {
 		return s.add(latencyKey{m.Family, layout, ""}, m, filewise.TypeMeasure{Work: m.Work, Hist: m.Hist, Errors: m.Errors})
@@ -148,14 +149,14 @@ func (s *latencySum) latency(k latencyKey) Latency {
 	return l
 }
 
-// LatencyOf returns the latency of all operations of one measure; zero if it has none.
+// LatencyOf returns the latency of all operations of one measure. It is zero if the measure has no histogram.
 func LatencyOf(m filewise.Measure) (Latency, error) {
 	sums := latencySums{at: map[latencyKey]*latencySum{}}
 	err := sums.add(latencyKey{}, m, filewise.TypeMeasure{Work: m.Work, Hist: m.Hist})
 	return sums.at[latencyKey{}].latency(latencyKey{}), err
 }
 
-// beyond are, by layout, the worst latencies that exceed the plan's limit.
+// beyond returns, by layout, the worst latency that exceeds the plan's limit.
 func (p Plan) beyond(all []Latency, family string) map[string]Latency {
 	worst := map[string]Latency{}
 	of, _ := filewise.OfLatency(family)
@@ -167,7 +168,8 @@ func (p Plan) beyond(all []Latency, family string) map[string]Latency {
 	return worst
 }
 
-// barred names, to be added to a verdict, the layouts that are beyond the limit if none is recommended anyway.
+// barred returns a sentence with the layouts that exceed the latency limit. It returns "" if a layout is recommended,
+// which guarded handles.
 func (s standing) barred(r verdict.Result, family string, all []Latency) string {
 	look, ok := r.Last()
 	if !ok || look.Recommended >= 0 || s.plan.P99Limit <= 0 {
@@ -186,9 +188,9 @@ func (s standing) barred(r verdict.Result, family string, all []Latency) string 
 	return fmt.Sprintf(" Beyond the latency limit of %s, and so not to be recommended: %s.", short(s.plan.P99Limit), strings.Join(names, ", "))
 }
 
-// guarded takes the recommendation off a layout whose 99th percentile of any type is above the plan's limit, and
-// reports that in sentences to stand first. Another layout is recommended in its place if the layouts within the
-// limit, judged by themselves, allow one.
+// guarded removes the recommendation of a layout if a 99th percentile is above the plan's limit for any type. It
+// returns a sentence on that, to come first. If the layouts within the limit, judged alone, allow it, another layout is
+// recommended instead.
 func (s standing) guarded(r verdict.Result, family string, all []Latency) (verdict.Result, []string) {
 	look, ok := r.Last()
 	if !ok || look.Recommended < 0 || s.plan.P99Limit <= 0 {
@@ -224,7 +226,7 @@ func (s standing) guarded(r verdict.Result, family string, all []Latency) (verdi
 	return r, []string{why}
 }
 
-// within is the layout that is proven among those within the limit. Empty means none.
+// within returns the layout that is recommended among the layouts within the limit, or "" if there is none.
 func (s standing) within(confidence float64, family string, over map[string]Latency) string {
 	h := s.history
 	h.plan.Layouts = nil
@@ -248,13 +250,13 @@ func (s standing) within(confidence float64, family string, over map[string]Late
 		table[b] = h.row(b+1, family)
 	}
 	r, err := h.plan.judgeTable(s.schedule, table, confidence)
-	if err != nil { // what is not complete without the others proves nothing
+	if err != nil { // blocks that are incomplete without the others prove nothing
 		return ""
 	}
 	return r.RecommendedName()
 }
 
-// what it is, in words: "p99 of payment in 100 users".
+// what returns which latency it is, in words: "p99 of payment in 100 users".
 func (l Latency) what() string {
 	if l.Type == "" {
 		return "p99 in " + l.Family
@@ -262,7 +264,7 @@ func (l Latency) what() string {
 	return "p99 of " + l.Type + " in " + l.Family
 }
 
-// short is a duration with three digits at most.
+// short formats a duration with at most three significant digits.
 func short(d time.Duration) string {
 	switch {
 	case d >= time.Second:

@@ -18,27 +18,27 @@ import (
 	"filewise/lab/verdict"
 )
 
-// LayoutLatency is the latency of a family's operations on a layout, over all its trials in complete blocks.
+// LayoutLatency is the latency of a family's operations on one layout, over all its trials in complete blocks.
 type LayoutLatency struct {
 	Layout string        `json:"layout"`
-	Count  int64         `json:"count"` // of operations
+	Count  int64         `json:"count"` // operations
 	P50    time.Duration `json:"p50_ns"`
 	P99    time.Duration `json:"p99_ns"`
 	P999   time.Duration `json:"p999_ns"`
-	// Change is the change of p99 against the baseline, by the trials of the same blocks. Absent for the baseline,
-	// and if it is not known.
+	// Change is the change of p99 from the baseline, block by block. It is nil for the baseline, and if it is not known.
 	Change *LatencyChange `json:"p99_change,omitempty"`
 }
 
-// LatencyChange is a difference on the log scale: above 0 operations take longer. Its limits are Student's t limits
-// over the blocks, at the family's confidence for all layouts together, of one look. Absent means not known.
+// LatencyChange is a difference of latency on the log scale. If Effect is above 0, operations take longer than on the
+// baseline. Lo and Hi are Student's t limits over the blocks, for one look, at the family's confidence for all layouts
+// together. They are nil if not known.
 type LatencyChange struct {
 	Effect float64  `json:"effect"`
 	Lo     *float64 `json:"lo,omitempty"`
 	Hi     *float64 `json:"hi,omitempty"`
 }
 
-// Interval are its limits, NaN if they are not known.
+// Interval returns the change and its limits, each NaN if not known.
 func (c *LatencyChange) Interval() (effect, lo, hi float64) {
 	effect, lo, hi = math.NaN(), math.NaN(), math.NaN()
 	if c != nil {
@@ -50,8 +50,8 @@ func (c *LatencyChange) Interval() (effect, lo, hi float64) {
 	return effect, lo, hi
 }
 
-// layoutLatencies returns a family's latencies; none if all trials of a layout have fewer operations than a 99th
-// percentile takes, and no change if each of them has.
+// layoutLatencies returns the latencies of a family by layout. A layout with too few operations for a 99th percentile
+// is left out. Change is nil if no single trial has enough.
 func (s standing) layoutLatencies(r verdict.Result, family string) ([]LayoutLatency, error) {
 	table, sums, err := s.history.p99s(r.Blocks, family)
 	if err != nil || len(sums) == 0 {
@@ -73,8 +73,8 @@ func (s standing) layoutLatencies(r verdict.Result, family string) ([]LayoutLate
 	return out, nil
 }
 
-// TailChanges returns the differences of p99 from the baseline's, block by block, by a table with the inverse of
-// every trial's p99. Nil for the baseline, and if it is not known.
+// TailChanges returns each layout's change of p99 from the baseline, block by block. The table holds the inverse of
+// every trial's p99. An entry is nil for the baseline, and if the change is not known.
 func TailChanges(r verdict.Result, table verdict.Table) ([]*LatencyChange, error) {
 	all, err := verdict.Few(r.Config, r.Arms, table)
 	if err != nil {
@@ -94,11 +94,11 @@ func TailChanges(r verdict.Result, table verdict.Table) ([]*LatencyChange, error
 	return out, nil
 }
 
-// lossFrom is the factor from which a longer p99 appears in the verdict's first lines, if no limit is given.
+// lossFrom is the factor from which a longer p99 appears in the verdict's first lines, if there is no latency limit.
 const lossFrom = 2
 
-// winner is the layout to use or, if none is recommended yet, the leader that is proven to be faster than the
-// baseline. -1 means there is none.
+// winner returns the index of the layout to use if it is not the baseline. If none is recommended yet, it returns the
+// leader if that is proven faster than the baseline. It returns −1 if there is none.
 func winner(r verdict.Result) int {
 	look, ok := r.Last()
 	switch {
@@ -112,9 +112,9 @@ func winner(r verdict.Result) int {
 	return -1
 }
 
-// latencyLoss reports that the layout that wins throughput pays for it in latency: by the p99 of all trials, which
-// tables show, or by the change block by block, which one bad trial hardly moves. Beyond a limit that was given it is
-// not recommended in the first place (guarded).
+// latencyLoss returns a sentence if the layout that wins throughput pays for it in latency. It compares the p99 of all
+// trials, which tables show, and the change block by block, which one bad trial hardly moves. It returns "" if the plan
+// has a latency limit, which guarded enforces.
 func (s standing) latencyLoss(r verdict.Result, all []LayoutLatency) string {
 	arm := winner(r)
 	if arm < 0 || s.plan.P99Limit > 0 {
@@ -130,7 +130,7 @@ func (s standing) latencyLoss(r verdict.Result, all []LayoutLatency) string {
 	return lossWords(all[best], all[base], r.Config.Confidence)
 }
 
-// BlockLoss returns the same sentence if nothing is known except the changes block by block.
+// BlockLoss returns the sentence of latencyLoss if only the changes block by block are known.
 func BlockLoss(r verdict.Result, changes []*LatencyChange) string {
 	arm := winner(r)
 	if arm < 0 {
@@ -140,11 +140,11 @@ func BlockLoss(r verdict.Result, changes []*LatencyChange) string {
 		LayoutLatency{Layout: r.Arms[r.Config.Baseline].Name}, r.Config.Confidence)
 }
 
-// caution begins what latency loses.
+// caution is the first word of a sentence on lost latency.
 const caution = "Caution: "
 
-// LatencyLoss reports that a layout to use is slow where it matters, by family if there are several. Empty means none
-// is. It stands directly behind the verdict, wherever that is shown.
+// LatencyLoss returns sentences on layouts to use that have a much longer p99, by family if there are several. It
+// returns "" if there is none. The sentences directly follow the verdict wherever that is shown.
 func (j Judgement) LatencyLoss() string {
 	var out []string
 	for _, f := range j.Families {
@@ -159,8 +159,8 @@ func (j Judgement) LatencyLoss() string {
 	return strings.Join(out, " ")
 }
 
-// Stalls reports which trials stalled and what that costs, by family if there are several, or how many can stall
-// though none did. Empty means nothing is claimed yet.
+// Stalls returns which trials stalled and what that costs, by family if there are several. If none did, it returns how
+// many can stall undetected. It returns "" if nothing is claimed yet.
 func (j Judgement) Stalls() string {
 	var seen []string
 	none := ""
@@ -181,8 +181,8 @@ func (j Judgement) Stalls() string {
 	return strings.Join(seen, " ")
 }
 
-// lossWords compares two layouts' p99, over all trials if it is known. Empty means neither is lossFrom times the
-// other.
+// lossWords compares the p99 of two layouts, over all trials if that is known. It returns "" if best does not take at
+// least lossFrom times as long as base.
 func lossWords(best, base LayoutLatency, confidence float64) string {
 	effect, lo, hi := best.Change.Interval()
 	over := math.Log(float64(best.P99) / float64(base.P99))
@@ -210,8 +210,8 @@ func lossWords(best, base LayoutLatency, confidence float64) string {
 	return ""
 }
 
-// p99s is a table of the first blocks, with the inverse of every trial's p99 in place of throughput. It also returns
-// all latencies of each layout, if there are enough.
+// p99s returns a table of the first blocks with the inverse of every trial's p99 instead of throughput. It also returns
+// the histogram of each layout that has enough operations for a p99.
 func (h history) p99s(blocks int, family string) (verdict.Table, map[string]*hdr.Histogram, error) {
 	table, sums := make(verdict.Table, blocks), map[string]*hdr.Histogram{}
 	for b := range table {
@@ -245,18 +245,18 @@ func (h history) p99s(blocks int, family string) (verdict.Table, map[string]*hdr
 	return table, sums, nil
 }
 
-// leastRate is the part of an open loop's rate below which it was not reached.
+// leastRate is the share of an open loop's rate below which the rate was not reached.
 const leastRate = 0.95
 
-// fewest are the operations below which a window did not reach the rate. The number of arrivals is random: three
-// standard deviations of Poisson's are left.
+// fewest returns the number of operations below which a window did not reach the rate. Arrivals are random, so it
+// allows for three standard deviations of a Poisson distribution.
 func fewest(rate float64, m filewise.Measure) float64 {
 	expected := rate * (m.Window[1] - m.Window[0]).Seconds()
 	return leastRate*expected - 3*math.Sqrt(expected)
 }
 
-// byLatency returns a phase's latencies as measures: each a time, whose inverse is judged, so that more is better.
-// Latency counts from the intended start; an operation that was never begun counts with its wait.
+// byLatency returns a phase's latencies as measures. Each is a time whose inverse is judged, so that more is better.
+// Latency counts from the intended start; an operation that never began counts with its wait.
 func byLatency(phase filewise.Phase, of filewise.Measure) ([]filewise.Measure, error) {
 	if len(phase.ByLatency) == 0 {
 		return nil, nil
@@ -284,8 +284,8 @@ func byLatency(phase filewise.Phase, of filewise.Measure) ([]filewise.Measure, e
 	return out, nil
 }
 
-// recorded adds a measure to the trial, and what of its latency is judged: of a session
-// when all turns are one measure.
+// recorded adds a measure to the trial, and the measures of its latency that are judged. In a session these are added
+// once all turns are merged into one measure.
 func (l *life) recorded(phase filewise.Phase, m filewise.Measure) error {
 	if l.turn != nil {
 		l.trial.Measures = append(l.trial.Measures, m)
@@ -304,11 +304,12 @@ func (l *life) recorded(phase filewise.Phase, m filewise.Measure) error {
 	return err
 }
 
-// longestBeside bounds the load that runs during an act; slices of besideSlice keep that small.
+// longestBeside bounds the load that runs during an act. Its slices have the length besideSlice, so that there are few
+// of them.
 const longestBeside, besideSlice = 24 * time.Hour, time.Second
 
-// beside does an act while the load of another phase runs; without a load it does the act alone. The function that it
-// returns records the load's work.
+// beside runs an act while the load of another phase runs. If the phase has no load beside it, beside runs the act
+// alone. The returned function records the load's work.
 func (l *life) beside(ctx context.Context, phase filewise.Phase, act func() error) (record func() error, err error) {
 	record = func() error { return nil }
 	i := l.program.PhaseOf(phase.Beside)

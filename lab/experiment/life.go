@@ -12,7 +12,7 @@ import (
 	"filewise/lab/probe"
 )
 
-// newLife is a trial of the cell, which has not begun.
+// newLife returns a trial of the cell that has not begun.
 func newLife(r *Runner, c filewise.Cell, s Schedule) *life {
 	l := &life{runner: r, schedule: s, program: r.Plan.Program(r.Workload), begun: r.Clock.Now()}
 	l.trial = filewise.Trial{Cell: c, State: filewise.Done, Started: l.begun.UTC()}
@@ -20,8 +20,7 @@ func newLife(r *Runner, c filewise.Cell, s Schedule) *life {
 	return l
 }
 
-// life is one trial on its way: build, settle, observe, warm-up and measure,
-// drain, check, drop.
+// life is one trial in progress: build, settle, observe, warm-up and measure, drain, check, drop.
 type life struct {
 	runner   *Runner
 	schedule Schedule
@@ -30,21 +29,21 @@ type life struct {
 	layout   filewise.Layout
 	build    *build
 	db       *filewise.Database // of the build
-	ledgers  []filewise.Ledger  // of each phase: everything in it that is committed
-	backups  []filewise.File    // of the last backup
+	ledgers  []filewise.Ledger  // operations committed per phase
+	backups  []filewise.File    // files of the last backup
 
-	begun time.Time // with the monotonic clock, which Trial.Started has not: the wall clock may be set
+	begun time.Time // has a monotonic clock, unlike Trial.Started: the wall clock may be set meanwhile
 
-	calibration *filewise.Measure // of the machine, right before
-	empty       time.Duration     // what a drain takes with nothing to write
-	others      float64           // part of what others changed since the drain before
-	edge        *edge             // of the window that a drain follows. Nil means there is none
-	done        func() error      // closes the connections that a drain waits to close. Nil means there are none
+	calibration *filewise.Measure // of the machine, right before the trial
+	empty       time.Duration     // duration of a drain with nothing to write
+	others      float64           // share of changes by others since the last drain
+	edge        *edge             // of the window before a drain. Nil means there is none
+	done        func() error      // closes connections that wait for a drain. Nil means there are none
 
-	still map[string]drive.Still // by family: what stood still while it was measured
+	still map[string]drive.Still // by family: what stalled while it was measured
 
-	open map[int][]filewise.Session // by phase: connections that wait for the next turn. Nil means none does
-	turn *turn                      // what a turn of a session does. Nil means the trial is measured in one go
+	open map[int][]filewise.Session // by phase: connections kept for the next turn. Nil means none are kept
+	turn *turn                      // the current turn of a session. Nil means the trial is measured in one go
 }
 
 func (l *life) run(ctx context.Context) (err error) {
@@ -65,8 +64,8 @@ func (l *life) run(ctx context.Context) (err error) {
 	return nil
 }
 
-// noteWritten adds to every measure what was written in all, for which the files'
-// roles have to be known.
+// noteWritten adds the total bytes written to every measure. It needs the roles of the files, which are known at the
+// end.
 func (l *life) noteWritten() {
 	files := slices.Concat(l.trial.Files, l.trial.Final)
 	for i := range l.trial.Measures {
@@ -97,7 +96,7 @@ func (l *life) steps() []step {
 	return append(steps, l.phaseSteps()...)
 }
 
-// stage runs one step, books its time, and names it in its error.
+// stage runs one step, records its duration, and names the step in its error.
 func (l *life) stage(ctx context.Context, name string, do func(context.Context) error) error {
 	clock := l.runner.Clock
 	start, measures := clock.Now(), len(l.trial.Measures)
@@ -114,14 +113,13 @@ func (l *life) stage(ctx context.Context, name string, do func(context.Context) 
 	return nil
 }
 
-// driven reports whether a trial's measures last the plan's window or do its work, and are not set by each phase.
+// driven reports whether the plan's window or work, rather than each phase, sets how long a trial's measures last.
 func (p Plan) driven() bool {
 	return p.Measure != MeasureLifecycle && (p.Window > 0 || p.Work > 0)
 }
 
-// splitMeasure books what of the drive was not within the window as warm-up
-// (before it) and drain (the tail of the slowest connection), and returns the
-// rest. The tail of fixed work is within its window.
+// splitMeasure books the time outside the window as warm-up (before it) and drain (the tail of the slowest connection),
+// and returns the rest. Fixed work has its tail within the window.
 func (l *life) splitMeasure(took time.Duration) time.Duration {
 	m := l.lastMeasure()
 	window, tail := m.Window[1]-m.Window[0], m.Tail
@@ -136,7 +134,8 @@ func (l *life) splitMeasure(took time.Duration) time.Duration {
 
 func (l *life) settle(ctx context.Context) error { return settle(ctx, l.db.Settler) }
 
-// settlePatience bounds the wait for a server to write what is dirty: as much as it may hold, on the slowest storage.
+// settlePatience bounds the wait for a server to write its dirty pages. It suffices for as many as a server may hold,
+// on the slowest storage.
 const settlePatience = time.Hour
 
 func settle(ctx context.Context, s filewise.Settler) error {
@@ -159,7 +158,7 @@ func (l *life) probes() *probe.Set {
 	return probe.NewSet(slices.Concat(l.db.Probes, l.runner.Probes)...).Under(l.runner.Ceilings).Embedded(l.embedded())
 }
 
-// measuring sends an event of the measuring stage, with the parts of the running trial that can be looked at.
+// measuring sends an event of the measuring stage. The event holds the parts of the running trial that can be shown.
 func (l *life) measuring(e Event) {
 	e.Kind, e.Cell, e.Stage = EventStage, l.trial.Cell, filewise.StageMeasure
 	l.runner.notify(e)

@@ -9,20 +9,20 @@ import (
 	"filewise/lab/workload"
 )
 
-// Families of the life cycle: what is timed of a database that the workload has
-// filled. One operation is one time, so that throughput is its inverse.
+// Families of the life cycle: the operations timed on a database that the workload has filled. One operation is one
+// duration, so throughput is its inverse.
 const (
-	FamilyCheckpoint = "checkpoint" // everything dirty written to the data files
-	FamilyShutdown   = "shutdown"   // clean
-	FamilyOpen       = "open"       // after a clean shutdown, until the first answer
-	FamilyRecovery   = "recovery"   // open after a crash in the middle of the work
+	FamilyCheckpoint = "checkpoint" // write all dirty pages to the data files
+	FamilyShutdown   = "shutdown"   // shut down cleanly
+	FamilyOpen       = "open"       // start after a clean shutdown, until the first answer
+	FamilyRecovery   = "recovery"   // start after a crash in the middle of the work
 )
 
-// lifecycleFamilies are in the order in which they are timed.
+// lifecycleFamilies lists the families in the order in which they are timed.
 var lifecycleFamilies = []string{FamilyShutdown, FamilyOpen, FamilyCheckpoint, FamilyRecovery}
 
-// cycleFamilies are timed on a server that is not Filewise's to stop: there the database goes
-// offline and comes back. What is not crashed has no recovery to time.
+// cycleFamilies lists the families timed on a server that Filewise may not stop. There the database goes offline and
+// comes back. It is not crashed, so there is no recovery to time.
 var cycleFamilies = []string{FamilyShutdown, FamilyOpen, FamilyCheckpoint}
 
 // cycles reports whether the life cycle runs on databases on a server by URL.
@@ -30,7 +30,8 @@ func (p Plan) cycles() bool {
 	return p.Measure == MeasureLifecycle && p.Target.Mode == filewise.External
 }
 
-// cycleSteps do half of the work before the database goes offline and half before a checkpoint.
+// cycleSteps returns the steps of a life cycle on a server by URL. Half of the work runs before the database goes
+// offline, and half before a checkpoint.
 func (l *life) cycleSteps() []step {
 	half := l.runner.Plan.Work / 2
 	load := func(bytes int64) step {
@@ -61,7 +62,7 @@ func (l *life) cycled(ctx context.Context) error {
 	return nil
 }
 
-// checkpointed times writing what is dirty, less the settler's other work.
+// checkpointed times a checkpoint, without the settler's other work if the engine times it separately.
 func (l *life) checkpointed(ctx context.Context) error {
 	start := l.runner.Clock.Now()
 	if err := l.beating(FamilyCheckpoint, func() error { return l.db.Settler.Settle(ctx) }); err != nil {
@@ -75,15 +76,15 @@ func (l *life) checkpointed(ctx context.Context) error {
 	return nil
 }
 
-// time is a measure of one operation.
+// time adds the measure of one timed operation.
 func (l *life) time(family string, took time.Duration) {
 	l.trial.Measures = append(l.trial.Measures, filewise.Measure{
 		Family: family, Unit: filewise.UnitTimes, Window: [2]time.Duration{0, max(took, 1)}, Work: 1,
 	})
 }
 
-// lifecycleSteps do a third of the work each time before a shutdown, a
-// checkpoint and a crash, so that each finds that much dirty.
+// lifecycleSteps returns the steps of a life cycle. A third of the work runs before each of shutdown, checkpoint and
+// crash, so that each finds equally much dirty data.
 func (l *life) lifecycleSteps() []step {
 	third := l.runner.Plan.Work / 3
 	load := func(bytes int64) step {
@@ -125,7 +126,7 @@ func (l *life) timed(ctx context.Context, timings func(filewise.Lifecycle) []tim
 	return nil
 }
 
-// ProveBackups has every backup of a user's database restored and compared, each part a family.
+// ProveBackups makes the plan restore and compare every backup of a user's database. Each part becomes a family.
 func (p *Plan) ProveBackups() error {
 	p.Params.Proof = true
 	w, err := workload.NewDump(p.Params, p.Seed)

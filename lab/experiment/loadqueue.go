@@ -11,10 +11,9 @@ import (
 	"filewise"
 )
 
-// loadQueue hands the batches of tables to several loaders. Each gets one of a table
-// that the fewest others load, for they would wait for each other's pages; among these,
-// of the table with the most bytes left, so that all tables end together. Tables of one size
-// get their batches in turns.
+// loadQueue hands the batches of tables to several loaders. A loader gets a batch of the table with the fewest loaders,
+// because loaders of one table wait for each other's pages. Among these it gets the table with the most bytes left, so
+// that all tables end together. Tables of equal size get their batches in turn.
 type loadQueue struct {
 	mu     sync.Mutex
 	tables []queuedTable
@@ -22,8 +21,8 @@ type loadQueue struct {
 
 type queuedTable struct {
 	data   *filewise.TableData
-	next   int64 // its batch
-	active int   // batches that are being loaded
+	next   int64 // the table's next batch
+	active int   // batches being loaded
 }
 
 func newLoadQueue(tables []filewise.TableData) *loadQueue {
@@ -34,7 +33,7 @@ func newLoadQueue(tables []filewise.TableData) *loadQueue {
 	return q
 }
 
-// next is a table and its batch to load, which done gives back. Nil means none is left.
+// next returns a table and its batch to load. The caller returns the table with done. Nil means no batch is left.
 func (q *loadQueue) next() (best *queuedTable, batch int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -66,19 +65,18 @@ func (t *queuedTable) left() float64 {
 	return float64(d.Rows) * float64(d.RowBytes) * float64(d.Batches-t.next) / float64(d.Batches)
 }
 
-// done reports that a batch of a table is loaded.
+// done records that a batch of a table is loaded.
 func (q *loadQueue) done(t *queuedTable) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	t.active--
 }
 
-// loadAttempts bounds the tries of a batch whose connection was lost: a server that fails again and again is not
-// waited for.
+// loadAttempts bounds the tries of a batch that fails in passing. A server that keeps failing is not waited for.
 const loadAttempts = 3
 
-// Load loads the tables by the engine's fastest way, in batches, as many at a time as
-// there are cores.
+// Load loads the tables with the engine's fastest method, in batches, as many at a time as there are cores (at least
+// two).
 func Load(ctx context.Context, bulk filewise.BulkLoader, tables []filewise.TableData) error {
 	if bulk == nil {
 		return fmt.Errorf("this engine loads no data in bulk: %w", filewise.ErrUnsupported)
@@ -106,8 +104,8 @@ func Load(ctx context.Context, bulk filewise.BulkLoader, tables []filewise.Table
 	return bulk.Finish(ctx)
 }
 
-// loadBatch loads a batch once, also when its connection is lost, or when it was the victim of a deadlock, perhaps
-// with one that is still rolled back. The engine records which batches it has.
+// loadBatch loads a batch exactly once. It retries if the connection is lost, or if a deadlock chose the batch as its
+// victim, perhaps with a batch still being rolled back. The engine records which batches it has.
 func loadBatch(ctx context.Context, bulk filewise.BulkLoader, t filewise.TableData, batch int64) error {
 	for attempt := 1; ; attempt++ {
 		err := bulk.LoadBatch(ctx, t, batch)

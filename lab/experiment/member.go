@@ -12,12 +12,12 @@ import (
 	"filewise/lab/probe"
 )
 
-// member is one layout of a session on its way: it is built like any trial, takes
-// its turns, is quiet in between, and is checked and dropped at the end.
+// member is one layout of a session in progress. It is built like any trial, takes its turns, is quiet in between, and
+// is checked and dropped at the end.
 type member struct {
 	life   *life
 	turns  [][]filewise.Measure // per turn, the measures of all phases
-	failed string               // why. Empty means it has not
+	failed string               // the reason. Empty means it has not failed
 }
 
 func newMember(r *Runner, c filewise.Cell, s Schedule) *member {
@@ -35,8 +35,8 @@ func newMember(r *Runner, c filewise.Cell, s Schedule) *member {
 
 func (m *member) pilot() bool { return m.life.trial.Cell.Pilot }
 
-// prepare builds the layout, or brings a loaded build back, and observes it. The first
-// session goes on with the builds of the pilots.
+// prepare builds the layout, or resets a loaded build, and observes it. The first session continues on the builds of
+// the pilots.
 func (m *member) prepare(ctx context.Context) (err error) {
 	l := m.life
 	l.trial.Started = l.runner.Clock.Now().UTC()
@@ -59,8 +59,8 @@ func (m *member) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// warm is the layout's turn of the first round, which is discarded, and as long as
-// the warm-up of a trial in one go.
+// warm runs the layout's turn of the first round, which is discarded. It takes as long as the warm-up of a trial
+// measured in one go.
 func (m *member) warm(ctx context.Context) error {
 	l := m.life
 	if l.schedule.WarmUp == 0 || l.runner.Plan.Window == 0 {
@@ -76,8 +76,8 @@ func (m *member) warm(ctx context.Context) error {
 	return l.stage(ctx, filewise.StageSettle, l.settle)
 }
 
-// turn measures one turn, and waits until all of it is durable: nothing dirty is
-// left to disturb the others.
+// turn measures one turn and waits until all of it is durable, so that no dirty pages are left to disturb the other
+// layouts.
 func (m *member) turn(ctx context.Context) error {
 	l := m.life
 	said := len(l.trial.Warnings)
@@ -92,19 +92,19 @@ func (m *member) turn(ctx context.Context) error {
 		m.turns = append(m.turns, l.trial.Measures)
 		l.turn.part++
 	}
-	l.trial.Measures, l.trial.Warnings = nil, l.trial.Warnings[:said] // they belong to the whole, at the end
+	l.trial.Measures, l.trial.Warnings = nil, l.trial.Warnings[:said] // measures and warnings are added at the end, for all turns together
 	return nil
 }
 
-// pilotGoesOn reports whether a pilot of fixed work, which does that part by part, has not yet done what forecasts
-// the time of the whole: it ends after a third, or after a time.
+// pilotGoesOn reports whether a pilot of fixed work needs another part. It ends after a third of the work, or after
+// pilotTime, which is enough to forecast the time of the whole.
 func (m *member) pilotGoesOn(start time.Time) bool {
 	l := m.life
 	return l.runner.Plan.Work > 0 && l.turn.part < l.turn.of/3 && l.runner.Clock.Now().Sub(start) < pilotTime
 }
 
-// turnSteps are a turn's steps: every phase once, with what has to follow it. Data are checked at the end of the
-// session; what was restored is verified before it is discarded.
+// turnSteps returns the steps of a turn: every phase once, with its follow-up. Data are checked at the end of the
+// session. Restored data are verified in the turn, before they are discarded.
 func (l *life) turnSteps() []step {
 	var steps []step
 	for i, phase := range l.program.Phases {
@@ -116,13 +116,13 @@ func (l *life) turnSteps() []step {
 	return steps
 }
 
-// conclude makes one measure of the turns, checks the data and gives the build back.
+// conclude merges the turns into one measure per phase, checks the data and gives the build back.
 func (m *member) conclude(ctx context.Context) error {
 	l := m.life
 	if len(m.turns) == 0 {
 		return errors.New("there were no turns")
 	}
-	l.turn = nil // what follows is of the whole
+	l.turn = nil // the rest is about the whole session
 	if err := l.closeOpen(); err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (m *member) conclude(ctx context.Context) error {
 	return l.release(ctx, nil)
 }
 
-// phaseOf returns a measure's phase; for a load during an act, the load's phase.
+// phaseOf returns the phase of a measure. If the measure is a load during an act, it returns the load's phase.
 func (l *life) phaseOf(family string) filewise.Phase {
 	for _, x := range l.program.Phases {
 		if x.Beside != "" && filewise.BesideFamily(x.Beside, x.Family) == family {
@@ -158,8 +158,8 @@ func (l *life) phaseOf(family string) filewise.Phase {
 	return l.program.Phases[max(l.program.PhaseOf(family), 0)]
 }
 
-// checkAll compares the data with what all turns should have left: after the last phase
-// of work, for what was restored is verified turn by turn.
+// checkAll compares the data with what all turns should have left. It checks after the last phase of work, because
+// restored data are verified turn by turn.
 func (l *life) checkAll(ctx context.Context) error {
 	last := len(l.program.Phases) - 1
 	for last > 0 && l.program.Phases[last].Act == filewise.ActRestore {
@@ -173,7 +173,7 @@ func (l *life) checkAll(ctx context.Context) error {
 	return l.finish(ctx)
 }
 
-// fail ends the layout's part in the session.
+// fail ends the layout's part in the session and gives its build back.
 func (m *member) fail(ctx context.Context, err error) {
 	m.failed = joined(err, m.life.release(ctx, err)).Error()
 }
@@ -185,7 +185,7 @@ func (m *member) keep() {
 	}
 }
 
-// finished returns the layout's trial. Its time is the time of its own stages: the others' turns are not included.
+// finished returns the layout's trial. Its elapsed time is the sum of its own stages, without the other layouts' turns.
 func (m *member) finished() filewise.Trial {
 	t := m.life.trial
 	if m.failed != "" {
@@ -198,7 +198,7 @@ func (m *member) finished() filewise.Trial {
 	return t
 }
 
-// joined is errors.Join that leaves a single error as it is.
+// joined joins two errors like errors.Join, except that it returns err unchanged if more is nil.
 func joined(err, more error) error {
 	if more == nil {
 		return err
@@ -206,7 +206,7 @@ func joined(err, more error) error {
 	return errors.Join(err, more)
 }
 
-// folded sums the stages of one name, in the order in which they first came.
+// folded sums the stages of each name, in order of first appearance.
 func folded(stages []filewise.Stage) []filewise.Stage {
 	var out []filewise.Stage
 	for _, s := range stages {

@@ -9,8 +9,8 @@ import (
 	"filewise/lab/verdict"
 )
 
-// merged is the k-th measure of all turns of a layout, one after the other, their leads left out: work, times,
-// failures and counters are sums, and the slices are the turns' slices.
+// merged returns the k-th measures of all turns of a layout as one measure, without the turns' leads. Work, times,
+// failures and counters are summed; the slices are concatenated.
 func merged(turns [][]filewise.Measure, k int) (filewise.Measure, error) {
 	first := turns[0][k]
 	out := filewise.Measure{Family: first.Family, Unit: first.Unit, SliceLength: first.SliceLength, Connections: first.Connections,
@@ -49,7 +49,7 @@ func merged(turns [][]filewise.Measure, k int) (filewise.Measure, error) {
 	return out, err
 }
 
-// within are the slices of the measured part of a turn, of fixed work with the last one,
+// within returns the slices of the measured part of a turn. If a turn is fixed work, that includes the last slice,
 // which is shorter.
 func within(m filewise.Measure) []int64 {
 	if m.SliceLength <= 0 {
@@ -66,9 +66,9 @@ func within(m filewise.Measure) []int64 {
 	return out
 }
 
-// addedUp are the sums of the counters' moves, of shares and levels the means. What is absent
-// in one turn is absent: a sum over the others would be too small. A wait that is
-// absent was not waited for.
+// addedUp returns the deltas of all turns: sums for counters, means for shares and levels. A delta that one turn lacks
+// is left out, because a sum of the other turns would be too small. Waits are the exception: a wait that a turn lacks
+// did not happen in it.
 func addedUp(turns []filewise.Measure) []filewise.Delta {
 	sums := make(map[filewise.Delta]float64)
 	in := make(map[filewise.Delta]int)
@@ -88,7 +88,7 @@ func addedUp(turns []filewise.Measure) []filewise.Delta {
 		if in[d] < len(turns) && (d.Class == "" || !filewise.OfWaits(d.Probe)) {
 			continue
 		}
-		sum, n := sums[d], in[d] // before the key changes
+		sum, n := sums[d], in[d] // read before d.Value changes, since d is the key
 		if d.Value = sum; probe.IsMean(d) {
 			d.Value = sum / float64(n)
 		}
@@ -97,10 +97,10 @@ func addedUp(turns []filewise.Measure) []filewise.Delta {
 	return out
 }
 
-// narrows reports whether the blocks that are left are worth measuring though they could not decide anything: an
-// interval is wider than the plan's bounds, and would by the last block be within them, or narrower by a quarter. Few
-// blocks estimate their own spread badly: with each one more an interval shrinks faster than with the root of their
-// number.
+// narrows reports whether the blocks left are worth measuring although they cannot decide anything. They are if an
+// interval is wider than the plan's bounds, and the last block would bring it within the bounds or make it narrower by
+// a quarter. Few blocks estimate their own spread badly. So with each block an interval shrinks faster than with the
+// square root of their number.
 func (p Plan) narrows(r verdict.Result, look verdict.Look) bool {
 	const worth = 0.75
 	bounds := marginLog(p.Bounds)
@@ -118,13 +118,14 @@ func (p Plan) narrows(r verdict.Result, look verdict.Look) bool {
 	return false
 }
 
-// narrowing returns the rounds of a session, at least as many as given. The sessions are as many as the budget's part
-// of a layout (left, in nanoseconds) has time for. Together they bring the intervals within a quarter of the plan's
-// bounds by the noise of the pilots, which are too short to show drift. If none do, or the noise is not known, they
-// come about as near as possible: with more rounds more of the time is measured, with more sessions their spread is
-// estimated better. Most of a session is measured if the budget allows that.
+// narrowing returns the number of rounds per session, at least the given number. The number of sessions follows from
+// the budget left per layout (in nanoseconds). Rounds and sessions together should bring the intervals within a quarter
+// of the plan's bounds, by the noise of the pilots, which are too short to show drift. If no number does, or the noise
+// is not known, it takes the largest that comes about as near as possible. More rounds mean that more of the time is
+// measured; more sessions mean that their spread is estimated better. Most of a session is measured if the budget
+// allows that.
 func (h history) narrowing(least int, s Schedule, c costs, left float64) int {
-	const alike = 1.01 // of two half widths
+	const alike = 1.01 // two half widths within 1 % count as equal
 	p, noise := h.plan, h.pilotNoise(s.Turn)
 	half := func(rounds int) float64 {
 		n := min(p.MaxBlocks, int(left/float64(c.session(rounds))))

@@ -9,14 +9,14 @@ import (
 	"filewise/lab/verdict"
 )
 
-// Next decides what is measured next. It is a pure function: there is no clock in it (elapsed time is in the trials).
-// The order of block b follows from the seed, b, and the layouts still in question.
+// Next decides what is measured next. It is a pure function and reads no clock: elapsed time is in the trials. The
+// order of block b follows from the seed, b, and the layouts still open.
 func (p Plan) Next(done []filewise.Trial) (filewise.Cell, Decision) {
 	s := p.standing(done)
 	return s.next, s.decision
 }
 
-// standing is an experiment's state after some trials.
+// standing is the state of an experiment after some trials.
 type standing struct {
 	history
 	schedule Schedule
@@ -28,7 +28,7 @@ type standing struct {
 
 func (p Plan) standing(done []filewise.Trial) standing { return p.standingBy(done, nil) }
 
-// standingBy is standing, with what is known of the complete blocks already.
+// standingBy returns the standing, reusing the results of complete blocks that the memo holds.
 func (p Plan) standingBy(done []filewise.Trial, m *memo) standing {
 	s := standing{history: p.read(done)}
 	if p.AsPublished != nil {
@@ -65,7 +65,8 @@ func (p Plan) standingBy(done []filewise.Trial, m *memo) standing {
 	return s
 }
 
-// spentByPilots: if every trial failed, failures ended the run, not the budget.
+// spentByPilots returns the end of a run whose pilots used up the budget. If every trial failed, failures ended the
+// run, not the budget.
 func (h history) spentByPilots() Decision {
 	why := fmt.Sprintf("the budget of %s is spent by the pilots, which took %s", say.Human(h.plan.Budget),
 		say.Human(h.elapsed.Round(time.Second)))
@@ -77,8 +78,8 @@ func (h history) spentByPilots() Decision {
 	return Decision{Ending: Broken, Why: why + " and all failed: " + h.reason(h.trials[len(h.trials)-1].Cell.Layout)}
 }
 
-// ending reports whether the complete blocks are enough for every family, or time is up; live is the number of
-// layouts in the next block.
+// ending returns why the run ends after the complete blocks: every family is judged, or the budget is spent. Live is
+// the number of layouts in the next block. If the run goes on, Ending is GoesOn.
 func (s standing) ending(live int) Decision {
 	if d := s.settled(); d.Ending != GoesOn {
 		return d
@@ -86,7 +87,7 @@ func (s standing) ending(live int) Decision {
 	return s.spent(live)
 }
 
-// settled returns the end of the judgements of all families, if all have one.
+// settled returns the end that the verdicts of all families have reached. If one family is open, Ending is GoesOn.
 func (s standing) settled() Decision {
 	d := Decision{Ending: Decided}
 	for _, r := range s.plan.judged(s.results) {
@@ -100,7 +101,7 @@ func (s standing) settled() Decision {
 	return d
 }
 
-// ended returns the end of one family's judgement, if it has one.
+// ended returns the end of one family's verdict. If the family is open, it returns the zero Decision.
 func (s standing) ended(r verdict.Result) Decision {
 	look, ok := r.Last()
 	if !ok {
@@ -123,7 +124,7 @@ func (s standing) ended(r verdict.Result) Decision {
 	return Decision{}
 }
 
-// allBlocks reports that there are no more blocks, and whether the budget or the plan limits them.
+// allBlocks returns why there are no more blocks: the budget or the plan limits them.
 func (s Schedule) allBlocks() string {
 	if s.ByBudget {
 		return fmt.Sprintf("the budget allowed %d blocks", s.MaxBlocks)
@@ -131,7 +132,7 @@ func (s Schedule) allBlocks() string {
 	return fmt.Sprintf("all %d planned blocks are measured", s.MaxBlocks)
 }
 
-// spent reports whether the budget allows no further block, or not the blocks that a first look needs.
+// spent returns the end of the run if the budget allows no further block, or not the blocks that a first look needs.
 func (s standing) spent(live int) Decision {
 	p, blocks := s.plan, s.lastBlock()
 	if most := p.MostTrials(); most > 0 && s.inBlocks()+live > most {
@@ -157,12 +158,13 @@ func (s standing) spent(live int) Decision {
 		"%s.%sset %s", say.Human(p.Budget), first, about(takes), verdict.ToDo, moreBudget(takes))}
 }
 
-// moreBudget returns what to set for a run that takes so long: a budget in whole minutes, since it is an estimate.
+// moreBudget returns the option to set for a run that takes that long. It rounds up to whole minutes, because the
+// duration is an estimate.
 func moreBudget(takes time.Duration) string {
 	return fmt.Sprintf("--budget %dm or more", (takes+time.Minute-1)/time.Minute)
 }
 
-// firstClaim is the block from which every family has intervals.
+// firstClaim returns the first block after which every family has intervals.
 func (s standing) firstClaim() int {
 	first := 0
 	for _, r := range s.plan.judged(s.results) {
@@ -180,10 +182,10 @@ func (p Plan) MostTrials() int {
 	return max(len(p.Layouts)*p.MaxBlocks/3, 2*p.MaxBlocks, verdict.FirstLook*len(p.Layouts))
 }
 
-// JudgedBy are the rules that judge the plan's trials.
+// JudgedBy returns the version of the rules that judge the plan's trials.
 func (p Plan) JudgedBy() int { return max(p.Rules, 1) }
 
-// FirstClaim is the block from which the plan's layouts have intervals.
+// FirstClaim returns the first block after which the plan's layouts have intervals.
 func (p Plan) FirstClaim() int {
 	return verdict.Config{Rules: p.JudgedBy(), MaxBlocks: p.MaxBlocks}.FirstClaim(len(p.Layouts))
 }
@@ -194,7 +196,7 @@ func (p Plan) judgeTable(s Schedule, table verdict.Table, confidence float64) (v
 	return verdict.Judge(cfg, arms, table)
 }
 
-// judging returns the configuration that judges a family's table.
+// judging returns the configuration and the layouts that a family's table is judged with.
 func (p Plan) judging(s Schedule, table verdict.Table, confidence float64) (verdict.Config, []verdict.Arm) {
 	cfg := verdict.DefaultConfig()
 	cfg.Rules = p.JudgedBy()
