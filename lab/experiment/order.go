@@ -7,13 +7,13 @@ import (
 	"filewise"
 )
 
-// chainedFrom are the rules from which on rounds and blocks are chained: each begins with
-// the layout that ended the one before, so that layouts follow themselves as often as others.
+// chainedFrom is the first version of the rules that chains rounds and blocks: each begins with the layout that ended
+// the one before. Layouts then follow themselves as often as they follow others.
 const chainedFrom = 3
 
-// order is the order of block b over the live layouts: it follows from the seed, b, and the layouts. Plans of rules 1
-// have a fresh random order in each block, plans of rules 2 have cycles of a Williams design. Since rules 3 blocks
-// are chained (see chained). The pilots end with the layout that begins the first block.
+// order returns the order of block b over the live layouts. It follows from the seed, b, and the layouts. By rules 1
+// each block has a new random order; by rules 2 blocks are rows of Williams designs. From rules 3 on blocks are chained
+// (see chained), and the pilots end with the layout that begins the first block.
 func (p Plan) order(b int, live []int) []int {
 	out := slices.Clone(live)
 	switch {
@@ -33,12 +33,12 @@ func (p Plan) order(b int, live []int) []int {
 	return out
 }
 
-// Order is the order of block b, from 1, over a number of layouts.
+// Order returns the order of block b (from 1; 0 for the pilots) over that many layouts.
 func (p Plan) Order(b, layouts int) []int {
 	return p.order(b, upTo(layouts))
 }
 
-// upTo are the numbers from 0 to below n.
+// upTo returns the numbers 0 to n−1.
 func upTo(n int) []int {
 	all := make([]int, n)
 	for i := range all {
@@ -47,9 +47,10 @@ func upTo(n int) []int {
 	return all
 }
 
-// turnOrder is the random order of n layouts in a round of a session, from 1; round 0 is the warm-up. It follows from
-// the seed, the block, the attempt and the round. Rounds are balanced by a Williams design, since rules 3 chained:
-// what a layout leaves behind reaches all layouts equally, itself included. Each session begins again.
+// turnOrder returns the random order of n layouts in a round of a session. Rounds count from 1; round 0 is the warm-up.
+// The order follows from the seed, the block, the attempt and the round. A Williams design balances the rounds, chained
+// since rules 3: whatever a layout leaves behind reaches all layouts equally, itself included. Each session starts a
+// new sequence.
 func (p Plan) turnOrder(c filewise.Cell, round, n int) []int {
 	const perBlock, perAttempt = 1 << 40, 1 << 32
 	stream := func(design int) uint64 {
@@ -59,11 +60,11 @@ func (p Plan) turnOrder(c filewise.Cell, round, n int) []int {
 		return chained(p.Seed, stream, round-1, n)
 	}
 	cycle := n + n%2*n
-	return williams(p.Seed, stream, round+cycle-1, n) // the warm-up's is of a design of its own
+	return williams(p.Seed, stream, round+cycle-1, n) // the warm-up uses a design of its own
 }
 
-// TurnOrder names the layouts in the order of their turns in a round of a block, with
-// every layout in question and none failing. Round 0 is the warm-up.
+// TurnOrder returns the layouts' names in the order of their turns in a round of a block. It assumes that every layout
+// is live and none fails. Round 0 is the warm-up.
 func (p Plan) TurnOrder(block, round int) []string {
 	in := p.Order(block, len(p.Layouts))
 	out := make([]string, len(in))
@@ -73,13 +74,12 @@ func (p Plan) TurnOrder(block, round int) []string {
 	return out
 }
 
-// orderOf numbers a trial in the order in which trials ran; 0 if several layouts
-// take turns in a block.
+// orderOf returns the place of a trial in the order in which trials ran. It returns 0 if layouts take turns in a block.
 func (h history) orderOf(t *filewise.Trial) int {
 	if h.plan.TakesTurns() {
 		return 0
 	}
-	round := t.Cell.Block*h.plan.Attempts + t.Cell.Attempt // failed trials are repeated at the block's end
+	round := t.Cell.Block*h.plan.Attempts + t.Cell.Attempt // failed trials are repeated at the end of their block
 	return round*len(h.plan.Layouts) + t.Cell.Position + 1
 }
 
@@ -93,8 +93,8 @@ func williams(seed uint64, stream func(design int) uint64, at, n int) []int {
 	return zigzag(layouts, row)
 }
 
-// zigzag is a row of a Williams design, from 0; from n on the mirror images of the first n,
-// which an odd number of layouts needs too.
+// zigzag returns a row (from 0) of a Williams design. Rows from n on are mirror images of the first n rows, which an
+// odd number of layouts needs too.
 func zigzag(layouts []int, row int) []int {
 	n := len(layouts)
 	out := make([]int, n)
@@ -112,10 +112,10 @@ func zigzag(layouts []int, row int) []int {
 	return out
 }
 
-// chained is row at, from 0, of serially balanced sequences (Finney and Outhwaite 1956) over n layouts: as williams,
-// but each row begins with the layout that ended the one before. Each layout then follows each, itself included,
-// equally often in 2n rows (two layouts: in 2, as A B, B A), whatever one leaves to the next. The first row is drawn,
-// and each design after it begins with the same layout, for the chain to go on. Row −1 is random except for its end.
+// chained returns row at (from 0) of serially balanced sequences (Finney and Outhwaite 1956) over n layouts. They are
+// like williams, but each row begins with the layout that ended the row before. So in 2n rows each layout follows each
+// layout, itself included, equally often. Two layouts need only 2 rows: A B, B A. The first row is drawn. Each later
+// design begins with the same layout, so that the chain goes on. Row −1 is random except for its last layout.
 func chained(seed uint64, stream func(design int) uint64, at, n int) []int {
 	rows := 2 * n
 	if n == 2 {
@@ -131,12 +131,12 @@ func chained(seed uint64, stream func(design int) uint64, at, n int) []int {
 	return circuit(rand.New(rand.NewPCG(seed, ^stream(at/rows))), rows, first, n)[at%rows]
 }
 
-// circuit returns the rows of Williams designs over n layouts as a circuit: each begins with the layout that ended
-// the one before. The first begins with the layout first, which the last row ends with. For an even number of layouts
-// it takes two designs, of which not any two have one.
+// circuit returns the rows of Williams designs over n layouts as a circuit: each row begins with the layout that ended
+// the row before. The first row begins with the layout first, and the last row ends with it. An even n takes two
+// designs. Not every pair of designs has a circuit, so circuit draws until it finds one.
 func circuit(r *rand.Rand, rows, first, n int) [][]int {
 	for {
-		from := make([][][]int, n) // rows by the layout that they begin with
+		from := make([][][]int, n) // rows by their first layout
 		layouts := r.Perm(n)
 		for i, row := range r.Perm(rows) {
 			if n%2 == 0 && i == n {
@@ -158,8 +158,7 @@ func circuit(r *rand.Rand, rows, first, n int) [][]int {
 	}
 }
 
-// euler walks all rows that can be reached from a layout, and appends them last one first
-// (Hierholzer 1873).
+// euler walks all rows reachable from a layout and appends them to out, last row first (Hierholzer 1873).
 func euler(from [][][]int, at int, out [][]int) [][]int {
 	for len(from[at]) > 0 {
 		row := from[at][0]

@@ -11,7 +11,7 @@ import (
 	"filewise/lab/probe"
 )
 
-// phaseSteps measure the program's phases one after the other, and check the data after
+// phaseSteps returns the steps that measure the program's phases one after the other, with a check of the data after
 // each.
 func (l *life) phaseSteps() []step {
 	var steps []step
@@ -22,7 +22,8 @@ func (l *life) phaseSteps() []step {
 	return steps
 }
 
-// measuringSteps measure a phase, from the demanded state of the caches until it is durable.
+// measuringSteps returns the steps that measure a phase: from bringing the caches to the demanded state until the work
+// is durable.
 func (l *life) measuringSteps(i int) []step {
 	var steps []step
 	phase := l.program.Phases[i]
@@ -36,7 +37,7 @@ func (l *life) measuringSteps(i int) []step {
 	return steps
 }
 
-// named names the phase in an error, unless it is the only one.
+// named adds the phase to an error, unless it is the only phase.
 func (l *life) named(p filewise.Phase, err error) error {
 	if err == nil || len(l.program.Phases) == 1 {
 		return err
@@ -44,7 +45,7 @@ func (l *life) named(p filewise.Phase, err error) error {
 	return fmt.Errorf("%s: %w", p.Family, err)
 }
 
-// cool brings the caches to the state that the phase starts from.
+// cool brings the caches to the state that the phase demands. It returns an error if the server cannot do that.
 func (l *life) cool(ctx context.Context, p filewise.Phase) error {
 	if c, ok := l.db.Settler.(filewise.Cooler); ok && l.db.Restart == nil && p.Cache == filewise.CacheBufferCold {
 		return c.Cool(ctx)
@@ -63,7 +64,7 @@ func (l *life) cool(ctx context.Context, p filewise.Phase) error {
 	return l.db.Restart.Restart(ctx)
 }
 
-// act does a phase and measures it.
+// act runs a phase and measures it.
 func (l *life) act(ctx context.Context, i int) error {
 	switch phase := l.program.Phases[i]; phase.Act {
 	case filewise.ActWork:
@@ -75,11 +76,11 @@ func (l *life) act(ctx context.Context, i int) error {
 	}
 }
 
-// FamilyOverall is the geometric mean of the throughputs of all phases.
+// FamilyOverall is the family of the geometric mean of the throughputs of all phases.
 const FamilyOverall = "overall"
 
-// OverallMeasure is that mean as a measure of a trial, for reports; false when a
-// phase has none.
+// OverallMeasure returns the geometric mean over a trial's phases as a measure, for reports. It returns false if a
+// phase has no throughput.
 func (p Plan) OverallMeasure(t filewise.Trial) (filewise.Measure, bool) {
 	x, ok := p.overall(t)
 	if !ok {
@@ -88,7 +89,7 @@ func (p Plan) OverallMeasure(t filewise.Trial) (filewise.Measure, bool) {
 	return filewise.Measure{Family: FamilyOverall, Unit: t.Measures[0].Unit, Work: x, Window: [2]time.Duration{0, time.Second}}, true
 }
 
-// overall is that mean of a trial; false when a phase has none.
+// overall returns the geometric mean over a trial's phases. It returns false if a phase has no throughput.
 func (p Plan) overall(t filewise.Trial) (float64, bool) {
 	if !p.Overall {
 		return 0, false
@@ -104,7 +105,7 @@ func (p Plan) overall(t filewise.Trial) (float64, bool) {
 	return math.Exp(sum / float64(len(p.Families()))), true
 }
 
-// backupPhase times a backup, or the restore of the backup before it.
+// backupPhase times a backup, or the restore of the backup before.
 func (l *life) backupPhase(ctx context.Context, phase filewise.Phase) error {
 	if l.db.Backup == nil {
 		return fmt.Errorf("this engine makes no backups: %w", filewise.ErrUnsupported)
@@ -142,8 +143,8 @@ func (l *life) backupPhase(ctx context.Context, phase filewise.Phase) error {
 	return record()
 }
 
-// lastMeasure is the last that is not of a latency: those stand behind the measure that they are of. Nil means there
-// is none.
+// lastMeasure returns the last measure that is not a latency; measures of latency follow the measure they belong to. It
+// returns nil if there is none.
 func (l *life) lastMeasure() *filewise.Measure {
 	for i := len(l.trial.Measures) - 1; i >= 0; i-- {
 		if m := &l.trial.Measures[i]; m.Unit != filewise.UnitTimes {
@@ -153,8 +154,8 @@ func (l *life) lastMeasure() *filewise.Measure {
 	return nil
 }
 
-// check compares the data with what the phases so far should have left; a restore
-// is verified by the engine. After the last one the files are observed.
+// check compares the data with what the phases so far should have left; the engine verifies a restore. After the last
+// phase it also observes the files.
 func (l *life) check(ctx context.Context, i int) error {
 	if err := l.compare(ctx, i); err != nil {
 		return err
@@ -178,8 +179,8 @@ func (l *life) compare(ctx context.Context, i int) error {
 	return l.runner.Workload.Check(ctx, l.db.Querier, i, l.ledgers[:i+1])
 }
 
-// countExtents counts the fragments of a managed server's files. An embedded engine's files are locked by this
-// process, and a server by URL has its files in its own file system.
+// countExtents counts the fragments of a managed server's files. Others are not counted: this process locks an embedded
+// engine's files, and a server by URL has its files in its own file system.
 func (l *life) countExtents() {
 	if l.runner.Plan.Target.Mode != filewise.Managed {
 		return
@@ -191,14 +192,14 @@ func (l *life) countExtents() {
 	}
 }
 
-// finish observes the files after all phases, and what the work has made of them.
+// finish observes the files after all phases. It warns if the work has filled or outgrown them.
 func (l *life) finish(ctx context.Context) (err error) {
 	if l.trial.Final, err = l.db.Observer.Observe(ctx); err != nil {
 		return err
 	}
 	l.trial.Final = append(l.trial.Final, l.backups...)
 	l.countExtents()
-	if l.program.Appends() && !l.trial.Cell.Pilot { // which does a part of the work only
+	if l.program.Appends() && !l.trial.Cell.Pilot { // a pilot does only a part of the work
 		l.trial.Warnings = append(l.trial.Warnings, filewise.FillWarnings(l.trial.Final)...)
 		l.trial.Warnings = append(l.trial.Warnings, l.outgrown()...)
 	}

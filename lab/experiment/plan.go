@@ -15,215 +15,213 @@ import (
 	"filewise/lab/workload"
 )
 
-// Plan is an experiment: target × layouts × workload, with a seed. It is stored
-// with the run and never changes.
+// Plan is an experiment: target × layouts × workload, with a seed. It is stored with the run and never changes.
 type Plan struct {
-	// Name and Tags are the user's, by which runs are found again. Empty means there are none.
+	// Name and Tags are set by the user to find runs again. Both may be empty.
 	Name     string            `json:"name,omitempty"`
 	Tags     []string          `json:"tags,omitempty"` // KEY=VALUE
 	Scenario string            `json:"scenario"`
-	Target   filewise.Target   `json:"target"` // Volumes are the user's directories
+	Target   filewise.Target   `json:"target"` // its Volumes are the user's directories
 	Layouts  []filewise.Layout `json:"layouts"`
 	Params   workload.Params   `json:"params"`
 	Seed     uint64            `json:"seed"`
 	Baseline string            `json:"baseline"` // a layout's name
 
-	// Sessions makes a block a session: all layouts are live at once and take turns, whose
-	// length and number are fixed by pilots (Schedule). Else trials come one after the other.
+	// Sessions makes each block a session: all layouts are live at once and take turns, whose length and number the pilots
+	// fix (Schedule). If false, trials come one after the other.
 	Sessions bool `json:"sessions,omitempty"`
-	// Cells is the number of rounds of a session, with turns of Window/Cells. If 0, pilots decide. Plans of earlier
-	// versions have sessions if it is not 0.
+	// Cells is the number of rounds of a session, with turns of Window/Cells. If 0, pilots decide. In plans of earlier
+	// versions, a Cells other than 0 means sessions.
 	Cells int `json:"cells,omitempty"`
-	// WindowByPilots: pilots may lengthen the measured time of a trial in a session, of which
-	// Window is the least, so that most of the time is measured.
+	// WindowByPilots lets pilots lengthen the measured time of a trial in a session, so that most of the session is
+	// measured. Window is then the minimum.
 	WindowByPilots bool `json:"window_by_pilots,omitempty"`
-	// OneByOne reports why trials come one after the other if sessions were not refused.
+	// OneByOne holds the reason why trials come one after the other, unless the user refused sessions.
 	OneByOne string `json:"one_by_one,omitempty"`
-	// AA names the layout that is the baseline under another name: a difference that is claimed of it is one of the
-	// machine. Empty means there is none.
+	// AA names the twin of the baseline: the same layout under another name. Any difference claimed for the twin comes
+	// from the machine. Empty means there is none.
 	AA string `json:"aa,omitempty"`
-	// Calibrate has a short fixed probe before each trial, for which throughput is
-	// adjusted.
+	// Calibrate runs a short fixed probe before each trial; throughput is adjusted for its result.
 	Calibrate bool `json:"calibrate,omitempty"`
 
-	// OnePilot: nothing is left for pilots to fix, and the baseline's alone forecasts the time.
+	// OnePilot runs the baseline's pilot only, which forecasts the time, because pilots have nothing to fix.
 	OnePilot bool `json:"one_pilot,omitempty"`
 
-	// Phases are the families that the workload measures one after the other; Families if there are none. Overall
-	// adds the geometric mean over them as a family.
+	// Phases lists the families that the workload measures one after the other. If empty, Families returns the one that it
+	// measures. Overall adds the geometric mean over all as a family.
 	Phases  []string `json:"phases,omitempty"`
 	Overall bool     `json:"overall,omitempty"`
-	// Estimated are the families that the pilots found too short to judge. They are shown as
-	// estimates and have no share of the error, which the others divide. Fixed before block 1.
+	// Estimated lists the families that the pilots found too short to judge. They are shown as estimates only and have no
+	// share of the error, which the other families divide. It is fixed before block 1.
 	Estimated []string `json:"estimated,omitempty"`
 
-	// AsPublished has the scenario's article's own design in place of blocks in random order. Nil means it is not
-	// repeated.
+	// AsPublished is the design of the scenario's article, which replaces blocks in random order. Nil means blocks.
 	AsPublished *AsPublished `json:"as_published,omitempty"`
 
-	// Measure is a trial's subject: the workload, or the life cycle of a database that the workload has filled.
+	// Measure is what a trial measures: the workload, or the life cycle of a database that the workload has filled.
 	Measure string `json:"measure,omitempty"`
-	// Preload is a build's loaded data, in payload bytes, before its first trial; loaded builds are reset for every
-	// trial. 0 means built again for each.
+	// Preload is how much data a build holds before its first trial, in payload bytes. Loaded builds are reset for every
+	// trial. If 0, each trial has a new build.
 	Preload int64 `json:"preload_bytes,omitempty"`
-	// Ladder lists the permitted changes after pilots find a condition of meaning broken. Nil means none.
+	// Ladder lists the permitted changes if pilots find a condition of meaning broken. Nil means none.
 	Ladder *Ladder `json:"ladder,omitempty"`
-	// Rungs are the designs that the run has left for the plan's, oldest first.
+	// Rungs lists the designs that the run has abandoned before the plan's own, oldest first.
 	Rungs []Rung `json:"rungs,omitempty"`
-	// Instances is the number of loaded builds of each layout, which the blocks use in turn. 0 means one if it can be
-	// reset, none if the workload alters nothing.
+	// Instances is the number of loaded builds of each layout, which the blocks use in turn. If 0, a layout has one build
+	// if it can be reset, and none stays if the workload alters nothing.
 	Instances int `json:"instances,omitempty"`
-	// CopiedBuilds: if a dump fills builds and the engine can, only the first of each layout is filled; the others are
-	// copies of its files.
+	// CopiedBuilds fills only the first build of each layout from a dump, if the engine can copy files. The other builds
+	// are copies of its files.
 	CopiedBuilds bool `json:"copied_builds,omitempty"`
 
-	// Conditional: a verdict is limited by the run's conditions of meaning. It is false in plans
-	// that were stored before there were any.
+	// Conditional limits the verdict by the run's conditions of meaning. It is false in plans stored before there were
+	// any.
 	Conditional bool `json:"conditional,omitempty"`
 
-	// Observe is ObserveRest if work that writes is judged from rest to rest; empty if by the
-	// rate within the window, as in plans that were stored before there was a choice.
+	// Observe is ObserveRest if work that writes is judged from rest to rest. If empty, it is judged by the rate within
+	// the window, as in plans stored before there was a choice.
 	Observe string `json:"observe,omitempty"`
 
 	Window      time.Duration `json:"window_ns"`  // measured time of a trial. 0 means fixed work
-	Work        int64         `json:"work_bytes"` // fixed work of a trial, split over the connections. 0 means time window
-	WarmUp      time.Duration `json:"warm_up_ns"` // negative: fixed by the pilot
+	Work        int64         `json:"work_bytes"` // fixed work of a trial, split over the connections. 0 means a time window
+	WarmUp      time.Duration `json:"warm_up_ns"` // negative means fixed by the pilots
 	PilotWindow time.Duration `json:"pilot_window_ns"`
-	PilotWork   int64         `json:"pilot_work_bytes,omitempty"` // fixed work of a pilot. 0 means a trial's
+	PilotWork   int64         `json:"pilot_work_bytes,omitempty"` // fixed work of a pilot. 0 means as much as a trial's
 	SliceLength time.Duration `json:"slice_length_ns"`
 
 	Margin     float64 `json:"margin_percent"`
 	Confidence float64 `json:"confidence"` // 0.95
-	// Rules is the version of package verdict's rules that judges. 0 means 1, as in runs that were stored when there
-	// were no others.
+	// Rules is the version of package verdict's rules that judge. 0 means version 1, as in runs stored before there were
+	// others.
 	Rules     int          `json:"rules,omitempty"`
 	Goal      verdict.Goal `json:"goal"`
 	MaxBlocks int          `json:"max_blocks"`
-	// Bounds is the aimed half width of intervals if no verdict can be had, in percent to either side: time is spent
-	// on that, within the budget. 0 means a futile run ends.
+	// Bounds is the half width of intervals to aim at if a verdict is out of reach, in percent. The run then spends its
+	// budget on narrower intervals. If 0, such a run ends.
 	Bounds float64       `json:"bounds_percent,omitempty"`
 	Budget time.Duration `json:"budget_ns"`
-	// BudgetMost bounds the growth of a default budget if pilots show that the blocks which an interval needs take
-	// longer. 0 means the budget stays.
+	// BudgetMost bounds a default budget, which grows if pilots show that an interval needs longer. If 0, the budget is
+	// fixed.
 	BudgetMost time.Duration `json:"budget_most_ns,omitempty"`
-	// Extended holds the plan before each extension of its run, oldest first.
+	// Extended lists the budget and blocks before each extension of the run, oldest first.
 	Extended []Extension `json:"extended,omitempty"`
-	// Boundaries hold the run's design if it has so many blocks that they take long to compute, and the designs
-	// before it was extended; none in shorter runs.
+	// Boundaries holds the precomputed boundaries of the run's design if it has so many blocks that computing takes long,
+	// and those of its designs before extensions. Shorter runs have none.
 	Boundaries []verdict.Design `json:"boundaries,omitempty"`
-	// P99Limit bars a layout from being recommended whose 99th percentile of latency, of any type of operations, is
-	// above it over all trials. 0 means there is no limit.
+	// P99Limit is the highest 99th percentile of latency that a recommended layout may have. It applies to every type of
+	// operation, over all trials. 0 means no limit.
 	P99Limit time.Duration `json:"p99_limit_ns,omitempty"`
-	Attempts int           `json:"attempts"` // of one trial, the first included
+	Attempts int           `json:"attempts"` // tries per trial, the first included
 
-	// SkipFailing: types of custom transactions that cannot be executed are left out.
+	// SkipFailing leaves out types of custom transactions that cannot be executed.
 	SkipFailing bool `json:"skip_failing,omitempty"`
 
-	// AbortIf are limits on what others do on the server, and Maintenance the hours in which trials may run, both as
-	// given. None means not limited.
+	// AbortIf holds the limits on what others do on the server, and Maintenance the hours in which trials may run. Both
+	// are as given; nil means no limit.
 	AbortIf     []string `json:"abort_if,omitempty"`
 	Maintenance []string `json:"maintenance_windows,omitempty"`
 
-	// Drivers are the hosts that put the load on the server, in this order. None means this one.
+	// Drivers lists the hosts that put the load on the server, in this order. If empty, this host does.
 	Drivers []string `json:"drivers,omitempty"`
 
-	// Notify lists the receivers of the run's notifications, without secrets, and NotifyOn the events, as given.
-	// Empty means no receivers, and all events.
+	// Notify lists the receivers of the run's notifications, without secrets. NotifyOn lists the events, as given. If
+	// empty, there are no receivers, or all events count.
 	Notify   []string `json:"notify,omitempty"`
 	NotifyOn string   `json:"notify_on,omitempty"`
 
-	// StorageLimit sets whether the storage's own limit is measured: empty or "auto", or "off".
+	// StorageLimit is "auto" or empty to measure the storage's own limit, or "off".
 	StorageLimit string `json:"storage_limit,omitempty"`
 
-	Command []string `json:"command"` // repeats the experiment, seed included
+	Command []string `json:"command"` // repeats the experiment, including its seed
 }
 
-// The values of Plan.Observe and --observe.
+// Values of Plan.Observe and --observe.
 const (
 	ObserveRest   = "rest"
 	ObserveWindow = "window"
 )
 
-// The values of Plan.Measure.
+// Values of Plan.Measure.
 const (
 	MeasureWorkload  = "workload"
 	MeasureLifecycle = "lifecycle"
 )
 
-// Ending reports why no further trial is measured.
+// Ending is the reason why no further trial is measured.
 type Ending string
 
-// The endings of an experiment; empty while it goes on.
+// Endings of an experiment. Empty means it goes on.
 const (
 	GoesOn  Ending = ""
-	Decided Ending = "decided" // proven, or every layout resolved
-	Futile  Ending = "futile"  // the remaining blocks could not prove anything
+	Decided Ending = "decided" // a layout is proven, or every layout is resolved
+	Futile  Ending = "futile"  // the remaining blocks cannot prove anything
 	Spent   Ending = "spent"   // the budget or the blocks are used up
 	Broken  Ending = "broken"  // too few layouts could be measured
 )
 
-// Decision is the decision of Next.
+// Decision is Next's decision whether the experiment goes on.
 type Decision struct {
 	Ending Ending `json:"ending"`
-	Why    string `json:"why,omitempty"` // in a sentence, for Ending ≠ ""
+	Why    string `json:"why,omitempty"` // a sentence, if Ending is not empty
 }
 
-// Schedule holds the values that the pilots fix before the first block.
+// Schedule holds what the pilots fix before the first block.
 type Schedule struct {
 	WarmUp    time.Duration `json:"warm_up_ns"`
-	TrialTime time.Duration `json:"trial_time_ns"` // expected wall time of one trial
+	TrialTime time.Duration `json:"trial_time_ns"` // expected wall time per trial
 	MaxBlocks int           `json:"max_blocks"`    // N_max of the verdict
 	ByBudget  bool          `json:"by_budget"`     // the budget allows fewer blocks than the plan
-	Steady    bool          `json:"steady"`        // no pilot was still moving at its middle
-	// Turn is the measured time of a turn of a session, of each phase that lasts a window, and Rounds counts each
-	// layout's turns. 0 means trials are measured in one go.
+	Steady    bool          `json:"steady"`        // every pilot's throughput had settled by its middle
+	// Turn is the measured time of one turn in a session, for each phase that lasts a window. Rounds is the number of
+	// turns per layout. If 0, trials are measured in one go.
 	Turn   time.Duration `json:"turn_ns,omitempty"`
 	Rounds int           `json:"rounds,omitempty"`
-	// OthersWrite is the part of what pilots saw changed on the server that others changed, if it
-	// is so much that only windows are judged; else 0.
+	// OthersWrite is the share of the server's changes that others made during the pilots, if it is so large that only
+	// windows are judged. Otherwise it is 0.
 	OthersWrite float64 `json:"others_write,omitempty"`
 }
 
-// Judgement holds the judgement of a plan's trials.
+// Judgement holds the verdicts on a plan's trials, with everything that reports show.
 type Judgement struct {
 	Schedule  Schedule           `json:"schedule"`
 	Decision  Decision           `json:"decision"`
 	Warnings  []filewise.Warning `json:"warnings"`
 	Elapsed   time.Duration      `json:"elapsed_ns"`   // wall time of all trials
-	Measuring time.Duration      `json:"measuring_ns"` // of it within measured windows
-	Stages    []filewise.Stage   `json:"stages"`       // the split of the time of all trials
-	// Forecast is the resolution within the budget. Absent means it is not known yet, or the plan has no sessions.
+	Measuring time.Duration      `json:"measuring_ns"` // part of Elapsed within measured windows
+	Stages    []filewise.Stage   `json:"stages"`       // Elapsed, split by stage
+	// Forecast is the resolution within the budget. It is nil if not known yet, or if the plan has no sessions.
 	Forecast *Forecast `json:"forecast,omitempty"`
-	// Relevance is the share of what was measured that is about files, by the pilots until a block is complete.
-	// Absent means nothing was read that shows it.
+	// Relevance is how much of the measured time is about files. It comes from the pilots until a block is complete. It is
+	// nil if nothing was read that shows it.
 	Relevance *cause.Relevance `json:"relevance,omitempty"`
-	// Conditions are the conditions of meaning, by the same trials.
+	// Conditions holds the conditions of meaning, read from the same trials as Relevance.
 	Conditions []filewise.Condition `json:"conditions,omitempty"`
-	// Families are the judgements of all families: at least one, unless nothing was judged.
+	// Families holds the verdicts of all families. There is at least one, unless nothing was judged.
 	Families []Family `json:"families"`
-	// Latencies are for operations of several types, or if they are limited.
+	// Latencies is set if operations have several types, or if latency is limited.
 	Latencies []Latency `json:"latencies,omitempty"`
-	// Sweep is the curve over load levels. Absent means there is one level.
+	// Sweep is the curve over load levels. It is nil if there is only one level.
 	Sweep *Sweep `json:"sweep,omitempty"`
 }
 
-// Family is the judgement of one family of operations.
+// Family is the verdict on one family of operations.
 type Family struct {
 	Name      string         `json:"name"`
 	Result    verdict.Result `json:"verdict"`
-	Estimated bool           `json:"estimated,omitempty"` // too short to judge: the result claims nothing
+	Estimated bool           `json:"estimated,omitempty"` // too short to judge: Result claims nothing
 	Sentences []string       `json:"sentences"`           // the verdict in words
-	// Cause holds the changes with the difference, or what limits all layouts. Absent means too little was measured to
-	// find it.
+	// Cause holds what changed together with the difference, or what limits all layouts. It is nil if too little was
+	// measured to find it.
 	Cause *cause.Cause `json:"cause,omitempty"`
-	// Latency holds its operations' latency by layout. None means they have none, or too few.
+	// Latency holds the latency of the family's operations by layout. It is empty if they have none, or too few.
 	Latency []LayoutLatency `json:"latency,omitempty"`
-	// LatencyLoss reports that the recommended layout loses in latency. Empty means it does not.
+	// LatencyLoss reports that the layout to use loses in latency. It is empty if that layout does not.
 	LatencyLoss string `json:"latency_loss,omitempty"`
 }
 
-// Limit ends a verdict that is hardly about files: "for this workload, which hardly uses data files". It is empty if
-// the verdict is about files, nothing was read that shows it, or the plan is of before there were conditions.
+// Limit returns the words that limit a verdict that is hardly about files: "for this workload, which hardly uses data
+// files". It returns "" if the verdict is about files, if nothing was read that shows it, or if the plan predates
+// conditions.
 func (j Judgement) Limit(p Plan) string {
 	if !p.Conditional || j.Relevance == nil || j.Relevance.Tells() {
 		return ""
@@ -233,7 +231,7 @@ func (j Judgement) Limit(p Plan) string {
 	return "for this workload, which hardly uses " + about
 }
 
-// First returns the judgement of the first family; if nothing was judged, an empty one.
+// First returns the verdict on the first family, or an empty one if nothing was judged.
 func (j Judgement) First() Family {
 	if len(j.Families) == 0 {
 		return Family{}
@@ -241,7 +239,8 @@ func (j Judgement) First() Family {
 	return j.Families[0]
 }
 
-// Sentences returns the first family's verdict in words, and what the curve over load levels adds to it.
+// Sentences returns the first family's verdict in words, followed by the sentences on the curve over load levels, if
+// there is one.
 func (j Judgement) Sentences() []string {
 	if j.Sweep == nil {
 		return j.First().Sentences
@@ -249,7 +248,7 @@ func (j Judgement) Sentences() []string {
 	return append(slices.Clone(j.First().Sentences), j.Sweep.Sentences...)
 }
 
-// Origin returns the database whose dump is to fill the builds. Nil means no dump is taken.
+// Origin returns the database whose dump fills the builds, or nil if there is no dump.
 func (p Plan) Origin() *filewise.Address {
 	if p.Params.Custom == nil {
 		return nil
@@ -257,8 +256,8 @@ func (p Plan) Origin() *filewise.Address {
 	return p.Params.Custom.Origin
 }
 
-// Trials returns all trials that there can be, in order: pilots and MaxBlocks blocks with every layout in question to
-// the end and none failing.
+// Trials returns all possible trials in order: the pilots and MaxBlocks blocks, if every layout stays live and none
+// fails.
 func (p Plan) Trials() []filewise.Cell {
 	if p.AsPublished != nil {
 		return p.publishedTrials()
@@ -275,9 +274,9 @@ func (p Plan) Trials() []filewise.Cell {
 	return out
 }
 
-// Duration returns the measured time of the fewest blocks that allow a verdict, and the most that the whole may take:
-// the budget (at its most), or the measured time of all blocks if there is none. With fixed work the first is 0: not
-// known.
+// Duration returns bounds of the run's duration. Least is the measured time of the fewest blocks that allow a verdict;
+// it is 0, not known, for fixed work. Most is the largest possible budget, or the measured time of all blocks if there
+// is no budget.
 func (p Plan) Duration() (least, most time.Duration) {
 	block := time.Duration(len(p.Layouts)) * p.Window
 	pilots := time.Duration(len(p.Layouts)) * p.PilotWindow

@@ -9,16 +9,15 @@ import (
 	"filewise/lab/verdict"
 )
 
-// AsPublished is an article's own design: each layout is run some times, one
-// layout after the other, without pilots. Run k of every layout counts as block k,
-// so that the same trials can be judged the sound way too.
+// AsPublished is an article's own design: each layout runs several times, one layout after the other, without pilots.
+// Run k of every layout counts as block k, so that the same trials can also be judged by a sound verdict.
 type AsPublished struct {
-	Repeats int     `json:"repeats"`        // of each layout
-	Drop    int     `json:"drop,omitempty"` // of the fastest and as many of the slowest, left out of the average
-	Scale   float64 `json:"scale"`          // of sizes, by the article's
+	Repeats int     `json:"repeats"`        // runs of each layout
+	Drop    int     `json:"drop,omitempty"` // runs left out of the average: this many of the fastest, and of the slowest
+	Scale   float64 `json:"scale"`          // ratio of sizes to the article's
 }
 
-// Times returns the number of each layout's runs, in words.
+// Times returns in words how often each layout runs.
 func (a AsPublished) Times() string {
 	if a.Repeats == 1 {
 		return "once"
@@ -26,7 +25,8 @@ func (a AsPublished) Times() string {
 	return fmt.Sprintf("%d times", a.Repeats)
 }
 
-// publishedStanding is the article's design's state: what comes next follows from the trials alone, as in any other.
+// publishedStanding returns the standing of an article's design. As in any design, the next trial follows from the
+// trials alone.
 func (s standing) publishedStanding(m *memo) standing {
 	p := s.plan
 	complete := s.completeRuns()
@@ -56,9 +56,8 @@ func (s standing) publishedStanding(m *memo) standing {
 	return s
 }
 
-// nextRun is the first run that is neither done nor given up, layout after layout.
-// A run that failed is tried again at once; of a layout that is given up no more
-// is measured.
+// nextRun returns the first run that is neither done nor given up, layout by layout. A failed run is retried at once. A
+// layout that is given up has no further runs.
 func (h history) nextRun() (filewise.Cell, bool) {
 	for pos, l := range h.plan.Layouts {
 		for run := 1; run <= h.plan.AsPublished.Repeats; run++ {
@@ -73,7 +72,7 @@ func (h history) nextRun() (filewise.Cell, bool) {
 	return filewise.Cell{}, false
 }
 
-// completeRuns counts the finished runs of every layout that is not given up.
+// completeRuns returns the number of runs that every layout has finished, apart from layouts given up.
 func (h history) completeRuns() int {
 	for run := 1; run <= h.plan.AsPublished.Repeats; run++ {
 		for i, l := range h.plan.Layouts {
@@ -85,7 +84,7 @@ func (h history) completeRuns() int {
 	return h.plan.AsPublished.Repeats
 }
 
-// publishedTrials are all runs of the design, in order.
+// publishedTrials returns all runs of the design, in order.
 func (p Plan) publishedTrials() []filewise.Cell {
 	var out []filewise.Cell
 	for pos, l := range p.Layouts {
@@ -96,7 +95,7 @@ func (p Plan) publishedTrials() []filewise.Cell {
 	return out
 }
 
-// publishedSchedule expects every trial to take as long as those before.
+// publishedSchedule returns a schedule that expects every trial to take as long as those before, on average.
 func (h history) publishedSchedule() Schedule {
 	s := Schedule{MaxBlocks: max(h.plan.AsPublished.Repeats, verdict.FirstLook), Steady: true}
 	if n := len(h.trials); n > 0 {
@@ -105,7 +104,7 @@ func (h history) publishedSchedule() Schedule {
 	return s
 }
 
-// tooFewRuns reports that a design has no sound verdict. Empty means it may have one.
+// tooFewRuns returns why a design cannot have a sound verdict, or "" if it can.
 func (p Plan) tooFewRuns() string {
 	a := p.AsPublished
 	if a == nil || a.Repeats >= verdict.FirstLook {

@@ -9,29 +9,30 @@ import (
 	"filewise/lab/workload"
 )
 
-// Meaning is from what scale on an article's design meets the conditions of meaning, by what can be
-// known before anything is measured.
+// Meaning is the smallest scale from which an article's design meets the conditions of meaning, as far as that is known
+// before any trial.
 type Meaning struct {
-	// Scale is the least that does; more than 1: not even the article's own size does here.
+	// Scale is that smallest scale. If it is above 1, not even the article's own size suffices here.
 	Scale float64 `json:"scale"`
-	// Why is the most demanding condition.
+	// Why names the most demanding condition.
 	Why string `json:"why"`
-	// Bytes are loaded, written and read in all at that scale, which takes Took at AssumedRate.
+	// Bytes is what the run loads, writes and reads in all at that scale. Took is how long that takes at AssumedRate.
 	Bytes float64       `json:"bytes"`
 	Took  time.Duration `json:"took_ns"`
 }
 
-// Rates for what is not measured yet, in bytes a second: AssumedRate is of whole runs, fastRate what
-// no backup of a single machine's disk is expected to exceed.
+// Rates assumed before anything is measured, in bytes per second. AssumedRate is the rate of whole runs. No backup of a
+// single machine's disk is expected to exceed fastRate.
 const (
 	AssumedRate = 100e6
 	fastRate    = 500e6
 )
 
-// leastRun is the work of a run of inserts that no log or cache takes whole, in bytes.
+// leastRun is the work of a run of inserts that exceeds any log or cache, in bytes.
 const leastRun = 1 << 30
 
-// Meaning is nil if the plan repeats no article's design, or its data are not known in bytes.
+// Meaning returns the smallest meaningful scale. It returns nil if the plan repeats no article's design, or if its data
+// are not known in bytes.
 func (p Plan) Meaning(h Host) *Meaning {
 	sc, err := workload.Lookup(p.Scenario)
 	if err != nil || p.AsPublished == nil || sc.Design == nil {
@@ -66,7 +67,7 @@ func (p Plan) Meaning(h Host) *Meaning {
 	layouts, runs := float64(len(p.Layouts)), float64(len(p.Trials()))
 	at := whole * out.Scale
 	switch out.Bytes = runs * at; {
-	case sc.Stripes: // loaded once for each layout; backed up, restored and read to be verified
+	case sc.Stripes: // loaded once per layout; backed up, restored and read for verification per run
 		out.Bytes = (layouts + 3*runs) * at
 	case d.Work == 0:
 		out.Bytes += layouts * at
@@ -75,10 +76,10 @@ func (p Plan) Meaning(h Host) *Meaning {
 	return out
 }
 
-// maxSeconds keeps a time within its type: some 290 years.
+// maxSeconds keeps a duration within its type: some 290 years.
 const maxSeconds = 9e9
 
-// Sentence phrases it, with what to do.
+// Sentence returns a sentence on the smallest meaningful scale, with what to do. Present is the planned scale.
 func (m Meaning) Sentence(present float64) string {
 	cost := fmt.Sprintf("it moves %s in all, some %s at 100 MB/s", say.Size(int64(min(m.Bytes, 1<<62))), say.Human(m.Took.Round(time.Second)))
 	switch {
@@ -90,5 +91,5 @@ func (m Meaning) Sentence(present float64) string {
 	return fmt.Sprintf("Meaning: what can be foreseen holds at this scale; %s.", cost)
 }
 
-// roundedUp is a scale with two digits that is not below it.
+// roundedUp stretches a scale by 5 %, so that it is not too small when rounded to two digits.
 func roundedUp(x float64) float64 { return x * 1.05 }

@@ -10,24 +10,24 @@ import (
 	"filewise"
 )
 
-// rehearsal is the result of rehearsing custom SQL.
+// rehearsal holds the result of rehearsing custom SQL.
 type rehearsal struct {
 	sync.Mutex
 	done bool
-	left []failure // types that are left out since
+	left []failure // types left out since then
 }
 
-// failure is a type of transactions that cannot be executed.
+// failure is a type of transaction that cannot be executed.
 type failure struct {
 	name  string
-	share float64 // of all transactions
+	share float64 // of all transactions, from 0 to 1
 	err   error
 }
 
-// Failing is the error of custom SQL of which some types of transactions cannot be executed. Nothing was measured.
+// Failing reports types of custom transactions that cannot be executed. Nothing was measured.
 type Failing struct {
 	types []failure
-	all   bool // of its types
+	all   bool // whether all types fail
 }
 
 func (f *Failing) Error() string {
@@ -48,7 +48,7 @@ func (x failure) line() string {
 	return fmt.Sprintf("%s (%.1f %%): %s", x.name, 100*x.share, text)
 }
 
-// advised is the error with what to do.
+// advised returns the error with a remedy.
 func (f *Failing) advised(layout string) error {
 	remedy := "correct them in the study file, or leave them out by --skip-failing"
 	if f.all {
@@ -57,16 +57,17 @@ func (f *Failing) advised(layout string) error {
 	return filewise.Errorf(filewise.CodeUsage, remedy, "the study's SQL fails on %s: %w", layout, f)
 }
 
-// reducible is a workload of which types can be left out.
+// reducible is a workload that can leave out types of transactions.
 type reducible interface {
 	Without(types []string) (filewise.Workload, error)
 	Share(name string) float64
 }
 
-// errLeftOut reports that types are left out from now on, so that the build has another program.
+// errLeftOut reports that types are left out from now on, so the build needs another program.
 var errLeftOut = errors.New("some of the study's transactions are left out")
 
-// rehearsed executes each type of custom transactions once before anything is measured, and rolls it back.
+// rehearsed executes each type of custom transaction once and rolls it back, before anything is measured. Later trials
+// repeat the warnings only.
 func (l *life) rehearsed(ctx context.Context) error {
 	r := l.runner
 	if l.program.Custom == nil {
@@ -98,7 +99,8 @@ func (l *life) rehearsed(ctx context.Context) error {
 	return nil
 }
 
-// rehearse returns the types that fail.
+// rehearse executes each type once and returns the types that fail. It returns an error if the connection or the space
+// failed instead.
 func (l *life) rehearse(ctx context.Context) (failing []failure, err error) {
 	phase := l.program.Phases[0]
 	typed, ok := phase.Args.(filewise.TypedArgs)
@@ -136,10 +138,11 @@ func (l *life) rehearse(ctx context.Context) (failing []failure, err error) {
 	return failing, nil
 }
 
-// mostLooked is the most operations that are looked through for one of each type.
+// mostLooked bounds the operations searched for one of each type.
 const mostLooked = 1 << 20
 
-// firstOf are the numbers of the first worker's first operations of each type. −1 means none soon.
+// firstOf returns the number of the first worker's first operation of each type. It is −1 if none is found among
+// mostLooked operations.
 func firstOf(args filewise.TypedArgs, types int) []int64 {
 	first := make([]int64, types)
 	for i := range first {
@@ -154,7 +157,8 @@ func firstOf(args filewise.TypedArgs, types int) []int64 {
 	return first
 }
 
-// leaveOut refuses what fails, or has the workload go on without.
+// leaveOut returns an error if types fail. If the plan allows it, and not all types fail, it instead replaces the
+// workload by one without them.
 func (r *Runner) leaveOut(failing []failure, types int) error {
 	if len(failing) == 0 {
 		return nil

@@ -13,9 +13,9 @@ import (
 	"filewise/lab/probe"
 )
 
-// rests reports whether a phase is judged by all its work from rest to rest: it writes, works
-// as fast as it can, and the server can be brought to rest. A paced phase is judged by its
-// latency, and does the same work on every layout.
+// rests reports whether a phase is judged by all its work from rest to rest. It is if it writes, works as fast as it
+// can, and the server can be brought to rest. A paced phase is judged by its latency instead; it does the same work on
+// every layout.
 func (l *life) rests(p filewise.Phase) bool {
 	if l.runner.Plan.Observe != ObserveRest || !l.drains(p) || p.Rate > 0 || p.Pause != nil {
 		return false
@@ -23,11 +23,11 @@ func (l *life) rests(p filewise.Phase) bool {
 	return l.unsettled() == nil
 }
 
-// mostOthers is the part of others from which a drain measures them more than the layout.
+// mostOthers is the share of changes by others above which a drain measures others' writing rather than the layout.
 const mostOthers = 0.1
 
-// othersWrite returns the amount that others changed while pilots worked, if it is too much for drains to be judged;
-// else 0.
+// othersWrite returns the share of changes by others during the pilots if it is too large to judge drains. Otherwise it
+// returns 0.
 func (h history) othersWrite() float64 {
 	most := 0.0
 	for _, l := range h.plan.Layouts {
@@ -45,7 +45,7 @@ func (h history) othersWrite() float64 {
 	return most
 }
 
-// unsettled returns why the server cannot be brought to rest; nil if it can.
+// unsettled returns why the server cannot be brought to rest, or nil if it can.
 func (l *life) unsettled() error {
 	if part := l.schedule.OthersWrite; part > 0 && !l.trial.Cell.Pilot {
 		return filewise.Errorf(filewise.CodePreflight, "Run while others rest, or on a server of its own.",
@@ -60,9 +60,9 @@ func (l *life) unsettled() error {
 // drains reports whether a drain follows the phase.
 func (l *life) drains(p filewise.Phase) bool { return p.Act == filewise.ActWork && !l.program.ReadOnly }
 
-// settleTwice brings the database to rest, then times how long that takes with nothing to write: the time that every
-// drain of the build has in common. During a first reading the server may still write pages, so the shorter of two
-// counts. It is measured on each build, not once a layout by its pilot, so that its noise is within the intervals.
+// settleTwice brings the database to rest, then times twice how long that takes with nothing to write. Every drain of
+// the build includes that time. During the first timing the server may still write pages, so the shorter time counts.
+// It is timed on each build, not once per layout, so that the intervals include its noise.
 func (l *life) settleTwice(ctx context.Context) error {
 	if _, err := l.settled(ctx); err != nil {
 		return err
@@ -89,7 +89,7 @@ func (l *life) restsAtAll() bool {
 	return false
 }
 
-// settled brings the database to rest and returns the time of writing.
+// settled brings the database to rest and returns how long writing took.
 func (l *life) settled(ctx context.Context) (time.Duration, error) {
 	start := l.runner.Clock.Now()
 	if err := settle(ctx, l.db.Settler); err != nil {
@@ -112,14 +112,14 @@ func (l *life) settled(ctx context.Context) (time.Duration, error) {
 	return took, nil
 }
 
-// drain waits until what was written is durable on the storage, then closes the connections
-// that did it: the server must not go on writing unobserved while hundreds of them end.
+// drain waits until all writes are durable on the storage, then closes the connections that made them. The order
+// matters: ending hundreds of connections must not let the server write unobserved.
 func (l *life) drain(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, l.closeDone()) }()
 	m := l.lastMeasure()
 	var took time.Duration
 	settle := func() (err error) { took, err = l.settled(ctx); return err }
-	if m != nil && m.Rest != nil { // the drain is part of what is observed
+	if m != nil && m.Rest != nil { // the drain is part of the observation
 		err = l.beating(m.Family, settle)
 	} else {
 		err = settle()
@@ -142,14 +142,14 @@ func (l *life) drain(ctx context.Context) (err error) {
 	return nil
 }
 
-// edge is a reading of the probes at the window's end.
+// edge holds a reading of the probes at the end of the window.
 type edge struct {
 	probes *probe.Set
 	at     probe.Snapshot
 }
 
-// writtenBehind returns the bytes written since the window's end, by the counters of filewise.ProbeWritten, and the
-// disks' work; nil if nothing was counted.
+// writtenBehind returns what was written since the end of the window: bytes by the counters of filewise.ProbeWritten,
+// and the deltas of the disks. Both are nil if nothing was counted.
 func (l *life) writtenBehind(ctx context.Context) (out map[string]float64, storage []filewise.Delta) {
 	e := l.edge
 	if l.edge = nil; e == nil {
@@ -165,8 +165,8 @@ func (l *life) writtenBehind(ctx context.Context) (out map[string]float64, stora
 	return out, storage
 }
 
-// A server may answer before it has counted what it wrote: PostgreSQL's checkpointer reports right
-// after a checkpoint has returned.
+// A server may answer before it has counted what it wrote, so counters are read again. PostgreSQL's checkpointer
+// reports just after a checkpoint has returned.
 const (
 	lateReadings = 3
 	lateReading  = 20 * time.Millisecond
@@ -187,7 +187,7 @@ func (l *life) writtenSince(ctx context.Context, e *edge) (out map[string]float6
 	return out, storage
 }
 
-// added returns a new sum of two maps; nil if both are empty.
+// added returns the sum of two maps. It never changes sum; if more is empty, it returns sum itself.
 func added[K comparable, V int64 | float64](sum, more map[K]V) map[K]V {
 	if len(more) == 0 {
 		return sum
@@ -201,7 +201,7 @@ func added[K comparable, V int64 | float64](sum, more map[K]V) map[K]V {
 	return sum
 }
 
-// closeDone closes the connections that were left open for a drain.
+// closeDone closes the connections that were kept open for a drain.
 func (l *life) closeDone() error {
 	if l.done == nil {
 		return nil
@@ -211,8 +211,8 @@ func (l *life) closeDone() error {
 	return done()
 }
 
-// busy returns the work of a run of connections from the moment when all had begun to the last commit; the drain adds
-// its time.
+// busy returns the work of all connections and its duration, from the moment when all had begun until the last commit.
+// The drain adds its time later.
 func busy(r drive.Result) *filewise.Rest {
 	time := r.Measure.Window[1]
 	if len(r.Ends) > 0 {
@@ -221,11 +221,11 @@ func busy(r drive.Result) *filewise.Rest {
 			time = max(time, end)
 		}
 	}
-	early := drive.WorkedIn(r.Measure, 0, r.Late) // by those that had begun, when others had not
+	early := drive.WorkedIn(r.Measure, 0, r.Late) // by connections that began before the last one did
 	return &filewise.Rest{Work: float64(r.Ledger.Total()) - early, Time: time - r.Late}
 }
 
-// addRest adds what one more turn did; nil if a turn has no observation from rest to rest.
+// addRest adds the observation of one more turn. It returns nil if a turn was not observed from rest to rest.
 func addRest(sum, turn *filewise.Rest) *filewise.Rest {
 	if sum == nil || turn == nil {
 		return nil
@@ -237,7 +237,7 @@ func addRest(sum, turn *filewise.Rest) *filewise.Rest {
 
 const warnWindow = "window-observed"
 
-// restWarning reports that the window is judged though the plan demanded more.
+// restWarning warns that only the window is judged, although the plan demands from rest to rest.
 func (l *life) restWarning() []filewise.Warning {
 	err := l.unsettled()
 	if l.runner.Plan.Observe != ObserveRest || err == nil {

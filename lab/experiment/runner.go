@@ -14,73 +14,74 @@ import (
 	"filewise/lab/probe"
 )
 
-// Runner measures the trials of a plan, one after the other, until the plan's Next reports that there is enough.
+// Runner measures the trials of a plan, one after the other, until the plan's Next ends the run.
 type Runner struct {
 	Plan     Plan
 	Workload filewise.Workload
 	Server   filewise.Server
 	Clock    filewise.Clock
 	Probes   []filewise.Probe // of the machine; the database brings its own
-	// Ceilings are the limits of the volumes' storage. None means not known.
+	// Ceilings holds the limits of the volumes' storage. Empty means not known.
 	Ceilings []probe.Ceiling
-	// NoLatencies leaves histograms out of the trials, for simulations.
+	// NoLatencies omits histograms from the trials, for simulations.
 	NoLatencies bool
-	// Record stores a finished trial; when it fails, the run ends.
+	// Record stores a finished trial. An error ends the run.
 	Record func(context.Context, filewise.Trial) error
-	// Guard is called every half second of real time while a trial runs. Its error ends the run and the trial, which
-	// is not recorded; an error that wraps ErrPostponed ends the trial only. May be nil.
+	// Guard is called every half second of real time while a trial runs. An error ends the run and the trial, which is not
+	// recorded. An error that wraps ErrPostponed ends only the trial. Guard may be nil.
 	Guard func() error
-	// Await is called before each trial with how long that will take by the pilots
-	// (0: not known yet). It may wait; its error ends the run. May be nil.
+	// Await is called before each trial with the trial's expected duration by the pilots (0 means not known yet). It may
+	// wait. An error ends the run. Await may be nil.
 	Await func(ctx context.Context, expected time.Duration) error
-	// Unchanged is called before each further block. Its error, about something that must stay the same in a run and
-	// did not, ends the run. May be nil.
+	// Unchanged is called before each further block. It returns an error, which ends the run, if something changed that
+	// must stay the same in a run. Unchanged may be nil.
 	Unchanged func(context.Context) error
-	// Ended is called after each trial that is done, before it is recorded; its error is taken as Guard's. May be
-	// nil.
+	// Ended is called after each trial that is done, before it is recorded. Its error is treated like Guard's. Ended may
+	// be nil.
 	Ended func(context.Context) error
-	// Calibrate is the plan's short fixed probe of the machine: its speed, in any unit that is the same for all
-	// trials. Nil means such plans cannot be run.
+	// Calibrate runs the plan's short fixed probe and returns the machine's speed, in any unit that is the same for all
+	// trials. If nil, plans that calibrate cannot be run.
 	Calibrate func(context.Context) (float64, error)
-	// Stopped reports that a process of the server is stopped (state T). May be nil.
+	// Stopped reports whether a process of the server is stopped (state T). It may be nil.
 	Stopped func() bool
 	// Notify receives events; it must not block. May be nil.
 	Notify func(Event)
-	// Fix stores the plan with what the pilots fixed of it, before block 1. If nil, it is not stored.
+	// Fix stores the plan, with what the pilots fixed, before block 1. If nil, the plan is not stored.
 	Fix func(context.Context, Plan) error
-	// Redesign makes the runner measure another design, which the plan's ladder leads to. False means it cannot be
-	// had, and the plan stays. Nil means no ladder is climbed.
+	// Redesign makes the runner measure another design of the plan's ladder. It returns false if that design cannot be
+	// had; the plan then stays. If nil, no ladder is climbed.
 	Redesign func(context.Context, Plan) (bool, error)
-	// Left receives databases that could not be dropped after the last trial. Nil means that is an error of the run.
+	// Left receives an error about databases that could not be dropped after the last trial. If nil, the run returns that
+	// error.
 	Left func(error)
-	// Drivers put the load on the server in place of this process. Nil means it does itself.
+	// Drivers puts the load on the server from other processes. If nil, this process does.
 	Drivers Drivers
-	// Parallel is the number of a session's builds that are loaded or checked at a time, while nothing is measured. 0
+	// Parallel is how many of a session's builds are loaded or checked at the same time, while nothing is measured. 0
 	// means one after the other.
 	Parallel int
 
 	rehearsal rehearsal
-	locks     *locks                     // of a run, for steps of a session that run side by side
-	builds    map[string]*build          // that stay between trials, by layout and instance
-	serial    int                        // of the newest build
-	leftovers int                        // databases that could not be dropped, in a row
-	loaded    map[string]filewise.Ledger // of builds that are copied, by layout
-	copied    map[string]string          // names of builds of which others are copies, by layout
+	locks     *locks                     // of this run, for steps of a session that run concurrently
+	builds    map[string]*build          // builds that stay between trials, by layout and instance
+	serial    int                        // serial number of the newest build
+	leftovers int                        // databases in a row that could not be dropped
+	loaded    map[string]filewise.Ledger // operation counts of builds that are copied, by layout
+	copied    map[string]string          // names of builds that others are copies of, by layout
 }
 
-// locks are held while a layout is built, while the builds that stay are looked at or changed, and while an event is
+// locks are held while a layout is built, while the builds that stay are read or changed, and while an event is
 // delivered.
 type locks struct{ building, builds, telling sync.Mutex }
 
-// EventKind is an event's subject.
+// EventKind is the subject of an event.
 type EventKind string
 
-// The kinds of events.
+// Kinds of events.
 const (
 	EventStage    EventKind = "stage"    // a trial entered a stage of its life
 	EventRecorded EventKind = "recorded" // a trial is stored; Judgement is up to date
-	EventDesign   EventKind = "design"   // the run goes on with another design: Plan, for the reason Why
-	EventWaiting  EventKind = "waiting"  // no trial may start before Until. Zero means until it is released
+	EventDesign   EventKind = "design"   // the run continues with another design: Plan, for the reason Why
+	EventWaiting  EventKind = "waiting"  // no trial may start before Until; if zero, until it is released
 )
 
 // Event is something that happened in a run.
@@ -89,8 +90,8 @@ type Event struct {
 	Cell      filewise.Cell
 	Stage     string
 	Live      *drive.Live // the running trial's progress
-	Probes    *probe.Live // its counters
-	Family    string      // of what is measured now, and the unit of its work
+	Probes    *probe.Live // the running trial's counters
+	Family    string      // of the running measure; Unit is the unit of its work
 	Unit      string
 	Trial     *filewise.Trial
 	Judgement Judgement
@@ -99,7 +100,7 @@ type Event struct {
 	Plan      *Plan
 }
 
-// Waits names what the next trial waits for, and until when.
+// Waits returns what the next trial waits for, and until when.
 func (e Event) Waits() string {
 	if e.Until.IsZero() {
 		return e.Why
@@ -115,7 +116,7 @@ func (r *Runner) notify(e Event) {
 	}
 }
 
-// ready waits until what is next may be measured, and returns it.
+// ready waits until the next trials may be measured, and returns their cells.
 func (r *Runner) ready(ctx context.Context, at standing, block *int) ([]filewise.Cell, error) {
 	if err := r.keepBoundaries(ctx, at); err != nil {
 		return nil, err
@@ -127,8 +128,8 @@ func (r *Runner) ready(ctx context.Context, at standing, block *int) ([]filewise
 	return cells, r.unchanged(ctx, block, cells[0].Block)
 }
 
-// Run measures what the plan still needs after the trials that are done, and returns all trials and why it ended.
-// When ctx ends, the running trial is ended cleanly and not recorded, and Run returns the context's error.
+// Run measures what the plan still needs after the trials that are done. It returns all trials and why the run ended.
+// If ctx ends, the running trial is ended cleanly and not recorded, and Run returns the context's error.
 func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.Trial, _ Decision, err error) {
 	if r.Plan.Target.Mode == filewise.Managed || r.Plan.Target.Mode == filewise.External {
 		if err := FitsOpenFiles(r.Plan.Program(r.Workload).Connections()); err != nil {
@@ -174,14 +175,14 @@ func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.T
 			return done, at.decision, err
 		}
 		for _, t := range trials {
-			// What was measured is kept even when a cancel arrives just now.
+			// WithoutCancel keeps a measured trial even if a cancel arrives just now.
 			if err := r.Record(context.WithoutCancel(ctx), t); err != nil {
 				return done, at.decision, fmt.Errorf("record the trial of %s in block %d: %w", t.Cell.Layout, t.Cell.Block, err)
 			}
 			done = append(done, t)
 			at = r.Plan.standingBy(done, judged)
 			if err := at.stillStop(t); err != nil {
-				stop = err // after the others of its session
+				stop = err // only after the other trials of its session
 			}
 			if err := r.publish(at, t); err != nil {
 				return done, at.decision, err
@@ -193,8 +194,7 @@ func (r *Runner) Run(ctx context.Context, done []filewise.Trial) (_ []filewise.T
 	}
 }
 
-// unchanged checks whether what must be the same still is, once in each block except the one that the run begins or
-// goes on with.
+// unchanged calls Unchanged once per block. It skips the block that the run begins or resumes with.
 func (r *Runner) unchanged(ctx context.Context, asked *int, block int) error {
 	before := *asked
 	*asked = block
@@ -204,7 +204,7 @@ func (r *Runner) unchanged(ctx context.Context, asked *int, block int) error {
 	return r.Unchanged(ctx)
 }
 
-// closed drops what stays between trials. After a run without an error that is a matter of Left's.
+// closed drops the builds that stay between trials. If the run had no error, an error of dropping goes to Left.
 func (r *Runner) closed(ctx context.Context, err error) error {
 	left := r.dropBuilds(ctx)
 	if err == nil && left != nil && r.Left != nil {
@@ -214,7 +214,8 @@ func (r *Runner) closed(ctx context.Context, err error) error {
 	return errors.Join(err, left)
 }
 
-// fixShort gives families that the pilots found too short no share, and reports whether there are any.
+// fixShort removes families that the pilots found too short from the plan's share of the error. It reports whether
+// there are any.
 func (r *Runner) fixShort(ctx context.Context, at standing) (bool, error) {
 	next, short := at.tooShort()
 	if !short {
@@ -241,10 +242,10 @@ func (r *Runner) publish(at standing, t filewise.Trial) error {
 	return err
 }
 
-// longDesign is from how many blocks on boundaries are stored with the run.
+// longDesign is the number of blocks from which boundaries are stored with the run.
 const longDesign = 60
 
-// keepBoundaries stores the boundaries of a long run as soon as its pilots have fixed the number of blocks.
+// keepBoundaries stores the boundaries of a long run once its pilots have fixed the number of blocks.
 func (r *Runner) keepBoundaries(ctx context.Context, at standing) error {
 	if _, open := at.nextPilot(); open || at.schedule.MaxBlocks < longDesign || r.Fix == nil || r.Plan.JudgedBy() < extendedFrom {
 		return nil
@@ -264,7 +265,8 @@ func (r *Runner) keepBoundaries(ctx context.Context, at standing) error {
 	return nil
 }
 
-// climb goes on with another design if the pilots demand one and it can be had.
+// climb replaces the plan by another design of the ladder, if the pilots demand one. If that design cannot be had,
+// climb removes the ladder. It reports whether the plan has changed.
 func (r *Runner) climb(ctx context.Context, at standing) (bool, error) {
 	if r.Redesign == nil {
 		return false, nil
@@ -291,7 +293,7 @@ func (r *Runner) climb(ctx context.Context, at standing) (bool, error) {
 	return true, nil
 }
 
-// measure takes the cells' trials: one in one go, or a session's together.
+// measure measures the trials of the cells: a single trial in one go, or a session's trials together.
 func (r *Runner) measure(ctx context.Context, cells []filewise.Cell, s Schedule) ([]filewise.Trial, error) {
 	if r.Plan.TakesTurns() && (r.Plan.Sessions || !cells[0].Pilot) {
 		return r.session(ctx, cells, s)
@@ -300,8 +302,8 @@ func (r *Runner) measure(ctx context.Context, cells []filewise.Cell, s Schedule)
 	return []filewise.Trial{t}, err
 }
 
-// trial takes one trial through its life and returns it, done or failed. The
-// error is of what ends the run: the context, the guard, a full volume.
+// trial runs one trial and returns it, done or failed. An error means that the run ends: by the context, the guard, or
+// a full volume, for example.
 func (r *Runner) trial(ctx context.Context, cell filewise.Cell, s Schedule) (filewise.Trial, error) {
 	life := newLife(r, cell, s)
 	guarded, stop := r.guard(ctx)
@@ -327,8 +329,8 @@ func (r *Runner) trial(ctx context.Context, cell filewise.Cell, s Schedule) (fil
 	return life.trial, nil
 }
 
-// fatal is the error of what ends the run, if that ended the trial: the run's
-// context, the guard, a full volume, a mistake in SQL that the user has brought.
+// fatal returns an error if the trial ended for a reason that ends the run: the run's context, the guard, a full
+// volume, or a mistake in the user's SQL. Otherwise it returns nil.
 func (r *Runner) fatal(ctx, guarded context.Context, l *life, err error) error {
 	switch cause := context.Cause(guarded); {
 	case ctx.Err() != nil:
@@ -346,10 +348,10 @@ func (r *Runner) fatal(ctx, guarded context.Context, l *life, err error) error {
 	switch {
 	case errors.As(err, &failing):
 		return failing.advised(l.trial.Cell.Layout)
-	case errors.Is(err, ErrVoid) && l.trial.Cell.Attempt >= r.Plan.Attempts: // no layout is to blame
+	case errors.Is(err, ErrVoid) && l.trial.Cell.Attempt >= r.Plan.Attempts: // the drivers failed, not the layout
 		return filewise.Errorf(filewise.CodeStopped, "see that all of them run and are idle; then \"filewise resume\" goes on with this trial",
 			"the drivers have failed %s: %w", filewise.Counted(l.trial.Cell.Attempt, "time"), err)
-	case l.mistaken(err) && filewise.CodeOf(err) == filewise.CodePreflight: // their dump, whose error has the remedy
+	case l.mistaken(err) && filewise.CodeOf(err) == filewise.CodePreflight: // the user's dump failed; its error has a remedy
 		return fmt.Errorf("%s cannot be built, nor could it be again: %w", l.trial.Cell.Layout, err)
 	case l.mistaken(err):
 		return filewise.Errorf(filewise.CodeUsage,
@@ -359,8 +361,8 @@ func (r *Runner) fatal(ctx, guarded context.Context, l *life, err error) error {
 	return r.hostFault()
 }
 
-// mistaken recognizes a mistake in SQL that the user has brought. Its set-up is the same in every build, as are
-// statements without chance, so that what these violate they would violate again.
+// mistaken reports whether err is a mistake in the user's SQL that would recur. The set-up is the same in every build,
+// and so are statements without random values. So a constraint that they violate once they would violate again.
 func (l *life) mistaken(err error) bool {
 	var unvaried *filewise.Unvaried
 	class := filewise.ClassOf(err)
@@ -369,8 +371,8 @@ func (l *life) mistaken(err error) bool {
 	return l.program.Custom != nil && (class == filewise.ClassMistake || violated && again)
 }
 
-// Program is the workload's program with the plan's fixed work or window, and what builds
-// are loaded with before.
+// Program returns the workload's program with the plan's fixed work or window, and with the data that builds are loaded
+// with.
 func (p Plan) Program(w filewise.Workload) filewise.Program {
 	program := w.Program()
 	program.Preload, program.Cycles = p.Preload, p.cycles()
@@ -382,7 +384,7 @@ func (p Plan) Program(w filewise.Workload) filewise.Program {
 	return program
 }
 
-// layout finds a layout of the plan by name.
+// layout returns the plan's layout of that name. It returns an error if there is none.
 func (p Plan) layout(name string) (filewise.Layout, error) {
 	if i := slices.IndexFunc(p.Layouts, func(l filewise.Layout) bool { return l.Name == name }); i >= 0 {
 		return p.Layouts[i], nil
@@ -390,8 +392,8 @@ func (p Plan) layout(name string) (filewise.Layout, error) {
 	return filewise.Layout{}, fmt.Errorf("the plan has no layout %q", name)
 }
 
-// Bounds of the clean-up of a trial. What it leaves is found by the next start.
+// Bounds of a trial's clean-up. The next start finds what it leaves behind.
 const (
-	dropPatience = 10 * time.Minute // of a server with much to drop, as long as the run goes on
+	dropPatience = 10 * time.Minute // while the run goes on, for a server with much to drop
 	dropTimeout  = 30 * time.Second // after an interrupt
 )

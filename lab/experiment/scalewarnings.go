@@ -12,12 +12,12 @@ import (
 	"filewise/lab/probe"
 )
 
-// hardlyRead is the most that a trial reads from the storage, in bytes, when its reads come from memory: a hundredth
-// of the data, or up to a half of little.
+// hardlyRead returns the bytes read from storage below which a trial's reads come from memory: a hundredth of the data,
+// or up to half of a small amount.
 func hardlyRead(data float64) float64 { return max(data/100, min(data/2, 16<<20)) }
 
-// fitsInMemory reports that the data fit into memory, if that is known and the counters do not show that reads came
-// from the storage all the same. Empty means they do not.
+// fitsInMemory returns a clause that the data fit into memory. It returns "" if they do not, if that is not known, or
+// if counters show that reads came from storage anyway.
 func (h history) fitsInMemory(trials []filewise.Trial) string {
 	var data, memory, read float64
 	for _, l := range h.plan.Layouts {
@@ -46,7 +46,8 @@ func (h history) fitsInMemory(trials []filewise.Trial) string {
 	return fmt.Sprintf("the data (%s) fit into memory (%s)", humanize.IBytes(uint64(data)), humanize.IBytes(uint64(memory)))
 }
 
-// memoryOf is the memory that the server may use, or that its host has.
+// memoryOf returns the memory that the server may use, in bytes, or else the memory of its host. It returns false if
+// neither is known.
 func (h history) memoryOf(t filewise.Trial) (float64, bool) {
 	if limit := h.plan.Target.Memory; limit > 0 {
 		return float64(limit), true
@@ -61,8 +62,7 @@ func (h history) memoryOf(t filewise.Trial) (float64, bool) {
 	return 0, false
 }
 
-// dataBytes is the size of a trial's data and index files behind the work, as far as
-// they are used.
+// dataBytes returns the size of a trial's data and index files after the work: used space if known, else file size.
 func dataBytes(t filewise.Trial) float64 {
 	files := t.Final
 	if len(files) == 0 {
@@ -81,8 +81,8 @@ func dataBytes(t filewise.Trial) float64 {
 	return total
 }
 
-// readFromStorage returns the bytes read from the storage by the server, or else by its busiest device, in the family
-// that read most.
+// readFromStorage returns the bytes that the server read from storage, or else its busiest device, in the family that
+// read most.
 func (h history) readFromStorage(t filewise.Trial) (most float64, ok bool) {
 	server := filewise.ProbeServer
 	if h.plan.Target.Mode == filewise.Embedded {
@@ -110,11 +110,11 @@ func (h history) readFromStorage(t filewise.Trial) (most float64, ok bool) {
 	return most, ok
 }
 
-// leastWritten is the least that a writing trial writes, in bytes.
+// leastWritten is the fewest bytes that a trial writes if it counts as writing.
 const leastWritten = 1 << 20
 
-// beforeCheckpoint reports that trials were over before a checkpoint came round. Empty means they were not. Cycle is
-// the duration of one. 0 means not known.
+// beforeCheckpoint returns a clause that trials ended before a checkpoint was due, or "" if they did not. Cycle is the
+// duration of a checkpoint's cycle; 0 means not known.
 func (h history) beforeCheckpoint(trials []filewise.Trial) (why string, cycle time.Duration) {
 	least := 1.0
 	for _, l := range h.plan.Layouts {
@@ -139,7 +139,8 @@ func (h history) beforeCheckpoint(trials []filewise.Trial) (why string, cycle ti
 	return fmt.Sprintf("trials end before a checkpoint (%.2g of its cycle)", least), cycle
 }
 
-// checkpointsOf are the cycles over all of a trial's measures, if it wrote.
+// checkpointsOf returns the checkpoint cycles and the time of all measures of a trial. It returns false if the trial
+// hardly wrote or no cycles were counted.
 func checkpointsOf(t filewise.Trial) (cycles float64, window time.Duration, ok bool) {
 	wrote := 0.0
 	for _, m := range t.Measures {
@@ -158,7 +159,7 @@ func checkpointsOf(t filewise.Trial) (cycles float64, window time.Duration, ok b
 	return cycles, window, ok && wrote >= leastWritten
 }
 
-// remoteWarning reports that the server may be on another host.
+// remoteWarning warns if the server is on another host.
 func (h history) remoteWarning() []filewise.Warning {
 	t := h.plan.Target
 	if t.Mode != filewise.External || t.Address == nil || t.Address.Here() ||

@@ -10,18 +10,19 @@ import (
 	"filewise/lab/verdict/stats"
 )
 
-// warmUpFactor stretches the longest warm-up seen by the pilots
-// (docs/statistics-rules.md: one common discard of 1.25 × the largest MSER-5 cut).
+// warmUpFactor multiplies the longest warm-up that the pilots show (docs/statistics-rules.md: one common discard of
+// 1.25 × the largest MSER-5 cut).
 const warmUpFactor = 1.25
 
-// minWarmUp is discarded even when the pilots look steady from the start.
+// minWarmUp is discarded even if the pilots look steady from the start.
 const minWarmUp = 100 * time.Millisecond
 
-// budgetShare of what the pilots leave of the budget is planned for, so that
-// trials that take a little longer do not cost the last block.
+// budgetShare is the share of the budget left after the pilots that is planned for blocks. The rest allows for slower
+// trials, so that they do not cost the last block.
 const budgetShare = 0.95
 
-// schedule returns the values that the pilots fix: the warm-up, and the number of blocks.
+// schedule returns what the pilots fix: the warm-up, the duration of a trial, the number of blocks and, in sessions,
+// the turns.
 func (h history) schedule() Schedule {
 	p := h.plan
 	s := Schedule{WarmUp: max(p.WarmUp, 0), MaxBlocks: p.MaxBlocks, Steady: true}
@@ -62,7 +63,7 @@ func (h history) schedule() Schedule {
 	if p.OnePilot {
 		return s
 	}
-	if p.Cells > 0 { // it comes to rest, and has a lead, once a round
+	if p.Cells > 0 { // each round has a lead and comes to rest
 		s.Turn, s.Rounds = p.Window/time.Duration(p.Cells), p.Cells
 		s.TrialTime += time.Duration(p.Cells) * (p.lead(s) + drained/time.Duration(pilots))
 	}
@@ -75,11 +76,11 @@ func (h history) schedule() Schedule {
 	return s
 }
 
-// mostBudget returns the budget that the plan may come to. 0 means there is none.
+// mostBudget returns the largest budget that the plan may reach. 0 means there is none.
 func (p Plan) mostBudget() time.Duration { return max(p.Budget, p.BudgetMost) }
 
-// budget returns the plan's budget, a default one stretched to the blocks that an interval needs. It follows from the
-// pilots alone, whatever the blocks show.
+// budget returns the plan's budget. A default budget grows to what the blocks that an interval needs take. It follows
+// from the pilots alone, not from the blocks.
 func (h history) budget() time.Duration {
 	p := h.plan
 	if _, more := h.nextPilot(); more || p.BudgetMost <= p.Budget || len(p.Extended) > 0 {
@@ -90,11 +91,11 @@ func (h history) budget() time.Duration {
 	return min(max(p.Budget, needed.Round(time.Second)), p.BudgetMost)
 }
 
-// trialTime returns a trial's expected time by its layout's pilot, warm-up left out.
+// trialTime returns the expected duration of a trial from its layout's pilot, without the warm-up.
 func (p Plan) trialTime(pilot filewise.Trial) time.Duration {
 	again := pilot.Elapsed - onceOnly(pilot)
 	switch {
-	case !p.driven(): // a pilot does all of a trial
+	case !p.driven(): // a pilot does all the work of a trial
 		return again
 	case p.Window > 0:
 		for _, m := range windowed(pilot) {
@@ -106,12 +107,12 @@ func (p Plan) trialTime(pilot filewise.Trial) time.Duration {
 	return again - window + time.Duration(float64(window)*float64(p.Work)/float64(p.pilotWork()))
 }
 
-// windowed returns the measures of a trial that lasted a window; measures of latency share it.
+// windowed returns the measures of a trial except measures of latency, which share a window.
 func windowed(t filewise.Trial) []filewise.Measure {
 	return slices.DeleteFunc(slices.Clone(t.Measures), func(m filewise.Measure) bool { return m.Unit == filewise.UnitTimes })
 }
 
-// pilotWork is the fixed work of a pilot.
+// pilotWork returns the fixed work of a pilot, in bytes.
 func (p Plan) pilotWork() int64 {
 	if p.PilotWork > 0 {
 		return p.PilotWork
@@ -119,9 +120,8 @@ func (p Plan) pilotWork() int64 {
 	return p.Work
 }
 
-// onceOnly is the time of a trial that loading its build took: the next trial on
-// it only resets it. What only the first build of a layout takes is never needed
-// again.
+// onceOnly returns how long loading the build of a trial took. The next trial on that build only resets it. It includes
+// stages that only the first build of a layout needs.
 func onceOnly(t filewise.Trial) time.Duration {
 	var d, first time.Duration
 	loaded := false
@@ -134,20 +134,20 @@ func onceOnly(t filewise.Trial) time.Duration {
 		}
 		loaded = loaded || s.Name == filewise.StageLoad
 	}
-	if !loaded || t.Instance == "" { // or it is loaded again for every trial
+	if !loaded || t.Instance == "" { // a build without a name is loaded again for every trial
 		return first
 	}
 	return d + first
 }
 
-// furtherBuilds returns the time to load the builds of all layouts, as many of each, that trials take turns on,
-// except the pilots' builds.
+// furtherBuilds returns how long it takes to load the builds that trials take turns on: that many per layout, without
+// the pilots' builds.
 func (h history) furtherBuilds(instances int) time.Duration {
 	var once time.Duration
 	pilots := 0
 	for _, l := range h.plan.Layouts {
 		if t := h.tries[cellKey{0, l.Name}].done; t != nil && t.Instance != "" {
-			if h.plan.CopiedBuilds { // to copy its files, and to stop and start, takes as long as its snapshot took
+			if h.plan.CopiedBuilds { // copying the files, with stop and start, takes as long as the snapshot took
 				once += stageTime(*t, filewise.StageLoad)
 			} else {
 				once += onceOnly(*t) - stageTime(*t, filewise.StageCreate)
@@ -161,7 +161,7 @@ func (h history) furtherBuilds(instances int) time.Duration {
 	return once / time.Duration(pilots) * time.Duration(h.inQuestion()*max(instances-1, 0))
 }
 
-// pilotTime is the wall time of all pilots, failed ones included.
+// pilotTime returns the wall time of all pilots, including failed ones.
 func (h history) pilotTime() time.Duration {
 	var d time.Duration
 	for _, t := range slices.Concat(h.left, h.trials) {
@@ -172,8 +172,8 @@ func (h history) pilotTime() time.Duration {
 	return d
 }
 
-// warmUpCut returns the time that the trial's throughput took to settle by MSER-5 (White 1997), and whether it had
-// settled by the middle of the window.
+// warmUpCut returns how long a trial's throughput took to settle by MSER-5 (White 1997). It returns false if throughput
+// had not settled by the middle of the window.
 func warmUpCut(m filewise.Measure) (time.Duration, bool) {
 	if m.SliceLength <= 0 {
 		return 0, true
@@ -184,14 +184,14 @@ func warmUpCut(m filewise.Measure) (time.Duration, bool) {
 		x[i] = float64(m.Slices[i])
 	}
 	r, err := stats.MSER5(x)
-	if err != nil { // too few slices to judge
+	if err != nil { // there are too few slices to judge
 		return 0, true
 	}
 	return time.Duration(r.Truncate) * m.SliceLength, !r.AtEdge
 }
 
-// MarginLog is the margin on the log scale.
+// MarginLog returns the margin on the log scale.
 func (p Plan) MarginLog() float64 { return marginLog(p.Margin) }
 
-// marginLog turns a margin in percent into δ on the log scale.
+// marginLog converts a margin in percent into δ on the log scale.
 func marginLog(percent float64) float64 { return math.Log1p(percent / 100) }
