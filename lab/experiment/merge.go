@@ -137,7 +137,7 @@ func (h history) narrowing(least int, s Schedule, c costs, left float64) int {
 	narrowest, most := math.Inf(1), least
 	for r := c.rounds(least, left, p.leastSessions()); r <= maxRounds; r++ {
 		switch now := half(r); {
-		case math.IsInf(now, 1): // nor do longer sessions leave time for enough of them
+		case math.IsInf(now, 1): // longer sessions leave no time for enough of them either
 			return most
 		case noise > 0 && noise*now <= marginLog(p.Bounds/4):
 			return r

@@ -173,8 +173,9 @@ func (s standing) firstClaim() int {
 	return first
 }
 
-// MostTrials returns the most trials that the race of a user's backups takes in blocks: a third of the full grid, and
-// as many as the last two need for all of theirs. 0 means there is no such limit. Intervals hold whenever one stops.
+// MostTrials returns how many trials in blocks the race of a user's backups may take. It is a third of the full grid,
+// or what the last two layouts need for all of theirs, if that is more. 0 means there is no such limit. Intervals hold
+// whenever a race stops.
 func (p Plan) MostTrials() int {
 	if p.Goal != verdict.GoalBest || p.Target.Database == "" {
 		return 0

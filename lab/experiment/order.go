@@ -83,9 +83,10 @@ func (h history) orderOf(t *filewise.Trial) int {
 	return round*len(h.plan.Layouts) + t.Cell.Position + 1
 }
 
-// williams is row at, from 0, of designs of Williams (1949) one after the other over n layouts: n rows each, 2n for
-// odd n, in which each layout has each place, and follows each other one within a row, equally often. Which layout is
-// which, and which row comes when, is drawn again for each design; stream returns its random stream's number.
+// williams returns row at (from 0) of a sequence of Williams designs (1949) over n layouts. A design has n rows, or 2n
+// if n is odd. In it each layout has each place equally often, and follows each other layout within a row equally
+// often. For each design the assignment of layouts and the order of rows are drawn again; stream returns the number of
+// the design's random stream.
 func williams(seed uint64, stream func(design int) uint64, at, n int) []int {
 	rows := n + n%2*n
 	r := rand.New(rand.NewPCG(seed, stream(at/rows)))

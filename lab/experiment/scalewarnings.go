@@ -52,7 +52,7 @@ func (h history) memoryOf(t filewise.Trial) (float64, bool) {
 	if limit := h.plan.Target.Memory; limit > 0 {
 		return float64(limit), true
 	}
-	for _, name := range []string{filewise.ProbeServerMemory, probe.ProbeMemory} { // behind a forwarded port this machine's is another's
+	for _, name := range []string{filewise.ProbeServerMemory, probe.ProbeMemory} { // behind a forwarded port, this machine is not the server's
 		for _, m := range t.Measures {
 			if x, ok := probe.Find(m.Deltas, name, filewise.MemoryTotal); ok {
 				return x, true

@@ -14,7 +14,7 @@ import (
 // TakesTurns reports whether the blocks of the plan are sessions.
 func (p Plan) TakesTurns() bool { return p.Sessions || p.Cells > 0 }
 
-// CannotTakeTurns reports why a plan's layouts cannot take turns, as the end of a sentence about them. Empty means
+// CannotTakeTurns returns why a plan's layouts cannot take turns, as the end of a sentence about them. It returns "" if
 // they can.
 func (p Plan) CannotTakeTurns(program filewise.Program) (why, remedy string) {
 	const without = "leave --rounds out"
@@ -33,8 +33,7 @@ func (p Plan) CannotTakeTurns(program filewise.Program) (why, remedy string) {
 	return "", ""
 }
 
-// CheckCells reports why a plan with a number of rounds cannot be measured that way. The error has code usage. Nil
-// means it can, or has no such number.
+// CheckCells returns an error with code usage if the plan sets a number of rounds but cannot be measured in rounds.
 func (p Plan) CheckCells(program filewise.Program) error {
 	refuse := func(remedy, format string, args ...any) error {
 		return filewise.Errorf(filewise.CodeUsage, remedy, "blocks of %d rounds (--rounds): "+format, append([]any{p.Cells}, args...)...)
@@ -54,12 +53,12 @@ func (p Plan) CheckCells(program filewise.Program) error {
 	return nil
 }
 
-// session returns the cells to measure together with the next one: the open cells of its block that have been tried
-// as often.
+// session returns the cells to measure together with the next one: the open cells of its block that have had as many
+// tries.
 func (s standing) session() []filewise.Cell {
 	next := s.next
 	if !s.plan.TakesTurns() || next.Pilot && (!s.plan.Sessions || s.schedule.TrialTime == 0) {
-		return []filewise.Cell{next} // the first pilot forecasts whether any more are worth it
+		return []filewise.Cell{next} // the first pilot alone shows whether more are worthwhile
 	}
 	var cells []filewise.Cell
 	for pos, i := range s.plan.order(next.Block, s.live(s.plan.judged(s.results), next.Block)) {
@@ -72,16 +71,16 @@ func (s standing) session() []filewise.Cell {
 	return cells
 }
 
-// session is the trials of a block whose layouts are live at once and take turns.
+// session is a block whose layouts are all live at once and take turns.
 type session struct {
 	runner   *Runner
-	ctx      context.Context // of the run
+	ctx      context.Context // the run's context
 	schedule Schedule
 	members  []*member
 }
 
-// session measures the cells together and returns their trials, done or failed, in
-// the order of the cells. The error is of what ends the run; nothing is left then.
+// session measures the cells together and returns their trials, done or failed, in the order of the cells. An error
+// means that the run ends; all builds are then released.
 func (r *Runner) session(ctx context.Context, cells []filewise.Cell, sched Schedule) (_ []filewise.Trial, err error) {
 	if err := r.Plan.CheckCells(r.Workload.Program()); err != nil {
 		return nil, err
@@ -126,8 +125,8 @@ func (s *session) run(ctx context.Context) error {
 	return s.together(ctx, (*member).conclude)
 }
 
-// together does a step of all layouts, as many at a time as the runner allows, while nothing is measured. Each is
-// booked its part of the time that it took in all.
+// together runs one step for all layouts, as many at a time as the runner allows, while nothing is measured. If steps
+// overlap, each layout is charged its share of the total time.
 func (s *session) together(ctx context.Context, step func(*member, context.Context) error) error {
 	clock := s.runner.Clock
 	start, before := clock.Now(), make([]int, len(s.members))
@@ -147,14 +146,14 @@ func (s *session) together(ctx context.Context, step func(*member, context.Conte
 		}
 	}
 	for _, stage := range stages {
-		if sum > took { // they ran side by side
+		if sum > took { // they overlapped
 			stage.Took = time.Duration(float64(stage.Took) * float64(took) / float64(sum))
 		}
 	}
 	return err
 }
 
-// round gives every layout one turn, in the order that the plan's seed gives it.
+// round gives every layout one turn, in the order of turnOrder.
 func (s *session) round(ctx context.Context, n int, turn func(*member, context.Context) error) error {
 	for _, i := range s.runner.Plan.turnOrder(s.members[0].life.trial.Cell, n, len(s.members)) {
 		m := s.members[i]
@@ -170,8 +169,8 @@ func (s *session) round(ctx context.Context, n int, turn func(*member, context.C
 	return nil
 }
 
-// do does a step of one layout. What fails there fails its trial alone, whose build
-// goes at once; the error is of what ends the run.
+// do runs a step of one layout. If the step fails, only that layout's trial fails, and its build is released at once.
+// An error means that the run ends.
 func (s *session) do(ctx context.Context, m *member, step func(context.Context) error) error {
 	if m.failed != "" {
 		return nil
@@ -190,8 +189,8 @@ func (s *session) do(ctx context.Context, m *member, step func(context.Context) 
 	return fatal
 }
 
-// end gives back all builds of a session that is not recorded.
-// Servers that do not answer take seconds to quit: they are waited for side by side.
+// end releases all builds of a session that is not recorded. It waits for all at the same time, because servers that do
+// not answer take seconds to quit.
 func (s *session) end(cause error) error {
 	errs := make([]error, len(s.members))
 	var wg sync.WaitGroup

@@ -12,14 +12,14 @@ import (
 	"filewise"
 )
 
-// From when a spread is uneven: its files did the work of less than so many evenly used ones, of four; and the share
-// of it that must be known, or chance makes it uneven.
+// evenEnough is the share of evenness below which a spread counts as uneven. Four files then did the work of fewer than
+// three evenly used ones. If less than leastLoad is known per file, chance makes a spread uneven.
 const (
 	evenEnough = 0.75
-	leastLoad  = 100 // rows or requests of the mean file
+	leastLoad  = 100 // rows or requests per file, on average
 )
 
-// spreadWarning reports, for layouts with several files, whether the spread happened.
+// spreadWarning warns of layouts with several files whose load was uneven.
 func (h history) spreadWarning() []filewise.Warning {
 	var found, read []string
 	for _, l := range h.plan.Layouts {
@@ -49,22 +49,22 @@ func (h history) spreadWarning() []filewise.Warning {
 	return out
 }
 
-// spread is the distribution of a trial's load over its data files.
+// spread describes how a trial's load was distributed over its data files.
 type spread struct {
-	// even is the number of evenly used files that would share a load as these do, against the number of these: (Σx)²
-	// / (n·Σx²).
+	// even is the number of evenly used files that would share the load equally well, divided by the number of files:
+	// (Σx)² / (n·Σx²).
 	even   float64
 	unused int
 }
 
-// loadKinds lists what may be counted by file, the most informative first: rows are the work itself; requests include
-// the effect of caches.
+// loadKinds lists what may be counted per file, most informative first. Rows are the work itself; requests include the
+// effect of caches.
 var loadKinds = [][]string{
 	{filewise.FileRows}, {filewise.FileReads, filewise.FileWrites},
 }
 
-// spreadOf compares the data files of a trial that belong together: the partitions
-// of each table, of which tables have their own load.
+// spreadOf compares the data files of a trial within groups that belong together. The partitions of each table form a
+// group, because tables have different loads.
 func spreadOf(t filewise.Trial) (spread, bool) {
 	groups := fileGroups(t)
 	for _, kind := range loadKinds {
@@ -109,9 +109,9 @@ func spreadOver(groups map[string][]string, loads map[string]float64) (spread, b
 	return s, whole > 0
 }
 
-// fileGroups are the paths of the data files by what they are parts of: the name of
-// the file, or of what it holds, without its numbers. A server on Windows has paths of Windows, and SQL Server's first
-// file an extension of its own.
+// fileGroups returns the paths of the data files in groups. The key is the name of the object in the file, or else of
+// the file, without digits and extension. It splits paths at / and \, because the server may run on Windows. SQL
+// Server's first file has a different extension than the others.
 func fileGroups(t filewise.Trial) map[string][]string {
 	groups := make(map[string][]string)
 	seen := make(map[string]bool)
@@ -136,17 +136,18 @@ func fileGroups(t filewise.Trial) map[string][]string {
 	return groups
 }
 
-// middle is the median.
+// middle returns the median.
 func middle(xs []float64) float64 {
 	sorted := slices.Sorted(slices.Values(xs))
 	n := len(sorted)
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// ErrPostponed: the trial was ended and is not recorded; it is measured again as soon as Runner.Await lets it.
+// ErrPostponed reports that the trial was ended and is not recorded. It is measured again as soon as Runner.Await
+// allows.
 var ErrPostponed = errors.New("postponed")
 
-// await is before the trials that are measured together.
+// await waits for drivers and for Runner.Await before trials that are measured together.
 func (r *Runner) await(ctx context.Context, s Schedule, trials int) error {
 	if r.Drivers != nil {
 		if err := r.Drivers.Await(ctx, func(why string) { r.notify(Event{Kind: EventWaiting, Why: why}) }); err != nil {
@@ -162,7 +163,7 @@ func (r *Runner) await(ctx context.Context, s Schedule, trials int) error {
 // guardInterval is the time between calls of the guard.
 const guardInterval = 500 * time.Millisecond
 
-// guard returns a context that ends with the guard's error.
+// guard returns a context that is cancelled with the guard's error, if the guard returns one.
 func (r *Runner) guard(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if r.Guard == nil {
@@ -185,8 +186,8 @@ func (r *Runner) guard(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { cancel(nil) }
 }
 
-// hostFault calls the guard once more after a failure: a trial that failed because a volume has just gone is the
-// host's fault, and is measured again.
+// hostFault calls the guard again after a failure. If a volume has just gone, the host is at fault, not the layout, and
+// the trial is measured again.
 func (r *Runner) hostFault() error {
 	if r.Guard == nil {
 		return nil

@@ -12,29 +12,29 @@ import (
 	"filewise/lab/drive"
 )
 
-// The codes of warnings about trials in which something stood still.
+// Codes of warnings about trials in which something stood still.
 const (
-	// WarnStoodStill: the machine or this process did. The trial is void.
+	// WarnStoodStill warns that the machine or this process stood still. The trial is void.
 	WarnStoodStill = "stood-still"
-	// WarnServerStopped: a process of the server was stopped (state T). The trial is void once.
+	// WarnServerStopped warns that a process of the server was stopped (state T). The trial is void the first time.
 	WarnServerStopped = "server-stopped"
-	// WarnServerIdle: the server did nothing. The trial counts.
+	// WarnServerIdle warns that the server did nothing for a while. The trial counts.
 	WarnServerIdle = "server-idle"
 )
 
 var stillCodes = []string{WarnStoodStill, WarnServerStopped, WarnServerIdle}
 
-// maxVoids is the number of void tries of a trial after which the run ends: it is repeated three times.
+// maxVoids is the number of void tries of a trial after which the run ends: one and three repeats.
 const maxVoids = 4
 
-// ProbeStill names the deltas of what stood still, in seconds within the window.
+// ProbeStill is the probe of the deltas that report standstills, in seconds within the window.
 const (
 	ProbeStill   = "stood still"
 	stillMachine = "machine"
 	stillServer  = "server"
 )
 
-// stood adds what stood still while a family was measured.
+// stood adds the standstills seen while a family was measured.
 func (l *life) stood(family string, s drive.Still) {
 	if l.still == nil {
 		l.still = make(map[string]drive.Still)
@@ -42,7 +42,8 @@ func (l *life) stood(family string, s drive.Still) {
 	l.still[family] = l.still[family].Plus(s)
 }
 
-// beating does something that is timed as a whole, and notes whether the machine stood still during it.
+// beating runs an operation that is timed as a whole, and records whether the machine stood still during it. Under a
+// simulated clock it only runs the operation.
 func (l *life) beating(family string, do func() error) error {
 	if _, real := l.runner.Clock.(filewise.RealClock); !real {
 		return do()
@@ -53,10 +54,11 @@ func (l *life) beating(family string, do func() error) error {
 	return err
 }
 
-// lookEvery is the number of beats between two looks at the server's processes, of which there may be hundreds.
+// lookEvery is the number of heartbeats between two checks of the server's processes, because there may be hundreds.
 const lookEvery = 5
 
-// goesOn counts on as long as no process of the server is stopped: nothing else is seen of what is timed as a whole.
+// goesOn returns a progress counter that stops while a process of the server is stopped. An operation that is timed as
+// a whole shows no other progress. It returns nil if stopped is nil.
 func goesOn(stopped func() bool) func() int64 {
 	if stopped == nil {
 		return nil
@@ -74,8 +76,8 @@ func goesOn(stopped func() bool) func() int64 {
 	}
 }
 
-// weigh makes a trial void in which the machine stood still, or the server was stopped. It looks at clocks
-// only, never at what was measured. History decides which void trials count all the same.
+// weigh makes a trial void if the machine stood still in it, or the server was stopped. It reads clocks only, never
+// results. The function counted decides later which void trials count nevertheless.
 func (l *life) weigh() {
 	t := &l.trial
 	for i := range t.Measures {
@@ -114,7 +116,7 @@ func (l *life) weigh() {
 
 func length(d time.Duration) string { return say.Human(d.Round(10 * time.Millisecond)) }
 
-// void reports why a trial is void: the code of its warning, or empty.
+// void returns the warning code that makes a trial void, or "" if it is not void.
 func void(t filewise.Trial) string {
 	if t.State != filewise.Failed || !strings.HasPrefix(t.Reason, "void: ") {
 		return ""
@@ -127,19 +129,19 @@ func void(t filewise.Trial) string {
 	return ""
 }
 
-// Void reports that a trial does not count and is repeated, because something stood still in it.
+// Void reports whether a trial does not count and is repeated, because something stood still in it.
 func Void(t filewise.Trial) bool { return void(t) != "" }
 
-// Counted returns the trials as they are judged: a void trial that counts all the same is done.
+// Counted returns the trials as they are judged. Void trials that count nevertheless get the state Done.
 func Counted(trials []filewise.Trial) []filewise.Trial {
 	trials, _ = counted(trials)
 	return trials
 }
 
-// voids counts the void trials of a history.
+// voids holds the numbers of void trials in a history.
 type voids struct {
-	of    map[string][2]int // by layout: void because of this machine, and all its trials that ended
-	often string            // the layout that has clearly more. Empty means none has
+	of    map[string][2]int // by layout: trials void because of this machine, and all trials that ended
+	often string            // the layout with clearly more than others. Empty means none
 }
 
 // countVoids counts void trials by layout.
@@ -165,11 +167,11 @@ func countVoids(trials []filewise.Trial) voids {
 	return v
 }
 
-// clearlyMore is the chance below which a layout has clearly more void trials than the others.
+// clearlyMore is the probability below which a layout has clearly more void trials than the others.
 const clearlyMore = 0.05
 
-// chance returns the probability of at least k of all voids in a layout's n of all trials, if no layout has more than
-// another (Fisher's exact test, one-sided).
+// chance returns the probability that a layout with n of all trials has at least k of all voids, if voids are equally
+// likely in all layouts (Fisher's exact test, one-sided).
 func chance(k, n, voids, trials int) float64 {
 	if k == 0 {
 		return 1
@@ -189,8 +191,9 @@ func chance(k, n, voids, trials int) float64 {
 	return sum
 }
 
-// counted returns the trials, in which void trials that count all the same are done: all that this machine voided, if
-// one layout has clearly more of them, and the second and later ones of a cell whose server was stopped.
+// counted returns the trials with the state Done for void trials that count nevertheless. If one layout has clearly
+// more trials voided by this machine, all such trials count. If the server was stopped in a cell's trial, its second
+// and later such trials count.
 func counted(trials []filewise.Trial) ([]filewise.Trial, voids) {
 	v := countVoids(trials)
 	out, again := trials, make(map[cellKey]bool)
@@ -209,8 +212,8 @@ func counted(trials []filewise.Trial) ([]filewise.Trial, voids) {
 	return out, v
 }
 
-// stillStop returns the error that ends a run whose newest trial was void for the fourth time. Nil means the run goes
-// on.
+// stillStop returns an error if the newest trial of a run was void for the fourth time, which ends the run. Otherwise
+// it returns nil.
 func (h history) stillStop(t filewise.Trial) error {
 	if k := (cellKey{t.Cell.Block, t.Cell.Layout}); void(t) == "" || h.tries[k].done != nil || h.tries[k].voids < maxVoids {
 		return nil
@@ -220,7 +223,7 @@ func (h history) stillStop(t filewise.Trial) error {
 		"the trial of %s was void %s: %s", t.Cell.Layout, filewise.Counted(maxVoids, "time"), strings.TrimPrefix(t.Reason, "void: "))
 }
 
-// StillWarnings splits warnings into the first ones, about what stood still, and the rest.
+// StillWarnings splits warnings into those about standstills, which come first, and the rest.
 func StillWarnings(all []filewise.Warning) (still, rest []filewise.Warning) {
 	i := slices.IndexFunc(all, func(w filewise.Warning) bool { return !slices.Contains(stillCodes, w.Code) })
 	if i < 0 {
@@ -229,7 +232,7 @@ func StillWarnings(all []filewise.Warning) (still, rest []filewise.Warning) {
 	return all[:i], all[i:]
 }
 
-// stillWarnings returns the first lines about standstills.
+// stillWarnings returns the warnings about standstills, which come before all others.
 func (h history) stillWarnings() (out []filewise.Warning) {
 	if w, ok := h.voidWarning(); ok {
 		out = append(out, w)
@@ -261,8 +264,8 @@ func (h history) stillWarnings() (out []filewise.Warning) {
 	return append(out, longest)
 }
 
-// voidWarning reports the trials in which this machine stood still. They do not count, except if one layout has
-// clearly more of them.
+// voidWarning warns of trials in which this machine stood still. They do not count, unless one layout has clearly more
+// of them.
 func (h history) voidWarning() (w filewise.Warning, ok bool) {
 	var parts []string
 	all := 0
@@ -293,7 +296,7 @@ func placeOf(c filewise.Cell) string {
 	return fmt.Sprintf("in block %d", c.Block)
 }
 
-// stillServerOf returns the longest time in seconds in which the server of a trial did nothing.
+// stillServerOf returns how long the server did nothing in a trial, in seconds; of several measures, the longest.
 func stillServerOf(t filewise.Trial) (most float64) {
 	for _, m := range t.Measures {
 		for _, d := range m.Deltas {

@@ -11,11 +11,11 @@ import (
 	"filewise/lab/workload"
 )
 
-// Sweep is a workload over several load levels: a curve for each layout.
+// Sweep is the result of a workload over several load levels, with a curve for each layout.
 type Sweep struct {
 	Curves []Curve `json:"curves"`
-	// Differs is the load from which on layouts differ: there, and at all higher levels, one of them is better or
-	// worse than the baseline. All claims hold together, over all levels. 0 means there is none.
+	// Differs is the lowest load from which layouts differ: there and at all higher levels, some layout is better or worse
+	// than the baseline. All claims hold together, over all levels. 0 means there is none.
 	Differs   int      `json:"differs_from_users,omitempty"`
 	Sentences []string `json:"sentences"`
 }
@@ -24,13 +24,12 @@ type Sweep struct {
 type Curve struct {
 	Layout string  `json:"layout"`
 	Points []Point `json:"points"`
-	// Fit is the universal scalability law. Absent means fewer than four levels, or no fit.
+	// Fit is the fitted universal scalability law. It is nil with fewer than four levels, or if the fit fails.
 	Fit *Scalability `json:"fit,omitempty"`
 }
 
-// Point is a layout's throughput at a load: the geometric mean over its trials,
-// with Student's interval for it at the plan's confidence, for this point alone.
-// Limits are absent below two trials.
+// Point is a layout's throughput at one load: the geometric mean over its trials. Its limits are Student's interval at
+// the plan's confidence, for this point alone. They are nil with fewer than two trials.
 type Point struct {
 	Users      int      `json:"users"`
 	Trials     int      `json:"trials"`
@@ -39,23 +38,22 @@ type Point struct {
 	Hi         *float64 `json:"hi,omitempty"`
 }
 
-// Scalability is Gunther's universal scalability law (Guerrilla Capacity
-// Planning, 2007), X(N) = λN / (1 + σ(N−1) + κN(N−1)), fitted to all trials. It
-// describes the curve; nothing is proven by it.
+// Scalability is Gunther's universal scalability law (Guerrilla Capacity Planning, 2007), X(N) = λN / (1 + σ(N−1) +
+// κN(N−1)), fitted to all trials. It describes the curve; it proves nothing.
 type Scalability struct {
 	Lambda float64 `json:"lambda"` // throughput of one user
 	Sigma  float64 `json:"sigma"`  // contention
 	Kappa  float64 `json:"kappa"`  // coherence
-	// Peak is the load of the highest throughput by the fit. Absent means it never falls.
+	// Peak is the load with the highest throughput by the fit. It is nil if throughput never falls.
 	Peak *float64 `json:"peak_users,omitempty"`
-	// Error is the standard deviation of the trials about the fit, on the log scale.
+	// Error is the standard deviation of the trials around the fit, on the log scale.
 	Error float64 `json:"error"`
 }
 
-// leastLevels is the least number of levels for a fit: one more than the law has parameters.
+// leastLevels is the fewest levels for a fit: one more than the law has parameters.
 const leastLevels = 4
 
-// sweep is nil for a workload of one load level.
+// sweep returns the curves over load levels, or nil if the workload has one level.
 func (s standing) sweep() *Sweep {
 	levels := slices.Sorted(slices.Values(s.plan.Params.Users))
 	if len(levels) < 2 {
@@ -93,7 +91,7 @@ func (s standing) curve(layout string, levels []int) Curve {
 	return c
 }
 
-// point returns the mean of logarithms, with its interval.
+// point returns the point of a load: the mean of the logarithms, with its interval.
 func point(users int, logs []float64, confidence float64) Point {
 	n := float64(len(logs))
 	mean, squares := 0.0, 0.0
@@ -112,7 +110,7 @@ func point(users int, logs []float64, confidence float64) Point {
 	return p
 }
 
-// scalability fits the law; nil if it cannot be.
+// scalability fits the law. It returns nil if the fit fails.
 func scalability(loads, throughputs []float64) *Scalability {
 	u, err := stats.FitUSL(loads, throughputs)
 	if err != nil { // the points are shown without a fit
@@ -128,8 +126,8 @@ func scalability(loads, throughputs []float64) *Scalability {
 	return s
 }
 
-// differsFrom returns the lowest level from which on, at every level, some layout is better or worse than the
-// baseline.
+// differsFrom returns the lowest level from which, at every level, some layout is better or worse than the baseline. It
+// returns 0 if there is none.
 func (s standing) differsFrom(levels []int) int {
 	families, from := s.plan.families(), 0
 	for _, users := range slices.Backward(levels) {
@@ -142,8 +140,8 @@ func (s standing) differsFrom(levels []int) int {
 	return from
 }
 
-// differs reports whether a family's last look has an arm whose interval excludes no difference; the baseline's twin
-// is no arm of the comparison.
+// differs reports whether, at a family's last look, the interval of some layout excludes zero difference. The
+// baseline's twin is ignored.
 func differs(r verdict.Result) bool {
 	look, ok := r.Last()
 	if !ok {
@@ -180,8 +178,7 @@ func (s *Sweep) words(levels []int, confidence float64) []string {
 	return words
 }
 
-// latencies returns the latencies that are judged, of a workload with types of operations or a limit of p99. Nil
-// means none are.
+// latencies returns the latencies if operations have several types or p99 is limited. Otherwise it returns nil.
 func (s standing) latencies() ([]Latency, error) {
 	typed := slices.ContainsFunc(s.trials, func(t filewise.Trial) bool {
 		return slices.ContainsFunc(t.Measures, func(m filewise.Measure) bool { return len(m.Types) > 0 })

@@ -9,12 +9,11 @@ import (
 	"filewise/lab/verdict/stats"
 )
 
-// trendError is the error of the trend test, over all layouts.
+// trendError is the error level of the trend test, for all layouts together.
 const trendError = 0.05
 
-// trendWarning tests for each layout, over all its trials in blocks, whether the
-// last third of the window was faster or slower than the first: the warm-up was
-// then too short, or the machine slows down under load.
+// trendWarning tests for each layout, over all its trials in blocks, whether the last third of the window was faster or
+// slower than the first third. If so, the warm-up was too short, or the machine slows down under load.
 func (h history) trendWarning() []filewise.Warning {
 	if h.plan.Window == 0 || h.plan.Measure == MeasureLifecycle {
 		return nil
@@ -27,7 +26,7 @@ func (h history) trendWarning() []filewise.Warning {
 		}
 	}
 	trends, _, err := stats.Trends(growth, trendError)
-	if err != nil { // too few trials to judge
+	if err != nil { // there are too few trials to judge
 		return nil
 	}
 	var found []string
@@ -47,8 +46,7 @@ func (h history) trendWarning() []filewise.Warning {
 	}}
 }
 
-// growth is ln(last third / first third of the window) of each of a layout's
-// trials in blocks.
+// growth returns ln(last third / first third of the window) for each trial of a layout in blocks.
 func (h history) growth(layout string) []float64 {
 	var out []float64
 	for b := 1; b <= h.lastBlock(); b++ {
@@ -63,7 +61,8 @@ func (h history) growth(layout string) []float64 {
 	return out
 }
 
-// growthOf needs three slices within the window, and work in the outer thirds.
+// growthOf returns ln(last third / first third of the window). It returns false unless the window has three slices and
+// both thirds have work.
 func growthOf(m filewise.Measure) (float64, bool) {
 	if m.SliceLength <= 0 {
 		return 0, false

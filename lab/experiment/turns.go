@@ -8,46 +8,46 @@ import (
 	"filewise/lab/verdict"
 )
 
-// The lengths of sessions that pilots fix. A layout's turn is just long enough for most of a round to be measured,
-// and to hold several stretches in which the throughput stays like itself: beyond that, longer turns only let the
-// machine drift further between layouts. A session has the rounds that make most of it measured, and no more, for
-// sessions count: each is one observation.
+// Lengths of sessions that pilots fix. A layout's turn is just long enough that most of a round is measured, and that
+// it covers several correlation times of throughput. Longer turns would only let the machine drift further between
+// layouts. A session has just enough rounds that most of it is measured. It has no more, because each session is one
+// observation, and their number counts.
 const (
-	// MinTurn is the shortest turn of a layout in a session: below it, coming to rest
-	// and starting again is most of what a turn does.
+	// MinTurn is the shortest turn of a layout in a session. In a shorter turn, coming to rest and starting again would
+	// take most of the time.
 	MinTurn = 200 * time.Millisecond
-	// maxTurn is the longest that pilots choose, unless what goes around a turn takes longer:
-	// the window is at least half of it.
+	// maxTurn is the longest turn that pilots choose, unless the time around a turn is longer. The turn then lasts at
+	// least as long as that.
 	maxTurn = 2 * time.Second
-	// leadShare of a turn goes before it unmeasured, so that new connections and the
-	// state after coming to rest are no part of it.
+	// leadShare divides a turn: 1/leadShare of it runs before, unmeasured. New connections and the state after rest then
+	// do not affect the turn.
 	leadShare = 10
-	// aroundShare: a turn takes this many times what goes around it.
+	// aroundShare is how many times as long as the time around it a turn lasts.
 	aroundShare = 4
-	// correlationShare: and so many times its slices' autocorrelation time.
+	// correlationShare is how many times as long as its slices' autocorrelation time a turn lasts.
 	correlationShare = 4
-	// measuringShare of a session is to be measured.
+	// measuringShare is the share of a session that should be measured.
 	measuringShare = 0.72
-	// usualSessions are kept within the budget before any is lengthened for that share: of
-	// few, an interval is mostly made of not knowing their spread.
+	// usualSessions must fit the budget before sessions are lengthened to reach measuringShare. With few sessions,
+	// intervals are wide mainly because their spread is poorly known.
 	usualSessions = 6
-	// usualRounds are the fewest if there is time: turns cancel what changes between them.
+	// usualRounds is the fewest rounds if there is time: turns cancel what changes between them.
 	usualRounds  = 4
-	fewestRounds = 2 // if bounds are set: more sessions may resolve more
+	fewestRounds = 2 // fewest rounds if bounds are set: more sessions may resolve more
 	maxRounds    = 200
-	// pilotTime bounds the pilot of a trial of fixed work, which does a part after the
-	// other of so many at most.
+	// pilotTime bounds the pilot of a trial of fixed work. The pilot does one part of the work after the other, of at most
+	// pilotParts.
 	pilotTime  = 2 * time.Second
 	pilotParts = 256
 )
 
-// turn is the work in a turn of a session: its part of fixed work, or as much as fits.
+// turn is a layout's work in one turn of a session: a part of fixed work, or as much as fits.
 type turn struct {
-	length, lead time.Duration // measured, and before it. 0 means as long as the phases' work takes
-	part, of     int           // of fixed work
+	length, lead time.Duration // measured, and before that. 0 means as long as the work takes
+	part, of     int           // of fixed work: the present part, and the number of parts
 }
 
-// partOf is the part of the operations of each connection, in whole transactions.
+// partOf returns each connection's operations in this part, in whole transactions.
 func (t *turn) partOf(ops []int64, multiple int64) []int64 {
 	at := func(n int64, part int) int64 {
 		if part >= t.of {
@@ -59,15 +59,15 @@ func (t *turn) partOf(ops []int64, multiple int64) []int64 {
 	return filewise.Each(ops, func(n int64) int64 { return at(n, t.part+1) - at(n, t.part) })
 }
 
-// transactions counts each connection's transactions in fixed work; at least one.
+// transactions returns the number of each connection's transactions in fixed work. It is at least one.
 func (p Plan) transactions() int64 {
 	return max(p.Work/max(int64(p.Params.RowBytes)*int64(p.Params.Connections)*int64(p.Params.CommitEvery), 1), 1)
 }
 
-// pilotParts are the parts of fixed work of which a pilot does the first.
+// pilotParts returns the number of parts that fixed work is divided into for a pilot, which does the first ones.
 func (p Plan) pilotParts() int { return int(min(p.transactions(), pilotParts)) }
 
-// lead returns the load before each turn, in whole slices.
+// lead returns how long a load runs before each turn, in whole slices.
 func (p Plan) lead(s Schedule) time.Duration {
 	d := min(s.WarmUp, s.Turn/leadShare)
 	if p.SliceLength > 0 {
@@ -76,13 +76,13 @@ func (p Plan) lead(s Schedule) time.Duration {
 	return d
 }
 
-// costs are the costs of a layout's part in a session by the pilots, on average.
+// costs holds what a layout's part in a session takes, on average over the pilots.
 type costs struct {
 	once     time.Duration // build, load, settle, observe, check
-	measured time.Duration // of a turn as long as its work takes, or of all fixed work
-	around   time.Duration // each turn: connections, caches, until all is durable
-	drain    time.Duration // of that, what is judged: the drain of work from rest to rest
-	stays    time.Duration // the longest in which a layout's throughput stays like itself
+	measured time.Duration // of a turn that lasts as long as its work, or of all fixed work
+	around   time.Duration // per turn: connections, caches, until all is durable
+	drain    time.Duration // the part of around that is judged: draining work from rest to rest
+	stays    time.Duration // longest correlation time of a layout's throughput
 	windows  int           // phases that last a turn each
 	pilots   int
 }
@@ -125,13 +125,13 @@ func (c *costs) add(p Plan, t filewise.Trial) {
 	c.measured += measured
 }
 
-// takeTurns fixes the turns of sessions, and how many sessions the budget allows.
+// takeTurns fixes the turns and rounds of sessions, and how many sessions the budget allows.
 func (h history) takeTurns(s Schedule) Schedule {
 	p, c := h.plan, h.costs()
 	if c.pilots == 0 {
 		return s
 	}
-	whole := p.Window // what a layout measures in a session at least
+	whole := p.Window // least measured time of a layout in a session
 	switch {
 	case p.Window > 0:
 		s.Turn = p.turnOf(c)
@@ -167,13 +167,13 @@ func (h history) takeTurns(s Schedule) Schedule {
 	return s
 }
 
-// leastSessions is the number that a budget has time for whatever their length: as many as an interval needs, and one
-// more, for trials take longer than pilots predict.
+// leastSessions returns how many sessions must fit the budget, whatever their length. It is as many as an interval
+// needs, and one more, because trials take longer than pilots predict.
 func (p Plan) leastSessions() int {
 	return min(max(usualSessions, p.FirstClaim()+1), max(p.MaxBlocks, 1))
 }
 
-// inQuestion are the layouts whose pilots are done or still to come.
+// inQuestion returns the number of layouts whose pilots are done or still to come. It is at least 1.
 func (h history) inQuestion() int {
 	n := 0
 	for i, l := range h.plan.Layouts {
@@ -184,8 +184,8 @@ func (h history) inQuestion() int {
 	return max(n, 1)
 }
 
-// turnOf is the measured time of a turn, in whole slices, and of several that make up a
-// window that was given.
+// turnOf returns the measured time of a turn, in whole slices. If the window is given, several turns make up that
+// window.
 func (p Plan) turnOf(c costs) time.Duration {
 	if p.Cells > 0 {
 		return p.Window / time.Duration(p.Cells)
@@ -201,20 +201,20 @@ func (p Plan) turnOf(c costs) time.Duration {
 	return t
 }
 
-// roundsOf are the turns into which fixed work is cut; each has something to commit for
-// every connection.
+// roundsOf returns the number of turns that fixed work is divided into. In each turn every connection has something to
+// commit.
 func (p Plan) roundsOf(c costs) int {
 	t := min(max(MinTurn, aroundShare*c.around), max(maxTurn, c.around))
 	return int(min(max(c.measured/t, 2), maxRounds, time.Duration(p.transactions())))
 }
 
-// session returns the time of a layout's part in one of so many rounds.
+// session returns the time of a layout's part in a session of that many rounds.
 func (c costs) session(rounds int) time.Duration {
 	return c.once + time.Duration(rounds)*(c.measured+c.around)
 }
 
-// rounds are as many as it takes for the measuring share, and no fewer than the least; at least one. They fit the
-// budget's part of a layout, in nanoseconds, for so many sessions.
+// rounds returns how many rounds it takes to reach measuringShare: at least the given number, and at least one. That
+// many sessions must fit left, a layout's part of the budget in nanoseconds.
 func (c costs) rounds(least int, left float64, sessions int) int {
 	gain := float64(c.measured+c.drain) - measuringShare*float64(c.measured+c.around)
 	want := least
@@ -227,8 +227,8 @@ func (c costs) rounds(least int, left float64, sessions int) int {
 	return max(want, 1)
 }
 
-// correlationTime returns the time for which a measure's throughput stays like itself: the integrated autocorrelation
-// time of its slices (Sokal 1997: 1 + 2 Σ ρ, summed as far as ρ is positive, over a quarter of the slices at most).
+// correlationTime returns how long a measure's throughput stays correlated. It is the integrated autocorrelation time
+// of its slices (Sokal 1997: 1 + 2 Σ ρ, summed while ρ is positive, over at most a quarter of the slices).
 func correlationTime(m filewise.Measure) time.Duration {
 	x := steadySlices(m)
 	mean, variance, ok := moments(x)
@@ -259,7 +259,7 @@ func steadySlices(m filewise.Measure) []int64 {
 	return m.Slices[min(int(cut/m.SliceLength), to):to]
 }
 
-// moments are mean and variance. False means there are none above 0.
+// moments returns mean and variance. It returns false unless both are above 0.
 func moments(x []int64) (mean, variance float64, ok bool) {
 	for _, v := range x {
 		mean += float64(v) / float64(len(x))

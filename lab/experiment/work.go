@@ -12,8 +12,8 @@ import (
 	"filewise/lab/probe"
 )
 
-// work drives a phase's operations through warm-up and window, or as many as there
-// are, with the probes read at the edges.
+// work runs a phase's operations through warm-up and window, or a fixed number of operations. It reads the probes at
+// the edges.
 func (l *life) work(ctx context.Context, i int) (err error) {
 	phase := l.program.Phases[i]
 	sessions, err := l.connect(ctx, i)
@@ -81,14 +81,14 @@ func (l *life) whenMeasured(p filewise.Phase) string {
 	return "in " + p.Family
 }
 
-// did books what a run of a phase has committed, and its failures.
+// did records what a phase has committed, and its failures.
 func (l *life) did(i int, r drive.Result, when string) {
 	l.ledgers[i] = l.ledgers[i].Plus(r.Ledger)
 	l.retried(r.Measure.Errors, when)
 }
 
-// windowDeltas are the deltas of a window, or of fixed work, all of which lies between
-// the readings.
+// windowDeltas returns the deltas of a window. For fixed work it returns the deltas between the two readings, which
+// enclose the work.
 func windowDeltas(probes *probe.Set, edges [2]probe.Snapshot, load drive.Load, r drive.Result) []filewise.Delta {
 	a, b := edges[drive.WindowStart], edges[drive.WindowEnd]
 	if load.Window == 0 {
@@ -101,7 +101,7 @@ func windowDeltas(probes *probe.Set, edges [2]probe.Snapshot, load drive.Load, r
 	return probes.Within(a, b, w)
 }
 
-// unmeasured has a phase do some of its work.
+// unmeasured runs some of a phase's work without measuring it.
 func (l *life) unmeasured(ctx context.Context, i int, when string, shape func(*drive.Load, filewise.Phase)) (err error) {
 	phase := l.program.Phases[i]
 	sessions, err := l.connect(ctx, i)
@@ -119,7 +119,7 @@ func (l *life) unmeasured(ctx context.Context, i int, when string, shape func(*d
 	return err
 }
 
-// load returns the load of a phase's sessions, of one type or of several, without an end.
+// load returns the load of a phase's sessions. Its end is not set.
 func (l *life) load(phase filewise.Phase, sessions []filewise.Session) (drive.Load, error) {
 	load, err := l.runner.Plan.Load(l.program, phase, l.db.Chunk)
 	load.Sessions, load.Clock, load.Stopped = sessions, l.runner.Clock, l.runner.Stopped
@@ -127,7 +127,8 @@ func (l *life) load(phase filewise.Phase, sessions []filewise.Session) (drive.Lo
 	return load, err
 }
 
-// Load returns the load of a phase's sessions in calls of chunk operations (see filewise.Database), without an end.
+// Load returns the load of a phase's sessions, in calls of chunk operations (see filewise.Database). Its end is not
+// set. It returns an error if the phase has several types but does not report the type of an operation.
 func (p Plan) Load(program filewise.Program, phase filewise.Phase, chunk int64) (drive.Load, error) {
 	load := drive.Load{
 		SliceLength: p.SliceLength, Chunk: chunk, Multiple: int64(phase.CommitEvery), Rate: phase.Rate, Pause: phase.Pause,
@@ -147,7 +148,7 @@ func (p Plan) Load(program filewise.Program, phase filewise.Phase, chunk int64) 
 	return load, nil
 }
 
-// shape gives the load the measured work: the phase's, or the plan's.
+// shape sets how much work the load measures: the turn's, the phase's or the plan's.
 func (l *life) shape(load *drive.Load, phase filewise.Phase) {
 	p, pilot := l.runner.Plan, l.trial.Cell.Pilot
 	switch {
@@ -182,7 +183,7 @@ func opsOf(total int64, connections int) []int64 {
 	return ops
 }
 
-// Discard has each connection do what comes before the measured operations.
+// Discard runs the operations that each connection must do before the measured ones.
 func Discard(ctx context.Context, phase filewise.Phase, sessions []filewise.Session) error {
 	if phase.Discard == 0 {
 		return nil
@@ -195,12 +196,11 @@ func Discard(ctx context.Context, phase filewise.Phase, sessions []filewise.Sess
 	return nil
 }
 
-// FamilyCalibration is the measure of the probe before a trial: a speed of the
-// machine, which the verdict adjusts throughput for.
+// FamilyCalibration is the family of the probe before a trial. It measures the machine's speed, which the verdict
+// adjusts throughput for.
 const FamilyCalibration = "calibration"
 
-// calibrate measures the machine right before the trial's window, by the same
-// short piece of work each time.
+// calibrate measures the machine's speed just before the trial's window, with the same short piece of work each time.
 func (l *life) calibrate(ctx context.Context) error {
 	if l.runner.Calibrate == nil {
 		return fmt.Errorf("there is no calibration here: %w", filewise.ErrUnsupported)
@@ -219,7 +219,7 @@ func (l *life) calibrate(ctx context.Context) error {
 	return nil
 }
 
-// noteCalibration keeps the probe with the trial, behind what it is about.
+// noteCalibration adds the calibration to the trial, after the measures it belongs to.
 func (l *life) noteCalibration() {
 	if l.calibration != nil {
 		l.trial.Measures = append(l.trial.Measures, *l.calibration)

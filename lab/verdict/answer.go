@@ -5,25 +5,25 @@ import (
 	"strconv"
 )
 
-// Decision is a DBA's next step after a run.
+// Decision is the next step that a result advises a DBA to take.
 type Decision string
 
-// Decisions.
+// Values of Decision.
 const (
-	DecisionUse  Decision = "use"  // Answer.Arm is proven to be faster, and none is faster by more than the tolerance
-	DecisionKeep Decision = "keep" // the baseline: at most Answer.Bound can be gained, which is within Answer.Margin
-	DecisionMore Decision = "more" // several arms may be best; Answer.Arm has the fewest files of those proven to be faster
-	DecisionOpen Decision = "open" // keep the baseline for now: more than Answer.Margin can be gained
-	DecisionNone Decision = "none" // too few trials, or no verdict can be given on them
+	DecisionUse  Decision = "use"  // Answer.Arm is proven faster, and none is faster than it by more than the tolerance
+	DecisionKeep Decision = "keep" // keep the baseline: at most Answer.Bound can be gained, which is within Answer.Margin
+	DecisionMore Decision = "more" // several arms may be best; of those proven faster, Answer.Arm has the fewest files
+	DecisionOpen Decision = "open" // keep the baseline for now: more than Answer.Margin can still be gained
+	DecisionNone Decision = "none" // too few trials, or no verdict is possible on them
 )
 
-// widestKeep is the largest gain that a decision to keep the baseline may leave open, log scale.
+// widestKeep is the largest possible gain at which the decision may still be to keep the baseline, log scale.
 var widestKeep = math.Log(1.05)
 
 // Answer is the decision that a result allows.
 type Answer struct {
 	Decision Decision
-	Arm      int // to use, or to keep; -1 if there is no decision
+	Arm      int // to use or to keep; −1 if there is no decision
 	// Bound is the most that any tested arm can gain over the baseline, log scale: a one-sided
 	// bound over all looks that holds together with the intervals. NaN if it is not known.
 	Bound float64
@@ -35,7 +35,7 @@ type Answer struct {
 	Gain float64
 }
 
-// Decided reports whether the answer is a decision that stands.
+// Decided reports whether the answer is a final decision.
 func (a Answer) Decided() bool {
 	return a.Decision == DecisionUse || a.Decision == DecisionKeep || a.Decision == DecisionMore
 }

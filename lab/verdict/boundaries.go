@@ -12,32 +12,30 @@ import (
 //go:generate go run ./internal/genboundaries -rules 1 -o boundaries_table.txt
 //go:generate go run ./internal/genboundaries -rules 2 -o boundaries_table2.txt
 
-// Limits of what is simulated while the caller waits: at these sizes it takes
-// minutes, at the usual ones a second or two.
+// Limits of what is simulated while the caller waits. At these limits it takes minutes, at usual sizes a second or two.
 const (
 	maxBoundaryArms   = 64
 	maxBoundaryBlocks = 500
-	maxPlannedBlocks  = 1000 // of rules 3, whose boundaries are integrated: a second or two
+	maxPlannedBlocks  = 1000 // of rules 3, whose boundaries are integrated in a second or two
 	simulations       = 200_000
 	simulationSeed    = 1
 )
 
-// Boundaries are the critical values of one design, one per look from block 3: standard errors that an estimate may
-// be away from the truth. By rules 2 they are normal scores, and each contrast's own critical value has the same
-// probability. They hold simultaneously over arms and looks.
+// Boundaries holds the critical values of one design, one per look from block 3: how many standard errors an estimate
+// may be away from the truth. From rules 2 on they are normal scores; each contrast then has its own critical value of
+// the same probability. They hold simultaneously over arms and looks.
 type Boundaries struct {
-	TwoSided []float64 `json:"two_sided"` // c₂, against the baseline; infinite before the first claim
+	TwoSided []float64 `json:"two_sided"` // c₂, against the baseline; infinite until the first claim
 	OneSided []float64 `json:"one_sided"` // c₁, against the best
-	// The same of pairs that go by their own spread (rules 2).
+	// The same for pairs judged by their own spread (from rules 2 on).
 	OwnTwoSided []float64 `json:"own_two_sided,omitempty"`
 	OwnOneSided []float64 `json:"own_one_sided,omitempty"`
 }
 
-// at returns the critical values after block n, or NaN before the first look
-// and the first claim.
+// at returns the critical values after block n. They are NaN before the first look and before the first claim.
 func (b Boundaries) at(n int) (two, one float64) { return at(n, b.TwoSided, b.OneSided) }
 
-// ownAt returns the boundaries of pairs that go by their own spread.
+// ownAt returns the critical values after block n for pairs judged by their own spread.
 func (b Boundaries) ownAt(n int) (two, one float64) { return at(n, b.OwnTwoSided, b.OwnOneSided) }
 
 func at(n int, twoSided, oneSided []float64) (two, one float64) {
@@ -59,7 +57,7 @@ func (b Boundaries) clone() Boundaries {
 		OwnTwoSided: slices.Clone(b.OwnTwoSided), OwnOneSided: slices.Clone(b.OwnOneSided)}
 }
 
-// firstClaim is the block from which there are intervals.
+// firstClaim returns the first block with intervals.
 func (b Boundaries) firstClaim() int {
 	for i, c := range b.TwoSided {
 		if finite(c) {
@@ -69,22 +67,22 @@ func (b Boundaries) firstClaim() int {
 	return FirstLook
 }
 
-// claimsAt reports whether anything is claimed at the look after n blocks; of few blocks nothing is.
+// claimsAt reports whether anything is claimed after n blocks. Few blocks claim nothing.
 func (b Boundaries) claimsAt(n int) bool {
 	two, _ := b.at(n)
 	return finite(two)
 }
 
-// BoundariesFor returns the boundaries for a number of arms, a maximum of blocks and a confidence. They are from the
-// tables in the code for 95 %, 2–12 arms (rules 1: 2–8) and 3–30 blocks, by rules 2 also for 13–32 arms (settings of
-// backups) and 20 blocks. Otherwise they come from a simulation of 200,000 null experiments with a fixed seed, done
-// once per process. By rules 3 they come from integration, for any design of up to 1,000 blocks. It returns an error
-// wrapping ErrConfig for designs that allow no look or are beyond that.
+// BoundariesFor returns the boundaries for a number of arms, a maximum of blocks and a confidence. By rules 3 they are
+// integrated, for any design of up to 1,000 blocks. By earlier rules, tables in the code hold them for 95 %, 2–12 arms
+// (rules 1: 2–8) and 3–30 blocks. By rules 2 the tables also hold 13–32 arms (settings of backups) and 20 blocks.
+// Otherwise they come from a simulation of 200,000 null experiments with a fixed seed, run once per process. It returns
+// an error wrapping ErrConfig for designs that allow no look or exceed these limits.
 func BoundariesFor(rules, arms, maxBlocks int, confidence float64) (Boundaries, error) {
 	return Config{Rules: rules, MaxBlocks: maxBlocks, Confidence: confidence}.boundaries(arms)
 }
 
-// MostBlocks returns the most blocks that an experiment may have by some rules.
+// MostBlocks returns the largest number of blocks that an experiment may have by a version of the rules.
 func MostBlocks(rules int) int {
 	if rules < 3 {
 		return maxBoundaryBlocks
@@ -92,19 +90,19 @@ func MostBlocks(rules int) int {
 	return maxPlannedBlocks
 }
 
-// Design holds the inputs of boundaries, with the boundaries, to be stored.
+// Design holds boundaries together with the inputs they follow from, to be stored.
 type Design struct {
 	Arms       int         `json:"arms"`
 	MaxBlocks  int         `json:"max_blocks"`
 	Extended   []Extension `json:"extended,omitempty"`
 	Confidence float64     `json:"confidence"`
-	// The boundaries from block First on; before it nothing is claimed.
+	// The boundaries start at block First. Nothing is claimed before that block.
 	First int `json:"first_block"`
 	Boundaries
 }
 
-// Design returns the config's boundaries for so many arms. It is worth storing with an experiment of hundreds of
-// blocks by rules 3, where it takes a second. Errors wrap ErrConfig.
+// Design returns the config's boundaries for that many arms. Storing them is worthwhile for an experiment of hundreds
+// of blocks by rules 3, for which computing takes a second. Errors wrap ErrConfig.
 func (c Config) Design(arms int) (Design, error) {
 	b, err := c.boundaries(arms)
 	if err != nil {
@@ -118,13 +116,13 @@ func (c Config) Design(arms int) (Design, error) {
 	return d, nil
 }
 
-// Knows reports whether the boundaries for so many arms are among the known ones.
+// Knows reports whether Known holds the config's boundaries for that many arms.
 func (c Config) Knows(arms int) bool {
 	_, ok := c.known(arms)
 	return ok
 }
 
-// known returns the config's boundaries, if they are among the known ones.
+// known returns the config's boundaries if Known holds them.
 func (c Config) known(arms int) (Boundaries, bool) {
 	for _, d := range c.Known {
 		same := d.Arms == arms && d.MaxBlocks == c.MaxBlocks && d.Confidence == c.Confidence && slices.Equal(d.Extended, c.Extended)
@@ -174,7 +172,7 @@ type simulatedKey struct {
 	confidence             float64
 }
 
-// memo remembers simulated boundaries: a live display judges after each block.
+// memo caches computed boundaries, because a live display judges after each block.
 var memo sync.Map // simulatedKey or integratedKey → func() Boundaries
 
 func rulesOf(rules int) boundary.Rules {
@@ -193,7 +191,7 @@ type integratedKey struct {
 	confidence float64
 }
 
-// integrated are the boundaries of rules 3.
+// integrated returns the boundaries of rules 3.
 func (c Config) integrated(arms int) Boundaries {
 	stages := c.stages()
 	key := integratedKey{arms, fmt.Sprint(stages), c.Confidence}
@@ -204,7 +202,7 @@ func (c Config) integrated(arms int) Boundaries {
 	return once.(func() Boundaries)().clone()
 }
 
-// stages are the plans of the experiment one after the other.
+// stages returns the successive plans of the experiment: one before each extension, and the present one.
 func (c Config) stages() []boundary.Stage {
 	var out []boundary.Stage
 	after := 0

@@ -9,9 +9,9 @@ import (
 	"sync"
 )
 
-// The tables of boundaries for α = 0.05. The designs in docs/statistics-rules.md's vectors come first. So a judgement agrees
-// with the vectors to the last digit instead of to the 0.5 % by which two simulations differ; a test holds both
-// tables against the vectors.
+// Tables of boundaries for α = 0.05. The designs in the vectors of docs/statistics-rules.md take precedence. A
+// judgement then agrees with the vectors to the last digit, while two simulations differ by 0.5 %. A test compares both
+// tables with the vectors.
 var (
 	//go:embed boundaries_table.txt
 	boundariesTable string
@@ -25,7 +25,7 @@ var (
 	referenceBoundaries = sync.OnceValue(func() map[printedKey]Boundaries { return parseBoundaries(boundariesReference) })
 )
 
-// printed finds boundaries in the tables.
+// printed returns the boundaries of a design from the tables. It returns false if the tables lack the design.
 func printed(rules, arms, maxBlocks int) (Boundaries, bool) {
 	key := printedKey{arms, maxBlocks}
 	if rules != 1 {
@@ -39,11 +39,12 @@ func printed(rules, arms, maxBlocks int) (Boundaries, bool) {
 	return b, ok
 }
 
-// printedKey finds the boundaries of a design in a table.
+// printedKey identifies a design in a table.
 type printedKey struct{ arms, maxBlocks int }
 
-// parseBoundaries reads lines of "ARMS BLOCKS: two-sided; one-sided" in thousandths, "-" if there is none yet; by
-// rules 2 the same of pairs on their own follow. It panics on anything else: the tables are part of the program.
+// parseBoundaries reads lines of "ARMS BLOCKS: two-sided; one-sided" in thousandths. "-" means that there is no
+// boundary yet. In tables of rules 2, the boundaries for pairs with their own spread follow. It panics on anything
+// else, because the tables are part of the program.
 func parseBoundaries(table string) map[printedKey]Boundaries {
 	all := make(map[printedKey]Boundaries)
 	for line := range strings.Lines(table) {

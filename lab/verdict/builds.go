@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// CopyOf names a build whose files are a copy of another's; a number distinguishes it from other copies.
+// CopyOf returns the name of a build whose files are a copy of another build's. The number tells copies apart.
 func CopyOf(build string, number int) string { return fmt.Sprintf("%s, copy %d", build, number) }
 
 var copyNumber = regexp.MustCompile(`, copy \d+$`)
 
-// original is the build that was loaded: of its copies none is another observation of how loading turns out.
+// original returns the build that was loaded. Its copies are not further observations of how loading turns out.
 func original(build string) string {
 	if !strings.Contains(build, ", copy ") {
 		return build
@@ -20,15 +20,16 @@ func original(build string) string {
 	return copyNumber.ReplaceAllString(build, "")
 }
 
-// builds reports which physical placements (instances) trials ran on. A build is reused when an arm has several
-// trials on it; an arm that is built again for every trial has nothing to correct: there it is noise, and covered.
+// builds holds which build (instance, a physical placement) each trial ran on. A build is reused if several trials of
+// an arm ran on it. If an arm is rebuilt for every trial, differences between builds are part of the noise and need no
+// correction.
 type builds struct {
-	id     [][]int     // [block][arm], numbered in order of appearance; -1 = no trial
+	id     [][]int     // [block][arm], numbered in order of appearance; −1 means no trial
 	total  int         // number of ids
 	count  []int       // per arm: distinct builds
-	reused []bool      // per arm
-	copies bool        // some are copies of others
-	share  [][]float64 // per arm with reused builds and id: share of its trials
+	reused []bool      // per arm: whether a build is reused
+	copies bool        // whether some builds are copies of others
+	share  [][]float64 // per arm with reused builds, and id: share of the arm's trials
 }
 
 func newBuilds(t Table, g grid) builds {
@@ -49,7 +50,7 @@ func newBuilds(t Table, g grid) builds {
 			name := original(t[b][j].Instance)
 			v.copies = v.copies || name != t[b][j].Instance
 			id, known := ids[name]
-			if !known || name == "" { // without a name: like no other
+			if !known || name == "" { // a build without a name differs from all others
 				id = v.total
 				ids[name] = id
 				v.total++
@@ -63,7 +64,7 @@ func newBuilds(t Table, g grid) builds {
 	return v
 }
 
-// tally counts the builds of one arm.
+// tally counts the builds of one arm, and the share of trials on each.
 func (v *builds) tally(j int) {
 	share := make([]float64, v.total)
 	trials := 0.0
@@ -87,8 +88,8 @@ func (v *builds) tally(j int) {
 
 func (v *builds) anyReused() bool { return slices.Contains(v.reused, true) }
 
-// weight returns the addition of a unit of variance between builds to the variance of the contrast of arms i and j:
-// with m equally used builds each 1/m_i+1/m_j; a build that both share cancels.
+// weight returns how much one unit of variance between builds adds to the variance of the contrast of arms i and j. If
+// each arm uses its m builds equally, it is 1/m_i+1/m_j. A build that both arms share cancels.
 func (v *builds) weight(i, j int) float64 {
 	var sum float64
 	for k := range v.total {
@@ -104,8 +105,7 @@ func (v *builds) weight(i, j int) float64 {
 	return sum
 }
 
-// columns numbers the pairs of arm and build, for arms with reused builds;
-// other arms have one column.
+// columns numbers the pairs of arm and build. An arm without reused builds has one column.
 func (v *builds) columns(g grid) (column [][]int, total int) {
 	type pair struct{ arm, build int }
 	number := map[pair]int{}

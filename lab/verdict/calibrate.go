@@ -2,24 +2,24 @@ package verdict
 
 import "math"
 
-// calibrateFrom is the least number of degrees of freedom for fitting a slope, which takes one of them.
+// calibrateFrom is the fewest degrees of freedom for fitting a slope, which uses one of them.
 const calibrateFrom = 4
 
-// maxSlope: throughput cannot depend much more than proportionally on what
-// the probe measures.
+// maxSlope bounds the slope: throughput cannot depend much more than proportionally on the speed that the probe
+// measures.
 const maxSlope = 1.5
 
-// calibration adjusts log throughput for the state of the machine by a probe right before each trial.
+// calibration adjusts log throughput for the state of the machine, which a probe measures just before each trial.
 type calibration struct {
-	slope  float64   // NaN = not applied
-	scale  float64   // of variances: the degree of freedom that the slope took
+	slope  float64   // NaN means no adjustment
+	scale  float64   // factor on variances, for the degree of freedom that the slope uses
 	square float64   // residual sum of squares of the probe
-	arm    []float64 // the probe's own arm effects
+	arm    []float64 // effects of arms on the probe
 }
 
-// calibrate returns g with adjusted values when every trial has a probe. The slope comes from clipped residuals of
-// throughput on residuals of the probe, both within blocks and arms, so that neither layouts nor slow runs bend it;
-// it is clipped to [0, 1.5].
+// calibrate returns g with adjusted values if every trial has a probe. The slope is a regression of throughput's
+// clipped residuals on the probe's residuals, both within blocks and arms. So neither layouts nor slow runs bend the
+// slope. It is clipped to [0, 1.5].
 func calibrate(t Table, g grid) (grid, calibration) {
 	none := calibration{slope: math.NaN(), scale: 1}
 	x, complete := probes(t, g)
@@ -53,8 +53,7 @@ func calibrate(t Table, g grid) (grid, calibration) {
 	return adjusted, c
 }
 
-// apply accounts for the slope's own uncertainty in the variance of arm i
-// less arm j.
+// apply adds the slope's own uncertainty to the variance of the contrast of arms i and j.
 func (c calibration) apply(variance, pooled float64, i, j int) float64 {
 	if math.IsNaN(c.slope) {
 		return variance
@@ -63,7 +62,7 @@ func (c calibration) apply(variance, pooled float64, i, j int) float64 {
 	return c.scale * (variance + pooled*dx*dx/c.square)
 }
 
-// probes returns the logarithms of the probes of all trials in g.
+// probes returns the logarithms of the probes of all trials in g. It returns false if a probe is missing.
 func probes(t Table, g grid) (x [][]float64, complete bool) {
 	x, complete = newRows(len(g.y), g.width), true
 	each(g, func(b, j int) {
@@ -77,7 +76,7 @@ func probes(t Table, g grid) (x [][]float64, complete bool) {
 	return x, complete
 }
 
-// each calls f for all cells that are present.
+// each calls f for every cell that has a trial.
 func each(g grid, f func(b, j int)) {
 	for b := range g.mask {
 		for j, present := range g.mask[b] {

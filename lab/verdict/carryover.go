@@ -9,17 +9,17 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// carryLevel is the probability by chance, for the differences between what ran before, below which a verdict is
-// withheld.
+// carryLevel is the level of the test for carry-over. If differences between what ran before are less probable by
+// chance, the verdict is withheld.
 const carryLevel = 0.01
 
-// carryLevel3 is the level of rules 3. Their chained order shares out evenly what goes before, so that the test need
-// not see all of it. A stricter level serves, since the test errs more often than it reports if neighbouring trials
-// resemble each other (drift and autocorrelation: in up to 2.7 % of experiments at a level of 0.25 %).
+// carryLevel3 is that level by rules 3. The chained order balances what goes before, so the test need not detect all of
+// it. The level is stricter because the true error rate exceeds the level if neighbouring trials resemble each other.
+// Drift and autocorrelation raise it to up to 2.7 % of experiments at a level of 0.25 %.
 const carryLevel3 = 0.001
 
-// carriesOver tests whether what is measured depends on which arm ran just before it: trials by the order in which
-// they ran, since rules 3 turns of sessions by what went before each. If neither is known, false.
+// carriesOver tests whether results depend on the arm that ran just before. It uses the order of trials; from rules 3
+// on, it uses the turns of sessions if their order is known. It returns false if no order is known.
 func (s *scene) carriesOver() bool {
 	if !s.fitted {
 		return false
@@ -44,8 +44,8 @@ func carryLevelOf(rules int) float64 {
 	return carryLevel3
 }
 
-// carriesOver2 makes the test of rules 2: an F test of the residuals of the fit, pulled in if they are far off,
-// between the arms that went before.
+// carriesOver2 runs the test of rules 2: an F test of the fit's residuals, with outliers pulled in, between the arms
+// that ran before.
 func (s *scene) carriesOver2() bool {
 	sum, n := make([]float64, s.width), make([]float64, s.width)
 	var square, before float64
@@ -71,11 +71,11 @@ func (s *scene) carriesOver2() bool {
 	return distuv.F{D1: d1, D2: d2}.Survival(f) < carryLevel
 }
 
-// carry estimates how far measurements depend on what went before them: the normal equations of a regression on the
-// arm before, with the effects of blocks and arms, or of the rounds and arms of each session.
+// carry measures how much results depend on what ran before. It holds the normal equations of a regression on the arm
+// before. The effects of blocks and arms, or of each session's rounds and arms, are removed first.
 type carry struct {
-	products *mat.SymDense // of the columns of the arms before, without those effects
-	with     []float64     // their products with the residuals
+	products *mat.SymDense // of the columns of the arms before, effects removed
+	with     []float64     // products of those columns with the residuals
 	square   float64       // of the residuals
 	df       int           // of the residuals
 }
@@ -95,8 +95,8 @@ func (c *carry) add(x carry) {
 	c.square, c.df = c.square+x.square, c.df+x.df
 }
 
-// level returns the probability by chance of differences as large as these between what went before (a partial F
-// test); 1 if the data cannot show any.
+// level returns the probability that differences between what ran before are this large by chance (a partial F test).
+// It returns 1 if the data cannot show any.
 func (c *carry) level() float64 {
 	var eigen mat.EigenSym
 	if c.df == 0 || c.square < rounding || !eigen.Factorize(c.products, true) {
@@ -107,7 +107,7 @@ func (c *carry) level() float64 {
 	eigen.VectorsTo(&vectors)
 	rank, explained := 0, 0.0
 	for k, value := range values {
-		if value < 1e-9*max(1, values[len(values)-1]) { // effects that others take in
+		if value < 1e-9*max(1, values[len(values)-1]) { // effects that other effects explain
 			continue
 		}
 		dot := 0.0
@@ -123,14 +123,14 @@ func (c *carry) level() float64 {
 	return distuv.F{D1: d1, D2: d2}.Survival(explained / d1 / ((c.square - explained) / d2))
 }
 
-// carryOfTrials estimates the carry-over from trials in the order in which they ran, by scores of each arm.
+// carryOfTrials measures carry-over between trials in the order in which they ran, by normal scores within each arm.
 func (s *scene) carryOfTrials() carry {
 	c, cells := newCarry(s.width), s.inOrder()
 	solver, ok := newSolver(s.grid)
 	if len(cells) == 0 || !ok {
 		return c
 	}
-	before := make([][]int, len(s.y)) // the arm, from 1, that ran before
+	before := make([][]int, len(s.y)) // the arm that ran before, from 1
 	for b := range before {
 		before[b] = make([]int, s.width)
 	}
@@ -166,13 +166,13 @@ func (s *scene) carryOfTrials() carry {
 	return c
 }
 
-// remove calls f with the residual of each cell of y: its value less the effects of its block and arm.
+// remove calls f with the residual of each cell: its value minus the effects of its block and arm.
 func (s *solver) remove(y [][]float64, f func(b, j int, r float64)) {
 	block, arm := s.solve(y)
 	each(s.g, func(b, j int) { f(b, j, y[b][j]-block[b]-arm[j]) })
 }
 
-// carryOfSession estimates the carry-over from the turns of one session, a row. It uses the rounds in which all
+// carryOfSession measures carry-over between the turns of one session, which is a row. It uses the rounds in which all
 // turns, and the arms that ran before them, are known.
 func carryOfSession(row []Cell) carry {
 	c := newCarry(len(row))
@@ -207,7 +207,8 @@ func carryOfSession(row []Cell) carry {
 	return c
 }
 
-// ofTurns adds a session's turns, centred, and the arms, from 1, that went before them.
+// ofTurns adds a session's turns, whose means are removed. After holds the arms that ran before each turn, numbered
+// from 1.
 func (c *carry) ofTurns(y [][]float64, after [][]int) {
 	c.df = (len(y) - 1) * (len(y[0]) - 1)
 	byScores(y, nil)
@@ -235,9 +236,9 @@ func (c *carry) ofTurns(y [][]float64, after [][]int) {
 	}
 }
 
-// byScores puts in place of the residuals of each arm, a column, the normal scores of their ranks (van der Waerden;
-// ties have the mean rank). So an arm that is noisier than the others, or stalls, does not pass for one that depends
-// on what went before. Cells that mask leaves out stay. Nil means none.
+// byScores replaces each arm's residuals (a column) by the normal scores of their ranks (van der Waerden; ties get the
+// mean rank). So an arm that is noisier than others, or stalls, is not mistaken for one that depends on what ran
+// before. If mask is not nil, cells that it excludes are unchanged.
 func byScores(y [][]float64, mask [][]bool) {
 	for j := range y[0] {
 		var rows []int
@@ -262,7 +263,7 @@ func byScores(y [][]float64, mask [][]bool) {
 	}
 }
 
-// centred returns a table from which the means of its rows and columns are subtracted.
+// centred returns the table minus the means of its rows and columns.
 func centred(table [][]float64) [][]float64 {
 	columns, all := make([]float64, len(table[0])), 0.0
 	out := newRows(len(table), len(table[0]))
@@ -285,10 +286,10 @@ func centred(table [][]float64) [][]float64 {
 	return out
 }
 
-// ordered is a cell with its place in the order in which trials ran.
+// ordered is a cell with its place in the order of trials.
 type ordered struct{ block, arm, order int }
 
-// inOrder returns the cells in the order in which they ran. Nil means the order of some is not known.
+// inOrder returns the cells in the order in which they ran. It returns nil if the order of any cell is not known.
 func (s *scene) inOrder() []ordered {
 	var cells []ordered
 	known := true

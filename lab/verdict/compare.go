@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Change is the difference of one arm's throughput between two experiments, on the log scale: after against before.
+// Change is the change of one arm's throughput from one experiment to another, on the log scale.
 type Change struct {
 	Arm    string  `json:"arm"`
 	Before int     `json:"trials_before"`
@@ -17,34 +17,34 @@ type Change struct {
 	SE     float64 `json:"se"`
 	Lo     float64 `json:"lo"` // simultaneous over all arms
 	Hi     float64 `json:"hi"`
-	// Relative is the change of the arm's difference from the baseline: what the two experiments' machines did to all
-	// layouts equally is not in it. Unknown (NaN) for the baseline.
+	// Relative is the change of the arm's difference from the baseline. It does not include what the two experiments'
+	// machines did to all layouts equally. It is NaN for the baseline.
 	Relative   float64 `json:"relative_effect"`
 	RelativeLo float64 `json:"relative_lo"`
 	RelativeHi float64 `json:"relative_hi"`
-	// Levels are the geometric means before and after, in the table's unit.
+	// Levels holds the geometric means of throughput before and after, in the table's unit.
 	Levels [2]float64 `json:"levels"`
 }
 
-// Resolved reports whether the interval excludes no change.
+// Resolved reports whether the interval excludes zero change.
 func (c Change) Resolved() bool { return c.Lo > 0 || c.Hi < 0 }
 
-// Sample is one experiment's trials, for a comparison with another's.
+// Sample holds the trials of one experiment, for a comparison with another experiment.
 type Sample struct {
 	Arms  []Arm
 	Table Table
 }
 
-// Compare compares two experiments arm by arm, for the arms that both have; base is the name of the baseline. The
-// intervals hold with the confidence for all arms together (Bonferroni), the relative ones for themselves likewise.
+// Compare compares two experiments arm by arm, for the arms that both have. Base is the name of the baseline. The
+// intervals hold with the confidence for all arms together (Bonferroni). The relative intervals also hold together,
+// separately from these.
 //
-// Trials of two experiments share no blocks, so this is Welch's test on the robust fit's pseudo-values of the
-// logarithms. Neighbouring blocks resemble each other on a machine that drifts: the sample's size is taken to be
-// n(1−r)/(1+r), r the lag-1 autocorrelation if that is above 0 (the effective size of an AR(1) series), at least 2.
-// What happened to the machine between the experiments is in the change, and no statistics can separate it from what
-// was meant to change.
+// Trials of two experiments share no blocks. So the comparison is Welch's test on the pseudo-values of the robust fit
+// of the logarithms. On a machine that drifts, neighbouring blocks resemble each other. So the size of a sample counts
+// as n(1−r)/(1+r), at least 2, if r, the lag-1 autocorrelation, is above 0 (the effective size of an AR(1) series). If
+// the machine changed between the experiments, no statistics can separate that from the intended change.
 //
-// Errors wrap ErrTable or ErrConfig: no common arm with three trials in both.
+// Errors wrap ErrTable or ErrConfig, for example if no common arm has three trials in both experiments.
 func Compare(before, after Sample, base string, confidence float64) ([]Change, error) {
 	if !(confidence > 0 && confidence < 1) {
 		return nil, fmt.Errorf("%w: confidence %v: must be between 0 and 1", ErrConfig, confidence)
@@ -81,7 +81,7 @@ func Compare(before, after Sample, base string, confidence float64) ([]Change, e
 	return out, nil
 }
 
-// levels holds the pseudo-values of an experiment's arms, by block.
+// levels holds the pseudo-values of an experiment's arms.
 type levels struct {
 	values map[string][]float64       // in the order of blocks
 	at     map[string]map[int]float64 // by block
@@ -108,7 +108,7 @@ func (s Sample) levels() (levels, error) {
 	return l, nil
 }
 
-// against returns the differences of two arms within the blocks that have both.
+// against returns the differences of two arms in the blocks that have both.
 func (l levels) against(arm, base string) []float64 {
 	var out []float64
 	for b := 0; len(out) < min(len(l.at[arm]), len(l.at[base])) && b <= maxBoundaryBlocks; b++ {
@@ -121,7 +121,7 @@ func (l levels) against(arm, base string) []float64 {
 	return out
 }
 
-// centre is a mean with its variance and the effective size of its sample.
+// centre is a mean with its variance and the effective size of the sample.
 type centre struct{ mean, variance, size float64 }
 
 // centreOf returns the centre of a series. With fewer than two values its mean and variance are NaN.
@@ -146,7 +146,7 @@ func centreOf(x []float64) centre {
 	return centre{mean, variance, size}
 }
 
-// welch is after less before with its interval, by Welch and Satterthwaite.
+// welch returns after minus before with its interval, by Welch and Satterthwaite.
 func welch(before, after centre, tail float64) (effect, se, lo, hi float64) {
 	va, vb := before.variance/before.size, after.variance/after.size
 	effect, se = after.mean-before.mean, math.Sqrt(va+vb)

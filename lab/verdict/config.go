@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// FirstLook is the block after which the first look is taken, and the fewest that a plan may have: with fewer the
-// boundaries are too wide to be of use. Rules 2 only drop layouts then; Result.FirstClaim is the first block with
-// intervals.
+// FirstLook is the block after which the first look is taken, and the fewest blocks of a plan. With fewer, boundaries
+// are too wide to be useful. At that look, rules 2 can only drop layouts. Result.FirstClaim returns the first block
+// with intervals.
 const FirstLook = 3
 
-// NewestRules apply unless others are chosen.
+// NewestRules is the version of the rules that applies by default.
 const NewestRules = 3
 
 // RaceRules judge races of backup settings: those drop settings from block 3 on, long before the
@@ -25,41 +25,40 @@ var (
 	ErrTable  = errors.New("verdict: invalid table")
 )
 
-// Goal is the aim at which there are enough blocks.
+// Goal is the result at which an experiment has enough blocks.
 type Goal string
 
-// Goals: until an arm can be recommended, until it is one that no other is more than the
-// margin better than, or until every arm is resolved.
+// Values of Goal: an arm can be recommended; an arm can be recommended that no other beats by more than the margin; or
+// every arm is resolved.
 const (
 	GoalRecommend Goal = "recommend"
 	GoalBest      Goal = "best"
 	GoalVerdicts  Goal = "verdicts"
 )
 
-// Config is fixed before the first trial.
+// Config holds the rules and limits of a judgement. It is fixed before the first trial.
 type Config struct {
-	// Rules are the ones judged by: 3, or 2 or 1 as of runs that were stored before there
-	// were others. Rules 1 take all arms to be about equally noisy; rules 2 recommend arms
-	// that are within the margin of being faster.
+	// Rules is the version of the rules: 3, or 2 or 1 for runs stored before there were later ones. Rules 1 assume that
+	// all arms are about equally noisy. Rules 2 also recommend arms whose interval reaches below 0, within the margin.
 	Rules      int     `json:"rules"`
 	Margin     float64 `json:"margin"`     // δ on the log scale: smaller differences do not matter
 	Confidence float64 `json:"confidence"` // over all arms and looks together
-	Gamma      float64 `json:"gamma"`      // share of the leader's proven gain that may be left on the table
-	Kappa      float64 `json:"kappa"`      // futility: how many standard errors of luck are granted
-	MaxBlocks  int     `json:"max_blocks"` // no blocks beyond it
-	// Extended are the plans that the experiment had before MaxBlocks, oldest first (from rules 3
-	// on): what was spent of the error up to an extension stays spent.
+	Gamma      float64 `json:"gamma"`      // share of the leader's proven gain that a recommendation may forgo
+	Kappa      float64 `json:"kappa"`      // futility: standard errors of luck that are allowed for
+	MaxBlocks  int     `json:"max_blocks"` // the last block
+	// Extended lists the earlier plans of an extended experiment, oldest first (from rules 3 on). The error spent before
+	// an extension stays spent.
 	Extended []Extension `json:"extended,omitempty"`
 	Goal     Goal        `json:"goal"`
 	Baseline int         `json:"baseline"` // index of the arm that others are compared with
-	// Known holds boundaries that were computed before, of any designs. Boundaries that are not in it are computed.
+	// Known holds boundaries that were computed before, of any designs. Others are computed when needed.
 	Known []Design `json:"-"`
 }
 
-// Extension is an experiment's plan up to the block after which it was extended.
+// Extension is the plan of an experiment until the block after which it was extended.
 type Extension struct {
 	After     int `json:"after"`
-	MaxBlocks int `json:"max_blocks"` // until then; at least After
+	MaxBlocks int `json:"max_blocks"` // before the extension; at least After
 }
 
 // DefaultConfig returns the design of docs/statistics-rules.md: 2 %, 95 %, 20 blocks.
@@ -75,11 +74,11 @@ func DefaultConfig() Config {
 	}
 }
 
-// Percent translates an effect on the log scale: 100(eˣ−1).
+// Percent converts an effect on the log scale into percent: 100(eˣ−1).
 func Percent(logEffect float64) float64 { return 100 * math.Expm1(logEffect) }
 
-// left returns the regret that a recommendation may have if so much is proven to be gained: the margin, or a share of
-// that.
+// left returns the regret that a recommendation may have: the margin, or Gamma's share of the proven gain if that is
+// more.
 func (c Config) left(proven float64) float64 {
 	if c.Goal == GoalBest || !finite(proven) {
 		return c.Margin
@@ -87,7 +86,7 @@ func (c Config) left(proven float64) float64 {
 	return max(c.Margin, c.Gamma*proven)
 }
 
-// check returns an error wrapping ErrConfig when c cannot be used for arms.
+// check returns an error wrapping ErrConfig if c cannot be used for that many arms.
 func (c Config) check(arms int) error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("%w: "+format, append([]any{ErrConfig}, args...)...)
@@ -119,7 +118,7 @@ func (c Config) check(arms int) error {
 	return nil
 }
 
-// ascends reports whether each extension lies within the blocks that were planned before it.
+// ascends reports whether each extension lies within the blocks planned before it.
 func (c Config) ascends() bool {
 	after := 0
 	for _, e := range c.Extended {
@@ -131,8 +130,7 @@ func (c Config) ascends() bool {
 	return true
 }
 
-// checkTwins returns an error wrapping ErrConfig when an arm is the twin of none,
-// or the baseline is one.
+// checkTwins returns an error wrapping ErrConfig if an arm's original is missing, or if the baseline is a twin.
 func (c Config) checkTwins(arms []Arm) error {
 	for j, arm := range arms {
 		known := slices.ContainsFunc(arms, func(a Arm) bool { return a.Name == arm.Twin && a.Twin == "" })
@@ -147,7 +145,7 @@ func (c Config) checkTwins(arms []Arm) error {
 	return nil
 }
 
-// check returns an error wrapping ErrTable when a cell cannot be used.
+// check returns an error wrapping ErrTable if a row or a cell cannot be used.
 func (t Table) check(arms int) error {
 	for b, row := range t {
 		if len(row) != arms {

@@ -7,30 +7,30 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// contrast is the difference of two arms as estimated.
+// contrast is the estimated difference of two arms.
 type contrast struct {
 	effect   float64 // θ̂_i − θ̂_j
 	variance float64
-	common   int        // blocks that have both
-	df       float64    // of the variance. 0 means critical values hold as they are (rules 1)
-	own      bool       // by the pair's own spread, with boundaries for such
-	skew     float64    // weighted γ̂/(3√n) of Hall's transformation. 0 means none
+	common   int        // blocks that have both arms
+	df       float64    // of the variance. 0 means critical values apply unchanged (rules 1)
+	own      bool       // by the pair's own spread, with the boundaries for that
+	skew     float64    // weighted γ̂/(3√n) of Hall's transformation. 0 means no skew
 	nearest  float64    // limits are no nearer, for values that are no finer
-	farthest [2]float64 // from the mean, of the differences below and above it. 0 means not known
+	farthest [2]float64 // of the differences below and above the mean, from the mean. 0 means not known
 }
 
-// reversed returns the contrast of the same arms the other way round.
+// reversed returns the contrast of the same arms in reverse order.
 func (c contrast) reversed() contrast {
-	c.effect, c.skew = 0-c.effect, 0-c.skew // 0 stays 0
+	c.effect, c.skew = 0-c.effect, 0-c.skew // keeps 0 from becoming −0
 	c.farthest[0], c.farthest[1] = c.farthest[1], c.farthest[0]
 	return c
 }
 
 func (c contrast) se() float64 { return math.Sqrt(c.variance) }
 
-// critical turns a critical value of a look into standard errors of this contrast.
-// By rules 2 it is a normal score, and is carried over to Student's t with the
-// contrast's degrees of freedom by its probability.
+// critical converts a critical value of a look into standard errors of this contrast. From rules 2 on the value is a
+// normal score. It becomes the quantile of Student's t with the contrast's degrees of freedom that has the same
+// probability.
 func (c contrast) critical(score float64) float64 {
 	switch {
 	case c.df == 0 || !finite(score):
@@ -47,17 +47,17 @@ func (c contrast) critical(score float64) float64 {
 	return t
 }
 
-// quantiles remembers Student's: scores come from a table and degrees of freedom are whole numbers, so that there are
-// few, and each takes longer than the fit of a look.
+// quantiles caches quantiles of Student's t. Scores come from a table and degrees of freedom are whole numbers, so
+// there are few. Each takes longer to compute than the fit of a look.
 var quantiles sync.Map // {df, score} → t
 
-// maxScore bounds the normal score: beyond it, 1 minus the probability is only rounding error.
+// maxScore bounds normal scores. Beyond it, 1 minus the probability is only rounding error.
 const maxScore = 7
 
-// below and above bound how far the truth may lie below and above the estimate. If differences are skewed, the mean
-// of few of them errs more to the side of the short tail. There the limit comes from Hall's monotone transformation
-// of t (1992), nowhere nearer than t's own limit. Of few differences Hall's limit runs away: it is nowhere farther
-// than the farthest of them, which costs less than 1 % in false alarms (proof/README.md, "Rules 2").
+// below and above return how far the truth may lie below and above the estimate. If differences are skewed, the mean of
+// few differences errs more to the side of the short tail. On that side the limit comes from Hall's monotone
+// transformation of t (1992), if it is farther than t's own limit. With few differences Hall's limit diverges, so it is
+// never farther than the farthest difference. That costs less than 1 % in false alarms (proof/README.md, "Rules 2").
 func (c contrast) below(score float64) float64 { return c.reach(score, c.skew, c.farthest[0]) }
 func (c contrast) above(score float64) float64 { return c.reach(score, -c.skew, c.farthest[1]) }
 
@@ -73,16 +73,16 @@ func (c contrast) reach(score, a, farthest float64) float64 {
 	return max(t*c.se(), c.nearest)
 }
 
-// contrast estimates arm i less arm j by rules 1.
+// contrast estimates arm i minus arm j by rules 1.
 func (f *twoWay) contrast(i, j int) contrast {
 	c := f.contrastBy(i, j, priorDF)
 	c.df = 0
 	return c
 }
 
-// contrastBy estimates arm i less arm j. The variance is the pair's own, over
-// the differences within their common blocks, steadied by the pooled one with
-// the weight of ν₀ degrees of freedom. With fewer than two common blocks it is NaN.
+// contrastBy estimates arm i minus arm j. The variance is the pair's own, over the differences in their common blocks.
+// The pooled variance steadies it with a weight of ν₀ degrees of freedom. With fewer than two common blocks the
+// variance is NaN.
 func (f *twoWay) contrastBy(i, j int, prior float64) contrast {
 	var n int
 	var mean, square float64
@@ -106,7 +106,7 @@ func (f *twoWay) contrastBy(i, j int, prior float64) contrast {
 	return c
 }
 
-// rawEffect is the difference of plain means of ln over common blocks.
+// rawEffect returns the difference of the plain means of ln throughput over common blocks.
 func (g grid) rawEffect(i, j int) float64 {
 	var n, sum float64
 	for b := range g.y {

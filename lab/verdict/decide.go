@@ -1,6 +1,6 @@
 package verdict
 
-// leader is the candidate with the highest estimate, -1 if there is none.
+// leader returns the candidate with the highest estimate, or −1 if there is none.
 func (s *scene) leader(all []Estimate) int {
 	best := -1
 	for j, e := range all {
@@ -14,8 +14,8 @@ func (s *scene) leader(all []Estimate) int {
 	return best
 }
 
-// tolerance is the regret that a recommendation may have: the margin, or a
-// share of what the leader is proven to gain.
+// tolerance returns the regret that a recommendation may have: the margin, or a share of the leader's proven gain if
+// that is more.
 func (s *scene) tolerance(look Look) float64 {
 	l := look.Leader
 	if l < 0 || l == s.cfg.Baseline {
@@ -24,9 +24,10 @@ func (s *scene) tolerance(look Look) float64 {
 	return s.cfg.left(look.Estimates[l].Lo)
 }
 
-// proven returns the arm that can be recommended, -1 if none yet. It is the baseline when nothing is more than the
-// margin better. Otherwise the leader has to be proven better, with nothing more than the tolerance better than it.
-// Then it is the arm with the fewest files that is proven to be better and as good as the leader.
+// proven returns the arm that can be recommended, or −1 if there is none yet. If nothing is better than the baseline by
+// more than the margin, it is the baseline. Otherwise the leader must be proven better, and nothing may be better than
+// the leader by more than the tolerance. Then it is the arm with the fewest files among those proven better and as good
+// as the leader.
 func (s *scene) proven(look Look) int {
 	all, base := look.Estimates, s.cfg.Baseline
 	if look.Leader < 0 || look.CarryOver || look.Changed || s.n < s.bounds.firstClaim() || !s.anyCompared(all) {
@@ -49,8 +50,8 @@ func (s *scene) proven(look Look) int {
 	return best
 }
 
-// better reports whether an arm that is as good as the leader can be recommended: since rules 3
-// its interval lies above 0; by rules 2 it was enough that it lay within the margin.
+// better reports whether an arm that is as good as the leader can be recommended. From rules 3 on its interval must lie
+// above 0; by rules 2 it could reach below 0 within the margin.
 func (s *scene) better(e Estimate) bool {
 	if s.cfg.Rules < 3 {
 		return e.Resolved
@@ -58,27 +59,27 @@ func (s *scene) better(e Estimate) bool {
 	return e.Lo > 0
 }
 
-// fewer orders arms by rank, then by their place in the list.
+// fewer reports whether arm i comes before arm j: by rank (fewer files), then by position.
 func (s *scene) fewer(i, j int) bool {
 	a, b := s.arms[i].Rank, s.arms[j].Rank
 	return a < b || (a == b && i < j)
 }
 
-// anyCompared: with no arm compared there is nothing to recommend.
+// anyCompared reports whether any arm is compared with the baseline. If none is, nothing can be recommended.
 func (s *scene) anyCompared(all []Estimate) bool {
 	for j, e := range all {
-		if j != s.cfg.Baseline && (e.Known() || s.droppedAt[j] > 0) { // dropped ones are beaten, if before their intervals
+		if j != s.cfg.Baseline && (e.Known() || s.droppedAt[j] > 0) { // dropped arms count: they were beaten, even if before their intervals
 			return true
 		}
 	}
 	return false
 }
 
-// stop reports why measuring may stop after this look.
+// stop returns why measuring may stop after this look, or ReasonNone.
 func (s *scene) stop(look Look) Reason {
 	last := s.n >= s.cfg.MaxBlocks
 	switch {
-	case !last && look.Changed: // more blocks cannot undo that
+	case !last && look.Changed: // more blocks cannot undo a change
 		return ReasonFutile
 	case !last && (look.CarryOver || fresh(look.Stalls, s.n)):
 		return ReasonNone // one more block
@@ -109,9 +110,8 @@ func (s *scene) allResolved(all []Estimate) bool {
 	return s.anyCompared(all)
 }
 
-// drop takes arms out of the running that some candidate beats. Their
-// intervals are frozen. The baseline keeps running, and when the goal is a
-// verdict on every arm so do arms without one.
+// drop drops the arms that some candidate beats, and freezes their intervals. The baseline is never dropped. If the
+// goal is a verdict on every arm, arms without a verdict stay too.
 func (s *scene) drop(all []Estimate) []int {
 	var beaten []int
 	for j := range s.arms {
@@ -135,7 +135,7 @@ func (s *scene) drop(all []Estimate) []int {
 	return dropped
 }
 
-// beaten: some candidate is better than arm j by its one-sided bound.
+// beaten reports whether some candidate is better than arm j by its one-sided bound.
 func (s *scene) beaten(j int) bool {
 	for i := range s.arms {
 		if i == j || !s.candidate[i] {
@@ -149,7 +149,7 @@ func (s *scene) beaten(j int) bool {
 	return false
 }
 
-// mark is the verdict on arm j in a word or two.
+// mark returns the verdict on arm j in a word or two.
 func (r *replay) mark(look Look, j int) Mark {
 	e := look.Estimates[j]
 	switch {

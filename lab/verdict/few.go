@@ -8,10 +8,10 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Few judges fewer blocks than a verdict takes: of every arm the mean of its log ratios to the baseline, and from two
-// common blocks on limits by Student's t with as many degrees of freedom as ratios but one, at the confidence for all
-// arms together (Bonferroni). They hold for one look, at all blocks. Ratios that are equal to the last digit give no
-// information on the spread: the limits are unknown then, as of a single one.
+// Few judges fewer blocks than a verdict needs. For each arm it returns the mean of its log ratios to the baseline.
+// With two or more common blocks it adds limits by Student's t, with one degree of freedom fewer than ratios, at the
+// confidence for all arms together (Bonferroni). The limits hold for one look, after all blocks. If ratios agree to the
+// last digit, they say nothing about the spread, and the limits are NaN, as for a single ratio.
 //
 // Errors wrap ErrConfig or ErrTable.
 func Few(cfg Config, arms []Arm, t Table) ([]Estimate, error) {
@@ -45,8 +45,8 @@ func Few(cfg Config, arms []Arm, t Table) ([]Estimate, error) {
 	return out, nil
 }
 
-// Unjudged returns a result that claims nothing: of every arm an estimate by all blocks, the median of its log ratios
-// to the baseline, without an interval, a bound or a decision. Errors wrap ErrConfig or ErrTable.
+// Unjudged returns a result that claims nothing. For each arm it holds an estimate from all blocks, the median of its
+// log ratios to the baseline, without an interval, a bound or a decision. Errors wrap ErrConfig or ErrTable.
 func Unjudged(cfg Config, arms []Arm, t Table) (Result, error) {
 	few, err := Few(cfg, arms, t)
 	if err != nil {
@@ -85,7 +85,7 @@ func Unjudged(cfg Config, arms []Arm, t Table) (Result, error) {
 	return r, nil
 }
 
-// FewSentences phrase it: that it is no verdict, then each arm.
+// FewSentences returns the result of Few in words: first that it is no verdict, then a sentence per arm.
 func FewSentences(cfg Config, arms []Arm, t Table) ([]string, error) {
 	all, err := Few(cfg, arms, t)
 	if err != nil {
@@ -116,7 +116,8 @@ func FewSentences(cfg Config, arms []Arm, t Table) ([]string, error) {
 	return out, nil
 }
 
-// InTime returns an arm's differences from the baseline in the time that the same work takes. Empty means not known.
+// InTime returns an arm's difference from the baseline as a difference of the time for the same work. It returns "" if
+// the difference is not known.
 func InTime(arm Arm, e Estimate) string {
 	if math.IsNaN(e.Effect) {
 		return ""

@@ -11,27 +11,27 @@ import (
 const (
 	clipAt       = 2.5    // residuals are clipped at 2.5σ
 	madToSD      = 1.4826 // of a normal distribution
-	floorShare   = 0.2    // σ is never below a fifth of the least-squares one
+	floorShare   = 0.2    // σ is at least this share of the least-squares σ
 	sweeps       = 6      // of median polish
 	maxIter      = 60
 	scaleUpdates = 8 // σ is frozen after these, so that the fit converges
 	converged    = 1e-8
 	priorDF      = 4 // ν₀: weight of the pooled variance in a contrast's own
 
-	huberAt   = 1.5    // rules 2: residuals are clipped at 1.5σ,
-	huberNorm = 0.7785 // and this is the mean square of a normal variable that is
+	huberAt   = 1.5    // rules 2: residuals are clipped at 1.5σ
+	huberNorm = 0.7785 // mean square of a standard normal variable clipped at huberAt
 )
 
-// grid is a two-way table of log throughput with a mask.
+// grid is a two-way table of log throughput. Mask marks the cells with a trial.
 type grid struct {
 	y      [][]float64 // [block][arm]
 	mask   [][]bool
 	width  int     // number of arms
 	base   int     // the arm that contrasts are against
-	column [][]int // [block][arm]: the effect of each cell, if arms have several
+	column [][]int // [block][arm]: effect number of each cell, if arms have several effects
 }
 
-// armOf returns the number of the effect that a cell has beside its block's.
+// armOf returns the number of the arm effect of a cell.
 func (g grid) armOf(b, j int) int {
 	if g.column == nil {
 		return j
@@ -54,7 +54,8 @@ type twoWay struct {
 	leastSquare float64 // s² of the plain least-squares fit
 }
 
-// fitTwoWay fits g, with σ at least a share of the least-squares one; ok is false when no residual degree of freedom is left.
+// fitTwoWay fits g, with σ at least a share of the least-squares σ. It returns false if no residual degree of freedom
+// is left.
 func fitTwoWay(g grid, floorShare float64) (fit twoWay, ok bool) {
 	f, ok := fitLeastSquares(g, clipAt)
 	if !ok {
@@ -66,7 +67,7 @@ func fitTwoWay(g grid, floorShare float64) (fit twoWay, ok bool) {
 	return f, true
 }
 
-// fitLeastSquares returns the start of both fits; ok is false when no residual degree of freedom is left.
+// fitLeastSquares returns the start of both robust fits. It returns false if no residual degree of freedom is left.
 func fitLeastSquares(g grid, clipAt float64) (f twoWay, ok bool) {
 	s, ok := newSolver(g)
 	if !ok {
@@ -81,8 +82,8 @@ func fitLeastSquares(g grid, clipAt float64) (f twoWay, ok bool) {
 	return f, true
 }
 
-// fitHuber fits g by Huber's proposal 2: σ comes from the clipped residuals themselves. It serves a table of few
-// cells better than their median does, which strays there.
+// fitHuber fits g by Huber's proposal 2: σ comes from the clipped residuals themselves. With few cells this is better
+// than a σ from the residuals' median, which varies too much.
 func fitHuber(g grid) (fit twoWay, ok bool) {
 	f, ok := fitLeastSquares(g, huberAt)
 	if !ok {
@@ -102,11 +103,11 @@ func fitHuber(g grid) (fit twoWay, ok bool) {
 	return f, true
 }
 
-// settled is the relative change of σ² with which fitHuber ends.
+// settled is the relative change of σ² at which fitHuber ends.
 const settled = 1e-3
 
-// iterate refits pseudo-values, in which far residuals are pulled in, until
-// the contrasts stand still; it returns the final σ.
+// iterate refits pseudo-values, in which far residuals are pulled in, until the contrasts converge. It returns the
+// final σ.
 func (f *twoWay) iterate(floor float64) float64 {
 	cells := float64(len(f.solver.cells))
 	var sigma float64
@@ -125,7 +126,7 @@ func (f *twoWay) iterate(floor float64) float64 {
 	return sigma
 }
 
-// finish computes what follows from the final effects and σ.
+// finish computes what depends on the final effects and σ.
 func (f *twoWay) finish(sigma float64) {
 	f.sigma = sigma
 	f.makePseudo(sigma)
@@ -149,7 +150,7 @@ func (f *twoWay) residual(b, j int) float64 { return f.y[b][j] - f.block[b] - f.
 
 func (f *twoWay) of(c place) float64 { return f.y[c.b][c.j] - f.block[c.b] - f.arm[c.arm] }
 
-// sumSquares of the residuals clipped at ± limit.
+// sumSquares returns the sum of squares of the residuals, clipped at ±limit.
 func (f *twoWay) sumSquares(limit float64) float64 {
 	var sum float64
 	for _, c := range f.solver.cells {
@@ -176,8 +177,7 @@ func (f *twoWay) makePseudo(sigma float64) {
 	}
 }
 
-// medianPolish restarts the effects at zero and alternates medians over
-// blocks and arms: a start that outliers cannot pull away.
+// medianPolish sets the effects to zero and alternates medians over blocks and arms. Outliers do not affect this start.
 func (f *twoWay) medianPolish() {
 	f.block, f.arm = make([]float64, len(f.y)), make([]float64, f.width)
 	inBlock, inArm := make([][]float64, len(f.y)), make([][]float64, f.width)
@@ -198,7 +198,7 @@ func (f *twoWay) medianPolish() {
 	}
 }
 
-// largestChange of the contrasts with the base.
+// largestChange returns the largest change of any contrast with the base.
 func largestChange(before, after []float64, base int) float64 {
 	var largest float64
 	for j := range after {
@@ -210,7 +210,7 @@ func largestChange(before, after []float64, base int) float64 {
 
 func clip(r, limit float64) float64 { return max(-limit, min(limit, r)) }
 
-// median moves x about; the median of nothing is 0.
+// median returns the median, or 0 if x is empty. It reorders x.
 func median(x []float64) float64 {
 	if len(x) == 0 {
 		return 0

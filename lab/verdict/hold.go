@@ -2,15 +2,15 @@ package verdict
 
 import "math"
 
-// limits are an arm's limits that hold so far. The limits of all looks hold together, so the tightest of them do
-// (rules 3).
+// limits holds the tightest limits of an arm so far (rules 3). The limits of all looks hold together, so the tightest
+// of them hold too.
 type limits struct{ lo, hi, regret float64 }
 
 var unlimited = limits{math.Inf(-1), math.Inf(1), math.Inf(1)}
 
 // hold replaces each running arm's limits by the tightest of all looks. It caps them by the most that can be gained
-// over the baseline, which holds together with them. It reports whether any pair of limits has crossed: the effect
-// changed between looks. The estimates then keep this look's own limits.
+// over the baseline, which holds together with them. If limits of an arm cross, the effect has changed between looks.
+// Hold then returns true, and the estimates keep this look's own limits.
 func (s *scene) hold(all []Estimate) (changed bool) {
 	bounded := s.allTested()
 	for j, e := range all {
@@ -55,7 +55,7 @@ func (s *scene) tighten(e *Estimate, j int, most float64) {
 	e.Resolved = s.resolved(e.Lo, e.Hi)
 }
 
-// allTested reports whether the bounds on what can be gained are of every arm in question.
+// allTested reports whether the bounds on possible gains cover every candidate.
 func (s *scene) allTested() bool {
 	for j := range s.arms {
 		if s.candidate[j] && !s.tested(j) {
@@ -65,7 +65,7 @@ func (s *scene) allTested() bool {
 	return true
 }
 
-// atLimits moves estimates that lie beyond limits of earlier looks to these.
+// atLimits moves estimates outside the limits of earlier looks to those limits.
 func atLimits(all []Estimate) {
 	for j, e := range all {
 		if e.Known() && finite(e.Effect) {

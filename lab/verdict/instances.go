@@ -7,20 +7,20 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// between is the variance between builds of one layout, pooled over arms.
+// between holds the variance between builds of one layout, pooled over arms.
 type between struct {
-	variance float64 // NaN = cannot be estimated
-	inflated float64 // for intervals: made up for its few degrees of freedom
+	variance float64 // NaN if it cannot be estimated
+	inflated float64 // for intervals: larger, to allow for its few degrees of freedom
 }
 
-// estimateBetween finds the variance between reused builds by the method of moments (Henderson's method III). The
-// full model gives each build of an arm an effect of its own and is fitted robustly, so that a build that is off is
-// an effect and not an outlier. On its pseudo-values, the drop in residual sum of squares from the model of blocks
-// and arms to the model of blocks and builds has expectation df·noise + trace·σ².
+// estimateBetween estimates the variance between reused builds by the method of moments (Henderson's method III). The
+// full model gives each build of an arm its own effect. It is fitted robustly, so that a deviating build is an effect
+// and not an outlier. The model of blocks and builds has a smaller residual sum of squares than the model of blocks and
+// arms. On the full model's pseudo-values that drop has the expectation df·noise + trace·σ².
 //
-// For intervals the mean square between builds is inflated by (t/z)² at the given tail probability for its few
-// degrees of freedom, because the critical values are for the (many) residual ones. arms is the solver of the model of
-// blocks and arms.
+// For intervals the mean square between builds is inflated by (t/z)² at the given tail probability. That allows for its
+// few degrees of freedom, because the critical values are for the many residual ones. Arms is the solver of the model
+// of blocks and arms.
 func estimateBetween(v builds, g grid, arms *solver, upper float64) between {
 	unknown := between{variance: math.NaN()}
 	split := g
@@ -49,8 +49,8 @@ func estimateBetween(v builds, g grid, arms *solver, upper float64) between {
 	}
 }
 
-// trace of Z'MZ: what a unit of variance between builds adds to the residual
-// sum of squares of the model without builds.
+// trace returns the trace of Z'MZ: what one unit of variance between builds adds to the residual sum of squares of the
+// model without builds.
 func (v *builds) trace(arms *solver) (trace float64) {
 	sums, fit := arms.indicators(func(b, j int) int {
 		if v.reused[j] {

@@ -6,20 +6,19 @@ import (
 	"reflect"
 )
 
-// MarshalJSON writes what is not known as null.
+// MarshalJSON writes numbers that are not finite as null.
 func (e Estimate) MarshalJSON() ([]byte, error) { return marshal(e) }
 
 // UnmarshalJSON reads null and absent numbers as NaN.
 func (e *Estimate) UnmarshalJSON(data []byte) error { return unmarshal(data, e) }
 
-// MarshalJSON writes what is not known as null.
+// MarshalJSON writes numbers that are not finite as null.
 func (l Look) MarshalJSON() ([]byte, error) { return marshal(l) }
 
 // UnmarshalJSON reads null and absent numbers as NaN.
 func (l *Look) UnmarshalJSON(data []byte) error { return unmarshal(data, l) }
 
-// nullable returns a type like a given struct, with pointers in the place of its numbers, which stand behind the
-// rest.
+// nullable returns a struct type like the given one, except that its numbers are pointers and follow the other fields.
 func nullable(of reflect.Type) reflect.Type {
 	var fields, numbers []reflect.StructField
 	for _, f := range reflect.VisibleFields(of) {
