@@ -67,7 +67,7 @@ func (s standing) sweep() *Sweep {
 	return out
 }
 
-// curve returns the results of a layout's trials in blocks at each level.
+// curve returns a layout's results at each level, from its trials in blocks.
 func (s standing) curve(layout string, levels []int) Curve {
 	c := Curve{Layout: layout}
 	var loads, throughputs []float64

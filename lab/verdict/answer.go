@@ -24,14 +24,13 @@ var widestKeep = math.Log(1.05)
 type Answer struct {
 	Decision Decision
 	Arm      int // to use or to keep; −1 if there is no decision
-	// Bound is the most that any tested arm can gain over the baseline, log scale: a one-sided
-	// bound over all looks that holds together with the intervals. NaN if it is not known.
+	// Bound is the most that any tested arm can gain over the baseline, log scale. It is a one-sided bound over all looks
+	// that holds together with the intervals. It is NaN if not known.
 	Bound float64
-	// Margin is the value that Bound is counted against, log scale: the plan's, or 5 % if that is more and Bound is
-	// within it.
+	// Margin is what Bound is compared with, log scale: the plan's margin, or 5 % if that is more and Bound is within it.
 	Margin float64
-	// Gain is the least gain that is proven of any arm of those that help, log scale. 0 unless the
-	// decision is DecisionMore.
+	// Gain is the smallest gain proven for any of the arms that are faster, log scale. It is 0 unless the decision is
+	// DecisionMore.
 	Gain float64
 }
 
@@ -67,12 +66,12 @@ func (r Result) Answer() Answer {
 	return a
 }
 
-// anyBetter reports whether an arm is proven to be faster than the baseline. It need not be the
-// leader, whose trials may be too noisy to prove anything.
+// anyBetter reports whether an arm is proven faster than the baseline. It need not be the leader, whose trials may be
+// too noisy to prove anything.
 func (r Result) anyBetter(look Look) bool { return r.fewestBetter(look) >= 0 }
 
-// fewestBetter is the arm with the fewest files of those proven to be faster that may still be
-// the best; -1 if none is.
+// fewestBetter returns the arm with the fewest files among the candidates for best that are proven faster. It returns
+// −1 if there is none.
 func (r Result) fewestBetter(look Look) int {
 	best := -1
 	for j, e := range look.Estimates {
@@ -86,14 +85,14 @@ func (r Result) fewestBetter(look Look) int {
 // DecisionDoc is an Answer in JSON documents. Unknown numbers are null.
 type DecisionDoc struct {
 	Decision Decision `json:"decision"`
-	Layout   string   `json:"layout,omitempty"` // to use, or to keep
-	// BoundPercent is the most that any tested layout can gain over the baseline, and
-	// MarginPercent what it is counted against.
+	Layout   string   `json:"layout,omitempty"` // to use or to keep
+	// BoundPercent is the most that any tested layout can gain over the baseline. MarginPercent is what BoundPercent is
+	// compared with.
 	BoundPercent  *float64 `json:"bound_percent"`
 	MarginPercent float64  `json:"margin_percent"`
 }
 
-// Document returns the decision after the last look as documents have it.
+// Document returns the decision after the last look, in the form of JSON documents.
 func (r Result) Document() DecisionDoc {
 	a := r.Answer()
 	out := DecisionDoc{Decision: a.Decision, MarginPercent: Percent(a.Margin)}
@@ -106,7 +105,7 @@ func (r Result) Document() DecisionDoc {
 	return out
 }
 
-// Properties are the decision as names and values; what is not known is left out.
+// Properties returns the decision as names and values. Unknown values are omitted.
 func (d DecisionDoc) Properties(family string) [][2]string {
 	name := func(of string) string {
 		if family == "" {

@@ -15,8 +15,8 @@ const FirstLook = 3
 // NewestRules is the version of the rules that applies by default.
 const NewestRules = 3
 
-// RaceRules judge races of backup settings: those drop settings from block 3 on, long before the
-// first claim of rules 3, since each trial is a whole backup of the user's database.
+// RaceRules is the version of the rules that judges races of backup settings. It drops settings from block 3 on, long
+// before the first claim of rules 3. That matters because each trial is a whole backup of the user's database.
 const RaceRules = 2
 
 // Errors that Judge and BoundariesFor wrap.

@@ -15,7 +15,7 @@ type contrast struct {
 	df       float64    // of the variance. 0 means critical values apply unchanged (rules 1)
 	own      bool       // by the pair's own spread, with the boundaries for that
 	skew     float64    // weighted γ̂/(3√n) of Hall's transformation. 0 means no skew
-	nearest  float64    // limits are no nearer, for values that are no finer
+	nearest  float64    // least distance of limits from the estimate, since values come in steps
 	farthest [2]float64 // of the differences below and above the mean, from the mean. 0 means not known
 }
 

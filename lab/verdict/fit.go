@@ -14,7 +14,7 @@ const (
 	floorShare   = 0.2    // σ is at least this share of the least-squares σ
 	sweeps       = 6      // of median polish
 	maxIter      = 60
-	scaleUpdates = 8 // σ is frozen after these, so that the fit converges
+	scaleUpdates = 8 // σ is updated this often, then frozen, so that the fit converges
 	converged    = 1e-8
 	priorDF      = 4 // ν₀: weight of the pooled variance in a contrast's own
 

@@ -2,16 +2,16 @@ package verdict
 
 import "math"
 
-// Looks from which a forecast and the futility rule are worth having.
+// Blocks from which the forecast and the futility rule are useful.
 const (
 	forecastFrom = 4
 	futilityFrom = 6
 )
 
-// Judge replays every look from block 3 to the last, or to the one at which the experiment is decided. It uses what
-// the sequential design would have run: trials of an arm after it was dropped, blocks after the decision and blocks
-// beyond cfg.MaxBlocks are ignored, with a warning. A stop for futility is not binding: if there are more blocks, the
-// replay goes on.
+// Judge replays every look from block 3 to the last, or to the look that decides the experiment. It uses only the
+// trials that the sequential design would have run. It ignores trials of an arm after that was dropped, blocks after
+// the decision and blocks beyond cfg.MaxBlocks, with a warning. A stop for futility is not binding: if there are more
+// blocks, the replay goes on.
 //
 // Errors wrap ErrConfig or ErrTable.
 func Judge(cfg Config, arms []Arm, t Table) (Result, error) {
@@ -31,18 +31,18 @@ func Judge(cfg Config, arms []Arm, t Table) (Result, error) {
 	return newReplay(cfg, arms, t, bounds).run(), nil
 }
 
-// replay is the state that looks hand on to each other.
+// replay is the state that each look passes to the next.
 type replay struct {
 	cfg       Config
 	arms      []Arm
 	table     Table
 	bounds    Boundaries
 	log       [][]float64
-	droppedAt []int      // 0 = running
+	droppedAt []int      // block after which the arm was dropped; 0 means running
 	candidate []bool     // may still be the best
-	frozen    []Estimate // of dropped arms, for the interval
-	carries   []carry    // of each block's turns, from rules 3 on
-	held      []limits   // of each arm, over all looks so far, from rules 3 on
+	frozen    []Estimate // estimates of dropped arms when dropped; their intervals stay
+	carries   []carry    // carry-over between each block's turns, from rules 3 on
+	held      []limits   // tightest limits of each arm so far, from rules 3 on
 }
 
 func newReplay(cfg Config, arms []Arm, t Table, bounds Boundaries) *replay {
@@ -72,7 +72,7 @@ func newReplay(cfg Config, arms []Arm, t Table, bounds Boundaries) *replay {
 	return r
 }
 
-// running reports which arms have not been dropped.
+// running returns for each arm whether it is still in the running.
 func (r *replay) running() []bool {
 	out := make([]bool, len(r.arms))
 	for j := range out {
@@ -103,7 +103,7 @@ func (r *replay) run() Result {
 	return result
 }
 
-// grid of the first n blocks, without trials of arms after they were dropped.
+// grid returns the grid of the first n blocks, without trials of arms after they were dropped.
 func (r *replay) grid(n int) grid {
 	g := grid{y: r.log[:n], mask: make([][]bool, n), width: len(r.arms), base: r.cfg.Baseline}
 	for b := range n {
@@ -121,7 +121,7 @@ func (g grid) cells() int {
 	return n
 }
 
-// look judges the first n blocks, then drops arms for the next.
+// look judges the first n blocks, then drops arms for the next block.
 func (r *replay) look(n int) Look {
 	s := r.scene(n)
 	look := Look{Block: n, Trials: s.cells(), Dropped: []int{}, PooledVar: math.NaN()}

@@ -10,27 +10,27 @@ import (
 	"filewise/lab/verdict/internal/boundary"
 )
 
-// Constants of rules 2, chosen by simulation for the fewest trials among those that
-// keep 5 % in the worlds of proof/truth.
+// Constants of rules 2. Simulation chose them: among those that keep the error at 5 % in the worlds of proof/truth,
+// they need the fewest trials.
 const (
-	likeLevel   = 0.05 // of the test that an arm has the median arm's noise, to either side
-	likePriorDF = 8    // weight of the pooled variance between equally noisy arms
-	trimEvery   = 10   // for so many trials of an arm a residual is left out of that test
-	skewWeight  = 2    // of the sample's skewness in Hall's transformation
-	skewLimit   = 1.5  // standard errors of a normal sample's skewness
-	atLeastLike = 3    // arms that make a pool
-	likeRounds  = 3    // of finding the pool and judging all arms by it
+	likeLevel   = 0.05 // level of the test that an arm is as noisy as the median arm, to either side
+	likePriorDF = 8    // largest weight of the pooled variance between equally noisy arms, as degrees of freedom
+	trimEvery   = 10   // the test leaves out one residual per this many trials of an arm
+	skewWeight  = 2    // factor on the sample's skewness in Hall's transformation
+	skewLimit   = 1.5  // in standard errors of a normal sample's skewness
+	atLeastLike = 3    // fewest arms that make a pool
+	likeRounds  = 3    // rounds of finding the pool and judging all arms by it
 )
 
-// noise holds which arms of a look are equally noisy, and their common noise.
+// noise holds which arms of a look are equally noisy (the pool), and their common noise.
 type noise struct {
 	alike []bool
 	pool  twoWay // fit of the equally noisy arms alone; unused if there are none
 }
 
-// judgeNoise finds the running arms of equal noise, around the fit of the ones found so far: noisy ones blur the
-// blocks' effects, and so the others' noise. A pool of fewer than three arms is none. So is a pool in a design with
-// too few arms to show which one is odd.
+// judgeNoise finds the running arms of equal noise. It fits the arms found so far alone, because noisy arms blur the
+// effects of blocks, and so the noise of other arms. It returns an empty pool if fewer than three arms are alike, or if
+// the design has too few arms to show which arm is odd.
 func (s *scene) judgeNoise(running []bool) noise {
 	g := s.grid
 	none := noise{alike: make([]bool, g.width)}
@@ -59,7 +59,7 @@ func (s *scene) judgeNoise(running []bool) noise {
 	}
 }
 
-// alike finds the arms whose mean square equals the median arm's, by an F quantile to either side.
+// alike returns the arms whose mean square equals the median arm's, by an F quantile to either side.
 func (f *twoWay) alike(g grid, running, members []bool) []bool {
 	odd := f.outliers(g, running)
 	squares, present := make([]float64, g.width), []float64{}
@@ -93,13 +93,14 @@ func (f *twoWay) alike(g grid, running, members []bool) []bool {
 	median := present[(len(present)-1)/2]
 	limit := distuv.F{D1: float64(blocks - 1), D2: float64((blocks-1)*len(present)/2 + 1)}.Quantile(1 - likeLevel)
 	for j, square := range squares {
-		alike[j] = square <= limit*median && square >= median/limit // not of NaN
+		alike[j] = square <= limit*median && square >= median/limit // false for NaN
 	}
 	return alike
 }
 
-// skewed reports whether the members have a tail of slow trials, stalls aside. Their typical trials then differ from
-// their means, by as much as the shapes of their tails do. A fit that pulls in trials takes that for an effect.
+// skewed reports whether the members have a tail of slow trials, apart from stalls. Typical trials then differ from the
+// mean, by an amount that depends on the shape of the tail. A fit that pulls in outliers would mistake that for an
+// effect.
 func (f *twoWay) skewed(g grid, members []bool) bool {
 	limit := 2 * clipAt * f.sigma
 	var kept []float64
@@ -117,9 +118,9 @@ func (f *twoWay) skewed(g grid, members []bool) bool {
 	return n > 2 && -stat.Skew(kept, nil) > skewLimit*math.Sqrt(6/n)
 }
 
-// outliers are the arms with trials that are pulled in. An arm's largest residuals are
-// left out of the test only as far as other arms have such ones too: what hits any
-// layout is the machine's, and what hits one alone is its own.
+// outliers returns the arms with trials that the fit pulls in. The test of equal noise leaves out an arm's largest
+// residuals only if other arms have outliers too. What hits any layout comes from the machine; what hits one layout
+// alone is its own.
 func (f *twoWay) outliers(g grid, running []bool) []bool {
 	out := make([]bool, g.width)
 	limit := 2 * clipAt * f.sigma
@@ -129,7 +130,7 @@ func (f *twoWay) outliers(g grid, running []bool) []bool {
 	return out
 }
 
-// residuals of an arm that need not be one of the fit's, in blocks that the fit has.
+// residuals returns the residuals of an arm, which need not be part of the fit, in blocks that the fit covers.
 func (f *twoWay) residuals(g grid, j int) []float64 {
 	var r []float64
 	var mean float64
@@ -151,7 +152,7 @@ func (f *twoWay) residuals(g grid, j int) []float64 {
 	return r
 }
 
-// trimmedSquare is the mean square of residuals without the largest ones.
+// trimmedSquare returns the mean square of the residuals without the largest ones.
 func trimmedSquare(r []float64, without int) float64 {
 	squares := make([]float64, len(r))
 	for i, x := range r {
@@ -165,7 +166,7 @@ func trimmedSquare(r []float64, without int) float64 {
 	return sum / float64(len(r)-1)
 }
 
-// only is the grid of some arms.
+// only returns the grid of the given arms.
 func (g grid) only(arms []bool) grid {
 	mask := make([][]bool, len(g.mask))
 	for b, row := range g.mask {
@@ -188,9 +189,9 @@ func count(set []bool) int {
 	return n
 }
 
-// contrast of arms i and j by rules 2. For arms of equal noise it comes from their fit, with the pair's own spread
-// steadied by the pooled one. Any other pair goes by its own spread alone, never below the spread of the arms of
-// equal noise, and by the skewness of its differences.
+// contrast returns the contrast of arms i and j by rules 2. If both have equal noise, it comes from the fit of the
+// pool: the pooled spread steadies the pair's own spread. Any other pair uses its own spread alone, at least the
+// pool's, and the skewness of its differences.
 func (x *noise) contrast(g grid, i, j int) contrast {
 	if x.alike[i] && x.alike[j] {
 		if c := x.pool.contrastBy(i, j, x.pool.priorDF(i, j)); finite(c.variance) {
@@ -204,8 +205,8 @@ func (x *noise) contrast(g grid, i, j int) contrast {
 	return c
 }
 
-// priorDF returns the most degrees of freedom that the pooled variance may weigh: no more than it has in addition to
-// the pair's own.
+// priorDF returns the largest weight of the pooled variance, in degrees of freedom. It is at most what the pooled
+// variance has in addition to the pair's own.
 func (f *twoWay) priorDF(i, j int) float64 {
 	common := 0
 	for b := range f.mask {
@@ -216,7 +217,7 @@ func (f *twoWay) priorDF(i, j int) float64 {
 	return max(0, min(likePriorDF, float64(f.df-(common-1))))
 }
 
-// differences of two arms in their common blocks.
+// differences returns the differences of two arms in their common blocks.
 func (g grid) differences(i, j int) []float64 {
 	d := make([]float64, 0, len(g.y))
 	for b := range g.y {
@@ -227,7 +228,8 @@ func (g grid) differences(i, j int) []float64 {
 	return d
 }
 
-// ofSample is a mean with its own variance, n−1 degrees of freedom and skewness.
+// ofSample returns the contrast of a sample of differences: their mean, with its own variance, n−1 degrees of freedom
+// and skewness.
 func ofSample(d []float64) contrast {
 	c := contrast{own: true, common: len(d), df: float64(len(d) - 1), variance: math.NaN()}
 	n := float64(len(d))

@@ -2,9 +2,8 @@ package verdict
 
 import "math"
 
-// futile: even estimates that are κ standard errors luckier could not prove
-// anything at the last block. Standard errors are taken to shrink with the
-// root of the number of blocks.
+// futile reports whether nothing could be proven at the last block, even if estimates were κ standard errors luckier.
+// It assumes that standard errors shrink with the square root of the number of blocks.
 func (s *scene) futile(look Look) bool {
 	last := s.atLast()
 	if s.cfg.Goal == GoalVerdicts {
@@ -34,22 +33,22 @@ func (s *scene) futile(look Look) bool {
 	return true
 }
 
-// outlook is the state at the last block: the factor by which standard errors will shrink.
+// outlook holds the factor by which standard errors will shrink until the last block.
 type outlook struct{ shrink float64 }
 
 func (s *scene) atLast() outlook {
 	return outlook{shrink: math.Sqrt(float64(s.n) / float64(s.cfg.MaxBlocks))}
 }
 
-// half is half the width that the interval of arm j will have. The skewness of few differences does not forecast the
-// skewness of many.
+// half returns half the width that the interval of arm j will have. It ignores skewness, because the skewness of few
+// differences does not predict the skewness of many.
 func (o outlook) half(s *scene, j int, e Estimate) float64 {
 	c, _, _, _ := s.difference(j, s.cfg.Baseline)
 	two, _ := s.boundsOf(c, s.cfg.MaxBlocks)
 	return c.critical(two) * o.shrink * e.SE
 }
 
-// resolvable: a lucky estimate could still be resolved.
+// resolvable reports whether the estimate could be resolved with luck.
 func (o outlook) resolvable(e Estimate, cfg Config, half float64) bool {
 	luck := cfg.Kappa * e.SE
 	away := math.Abs(e.Effect)+luck > half
@@ -57,8 +56,8 @@ func (o outlook) resolvable(e Estimate, cfg Config, half float64) bool {
 	return away || within
 }
 
-// bestRegret is the regret bound of arm j at the last block, if all goes
-// well; NaN when it cannot be foretold.
+// bestRegret returns the regret bound of arm j at the last block, with luck. It returns NaN if the bound cannot be
+// predicted.
 func (s *scene) bestRegret(j int, last outlook) float64 {
 	bound := 0.0
 	for i := range s.arms {
@@ -75,14 +74,14 @@ func (s *scene) bestRegret(j int, last outlook) float64 {
 	return bound
 }
 
-// A forecast takes so many blocks and residual degrees of freedom.
+// Blocks and residual degrees of freedom that a forecast needs.
 const (
 	forecastBlock   = 3
 	forecastFreedom = 8
 )
 
-// ForecastFrom is the block from which on the noise of so many arms is known well enough for a
-// forecast (rules 3).
+// ForecastFrom returns the first block with a forecast for that many arms: the noise is then known well enough (rules
+// 3).
 func ForecastFrom(arms int) int {
 	n := forecastBlock
 	for (n-1)*(arms-1) < forecastFreedom {
@@ -91,9 +90,9 @@ func ForecastFrom(arms int) int {
 	return n
 }
 
-// forecast of about how many blocks in total would resolve a difference of
-// the margin: n ≈ 2(c₁·s/δ)², and since rules 3 BlocksToTell. What more blocks cannot reduce, the difference
-// between reused builds, uses up part of the margin. 0 = cannot be foretold.
+// forecast returns about how many blocks in total would resolve a difference of the margin: n ≈ 2(c₁·s/δ)², and from
+// rules 3 on BlocksToTell. More blocks cannot reduce the difference between reused builds, which uses up part of the
+// margin. It returns 0 if it cannot tell.
 func (s *scene) forecast() int {
 	if !s.fitted {
 		return 0
@@ -117,8 +116,8 @@ func (s *scene) forecast() int {
 	return max(int(blocks), s.n+1)
 }
 
-// toTell is BlocksToTell by the noise so far, with what is left of the squared margin. 0 means too little is known,
-// or more than can be planned.
+// toTell returns BlocksToTell for the noise so far and the rest of the squared margin. It returns 0 if too little is
+// known, or if more blocks are needed than can be planned.
 func (s *scene) toTell(room float64) int {
 	if room <= 0 || s.n < ForecastFrom(len(s.arms)) {
 		return 0

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Effects from +100 % on read better as "20.8 times"; below −99.9 % a percent
-// would round to −100.
+// Limits, in percent, beyond which an effect is phrased as a ratio. From +100 % on "20.8 times" reads better; below
+// −99.9 % a percentage would round to −100.
 const (
 	timesAbove = 100.0
 	timesBelow = -99.9
@@ -27,8 +27,7 @@ func inTimes(logEffect float64) bool {
 	return p >= timesAbove || p < timesBelow
 }
 
-// interval phrases limits in the manner of the estimate they belong to:
-// "+4.9 … +7.4", "18.2 … 23.9 times".
+// interval phrases the limits in the same form as their estimate: "+4.9 … +7.4", "18.2 … 23.9 times".
 func interval(e Estimate) string {
 	if inTimes(e.Effect) {
 		return times(e.Lo) + " … " + times(e.Hi) + " times"
@@ -36,7 +35,7 @@ func interval(e Estimate) string {
 	return signed(Percent(e.Lo)) + " … " + signed(Percent(e.Hi))
 }
 
-// times is a ratio with three figures or one decimal.
+// times returns a ratio with three significant digits, or with one decimal from 10 on.
 func times(logEffect float64) string {
 	ratio := math.Exp(logEffect)
 	if ratio >= 10 && ratio < 1e6 {
@@ -45,8 +44,8 @@ func times(logEffect float64) string {
 	return strconv.FormatFloat(ratio, 'g', 3, 64)
 }
 
-// signed has one decimal and a true minus sign; what would round to zero but
-// is not zero keeps one figure, so that its sign can be seen.
+// signed returns a percentage with one decimal and a true minus sign. A value that would round to zero but is not zero
+// keeps one digit, so that its sign can be seen.
 func signed(percent float64) string {
 	s := fmt.Sprintf("%+.1f", percent)
 	if strings.Trim(s, "+-0.") == "" {
@@ -65,14 +64,14 @@ func signed(percent float64) string {
 	return strings.Replace(s, "-", "−", 1)
 }
 
-// bound phrases an upper limit, rounded up so that it stays one: "1.6 %". From a
-// factor of 2 on it is the factor, such as "2.7".
+// bound phrases an upper limit, rounded up so that it remains a limit: "1.6 %". From a factor of 2 on it returns the
+// factor, such as "2.7".
 func bound(logEffect float64) (text string, isFactor bool) {
 	if percent := max(0, math.Ceil(10*Percent(logEffect)-1e-9)/10); percent < timesAbove {
 		return size(percent), false
 	}
 	ratio, unit := math.Exp(logEffect), 0.1
-	if ratio >= 1000 { // three figures are enough
+	if ratio >= 1000 { // three significant digits are enough
 		unit = math.Pow(10, math.Floor(math.Log10(ratio))-2)
 	}
 	n := math.Ceil(ratio/unit - 1e-9)
@@ -93,7 +92,7 @@ func size(percent float64) string {
 	return strconv.FormatFloat(percent, 'f', -1, 64) + " %"
 }
 
-// level phrases a confidence: "95 %", "98.33 %"; what is near 100 % is not rounded to it.
+// level phrases a confidence: "95 %", "98.33 %". A confidence near 100 % is not rounded to 100 %.
 func level(confidence float64) string {
 	digits := 1e2
 	if confidence > 0.9999 {
@@ -115,7 +114,7 @@ func duration(seconds float64) string {
 	return fmt.Sprintf("%.0f days", seconds/86400)
 }
 
-// plural: "1 block", "7 blocks".
+// plural returns a number with its noun: "1 block", "7 blocks".
 func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -2,17 +2,17 @@ package verdict
 
 import "math"
 
-// Values on a grid: counts of operations, seconds without decimals.
+// Tolerances for finding the grid of values, such as counts of operations or seconds without decimals.
 const (
-	gridNoise  = 1e-7 // of the largest value: what rounding leaves of a common divisor
-	finestGrid = 1e-4 // of the smallest value: finer steps matter to no interval
+	gridNoise  = 1e-7 // of the largest value: a smaller rest of a common divisor is rounding
+	finestGrid = 1e-4 // of the smallest value: no finer step matters to an interval
 )
 
-// grain is the step between distinguishable values: of the values themselves, and of their inverses, for tables that
-// were times. 0 means there is none that matters.
+// grain is the step between values that can be told apart: steps of the values, and of their inverses, for tables that
+// were durations. 0 means no step that matters.
 type grain struct{ value, inverse float64 }
 
-// grainOf finds the steps of all trials in g. Numbers that vary freely have no common divisor.
+// grainOf returns the steps of all trials in g. Numbers that vary freely have no common divisor.
 func grainOf(t Table, g grid) grain {
 	var found grain
 	for _, of := range []struct {
@@ -37,7 +37,7 @@ func grainOf(t Table, g grid) grain {
 	return found
 }
 
-// commonDivisor is Euclid's, of numbers with a tolerance.
+// commonDivisor returns the greatest common divisor of two numbers by Euclid's algorithm, with a tolerance.
 func commonDivisor(a, b, tolerance float64) float64 {
 	for b > tolerance {
 		a, b = b, math.Abs(a-b*math.Round(a/b))
@@ -45,8 +45,8 @@ func commonDivisor(a, b, tolerance float64) float64 {
 	return a
 }
 
-// between returns the possible error of a difference of two arms since their values are no finer, however often they
-// are measured, on the log scale: by a step of the smaller one.
+// between returns the error of a difference of two arms that the steps of their values cause, on the log scale. It is
+// one step of the smaller value, and more trials do not reduce it.
 func (x grain) between(levels ...float64) float64 {
 	off := 0.0
 	for _, level := range levels {
@@ -55,7 +55,7 @@ func (x grain) between(levels ...float64) float64 {
 	return off
 }
 
-// level is the geometric mean of an arm's trials.
+// level returns the geometric mean of an arm's trials.
 func (g grid) level(j int) float64 {
 	var sum, n float64
 	for b := range g.y {

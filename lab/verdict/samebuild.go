@@ -2,15 +2,15 @@ package verdict
 
 import "math"
 
-// trustPool: a pair's builds are taken to differ as the others' do while the mean
-// square between its own is at most this many times theirs. With two degrees of
-// freedom a wider limit would let builds that differ pass for such that do not.
+// trustPool bounds the mean square between a pair's builds, relative to the other arms' builds. Up to this ratio the
+// pair's builds are assumed to differ like the others'. With two degrees of freedom, a higher limit would hide builds
+// that differ.
 const trustPool = 1.5
 
-// perBuild judges a pair by the means over its builds if builds are reused: trials on one build share its luck, so
-// that they are one observation. Blocks in which one of the arms used the same build again are one group. m groups
-// have m−1 degrees of freedom, to which other arms' are added when all have equal noise. A single build leaves c as
-// it is: the verdict is then for this build only, with a warning. A build that both arms share favours neither.
+// perBuild judges a pair by the means over its builds if builds are reused. Trials on one build share its luck, so they
+// are one observation. Blocks in which one of the arms used the same build form one group. With m groups there are m−1
+// degrees of freedom, plus the other arms' if all have equal noise. If there is only one group, c is unchanged: the
+// verdict is then for this build only, with a warning. A build that both arms share favours neither.
 func (s *scene) perBuild(c contrast, i, j int) contrast {
 	if !s.builds.reused[i] && !s.builds.reused[j] {
 		return c
@@ -28,19 +28,19 @@ func (s *scene) perBuild(c contrast, i, j int) contrast {
 		}
 	}
 	own.variance = max(own.variance, c.variance)
-	if c.own { // reused builds give no more information than as many new ones would
+	if c.own { // reused builds tell no more than as many new ones would
 		own.df, own.skew, own.farthest = min(own.df, c.df), c.skew, c.farthest
 	}
 	return own
 }
 
-// groups holds what finding a pair's groups takes. All pairs use the same.
+// groups holds the scratch memory for finding a pair's groups, which all pairs reuse.
 type groups struct {
-	difference, sum, count, means []float64 // per common block; means: per group
-	first                         []int     // per common block: an earlier one of its group, or itself
-	before                        [2][]int  // per common block, for each arm: the one before it in the build's chain
-	last                          [2][]int  // per build, for each arm: the end of a chain of blocks that nothing has joined yet
-	builds                        [2][]int  // per common block, for each arm: the build
+	difference, sum, count, means []float64 // per common block, except means: per group
+	first                         []int     // per common block: an earlier block of its group, or itself
+	before                        [2][]int  // per common block and arm: the previous block in the build's chain
+	last                          [2][]int  // per build and arm: the end of a chain of blocks that no group has joined yet
+	builds                        [2][]int  // per common block and arm: the build
 }
 
 func newGroups(blocks, builds int) groups {
@@ -61,8 +61,8 @@ func (g *groups) root(n int) int {
 	return n
 }
 
-// groupMeans are the means of the pair's differences over blocks that share a build
-// which only one of the two used. They are valid until the next call.
+// groupMeans returns the means of the pair's differences over groups of blocks. Blocks form a group if they share a
+// build that only one of the two arms used. The means are valid until the next call.
 func (s *scene) groupMeans(i, j int) []float64 {
 	g := &s.groups
 	if g.first == nil {
@@ -94,8 +94,9 @@ func (s *scene) groupMeans(i, j int) []float64 {
 	return g.means
 }
 
-// join adds the common block n, on two builds. Blocks of a group are linked to its first block. A build's blocks
-// that nothing has joined yet are a chain, counted from 1; what joins them takes the chain's place.
+// join adds the common block n, which ran on two builds. Blocks of a group are linked to the group's first block.
+// Blocks of a build that no group has joined yet form a chain, numbered from 1. A block that joins them replaces the
+// chain.
 func (g *groups) join(n int, builds [2]int) {
 	g.first[n] = n
 	for arm, id := range builds {
@@ -112,7 +113,7 @@ func (g *groups) join(n int, builds [2]int) {
 	}
 }
 
-// otherBuilds is the mean square between the builds of the arms other than i and j, as the variance of one trial.
+// otherBuilds returns the mean square between builds, over the arms other than i and j, as the variance of one trial.
 func (s *scene) otherBuilds(i, j int) (square, df float64) {
 	if s.own == nil {
 		s.own = make([]spreadOfBuilds, len(s.arms))
@@ -131,10 +132,10 @@ func (s *scene) otherBuilds(i, j int) (square, df float64) {
 	return square, df
 }
 
-// spreadOfBuilds is the sum of squares between an arm's builds, and its degrees of freedom.
+// spreadOfBuilds holds the sum of squares between an arm's builds, and its degrees of freedom.
 type spreadOfBuilds struct{ square, df float64 }
 
-// spreadOfBuilds of an arm that has reused builds and was not dropped; else it is zero.
+// spreadOfBuilds returns the spread of arm k's builds. It is zero if the arm was dropped or has no reused builds.
 func (s *scene) spreadOfBuilds(k int) (out spreadOfBuilds) {
 	if !s.builds.reused[k] || s.builds.count[k] < 2 || s.droppedAt[k] > 0 {
 		return out

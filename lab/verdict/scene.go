@@ -8,7 +8,7 @@ import (
 // scene holds the data of one look.
 type scene struct {
 	*replay
-	grid        // adjusted for the probe, if there is one
+	grid        // adjusted for the calibration, if there is one
 	raw    grid // as measured
 	n      int
 	fit    twoWay
@@ -21,11 +21,11 @@ type scene struct {
 	own    []spreadOfBuilds // per arm; nil until it is computed
 	grain  grain            // from rules 3 on
 	levels []float64        // per arm, raw: from rules 3 on
-	pairs  [][]pair         // [i][j]; nil until one of i is computed
+	pairs  [][]pair         // [i][j]; nil until a pair of i is computed
 	groups groups           // scratch of groupMeans
 }
 
-// pair is the contrast of two arms, which estimates, losses and dropping all ask for.
+// pair caches the contrast of two arms, which estimates, regrets and dropping all need.
 type pair struct {
 	contrast
 	known bool
@@ -48,7 +48,7 @@ func (r *replay) scene(n int) *scene {
 		// Bonferroni over the contrasts with the baseline.
 		upper := 1 - (1-r.cfg.Confidence)/2/float64(len(r.arms)-1)
 		s.spread = sync.OnceValue(func() between { return estimateBetween(s.builds, s.grid, s.fit.solver, upper) })
-		go s.spread() // a third of the look, which is not needed before its end
+		go s.spread() // takes a third of the look; the result is needed only at its end
 	}
 	each(s.grid, func(_, j int) { s.trials[j]++ })
 	if r.cfg.Rules > 2 {
@@ -60,16 +60,16 @@ func (r *replay) scene(n int) *scene {
 	return s
 }
 
-// tested is false for an arm without an estimate and without a trial in the latest block: verdicts do not wait for
-// it, nor include it.
+// tested reports whether arm j has an estimate, or a trial in the latest block. Verdicts neither wait for untested arms
+// nor include them.
 func (s *scene) tested(j int) bool {
 	return s.trials[j] >= FirstLook || s.mask[s.n-1][j]
 }
 
-// difference of arms i and j, with its critical values. When trials are missing the pair has fewer common blocks than
-// there are looks, and is held to the wider boundary of the look at that many; below the first look there is none,
-// and ok is false. Since rules 3 differences that do not vary at all have no critical values (NaN), and limits are no
-// nearer than values can be distinguished.
+// difference returns the contrast of arms i and j, with its critical values. If trials are missing, the pair has fewer
+// common blocks than there are looks. Then the wider boundary of the look at that many blocks applies; before the first
+// look ok is false. From rules 3 on, differences that do not vary at all have no critical values (NaN). Limits are then
+// no nearer to the estimate than values can be told apart.
 func (s *scene) difference(i, j int) (c contrast, two, one float64, ok bool) {
 	if !s.fitted {
 		return contrast{}, 0, 0, false
@@ -111,7 +111,7 @@ func (s *scene) contrast(i, j int) (c contrast) {
 	return c
 }
 
-// boundsOf a contrast are the critical values of the look at n blocks; NaN if nothing varies.
+// boundsOf returns the critical values of a contrast at n blocks. They are NaN if nothing varies.
 func (s *scene) boundsOf(c contrast, n int) (two, one float64) {
 	switch {
 	case s.cfg.Rules > 2 && c.variance < rounding:
@@ -122,7 +122,7 @@ func (s *scene) boundsOf(c contrast, n int) (two, one float64) {
 	return s.bounds.at(n)
 }
 
-// estimates of all arms, without what depends on the decision.
+// estimates returns the estimates of all arms, without the parts that depend on the decision.
 func (s *scene) estimates() []Estimate {
 	all := make([]Estimate, len(s.arms))
 	for j := range all {
@@ -177,8 +177,7 @@ func (s *scene) estimate(j int) Estimate {
 	return e
 }
 
-// typical throughput of arm j in a block like the average one, also for an
-// arm that did not run in all of them.
+// typical returns the throughput of arm j in an average block, even if the arm did not run in every block.
 func (s *scene) typical(j int) float64 {
 	var sum, n float64
 	for b, mask := range s.mask {
@@ -193,12 +192,13 @@ func (s *scene) typical(j int) float64 {
 	return math.Exp(sum/n + s.fit.arm[j])
 }
 
-// resolved: the interval excludes 0 or lies within ± margin.
+// resolved reports whether the interval excludes 0 or lies within ± margin.
 func (s *scene) resolved(lo, hi float64) bool {
 	return lo > 0 || hi < 0 || (lo >= -s.cfg.Margin && hi <= s.cfg.Margin)
 }
 
-// regret bounds how much better than arm j any candidate is. It is NaN when a tested candidate has no such bound.
+// regret returns a bound on how much better than arm j any candidate is. It returns NaN if a tested candidate has no
+// such bound.
 func (s *scene) regret(j int) float64 {
 	if !s.fitted || s.trials[j] == 0 {
 		return math.NaN()
@@ -217,7 +217,7 @@ func (s *scene) regret(j int) float64 {
 	return bound
 }
 
-// largestDifference is the X of "no difference larger than X".
+// largestDifference returns the X of "no difference larger than X".
 func (s *scene) largestDifference(all []Estimate) float64 {
 	largest := math.NaN()
 	for j, e := range all {

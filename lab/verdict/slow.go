@@ -7,25 +7,24 @@ import (
 	"strings"
 )
 
-// A trial stalls if it falls short of what its block and its layout's other trials make
-// expected by so much.
+// Thresholds for a stalled trial: how far it falls short of what its block and its layout's other trials predict. It
+// must exceed both.
 const (
 	slowLeast  = 0.10 // on the log scale
-	slowSpread = 6    // standard deviations of a trial, robust
+	slowSpread = 6    // in robust standard deviations of a trial
 )
 
-// Slow is the cost of an arm's stalled trials.
+// Slow reports the stalled trials of an arm and their cost.
 type Slow struct {
 	Arm     int     `json:"arm"`
 	Trials  int     `json:"trials"`  // of the arm
-	Stalled int     `json:"stalled"` // of them; at least 1
-	Worst   float64 `json:"worst"`   // the slowest one against a typical trial, log scale, below 0
-	// Cost is the share of work that the stalls took from all trials of the arm, as of blocks that
-	// are equally fast.
+	Stalled int     `json:"stalled"` // of Trials; at least 1
+	Worst   float64 `json:"worst"`   // slowest trial against a typical trial, log scale, below 0
+	// Cost is the share of the arm's work that the stalls cost, over all its trials, if all blocks were equally fast.
 	Cost float64 `json:"cost"`
 }
 
-// slow finds the stalled trials of each arm, dropped arms included.
+// slow returns the arms with stalled trials, including dropped arms.
 func (s *scene) slow() []Slow {
 	if !s.fitted {
 		return nil
@@ -53,7 +52,7 @@ func (s *scene) slow() []Slow {
 			}
 			short := s.y[b][j] - s.fit.arm[j] - without(b, j)
 			usually := short
-			// Of two layouts the other may have been fast.
+			// With two layouts, the other one may have been fast instead.
 			if short < -limit && (count(s.mask[b]) > 2 || s.y[b][j]-usual < -limit/2) {
 				x.Stalled++
 				x.Worst, usually = min(x.Worst, short), 0
@@ -68,7 +67,8 @@ func (s *scene) slow() []Slow {
 	return out
 }
 
-// without returns a block's result by its other arms, of which half could stall.
+// without returns a function that estimates a block's effect from the arms other than the given one. It is a median, so
+// half of these could stall.
 func (s *scene) without() func(b, arm int) float64 {
 	sorted := make([][]float64, len(s.y))
 	each(s.grid, func(b, i int) { sorted[b] = append(sorted[b], s.y[b][i]-s.fit.arm[i]) })
@@ -78,7 +78,7 @@ func (s *scene) without() func(b, arm int) float64 {
 	return func(b, arm int) float64 {
 		all := sorted[b]
 		at, _ := slices.BinarySearch(all, s.y[b][arm]-s.fit.arm[arm])
-		other := func(n int) float64 { // the n-th of the others
+		other := func(n int) float64 { // the n-th of the other arms
 			if n >= at {
 				n++
 			}
@@ -95,11 +95,11 @@ func (s *scene) without() func(b, arm int) float64 {
 	}
 }
 
-// Unseen is the largest share of trials that can stall though none of n did, with 95 % confidence.
+// Unseen returns the largest share of trials that can stall although none of n did, with 95 % confidence.
 func Unseen(n int) float64 { return 1 - math.Pow(0.05, 1/float64(n)) }
 
-// Stalls reports which trials stalled and what that costs in total work, or how often they may though none did. Empty
-// before the first claim, and of rules 1 and 2.
+// Stalls returns sentences on which trials stalled and what that costs in total work. If none did, it returns how many
+// trials may stall undetected. It returns "" before the first claim, and by rules 1 and 2.
 func (r Result) Stalls() string {
 	look, ok := r.Last()
 	if !ok || r.Config.Rules < 3 || look.Block < r.FirstClaim() {
@@ -132,7 +132,8 @@ func (r Result) Stalls() string {
 	return ""
 }
 
-// unstalled are the fewest and the most trials of layouts of which none stalled. 0 means there is none.
+// unstalled returns the smallest and the largest number of trials of a layout without stalls. 0 means every layout
+// stalled.
 func (r Result) unstalled(look Look) (least, most int) {
 	for j, e := range look.Estimates {
 		if e.N == 0 || slices.ContainsFunc(look.Slow, func(x Slow) bool { return x.Arm == j }) {

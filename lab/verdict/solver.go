@@ -2,23 +2,22 @@ package verdict
 
 import "gonum.org/v1/gonum/mat"
 
-// solver computes least-squares fits of block and arm effects to tables that
-// share one mask. One side is eliminated, which leaves one positive definite
-// system over the other, factored once.
+// solver computes least-squares fits of block and arm effects to tables that share one mask. It eliminates the effects
+// of one side. That leaves one positive definite system over the other side, which is factored once.
 type solver struct {
 	g          grid
 	cells      []place
 	blocksStay bool
-	kept, gone int       // effects that stay in the system, and that are eliminated
+	kept, gone int       // number of effects that stay in the system, and that are eliminated
 	inGone     []float64 // cells per eliminated effect
 	chol       mat.Cholesky
 	df         int // residual degrees of freedom
 }
 
-// place locates a cell, with the effect that it has beside its block's.
+// place is the position of a cell, with the number of its arm effect.
 type place struct{ b, j, arm int32 }
 
-// sides returns the effects of a cell: the one that stays in the system, and the one that is eliminated.
+// sides returns the effects of a cell: the one that stays in the system, and the eliminated one.
 func (s *solver) sides(c place) (kept, gone int32) {
 	if s.blocksStay {
 		return c.b, c.arm
@@ -26,11 +25,12 @@ func (s *solver) sides(c place) (kept, gone int32) {
 	return c.arm, c.b
 }
 
-// widest is the most arms of a system; beyond it, and with fewer blocks than arms, it is over the blocks.
+// widest is the largest number of arms of a system. If there are more, and fewer blocks than arms, the system is over
+// the blocks.
 const widest = 512
 
-// newSolver prepares fits for the mask of g; ok is false when there is no
-// cell. Arms and blocks without cells are fitted as 0.
+// newSolver prepares fits for the mask of g. It returns false if there is no cell. Arms and blocks without cells are
+// fitted as 0.
 func newSolver(g grid) (s *solver, ok bool) {
 	s = &solver{g: g, kept: g.width, gone: len(g.y), blocksStay: g.width > max(widest, len(g.y))}
 	if s.blocksStay {
@@ -55,11 +55,11 @@ func newSolver(g grid) (s *solver, ok bool) {
 	return s, s.chol.Factorize(s.normalMatrix(members, part, inKept))
 }
 
-// normalMatrix is the number of cells on the diagonal less what eliminated effects take away. A constant
-// per connected part is not determined; adding a square of the part's sum
-// makes it zero and the matrix invertible.
+// normalMatrix returns the matrix of the system: the number of cells on the diagonal, minus what the eliminated effects
+// take away. It leaves a constant per connected part undetermined. Adding the square of the part's sum sets that
+// constant to zero and makes the matrix invertible.
 func (s *solver) normalMatrix(members [][]int, part, inKept []int) *mat.SymDense {
-	a := make([]float64, s.kept*s.kept) // of which the upper triangle counts
+	a := make([]float64, s.kept*s.kept) // only the upper triangle counts
 	for i := range s.kept {
 		for j := i; j < s.kept; j++ {
 			if part[i] == part[j] {
@@ -91,7 +91,7 @@ func (s *solver) solve(y [][]float64) (block, arm []float64) {
 		k, e := s.sides(c)
 		right[k] += y[c.b][c.j] - gone[e]
 	}
-	// The system is well conditioned by construction: its error is rounding.
+	// The system is well conditioned by construction, so its error is rounding.
 	_ = s.chol.SolveVecTo(mat.NewVecDense(s.kept, kept), mat.NewVecDense(s.kept, right))
 	clear(gone)
 	for _, c := range s.cells {
@@ -106,7 +106,7 @@ func (s *solver) solve(y [][]float64) (block, arm []float64) {
 	return gone, kept
 }
 
-// means divides the sums of eliminated effects by their cells.
+// means divides the sums of eliminated effects by their numbers of cells.
 func (s *solver) means(sums []float64) {
 	for e, n := range s.inGone {
 		if n > 0 {
@@ -115,7 +115,7 @@ func (s *solver) means(sums []float64) {
 	}
 }
 
-// parts labels arms that are connected through common blocks, or blocks through common arms.
+// parts labels the arms that are connected through common blocks, or the blocks connected through common arms.
 func parts(members [][]int, kept int) []int {
 	part := make([]int, kept)
 	for j := range part {
@@ -160,7 +160,7 @@ func countAbove[T int | float64](x []T, limit T) int {
 	return n
 }
 
-// residualSS is the residual sum of squares of the least-squares fit to y.
+// residualSS returns the residual sum of squares of the least-squares fit to y.
 func (s *solver) residualSS(y [][]float64) float64 {
 	block, arm := s.solve(y)
 	var sum float64
@@ -171,9 +171,9 @@ func (s *solver) residualSS(y [][]float64) float64 {
 	return sum
 }
 
-// indicators returns, for sets of cells, the indicator of each without the means of blocks, summed by arm, and what the
-// fit makes of it, as columns; arms must stay in the system. number is the set of a cell, −1: none. visit is called for
-// each block with the sets that it has, and how many of its cells are in each set.
+// indicators returns, for sets of cells, the indicator of each set without the means of blocks, summed by arm. Fit
+// holds the arm effects fitted to it. Both have a column per set; arms must stay in the system. Number returns the set
+// of a cell, or −1. Visit is called for each block with its sets, and how many of the block's cells are in each set.
 func (s *solver) indicators(number func(b, j int) int, sets int, visit func(b int, has []int, cells []float64)) (sums, fit *mat.Dense) {
 	sums, fit = mat.NewDense(s.kept, sets, nil), new(mat.Dense)
 	cells, has := make([]float64, sets), []int(nil)

@@ -6,24 +6,25 @@ import (
 	"slices"
 )
 
-// A trial stalls when its distance from its arm's other trials is this many times their usual distance, and that much
-// on the log scale at least. Distances are relative to the median of its block or of its baseline.
+// Thresholds for a stalled trial. Its distance from its arm's other trials is at least stallTimes their usual distance,
+// and stallLeast on the log scale. Distances are relative to the baseline's trial in the same block. An arm needs
+// stallFrom common blocks.
 const (
 	stallTimes = 8
 	stallLeast = 0.10
 	stallFrom  = 4 // common blocks
 )
 
-// Stall is a single trial that carries an effect: without it, it is another one.
+// Stall is a single trial that carries an effect: without the trial, the effect is a different one.
 type Stall struct {
-	Arm     int     `json:"arm"`   // whose trial it is; the baseline's may carry any arm's effect
+	Arm     int     `json:"arm"`   // arm of the trial; the baseline's trial may carry any arm's effect
 	Block   int     `json:"block"` // counted from 1
-	Of      int     `json:"of"`    // the arm whose effect it carries
+	Of      int     `json:"of"`    // arm whose effect the trial carries
 	Effect  float64 `json:"effect"`
 	Without float64 `json:"without"` // the effect without that block
 }
 
-// stalls finds, for each running arm, the one trial that is far from all others.
+// stalls returns, for each running arm, a trial that is far from all others and carries the arm's effect.
 func (s *scene) stalls() []Stall {
 	var out []Stall
 	base := s.cfg.Baseline
@@ -54,7 +55,7 @@ func (s *scene) stalls() []Stall {
 		}
 		whose := j
 		mine, theirs := math.Abs(s.fit.residual(blocks[at], j)), math.Abs(s.fit.residual(blocks[at], base))
-		if theirs > mine+1e-6 || math.Abs(theirs-mine) <= 1e-6 && s.odder(base, j, blocks[at]) { // of two arms residuals are equal
+		if theirs > mine+1e-6 || math.Abs(theirs-mine) <= 1e-6 && s.odder(base, j, blocks[at]) { // with two arms their residuals are equal
 			whose = base
 		}
 		out = append(out, Stall{Arm: whose, Block: blocks[at] + 1, Of: j, Effect: all, Without: without})
@@ -62,8 +63,8 @@ func (s *scene) stalls() []Stall {
 	return out
 }
 
-// odder reports whether arm i's trial in a block is farther from arm i's other trials than arm j's is from its own,
-// each against the median of its arm. That trial stalled, or was impossibly fast.
+// odder reports whether arm i's trial in a block is farther from arm i's median than arm j's trial is from arm j's
+// median. That trial stalled, or was impossibly fast.
 func (s *scene) odder(i, j, block int) bool {
 	away := func(arm int) float64 {
 		var own []float64
@@ -95,13 +96,13 @@ func (g grid) commonBlocks(i, j int) []int {
 	return out
 }
 
-// fresh: a stall in the latest block, which the next one can put into place. No
-// verdict rests on such a block while there are more to come.
+// fresh reports whether there is a stall in the latest block, which the next block can explain. While blocks are left,
+// no verdict rests on such a block.
 func fresh(all []Stall, n int) bool {
 	return slices.ContainsFunc(all, func(s Stall) bool { return s.Block == n })
 }
 
-// warnStalls names the trials that carry an effect.
+// warnStalls warns of the trials that carry an effect.
 func (r *replay) warnStalls(look Look, add adder) {
 	all := slices.Clone(look.Stalls)
 	slices.SortFunc(all, func(a, b Stall) int {

@@ -2,9 +2,9 @@ package verdict
 
 import "fmt"
 
-// AAFailed is the arm that is the baseline under another name, if a difference is claimed of it all the same, with
-// the look that claimed it first; false when there is none. With a confidence of 95 % that happens to at most 5 % of
-// sound experiments, all arms and looks together.
+// AAFailed returns the baseline's twin (the baseline under another name) if a difference is claimed for it, and the
+// first look that claimed it. It returns false if there is none. At a confidence of 95 % this happens to at most 5 % of
+// sound experiments, over all arms and looks.
 func (r Result) AAFailed() (arm int, at Look, failed bool) {
 	for _, look := range r.Looks {
 		for j, e := range look.Estimates {
@@ -16,7 +16,7 @@ func (r Result) AAFailed() (arm int, at Look, failed bool) {
 	return -1, Look{}, false
 }
 
-// aaSentence phrases the result of the check that an arm is.
+// aaSentence phrases the result of the A/A check that a twin arm makes.
 func aaSentence(r Result, arm int) string {
 	look, _ := r.Last()
 	e, name, twin := look.Estimates[arm], r.Arms[arm].Name, r.Arms[arm].Twin

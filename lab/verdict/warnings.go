@@ -12,19 +12,19 @@ const (
 	WarnDownWeighted = "down-weighted"     // many runs of an arm are not typical
 	WarnNoNoise      = "no-noise"          // all residuals are zero
 	WarnOneInstance  = "one-instance"      // an arm ran on a single build
-	WarnInstances    = "instances-unknown" // reused builds, variance between them not estimable yet
+	WarnInstances    = "instances-unknown" // builds were reused; their variance is not estimable yet
 	WarnLimit        = "instances-limit"   // more blocks cannot help, more builds could
 	WarnBudget       = "budget"            // MaxBlocks cannot resolve the margin
 	WarnAAFailed     = "aa-failed"         // a twin of the baseline differs from it
 	WarnCarryOver    = "carry-over"        // what ran before changes the next trial
 	WarnStall        = "stall"             // a single trial carries an effect
-	WarnUnused       = "unused-trials"     // trials that the design would not have run
+	WarnUnused       = "unused-trials"     // trials that the design would not have run were ignored
 
-	stallShare = 0.15  // of an arm's runs; from here on it must be seen to
-	rounding   = 1e-24 // variance of logarithms of equal numbers
+	stallShare = 0.15  // share of an arm's trials that are outliers, from which to warn
+	rounding   = 1e-24 // upper bound on the variance of logarithms of equal numbers
 )
 
-// warnings on the whole result; g is the grid that the last look used.
+// warnings returns the warnings on the whole result. G is the grid that the last look used.
 func (r *replay) warnings(result Result, g grid) []Warning {
 	var w []Warning
 	add := func(code, remedy, format string, args ...any) {
@@ -77,14 +77,14 @@ func (r *replay) warnings(result Result, g grid) []Warning {
 	return w
 }
 
-// oneIn phrases the error that a confidence leaves: "20" for 95 %.
+// oneIn phrases the error that a confidence allows: "20" for 95 %.
 func oneIn(confidence float64) string {
 	return fmt.Sprintf("%.0f", 1/(1-confidence))
 }
 
 type adder func(code, remedy, format string, args ...any)
 
-// warnTrials is about trials that are missing or were not used.
+// warnTrials warns of trials that are missing or were not used.
 func (r *replay) warnTrials(result Result, g grid, add adder) {
 	var present, planned int
 	for _, row := range r.table {
@@ -121,13 +121,13 @@ func (r *replay) warnTrials(result Result, g grid, add adder) {
 	}
 }
 
-// reuses reports whether any layout has trials on one and the same build.
+// reuses reports whether any layout has several trials on the same build.
 func (r *replay) reuses(g grid) bool {
 	v := newBuilds(r.table, g)
 	return v.anyReused()
 }
 
-// warnInstances is about builds that were reused.
+// warnInstances warns of the effects of reused builds.
 func (r *replay) warnInstances(look Look, g grid, add adder) {
 	v := newBuilds(r.table, g)
 	if !v.anyReused() {

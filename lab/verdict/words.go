@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// WordsOptions holds the inputs of the phrases apart from the result.
+// WordsOptions holds what the sentences need in addition to the result.
 type WordsOptions struct {
-	BlockSeconds float64 // mean duration of a block; 0 = unknown
-	// Resume is the command that takes a run to so many blocks in all, or empty if there is none. Nil means it is not
-	// a run.
+	BlockSeconds float64 // mean duration of a block; 0 means unknown
+	// Resume returns the command that takes a run to that many blocks in all, or "" if there is none. It is nil if the
+	// result is not of a run.
 	Resume func(blocks int) string
 }
 
-// Sentences phrases the verdict: first what to do, then each arm in order,
-// then what limits it.
+// Sentences returns the verdict in words: first what to do, then each arm in order, then the warnings that limit the
+// verdict.
 func Sentences(r Result, opts WordsOptions) []string {
 	s := []string{Headline(r, opts)}
 	if same := equivalence(r); same != "" {
@@ -35,7 +35,7 @@ func Sentences(r Result, opts WordsOptions) []string {
 	return s
 }
 
-// Headline returns in one line what to do. When the A/A check failed, that comes first.
+// Headline returns in one line what to do. If the A/A check failed, that comes first.
 func Headline(r Result, opts WordsOptions) string {
 	arm, _, failed := r.AAFailed()
 	if failed && r.Config.Rules > 2 {
@@ -49,7 +49,7 @@ func Headline(r Result, opts WordsOptions) string {
 	return advice(r, opts)
 }
 
-// advice is the headline without the A/A check.
+// advice returns the headline without the A/A check.
 func advice(r Result, opts WordsOptions) string {
 	if r.Config.Rules > 2 {
 		return advice3(r, opts)
@@ -78,12 +78,12 @@ func advice(r Result, opts WordsOptions) string {
 		r.Arms[look.Recommended].Name, faster(look.Estimates[look.Recommended].Regret, ""), confidence)
 }
 
-// keepBound returns the most by which any arm may be faster than the baseline, by its regret and by every interval in
-// the table.
+// keepBound returns the most by which any arm may be faster than the baseline, by the baseline's regret and by every
+// interval shown.
 func (r Result) keepBound(look Look) float64 {
 	bound := look.Estimates[r.Config.Baseline].Regret
 	if r.Config.Rules == 1 {
-		return bound // as those runs were worded
+		return bound // as those runs were phrased
 	}
 	for j, e := range look.Estimates {
 		if j != r.Config.Baseline && r.Arms[j].Twin == "" && e.Known() {
@@ -93,8 +93,8 @@ func (r Result) keepBound(look Look) float64 {
 	return bound
 }
 
-// bestKnown phrases a recommendation that others may beat by more than the margin: what it gains at least, and from
-// which layouts it is not distinguished.
+// bestKnown phrases a recommendation that other layouts may beat by more than the margin. It states the proven gain,
+// and the layouts that may be as good.
 func (r Result) bestKnown(look Look) string {
 	best, rival := look.Estimates[look.Recommended], r.rivals(look, look.Recommended)
 	name, base := r.Arms[look.Recommended].Name, r.Arms[r.Config.Baseline].Name
@@ -110,7 +110,7 @@ func (r Result) bestKnown(look Look) string {
 		name, atLeast(best.Lo, base), apart, level(r.Config.Confidence), loss)
 }
 
-// atLeast phrases a gain that is proven.
+// atLeast phrases a proven gain.
 func atLeast(gain float64, base string) string {
 	if inTimes(gain) {
 		return "at least " + times(gain) + " times " + base
@@ -118,7 +118,8 @@ func atLeast(gain float64, base string) string {
 	return "at least " + change(gain) + " against " + base
 }
 
-// equivalence bounds the difference that can still be if none was found, for verdicts that do not give it anyway.
+// equivalence states the largest difference that is still possible if none was found. It returns "" if the verdict
+// states that anyway.
 func equivalence(r Result) string {
 	look, ok := r.Last()
 	if !ok || r.Config.Rules > 2 || look.Recommended != r.Config.Baseline || !finite(look.LargestDifference) {
@@ -133,8 +134,8 @@ func equivalence(r Result) string {
 		above(look.LargestDifference), r.Arms[r.Config.Baseline].Name, level(r.Config.Confidence))
 }
 
-// faster phrases a regret bound, of the arm named unless that is plain. At 0 all
-// others are proven to be slower.
+// faster phrases a regret bound, with the arm's name if it is given. If the bound is 0, all other arms are proven
+// slower.
 func faster(regret float64, arm string) string {
 	words, link := "faster", " than "
 	switch size, isFactor := bound(regret); {
@@ -149,7 +150,7 @@ func faster(regret float64, arm string) string {
 	return words + link + arm
 }
 
-// above phrases the differences that are excluded.
+// above phrases the limit above which differences are excluded.
 func above(largest float64) string {
 	size, isFactor := bound(largest)
 	if isFactor {
@@ -158,7 +159,7 @@ func above(largest float64) string {
 	return size
 }
 
-// tooSoon is the headline before the first intervals.
+// tooSoon returns the headline before the first intervals.
 func (r Result) tooSoon(blocks int, opts WordsOptions) string {
 	first := r.FirstClaim()
 	if r.Config.Rules > 2 {
@@ -172,7 +173,8 @@ func (r Result) tooSoon(blocks int, opts WordsOptions) string {
 	return said
 }
 
-// undecided always states the most that there can be to gain, and the further effort that would settle it.
+// undecided returns the headline if nothing is decided: the most that can be gained, and the further effort that would
+// settle it.
 func undecided(r Result, look Look, opts WordsOptions) string {
 	if !finite(look.LargestDifference) && look.Block < r.FirstClaim() {
 		return r.tooSoon(look.Block, opts)
@@ -209,11 +211,11 @@ func undecided(r Result, look Look, opts WordsOptions) string {
 	return b.String()
 }
 
-// wouldTell is the way to go on, in words that hold for every workload, and for numbers from elsewhere.
+// wouldTell is advice on how to continue, in words that hold for every workload, and for tables from elsewhere.
 const wouldTell = "More blocks (--budget), longer trials or a wider --margin would resolve it."
 
-// mostToGain returns the most by which a layout may be faster than the baseline, and the layouts for which that
-// holds: all, or the ones in question, for others are proven to be worse, were dropped, or failed.
+// mostToGain returns the most by which a layout may be faster than the baseline, and the layouts that this holds for.
+// These are all layouts, or those still open; the others are proven worse, dropped, or failed.
 func (r Result) mostToGain(look Look) (most float64, who string) {
 	most = math.NaN()
 	var names []string
@@ -249,13 +251,13 @@ func inWords(names []string) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// ahead reports whether the leader is proven to be better than the baseline.
+// ahead reports whether the leader is proven better than the baseline.
 func (l Look) ahead(baseline int) bool {
 	return l.Leader >= 0 && l.Leader != baseline && l.Estimates[l.Leader].Lo > 0
 }
 
-// better returns the candidates that are proven to be faster than the baseline, and the least of
-// their proven gains; without one, none and infinity.
+// better returns the candidates that are proven faster than the baseline, and the smallest of their proven gains. If
+// there is none, it returns nil and infinity.
 func (r Result) better(look Look) (names []string, least float64) {
 	least = math.Inf(1)
 	for j, e := range look.Estimates {
@@ -266,7 +268,7 @@ func (r Result) better(look Look) (names []string, least float64) {
 	return names, least
 }
 
-// are phrases names with their verb: "4 files is", "4 files and 8 files are each".
+// are joins names with their verb: "4 files is", "4 files and 8 files are each".
 func are(names []string) string {
 	if len(names) == 1 {
 		return names[0] + " is"
@@ -274,8 +276,7 @@ func are(names []string) string {
 	return inWords(names) + " are each"
 }
 
-// betterButWhich phrases the undecided verdict in which the baseline is beaten,
-// but not which of the others is best, and how to go on.
+// betterButWhich phrases the undecided verdict if layouts beat the baseline but the best of them is open.
 func (r Result) betterButWhich(look Look) string {
 	names, least := r.better(look)
 	better := are(names)
@@ -287,8 +288,8 @@ func (r Result) betterButWhich(look Look) string {
 		better, atLeast(least, r.Arms[r.Config.Baseline].Name), bound, level(r.Config.Confidence), wouldTell)
 }
 
-// ArmSentence phrases what is known about one arm against the baseline; it is
-// empty for the baseline and before the first look.
+// ArmSentence phrases what is known about one arm against the baseline. It returns "" for the baseline and before the
+// first look.
 func ArmSentence(r Result, arm int) string {
 	look, ok := r.Last()
 	if !ok || arm == r.Config.Baseline || arm < 0 || arm >= len(look.Estimates) {
@@ -336,11 +337,11 @@ func ArmSentence(r Result, arm int) string {
 		simultaneous, plural(look.Block, "block"), plural(look.Trials, "trial"), dropped)
 }
 
-// unresolvableFrom is the factor from which the limits of an interval that holds
-// no difference too are numbers without a meaning.
+// unresolvableFrom is the factor from which the limits of an interval are meaningless, if the interval includes zero
+// difference.
 const unresolvableFrom = 100
 
-// tellsNothing is the factor above which the most that there may be to gain guides no decision.
+// tellsNothing is the factor above which the largest possible gain is too large to guide a decision.
 const tellsNothing = 10
 
 func unresolvable(e Estimate) bool {
@@ -348,7 +349,7 @@ func unresolvable(e Estimate) bool {
 	return e.Lo <= 0 && e.Hi >= 0 && (e.Lo < -most || e.Hi > most)
 }
 
-// against: a percent is against the baseline, a ratio is of it.
+// against returns the words for the baseline: a percentage is against it, a ratio is of it.
 func against(e Estimate, baseline string) string {
 	if inTimes(e.Effect) {
 		return baseline

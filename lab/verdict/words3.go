@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// advice3 is the headline since rules 3: the decision, its size and confidence, then what to do.
+// advice3 returns the headline since rules 3: the decision, its size and confidence, then what to do.
 func advice3(r Result, opts WordsOptions) string {
 	look, ok := r.Last()
 	if !ok {
@@ -30,10 +30,10 @@ func advice3(r Result, opts WordsOptions) string {
 	}
 }
 
-// ToDo parts a headline's decision from the action that follows from it.
+// ToDo separates a headline's decision from the action that follows from it.
 const ToDo = " What to do: "
 
-// Add puts a sentence at the end of a headline's decision, before what to do.
+// Add appends a sentence to a headline's decision, before the action.
 func Add(headline, sentence string) string {
 	decision, action, found := strings.Cut(headline, ToDo)
 	if decision += sentence; found {
@@ -44,7 +44,7 @@ func Add(headline, sentence string) string {
 
 func (r Result) base() string { return r.Arms[r.Config.Baseline].Name }
 
-// noVerdict reports why there is no decision.
+// noVerdict returns the headline if there is no decision, with the reason.
 func (r Result) noVerdict(look Look, opts WordsOptions) string {
 	switch {
 	case look.CarryOver:
@@ -70,12 +70,12 @@ func (r Result) noVerdict(look Look, opts WordsOptions) string {
 		plural(look.Trials, "trial"))
 }
 
-// unvarying reports whether an estimate has no interval since its trials show no noise.
+// unvarying reports whether an estimate has no interval because its trials show no noise.
 func (e Estimate) unvarying() bool {
 	return finite(e.Effect) && !e.Known() && e.N >= FirstLook && e.SE*e.SE < rounding
 }
 
-// tooEarly is the headline before the first intervals.
+// tooEarly returns the headline before the first intervals.
 func (r Result) tooEarly(first, blocks int, opts WordsOptions) string {
 	said := fmt.Sprintf("Too early to say: %d of the %s that an interval needs %s complete.", blocks, plural(first, "block"),
 		map[bool]string{true: "is", false: "are"}[blocks == 1])
@@ -94,7 +94,7 @@ func (e Estimate) limits() string {
 	return said
 }
 
-// use phrases the layout to use: what it gains, and what others may gain still.
+// use phrases the layout to use: its gain, and what other layouts may gain in addition.
 func (r Result) use(look Look, a Answer) string {
 	e, name := look.Estimates[a.Arm], r.Arms[a.Arm].Name
 	said := fmt.Sprintf("Use %s: %s (%s interval %s).", name, over(e, r.base()), level(r.Config.Confidence), e.limits())
@@ -111,7 +111,7 @@ func (r Result) use(look Look, a Answer) string {
 	}
 }
 
-// pair reports whether one layout alone is compared with the baseline.
+// pair reports whether only one layout is compared with the baseline.
 func (r Result) pair() bool {
 	n := 0
 	for _, arm := range r.Arms {
@@ -122,7 +122,7 @@ func (r Result) pair() bool {
 	return n == 2
 }
 
-// over phrases an effect over the baseline.
+// over phrases an effect relative to the baseline.
 func over(e Estimate, base string) string {
 	if inTimes(e.Effect) {
 		return change(e.Effect) + " the throughput of " + base
@@ -130,7 +130,7 @@ func over(e Estimate, base string) string {
 	return change(e.Effect) + " over " + base
 }
 
-// rivals are the other candidates, the baseline left out.
+// rivals returns the names of the candidates other than the arm and the baseline.
 func (r Result) rivals(look Look, arm int) []string {
 	var names []string
 	for j, e := range look.Estimates {
@@ -148,7 +148,7 @@ func inWordsOr(names []string) string {
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
-// more phrases that several layouts beat the baseline, which of them is best being open.
+// more phrases that several layouts beat the baseline, while the best of them is open.
 func (r Result) more(look Look, a Answer) string {
 	names, least := r.better(look)
 	which := are(names)
@@ -168,7 +168,7 @@ func (r Result) more(look Look, a Answer) string {
 		level(r.Config.Confidence), open, pick)
 }
 
-// open phrases that nothing is proven to be faster, and how much could be.
+// open phrases that nothing is proven faster, and how much could still be gained.
 func (r Result) open(look Look, a Answer, opts WordsOptions) string {
 	said := fmt.Sprintf("Keep %s for now: no layout is proven faster, and up to %s is open (%s confidence).", r.base(), above(a.Bound),
 		level(r.Config.Confidence))
@@ -181,7 +181,7 @@ func (r Result) open(look Look, a Answer, opts WordsOptions) string {
 	return said + ToDo + done + r.settles(look, opts)
 }
 
-// settles returns the effort to resolve the margin, with the command for it.
+// settles returns the effort that resolves the margin, with the command for it.
 func (r Result) settles(look Look, opts WordsOptions) string {
 	command := func(blocks int) string {
 		if opts.Resume == nil {
