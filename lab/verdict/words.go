@@ -245,7 +245,7 @@ func (r Result) mostToGain(look Look) (most float64, who string) {
 	}
 }
 
-// inWords is an enumeration.
+// inWords joins names into an enumeration with "and".
 func inWords(names []string) string {
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " and " + names[last]

@@ -13,7 +13,8 @@ const (
 	FamilyRestore = "restore"
 )
 
-// NewDump makes the workload of scenario dump: like scenario backup's, by the engine's program for logical dumps.
+// NewDump returns the workload of scenario dump. It is like the workload of scenario backup, except that the engine's
+// program for logical dumps makes the backups.
 func NewDump(p Params, seed uint64) (filewise.Workload, error) {
 	if p.Own {
 		return own{"dump", FamilyDump, p}, nil
@@ -25,9 +26,8 @@ func NewDump(p Params, seed uint64) (filewise.Workload, error) {
 	return w, err
 }
 
-// NewBackup makes the workload of scenario backup: the tables of scan, backed up
-// into the layout's backup files, and restored from them unless they are thrown away. The sections of an
-// engine's backup.sql are tables, indexes and check.
+// NewBackup returns the workload of scenario backup. It backs up the tables of scan into the layout's backup files, and
+// restores them unless the files are discarded. The sections of an engine's backup.sql are tables, indexes and check.
 func NewBackup(p Params, seed uint64) (filewise.Workload, error) {
 	if p.Own {
 		return own{"backup", FamilyBackup, p}, nil
@@ -44,15 +44,14 @@ func NewBackup(p Params, seed uint64) (filewise.Workload, error) {
 
 type backup struct {
 	name   string
-	family string // of its first phase
+	family string // of the backup phase
 	params Params
 	*fragments
 }
 
 type backupParams struct{ Rows int64 }
 
-// Program describes the workload to an engine. One operation is one backup or
-// one restore of everything.
+// Program describes the workload to an engine. One operation is one backup or one restore of the whole database.
 func (w *backup) Program() filewise.Program {
 	bytes := w.params.Rows * fragTables * fragRowBytes
 	p := filewise.Program{
@@ -69,14 +68,14 @@ func (w *backup) Program() filewise.Program {
 		p.Phases[0].Beside = FamilyForeground
 		p.Phases = append([]filewise.Phase{w.foreground()}, p.Phases...)
 	}
-	if w.params.Discard { // there is nothing to restore
+	if w.params.Discard { // nothing is left to restore
 		p.Phases = p.Phases[:len(p.Phases)-1]
 	}
 	return p
 }
 
-// Check compares the tables with what was loaded. A backup changes nothing, and a
-// restore is verified by the engine's Backuper.
+// Check compares the tables with what was loaded, before the first phase. A backup changes nothing, and the engine's
+// Backuper verifies a restore.
 func (w *backup) Check(ctx context.Context, q filewise.Querier, phase int, _ []filewise.Ledger) error {
 	return w.checkLoaded(ctx, q, phase)
 }

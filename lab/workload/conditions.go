@@ -2,8 +2,8 @@ package workload
 
 import "filewise"
 
-// meaning lists the conditions that a run of each scenario has to meet to be about files, in addition to headroom,
-// which all of them need.
+// meaning lists the conditions that a run of each scenario must meet to be about files. Headroom is needed by all
+// scenarios and not listed.
 var meaning = map[string][]filewise.ConditionName{
 	FamilyInserts: {filewise.CondReach, filewise.CondWrites, filewise.CondGrowth, filewise.CondContention},
 	FamilyOrders:  {filewise.CondReach, filewise.CondWrites, filewise.CondReads},
@@ -15,13 +15,13 @@ var meaning = map[string][]filewise.ConditionName{
 	FamilyCustom:  {filewise.CondReach},
 }
 
-// Conditions are the scenario's conditions of meaning, in the order in which they are reported.
+// Conditions returns the scenario's conditions of meaning, in the order of reports.
 func (s Scenario) Conditions() []filewise.ConditionName {
 	return append(meaning[s.Name], filewise.CondHeadroom)
 }
 
-// LeastOf is the measured time of one operation from which on a family with this unit is about
-// files: of a whole backup, dump or restore, and of a query; 0 if any time does.
+// LeastOf returns how long one operation must take, in seconds, so that a family with this unit is about files. It
+// applies to a whole backup, dump or restore, and to a query. It is 0 for other units, which may take any time.
 func LeastOf(unit string) (seconds float64) {
 	switch unit {
 	case "backups", "restores", "dumps":

@@ -17,8 +17,8 @@ type Custom struct {
 	Tables  []filewise.CustomTable `json:"tables,omitempty"`
 	ShardBy string                 `json:"shard_by,omitempty"`
 	Setup   Script                 `json:"setup,omitzero"`
-	From    string                 `json:"from,omitempty"` // a dump, in the place of the set-up
-	// Origin is the database of which Filewise takes that dump itself; From is its URL.
+	From    string                 `json:"from,omitempty"` // a dump, which replaces Setup
+	// Origin is the database that Filewise takes the dump from. From is then its URL.
 	Origin       *filewise.Address `json:"origin,omitempty"`
 	Parameters   []Parameter       `json:"parameters,omitempty"`
 	Transactions []Transaction     `json:"transactions"`
@@ -26,17 +26,17 @@ type Custom struct {
 	Think        Think             `json:"think,omitzero"`
 }
 
-// Script is SQL, by engine if they differ; "" is the SQL of all others.
+// Script is SQL by engine, if it differs between engines. The key "" holds the SQL for all other engines.
 type Script map[string][]filewise.CustomText
 
-// Transaction is one type of operation: its statements are a transaction.
+// Transaction is one type of operation. Its statements form one transaction.
 type Transaction struct {
 	Name   string `json:"name"`
 	Weight int    `json:"weight"`
 	SQL    Script `json:"sql"`
 }
 
-// CustomCheck is a query with what it has to return.
+// CustomCheck is a query with the result it must return.
 type CustomCheck struct {
 	Query Script `json:"query"`
 	// NoRows: it returns none. Else one value: Expect, or if Committed names a type of transactions, Plus and Each
@@ -48,17 +48,17 @@ type CustomCheck struct {
 	Plus      int64  `json:"plus,omitempty"`
 }
 
-// The names of workload custom.
+// Names of workload custom.
 const (
 	FamilyCustom       = "custom"
-	sectionTransaction = "transaction-" // begins the name of a type's section
+	sectionTransaction = "transaction-" // prefix of a type's section
 	sectionCheck       = "check-"
-	// maxTypes bounds what is measured apart.
+	// maxTypes bounds the types that are measured separately.
 	maxTypes = 50
 )
 
-// For is the workload with the SQL of one engine alone, else the SQL of others which it understands. If a script has
-// none for it, and none for all, the error names it and wraps ErrUnsupported.
+// For returns the workload with the SQL for one engine. If a script has none for the engine, it takes the SQL of the
+// engines in understands, then the SQL for all. If there is none, the error names the script and wraps ErrUnsupported.
 func (c Custom) For(engine string, understands ...string) (Custom, error) {
 	pick := func(what string, s Script) (Script, error) {
 		if len(s) == 0 {
@@ -97,10 +97,10 @@ func (c Custom) For(engine string, understands ...string) (Custom, error) {
 	return c, nil
 }
 
-// Restored reports whether a dump fills the builds.
+// Restored reports whether a dump fills the builds. It is false for nil.
 func (c *Custom) Restored() bool { return c != nil && c.From != "" }
 
-// NewCustom makes the workload of scenario custom.
+// NewCustom returns the workload of scenario custom.
 func NewCustom(p Params, seed uint64) (filewise.Workload, error) {
 	if p.Custom == nil {
 		return nil, filewise.Errorf(filewise.CodeUsage, `write one by "filewise init custom -o my.yaml", and run filewise run my.yaml`,
@@ -115,14 +115,14 @@ func NewCustom(p Params, seed uint64) (filewise.Workload, error) {
 	return newCustom(p, *p.Custom, seed)
 }
 
-// Without is the workload without some of its types of transactions, of which one has to be left.
+// Without returns the workload without some of its types of transactions. At least one type must be left.
 func (w *custom) Without(types []string) (filewise.Workload, error) {
 	c := w.Custom
 	c.Transactions = slices.DeleteFunc(slices.Clone(c.Transactions), func(t Transaction) bool { return slices.Contains(types, t.Name) })
 	return newCustom(w.params, c, w.seed)
 }
 
-// Share is a type's part of all transactions.
+// Share returns a type's share of all transactions, from 0 to 1.
 func (w *custom) Share(name string) float64 {
 	for _, t := range w.Transactions {
 		if t.Name == name {
@@ -157,10 +157,10 @@ type custom struct {
 	params Params
 	seed   uint64
 	sql    *filewise.CustomSQL
-	bounds []uint64 // of the weights, added up
+	bounds []uint64 // cumulative weights
 	total  uint64
-	draws  []draw  // of each parameter
-	needed [][]int // of each type: its parameters
+	draws  []draw  // per parameter
+	needed [][]int // per type: indexes of its parameters
 	phases []filewise.Phase
 }
 
@@ -181,10 +181,10 @@ func (w *custom) phase(i, connections int) filewise.Phase {
 	return p
 }
 
-// parameterUse finds what may be a parameter: more than is one does no harm.
+// parameterUse finds possible uses of parameters. Matches that are no parameter do no harm.
 var parameterUse = regexp.MustCompile(`:([A-Za-z_][A-Za-z0-9_]*)`)
 
-// customSQL returns the SQL for the engines.
+// customSQL returns the SQL that the engines execute. It also records which parameters each type needs.
 func (w *custom) customSQL() *filewise.CustomSQL {
 	all := &filewise.CustomSQL{Tables: w.Tables, Setup: w.Setup[""], From: w.From,
 		Sections: map[string]filewise.CustomSection{}, ShardBy: w.ShardBy}
@@ -218,13 +218,13 @@ func (w *custom) customSQL() *filewise.CustomSQL {
 func (w *custom) Program() filewise.Program {
 	return filewise.Program{
 		Workload: "custom",
-		// An operation that one of these ended has left nothing: it is tried again, whole.
+		// An operation that failed with one of these classes has left nothing, so it is retried as a whole.
 		Retry:  []filewise.Class{filewise.ClassDeadlock, filewise.ClassSerialization, filewise.ClassLockTimeout, filewise.ClassDuplicate},
 		Phases: w.phases, Custom: w.sql,
 	}
 }
 
-// Check runs the user's own checks, with the transactions that the phases up to this one have committed.
+// Check runs the user's checks against the transactions committed in the phases up to this one.
 func (w *custom) Check(ctx context.Context, q filewise.Querier, phase int, ledgers []filewise.Ledger) error {
 	if err := phaseOf(phase, len(w.phases), ledgers); err != nil {
 		return err
@@ -245,11 +245,11 @@ func (w *custom) Check(ctx context.Context, q filewise.Querier, phase int, ledge
 	return nil
 }
 
-// committed counts the transactions of a type that the phases have committed: their ledgers are beginnings of each
-// connection's work.
+// committed returns how many transactions of a type the phases have committed. A ledger counts the first operations of
+// each connection.
 func (w *custom) committed(name string, ledgers []filewise.Ledger) int64 {
 	kind := slices.IndexFunc(w.Transactions, func(t Transaction) bool { return t.Name == name })
-	if kind < 0 { // it is left out
+	if kind < 0 { // the type is left out
 		return 0
 	}
 	var n int64
@@ -270,8 +270,8 @@ func (w *custom) committed(name string, ledgers []filewise.Ledger) int64 {
 	return n
 }
 
-// compare: of several files, whose rows come one after the other, single numbers
-// are added up.
+// compare checks the rows against the expected result. If the data are in several files, each file returns rows, and
+// single numbers are added up.
 func (c CustomCheck) compare(rows [][]any, want string) error {
 	if c.NoRows {
 		if len(rows) == 0 {
@@ -308,7 +308,7 @@ func (c CustomCheck) compare(rows [][]any, want string) error {
 	return nil
 }
 
-// plain is a value of a type of database/sql; a driver's own type is replaced by its equivalent.
+// plain converts a driver's own type to a type of database/sql.
 func plain(v any) any {
 	switch x := v.(type) {
 	case int32:
@@ -323,7 +323,7 @@ func plain(v any) any {
 	return v
 }
 
-// shortRow is a row for messages.
+// shortRow formats a row for messages, cut to 100 bytes.
 func shortRow(row []any) string {
 	var all []string
 	for _, v := range row {

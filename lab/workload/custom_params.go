@@ -9,60 +9,60 @@ import (
 	"filewise"
 )
 
-// The generators of parameters.
+// Generators of parameters.
 const (
-	DrawInt        = "int"        // a whole number from From to To, each as likely
+	DrawInt        = "int"        // a whole number from From to To, uniform
 	DrawZipf       = "zipf"       // from From to To; the n-th as likely as 1/n^Theta
-	DrawNURand     = "nurand"     // non-uniform by TPC-C, clause 2.1.6
-	DrawSequential = "sequential" // From, From + 1, … over all connections, each once
-	DrawRange      = "range"      // of the part of From … To that is the connection's own
+	DrawNURand     = "nurand"     // non-uniform as in TPC-C, clause 2.1.6
+	DrawSequential = "sequential" // From, From + 1, … over all connections, each value once
+	DrawRange      = "range"      // uniform in the connection's own part of From … To
 	DrawFloat      = "float"      // from Low to below High
-	DrawText       = "text"       // of From to To letters
-	DrawWord       = "word"       // of From to To small letters, which no search takes for a sign
-	DrawUUID       = "uuid"       // by chance, of version 4
-	DrawChoice     = "choice"     // of Choices, by Weights
+	DrawText       = "text"       // From to To characters of the alphabet
+	DrawWord       = "word"       // From to To lower-case letters, which no search syntax treats specially
+	DrawUUID       = "uuid"       // random, version 4
+	DrawChoice     = "choice"     // one of Choices, by Weights
 	DrawTimestamp  = "timestamp"  // from Start to below End, in whole seconds of UTC
 	DrawWorker     = "worker"     // the connection's number, from 0
 	DrawOp         = "op"         // the operation's number on its connection, from 0
 )
 
-// Parameter is a value that each operation draws again; it follows from the seed, the connection and the operation's
-// number alone.
+// Parameter is a value that each operation draws anew. The value follows from the seed, the connection and the
+// operation's number alone.
 type Parameter struct {
 	Name    string    `json:"name"`
 	Draw    string    `json:"draw"`
 	From    int64     `json:"from,omitempty"`
 	To      int64     `json:"to,omitempty"`
-	A       int64     `json:"a,omitempty"`     // of nurand
-	Theta   float64   `json:"theta,omitempty"` // of zipf
+	A       int64     `json:"a,omitempty"`     // for nurand
+	Theta   float64   `json:"theta,omitempty"` // for zipf
 	Low     float64   `json:"low,omitempty"`
 	High    float64   `json:"high,omitempty"`
 	Choices []string  `json:"choices,omitempty"`
-	Weights []int     `json:"weights,omitempty"` // none means all the same
+	Weights []int     `json:"weights,omitempty"` // nil means equal weights
 	Start   time.Time `json:"start,omitzero"`
 	End     time.Time `json:"end,omitzero"`
-	Line    int       `json:"line,omitempty"` // of the study file
+	Line    int       `json:"line,omitempty"` // line in the study file
 }
 
-// Think is the time that a connection rests before an operation, in a closed loop.
+// Think is how long a connection pauses before each operation in a closed loop.
 type Think struct {
 	Mean time.Duration `json:"mean_ns,omitempty"`
-	// Exponential: the rests differ, cut at ten times their mean.
+	// Exponential makes the pauses vary exponentially, cut at ten times their mean. If false, all pauses are equal.
 	Exponential bool `json:"exponential,omitempty"`
 }
 
 // maxLetters bounds a text parameter.
 const maxLetters = 1 << 20
 
-// draw writes one parameter.
+// draw writes one value of a parameter.
 type draw func(to filewise.RowWriter, d *dice, connections int64, worker int, i int64)
 
-// chance reports whether its values are drawn by chance.
+// chance reports whether the parameter's values are random.
 func (p Parameter) chance() bool {
 	return p.Draw != DrawSequential && p.Draw != DrawWorker && p.Draw != DrawOp
 }
 
-// prepare makes the generators.
+// prepare creates the generators of all parameters.
 func (w *custom) prepare() error {
 	for _, p := range w.Parameters {
 		make, err := p.generator(w.seed)
@@ -74,7 +74,7 @@ func (w *custom) prepare() error {
 	return nil
 }
 
-// generator returns the parameter's generator. Impossible values are refused.
+// generator returns the parameter's generator. It returns an error if the parameter's settings are invalid.
 func (p Parameter) generator(seed uint64) (draw, error) {
 	wrong := func(remedy, format string, args ...any) (draw, error) {
 		return nil, filewise.Errorf(filewise.CodeUsage, remedy, "custom: parameter %s: %s", p.Name, fmt.Sprintf(format, args...))
@@ -138,14 +138,14 @@ func (p Parameter) generator(seed uint64) (draw, error) {
 	return wrong("see docs/study-files.md", "there is no generator %q", p.Draw)
 }
 
-// randomUUID is a UUID of version 4 (RFC 9562, 5.4).
+// randomUUID writes a UUID of version 4 (RFC 9562, 5.4).
 func randomUUID(to filewise.RowWriter, d *dice, _ int64, _ int, _ int64) {
 	high, low := d.Uint64(), d.Uint64()
 	to.Text(fmt.Appendf(nil, "%08x-%04x-4%03x-%04x-%012x", high>>32, high>>16&0xffff, high&0xfff, low>>48&0x3fff|0x8000, low&(1<<48-1)))
 }
 
-// nuRand is ((rand(0, A) | rand(from, to)) + C) mod (to − from + 1) + from, with C
-// drawn once from the seed.
+// nuRand returns the generator of ((rand(0, A) | rand(from, to)) + C) mod (to − from + 1) + from. C is drawn once from
+// the seed.
 func (p Parameter) nuRand(seed uint64, wrong func(string, string, ...any) (draw, error)) (draw, error) {
 	if p.A < 1 || p.A > 1<<40 || p.From < 0 {
 		return wrong("the specification has 255, 1023 and 8191", "a %d, from %d: a is at least 1, from at least 0", p.A, p.From)
@@ -157,7 +157,8 @@ func (p Parameter) nuRand(seed uint64, wrong func(string, string, ...any) (draw,
 	}, nil
 }
 
-// ownRange divides the range evenly over the connections; if there are more of these than values, they share.
+// ownRange writes a value from the connection's own part of the range, which is divided evenly. If there are more
+// connections than values, connections share a value.
 func (p Parameter) ownRange(to filewise.RowWriter, d *dice, connections int64, worker int, _ int64) {
 	n, w := p.To-p.From+1, int64(worker)
 	each := n / connections
@@ -199,7 +200,8 @@ func (p Parameter) moment(to filewise.RowWriter, d *dice, _ int64, _ int, _ int6
 	to.Text(at.UTC().AppendFormat(nil, "2006-01-02 15:04:05"))
 }
 
-// choice takes whole numbers and numbers as such, if all are.
+// choice returns the generator of one of the choices. If all choices are whole numbers, it writes numbers, otherwise
+// text.
 func (p Parameter) choice(wrong func(string, string, ...any) (draw, error)) (draw, error) {
 	if len(p.Choices) == 0 || len(p.Weights) > 0 && len(p.Weights) != len(p.Choices) {
 		return wrong("list them", "%d choices with %d weights", len(p.Choices), len(p.Weights))
@@ -239,28 +241,28 @@ func (p Parameter) choice(wrong func(string, string, ...any) (draw, error)) (dra
 	}, nil
 }
 
-// saltCustom keeps what custom draws apart from the other workloads.
+// saltCustom separates the random numbers of workload custom from the other workloads'.
 const saltCustom = 7 << 40
 
-// customArgs are the arguments of operations of a phase.
+// customArgs generates the arguments of a phase's operations.
 type customArgs struct {
 	w           *custom
 	phase       uint64
 	connections int64
 }
 
-// stream is the start of an operation's random numbers.
+// stream returns the seed of an operation's random numbers.
 func (a customArgs) stream(kind uint64, worker int, i int64) (uint64, uint64) {
 	return mix(a.w.seed ^ mix(saltCustom+a.phase<<8+kind)), mix(mix(uint64(worker)) + uint64(i))
 }
 
-// TypeOf is the type of operation i of the worker.
+// TypeOf returns the type of operation i of the worker.
 func (a customArgs) TypeOf(worker int, i int64) int {
 	if len(a.w.bounds) == 1 {
 		return 0
 	}
 	hash := func(of uint64) uint64 { x, y := a.stream(0, worker, int64(of)); return mix(x ^ y) }
-	share := a.w.total // of a card of the deck, within which chance decides: types that are rarer come too
+	share := a.w.total // weight per card of the deck; chance decides within a card, so that rare types occur too
 	n := (card(i, hash)*share+hash(uint64(i)+1<<62)%share)/100 + 1
 	for at, bound := range a.w.bounds {
 		if n <= bound {
@@ -270,14 +272,14 @@ func (a customArgs) TypeOf(worker int, i int64) int {
 	return len(a.w.bounds) - 1
 }
 
-// ArgsAgain appends others, drawn again; what is not drawn by chance stays.
+// ArgsAgain appends arguments for another attempt. Random values are drawn again; other values stay.
 func (a customArgs) ArgsAgain(dst []any, worker int, i int64, attempt int) []any {
 	to := boxes{dst}
 	a.draw(&to, worker, i, uint64(attempt))
 	return to.all
 }
 
-// WriteArgs writes the parameters that the operation's type uses, in their order.
+// WriteArgs writes the parameters that the operation's type uses, in the order of the parameters.
 func (a customArgs) WriteArgs(to filewise.RowWriter, worker int, i int64) {
 	a.draw(to, worker, i, 0)
 }
@@ -290,17 +292,17 @@ func (a customArgs) draw(to filewise.RowWriter, worker int, i int64, attempt uin
 	}
 }
 
-// Args appends the same.
+// Args appends the values that WriteArgs writes.
 func (a customArgs) Args(dst []any, worker int, i int64) []any {
 	to := boxes{dst}
 	a.WriteArgs(&to, worker, i)
 	return to.all
 }
 
-// Pool is empty: the client sends all arguments.
+// Pool returns "", because the client sends all arguments.
 func (customArgs) Pool() string { return "" }
 
-// pause is the rest before operation i.
+// pause returns the pause before operation i.
 func (a customArgs) pause(worker int, i int64) time.Duration {
 	t := a.w.Think
 	if !t.Exponential {
@@ -311,9 +313,8 @@ func (a customArgs) pause(worker int, i int64) time.Duration {
 	return time.Duration(min(d.exponential(), 10) * float64(t.Mean))
 }
 
-// zipf draws ranks 1 … n of Zipf's distribution by rejection-inversion (Hörmann and
-// Derflinger 1996, "Rejection-inversion to generate variates from monotone discrete
-// distributions"), without a table.
+// zipf draws ranks 1 … n of Zipf's distribution without a table. It uses rejection-inversion (Hörmann and Derflinger
+// 1996, "Rejection-inversion to generate variates from monotone discrete distributions").
 type zipf struct {
 	n, theta       float64
 	low, high, cut float64
@@ -339,7 +340,7 @@ func (z zipf) draw(d *dice) int64 {
 
 func (z zipf) density(x float64) float64 { return math.Exp(-z.theta * math.Log(x)) }
 
-// integral is the integral of the density: (x^(1−θ) − 1)/(1−θ), or ln x for θ = 1.
+// integral returns the integral of the density: (x^(1−θ) − 1)/(1−θ), or ln x for θ = 1.
 func (z zipf) integral(x float64) float64 {
 	l := math.Log(x)
 	return l * ratio(math.Expm1, (1-z.theta)*l)
@@ -350,7 +351,7 @@ func (z zipf) inverse(u float64) float64 {
 	return math.Exp(u * ratio(math.Log1p, t))
 }
 
-// ratio is f(x)/x, whose limit at 0 is 1.
+// ratio returns f(x)/x. Its limit at 0 is 1.
 func ratio(f func(float64) float64, x float64) float64 {
 	if math.Abs(x) < 1e-12 {
 		return 1

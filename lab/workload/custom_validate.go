@@ -9,14 +9,14 @@ import (
 	"filewise"
 )
 
-// customName matches names of a custom workload.
+// customName matches allowed names of types and parameters.
 var customName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,39}$`)
 
-// tableName matches names of tables and their keys: any, on one line.
+// tableName matches allowed names of tables and keys: any text on one line.
 var tableName = regexp.MustCompile(`^[^\x00-\x1f\x7f]{1,64}$`)
 
-// validate refuses what does not fit together. What it names, a study file has; the
-// error has CodeUsage.
+// validate returns an error with CodeUsage if parts of the workload contradict each other. The error names things as a
+// study file does.
 func (c Custom) validate() error {
 	usage := func(remedy, format string, args ...any) error {
 		return filewise.Errorf(filewise.CodeUsage, remedy, "custom: "+format, args...)
@@ -80,24 +80,22 @@ func (c Custom) validate() error {
 	return nil
 }
 
-// sameNumber reports whether two texts are one number: 10 and 10.00.
+// sameNumber reports whether two texts are the same number, such as 10 and 10.00.
 func sameNumber(a, b string) bool {
 	x, err := strconv.ParseFloat(a, 64)
 	y, err2 := strconv.ParseFloat(b, 64)
 	return err == nil && err2 == nil && x == y
 }
 
-// The load that runs during a backup: connections that update single rows of frag4 by their keys, at a fixed rate, so
-// that it is the same on every layout. They change val5, which no check and no index has: what is backed up can be
-// verified whatever the moment that it was taken at. It runs alone first, for alone.
+// The load that runs during a backup. Connections update single rows of frag4 by key, at a fixed rate, so that the load
+// is the same on every layout. They change val5, which no check and no index covers. So the backup can be verified at
+// whatever moment it was taken. Before the backup the load runs alone, for the duration alone.
 const (
 	FamilyForeground = "foreground"
-	// besideRate is of each connection, in updates a second: far below what any
-	// engine can do here.
+	// besideRate is the number of updates per second and connection. It is far below what any engine can do here.
 	besideRate = 25
 	alone      = 2 * time.Second
-	// besideStep has no factor in common with any number of rows, but itself: it is
-	// a prime above them all.
+	// besideStep is a prime larger than any number of rows, so it has no factor in common with one.
 	besideStep = 2_147_483_647
 )
 
@@ -110,7 +108,7 @@ func (w *backup) foreground() filewise.Phase {
 	}
 }
 
-// besideArgs are the key of a row and its new value.
+// besideArgs generates the key of a row and its new value.
 type besideArgs struct{ rows, connections int64 }
 
 func (b besideArgs) Args(dst []any, worker int, i int64) []any {
@@ -118,5 +116,5 @@ func (b besideArgs) Args(dst []any, worker int, i int64) []any {
 	return append(dst, op%b.rows*(besideStep%b.rows)%b.rows+1, op%fragValues)
 }
 
-// Pool is empty: the client sends every statement.
+// Pool returns "", because the client sends every statement.
 func (besideArgs) Pool() string { return "" }

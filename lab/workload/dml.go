@@ -20,7 +20,7 @@ import (
 // be more than the rows, on (i × C + w) mod rows + 1.
 const floatSteps = 1 << 20
 
-// The operations of dml, which are its sections too.
+// The operations of dml, which are also names of its sections.
 const (
 	opInsert = "insert"
 	opSelect = "select"
@@ -30,11 +30,10 @@ const (
 
 var dmlOps = []string{opInsert, opSelect, opUpdate, opDelete}
 
-// NewDML makes the workload of scenario dml: single-row inserts, selects, updates
-// and deletes by key, each a phase of its own: by one process that loops on the
-// server with a commit per row, and by concurrent connections whose client sends
-// each statement. The sections of an engine's dml.sql are tables, check, and for
-// each operation "call", "statement" and "committed".
+// NewDML returns the workload of scenario dml: single-row inserts, selects, updates and deletes by key, each a separate
+// phase. One process runs them in a loop on the server with a commit per row. Then concurrent connections run them,
+// with a client that sends each statement. The sections of an engine's dml.sql are tables, check, and for each
+// operation "call", "statement" and "committed".
 func NewDML(p Params, seed uint64) (filewise.Workload, error) {
 	if err := p.validateDML(); err != nil {
 		return nil, err
@@ -63,7 +62,7 @@ func (w *dml) add(prefix string, connections int, client bool) {
 		switch {
 		case op == opSelect && !client && w.params.Selects > 0:
 			ops = w.params.Selects
-		case op == opSelect: // which commit nothing, and would be over at once
+		case op == opSelect: // selects commit nothing and would end at once
 			ops *= int64(max(w.params.Repeat, 1))
 		}
 		w.phases = append(w.phases, w.params.paced(filewise.Phase{
@@ -75,7 +74,7 @@ func (w *dml) add(prefix string, connections int, client bool) {
 	}
 }
 
-// dmlRowBytes is the payload of a row: two integers and a double.
+// dmlRowBytes is the payload of a row in bytes: an integer and a double of 8 bytes each.
 const dmlRowBytes = 16
 
 // Program describes the workload to an engine.
@@ -102,7 +101,7 @@ func (w *dml) table() filewise.Table {
 
 func (w *dml) value(key int64) int64 { return (key%Modulus*w.a + w.b) % Modulus }
 
-// dmlArgs are the arguments of one operation.
+// dmlArgs generates the arguments of one operation.
 type dmlArgs struct {
 	w           *dml
 	op          string
@@ -110,7 +109,7 @@ type dmlArgs struct {
 	rows        int64
 }
 
-// rows counts the rows of one process, or of the concurrent part.
+// rows returns the number of rows of the one process, or of the concurrent part.
 func (w *dml) rows(client bool) int64 {
 	if client {
 		return cmp.Or(w.params.Concurrent, w.params.Rows)
@@ -118,7 +117,7 @@ func (w *dml) rows(client bool) int64 {
 	return w.params.Rows
 }
 
-// Args appends the key, and what the statement writes.
+// Args appends the key, and the values that the statement writes.
 func (d dmlArgs) Args(dst []any, worker int, i int64) []any {
 	key := i*d.connections + int64(worker) + 1
 	x := d.w.value(key)
@@ -133,10 +132,10 @@ func (d dmlArgs) Args(dst []any, worker int, i int64) []any {
 	return append(dst, key)
 }
 
-// Pool is empty: rows are computed.
+// Pool returns "", because rows are computed.
 func (dmlArgs) Pool() string { return "" }
 
-// Check compares the table with what the phase should have left.
+// Check compares the table with what the phases so far should have left.
 func (w *dml) Check(ctx context.Context, q filewise.Querier, phase int, ledgers []filewise.Ledger) error {
 	if err := phaseOf(phase, len(w.phases), ledgers); err != nil {
 		return err
@@ -167,8 +166,7 @@ func (s dmlSum) minus(o dmlSum) dmlSum {
 	return dmlSum{s.rows - o.rows, s.keys - o.keys, s.ints - o.ints, s.floats - o.floats}
 }
 
-// left is the checksum of the rows that a ledger's operations have inserted, or
-// updated.
+// left returns the checksum of the rows that a ledger's operations have inserted, or of their updated state.
 func (w *dml) left(op string, l filewise.Ledger) dmlSum {
 	var s dmlSum
 	for worker, n := range l {
@@ -227,16 +225,15 @@ func (p Params) validateDML() error {
 	return p.validateRate()
 }
 
-// phasedBudget leaves time for several blocks of trials of many phases on a server.
+// phasedBudget suffices for several blocks of trials with many phases on a server.
 const phasedBudget = 5 * time.Minute
 
-// IndexedRepeat is the number of times that a row is selected if an index finds it, some four times as fast as
-// reading all.
+// IndexedRepeat is how often each row is selected if an index finds it. A select is then some four times as fast as one
+// that reads all rows.
 const IndexedRepeat = 20
 
-// dmlScenario repeats Echeverria's experiment. The table has no index, as
-// published, so that what finds a row by its key reads them all: the default is
-// few rows.
+// dmlScenario returns the scenario that repeats Echeverria's experiment. As published, the table has no index, so
+// finding a row by its key reads all rows. That is why few rows are the default.
 func dmlScenario() Scenario {
 	return Scenario{
 		Name:  "dml",
@@ -276,7 +273,7 @@ func dmlScenario() Scenario {
 	}
 }
 
-// dmlFigures are the article's words, one for each family that they speak of.
+// dmlFigures returns the article's statements, one for each family that a statement covers.
 func dmlFigures() []Figure {
 	var all []Figure
 	say := func(engine string, files, against int, words string, families ...string) {
@@ -295,5 +292,5 @@ func dmlFigures() []Figure {
 	return all
 }
 
-// concurrently begins the names of the families of concurrent connections.
+// concurrently is the prefix of the families of concurrent connections.
 const concurrently = "concurrent "

@@ -8,20 +8,17 @@ import (
 	"filewise"
 )
 
-// The tables of scan: four of the same definition, loaded in turns so that they
-// lie interleaved. Row i (from 1) of a table follows from the seed, the table and
-// i's batch alone.
+// The tables of scan: four with the same definition, loaded in turns so that they lie interleaved. Row i (from 1) of a
+// table follows from the seed, the table and the row's batch alone.
 const (
 	fragTables    = 4
 	fragBatchRows = 1000
-	// fragValues is the number of different values of val1 … val5, of 0 …: the
-	// article's literals (5718, 14242, 10000) are then as selective as in any size.
+	// fragValues is the number of different values of val1 … val5, from 0 on. The article's literals (5718, 14242, 10000)
+	// are then as selective at any size.
 	fragValues = 1 << 15
-	// fragRowBytes is the average payload of a row: 1.5 GB in four tables of
-	// 1,039,773 rows, as published.
+	// fragRowBytes is the average payload of a row in bytes: 1.5 GB in four tables of 1,039,773 rows, as published.
 	fragRowBytes = 360
-	// publishedRows is the auto-increment of the article's tables, by which its
-	// literals of keys are scaled.
+	// publishedRows is the auto-increment value of the article's tables. Its key literals are scaled by it.
 	publishedRows = 1_039_773
 
 	nameLeast, nameMost       = 20, 100
@@ -31,9 +28,9 @@ const (
 // fragments generates the tables of scan.
 type fragments struct {
 	seed  uint64
-	rows  int64 // of each table
+	rows  int64 // per table
 	grown bool
-	first bool // indexes
+	first bool // create indexes before loading
 	pool  string
 }
 
@@ -42,7 +39,7 @@ func newFragments(p Params, seed uint64) *fragments {
 	return &fragments{seed: seed, rows: p.Rows, grown: p.Data == DataGrown, first: p.IndexedFirst, pool: letters(r, PoolSpan+addressMost)}
 }
 
-// Data are the four tables.
+// Data returns the four tables with their rows.
 func (f *fragments) Data() []filewise.TableData {
 	var all []filewise.TableData
 	for t := 1; t <= fragTables; t++ {
@@ -55,7 +52,7 @@ func (f *fragments) Data() []filewise.TableData {
 	return all
 }
 
-// tables declares them as the queries need them.
+// tables declares the tables, with the keys and indexes that the queries need.
 func (f *fragments) tables() []filewise.Table {
 	var all []filewise.Table
 	for _, d := range f.Data() {
@@ -66,8 +63,7 @@ func (f *fragments) tables() []filewise.Table {
 	return all
 }
 
-// write writes the rows of a batch. Data that grew over time come in an order of
-// keys that has nothing to do with the keys' own.
+// write writes the rows of a batch.
 func (f *fragments) write(table int, batch int64, to filewise.RowWriter) error {
 	state := [2]byte{}
 	return f.each(table, batch, func(id int64, r *rand.Rand, values *[5]int64) error {
@@ -106,8 +102,8 @@ func (f *fragments) each(table int, batch int64, visit func(id int64, r *rand.Ra
 	return nil
 }
 
-// id is the key of the i-th row that is loaded: in order, or spread over the
-// keys by a step that has no factor in common with their number.
+// id returns the key of the i-th row to load. Keys come in order. In grown data they are spread by a step that has no
+// factor in common with the number of rows.
 func (f *fragments) id(i int64) int64 {
 	if !f.grown {
 		return i + 1
@@ -115,7 +111,7 @@ func (f *fragments) id(i int64) int64 {
 	return i*f.step()%f.rows + 1
 }
 
-// step is about 0.618 of the rows, so that neighbours in time are far apart.
+// step returns about 0.618 of the rows, so that rows loaded one after the other have distant keys.
 func (f *fragments) step() int64 {
 	s := max(f.rows*618/1000, 1)
 	for gcd(s, f.rows) != 1 {
@@ -131,7 +127,7 @@ func gcd(a, b int64) int64 {
 	return a
 }
 
-// fragSum is the number of rows of a table, and the sums of keys and of val1.
+// fragSum holds the number of rows of a table, and the sums of keys and of val1.
 type fragSum struct{ rows, ids, values int64 }
 
 func (f *fragments) sum(ctx context.Context, table int) (fragSum, error) {
@@ -156,8 +152,7 @@ func (f *fragments) sum(ctx context.Context, table int) (fragSum, error) {
 	return s, nil
 }
 
-// checkLoaded compares the tables before the first phase: no phase changes what the
-// check sums up.
+// checkLoaded checks the tables before the first phase only, because no phase changes what the check adds up.
 func (f *fragments) checkLoaded(ctx context.Context, q filewise.Querier, phase int) error {
 	if phase > filewise.AsLoaded {
 		return nil
@@ -165,8 +160,8 @@ func (f *fragments) checkLoaded(ctx context.Context, q filewise.Querier, phase i
 	return f.check(ctx, q)
 }
 
-// check compares the tables with what was loaded. Section check returns, table
-// by table, rows and the sums of id and val1, for each file a line.
+// check compares the tables with what was loaded. Section check returns a line per table and file: the table, its rows,
+// and the sums of id and val1.
 func (f *fragments) check(ctx context.Context, q filewise.Querier) error {
 	result, err := answer{section: SectionCheck, names: []string{"table", "rows", "keys", "values"}, sums: 2}.ask(ctx, q)
 	if err != nil {
@@ -189,7 +184,7 @@ func (f *fragments) check(ctx context.Context, q filewise.Querier) error {
 	return nil
 }
 
-// enoughRows reports whether the tables can have so many rows, which --rows sets, or --size.
+// enoughRows returns an error unless the tables can have that many rows, which --rows or --size sets.
 func enoughRows(rows int64) error {
 	if rows >= fragBatchRows && rows <= maxDMLRows {
 		return nil

@@ -8,13 +8,13 @@ import (
 	"filewise"
 )
 
-// SectionCheck is the section of an engine's inserts.sql that checks each table of each file. It returns the number
-// of rows and the sum over them of the CRC-32 (IEEE) of "id,payload", absent (NULL) if there are no rows; or, behind
-// "md5:", the sum of the first 32 bits of its MD5.
+// SectionCheck is the section of an engine's inserts.sql that checks each table of each file. It returns the number of
+// rows and a checksum. The checksum is the sum over all rows of the CRC-32 (IEEE) of "id,payload", or NULL without
+// rows. It may instead be "md5:" and the sum of the first 32 bits of the MD5 of that text.
 const SectionCheck = "check"
 
-// NewInserts makes the workload of scenario inserts: rows of a key and a
-// payload, from a number of connections, a transaction every so many rows.
+// NewInserts returns the workload of scenario inserts: connections insert rows of a key and a payload, and commit after
+// every CommitEvery rows.
 func NewInserts(p Params, seed uint64) (filewise.Workload, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -30,8 +30,7 @@ type inserts struct {
 	rows   *rows
 }
 
-// Program describes the workload to an engine. Params has what the servers need that
-// generate the rows themselves.
+// Program describes the workload to an engine. Params holds what servers need that generate the rows themselves.
 func (w *inserts) Program() filewise.Program {
 	return filewise.Program{
 		Workload: "inserts",
@@ -40,8 +39,8 @@ func (w *inserts) Program() filewise.Program {
 			Connections: w.params.Connections, CommitEvery: w.params.CommitEvery,
 			OpBytes: int64(w.params.RowBytes), Limit: w.rows.limit(), Args: w.rows,
 		}, filewise.MeanLatency, filewise.P99Latency)},
-		// A transaction that such a failure ended has left nothing, and the session counts the committed ones before
-		// it: the next one is tried again, whole.
+		// A transaction that such a failure ended has left nothing, and the session counts the transactions committed before.
+		// So the next transaction is retried as a whole.
 		Retry: []filewise.Class{filewise.ClassDeadlock, filewise.ClassSerialization},
 		Params: insertsParams{
 			Table: w.params.Table, Key: w.params.Key, RowBytes: w.params.RowBytes, Connections: w.params.Connections,
@@ -54,7 +53,7 @@ func (w *inserts) Program() filewise.Program {
 	}
 }
 
-// insertsParams are the parameters, and the constants of the generator.
+// insertsParams holds the workload's parameters, and the constants of the generator.
 type insertsParams struct {
 	Table, Key                         string
 	RowBytes, Connections, CommitEvery int
@@ -62,8 +61,7 @@ type insertsParams struct {
 	PoolBytes                          int
 }
 
-// Check compares the number of rows and their checksum with what the ledger's
-// rows should have left.
+// Check compares the number of rows and their checksum with what the ledger's rows should have left.
 func (w *inserts) Check(ctx context.Context, q filewise.Querier, phase int, ledgers []filewise.Ledger) error {
 	if err := onePhase(phase, ledgers); err != nil {
 		return err
@@ -92,7 +90,7 @@ func (w *inserts) Check(ctx context.Context, q filewise.Querier, phase int, ledg
 	return nil
 }
 
-// readSum adds up what section check returns for every table and file.
+// readSum adds up the results of section check over all tables and files.
 func readSum(ctx context.Context, q filewise.Querier) (sum, error) {
 	var total sum
 	read := func(v any) (int64, error) {
@@ -101,7 +99,7 @@ func readSum(ctx context.Context, q filewise.Querier) (sum, error) {
 		}
 		if s, ok := v.(string); ok && strings.HasPrefix(s, md5Mark) {
 			total.md5 = true
-			if v = s[len(md5Mark):]; v == "" { // the sum over no row
+			if v = s[len(md5Mark):]; v == "" { // no rows
 				return 0, nil
 			}
 		}
@@ -115,9 +113,9 @@ func readSum(ctx context.Context, q filewise.Querier) (sum, error) {
 	return total, err
 }
 
-// insertsScenario repeats Randal's experiment. Its default size is small enough
-// to be preallocated in some milliseconds for every trial; its row is small
-// enough for the commit, not the bytes, to be the work, as in single-row inserts.
+// insertsScenario returns the scenario that repeats Randal's experiment. Its default size can be preallocated in some
+// milliseconds for every trial. Its rows are small, so that commits rather than bytes are the work, as in single-row
+// inserts.
 func insertsScenario() Scenario {
 	percent := func(x float64) *float64 { return &x }
 	return Scenario{

@@ -49,16 +49,16 @@ const (
 	kindRolledBack
 )
 
-// The names of the types of transactions, and the section of each.
+// Names of the types of transactions, and the section of each.
 var (
 	orderTypes    = []string{"new-order", "payment", "order-status", "delivery", "stock-level", "new-order rolled back"}
 	orderSections = []string{"new-order", "payment", "order-status", "delivery", "stock-level", "new-order"}
 )
 
-// The sizes of clause 1.2.1 and 4.3.3, at scale 1.
+// Sizes of clauses 1.2.1 and 4.3.3, at scale 1.
 const (
-	districts        = 10    // of a warehouse
-	specCustomers    = 3_000 // of a district, and as many orders
+	districts        = 10    // per warehouse
+	specCustomers    = 3_000 // per district; there are as many orders
 	specItems        = 100_000
 	leastCustomers   = 30
 	leastItems       = 200
@@ -69,13 +69,13 @@ const (
 	maxRate          = 1e6
 	FamilyOrders     = "orders"
 	UnitTransactions = "transactions"
-	// orderBytes is the average size of a transaction's inserts: 0.45 × (10 lines of 55 bytes and 40 of the order)
-	// and 0.43 × a history of 50.
+	// orderBytes is the average payload that a transaction inserts: 0.45 × (10 lines of 55 bytes and 40 of the order) and
+	// 0.43 × a history of 50.
 	orderBytes = 290
 	churnBytes = 1000
 )
 
-// NewOrders makes the workload of scenario orders.
+// NewOrders returns the workload of scenario orders.
 func NewOrders(p Params, seed uint64) (filewise.Workload, error) {
 	if err := p.validateOrders(); err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func NewOrders(p Params, seed uint64) (filewise.Workload, error) {
 	return w, nil
 }
 
-// UsersFamily is the family of a load level: "100 users".
+// UsersFamily returns the family of a load level, such as "100 users".
 func UsersFamily(n int) string { return filewise.Counted(n, "user") }
 
 type orders struct {
@@ -125,23 +125,22 @@ func (w *orders) opBytes() int64 {
 	return orderBytes
 }
 
-// delivered is the number of a district's loaded orders that are delivered: 2,100
-// of 3,000 (4.3.3.1).
+// delivered returns how many of a district's loaded orders are delivered: 2,100 of 3,000 (4.3.3.1).
 func (w *orders) delivered() int64 { return w.customers - w.customers*3/10 }
 
 // Program describes the workload to an engine.
 func (w *orders) Program() filewise.Program {
 	return filewise.Program{
 		Workload: "orders", Phases: w.phases,
-		// A failed transaction has left nothing, and is tried again whole.
+		// A failed transaction has left nothing, so it is retried as a whole.
 		Retry:  []filewise.Class{filewise.ClassDeadlock, filewise.ClassSerialization, filewise.ClassLockTimeout},
 		Params: OrdersSizes{w.warehouses, districts, w.customers, w.items, w.delivered()},
 		Tables: w.tables(), Sharding: &filewise.Sharding{Of: "warehouse", Option: "--warehouses", Values: w.warehouses},
 	}
 }
 
-// OrdersSizes hold the numbers that the sizes of all tables follow from: Customers, Delivered (of as many orders)
-// and, of a warehouse, Districts; Items of all.
+// OrdersSizes holds the numbers that the sizes of all tables follow from. Districts is per warehouse. Customers is per
+// district, which has as many orders; Delivered of these are delivered. Items is for all warehouses.
 type OrdersSizes struct{ Warehouses, Districts, Customers, Items, Delivered int64 }
 
 func (p Params) validateOrders() error {
@@ -162,16 +161,15 @@ func (p Params) validateOrders() error {
 	return p.validateLevels()
 }
 
-// Keying times, and means of think times, of the five types (5.2.5.7), in seconds.
+// Keying times of the five types, and means of their think times (5.2.5.7), in seconds.
 var (
 	keyingTimes = [...]float64{18, 3, 2, 2, 2}
 	thinkTimes  = [...]float64{12, 12, 10, 5, 5}
 )
 
-// pause is the rest before operation i: the think time after the one before, with
-// a negative exponential distribution cut at ten times its mean (5.2.5.4), and the
-// keying time of this one. The first is anywhere in that, so that users do not
-// come all at once.
+// pause returns the pause before operation i. It is the think time after the operation before, plus the keying time of
+// this operation. Think times have a negative exponential distribution cut at ten times the mean (5.2.5.4). The first
+// pause is random, so that users do not start all at once.
 func (a orderArgs) pause(worker int, i int64) time.Duration {
 	d := a.w.dice(saltPause+uint64(a.phase), uint64(worker), uint64(i))
 	kind := a.kind(worker, i)
@@ -185,8 +183,8 @@ func (a orderArgs) pause(worker int, i int64) time.Duration {
 	return time.Duration(seconds * a.w.params.Think * float64(time.Second))
 }
 
-// ordersScenario repeats Shea's experiment with a workload derived from TPC-C, at
-// a size that loads in seconds.
+// ordersScenario returns the scenario that repeats Shea's experiment with a workload derived from TPC-C, at a size that
+// loads in seconds.
 func ordersScenario() Scenario {
 	return Scenario{
 		Name:  "orders",

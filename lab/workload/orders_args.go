@@ -9,42 +9,42 @@ import (
 	"filewise"
 )
 
-// orderArgs are the transactions of a phase. Operation i of a worker is a card of its hand of 100, shuffled for each
-// hand: 45 new-orders, 43 payments, and 4 of each of the others (5.2.4.2 sets least shares for the others, and
-// new-orders make up the rest).
+// orderArgs generates the transactions of a phase. The types come from a deck of 100 cards per worker, shuffled anew
+// after 100 operations: 45 new-orders, 43 payments, and 4 of each other type. Clause 5.2.4.2 sets minimum shares for
+// the others; new-orders make up the rest.
 type orderArgs struct {
 	w     *orders
 	phase int
 }
 
-// transaction is the content of an operation.
+// transaction holds the arguments of an operation.
 type transaction struct {
 	kind            int
-	w, d, c         int64 // c 0: the customer is chosen by name
+	w, d, c         int64 // if c is 0, the customer is chosen by name
 	custW, custD    int64
 	name            int64 // −1 means none
 	amount, carrier int64
 	threshold, at   int64
-	n               int // of lines
+	n               int // number of lines
 	lines           [maxLines]orderedLine
 }
 
 type orderedLine struct{ item, supply, quantity int64 }
 
-// loadedAt is the moment of all that was loaded, in seconds since 1970.
+// loadedAt is the time of all loaded data, in seconds since 1970.
 const loadedAt = 1_000_000_000
 
-// card returns the card of operation i of a worker from a deck of 100 cards, each of which comes once in 100
-// operations: shares of types hold in short windows too. hash is of a deck.
+// card returns the card of operation i from a deck of 100 cards. Each card comes once in 100 operations, so that the
+// shares of types also hold in short windows. Hash returns a random number for a deck.
 func card(i int64, hash func(deck uint64) uint64) uint64 {
 	h := hash(uint64(i / 100))
 	return (uint64(i%100)*strides[h%uint64(len(strides))] + h>>32) % 100
 }
 
-// strides have no factor in common with 100 and are far from its multiples.
+// strides have no factor in common with 100 and are not close to its multiples.
 var strides = [...]uint64{13, 17, 19, 21, 23, 27, 29, 31, 37, 39, 41, 43, 57, 59, 61, 63, 67, 69, 71, 73}
 
-// TypeOf is the type of operation i of the worker.
+// TypeOf returns the type of operation i of the worker.
 func (a orderArgs) TypeOf(worker int, i int64) int {
 	kind := a.kind(worker, i)
 	if kind == kindNewOrder && a.w.hash(saltRollback+uint64(a.phase), uint64(worker), uint64(i))%100 == 0 {
@@ -53,7 +53,7 @@ func (a orderArgs) TypeOf(worker int, i int64) int {
 	return kind
 }
 
-// kind is the type without regard to rollbacks.
+// kind returns the type of an operation, ignoring rollbacks.
 func (a orderArgs) kind(worker int, i int64) int {
 	drawn := card(i, func(deck uint64) uint64 { return a.w.hash(saltDeck+uint64(a.phase), uint64(worker), deck) })
 	switch {
@@ -69,7 +69,7 @@ func (a orderArgs) kind(worker int, i int64) int {
 	return kindStockLevel
 }
 
-// draw fills in operation i of the worker, whose warehouse stays the same.
+// draw fills in operation i of the worker. A worker's warehouse never changes.
 func (a orderArgs) draw(t *transaction, worker int, i int64) {
 	w := a.w
 	d := w.dice(saltOperation+uint64(a.phase), uint64(worker), uint64(i))
@@ -94,8 +94,8 @@ func (a orderArgs) draw(t *transaction, worker int, i int64) {
 	}
 }
 
-// drawLines draws the lines of an order, in the order of their stocks, so that two orders for the same ones wait for
-// each other and do not deadlock. An item that does not exist comes last.
+// drawLines draws the lines of an order, sorted by stock. So two orders for the same items wait for each other and do
+// not deadlock. An item that does not exist comes last.
 func (a orderArgs) drawLines(t *transaction, d *dice) {
 	w := a.w
 	t.n = int(d.between(5, maxLines))
@@ -116,7 +116,7 @@ func (a orderArgs) drawLines(t *transaction, d *dice) {
 	})
 }
 
-// drawCustomer chooses 60 % of customers by their last name (2.5.1.2).
+// drawCustomer chooses a customer, in 60 % of cases by last name (2.5.1.2).
 func (w *orders) drawCustomer(t *transaction, d *dice) {
 	if d.percent(60) {
 		t.name = d.nonUniform(nameA, w.chance.nameRun, 0, w.chance.names-1)
@@ -125,7 +125,7 @@ func (w *orders) drawCustomer(t *transaction, d *dice) {
 	t.c = d.nonUniform(w.chance.customerA, w.chance.customer, 1, w.customers)
 }
 
-// otherThan is another warehouse.
+// otherThan returns a random warehouse other than home.
 func (w *orders) otherThan(home int64, d *dice) int64 {
 	other := d.between(1, w.warehouses-1)
 	if other >= home {
@@ -141,7 +141,7 @@ func (a orderArgs) Args(dst []any, worker int, i int64) []any {
 	return to.all
 }
 
-// boxes are a RowWriter that keeps values.
+// boxes is a RowWriter that collects values.
 type boxes struct{ all []any }
 
 func (b *boxes) Int(v int64)     { b.all = append(b.all, v) }
@@ -150,8 +150,8 @@ func (b *boxes) Text(v []byte)   { b.all = append(b.all, string(v)) }
 func (b *boxes) Null()           { b.all = append(b.all, nil) }
 func (b *boxes) EndRow() error   { return nil }
 
-// scratch is room for what WriteArgs writes: it would be allocated for each
-// operation, since texts are handed over through an interface.
+// scratch is the memory that WriteArgs works in. It is pooled, because it would otherwise be allocated for each
+// operation: text is passed through an interface.
 type scratch struct {
 	t    transaction
 	text []byte
@@ -201,7 +201,7 @@ func lineItem(l orderedLine) int64     { return l.item }
 func lineSupply(l orderedLine) int64   { return l.supply }
 func lineQuantity(l orderedLine) int64 { return l.quantity }
 
-// customer writes number and name, one of which is empty.
+// customer writes the customer's number and name. One of the two is empty.
 func (s *scratch) customer(to filewise.RowWriter) {
 	to.Int(s.t.c)
 	s.text = s.text[:0]
@@ -211,5 +211,5 @@ func (s *scratch) customer(to filewise.RowWriter) {
 	to.Text(s.text)
 }
 
-// Pool is empty: the client sends all arguments.
+// Pool returns "", because the client sends all arguments.
 func (orderArgs) Pool() string { return "" }

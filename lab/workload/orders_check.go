@@ -12,14 +12,13 @@ import (
 	"filewise"
 )
 
-// conditions is the number of the consistency conditions of clause 3.3.2.
+// conditions is the number of consistency conditions in clause 3.3.2.
 const conditions = 12
 
-// SectionCondition is the section that counts violations of condition n, from 1.
+// SectionCondition returns the section that counts violations of condition n, from 1.
 func SectionCondition(n int) string { return fmt.Sprintf("check-%02d", n) }
 
-// checkAsLoaded compares the tables with what was loaded, before any transaction,
-// and looks at the consistency conditions.
+// checkAsLoaded checks the tables before any transaction: against what was loaded, and by the consistency conditions.
 func (w *orders) checkAsLoaded(ctx context.Context, q filewise.Querier) error {
 	if err := w.checkLoaded(ctx, q); err != nil {
 		return err
@@ -30,8 +29,8 @@ func (w *orders) checkAsLoaded(ctx context.Context, q filewise.Querier) error {
 	return checkConditions(ctx, q)
 }
 
-// Check compares totals with the totals of the transactions of all phases so far, exactly, and counts violations of
-// the consistency conditions.
+// Check compares the tables' totals exactly with the transactions of all phases so far. After the last phase it also
+// counts violations of the consistency conditions.
 func (w *orders) Check(ctx context.Context, q filewise.Querier, phase int, ledgers []filewise.Ledger) error {
 	if phase == filewise.AsLoaded {
 		return w.checkAsLoaded(ctx, q)
@@ -42,13 +41,13 @@ func (w *orders) Check(ctx context.Context, q filewise.Querier, phase int, ledge
 	if err := w.checkTotals(ctx, q, ledgers[:phase+1]); err != nil {
 		return fmt.Errorf("after %s: %w", w.phases[phase].Family, err)
 	}
-	if phase < len(w.phases)-1 { // they hold for the whole at the end, or they do not
+	if phase < len(w.phases)-1 { // the conditions cover everything, so checking them once at the end suffices
 		return nil
 	}
 	return checkConditions(ctx, q)
 }
 
-// checkConditions counts the violations of each condition.
+// checkConditions returns an error if any consistency condition is violated.
 func checkConditions(ctx context.Context, q filewise.Querier) error {
 	var violated []string
 	for n := 1; n <= conditions; n++ {
@@ -70,7 +69,7 @@ func checkConditions(ctx context.Context, q filewise.Querier) error {
 	return nil
 }
 
-// orderTotals is section totals' result, in its order.
+// orderTotals holds the result of section totals, in its order.
 type orderTotals [10]int64
 
 var totalNames = [len(orderTotals{})]string{"orders", "order lines", "rows of history", "h_amount", "w_ytd", "d_ytd", "s_ytd",
@@ -82,7 +81,7 @@ func (t *orderTotals) add(o orderTotals) {
 	}
 }
 
-// checkTotals compares totals with what was loaded and committed.
+// checkTotals compares the tables' totals with what was loaded and committed.
 func (w *orders) checkTotals(ctx context.Context, q filewise.Querier, ledgers []filewise.Ledger) error {
 	rows, err := answer{section: "totals", names: totalNames[:]}.ask(ctx, q)
 	if err != nil {
@@ -160,8 +159,8 @@ func (w *orders) totalsOf(ctx context.Context, args orderArgs, worker int, ops i
 	return sum, nil
 }
 
-// tableSum is a checksum of a table that any SQL can compute: rows, the sum of
-// whole-number columns, and the length of texts.
+// tableSum is a checksum of a table that any SQL can compute: rows, the sum of whole-number columns, and the length of
+// texts.
 type tableSum struct {
 	rows, numbers, lengths int64
 	columns                int
@@ -173,7 +172,7 @@ func (s *tableSum) Text(v []byte) { s.lengths += int64(len(v)); s.columns++ }
 func (s *tableSum) Null()         { s.columns++ }
 func (s *tableSum) EndRow() error { s.rows++; return nil }
 
-// checkLoaded compares every table's checksum with the generated rows' checksum.
+// checkLoaded compares every table's checksum with the checksum of the generated rows.
 func (w *orders) checkLoaded(ctx context.Context, q filewise.Querier) error {
 	result, err := answer{section: "loaded", names: []string{"table", "rows", "numbers", "lengths"}, sums: 2, read: signed}.ask(ctx, q)
 	if err != nil {
@@ -202,7 +201,7 @@ func (w *orders) checkLoaded(ctx context.Context, q filewise.Querier) error {
 	return nil
 }
 
-// signed is a whole number as a driver may return it.
+// signed converts a whole number as drivers return it. Anything else is an error.
 func signed(v any) (int64, error) {
 	switch v := v.(type) {
 	case int64:

@@ -7,11 +7,12 @@ import (
 	"filewise"
 )
 
-// The tables of orders, by their numbers from 1. Batches of all but item are of one warehouse each: batch b of
-// warehouse b / (Batches / Warehouses) + 1, so that engines that divide the data by warehouse can place it.
+// orderTables lists the tables of orders; a table's number is its index + 1. Each batch holds rows of one warehouse,
+// except batches of item. The warehouse of batch b is b / (Batches / Warehouses) + 1, so engines that divide data by
+// warehouse can place it.
 var orderTables = []string{"warehouse", "district", "customer", "history", "new_order", "orders", "order_line", "item", "stock"}
 
-// tableItem is the one table that is of no warehouse.
+// tableItem is the only table that belongs to no warehouse.
 const tableItem = "item"
 
 const (
@@ -20,8 +21,8 @@ const (
 	loadedAmount     = 1000 // cents that each loaded customer has paid
 )
 
-// orderColumns are the columns of each table with their types, texts also with their most
-// length; those without are int, and those that may be null end in a question mark.
+// orderColumns lists the columns of each table with their types. Text types have a maximum length; columns without a
+// type are int. A question mark ends the types that may be null.
 var orderColumns = [][]string{
 	{"w_id", "w_name text:10", "w_street_1 text:20", "w_street_2 text:20", "w_city text:20", "w_state char:2", "w_zip char:9", "w_tax",
 		"w_ytd big"},
@@ -41,11 +42,10 @@ var orderColumns = [][]string{
 		"s_ytd amount", "s_order_cnt", "s_remote_cnt", "s_data text:50"},
 }
 
-// orderKeys are the numbers of columns in each table's unique key, which come first in it;
-// history has none.
+// orderKeys lists how many leading columns form each table's unique key. History has no key.
 var orderKeys = []int{1, 2, 3, 0, 3, 3, 4, 1, 2}
 
-// orderWarehouses are the columns of each table's warehouse; items are of none.
+// orderWarehouses lists the column of each table that holds the warehouse. Items belong to none.
 var orderWarehouses = []string{"w_id", "d_w_id", "c_w_id", "h_w_id", "no_w_id", "o_w_id", "ol_w_id", "", "s_w_id"}
 
 func (w *orders) tables() []filewise.Table {

@@ -59,7 +59,7 @@ func newRows(p Params, seed uint64) *rows {
 	return g
 }
 
-// letters are n random letters of the alphabet, of 6 bits each.
+// letters returns n random characters of the alphabet, from 6 bits each.
 func letters(r *rand.Rand, n int) string {
 	text := make([]byte, n)
 	var bits uint64
@@ -73,7 +73,7 @@ func letters(r *rand.Rand, n int) string {
 	return string(text)
 }
 
-// row is the key and the place in the pool of row i of connection w.
+// row returns the key of row i of connection w, and the position of its payload in the pool.
 func (g *rows) row(w int, i int64) (id int64, offset int) {
 	q := i*g.connections + int64(w)
 	x := (q%Modulus*g.a + g.b) % Modulus
@@ -90,10 +90,10 @@ func (g *rows) Args(dst []any, w int, i int64) []any {
 	return append(dst, id, g.pool[offset:offset+g.rowBytes])
 }
 
-// Pool is the text that payloads are cut from: PoolSpan + RowBytes letters.
+// Pool returns the text that payloads are cut from: PoolSpan + RowBytes characters.
 func (g *rows) Pool() string { return g.pool }
 
-// limit is the number of rows that one connection can insert with unique keys.
+// limit returns how many rows one connection can insert with unique keys.
 func (g *rows) limit() int64 {
 	if g.random {
 		return Modulus / g.connections
@@ -101,21 +101,22 @@ func (g *rows) limit() int64 {
 	return (1 << 62) / g.connections
 }
 
-// sum is an order-independent checksum of rows: their number, and the sum over them of the CRC-32 (IEEE) of
-// "id,payload", or, if an engine has no CRC-32, of the first 32 bits of its MD5. 2^31 rows stay below 2^63.
+// sum is an order-independent checksum of rows: their number, and a sum over all rows. It adds up the CRC-32 (IEEE) of
+// "id,payload". If an engine has no CRC-32, it adds up the first 32 bits of the text's MD5. For 2^31 rows the sum stays
+// below 2^63.
 type sum struct {
 	rows   int64
 	digest uint64
 	md5    bool
 }
 
-// md5Mark stands before a sum of MD5s.
+// md5Mark is the prefix of a sum of MD5s.
 const md5Mark = "md5:"
 
-// chunk is the number of rows that are summed between two looks at the context.
+// chunk is the number of rows that are summed between two checks of the context.
 const chunk = 1 << 14
 
-// sum is the checksum of the rows that the ledger counts, on all cores.
+// sum returns the checksum of the rows that the ledger counts, computed on all cores.
 func (g *rows) sum(ctx context.Context, l filewise.Ledger, byMD5 bool) (sum, error) {
 	type part struct {
 		w     int
@@ -151,7 +152,7 @@ func (g *rows) sum(ctx context.Context, l filewise.Ledger, byMD5 bool) (sum, err
 	return sum{l.Total(), digest.Load(), byMD5}, nil
 }
 
-// digest is the sum of the digests of rows first … first+n−1 of connection w.
+// digest returns the sum of the digests of rows first … first+n−1 of connection w.
 func (g *rows) digest(pool []byte, w int, first, n int64, byMD5 bool) uint64 {
 	var total uint64
 	var buf []byte
@@ -169,8 +170,7 @@ func (g *rows) digest(pool []byte, w int, first, n int64, byMD5 bool) uint64 {
 	return total
 }
 
-// whole is a whole number ≥ 0 as a driver may return it. Anything else,
-// a fraction or NULL included, is an error.
+// whole converts a whole number ≥ 0 as drivers return it. Anything else, such as a fraction or NULL, is an error.
 func whole(v any) (int64, error) {
 	var n int64
 	switch v := v.(type) {

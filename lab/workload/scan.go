@@ -8,23 +8,21 @@ import (
 	"filewise"
 )
 
-// maxBatch keeps a trial's operations few.
+// maxBatch bounds --batch, so that a trial does not have too many operations.
 const maxBatch = 100_000
 
-// scanQueries is the number of the article's queries; only the first eight were
-// measured cold.
+// scanQueries is the number of the article's queries. The article measured only the first scanColdQueries cold.
 const (
 	scanQueries     = 11
 	scanColdQueries = 8
 )
 
-// indexed are the queries that find their rows by an index. One of them takes less than a millisecond when warm, and
-// has to be executed often to be measured.
+// indexed lists the queries that find their rows by an index. A warm one takes less than a millisecond, so it must be
+// executed often to be measured.
 var indexed = []int{1, 2, 3, 6, 9, 10, 11}
 
-// NewScan makes the workload of scenario scan: the article's queries on four
-// tables, each query a family of its own. The sections of an engine's scan.sql
-// are tables, indexes, check, and statement-query-1 … statement-query-11.
+// NewScan returns the workload of scenario scan: the article's queries on four tables. Each query is a family. The
+// sections of an engine's scan.sql are tables, indexes, check, and statement-query-1 … statement-query-11.
 func NewScan(p Params, seed uint64) (filewise.Workload, error) {
 	if err := enoughRows(p.Rows); err != nil {
 		return nil, err
@@ -53,8 +51,8 @@ type scan struct {
 	*fragments
 }
 
-// Program describes the workload to an engine. Warm queries run once before
-// they are measured, which is the engine's first operation of a phase.
+// Program describes the workload to an engine. A warm query runs once before it is measured; this is the first
+// operation of its phase.
 func (w *scan) Program() filewise.Program {
 	p := filewise.Program{
 		Workload: "scan", ReadOnly: true, Params: w.literals(), Tables: w.tables(),
@@ -65,7 +63,7 @@ func (w *scan) Program() filewise.Program {
 		queries, cache, discard = scanColdQueries, filewise.Cache(w.params.Cache), 0
 	}
 	for k := 1; k <= queries; k++ {
-		ops := int64(1) // the next execution would not be cold
+		ops := int64(1) // a second execution would not be cold
 		if w.params.Cache == CacheWarm {
 			ops = int64(w.params.Repeat)
 		}
@@ -75,15 +73,15 @@ func (w *scan) Program() filewise.Program {
 		p.Phases = append(p.Phases, w.params.paced(filewise.Phase{
 			Family: queryFamily(k), Unit: "queries", Section: fmt.Sprintf("query-%d", k),
 			Cache: cache, Connections: 1, CommitEvery: 1, Ops: ops, Discard: discard, Client: true, Args: noArgs{},
-		}, filewise.MeanLatency)) // of few executions there is no p99
+		}, filewise.MeanLatency)) // few executions give no p99
 	}
 	return p
 }
 
-// queryFamily names a query's family.
+// queryFamily returns the family of query k.
 func queryFamily(k int) string { return fmt.Sprintf("query %d", k) }
 
-// scanParams are the article's literals: keys are scaled by the number of rows, values are as published.
+// scanParams holds the article's literals. Keys are scaled by the number of rows; values are as published.
 type scanParams struct {
 	Rows, Values                   int64
 	Data                           string
@@ -95,12 +93,12 @@ func (w *scan) literals() scanParams {
 	return scanParams{w.params.Rows, fragValues, w.params.Data, key(30718), key(90718), key(1111), key(9690), key(999)}
 }
 
-// Check compares the tables with what was loaded; queries change nothing.
+// Check compares the tables with what was loaded. Queries change nothing.
 func (w *scan) Check(ctx context.Context, q filewise.Querier, phase int, _ []filewise.Ledger) error {
 	return w.checkLoaded(ctx, q, phase)
 }
 
-// noArgs are for statements without arguments.
+// noArgs is for statements without arguments.
 type noArgs struct{}
 
 func (noArgs) Args(dst []any, _ int, _ int64) []any { return dst }

@@ -6,8 +6,7 @@ import (
 	"filewise"
 )
 
-// backupScenario repeats Ozar's experiment on a database that is backed up in
-// seconds.
+// backupScenario returns the scenario that repeats Ozar's experiment, on a database that can be backed up in seconds.
 func backupScenario() Scenario {
 	return Scenario{
 		Name:  "backup",
@@ -41,8 +40,8 @@ func backupScenario() Scenario {
 
 const backupFile = "backup file"
 
-// backupFigures are the percentages of time that the article printed, next to its rounded minutes, and what its
-// readers report.
+// backupFigures returns the differences in time that the article printed, next to its rounded minutes, and the reports
+// of its readers.
 func backupFigures() []Figure {
 	places := []struct{ variant, words string }{
 		{VariantOneVolume, "one volume"}, {VariantVolumes, "one volume each, 4 at most"}, {VariantDiscard, "NUL"},
@@ -69,7 +68,8 @@ func backupFigures() []Figure {
 		byTimes(reader(FamilyRestore, 8, "a reader reports of 527 GB: 8 min from 8 files, against 19.75 min from 1"), 19.75, 8))
 }
 
-// timed gives a figure the difference in time that was printed, in percent.
+// timed sets the printed difference in time of a figure, in percent, and the difference in throughput that follows from
+// it.
 func timed(f Figure, printed float64) Figure {
 	percent := 100 * (1/(1+printed/100) - 1)
 	f.Time, f.Percent, f.Sign = &printed, &percent, +1
@@ -79,7 +79,7 @@ func timed(f Figure, printed float64) Figure {
 	return f
 }
 
-// byTimes gives a figure the difference of two times for which no percentage was printed.
+// byTimes sets the difference of a figure from two times for which no percentage was printed.
 func byTimes(f Figure, against, took float64) Figure {
 	f = timed(f, 100*(took/against-1))
 	f.Ours = true

@@ -8,45 +8,45 @@ import (
 	"filewise"
 )
 
-// Design is an article's own experiment: its numbers of files, its sizes at scale
-// 1, and how often each layout was run, one layout after the other.
+// Design is an article's own experiment: its numbers of files, its sizes at scale 1, and how often each layout ran, one
+// layout after the other.
 type Design struct {
 	Files       []int                 `json:"files"`
-	Further     []int                 `json:"further,omitempty"`     // numbers of files too, at the original's size alone
-	Allocations []filewise.Allocation `json:"allocations,omitempty"` // each with every number of files. None means the usual one
+	Further     []int                 `json:"further,omitempty"`     // more numbers of files, only at the original's size
+	Allocations []filewise.Allocation `json:"allocations,omitempty"` // combined with every number of files. None means the usual one
 	Connections int                   `json:"connections,omitempty"` // 0 means the scenario's
 	Connect     string                `json:"connect,omitempty"`
-	DataFiles   int                   `json:"data_files,omitempty"` // if Files are backup files
+	DataFiles   int                   `json:"data_files,omitempty"` // number of data files, if Files are backup files
 	Bytes       int64                 `json:"bytes,omitempty"`      // of the database. 0 means the scenario's, at any scale
 	Work        int64                 `json:"work_bytes,omitempty"` // payload of a run. 0 means the workload's own
 	Rows        int64                 `json:"rows,omitempty"`
-	LeastRows   int64                 `json:"least_rows,omitempty"` // however small the scale
+	LeastRows   int64                 `json:"least_rows,omitempty"` // minimum at any scale
 	Selects     int64                 `json:"selects,omitempty"`    // of one process. 0 means every row
 	Concurrent  int64                 `json:"concurrent,omitempty"` // rows of the concurrent part, at any scale. 0 means Rows
-	Allocated   int64                 `json:"allocated,omitempty"`  // bytes of preallocated files, if the engine takes so few. 0: Bytes
-	// On is, by engine, what the article had otherwise there.
+	Allocated   int64                 `json:"allocated,omitempty"`  // bytes of preallocated files, if the engine allows so few. 0 means Bytes
+	// On changes the design for an engine on which the article's differed.
 	On map[string]func(*Design) `json:"-"`
-	// of orders, never fewer than files; beyond that customers and items are scaled
+	// Warehouses is for orders. It is never fewer than files; at a smaller scale customers and items are reduced instead.
 	Warehouses int           `json:"warehouses,omitempty"`
 	Users      []int         `json:"users,omitempty"`     // load levels, at any scale
-	Window     time.Duration `json:"window_ns,omitempty"` // of each level, after half as much that is not measured
+	Window     time.Duration `json:"window_ns,omitempty"` // per level, after an unmeasured half as long
 	Runs       Runs          `json:"runs"`
-	Cold       Runs          `json:"cold,omitzero"` // if caches are not warm. Zero means Runs
-	// of scan: indexes are there when the tables are loaded
+	Cold       Runs          `json:"cold,omitzero"` // runs if caches are not warm. Zero means Runs
+	// IndexedFirst is for scan: indexes exist before the tables are loaded.
 	IndexedFirst bool     `json:"indexed_first,omitempty"`
-	Scale        float64  `json:"scale"`   // usual one: minutes on a small machine
-	Words        string   `json:"words"`   // the design in a sentence
-	Differs      []string `json:"differs"` // what is not as published
+	Scale        float64  `json:"scale"`   // default scale: minutes on a small machine
+	Words        string   `json:"words"`   // the design in one sentence
+	Differs      []string `json:"differs"` // what differs from the publication
 }
 
-// Runs are a layout's number of runs, and the numbers of the fastest and of the slowest that are left out of the
+// Runs holds how often a layout runs, and how many of the fastest, and of the slowest, runs are left out of the
 // average.
 type Runs struct {
 	Repeats int `json:"repeats"`
 	Drop    int `json:"drop,omitempty"`
 }
 
-// RunsOf are the runs under the parameters' caches.
+// RunsOf returns the runs for the cache state of the parameters.
 func (d Design) RunsOf(p Params) Runs {
 	if d.Cold.Repeats > 0 && p.Cache != CacheWarm {
 		return d.Cold
@@ -54,7 +54,7 @@ func (d Design) RunsOf(p Params) Runs {
 	return d.Runs
 }
 
-// Scaled is a size of the design at a scale, at least least; 0 stays 0.
+// Scaled returns a size of the design at a scale, but at least least. It returns 0 if size is 0.
 func Scaled(size int64, scale float64, least int64) int64 {
 	if size == 0 {
 		return 0
@@ -62,8 +62,8 @@ func Scaled(size int64, scale float64, least int64) int64 {
 	return max(int64(math.Round(float64(size)*scale)), least)
 }
 
-// WorkIn is the payload of a run in a database of so many bytes: it fills as much of it as the
-// article's did, at any scale.
+// WorkIn returns the payload of a run in a database of that many bytes. It fills the same share of the database as in
+// the article, at any scale.
 func (d Design) WorkIn(bytes int64) int64 {
 	if d.Bytes == 0 {
 		return d.Work
@@ -71,14 +71,14 @@ func (d Design) WorkIn(bytes int64) int64 {
 	return int64(math.Round(float64(d.Work) * (float64(bytes) / float64(d.Bytes))))
 }
 
-// Data are the bytes that the design works on at scale 1. 0 means they are not known.
+// Data returns how many bytes the design works on at scale 1. 0 means not known.
 func (d Design) Data() float64 {
 	switch {
 	case d.Warehouses > 0:
 		return float64(d.Warehouses) * 160e6 // about 160 GB with 1,000 of them
 	case d.Work > 0:
 		return float64(d.Work)
-	case d.Connect != "": // dml, whose rows are few bytes
+	case d.Connect != "": // dml: a few bytes per row
 		return 0
 	}
 	return float64(d.Rows) * fragTables * fragRowBytes
@@ -155,8 +155,8 @@ func dmlDesign() *Design {
 	}
 }
 
-// dmlOnOracle has one more layout. With the rows of a smaller scale nearly all of its files
-// would stay empty.
+// dmlOnOracle changes the design for Oracle, where the article has one more layout. With fewer rows, at a smaller
+// scale, nearly all of its files would stay empty.
 func dmlOnOracle(d *Design) {
 	d.Further, d.Concurrent = []int{1000}, 2_000
 	d.Differs[0] = "The concurrent statements came from a client process each, looked at once a second: here from a connection each, " +
@@ -169,7 +169,7 @@ func dmlOnOracle(d *Design) {
 		"The article's one file was a bigfile of 6265 KB: here it has 1,024 blocks (8 MiB of 8 KiB) at least.")
 }
 
-// dmlOnSQLServer is the article's other half.
+// dmlOnSQLServer changes the design for SQL Server, the other half of the article.
 func dmlOnSQLServer(d *Design) {
 	d.Rows, d.Selects, d.Concurrent, d.Allocated = 350_000, 10_000, 2_000, 12<<20
 	d.Words = "One file and one per core (8 in its script's example), " +
@@ -192,7 +192,7 @@ func dmlOnSQLServer(d *Design) {
 
 func scanDesign() *Design {
 	return &Design{
-		// So many rows are twelve times the smallest buffer pool of InnoDB, as published.
+		// This many rows are twelve times InnoDB's smallest buffer pool, as published.
 		Files: []int{1, 40}, Rows: publishedRows, LeastRows: 53_000, IndexedFirst: true,
 		Runs: Runs{Repeats: 55, Drop: 4}, Cold: Runs{Repeats: 20}, Scale: 0.051,
 		Words: "1 and 40 files; warm, every query 55 times without a restart, the 4 fastest and the 4 slowest left out of the average; " +
@@ -226,7 +226,7 @@ func backupDesign() *Design {
 	}
 }
 
-// On is the scenario with its article's design as it was on an engine.
+// On returns the scenario with its article's design for an engine.
 func (s Scenario) On(engine string) Scenario {
 	if s.Design != nil && s.Design.On[engine] != nil {
 		d := *s.Design
@@ -236,8 +236,8 @@ func (s Scenario) On(engine string) Scenario {
 	return s
 }
 
-// AsPublished is the scenario with the article's design at a scale as its own
-// defaults. The scenario has a Design.
+// AsPublished returns the scenario with the article's design at a scale as its defaults. The scenario must have a
+// Design.
 func (s Scenario) AsPublished(scale float64) Scenario {
 	d := *s.Design
 	s.Files = d.Files
@@ -267,13 +267,12 @@ func (s Scenario) AsPublished(scale float64) Scenario {
 		s.Params.Scale = min(1, of/float64(s.Params.Warehouses))
 		s.Params.Users, s.Window = d.Users, d.Window
 	}
-	if s.Filling > 0 { // the rows are given: the files have room for them
+	if s.Filling > 0 { // the number of rows is fixed: make the files large enough
 		s.Bytes = max(int64(float64(s.Params.Rows*fragTables*fragRowBytes)/s.Filling), leastBytes)
 		s.Filling = 0
 	}
 	return s
 }
 
-// leastBytes is the size of a database that every engine can spread over the
-// files of every design.
+// leastBytes is the smallest size of a database that every engine can spread over the files of every design.
 const leastBytes = 18 << 20

@@ -8,8 +8,7 @@ import (
 	"filewise"
 )
 
-// Variants are the conditions under which an article measured the same families
-// more than once.
+// Variants: conditions under which an article measured the same families more than once.
 const (
 	VariantWarm      = "warm"
 	VariantCold      = "cold"
@@ -21,8 +20,8 @@ const (
 	VariantChurn     = "churn"
 )
 
-// Variant is the condition under which a layout is measured, in the article's terms. Empty means the article had one
-// only. volumes are the target's.
+// Variant returns the condition under which a layout is measured, in the article's terms. It returns "" if the article
+// had only one condition. Volumes are the target's.
 func (s Scenario) Variant(p Params, l filewise.Layout, volumes []filewise.Volume) string {
 	switch {
 	case p.Warehouses > 0 && p.Churn:
@@ -56,7 +55,7 @@ func used(s filewise.Spread, volumes []filewise.Volume) int {
 	return len(seen)
 }
 
-// variantOf is the condition of data files that lie on so many volumes.
+// variantOf returns the condition of data files on that many volumes.
 func variantOf(volumes int) string {
 	switch {
 	case volumes < 2:
@@ -67,9 +66,9 @@ func variantOf(volumes int) string {
 	return VariantVolumes
 }
 
-// Holds reports whether a layout, of the number of files that a figure speaks of, is measured under a condition. A
-// backup into one file takes one volume wherever it lies, and no figure without a condition speaks of backups that
-// are thrown away.
+// Holds reports whether a layout is measured under a condition; it has the number of files that a figure is about. A
+// backup into one file uses one volume wherever it lies. A figure without a condition never applies to discarded
+// backups.
 func (s Scenario) Holds(condition string, p Params, l filewise.Layout, volumes []filewise.Volume) bool {
 	switch {
 	case condition == "":
@@ -80,8 +79,8 @@ func (s Scenario) Holds(condition string, p Params, l filewise.Layout, volumes [
 	return s.Variant(p, l, volumes) == condition
 }
 
-// NumberOf is the number of a layout's files that the scenario's figures are
-// about: of backup, temporary, or data files.
+// NumberOf returns how many files a layout has of the kind that the scenario's figures are about: backup, temporary, or
+// data files.
 func (s Scenario) NumberOf(l filewise.Layout) int {
 	switch {
 	case s.Stripes:
@@ -92,7 +91,7 @@ func (s Scenario) NumberOf(l filewise.Layout) int {
 	return l.Data.Files
 }
 
-// NumbersOf returns the layouts' numbers, each once.
+// NumbersOf returns the layouts' numbers of files, each once.
 func (s Scenario) NumbersOf(layouts []filewise.Layout) (all []int) {
 	for _, l := range layouts {
 		if n := s.NumberOf(l); !slices.Contains(all, n) {
@@ -102,7 +101,7 @@ func (s Scenario) NumbersOf(layouts []filewise.Layout) (all []int) {
 	return all
 }
 
-// NameOf names a number of the files that the scenario is about.
+// NameOf returns the name of a number of the files that the scenario is about, such as "4 jobs".
 func (s Scenario) NameOf(files int) string {
 	switch {
 	case s.Jobs:
@@ -115,7 +114,7 @@ func (s Scenario) NameOf(files int) string {
 	return filewise.FilesName(files)
 }
 
-// Figures are the published ones about a family under one of some conditions.
+// Figures returns the published figures about a family under one of the given conditions.
 func (s Scenario) Figures(family string, variants ...string) []Figure {
 	var out []Figure
 	for _, f := range s.Published {
@@ -126,12 +125,12 @@ func (s Scenario) Figures(family string, variants ...string) []Figure {
 	return out
 }
 
-// AtUsers reports whether it speaks of that many users.
+// AtUsers reports whether the figure covers that many users.
 func (f Figure) AtUsers(n int) bool {
 	return n >= f.LeastUsers && (f.MostUsers == 0 || n <= f.MostUsers)
 }
 
-// UsersOf is the number of users of a family: its load level's, or all connections.
+// UsersOf returns the number of users of a family: of its load level, or else all connections.
 func (p Params) UsersOf(family string) int {
 	for _, n := range p.Users {
 		if UsersFamily(n) == family {
@@ -141,9 +140,9 @@ func (p Params) UsersOf(family string) int {
 	return p.Connections
 }
 
-// BestOf is the article's best number of files by figures about one family and condition. 0 means it names none. Of
-// figures with numbers it is the fastest, of words about one engine the number in that engine's words. Readers'
-// reports count if there is nothing else.
+// BestOf returns the article's best number of files, from figures about one family and condition. It returns 0 if they
+// name none. With numbers it is the fastest; with words about one engine it is the number in these words. Readers'
+// reports count only if there is nothing else.
 func BestOf(figures []Figure, engine string) int {
 	if own := slices.DeleteFunc(slices.Clone(figures), func(f Figure) bool { return f.Reader }); len(own) > 0 {
 		figures = own
@@ -168,8 +167,8 @@ func BestOf(figures []Figure, engine string) int {
 	return best
 }
 
-// DiffersHere is everything that is not as published in a run of the design with these
-// layouts at a scale: what the scale and the engine make of it, then what always differs.
+// DiffersHere lists what differs from the publication if the design runs with these layouts at a scale. First comes
+// what follows from the scale and the engine, then what always differs.
 func (s Scenario) DiffersHere(layouts []filewise.Layout, scale float64, command []string) []string {
 	if s.Design == nil {
 		return nil
@@ -186,11 +185,11 @@ func (s Scenario) DiffersHere(layouts []filewise.Layout, scale float64, command 
 	return append(out, s.Design.Differs...)
 }
 
-// besideDesign are flags by which an article's design is run otherwise than it was.
+// besideDesign lists flags that change an article's design.
 var besideDesign = []string{"--durability", "--key", "--table", "--commit-every", "--row-bytes", "--kind", "--memory", "--set", "--think",
 	"--concurrent-load", "--backup-option"}
 
-// givenOf returns the flags of a run's command line, each with its value.
+// givenOf returns the flags of a command line that change the design, each with its value.
 func givenOf(command []string) []string {
 	var out []string
 	for i, word := range command {
@@ -206,7 +205,7 @@ func givenOf(command []string) []string {
 	return out
 }
 
-// sizes are the design's at a scale, with data files of so many bytes.
+// sizes returns the design's sizes at a scale, with that many bytes of data files.
 func (d Design) sizes(scale float64, bytes int64) string {
 	var parts []string
 	if d.Bytes > 0 {
@@ -221,13 +220,13 @@ func (d Design) sizes(scale float64, bytes int64) string {
 	return strings.Join(parts, ", ")
 }
 
-// sizesHere are a scenario's sizes with the design's parameters at a scale.
+// sizesHere returns the scenario's sizes with the design's parameters at a scale.
 func (s Scenario) sizesHere(scale float64, layouts []filewise.Layout) string {
 	if p := s.Params; p.Warehouses > 0 {
 		return fmt.Sprintf("%d warehouses with %.3g of the specification's customers and items", p.Warehouses, p.Scale)
 	}
 	bytes := s.Bytes
-	if len(layouts) > 0 { // an engine's files may be larger than the scale's
+	if len(layouts) > 0 { // an engine may need larger files than the scale gives
 		bytes = layouts[0].Data.Bytes
 	}
 	return s.Design.sizes(scale, bytes)
@@ -245,7 +244,7 @@ func bytesText(n int64) string {
 	return fmt.Sprintf("%d B", n)
 }
 
-// LayoutsDiffer names the article's layouts that are not run here, and those that it had not.
+// LayoutsDiffer returns which of the article's layouts are not run here, and which layouts here are not the article's.
 func (s Scenario) LayoutsDiffer(layouts []filewise.Layout) []string {
 	d := s.Design
 	var missing, further []string

@@ -2,8 +2,8 @@ package workload
 
 import "fmt"
 
-// publishedScan are the article's seconds with 1 and with 40 files, and the difference in percent of the time as it
-// printed it, cold, then warm. 0 means not measured.
+// publishedScan holds the article's seconds with 1 and with 40 files, and the difference in time in percent as printed:
+// first cold, then warm. 0 means not measured.
 var publishedScan = [scanQueries][2][3]float64{
 	{{0.481, 0.537, 11.5}, {0.0103, 0.0159, 53.53}}, {{0.531, 0.567, 6.5}, {0.0567, 0.0478, -15.72}},
 	{{0.486, 0.527, 8.3}, {0.0205, 0.0226, 10.16}}, {{7.44, 8.19, 10.0}, {7.0861, 7.6782, 8.36}},
@@ -12,8 +12,8 @@ var publishedScan = [scanQueries][2][3]float64{
 	{{}, {0.0468, 0.0505, 8.05}}, {{}, {1.3608, 1.3966, 2.64}}, {{}, {0.0211, 0.0262, 24.14}},
 }
 
-// scanScenario repeats an article on InnoDB, of which the text names neither author nor
-// year, at a size whose load takes seconds; data and buffer pool keep its proportion.
+// scanScenario returns the scenario that repeats an article on InnoDB, whose text names neither author nor year. Its
+// default size loads in seconds and keeps the ratio of data to buffer pool.
 func scanScenario() Scenario {
 	return Scenario{
 		Name:  "scan",
@@ -46,7 +46,7 @@ func scanScenario() Scenario {
 	}
 }
 
-// scanFigures are the published differences of 40 files against 1.
+// scanFigures returns the published differences of 40 files against 1 file.
 func scanFigures() []Figure {
 	var all []Figure
 	for q, both := range publishedScan {

@@ -5,14 +5,13 @@ import (
 	"filewise/internal/nearest"
 )
 
-// Scenarios are all scenarios, in the order of the project's documentation.
+// Scenarios returns all scenarios, in the order of the documentation.
 func Scenarios() []Scenario {
 	return []Scenario{insertsScenario(), ordersScenario(), dmlScenario(), scanScenario(), backupScenario(), dumpScenario(), tempScenario(),
 		customScenario()}
 }
 
-// Lookup finds a scenario by name. The error has CodeUsage and names the
-// nearest known one.
+// Lookup returns the scenario of that name. If there is none, the error has CodeUsage and names the most similar one.
 func Lookup(name string) (Scenario, error) {
 	var known []string
 	for _, s := range Scenarios() {

@@ -21,19 +21,18 @@ import (
 // FamilyTemp is the family of scenario temp.
 const FamilyTemp = "temporary tables"
 
-// The values of Params.Cycle: each does what stands before it too.
+// Values of Params.Cycle. Each cycle includes the steps of those listed before it.
 const (
-	CycleFill = "fill" // create, fill, read, drop
-	CycleSort = "sort" // into a second temporary table in another order
-	CycleJoin = "join" // of the two
+	CycleFill = "fill" // create, fill, read, drop a temporary table
+	CycleSort = "sort" // copy it into a second temporary table in another order
+	CycleJoin = "join" // join the two
 )
 
-// maxTempRows keeps the sum of one cycle, and the numbers that x is made of, below
-// 2^63 by far.
+// maxTempRows keeps the sum of one cycle, and the numbers that x is computed from, far below 2^63.
 const maxTempRows = 10_000_000
 
-// NewTemp makes the workload of scenario temp. The sections of an engine's temp.sql
-// are tables, procedure-cycle, call-cycle, committed-cycle and check.
+// NewTemp returns the workload of scenario temp. The sections of an engine's temp.sql are tables, procedure-cycle,
+// call-cycle, committed-cycle and check.
 func NewTemp(p Params, seed uint64) (filewise.Workload, error) {
 	if err := p.validateTemp(); err != nil {
 		return nil, err
@@ -58,7 +57,7 @@ type temp struct {
 	a, b   int64
 }
 
-// Program describes the workload to an engine. An operation is a cycle.
+// Program describes the workload to an engine. One operation is one cycle.
 func (w *temp) Program() filewise.Program {
 	p := w.params
 	bytes := p.Rows * int64(p.RowBytes)
@@ -69,7 +68,7 @@ func (w *temp) Program() filewise.Program {
 	return filewise.Program{
 		Workload: "temp",
 		Params:   tempParams{Modulus, w.a, w.b, int64(p.Connections), p.Rows, int64(p.RowBytes), p.Cycle},
-		Tables: []filewise.Table{ // temporary, and what is left of each cycle
+		Tables: []filewise.Table{ // a temporary table, and one for the results of cycles
 			{Name: "cycle", Columns: []string{"x", "payload"}, Rows: p.Rows, RowBytes: int64(p.RowBytes), Temporary: true},
 			{Name: "sums", Columns: []string{"connection", "op", "cycles", "total"}, Key: []string{"connection"}, Rows: int64(p.Connections)},
 		},
@@ -83,7 +82,7 @@ type tempParams struct {
 	Cycle                                      string
 }
 
-// tempArgs number an operation among the operations of all connections, from 1.
+// tempArgs numbers an operation among the operations of all connections, from 1.
 type tempArgs struct{ connections int64 }
 
 func (t tempArgs) Args(dst []any, worker int, i int64) []any {
@@ -92,7 +91,7 @@ func (t tempArgs) Args(dst []any, worker int, i int64) []any {
 
 func (tempArgs) Pool() string { return "" }
 
-// sum is the sum of x over the rows of a cycle.
+// sum returns the sum of x over the rows of a cycle.
 func (w *temp) sum(worker int, i int64) int64 {
 	cycle := (i*int64(w.params.Connections) + int64(worker)) % Modulus
 	var s int64
@@ -102,9 +101,8 @@ func (w *temp) sum(worker int, i int64) int64 {
 	return s
 }
 
-// Check compares what the cycles of the one phase have counted and summed with what they should
-// have. Section check returns for each connection its number, its cycles and the
-// sum of x mod P over them.
+// Check compares the counts and sums of all cycles with what they should be. For each connection, section check returns
+// its number, its cycles and the sum of x mod P over them.
 func (w *temp) Check(ctx context.Context, q filewise.Querier, phase int, ledgers []filewise.Ledger) error {
 	if err := onePhase(phase, ledgers); err != nil {
 		return err
@@ -143,12 +141,13 @@ func (w *temp) checkOne(ctx context.Context, l filewise.Ledger, worker int, cycl
 	return nil
 }
 
-// tempFilling is the part of the size that the payload of the temporary tables
-// takes that all connections fill at once: with its order, the engine's own part of
-// a page and what is not full of it, that is about all of them at their peak.
+// tempFilling is the share of the size that the payload of the temporary tables takes if all connections fill them at
+// once. The second, sorted table, the engine's overhead per page and partly filled pages take about the rest at the
+// peak.
 const tempFilling = 0.3
 
-// tempScenario returns the scenario that readers of Shea's experiment asked for: the same for the temporary database.
+// tempScenario returns the scenario that readers of Shea's experiment asked for: the same experiment for the temporary
+// database.
 func tempScenario() Scenario {
 	return Scenario{
 		Name:  "temp",

@@ -10,14 +10,15 @@ import (
 	"filewise/internal/nearest"
 )
 
-// The limits of Params.
+// Limits of Params.
 const (
 	MaxConnections = 2000
 	MaxRowBytes    = 1 << 20
 	MaxCommitEvery = 1_000_000_000
 )
 
-// Validate reports which parameter is wrong, naming its flag, its value and what is allowed. The error has CodeUsage.
+// Validate returns an error with CodeUsage if a parameter is invalid. The error names its flag, its value and what is
+// allowed.
 func (p Params) Validate() error {
 	for _, n := range []struct {
 		flag       string
@@ -41,7 +42,7 @@ func (p Params) Validate() error {
 	return p.validateRate()
 }
 
-// validateLevels checks the parameters of concurrency.
+// validateLevels checks the parameters of concurrency: connections, users and rate.
 func (p Params) validateLevels() error {
 	usage := func(remedy, format string, args ...any) error {
 		return filewise.Errorf(filewise.CodeUsage, remedy, format, args...)
@@ -75,8 +76,8 @@ func (p Params) validateRate() error {
 	return nil
 }
 
-// paced makes a phase an open loop if there is a rate. Below what the server can do all layouts do as much, so that
-// it is judged by the named figures of its latency.
+// paced makes a phase an open loop if there is a rate. Below what the server can do, all layouts do equally much work,
+// so the phase is judged by the named figures of latency.
 func (p Params) paced(phase filewise.Phase, figures ...string) filewise.Phase {
 	if p.Rate > 0 {
 		phase.Rate, phase.ByLatency = p.Rate, figures
@@ -99,11 +100,10 @@ func oneOf(flag, value string, known ...string) error {
 	return filewise.Errorf(filewise.CodeUsage, nearest.Remedy(value, known), "%s %q is unknown", flag, value)
 }
 
-// onePhase refuses a check of anything but a workload's only phase.
+// onePhase returns an error if a check is for anything but the workload's only phase.
 func onePhase(phase int, ledgers []filewise.Ledger) error { return phaseOf(phase, 1, ledgers) }
 
-// phaseOf refuses a check of a phase that a workload of n phases does not have, or that
-// lacks a ledger.
+// phaseOf returns an error if a workload of n phases does not have the phase, or if its ledger is missing.
 func phaseOf(phase, n int, ledgers []filewise.Ledger) error {
 	if phase < 0 || phase >= n || phase >= len(ledgers) {
 		return fmt.Errorf("phase %d of %d, with %d ledgers", phase, n, len(ledgers))
@@ -111,13 +111,14 @@ func phaseOf(phase, n int, ledgers []filewise.Ledger) error {
 	return nil
 }
 
-// answer is a section's result: rows with a whole number of each name. The columns from sums on are sums over rows,
-// whose number stands before them if there is a column for it: sums of no rows are NULL, and 0 here.
+// answer describes a section's result: rows with one whole number per name. From column sums on, numbers are sums over
+// rows. The column before holds the number of these rows, if there is one. Sums over no rows are NULL, which counts as
+// 0.
 type answer struct {
 	section string
 	names   []string
 	sums    int
-	read    func(any) (int64, error) // nil: whole, which refuses what is negative
+	read    func(any) (int64, error) // nil means whole, which rejects negative numbers
 }
 
 func (a answer) ask(ctx context.Context, q filewise.Querier) ([][]int64, error) {
