@@ -6,41 +6,41 @@ import (
 	"filewise"
 )
 
-// Input holds the trials in which a cause is looked for.
+// Input holds the trials in which to find a cause, and the layouts that differ.
 type Input struct {
-	Trials []filewise.Trial // trials of complete blocks; others are left out
-	Family string           // empty means the one there is
-	// Connections work on the family at the same time.
+	Trials []filewise.Trial // others than trials of complete blocks are left out
+	Family string           // empty means the only one
+	// Connections is the number of connections that work on the family at the same time.
 	Connections int
-	// Loop is false when connections also rest, or are held to a rate: their time is
-	// not all work then, and nothing has a share of the gain.
+	// Loop is false if connections also pause, or are held to a rate. Then not all of their time is work, and no change
+	// has a share of the gain.
 	Loop bool
-	// Baseline and Layout name two layouts that differ; with an empty Layout the cause limits all of them.
+	// Baseline and Layout name two layouts that differ. If Layout is empty, Explain looks for what limits all layouts.
 	Baseline, Layout string
-	Layouts          []string // all that are compared
+	Layouts          []string // all layouts compared
 	// Effect is ln(throughput of Layout / throughput of Baseline).
 	Effect float64
 }
 
-// Cause holds the changes together with a difference, or what the layouts share.
+// Cause holds what changed together with a difference, or what limits all layouts.
 type Cause struct {
-	Layout  string `json:"layout,omitempty"` // empty: it is about all layouts
+	Layout  string `json:"layout,omitempty"` // empty means it is about all layouts
 	Against string `json:"against,omitempty"`
-	// Changes are large enough to explain something, largest share of the gain first.
+	// Changes lists the changes that are large enough to explain something, largest share of the gain first.
 	Changes []Change `json:"changes,omitempty"`
-	// Explained is the largest change's share of the gain. 0 means nothing explains it.
+	// Explained is the largest share of the gain that one change has. 0 means nothing explains it.
 	Explained float64 `json:"explained,omitempty"`
-	// Near are the resources by how near they were to their limits, nearest first.
+	// Near lists the resources by how near they were to their limits, nearest first.
 	Near      []Use    `json:"near,omitempty"`
 	Sentences []string `json:"sentences"`
 }
 
-// What a change or a use is of.
+// Values of Kind in Change and Use.
 const (
 	KindWait          = "wait"
 	KindCPU           = "cpu"
 	KindProcessorWait = "processor wait"
-	KindOwnCPU        = "own cpu" // of Filewise and its server, in percent of all processors
+	KindOwnCPU        = "own cpu" // of Filewise and its server, in percent of all cores
 	KindIO            = "io"
 	KindSwitches      = "context switches"
 	KindStorage       = "storage"
@@ -51,20 +51,20 @@ const (
 type Change struct {
 	Kind  string             `json:"kind"`
 	Class filewise.WaitClass `json:"class,omitempty"` // of a wait
-	Event string             `json:"event"`           // the event with most of it, or what it is
+	Event string             `json:"event"`           // the event with most of the wait, or the quantity
 	Unit  string             `json:"unit"`            // "s", "B" or "requests", per unit of work
 	From  float64            `json:"from"`            // medians over the blocks
 	To    float64            `json:"to"`
-	// Fall is the mean of From − To within blocks, each weighed by how fast its block
-	// was; Low and High are its 95 % interval.
+	// Fall is the mean of From − To within blocks. Each block is weighted by how fast it was. Low and High are the 95 %
+	// interval of Fall.
 	Fall float64 `json:"fall"`
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
-	// Share of the difference in time per unit of work. 0 means unknown, or none.
+	// Share is the share of the difference in time per unit of work. 0 means unknown, or none.
 	Share float64 `json:"share"`
 }
 
-// sure reports whether the interval excludes no change.
+// sure reports whether the interval excludes zero change.
 func (c Change) sure() bool { return c.Low > 0 || c.High < 0 }
 
 // Use is the use of a resource, in percent of its limit.
@@ -74,19 +74,19 @@ type Use struct {
 	Percent float64 `json:"percent"` // median over the trials
 }
 
-// The shares from which something is worth saying.
+// Shares from which something is worth reporting.
 const (
-	tells      = 0.2  // of the gain: a cause
-	explains   = 0.5  // of the gain: enough to call it explained
-	changedIO  = 0.1  // of I/O per unit of work: it changed
-	dominates  = 0.25 // of the connections' time: a wait that layouts share
-	leastPairs = 3    // blocks, for an interval
+	tells      = 0.2  // of the gain: it is a cause
+	explains   = 0.5  // of the gain: the gain is explained
+	changedIO  = 0.1  // of I/O per unit of work: it has changed
+	dominates  = 0.25 // of the connections' time: a wait that all layouts share
+	leastPairs = 3    // fewest blocks for an interval
 )
 
-// NearLimit is the share of what storage can give, in percent, from which it counts as the limit.
+// NearLimit is the use of storage, in percent of its limit, from which the storage is the limit.
 const NearLimit = 80
 
-// Explain looks for the cause; ok is false when there is too little to look at.
+// Explain finds the cause of a difference. It returns false if there is too little data.
 func Explain(in Input) (Cause, bool) {
 	if in.Layout == "" {
 		return shared(in)
@@ -109,7 +109,7 @@ func Explain(in Input) (Cause, bool) {
 	return c, true
 }
 
-// pair is a block's measures of the two layouts.
+// pair holds the measures of the two layouts in one block.
 type pair struct{ from, to filewise.Measure }
 
 func (in Input) pairs() []pair {
@@ -145,7 +145,7 @@ func (in Input) measures(layout string) []filewise.Measure {
 	return out
 }
 
-// measure finds a family's measure in which something was done.
+// measure returns a family's measure. It returns false if nothing was done in it.
 func measure(t filewise.Trial, family string) (filewise.Measure, bool) {
 	for _, m := range t.Measures {
 		if (family == "" || m.Family == family) && m.Work > 0 && m.Window[1] > m.Window[0] {
@@ -155,7 +155,7 @@ func measure(t filewise.Trial, family string) (filewise.Measure, bool) {
 	return filewise.Measure{}, false
 }
 
-// time is the time of all connections per unit of work, in s; from rest to rest if that is judged.
+// time returns the time of all connections per unit of work, in seconds: from rest to rest if that is judged.
 func (in Input) time(m filewise.Measure) float64 {
 	if rested(m) {
 		return float64(max(in.Connections, 1)) * m.Rest.Time.Seconds() / m.Rest.Work

@@ -12,7 +12,7 @@ import (
 	"filewise/lab/verdict/stats"
 )
 
-// changes returns the changes that explain something, and the I/O and context switches that changed.
+// changes returns the changes that explain something, and the changes of I/O and context switches.
 func changes(in Input, pairs []pair) []Change {
 	slow := in.slower(pairs)
 	whole := quantity{unit: "s", of: func(m filewise.Measure) (float64, bool) { return in.time(m) * m.Work, true }}.change(pairs, slow)
@@ -30,7 +30,7 @@ func changes(in Input, pairs []pair) []Change {
 		}
 		moved := c.From != 0 && math.Abs(c.To/c.From-1) >= changedIO || c.From == 0 && c.To != 0
 		switch {
-		case !c.sure(), (c.From-c.To)*c.Fall < 0: // a few blocks that differ a lot, against the others
+		case !c.sure(), (c.From-c.To)*c.Fall < 0: // a few blocks that differ much outweigh the others
 		case c.Unit != "s" && moved, c.Share >= tells, c.Share <= -tells, !in.Loop && c.Kind == KindWait && moved:
 			out = append(out, c)
 		}
@@ -39,11 +39,11 @@ func changes(in Input, pairs []pair) []Change {
 	return withOffsets(out)
 }
 
-// followed returns the factors of the shares of waits for locks, and of all else. A connection that waits for a lock
-// waits for its holder's work: if the time spent otherwise changed as the whole did, waits for locks followed it, and
-// their part belongs to what the holders waited for. With n connections behind one lock both change in one
-// proportion, T = n × S (the asymptote of a closed queue, Lazowska et al., Quantitative System Performance, 1984, ch.
-// 5); if locks themselves are the cause, S does not change.
+// followed returns factors for the shares of waits for locks, and of all other time. A connection that waits for a lock
+// waits for the work of the lock's holder. If the other time changed in the same proportion as the whole, waits for
+// locks only followed it. Their share then belongs to what the holders waited for. With n connections behind one lock
+// both change in one proportion, T = n × S (the asymptote of a closed queue, Lazowska et al., Quantitative System
+// Performance, 1984, ch. 5). If locks themselves are the cause, S does not change.
 func (in Input) followed(pairs []pair, slow []float64, whole Change) (locks, others float64) {
 	held := quantity{unit: "s", of: func(m filewise.Measure) (float64, bool) {
 		return in.time(m)*m.Work - sum(m.Deltas, func(d filewise.Delta) bool { return wait(d) && spentOn[d.Class] == SpentLocks }), true
@@ -56,10 +56,11 @@ func (in Input) followed(pairs []pair, slow []float64, whole Change) (locks, oth
 	return 1 - follows, 1 + follows*waited/held.Fall
 }
 
-// relative returns the change as a part of the larger amount.
+// relative returns the change as a share of the larger amount.
 func (c Change) relative() float64 { return c.Fall / max(c.From, c.To) }
 
-// surely returns the least of the change by its interval, as a part of the larger amount. 0 means there may be none.
+// surely returns the smallest change that the interval allows, as a share of the larger amount. 0 means there may be
+// none.
 func (c Change) surely() float64 {
 	if c.Fall > 0 {
 		return max(c.Low, 0) / max(c.From, c.To)
@@ -67,13 +68,13 @@ func (c Change) surely() float64 {
 	return min(c.High, 0) / max(c.From, c.To)
 }
 
-// forHolders reports whether it is a wait for what another connection holds.
+// forHolders reports whether the quantity is a wait for something that another connection holds.
 func (q quantity) forHolders() bool {
 	return q.kind == KindWait && spentOn[q.class] == SpentLocks
 }
 
-// withOffsets leaves out what goes against the gain, unless a cause is more than all of it: then one wait has taken
-// the place of another, and both are to be reported, before the I/O.
+// withOffsets removes the changes that go against the gain. It keeps them if one cause is more than the whole gain.
+// Then one wait has replaced another, and both are reported, before the I/O.
 func withOffsets(all []Change) []Change {
 	if len(all) > 0 && all[0].Share > overlapping {
 		slices.SortStableFunc(all, func(a, b Change) int { return cmp.Compare(rank(a), rank(b)) })
@@ -82,7 +83,7 @@ func withOffsets(all []Change) []Change {
 	return slices.DeleteFunc(all, func(c Change) bool { return c.Share < 0 })
 }
 
-// rank returns the place of a change in the report: causes come first, then what goes against them, then amounts.
+// rank returns the place of a change in the report: causes, then changes against the gain, then amounts.
 func rank(c Change) int {
 	switch {
 	case c.Share > 0:
@@ -93,7 +94,7 @@ func rank(c Change) int {
 	return 2
 }
 
-// quantity reads an amount per unit of work from a measure.
+// quantity is an amount that can be read from a measure. Of returns the amount for the window's work.
 type quantity struct {
 	kind  string
 	class filewise.WaitClass
@@ -102,7 +103,7 @@ type quantity struct {
 	of    func(filewise.Measure) (float64, bool)
 }
 
-// quantities returns the quantities that at least one of the measures has.
+// quantities returns the quantities that both measures of every pair have.
 func quantities(pairs []pair) []quantity {
 	var classes []filewise.WaitClass
 	for _, p := range pairs {
@@ -153,7 +154,7 @@ func quantities(pairs []pair) []quantity {
 	})
 }
 
-// drainClass is the class of wait that a drain is: all connections wait until pages are written.
+// drainClass is the wait class of a drain, in which all connections wait until pages are written.
 const (
 	drainClass = filewise.WaitCheckpoint
 	drainEvent = "pages written after the work"
@@ -162,8 +163,8 @@ const (
 // rested reports whether a measure's drain is part of what is judged.
 func rested(m filewise.Measure) bool { return m.Rest != nil && !m.Paced && m.Rest.Work > 0 }
 
-// perWindow returns the factor by which an amount for all work from rest to rest becomes the amount for the window's
-// work. 0 means the work from rest to rest is not known.
+// perWindow returns the factor that converts an amount for all work from rest to rest into the amount for the window's
+// work. It returns 0 if the work from rest to rest is not known.
 func perWindow(m filewise.Measure) float64 {
 	if m.Rest == nil || m.Rest.Work <= 0 {
 		return 0
@@ -171,7 +172,8 @@ func perWindow(m filewise.Measure) float64 {
 	return m.Work / m.Rest.Work
 }
 
-// drainedData returns the connections' wait in a drain for data files to be written, in s, for the window's work.
+// drainedData returns how long connections waited in a drain for data files to be written, in seconds, for the window's
+// work.
 func drainedData(m filewise.Measure) float64 {
 	if !rested(m) {
 		return 0
@@ -184,7 +186,8 @@ func wait(d filewise.Delta) bool {
 	return d.Probe == filewise.ProbeWaits && d.Unit == "s" && !math.IsNaN(d.Value)
 }
 
-// processors returns the CPU time of the server and of Filewise: on an embedded engine they are one process.
+// processors returns the CPU time of the server and of Filewise, in seconds. With an embedded engine both are one
+// process.
 func processors(m filewise.Measure) (float64, bool) {
 	found := false
 	total := sum(m.Deltas, func(d filewise.Delta) bool {
@@ -196,7 +199,7 @@ func processors(m filewise.Measure) (float64, bool) {
 	return total, found
 }
 
-// queued returns the time that the server and Filewise waited for a processor.
+// queued returns how long the server and Filewise waited for a core, in seconds.
 func queued(m filewise.Measure) (total float64, found bool) {
 	for _, of := range []string{filewise.ProbeServer, "process"} {
 		s, ok := probe.Find(m.Deltas, of, filewise.ProcessorWait)
@@ -205,7 +208,8 @@ func queued(m filewise.Measure) (total float64, found bool) {
 	return total, found
 }
 
-// device returns a counter of the busiest device: the disks below a composed one count the same requests again.
+// device returns a counter of the busiest device. Counters are not summed, because the disks below a composed device
+// count the same requests again.
 func device(deltas []filewise.Delta, suffix string) (float64, bool) {
 	most, found := 0.0, false
 	for _, d := range deltas {
@@ -216,7 +220,7 @@ func device(deltas []filewise.Delta, suffix string) (float64, bool) {
 	return most, found
 }
 
-// slower returns the time per unit of work of the slower of the two layouts in each block, in s.
+// slower returns, for each block, the time per unit of work of the slower layout, in seconds.
 func (in Input) slower(pairs []pair) []float64 {
 	var from, to []float64
 	for _, p := range pairs {
@@ -228,11 +232,11 @@ func (in Input) slower(pairs []pair) []float64 {
 	return from
 }
 
-// change compares the quantity per unit of work within blocks. A block in which all took longer has longer waits as
-// well: falls of time are averaged as shares of the slower layout's, and reported at its median, as a verdict
-// compares by ratios.
+// change compares the quantity per unit of work within blocks. In a block in which everything took longer, waits are
+// longer too. So changes of time are averaged as shares of the slower layout's time, and reported at its median, like a
+// verdict that compares ratios.
 func (q quantity) change(pairs []pair, slow []float64) Change {
-	if q.unit != "s" { // an amount, whatever time it took
+	if q.unit != "s" { // an amount, which does not depend on time
 		slow = slices.Repeat([]float64{1}, len(pairs))
 	}
 	var from, to, share []float64
@@ -253,7 +257,7 @@ func (q quantity) change(pairs []pair, slow []float64) Change {
 	return c
 }
 
-// moved returns the event of a class that changed most in that direction.
+// moved returns the event of a class that changed most in the given direction.
 func moved(pairs []pair, class filewise.WaitClass, fell bool) string {
 	by := make(map[string]float64)
 	for _, p := range pairs {

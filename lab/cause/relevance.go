@@ -12,17 +12,17 @@ import (
 
 // What connections spend their time on.
 const (
-	SpentData    = "data files" // reading, writing, extending them; until a checkpoint, a free page, or space in them is to be had
+	SpentData    = "data files" // read, write or extend them; wait for a checkpoint, a free page, or space in them
 	SpentTemp    = "temporary files"
 	SpentLog     = "log"
-	SpentLocks   = "locks" // of rows and tables, and latches
+	SpentLocks   = "locks" // of rows and tables, including latches
 	SpentCPU     = "processors"
 	SpentNetwork = "network"
 	SpentOther   = "other waits"
 	SpentUnknown = "not measured"
 )
 
-// spentOn are the kinds by class of wait.
+// spentOn maps classes of waits to what the time is spent on.
 var spentOn = map[filewise.WaitClass]string{
 	filewise.WaitDataRead: SpentData, filewise.WaitDataWrite: SpentData, filewise.WaitAllocation: SpentData,
 	filewise.WaitCheckpoint: SpentData, filewise.WaitMemory: SpentData,
@@ -30,32 +30,32 @@ var spentOn = map[filewise.WaitClass]string{
 	filewise.WaitNetwork: SpentNetwork, filewise.WaitOther: SpentOther,
 }
 
-// Relevance is the split of the connections' time, and so the share of the measurement that is about files.
+// Relevance is the split of the connections' time. It shows how much of the measurement is about files.
 type Relevance struct {
-	Shares []Spent `json:"shares"` // largest first; together 1
-	// Files is the part that the layouts' files can change.
+	Shares []Spent `json:"shares"` // largest first; the sum is 1
+	// Files is the share that the layouts' files can change.
 	Files float64 `json:"files"`
-	// Sentence has the shares, what follows from them, and what would measure more.
+	// Sentence states the shares, what follows from them, and what would measure more of the files.
 	Sentence string `json:"sentence"`
 }
 
-// Spent is a part of the connections' time.
+// Spent is a share of the connections' time.
 type Spent struct {
 	On   string  `json:"on"`
-	Part float64 `json:"part"` // 1 is all
+	Part float64 `json:"part"` // from 0 to 1
 }
 
-// If the files' part is below the first, a run is hardly about them; from the other on, it is about them.
+// If the files' share is below leastTold, a run is hardly about files. From wellTold on it is about files.
 const (
 	leastTold = 0.1
 	wellTold  = dominates
 )
 
-// Where adds up the time of the trials' connections over all families. Time without a wait is the processors' as far
-// as computing explains it, with the wait for a processor; if the kernel does not count that, it is as at a server of
-// utilisation u that is shared, 1/(1−u) of computing (M/G/1, processor sharing). The rest was not measured. The parts
-// of what is divided, such as "data files", are the parts that layouts can change. ok is false if neither a wait nor
-// the processors were read.
+// Where adds up the time of the trials' connections over all families. Time without a wait counts as CPU time as far as
+// computing explains it, including the wait for a core. If the kernel does not count that wait, it is estimated: a
+// shared server with utilisation u takes 1/(1−u) of computing (M/G/1, processor sharing). The rest is "not measured".
+// Layouts can change the shares named in divided, such as "data files". Where returns false if neither waits nor CPU
+// time were read.
 func Where(trials []filewise.Trial, divided ...string) (r Relevance, ok bool) {
 	spent := make(map[string]float64)
 	all := 0.0
@@ -79,7 +79,7 @@ func Where(trials []filewise.Trial, divided ...string) (r Relevance, ok bool) {
 	return r, true
 }
 
-// spend adds a measure's time, and returns it. 0 means nothing was read.
+// spend adds the time of a measure to spent and returns it. It returns 0 if nothing was read.
 func spend(spent map[string]float64, m filewise.Measure) float64 {
 	waited, read := 0.0, false
 	for _, d := range m.Deltas {
@@ -93,7 +93,7 @@ func spend(spent map[string]float64, m filewise.Measure) float64 {
 		return 0
 	}
 	time := float64(m.Connections) * (m.Window[1] - m.Window[0]).Seconds()
-	if m.Paced || m.Connections == 0 { // they also rest, or were not counted
+	if m.Paced || m.Connections == 0 { // connections also pause, or were not counted
 		time = waited + computed
 	}
 	rest := max(time-waited, 0)
@@ -103,8 +103,8 @@ func spend(spent map[string]float64, m filewise.Measure) float64 {
 	return waited + rest + drained(spent, m)
 }
 
-// drained adds the time of a drain that is part of the observation, during which all connections wait, and returns
-// it. It is the data files' as far as these were written in it.
+// drained adds the time of a drain that is observed, in which all connections wait, and returns it. The time counts for
+// data files as far as these were written in it.
 func drained(spent map[string]float64, m filewise.Measure) float64 {
 	if m.Rest == nil || m.Paced {
 		return 0
@@ -123,7 +123,7 @@ func drained(spent map[string]float64, m filewise.Measure) float64 {
 	return time
 }
 
-// onProcessors returns the time of computing, with the wait for a processor.
+// onProcessors returns the time of computing, including the wait for a core.
 func onProcessors(m filewise.Measure, computed float64) float64 {
 	if waited, ok := queued(m); ok {
 		return computed + waited
@@ -132,7 +132,7 @@ func onProcessors(m filewise.Measure, computed float64) float64 {
 	return computed / max(1-busy/100, 0.01)
 }
 
-// Most returns the part that took most of the time.
+// Most returns what took most of the time.
 func (r Relevance) Most() string {
 	if len(r.Shares) == 0 {
 		return SpentUnknown
@@ -143,10 +143,10 @@ func (r Relevance) Most() string {
 // Tells reports whether the run has a result about files.
 func (r Relevance) Tells() bool { return r.Files >= leastTold }
 
-// LeastSaid is the part of the time below which what it went on is not named.
+// LeastSaid is the share of time below which a part is not named.
 const LeastSaid = 0.005
 
-// NameOf returns a part of the connections' time as people read it.
+// NameOf returns a part of the connections' time in words for readers.
 func NameOf(on string) string {
 	switch on {
 	case SpentCPU:
@@ -157,8 +157,9 @@ func NameOf(on string) string {
 	return on
 }
 
-// Words are the sentence: about names the layouts' difference, such as "data files"; why are further reasons for
-// which the run shows little of it, and remedy is the option that would make it show more (both may be empty).
+// Words returns the sentence on the split of time. About names what the layouts differ in, such as "data files". Why
+// gives further reasons why the run shows little of that. Remedy is the option that would make it show more. Both may
+// be empty.
 func (r Relevance) Words(about string, why []string, remedy string) string {
 	var parts []string
 	for _, s := range r.Shares {

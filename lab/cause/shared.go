@@ -9,8 +9,8 @@ import (
 	"filewise/lab/probe"
 )
 
-// shared names what limits all layouts: the processors, the storage, or a wait that takes much of the connections'
-// time in each.
+// shared returns what limits all layouts: the CPU, the storage, or a wait that takes much of the connections' time in
+// each layout.
 func shared(in Input) (Cause, bool) {
 	c := Cause{}
 	var all []filewise.Measure
@@ -26,8 +26,8 @@ func shared(in Input) (Cause, bool) {
 	return c, true
 }
 
-// commonWaits are the classes of waits that take much of the connections' time in every layout: Share is the share in
-// the layout in which it is least.
+// commonWaits returns the classes of waits that take much of the connections' time in every layout. Share is the
+// smallest share in any layout.
 func (in Input) commonWaits() []Change {
 	least := make(map[filewise.WaitClass]float64)
 	has := make(map[filewise.WaitClass]int)
@@ -48,7 +48,7 @@ func (in Input) commonWaits() []Change {
 	return out
 }
 
-// waitShares are the medians of each class's share of the connections' time.
+// waitShares returns the median of each wait class's share of the connections' time.
 func (in Input) waitShares(layout string) map[filewise.WaitClass]float64 {
 	shares := make(map[filewise.WaitClass][]float64)
 	measures := in.measures(layout)
@@ -70,7 +70,7 @@ func (in Input) waitShares(layout string) map[filewise.WaitClass]float64 {
 	return out
 }
 
-// mostOf is the event of a class with the most time over all layouts.
+// mostOf returns the event of a class with the most time over all layouts.
 func (in Input) mostOf(class filewise.WaitClass) string {
 	by := make(map[string]float64)
 	for _, layout := range in.Layouts {
@@ -91,8 +91,8 @@ func (in Input) mostOf(class filewise.WaitClass) string {
 	return best
 }
 
-// uses returns each resource's use against its limit, nearest first. A device that is always busy may still take more
-// requests at a time: if the storage's own limit is known, that is the better measure.
+// uses returns the use of each resource in percent of its limit, nearest first. A device that is always busy can still
+// serve more requests at a time. So if the storage's own limit is known, it is the better measure.
 func uses(measures []filewise.Measure) []Use {
 	var out []Use
 	known := make(map[string][]float64)
@@ -138,8 +138,8 @@ func processorsBusy(all []Use) (Use, bool) {
 	return nearest(all, KindCPU)
 }
 
-// boundByCPU reports whether the processors limit the trials. Busy with others' work, they do so as well, but that is
-// a matter of the moment, not of the layouts: the trials' own waits are reported then.
+// boundByCPU reports whether the CPU limits the trials. If the CPU is mostly busy with other work, it returns false.
+// That work depends on the moment, not on the layouts, so the trials' own waits are reported instead.
 func boundByCPU(all []Use) (Use, bool) {
 	cpu, ok := processorsBusy(all)
 	if mine, known := nearest(all, KindOwnCPU); known && mine.Percent < cpu.Percent/2 {
@@ -148,12 +148,12 @@ func boundByCPU(all []Use) (Use, bool) {
 	return cpu, ok && cpu.Percent > probe.BusyLimit
 }
 
-// storage is the volume that was nearest to its limit; without fio's limits none.
+// storage returns the volume nearest to its limit. It returns false if no limits were measured with fio.
 func storage(all []Use) (Use, bool) {
 	return nearest(all, KindStorage)
 }
 
-// nearest is the first of a kind, nearest to its limit.
+// nearest returns the use of a kind that is nearest to its limit.
 func nearest(all []Use, kind string) (Use, bool) {
 	i := slices.IndexFunc(all, func(u Use) bool { return u.Kind == kind })
 	if i < 0 {

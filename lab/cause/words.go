@@ -9,11 +9,11 @@ import (
 	"filewise/lab/probe"
 )
 
-// words returns the sentences about a difference.
+// words returns the sentences on a difference.
 func (in Input) words(c Cause, pairs []pair) []string {
 	unit := Singular(pairs[0].from.Unit)
 	var out []string
-	before := 0.0 // the share of what came before
+	before := 0.0 // sum of the shares before
 	for _, x := range c.Changes[:min(len(c.Changes), mostSaid)] {
 		out = append(out, in.changed(x, unit, before))
 		before += max(x.Share, 0)
@@ -36,10 +36,10 @@ func (in Input) gain() string {
 	return "gain"
 }
 
-// mostSaid is the most changes that are put in words.
+// mostSaid is the largest number of changes reported in words.
 const mostSaid = 3
 
-// changed describes one quantity's change; changes that explain a share of the gain were named before it.
+// changed returns a sentence on one change. Before is the share of the gain that earlier sentences explain.
 func (in Input) changed(x Change, unit string, before float64) string {
 	verb := "fell"
 	if x.Fall < 0 {
@@ -60,17 +60,16 @@ func (in Input) changed(x Change, unit string, before float64) string {
 	if x.Fall < 0 {
 		low, high = -x.High, -x.Low
 	}
-	if by.of(low) == by.of(high) { // the same in all blocks, as far as it is written
+	if by.of(low) == by.of(high) { // equal in all blocks, to the digits shown
 		return s + "."
 	}
 	return s + fmt.Sprintf(" (by %s to %s, 95 %% interval).", by.of(low), by.of(high))
 }
 
-// overlapping is the share from which parts overlap, and from which one part is more than the whole: less is noise.
+// overlapping is the share from which parts overlap, or one part exceeds the whole. Anything less is noise.
 const overlapping = 1.05
 
-// percentOf words a share. One is more than all of the gain when something else
-// took a part of it back.
+// percentOf phrases a share. A share exceeds the whole gain if something else offset a part of it.
 func percentOf(share float64) string {
 	switch {
 	case share > overlapping:
@@ -93,12 +92,12 @@ func (c Change) subject() string {
 	return capital(c.Event)
 }
 
-// wait names a wait. Some servers name events by a path: its last part is the usual name.
+// wait returns the name of a wait. Some servers name events by a path; its last part is the usual name.
 func (c Change) wait() string {
 	return fmt.Sprintf("%s wait (%s)", c.Class, c.Event[strings.LastIndex(c.Event, "/")+1:])
 }
 
-// unexplained reports that, and what was looked at.
+// unexplained returns a sentence that nothing explains the difference, and what was examined.
 func (in Input) unexplained(pairs []pair) string {
 	looked := "CPU time and the storage's I/O"
 	if !hasWaits(pairs) {
@@ -116,7 +115,7 @@ func hasWaits(pairs []pair) bool {
 	})
 }
 
-// limits names what comes next: the limit that the layout is nearest to.
+// limits returns a sentence on the limit that the layout is nearest to.
 func limits(near []Use, layout string) []string {
 	cpu, bound := boundByCPU(near)
 	if bound {
@@ -143,7 +142,7 @@ func limits(near []Use, layout string) []string {
 	return nil
 }
 
-// othersBusy reports that the processors were busy, but not with the trials; empty when they were not.
+// othersBusy returns a sentence if the CPU was busy mostly with work other than the trials. Otherwise it returns "".
 func othersBusy(near []Use) string {
 	cpu, bound := boundByCPU(near)
 	mine, known := nearest(near, KindOwnCPU)
@@ -154,7 +153,7 @@ func othersBusy(near []Use) string {
 		mine.Percent)
 }
 
-// sharedWords name the bottleneck that layouts share.
+// sharedWords returns sentences on the bottleneck that all layouts share.
 func (in Input) sharedWords(c Cause) []string {
 	cpu, bound := boundByCPU(c.Near)
 	if bound && !waitsMost(c) {
@@ -169,7 +168,7 @@ func (in Input) sharedWords(c Cause) []string {
 		if i == 2 {
 			break
 		}
-		if x.Share > 1 { // more sessions wait than work: the background's too
+		if x.Share > 1 { // more sessions wait than work, including background ones
 			out = append(out, fmt.Sprintf("In every layout, all of the connection time or more went to %s.", x.wait()))
 			continue
 		}
@@ -188,14 +187,14 @@ func (in Input) sharedWords(c Cause) []string {
 	return out
 }
 
-// waitsMost reports whether connections wait most of their time, while it is not known whose work keeps the
-// processors busy: then it is hardly theirs.
+// waitsMost reports whether connections wait most of their time while it is not known whose work uses the CPU. Then the
+// CPU is hardly busy with theirs.
 func waitsMost(c Cause) bool {
 	_, known := nearest(c.Near, KindOwnCPU)
 	return !known && len(c.Changes) > 0 && c.Changes[0].Share >= explains
 }
 
-// noBottleneck describes how near to a limit the nearest of each kind was when nothing was at one.
+// noBottleneck returns a sentence for when no limit was reached: how near the nearest resource of each kind was.
 func (in Input) noBottleneck(near []Use) string {
 	var parts []string
 	said := make(map[string]bool)
@@ -223,7 +222,7 @@ func (in Input) noBottleneck(near []Use) string {
 	return "No limit that all layouts share was measured: " + strings.Join(parts, ", ") + "."
 }
 
-// Singular returns one of a unit: "row", "query", "transaction".
+// Singular returns the singular of a unit: "row", "query", "transaction".
 func Singular(unit string) string {
 	if one, ok := strings.CutSuffix(unit, "ies"); ok {
 		return one + "y"
@@ -231,7 +230,7 @@ func Singular(unit string) string {
 	return strings.TrimSuffix(unit, "s")
 }
 
-// uncapital returns a sentence's beginning within another; "CPU" stays.
+// uncapital returns a sentence with a lower-case first letter. "CPU" stays as it is.
 func uncapital(s string) string {
 	if len(s) > 1 && strings.ToUpper(s[:2]) == s[:2] {
 		return s
@@ -247,7 +246,7 @@ type scale struct {
 	unit         string
 }
 
-// scaleFor suits the largest of the amounts.
+// scaleFor returns the scale that suits the largest of the amounts.
 func scaleFor(largest float64, unit string) scale {
 	scales := []scale{{0, 1, ""}}
 	switch unit {
@@ -257,12 +256,12 @@ func scaleFor(largest float64, unit string) scale {
 		scales = []scale{{1e9, 1e-9, " GB"}, {1e6, 1e-6, " MB"}, {1e3, 1e-3, " kB"}, {0, 1, " B"}}
 	}
 	i := slices.IndexFunc(scales, func(s scale) bool { return math.Abs(largest) >= s.from })
-	return scales[max(i, 0)] // −1 means not a number
+	return scales[max(i, 0)] // −1 means NaN
 }
 
 func (s scale) of(x float64) string { return digits(x*s.factor) + s.unit }
 
-// digits writes three significant digits, without an exponent.
+// digits formats a number with three significant digits, without an exponent.
 func digits(x float64) string {
 	switch a := math.Abs(x); {
 	case a == 0:

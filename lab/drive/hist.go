@@ -10,23 +10,22 @@ import (
 	"filewise"
 )
 
-// The range of latencies, in µs. Tallies keep the usual range each for
-// themselves; the few calls beyond it share one histogram, so that not every
-// tally needs one of a week. Nothing below a week is clamped.
+// Range of latencies, in µs. Each tally has a histogram of the usual range. The few longer calls share one histogram,
+// so that not every tally needs one of a week. Latencies below a week are never clamped.
 const (
 	histDigits = 3
 	histUsual  = int64(time.Second / time.Microsecond)
 	histMax    = int64(7 * 24 * time.Hour / time.Microsecond)
 )
 
-// usualHists keeps the tallies' histograms, emptied, from one trial to the next: making them again is half of what a
-// short run costs.
+// usualHists keeps the tallies' histograms, emptied, from one trial to the next. Allocating them is half the cost of a
+// short run.
 var usualHists = sync.Pool{New: func() any { return hdr.New(1, histUsual, histDigits) }}
 
-// allHists keeps those that they are merged into.
+// allHists keeps the histograms that the tallies' histograms are merged into.
 var allHists = sync.Pool{New: func() any { return hdr.New(1, histMax, histDigits) }}
 
-// longCalls holds the latencies of more than a second.
+// longCalls holds the latencies longer than a second.
 type longCalls struct {
 	mu   sync.Mutex
 	hist *hdr.Histogram
@@ -41,11 +40,11 @@ func (l *longCalls) record(us int64) {
 	_ = l.hist.RecordValue(min(us, histMax)) // within its range by construction
 }
 
-// micros is a latency in µs; a faster call counts as 1 µs.
+// micros returns a latency in µs. A faster call counts as 1 µs.
 func micros(d time.Duration) int64 { return max(int64(d/time.Microsecond), 1) }
 
-// encodeHist merges the latencies of all tallies into one V2 compressed
-// histogram; nil when no call was recorded.
+// encodeHist merges the latencies of all tallies into one V2 compressed histogram. It returns nil if no call was
+// recorded.
 func encodeHist(usual []*hdr.Histogram, long *longCalls) ([]byte, error) {
 	all := allHists.Get().(*hdr.Histogram)
 	defer func() {
@@ -79,7 +78,7 @@ func encodeHist(usual []*hdr.Histogram, long *longCalls) ([]byte, error) {
 	return b, nil
 }
 
-// forget gives histograms back that have no reader.
+// forget returns histograms that nobody reads to the pool.
 func forget(hists []*hdr.Histogram) {
 	for _, h := range hists {
 		if h != nil {
@@ -89,17 +88,17 @@ func forget(hists []*hdr.Histogram) {
 	}
 }
 
-// DecodeHist reads Measure.Hist: latencies of calls in µs.
+// DecodeHist decodes Measure.Hist: latencies of calls in µs.
 func DecodeHist(b []byte) (*hdr.Histogram, error) {
 	h, err := hdr.Decode(b)
 	if err != nil {
-		// Filewise has encoded them: the store in which they were is damaged.
+		// Filewise encoded the histogram, so the store that held it is damaged.
 		return nil, filewise.Errorf(filewise.CodeStore, "take the store from a backup", "decode the latencies: %w", err)
 	}
 	return h, nil
 }
 
-// MergeHists adds up histograms as in Measure.Hist; nil when all of them are.
+// MergeHists adds up histograms as in Measure.Hist. It returns nil if all are nil.
 func MergeHists(hists ...[]byte) ([]byte, error) {
 	sum := hdr.New(1, histMax, histDigits)
 	for _, b := range hists {

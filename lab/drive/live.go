@@ -8,15 +8,15 @@ import (
 	"filewise"
 )
 
-// Phase is the part of a run.
+// Phase is a part of a run.
 type Phase int32
 
-// The phases of a run, in order. Fixed work has no warm-up.
+// Phases of a run, in order. Fixed work has no warm-up.
 const (
 	PhaseIdle Phase = iota // not started
 	PhaseWarmUp
 	PhaseMeasure
-	PhaseDrain // past the window's end: workers finish their last call
+	PhaseDrain // after the window's end: workers finish their last call
 	PhaseOver
 )
 
@@ -24,8 +24,8 @@ func (p Phase) String() string {
 	return [...]string{"idle", "warm-up", "measure", "drain", "over"}[p]
 }
 
-// Live is the progress of a run. A display may read it at any time; reading
-// costs the workers nothing. One Live may serve one run after the other.
+// Live is the progress of a run. A display may read it at any time; reading costs the workers nothing. A Live may serve
+// several runs one after the other.
 type Live struct {
 	run atomic.Pointer[run]
 
@@ -39,7 +39,7 @@ type reading struct {
 	total int64
 }
 
-// Phase returns the run's present part.
+// Phase returns the run's present phase.
 func (l *Live) Phase() Phase {
 	if r := l.run.Load(); r != nil {
 		return Phase(r.phase.Load())
@@ -47,7 +47,7 @@ func (l *Live) Phase() Phase {
 	return PhaseIdle
 }
 
-// Started is the common start of the workers; ok is false before it.
+// Started returns the common start of the workers. It returns false before the start.
 func (l *Live) Started() (at time.Time, ok bool) {
 	r := l.run.Load()
 	if r == nil || Phase(r.phase.Load()) == PhaseIdle {
@@ -56,7 +56,7 @@ func (l *Live) Started() (at time.Time, ok bool) {
 	return r.start, true
 }
 
-// Stage is a trial's stage, more exactly while the run is in it. l may be nil.
+// Stage returns a trial's stage. While a run is in progress it returns the run's phase instead. A nil Live is allowed.
 func (l *Live) Stage(stage string) string {
 	if l == nil || stage != filewise.StageMeasure {
 		return stage
@@ -67,7 +67,7 @@ func (l *Live) Stage(stage string) string {
 	return stage
 }
 
-// Operations is the number of operations committed so far, warm-up included.
+// Operations returns the number of operations committed so far, including the warm-up.
 func (l *Live) Operations() int64 {
 	r := l.run.Load()
 	if r == nil {
@@ -76,11 +76,11 @@ func (l *Live) Operations() int64 {
 	return r.total()
 }
 
-// liveSpan is the time over which the current throughput is taken.
+// liveSpan is the time over which the present throughput is computed.
 const liveSpan = time.Second
 
-// Throughput is the number of operations per second between this reading and the latest one that is at least a second
-// old, or else the start. now is the time of the run's clock. 0 while there is no such reading.
+// Throughput returns operations per second since the latest reading that is at least a second old, or else since the
+// start. Now is a time of the run's clock. It returns 0 if there is no such reading.
 func (l *Live) Throughput(now time.Time) float64 {
 	start, ok := l.Started()
 	if !ok {
@@ -105,9 +105,9 @@ func (l *Live) Throughput(now time.Time) float64 {
 	return 0
 }
 
-// Slices is the work of every slice from the given one on, warm-up included, and
-// their length. Calls that are under way count at their end, so slices of late may
-// still grow. Each tally is locked for as long as its slices are added up.
+// Slices returns the work of every slice from the given one on, including the warm-up, and the slices' length. Calls in
+// progress count at their end, so recent slices may still grow. Each tally is locked only while its slices are added
+// up.
 func (l *Live) Slices(from int) (length time.Duration, counts []int64) {
 	r := l.run.Load()
 	if r == nil || Phase(r.phase.Load()) == PhaseIdle {
@@ -119,7 +119,7 @@ func (l *Live) Slices(from int) (length time.Duration, counts []int64) {
 	return r.load.SliceLength, counts
 }
 
-// addSlices adds the slices from one on, bar those in which nothing was done yet.
+// addSlices adds the slices from the given one on, without trailing slices in which nothing was done yet.
 func (t *tally) addSlices(sum []int64, from int) []int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()

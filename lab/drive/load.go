@@ -8,76 +8,74 @@ import (
 	"filewise"
 )
 
-// DefaultSliceLength is the length of slices when a Load names none.
+// DefaultSliceLength is the length of slices if a Load sets none.
 const DefaultSliceLength = 100 * time.Millisecond
 
 // Load describes the load to run. Either Window or Ops is set.
 type Load struct {
 	Sessions []filewise.Session // one worker for each; the caller closes them
-	Clock    filewise.Clock     // nil means the machine's
+	Clock    filewise.Clock     // nil means the machine's clock
 
-	// Time window: workers run until the first call that ends at or after
-	// WarmUp+Window.
+	// WarmUp and Window set a time window: workers run until the first call that ends at or after WarmUp+Window.
 	WarmUp, Window time.Duration
-	// Fixed work (Window == 0): operations of each worker, no warm-up.
+	// Ops sets fixed work (Window == 0): the operations of each worker, without warm-up.
 	Ops []int64
 
-	// Rate makes it an open loop: so many operations a second are to start over all workers, in calls of Chunk (0:
-	// Multiple), at times that are intended beforehand. In a time window any free worker takes the next; each
-	// worker's share of fixed work arrives for it alone. Measure.Hist then counts from the intended start, whether a
-	// worker was free or not. 0 means closed loop.
+	// Rate makes the load an open loop: that many operations per second are intended to start over all workers. They start
+	// in calls of Chunk (if 0, Multiple), at times that are fixed beforehand. In a time window any free worker takes the
+	// next call; with fixed work each worker has its own arrivals. Measure.Hist then counts from the intended start,
+	// whether a worker was free or not. If Rate is 0, the load is a closed loop.
 	Rate     float64
 	Arrivals Arrivals // empty means Poisson
 
-	// Until ends the window when it is closed, if that is before its own end: every worker finishes its call.
-	// Arrivals that no worker has taken by then count with their wait so far. Nil means nothing ends it early.
+	// Until ends the window early when it is closed; every worker finishes its call. Arrivals that no worker has taken by
+	// then count with their wait so far. Nil means the window is never ended early.
 	Until <-chan struct{}
 
 	SliceLength time.Duration // 0 means DefaultSliceLength
-	// Chunk is the number of operations per call. 0 means adapted so that a call takes 50–200 ms, for engines whose
+	// Chunk is the number of operations per call. If 0, it is adapted so that a call takes 50–200 ms, for engines whose
 	// loop runs on the server.
 	Chunk int64
 	// Multiple divides every adapted chunk: it is the number of operations in a transaction. 0 means 1.
 	Multiple int64
 
-	// Retry are the classes of failures after which a worker goes on, from its first
-	// operation that is not committed, after a short random pause from Seed. The
-	// latency of what succeeds then counts from the first try. Every failure is in
-	// Measure.Errors, also those before and after the window.
+	// Retry lists the classes of failures after which a worker continues. It continues at its first uncommitted operation,
+	// after a short random pause from Seed. The latency of an operation that then succeeds counts from the first try.
+	// Every failure is in Measure.Errors, even outside the window.
 	Retry []filewise.Class
 	Seed  uint64
 
-	// Types are the names of the operations' types, and TypeOf the type of an operation; calls are of one operation
-	// each then (Chunk 1). None means one type.
+	// Types lists the names of the operations' types, and TypeOf returns the type of an operation. Calls must then have
+	// one operation each (Chunk 1). Nil means one type.
 	Types  []string
 	TypeOf func(worker int, i int64) int
 
-	// Pause returns the time for which a worker of a closed loop rests before operation i; the rest is no part of any
-	// latency. Calls are of one operation each. Nil means it never rests.
+	// Pause returns how long a worker of a closed loop pauses before operation i. Pauses are not part of any latency.
+	// Calls must then have one operation each. Nil means no pauses.
 	Pause func(worker int, i int64) time.Duration
 
-	// Edge is called once at each edge of the window, for probes to be read. The first worker that finishes a call at
-	// or after an edge calls it, between two of its own calls, while the others go on; so the reading is late by at
-	// most that call, and Result.Edges holds by how much. Fixed work and a window without warm-up have their start
-	// edge before the first call, fixed work has its end edge after the last. A run that ends early has no end edge.
+	// Edge is called once at each edge of the window, to read probes. The first worker that finishes a call at or after an
+	// edge calls it, between two of its own calls, while the others continue. So the reading is late by at most that call;
+	// Result.Edges holds the time. Fixed work, and a window without warm-up, have their start edge before the first call.
+	// Fixed work has its end edge after the last call. A run that ends early has no end edge.
 	Edge func(context.Context, Edge)
 
-	// NoLatencies leaves the histograms out of the result: for simulations of many
-	// thousand runs, whose time goes into encoding them.
+	// NoLatencies omits the histograms from the result. It is for simulations of many thousand runs, which would spend
+	// their time encoding them.
 	NoLatencies bool
 
 	Live *Live // may be read while Run works. Nil means none
 
-	// Stopped reports that a process of the server is stopped (state T). It is called while no call ends. Nil if that
-	// cannot be seen.
+	// Stopped reports whether a process of the server is stopped (state T). It is called while no call ends. It is nil if
+	// that cannot be seen.
 	Stopped func() bool
 
-	// AllCounts reports that what comes before the window and after it counts, too, as does a standstill then.
+	// AllCounts means that work and standstills outside the window count too.
 	AllCounts bool
 
-	// First is the number of the first session's worker, if other processes have the ones before it. Start is the
-	// moment at which all of them begin, from which times count. Zero means at once. A start that leaves less than
-	// half of the window is none, and ErrLate.
+	// First is the number of the first session's worker, if other processes run the workers before it. Start is the time
+	// at which all begin, from which times count. If zero, they begin at once. If less than half of the window is left at
+	// the start, the run fails with ErrLate.
 	First int
 	Start time.Time
 }
@@ -85,7 +83,7 @@ type Load struct {
 // Edge is one of the two edges of the measured window.
 type Edge int
 
-// The edges, in order.
+// Edges, in order.
 const (
 	WindowStart Edge = iota
 	WindowEnd
@@ -98,28 +96,27 @@ func (e Edge) String() string {
 	return "window end"
 }
 
-// Result holds a run's results. They are valid also when Run returns an error.
+// Result holds the results of a run. They are valid even if Run returns an error.
 type Result struct {
 	Ledger filewise.Ledger // committed operations of each worker
-	// Measure has Window, Work, Tail, SliceLength, Slices, Hist, Errors and Types; the caller adds Family, Unit and
-	// Bytes, and measures Sync. Hist holds every call that overlaps the window, so that a stall across an edge is not
-	// lost.
+	// Measure has Window, Work, Tail, SliceLength, Slices, Hist, Errors and Types. The caller adds Family, Unit and Bytes,
+	// and measures Sync. Hist holds every call that overlaps the window, so that a stall across an edge is not lost.
 	Measure filewise.Measure
-	// Started is the common start of the workers, from which durations count; they began Late after it.
+	// Started is the common start of the workers, from which durations count. The workers began Late after it.
 	Started time.Time
 	Late    time.Duration
-	// Edges are the times at which Edge was called; absent (nil) when it was not.
+	// Edges holds the times at which Edge was called. An entry is nil if it was not called.
 	Edges [2]*time.Duration
-	// Service is the histogram of an open loop's calls from their real start; nil
-	// for a closed loop. Unserved are the calls intended within the window that no
-	// worker came to before its end: Measure.Hist has them with what they had waited.
+	// Service is the histogram of an open loop's calls from their real start. It is nil for a closed loop. Unserved is the
+	// number of calls intended within the window that no worker took before its end. Measure.Hist counts these with the
+	// time they had waited.
 	Service  []byte
 	Unserved int64
-	// Ends are the times of each worker's last commit. 0 means none.
+	// Ends holds the time of each worker's last commit. 0 means none.
 	Ends []time.Duration
-	// Still holds the standstills within the window; zero in a virtual clock.
+	// Still holds the standstills within the window. It is zero with a virtual clock.
 	Still Still
-	// Failures are the errors of all workers, the first one first.
+	// Failures holds the errors of all workers, first error first.
 	Failures []*WorkerError
 }
 

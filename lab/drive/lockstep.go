@@ -9,18 +9,18 @@ import (
 	"filewise"
 )
 
-// Together is the most by which the starts of several processes may differ and still count as one instant.
+// Together is the largest difference between the starts of several processes that still counts as simultaneous.
 const Together = 5 * time.Millisecond
 
-// ErrLate is wrapped by the error of a start that leaves less than half of the window.
+// ErrLate is wrapped by the error of a start that is too late, so that less than half of the window is left.
 var ErrLate = errors.New("the start has missed its instant")
 
-// wakeEarly is the time before its start at which a run is awake and reads the clock again and again, for timers come
-// a millisecond late. A clock that stands still during that needs naps.
+// wakeEarly is how long before its start a run wakes up and then polls the clock, because timers are a millisecond
+// late. If the clock does not advance meanwhile, the run sleeps for nap.
 const wakeEarly, nap = 2 * time.Millisecond, 50 * time.Microsecond
 
-// awaitStart waits for the load's Start, from which all times then count. What is late of its warm-up
-// costs nothing: the window opens when all have begun, and what is late beyond makes it shorter.
+// awaitStart waits for the load's Start, from which all times then count. Lateness within the warm-up costs nothing,
+// because the window opens once all have begun. Lateness beyond the warm-up shortens the window.
 func (r *run) awaitStart() error {
 	at, clock := r.load.Start, r.load.Clock
 	r.start = clock.Now()
@@ -32,7 +32,7 @@ func (r *run) awaitStart() error {
 			continue
 		}
 		if err := clock.Sleep(r.ctx, max(d-wakeEarly, min(d, nap))); err != nil {
-			return nil //nolint:nilerr // the run's end, which it reports itself
+			return nil //nolint:nilerr // the run's end, which Run reports itself
 		}
 	}
 	r.start, r.late = at, max(clock.Now().Sub(at), 0)
@@ -44,7 +44,7 @@ func (r *run) awaitStart() error {
 	return nil
 }
 
-// notable is zero for a start that counts as in time.
+// notable returns the lateness, or 0 if the start counts as on time.
 func notable(late time.Duration) time.Duration {
 	if late <= Together {
 		return 0
@@ -57,10 +57,10 @@ func lateBy(late time.Duration) error {
 		"%w by %v, which leaves less than half of the window", ErrLate, late.Round(time.Millisecond))
 }
 
-// Merge returns the result of one load that several processes have put on a server, each by the workers that come
-// after the process before. The window is the time in which all of them have worked: it opens when the last has
-// begun. Latencies and failures are of each part's own window. The error wraps ErrLate if that leaves less than half
-// of it.
+// Merge returns the result of one load that several processes have put on a server. Each process has the workers that
+// follow the process before. The window is the time in which all have worked: it opens when the last has begun.
+// Latencies and failures are from each part's own window. The error wraps ErrLate if less than half of the window is
+// left.
 func Merge(parts []Result, fixed bool) (Result, error) {
 	var out Result
 	var hists, services [][]byte
@@ -104,7 +104,7 @@ func Merge(parts []Result, fixed bool) (Result, error) {
 	return out, nil
 }
 
-// opening returns when the window of all parts opens, and when it would have if no part had been late.
+// opening returns when the window of all parts opens, and when it would have opened if no part had been late.
 func opening(parts []Result, fixed bool) (opens, from time.Duration, err error) {
 	var late, to time.Duration
 	for i, p := range parts {
@@ -123,7 +123,7 @@ func opening(parts []Result, fixed bool) (opens, from time.Duration, err error) 
 	return opens, from, err
 }
 
-// sinceOpened leaves out the work that a part has done from its own window's opening to the common one.
+// sinceOpened removes the work that a part did between the opening of its own window and of the common window.
 func sinceOpened(m filewise.Measure, from, opens time.Duration) filewise.Measure {
 	early := WorkedIn(m, from, opens)
 	if early == 0 || m.Work == 0 {
@@ -139,7 +139,7 @@ func sinceOpened(m filewise.Measure, from, opens time.Duration) filewise.Measure
 	return m
 }
 
-// WorkedIn returns by the slices what was done between two times of a measure.
+// WorkedIn returns the work done between two times of a measure, by its slices.
 func WorkedIn(m filewise.Measure, from, to time.Duration) (work float64) {
 	for i, n := range m.Slices {
 		if m.SliceLength > 0 {
@@ -150,7 +150,7 @@ func WorkedIn(m filewise.Measure, from, to time.Duration) (work float64) {
 	return work
 }
 
-// tailOf is the time from the first worker's finish to the last one's.
+// tailOf returns the time from the first worker's finish to the last worker's.
 func tailOf(ends []time.Duration) time.Duration {
 	var first, last time.Duration
 	for _, end := range ends {
@@ -161,7 +161,7 @@ func tailOf(ends []time.Duration) time.Duration {
 	return last - first
 }
 
-// MergeTypes adds up what the operations of each type gave. Nil means there are no types.
+// MergeTypes adds up the measures of each type of operation. It returns nil if there are no types.
 func MergeTypes(parts []map[string]filewise.TypeMeasure) (map[string]filewise.TypeMeasure, error) {
 	var out map[string]filewise.TypeMeasure
 	hists := map[string][][]byte{}

@@ -8,9 +8,8 @@ import (
 	"filewise"
 )
 
-// openLoop serves arrivals until the window ends or the work is done. Latency counts from the
-// intended start: what waits for a worker, because the server was slow before,
-// has waited.
+// openLoop serves arrivals until the window ends or the work is done. Latency counts from the intended start. So a call
+// that waits for a worker, because the server was slow before, counts with its wait.
 func (w *worker) openLoop() {
 	for !w.r.stop.Load() && w.done.Load() < w.ops {
 		due := w.arrivals.next()
@@ -26,7 +25,7 @@ func (w *worker) openLoop() {
 	}
 }
 
-// waitFor waits until an intended start, and crosses the edges on the way. False means the run is over before.
+// waitFor waits until an intended start, and crosses edges on the way. It returns false if the run ends first.
 func (w *worker) waitFor(due time.Duration) bool {
 	r := w.r
 	for {
@@ -34,10 +33,10 @@ func (w *worker) waitFor(due time.Duration) bool {
 		if now >= w.edgeAt {
 			w.crossEdges(now)
 			if now >= r.to {
-				w.ended = max(w.ended, now) // an idle end is a part of the window
+				w.ended = max(w.ended, now) // the end of an idle worker is part of the window
 				return false
 			}
-			now = max(r.now(), now) // probes were read in between
+			now = max(r.now(), now) // probes were read meanwhile
 		}
 		if now >= due {
 			return true
@@ -48,8 +47,8 @@ func (w *worker) waitFor(due time.Duration) bool {
 	}
 }
 
-// sleep waits. False means the run has ended. A timer of the worker's own serves the machine's clock, without an
-// allocation.
+// sleep waits for a duration. It returns false if the run has ended. With the machine's clock it reuses the worker's
+// own timer, without an allocation.
 func (w *worker) sleep(d time.Duration) bool {
 	if _, machine := w.r.load.Clock.(filewise.RealClock); !machine {
 		return w.r.load.Clock.Sleep(w.r.ctx, d) == nil && !w.r.stop.Load()
@@ -68,7 +67,7 @@ func (w *worker) sleep(d time.Duration) bool {
 	}
 }
 
-// serve does the operations of one arrival, in as many tries as are allowed. False means the worker has to end.
+// serve runs the operations of one arrival, with as many tries as allowed. It returns false if the worker must end.
 func (w *worker) serve(due time.Duration) bool {
 	r := w.r
 	w.due = due
@@ -85,13 +84,13 @@ func (w *worker) serve(due time.Duration) bool {
 		left -= committed
 		w.ended = max(r.now(), end)
 		if left == 0 || r.stop.Load() || w.ended >= r.to {
-			return !r.stop.Load() // at the window's end, waitFor crosses it
+			return !r.stop.Load() // at the window's end, waitFor crosses the edge
 		}
 	}
 }
 
-// missed counts an arrival that no worker came to before the window's end: it has
-// waited at least that long, and leaving it out would flatter the latencies.
+// missed counts an arrival that no worker took before the window's end. The arrival has waited at least that long;
+// leaving it out would make latencies look better.
 func (t *tally) missed(r *run, due time.Duration) {
 	if due < r.from || due >= r.to {
 		return
@@ -102,7 +101,7 @@ func (t *tally) missed(r *run, due time.Duration) {
 	t.record(&r.long, r.to-due)
 }
 
-// missRest counts the arrivals that no worker has taken.
+// missRest counts the remaining arrivals that no worker has taken.
 func (r *run) missRest() {
 	cut := time.Duration(r.cut.Load())
 	if r.arrivals == nil || r.stop.Load() && cut == 0 {
@@ -119,25 +118,24 @@ func (r *run) missRest() {
 // Arrivals is the distribution of the intended starts of an open loop.
 type Arrivals string
 
-// The kinds of arrivals.
+// Values of Arrivals.
 const (
-	Poisson Arrivals = "poisson" // independent of each other, as of many users: gaps are exponential
+	Poisson Arrivals = "poisson" // independent of each other, like many users: gaps are exponential
 	Uniform Arrivals = "uniform" // at equal distances
 )
 
-// arrivals are the intended starts, which any free worker takes in turn. They
-// follow from the seed alone, and are fixed before anything is known of the
-// server: that it is slow delays no intended start.
+// arrivals returns the intended starts, which any free worker takes in turn. They follow from the seed alone and do not
+// depend on the server: a slow server delays no intended start.
 type arrivals struct {
 	gap float64 // mean, in nanoseconds
 
 	mu  sync.Mutex
 	rng *rand.Rand // nil means uniform
-	n   int64      // taken so far
-	at  float64    // the last one, of Poisson's, in nanoseconds from the start
+	n   int64      // number taken so far
+	at  float64    // last one, if Poisson, in nanoseconds from the start
 }
 
-// newArrivals are calls of n operations, at a rate of operations per second.
+// newArrivals returns the arrivals of calls of n operations, at a rate of operations per second.
 func newArrivals(rate float64, n int64, kind Arrivals, seed uint64) *arrivals {
 	a := &arrivals{gap: float64(n) / rate * float64(time.Second)}
 	if kind != Uniform {
@@ -146,7 +144,7 @@ func newArrivals(rate float64, n int64, kind Arrivals, seed uint64) *arrivals {
 	return a
 }
 
-// next is the next intended start, from the start of the run.
+// next returns the next intended start, counted from the start of the run.
 func (a *arrivals) next() time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -155,5 +153,5 @@ func (a *arrivals) next() time.Duration {
 		return time.Duration(a.at)
 	}
 	a.n++
-	return time.Duration(a.gap * float64(a.n-1)) // not summed up: no error accumulates
+	return time.Duration(a.gap * float64(a.n-1)) // multiplied, not summed up, so that no error accumulates
 }

@@ -10,7 +10,7 @@ import (
 	"filewise"
 )
 
-// result adds up what the workers have done, once all have ended.
+// result adds up what the workers have done, after all have ended.
 func (r *run) result() (Result, error) {
 	res := Result{
 		Started:  r.start,
@@ -34,7 +34,7 @@ func (r *run) result() (Result, error) {
 	for _, t := range r.tallies {
 		latencies, services = append(latencies, t.hist), append(services, t.service)
 		res.Unserved += t.unserved
-		t.hist, t.service = nil, nil // they go back to the pool
+		t.hist, t.service = nil, nil // the histograms go back to the pool
 	}
 	if r.load.NoLatencies {
 		forget(append(latencies, services...))
@@ -50,7 +50,7 @@ func (r *run) result() (Result, error) {
 	return res, r.checkSums(res)
 }
 
-// checkSums refuses impossible figures instead of handing them on.
+// checkSums returns an error if the figures are impossible.
 func (r *run) checkSums(res Result) error {
 	var n int64
 	for _, s := range res.Measure.Slices {
@@ -81,8 +81,8 @@ func (r *run) mergeSlices() []int64 {
 	return all
 }
 
-// windowAndTail is the measured window, cut at the end if the run ended early, and the time from its end (fixed work:
-// from the first worker's finish) to the slowest worker's last commit.
+// windowAndTail returns the measured window, cut if the run ended early. Tail is the time from the window's end to the
+// slowest worker's last commit. With fixed work, tail counts from the first worker's finish.
 func (r *run) windowAndTail() (window [2]time.Duration, tail time.Duration) {
 	var ended, last time.Duration
 	first := time.Duration(-1)
@@ -98,13 +98,13 @@ func (r *run) windowAndTail() (window [2]time.Duration, tail time.Duration) {
 	return [2]time.Duration{min(r.from, ended), min(r.to, ended)}, max(last-r.to, 0)
 }
 
-// String returns in a line what the run did, for logs.
+// String returns a line on what the run did, for logs.
 func (res Result) String() string {
 	return fmt.Sprintf("%d operations by %d workers, %.0f of them in a window of %v",
 		res.Ledger.Total(), len(res.Ledger), res.Measure.Work, res.Measure.Window[1]-res.Measure.Window[0])
 }
 
-// typeTally counts some of the workers' operations of one type; the tally's lock is held for it.
+// typeTally counts operations of one type for some of the workers. The lock of its tally must be held.
 type typeTally struct {
 	work     float64 // within the window
 	hist     *hdr.Histogram
@@ -121,7 +121,8 @@ func (t *typeTally) call(r *run, at span, of part, timed bool) {
 	}
 }
 
-// typeMeasures adds up the parts of all types; nil if there are none. The histograms go back to the pool.
+// typeMeasures adds up the parts of each type. It returns nil if there are no types. The histograms go back to the
+// pool.
 func (r *run) typeMeasures() (map[string]filewise.TypeMeasure, error) {
 	if len(r.load.Types) == 0 {
 		return nil, nil

@@ -10,25 +10,24 @@ import (
 	"filewise"
 )
 
-// The pauses before an operation is tried again: they double, and are random so
-// that those who were in each other's way do not meet again. A deadlock is over
-// as soon as its victim is rolled back, so that the first pause is short.
+// Pauses before an operation is retried. They double, and are random, so that sessions that blocked each other do not
+// meet again. A deadlock ends once its victim is rolled back, so the first pause is short.
 const (
 	firstPause  = time.Millisecond
 	longestWait = 100 * time.Millisecond
-	// maxTries bounds an operation's failures in a row. With pauses of up to 100 ms, that is more than half a minute
-	// without any progress.
+	// maxTries bounds the failures of an operation in a row. With pauses of up to 100 ms, that is more than half a minute
+	// without progress.
 	maxTries = 500
 )
 
 // retry counts a worker's failures since its last progress.
 type retry struct {
 	tries int
-	rng   *rand.Rand // nil until it is needed
+	rng   *rand.Rand // nil until needed
 }
 
-// again pauses before the worker's next operation is tried again. False means the worker has to end, for the error is
-// not one that may be tried again, or the run is over.
+// again pauses before the worker's next operation is retried. It returns false if the worker must end, because the
+// error must not be retried or the run is over.
 func (w *worker) again(err error, progress bool, kind int) bool {
 	class := filewise.ClassOf(err)
 	w.tally.failed(class, kind)
@@ -51,7 +50,7 @@ func (w *worker) again(err error, progress bool, kind int) bool {
 	return pause <= 0 || w.r.load.Clock.Sleep(w.r.ctx, pause) == nil
 }
 
-// pause returns the next pause: half to one and a half of its doubling length.
+// pause returns the next pause: 0.5 to 1.5 times a length that doubles with each try.
 func (w *worker) pause() time.Duration {
 	if w.retry.rng == nil {
 		w.retry.rng = rand.New(rand.NewPCG(w.r.load.Seed, uint64(w.index)))
@@ -63,7 +62,7 @@ func (w *worker) pause() time.Duration {
 // WorkerError is the error that ended a worker.
 type WorkerError struct {
 	Worker    int
-	Operation int64 // the worker's first operation that is not known to be committed
+	Operation int64 // the worker's first operation not known to be committed
 	Err       error
 }
 
@@ -76,10 +75,9 @@ func (e *WorkerError) Error() string {
 
 func (e *WorkerError) Unwrap() error { return e.Err }
 
-// ErrContract is wrapped when a session reports an impossible number of
-// committed operations.
+// ErrContract is wrapped if a session reports an impossible number of committed operations.
 var ErrContract = errors.New("the session broke its contract")
 
-// ErrPanic is wrapped when a session or an Edge function panicked. What the call
-// had committed by then is unknown and not in the ledger.
+// ErrPanic is wrapped if a session or an Edge function panicked. What the call had committed by then is unknown and not
+// in the ledger.
 var ErrPanic = errors.New("panic")

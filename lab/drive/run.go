@@ -12,20 +12,20 @@ import (
 	"filewise"
 )
 
-// run is one run of a load: what its workers share. While they work it is only
-// written at edges and errors.
+// run is one run of a load: the state that its workers share. While they work, it is only written at edges and on
+// errors.
 type run struct {
 	load        Load
 	ctx         context.Context
 	start       time.Time     // written before the phase leaves PhaseIdle
-	late        time.Duration // so long after it the workers began
+	late        time.Duration // how long after start the workers began
 	from, to    time.Duration // the window; fixed work has no end of its own
 	workers     []*worker
 	tallies     []*tally
 	begin       chan struct{}
-	arrivals    *arrivals     // of all workers together. Nil means a closed loop, or fixed work
-	cut         atomic.Int64  // when the window was ended by Until, in ns. 0 means it was not
-	stop        atomic.Bool   // no worker starts another call
+	arrivals    *arrivals     // of all workers together. Nil means closed loop or fixed work
+	cut         atomic.Int64  // when Until ended the window, in ns. 0 means it did not
+	stop        atomic.Bool   // set when no worker may start another call
 	halted      chan struct{} // closed with stop
 	halting     sync.Once
 	phase       atomic.Int32
@@ -38,10 +38,9 @@ type run struct {
 	failures []*WorkerError
 }
 
-// Run drives the load to its end. It returns the context's cause when that ends
-// first, else the first error of a worker (code trials, a *WorkerError); the
-// other workers finish their call before it returns. The Result is true in every
-// case. What is left of a run that ended early is no measurement.
+// Run runs the load to its end. If the context ends first, it returns the context's cause. Otherwise it returns the
+// first error of a worker (code trials, a *WorkerError). The other workers finish their call before it returns. The
+// Result is valid in every case, but a run that ended early is no measurement.
 func Run(ctx context.Context, l Load) (Result, error) {
 	if err := l.check(); err != nil {
 		return Result{}, err
@@ -73,8 +72,7 @@ func Run(ctx context.Context, l Load) (Result, error) {
 	return res, err
 }
 
-// watchUntil ends the window when the load's Until is closed, till the returned
-// function is called.
+// watchUntil ends the window when the load's Until is closed. The returned function stops the watch.
 func (r *run) watchUntil() func() {
 	if r.load.Until == nil {
 		return func() {}
@@ -85,7 +83,7 @@ func (r *run) watchUntil() func() {
 		select {
 		case <-over:
 		case <-r.load.Until:
-			<-r.begin // the start is known from then on
+			<-r.begin // from here on the start is known
 			r.cut.Store(int64(max(r.now(), 1)))
 			r.halt()
 		}
@@ -114,8 +112,8 @@ func newRun(ctx context.Context, l Load) *run {
 	return r
 }
 
-// work starts all workers at once and waits for the last. Its error comes from an Edge function called outside of any
-// worker.
+// work starts all workers at once and waits for the last. It returns an error of an Edge function called outside of any
+// worker, or of a late start.
 func (r *run) work() error {
 	var wg sync.WaitGroup
 	for _, w := range r.workers {
@@ -126,7 +124,7 @@ func (r *run) work() error {
 	}
 	var err error
 	if r.from == 0 && !r.stop.Load() {
-		err = r.crossHere(WindowStart, 0) // reading probes is no part of the window
+		err = r.crossHere(WindowStart, 0) // reading probes is not part of the window
 	}
 	if err == nil {
 		err = r.awaitStart()
@@ -150,7 +148,7 @@ func (r *run) work() error {
 	return err
 }
 
-// crossHere crosses an edge outside of the workers.
+// crossHere crosses an edge outside of the workers. It returns a panic of Edge as an error.
 func (r *run) crossHere(e Edge, at time.Duration) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -170,7 +168,7 @@ func (r *run) fail(e *WorkerError) {
 	r.halt()
 }
 
-// halt: no worker starts another call, and none waits for one.
+// halt makes all workers stop: none starts another call, and none waits for one.
 func (r *run) halt() {
 	r.stop.Store(true)
 	r.halting.Do(func() { close(r.halted) })

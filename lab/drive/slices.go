@@ -6,14 +6,13 @@ import (
 	"time"
 )
 
-// slices counts the work of one worker by slices of time: slice i holds the
-// interval (i×length, (i+1)×length].
+// slices counts work by slices of time. Slice i holds the interval (i×length, (i+1)×length].
 type slices struct {
 	length time.Duration
 	counts []int64
 }
 
-// newSlices makes room for the expected time; more is made when it is needed.
+// newSlices allocates slices for the expected time. They grow if needed.
 func newSlices(length, expected time.Duration) slices {
 	return slices{length: length, counts: make([]int64, expected/length+2)}
 }
@@ -38,7 +37,7 @@ func (s *slices) grow(i int) {
 	s.counts = grown
 }
 
-// credit counts a call of n operations that took the time from start to end.
+// credit counts a call of n operations that lasted from start to end.
 func (s *slices) credit(start, end time.Duration, n int64) {
 	last := s.index(end)
 	if n <= 1 || end <= start {
@@ -54,17 +53,17 @@ func (s *slices) credit(start, end time.Duration, n int64) {
 	s.add(last, n-before)
 }
 
-// share is n×part/whole, rounded down, for 0 ≤ part ≤ whole and whole > 0. The
-// product of operations and nanoseconds can be beyond 64 bits.
+// share returns n×part/whole, rounded down, for 0 ≤ part ≤ whole and whole > 0. The product of operations and
+// nanoseconds can exceed 64 bits.
 func share(n int64, part, whole time.Duration) int64 {
 	hi, lo := bits.Mul64(uint64(n), uint64(part))
 	q, _ := bits.Div64(hi, lo, uint64(whole))
 	return int64(q)
 }
 
-// within returns the part of a call of n operations from start to end that lies in the interval (from, to]. One
-// operation is divided like several: if operations are as long as the interval, whole ones would be a count of few,
-// or of none.
+// within returns the part of a call of n operations from start to end that lies in the interval (from, to]. A single
+// operation is divided too. If operations are as long as the interval, whole ones would make a count of few, or of
+// none.
 func within(start, end time.Duration, n int64, from, to time.Duration) float64 {
 	if end <= start {
 		if end > from && end <= to {
@@ -79,15 +78,15 @@ func within(start, end time.Duration, n int64, from, to time.Duration) float64 {
 	return float64(n) * float64(overlap) / float64(end-start)
 }
 
-// crossing is the state of one edge: the first worker to come claims it, and only the reading of the next edge waits
-// for its probes.
+// crossing is the state of one edge. The first worker to reach the edge claims it. Only the reading of the next edge
+// waits for its probes.
 type crossing struct {
 	claimed atomic.Bool
 	at      time.Duration
 	read    chan struct{}
 }
 
-// cross calls Edge for the first that comes, at a time since the start.
+// cross calls Edge for the first worker that reaches the edge. At is the time since the start.
 func (r *run) cross(e Edge, at time.Duration) {
 	c := &r.edges[e]
 	if !c.claimed.CompareAndSwap(false, true) {
@@ -98,7 +97,7 @@ func (r *run) cross(e Edge, at time.Duration) {
 	if e == WindowEnd {
 		r.phase.Store(int32(PhaseDrain))
 		<-r.edges[WindowStart].read
-		c.at = max(at, r.now()) // the probes of the start may have taken that long
+		c.at = max(at, r.now()) // reading probes at the start may have taken that long
 	} else if r.from > 0 {
 		r.phase.Store(int32(PhaseMeasure))
 	}
@@ -107,7 +106,7 @@ func (r *run) cross(e Edge, at time.Duration) {
 	}
 }
 
-// crossedAt is the time of an edge, once all workers have ended. Nil means never.
+// crossedAt returns the time of an edge, after all workers have ended. Nil means it was never crossed.
 func (r *run) crossedAt(e Edge) *time.Duration {
 	if !r.edges[e].claimed.Load() {
 		return nil

@@ -6,37 +6,37 @@ import (
 	"filewise"
 )
 
-// Still holds the standstills while a load was measured, by clocks alone.
+// Still holds the standstills while a load was measured, found by clocks alone.
 type Still struct {
-	// Machine is the time within the window in which this process, or the whole machine, did not run: suspended,
-	// stopped, or its processors given to others. Zero means it always ran.
+	// Machine is how long this process, or the whole machine, did not run within the window: suspended, stopped, or
+	// without CPU that others used. Zero means it always ran.
 	Machine time.Duration `json:"machine_ns,omitempty"`
-	// Server is the longest time within the window in which this process ran and no call ended.
+	// Server is the longest time within the window in which this process ran but no call ended.
 	Server time.Duration `json:"server_ns,omitempty"`
-	// Stopped reports that a process of the server was seen stopped (state T) in that time.
+	// Stopped reports whether a process of the server was seen stopped (state T) in that time.
 	Stopped bool `json:"stopped,omitempty"`
 }
 
-// Plus adds what stood still in another part of the same window.
+// Plus adds the standstills of another part of the same window.
 func (s Still) Plus(o Still) Still {
 	return Still{s.Machine + o.Machine, max(s.Server, o.Server), s.Stopped || o.Stopped}
 }
 
-// A heart beats so often. A beat that is late by less than leastStill is not counted: busy processors
-// delay it, too.
+// beatEvery is the interval of a heart's beats. A beat that is late by less than leastStill does not count, because
+// busy cores delay beats too.
 const (
 	beatEvery  = 50 * time.Millisecond
 	leastStill = 200 * time.Millisecond
-	stealEvery = 10 // beats between two looks at the time that other virtual machines took
+	stealEvery = 10 // beats between two readings of the time that other virtual machines took
 )
 
-// StillLimit returns the time for which something may stand still in a window before that counts: a second, or a
-// twentieth of the window, but never less than the 200 ms that busy processors explain.
+// StillLimit returns how long a standstill in a window may last before it counts. It is a second, or a twentieth of the
+// window if that is less, but at least the 200 ms that busy cores explain.
 func StillLimit(window time.Duration) time.Duration {
 	return max(leastStill, min(time.Second, window/20))
 }
 
-// Heart looks at this process's clocks regularly.
+// Heart reads this process's clocks regularly, to detect standstills.
 type Heart struct {
 	begun time.Time
 	read  func() clocks
@@ -44,7 +44,7 @@ type Heart struct {
 	look  func() bool  // whether a process of the server is stopped. Nil means it cannot be seen
 
 	last      clocks
-	steal     clocks // at the last look at the stolen time
+	steal     clocks // at the last reading of the stolen time
 	beats     int
 	gaps      []gap
 	idleFrom  time.Time
@@ -54,21 +54,21 @@ type Heart struct {
 	stop, gone chan struct{}
 }
 
-// gap is a time in which something stood still.
+// gap is a period in which something stood still.
 type gap struct {
 	from, to time.Time
-	slept    time.Duration // in addition: the clock of from and to does not count it
+	slept    time.Duration // in addition: the clock of from and to does not count this
 	stopped  bool          // a process was seen stopped in it
 }
 
-// clocks are one reading. Its time has the monotonic clock, which a suspended machine's does not count.
+// clocks is one reading of the clocks. Its time is monotonic, which does not advance while the machine is suspended.
 type clocks struct {
 	at        time.Time
-	suspended time.Duration // in all since the machine was started
-	stolen    time.Duration // of a processor, on average, in all; read now and then
+	suspended time.Duration // in total since the machine started
+	stolen    time.Duration // per core on average, in total; read now and then
 }
 
-// Beat starts a heart for a measured time. Its Still must be called.
+// Beat starts a heart for a measured period. The caller must call Still.
 func Beat(total func() int64, stopped func() bool) *Heart {
 	h := newHeart(readClocks, total, stopped)
 	h.stop, h.gone = make(chan struct{}), make(chan struct{})
@@ -96,7 +96,7 @@ func newHeart(read func() clocks, total func() int64, stopped func() bool) *Hear
 	return h
 }
 
-// beat compares the clocks with their last beat.
+// beat compares the clocks with the last beat.
 func (h *Heart) beat() {
 	now := h.read()
 	slept := now.suspended - h.last.suspended
@@ -117,7 +117,7 @@ func (h *Heart) beat() {
 	}
 }
 
-// progress notes the times in which no operation ended, while this process ran.
+// progress records the periods in which no operation ended while this process ran.
 func (h *Heart) progress(now time.Time, ran bool) {
 	if done := h.total(); done != h.operation || !ran {
 		h.operation, h.idleFrom = done, now
@@ -137,7 +137,7 @@ func (h *Heart) progress(now time.Time, ran bool) {
 	}
 }
 
-// Still ends the heart and returns the standstills between two instants.
+// Still stops the heart and returns the standstills between two times.
 func (h *Heart) Still(from, to time.Time) (s Still) {
 	if h.stop != nil {
 		close(h.stop)
@@ -154,7 +154,7 @@ func (h *Heart) Still(from, to time.Time) (s Still) {
 	return s
 }
 
-// within is the part of the gap between two instants.
+// within returns the part of the gap between two times.
 func (g gap) within(from, to time.Time) time.Duration {
 	if g.to.Before(from) || g.from.After(to) {
 		return 0
@@ -169,7 +169,7 @@ func (g gap) within(from, to time.Time) time.Duration {
 	return end.Sub(start) + g.slept
 }
 
-// heart beats for the run in real time; nil in a virtual one.
+// heart starts a heart for the run. It returns nil with a virtual clock.
 func (r *run) heart() *Heart {
 	if _, real := r.load.Clock.(filewise.RealClock); !real {
 		return nil
@@ -177,7 +177,7 @@ func (r *run) heart() *Heart {
 	return Beat(r.total, r.load.Stopped)
 }
 
-// still returns the standstills within the window, or in all the time of fixed work, or of a load all of which counts.
+// still returns the standstills within the window. For fixed work, or if all work counts, it covers the whole time.
 func (r *run) still(h *Heart, m filewise.Measure) Still {
 	if h == nil {
 		return Still{}
@@ -193,8 +193,8 @@ func (r *run) still(h *Heart, m filewise.Measure) Still {
 	return s
 }
 
-// unusual is from which time on nothing happening is unusual: ten times what comes between two calls, and ten
-// times what one takes, at least the limit.
+// unusual returns the time from which it is unusual that no call ends: ten times the time between two calls, and ten
+// times the duration of one, but at least StillLimit.
 func (r *run) unusual(m filewise.Measure) time.Duration {
 	window := m.Window[1] - m.Window[0]
 	least := StillLimit(window)

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readClocks reads the monotonic clock, how long the machine was suspended (CLOCK_BOOTTIME counts that, and
+// readClocks reads the monotonic clock, how long the machine was suspended (CLOCK_BOOTTIME counts that time,
 // CLOCK_MONOTONIC does not), and the time that other virtual machines took.
 func readClocks() clocks {
 	c := clocks{at: time.Now()}
@@ -23,7 +23,7 @@ func readClocks() clocks {
 	return c
 }
 
-// stealing remembers the stolen time, which is read now and then: the kernel makes all of /proc/stat for it.
+// stealing caches the stolen time. It is read only now and then, because the kernel generates all of /proc/stat for it.
 type stealing struct {
 	mu   sync.Mutex
 	at   time.Time
@@ -43,11 +43,11 @@ func (s *stealing) read(now time.Time) time.Duration {
 	if err != nil {
 		return s.took
 	}
-	defer func() { _ = file.Close() }() // only read
+	defer func() { _ = file.Close() }() // opened for reading only
 	line := make([]byte, 256)
 	n, _ := file.Read(line)
 	line, _, _ = bytes.Cut(line[:n], []byte("\n"))
-	const stealField, userHz = 8, 100 // man 5 proc_stat; USER_HZ is 100 on every architecture of Go's
+	const stealField, userHz = 8, 100 // man 5 proc_stat; USER_HZ is 100 on every architecture that Go supports
 	if f := bytes.Fields(line); len(f) > stealField {
 		if ticks, err := strconv.ParseInt(string(f[stealField]), 10, 64); err == nil {
 			s.took = time.Duration(ticks) * time.Second / userHz / time.Duration(runtime.NumCPU())

@@ -4,5 +4,5 @@ package drive
 
 import "time"
 
-// readClocks reads the one clock that every system has.
+// readClocks reads the only clock that every system has.
 func readClocks() clocks { return clocks{at: time.Now()} }

@@ -9,29 +9,28 @@ import (
 	"filewise"
 )
 
-// maxTallies bounds what 2,000 workers keep: a histogram is 90 KB, the slices of
-// an hour are 280 KB. Up to so many workers have a tally each, so that its lock
-// is never waited for; beyond, many more workers than processors share one, and
-// hardly ever at the same instant.
+// maxTallies bounds the memory of 2,000 workers: a histogram is 90 KB, the slices of an hour are 280 KB. Up to this
+// number each worker has its own tally, so that its lock is never waited for. Beyond it workers share tallies. There
+// are then many more workers than cores, so two hardly ever need a tally at the same instant.
 const maxTallies = 64
 
-// tally counts some of the workers' calls: their moments, their times, and their failures. The padding keeps two
-// tallies out of one cache line.
+// tally counts the calls of some of the workers: when they ended, their latencies, and their failures. The padding
+// keeps two tallies out of one cache line.
 type tally struct {
 	mu       sync.Mutex
 	slices   slices
 	hist     *hdr.Histogram
-	service  *hdr.Histogram // open loop: from the real start of a call; else nil
-	unserved int64          // arrivals in the window that no worker came to
+	service  *hdr.Histogram // open loop: from the real start of a call. Nil in a closed loop
+	unserved int64          // arrivals in the window that no worker took
 	failures map[filewise.Class]int64
-	types    []typeTally // of each type of operations. Empty means there are none
+	types    []typeTally // per type of operation. Empty means there are no types
 	_        [128]byte
 }
 
-// span is the time of a call, and since when its latency counts.
+// span holds the start and end of a call, and the time since which its latency counts.
 type span struct{ start, end, since time.Duration }
 
-// part is a call's part in its type's measure.
+// part is a call's contribution to the measure of its type.
 type part struct {
 	kind int
 	work float64 // within the window
@@ -52,8 +51,8 @@ func newTally(r *run) *tally {
 	return t
 }
 
-// call counts a call that committed n operations. Timed, its latency counts too:
-// the time since it should have begun.
+// call counts a call that committed n operations. If timed, it also counts the latency, from the time when the call
+// should have begun.
 func (t *tally) call(r *run, at span, n int64, timed bool, of part) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -74,14 +73,14 @@ func (t *tally) call(r *run, at span, n int64, timed bool, of part) {
 	}
 }
 
-// record counts a latency; the lock is held.
+// record counts a latency. The lock must be held.
 func (t *tally) record(long *longCalls, latency time.Duration) {
-	if us := micros(latency); t.hist.RecordValue(us) != nil { // beyond its range
+	if us := micros(latency); t.hist.RecordValue(us) != nil { // beyond the usual range
 		long.record(us)
 	}
 }
 
-// failed counts a failure of an operation of a type.
+// failed counts a failure of an operation of the given type.
 func (t *tally) failed(c filewise.Class, kind int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -91,7 +90,7 @@ func (t *tally) failed(c filewise.Class, kind int) {
 	}
 }
 
-// count adds to a map that is made with its first entry.
+// count adds n to an entry of a map, and creates the map if needed.
 func count(m *map[filewise.Class]int64, c filewise.Class, n int64) {
 	if *m == nil {
 		*m = map[filewise.Class]int64{}
@@ -99,7 +98,7 @@ func count(m *map[filewise.Class]int64, c filewise.Class, n int64) {
 	(*m)[c] += n
 }
 
-// failuresOf adds up the failures of all tallies. Nil means none.
+// failuresOf adds up the failures of all tallies. It returns nil if there are none.
 func failuresOf(all []*tally) map[filewise.Class]int64 {
 	var sum map[filewise.Class]int64
 	for _, t := range all {

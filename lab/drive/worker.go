@@ -11,8 +11,9 @@ import (
 	"filewise"
 )
 
-// worker drives one session. Only its own goroutine writes to it; others read done alone while it runs. The padding
-// keeps the counters of two workers out of one cache line (and of the pair of lines that processors fetch together).
+// worker drives one session. Only its own goroutine writes to it; while it runs, others read only done. The padding
+// keeps the counters of two workers out of one cache line (and out of the pair of lines that processors fetch
+// together).
 type worker struct {
 	_       [128]byte
 	done    atomic.Int64 // operations committed
@@ -21,14 +22,14 @@ type worker struct {
 	session filewise.Session
 	ops     int64 // operations to do
 	chunk   int64
-	edge    Edge // the next one
+	edge    Edge // the next edge
 	edgeAt  time.Duration
 	tally   *tally
 	retry   retry
-	// Open loop, nil in a closed one: what it serves, and the intended start of what is being done.
+	// Open loop (arrivals is nil in a closed loop): the arrivals to serve, and the intended start of the present call.
 	arrivals *arrivals
 	due      time.Duration
-	timer    *time.Timer   // open loop: made with the first pause
+	timer    *time.Timer   // created with the first pause
 	work     float64       // within the window
 	ended    time.Duration // end of the last call
 	commit   time.Duration // end of the last call that committed something
@@ -50,7 +51,7 @@ func newWorker(r *run, i int) *worker {
 	return w
 }
 
-// run works until the end and turns whatever else happens into a failure.
+// run works until the end. It reports a panic, or an exit of the goroutine, as a failure.
 func (w *worker) run() {
 	returned := false
 	defer func() {
@@ -72,8 +73,7 @@ func (w *worker) run() {
 	returned = true
 }
 
-// loop is the closed loop: the next call starts when the last one has ended. The
-// clock is read once per call.
+// loop is the closed loop: the next call starts when the last has ended. It reads the clock once per call.
 func (w *worker) loop() {
 	r := w.r
 	prev := r.now()
@@ -93,7 +93,7 @@ func (w *worker) loop() {
 		if !w.account(prev, now, n, committed, err) {
 			return
 		}
-		if err != nil { // it is tried again: the time goes on to that call
+		if err != nil { // it is retried: the time counts for the retry
 			if committed > 0 {
 				prev = now
 			}
@@ -114,13 +114,13 @@ func (w *worker) loop() {
 			if now >= r.to {
 				return
 			}
-			now = max(r.now(), now) // probes were read in between
+			now = max(r.now(), now) // probes were read meanwhile
 		}
 		prev = now
 	}
 }
 
-// account credits a call. False means the worker has to end.
+// account counts a call. It returns false if the worker must end.
 func (w *worker) account(start, end time.Duration, n, committed int64, err error) bool {
 	kind := w.typeOf(w.done.Load())
 	if committed < 0 || committed > n {
@@ -132,7 +132,7 @@ func (w *worker) account(start, end time.Duration, n, committed int64, err error
 		w.done.Store(w.done.Load() + committed)
 		w.commit = end
 	}
-	// A failure that committed nothing has no latency: its operation's latency ends when it has succeeded.
+	// A failure that committed nothing has no latency: the latency of its operation ends when it succeeds.
 	timed, since, work := end > w.r.from && start < w.r.to, start, 0.0
 	if timed {
 		work = within(start, end, committed, w.r.from, w.r.to)
@@ -149,13 +149,13 @@ func (w *worker) account(start, end time.Duration, n, committed int64, err error
 	case err == nil:
 		w.retry.tries = 0
 		return true
-	case w.r.ctx.Err() != nil: // the error is the cancel's, which Run reports
+	case w.r.ctx.Err() != nil: // the cancel caused the error, which Run reports
 		return false
 	}
 	return w.again(err, committed > 0, kind)
 }
 
-// typeOf is the type of an operation; all are of type 0 if there are no types.
+// typeOf returns the type of an operation, or 0 if there are no types.
 func (w *worker) typeOf(i int64) int {
 	if w.r.load.TypeOf == nil {
 		return 0
@@ -179,8 +179,7 @@ func (w *worker) setEdge(e Edge) {
 	}
 }
 
-// crossEdges crosses the edges that lie at or before now: both, when the call
-// was longer than the window.
+// crossEdges crosses the edges at or before now. It crosses both if the call was longer than the window.
 func (w *worker) crossEdges(now time.Duration) {
 	for now >= w.edgeAt && w.edge <= WindowEnd {
 		w.r.cross(w.edge, now)
@@ -195,18 +194,17 @@ func orUnknown(err error) error {
 	return err
 }
 
-// The time that an adapted call should take: long enough that the call itself
-// costs nothing, short enough for slices, cancel and a live view.
+// Bounds of how long an adapted call should take. It is long enough that the overhead of a call does not matter, and
+// short enough for slices, a cancel and a live view.
 const (
 	chunkLow    = 50 * time.Millisecond
 	chunkTarget = 100 * time.Millisecond
 	chunkHigh   = 200 * time.Millisecond
-	chunkGrowth = 4 // at most from one call to the next: the first calls are the least typical
+	chunkGrowth = 4 // largest growth from one call to the next: the first calls are the least typical
 	chunkMax    = 1 << 24
 )
 
-// nextChunk is the number of operations of the call after one of n operations
-// that took so long.
+// nextChunk returns the number of operations for the next call, after a call of n operations that took that long.
 func nextChunk(n int64, took time.Duration, multiple int64) int64 {
 	if took >= chunkLow && took <= chunkHigh {
 		return n

@@ -9,22 +9,22 @@ import (
 	"filewise"
 )
 
-// Names of the derived deltas of probe "cpu", in percent of all processors' time over the window. Busy is all that
-// was neither idle nor waiting for I/O: time stolen by the hypervisor is not to be had either, so it counts as busy.
+// Names of the derived deltas of probe "cpu", in percent of all cores' time over the window. Busy time is all time that
+// was neither idle nor waiting for I/O. It includes time stolen by the hypervisor, which was not available either.
 const (
-	UserShare   = "user share" // nice included
+	UserShare   = "user share" // includes nice
 	SystemShare = "system share"
 	IOWaitShare = "iowait share"
 	StealShare  = "steal share"
 	IdleShare   = "idle share"
 	BusyShare   = "busy share"
-	OwnShare    = "own share" // of Filewise and the server, if both are known
+	OwnShare    = "own share" // of Filewise and the server; only if both are known
 )
 
-// Names of the other derived deltas, behind the device or the resource that they are of.
+// Names of the other derived deltas. Each follows the name of its device or resource.
 const (
-	Utilisation = " utilisation"   // of a device, in percent: see utilisation
-	MeanQueue   = " mean queue"    // requests that a device had at a time, in unitQueue
+	Utilisation = " utilisation"   // of a device, in percent; see func utilisation
+	MeanQueue   = " mean queue"    // requests that a device had at a time, on average, in unitQueue
 	StallShare  = " stalled share" // of a line of /proc/pressure, in percent of the window
 )
 
@@ -37,7 +37,7 @@ func IsMean(d filewise.Delta) bool {
 		strings.HasPrefix(d.Probe, filewise.ProbeDriver)
 }
 
-// derive appends what follows from the deltas of cumulative counters.
+// derive appends the deltas that follow from the deltas of cumulative counters.
 func derive(deltas []filewise.Delta, elapsed time.Duration) []filewise.Delta {
 	deltas = levels(deltas)
 	deltas = append(deltas, shares(deltas)...)
@@ -49,7 +49,7 @@ func derive(deltas []filewise.Delta, elapsed time.Duration) []filewise.Delta {
 	return append(deltas, utilisation(deltas, elapsed)...)
 }
 
-// stalls are the parts of the window in which some, or all, tasks stood still for lack of something.
+// stalls returns the shares of the window in which some, or all, tasks waited for a resource.
 func stalls(deltas []filewise.Delta, elapsed time.Duration) []filewise.Delta {
 	var out []filewise.Delta
 	for _, d := range deltas {
@@ -61,8 +61,7 @@ func stalls(deltas []filewise.Delta, elapsed time.Duration) []filewise.Delta {
 	return out
 }
 
-// queues are the requests that a device had at a time, waiting or in work, by
-// Little's law.
+// queues returns how many requests each device had at a time on average, waiting or in work, by Little's law.
 func queues(deltas []filewise.Delta, elapsed time.Duration) []filewise.Delta {
 	var out []filewise.Delta
 	for _, d := range deltas {
@@ -73,8 +72,8 @@ func queues(deltas []filewise.Delta, elapsed time.Duration) []filewise.Delta {
 	return out
 }
 
-// own is the share that Filewise and the server took; none when what the server
-// took is not known: it is in Filewise's process when embedded.
+// own returns the share of CPU time that Filewise and the server used. It returns nil if the server's share is not
+// known. An embedded server is part of Filewise's process.
 func own(deltas []filewise.Delta, embedded bool) []filewise.Delta {
 	var mine float64
 	total, known := ProcessorTime(deltas)
@@ -92,8 +91,8 @@ func own(deltas []filewise.Delta, embedded bool) []filewise.Delta {
 	return []filewise.Delta{{Probe: "cpu", Name: OwnShare, Unit: "%", Value: min(100*mine/total, 100)}}
 }
 
-// ProcessorTime returns the time of all processors of the server's machine between two readings,
-// busy or idle, in seconds: the time that passed times their number. ok is false if it was not read.
+// ProcessorTime returns the time of all cores of the server's machine between two readings, in seconds: elapsed time
+// times the number of cores, busy or idle. It returns false if the time was not read.
 func ProcessorTime(deltas []filewise.Delta) (total float64, ok bool) {
 	for _, name := range cpuTimes {
 		v, _ := Find(deltas, "cpu", name)
@@ -103,8 +102,8 @@ func ProcessorTime(deltas []filewise.Delta) (total float64, ok bool) {
 	return total, known && total > 0
 }
 
-// shares are the processors' times in percent of their sum; none when a part
-// without which the sum would be wrong is absent.
+// shares returns the kinds of CPU time in percent of their sum. It returns nil if a kind is missing without which the
+// sum would be wrong.
 func shares(deltas []filewise.Delta) []filewise.Delta {
 	var total float64
 	part := map[string]float64{}
@@ -137,8 +136,8 @@ func shares(deltas []filewise.Delta) []filewise.Delta {
 	return out
 }
 
-// utilisation is the share of the window in which a device had at least one
-// request. 100 % is not the limit of a device that serves several at a time.
+// utilisation returns the share of the window in which each device had at least one request. A device that serves
+// several requests at a time can do more at 100 %.
 func utilisation(deltas []filewise.Delta, elapsed time.Duration) []filewise.Delta {
 	var out []filewise.Delta
 	for _, d := range deltas {
@@ -150,14 +149,15 @@ func utilisation(deltas []filewise.Delta, elapsed time.Duration) []filewise.Delt
 	return out
 }
 
-// Absence is a counter for which no delta can be given, and why.
+// Absence is a counter that has no delta, with the reason.
 type Absence struct {
 	Probe  string `json:"probe"`
 	Name   string `json:"name"` // empty means the whole probe
 	Reason string `json:"reason"`
 }
 
-// key identifies a counter of a probe. An event of a wait has a time and a number.
+// key identifies a counter of a probe. A wait event has two counters of one name, a time and a count, so key includes
+// the unit.
 type key struct{ name, file, wait string }
 
 func keyOf(c filewise.Counter) key {
@@ -168,9 +168,8 @@ func keyOf(c filewise.Counter) key {
 	return k
 }
 
-// Deltas pairs two readings of one probe by the names of counters, in the order
-// of the later reading. What is only in one of them, or went backwards because it
-// was reset or wrapped, is absent, with the reason.
+// Deltas pairs two readings of one probe by counter, in the order of the later reading. A counter is absent, with a
+// reason, if it is in only one reading, or if it went backwards because it was reset or wrapped.
 func Deltas(probe string, before, after []filewise.Counter) ([]filewise.Delta, []Absence) {
 	earlier := make(map[key]filewise.Counter, len(before))
 	for _, c := range before {
@@ -204,7 +203,7 @@ func Deltas(probe string, before, after []filewise.Counter) ([]filewise.Delta, [
 	return deltas, absent
 }
 
-// label names a counter, with its file.
+// label returns a counter's name, after its file if it has one.
 func label(c filewise.Counter) string {
 	if c.File != "" {
 		return c.File + " " + c.Name

@@ -13,26 +13,26 @@ import (
 	"filewise/host/machine"
 )
 
-// ProbeMemory is the machine's memory: means over the window, in "B".
+// ProbeMemory is the probe of the machine's memory. Its deltas are means over the window, in "B".
 const ProbeMemory = "memory"
 
-// The amounts of ProbeMemory.
+// Names of the deltas of ProbeMemory.
 const (
 	MemoryTotal     = filewise.MemoryTotal // or the limit of Filewise's container, if that is less
 	MemoryAvailable = "available"
 	MemoryCached    = "page cache"
-	MemoryDirty     = "dirty"     // to be written to some storage
+	MemoryDirty     = "dirty"     // not yet written to storage
 	MemoryWriteback = "writeback" // being written
 )
 
-// memory looks now and then at amounts that rise and fall, and adds up each times
-// the time that it stands for. It implements filewise.Sampler.
+// memory samples amounts that rise and fall. It sums each sample times the time since the last one, so that means can
+// be computed. It implements filewise.Sampler.
 type memory struct {
 	read  func() (map[string]float64, error)
 	limit float64 // of the container. 0 means none
 
 	mu      sync.Mutex
-	names   []string           // that the system has; none before the first Read
+	names   []string           // names that the system reports; nil before the first Read
 	sums    map[string]float64 // B·s
 	seconds float64
 }
@@ -48,10 +48,10 @@ func newMemory() *memory {
 	}}
 }
 
-// Name is the probe's name.
+// Name returns the name of the probe.
 func (*memory) Name() string { return ProbeMemory }
 
-// Sample looks once: some 30 µs.
+// Sample reads the amounts once, which takes some 30 µs.
 func (m *memory) Sample(ctx context.Context, since time.Duration) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (m *memory) Sample(ctx context.Context, since time.Duration) error {
 	return nil
 }
 
-// Units of what levels makes means of.
+// Units of the sums and times that levels turns into means.
 const (
 	unitSum  = filewise.UnitSummed
 	unitTime = filewise.UnitLooked
@@ -99,8 +99,7 @@ func (m *memory) Read(ctx context.Context) ([]filewise.Counter, error) {
 	return all, nil
 }
 
-// levels puts means in the place of what was added up; none in a window without
-// looks.
+// levels replaces sums by means over the sampled time. Without samples in the window it leaves the amounts out.
 func levels(deltas []filewise.Delta) []filewise.Delta {
 	out := make([]filewise.Delta, 0, len(deltas))
 	for _, d := range deltas {

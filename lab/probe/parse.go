@@ -9,7 +9,7 @@ import (
 	"filewise"
 )
 
-// cutSuffix is strings.CutSuffix for names that must not be empty without it.
+// cutSuffix is like strings.CutSuffix, except that the rest must not be empty.
 func cutSuffix(s, suffix string) (string, bool) {
 	if n := len(s) - len(suffix); n > 0 && s[n:] == suffix {
 		return s[:n], true
@@ -17,26 +17,24 @@ func cutSuffix(s, suffix string) (string, bool) {
 	return s, false
 }
 
-// number reads an unsigned decimal number as the kernel prints it.
+// number parses an unsigned decimal number as the kernel prints it.
 func number(b []byte) (float64, bool) {
 	n, err := strconv.ParseUint(string(b), 10, 64)
 	return float64(n), err == nil
 }
 
-// userHz is the unit of the times in /proc/stat: USER_HZ is 100 on every
-// architecture that Go's Linux port has (include/asm-generic/param.h).
+// userHz is the number of ticks per second of the times in /proc/stat. USER_HZ is 100 on every architecture that Go
+// supports on Linux (include/asm-generic/param.h).
 const userHz = 100
 
-// cpuTimes are the columns of the line "cpu" of /proc/stat (man 5 proc_stat).
-// guest and guest_nice follow them and are part of user and nice.
+// cpuTimes lists the columns of line "cpu" in /proc/stat (man 5 proc_stat). The columns guest and guest_nice follow;
+// they are included in user and nice.
 var cpuTimes = []string{"user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"}
 
-// cpuNeeded are the times without which there are no shares. Linux before 2.6.11
-// had no steal.
+// cpuNeeded lists the times that shares cannot be computed without. Linux before 2.6.11 had no steal.
 var cpuNeeded = map[string]bool{"user": true, "nice": true, "system": true, "idle": true, "iowait": true}
 
-// parseCPU reads the machine's times, in seconds, and its context switches from the text of
-// /proc/stat.
+// parseCPU reads the machine's times, in seconds, and its context switches from the text of /proc/stat.
 func parseCPU(text []byte) []filewise.Counter {
 	var counters []filewise.Counter
 	for line := range bytes.Lines(text) {
@@ -58,9 +56,9 @@ func parseCPU(text []byte) []filewise.Counter {
 	return counters
 }
 
-// parsePressure reads the stall times, in µs, from the text of a file of
-// /proc/pressure (Documentation/accounting/psi.rst). "full" of the CPU is left
-// out: it is undefined for the machine as a whole, and printed as zero.
+// parsePressure reads the stall times, in µs, from the text of a file in /proc/pressure
+// (Documentation/accounting/psi.rst). It skips "full" of the CPU, which is undefined for the whole machine and printed
+// as zero.
 func parsePressure(resource string, text []byte) []filewise.Counter {
 	var counters []filewise.Counter
 	for line := range bytes.Lines(text) {
@@ -83,24 +81,24 @@ func parsePressure(resource string, text []byte) []filewise.Counter {
 	return counters
 }
 
-// callsWritten is the counter of a process's writes by calls; its requests to the kernel by queues (io_uring, libaio)
-// is not in it.
+// callsWritten is the counter of a process's writes by system calls. It does not include requests through queues
+// (io_uring, libaio).
 const callsWritten = "bytes written by calls"
 
-// selfIONames are the counters of /proc/self/io (man 5 proc_pid_io).
+// selfIONames maps the fields of /proc/self/io (man 5 proc_pid_io) to counters.
 var selfIONames = map[string]filewise.Counter{
 	"rchar":      {Name: "bytes read by calls", Unit: "B"},
 	"wchar":      {Name: callsWritten, Unit: "B"},
 	"syscr":      {Name: "read calls", Unit: "calls"},
 	"syscw":      {Name: "write calls", Unit: "calls"},
 	"read_bytes": {Name: "bytes read from storage", Unit: "B"},
-	// Counted when a page becomes dirty, whole folios at a time: it can be many times what reaches the storage, which
-	// the disk's own counters show.
+	// Counted when a page becomes dirty, in whole folios. It can be many times what reaches the storage, which the disk's
+	// own counters show.
 	"write_bytes":           {Name: "bytes dirtied in the page cache", Unit: "B"},
-	"cancelled_write_bytes": {Name: "bytes never written", Unit: "B"}, // truncated or removed before
+	"cancelled_write_bytes": {Name: "bytes never written", Unit: "B"}, // truncated or removed before writing
 }
 
-// parseSelfIO reads the I/O of this process from the text of /proc/self/io.
+// parseSelfIO reads this process's I/O from the text of /proc/self/io.
 func parseSelfIO(text []byte) []filewise.Counter {
 	var counters []filewise.Counter
 	for line := range bytes.Lines(text) {
@@ -114,15 +112,15 @@ func parseSelfIO(text []byte) []filewise.Counter {
 	return counters
 }
 
-// diskBusy is the name of the time in which a device had at least one request;
-// diskQueued is the time that all its requests took together, in the queue too.
+// diskBusy is the time in which a device had at least one request. diskQueued is the total time of all its requests,
+// including their time in the queue.
 const (
 	diskBusy   = "busy time"
 	diskQueued = "time of all requests"
 )
 
-// diskColumn is a column of /proc/diskstats after the device's name
-// (Documentation/admin-guide/iostats.rst). Sectors are 512 bytes there, always.
+// diskColumn is a column of /proc/diskstats after the device's name (Documentation/admin-guide/iostats.rst). Sectors
+// always count 512 bytes there.
 type diskColumn struct {
 	index      int
 	name, unit string
@@ -158,12 +156,12 @@ func parseDisks(text []byte, devices []string) []filewise.Counter {
 	return counters
 }
 
-// memoryNames are the names read from /proc/meminfo (man 5 proc_meminfo), in kB there.
+// memoryNames maps the fields read from /proc/meminfo (man 5 proc_meminfo), which are in kB, to names.
 var memoryNames = map[string]string{
 	"MemTotal": MemoryTotal, "MemAvailable": MemoryAvailable, "Cached": MemoryCached, "Dirty": MemoryDirty, "Writeback": MemoryWriteback,
 }
 
-// parseMemory reads amounts, in B, from the text of /proc/meminfo.
+// parseMemory reads the amounts, in bytes, from the text of /proc/meminfo.
 func parseMemory(text []byte) map[string]float64 {
 	found := make(map[string]float64)
 	for line := range bytes.Lines(text) {

@@ -13,8 +13,8 @@ import (
 	"filewise/host/machine"
 )
 
-// readProcess reads the CPU time and I/O of this process. The times come from
-// getrusage, whose resolution is µs; /proc/self/stat has 10 ms.
+// readProcess reads this process's CPU time and I/O. The times come from getrusage, which resolves µs; /proc/self/stat
+// resolves 10 ms.
 func readProcess() ([]filewise.Counter, error) {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
@@ -31,7 +31,7 @@ func readProcess() ([]filewise.Counter, error) {
 	if d, ok := machine.RunDelay(os.Getpid()); ok {
 		all = append(all, filewise.Counter{Name: filewise.ProcessorWait, Unit: "s", Value: d.Seconds()})
 	}
-	// Without task I/O accounting in the kernel the I/O is absent, not the rest.
+	// If the kernel has no task I/O accounting, only the I/O is absent.
 	if c, err := readFile("/proc/self/io", parseSelfIO); err == nil {
 		all = append(all, c...)
 	}

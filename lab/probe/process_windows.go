@@ -10,15 +10,15 @@ import (
 	"filewise"
 )
 
-// readProcess reads the CPU time and I/O of this process. The times advance with
-// the clock's tick, some 16 ms.
+// readProcess reads this process's CPU time and I/O. The times advance with the clock's tick, about 16 ms.
 func readProcess() ([]filewise.Counter, error) {
 	var created, exited, system, user windows.Filetime
 	if err := windows.GetProcessTimes(windows.CurrentProcess(), &created, &exited, &system, &user); err != nil {
 		return nil, fmt.Errorf("GetProcessTimes: %w", err)
 	}
 	all := []filewise.Counter{{Name: "user", Unit: "s", Value: seconds(user)}, {Name: "system", Unit: "s", Value: seconds(system)}}
-	// Without the I/O the times are still true. A process that has never read anything is one whose I/O is not counted, as under Wine.
+	// The times are valid without the I/O. If a process seems never to have read anything, its I/O is not counted, as
+	// under Wine.
 	var io windows.IO_COUNTERS
 	if ok, _, _ := processIO.Call(uintptr(windows.CurrentProcess()), uintptr(unsafe.Pointer(&io))); ok != 0 && io != (windows.IO_COUNTERS{}) {
 		all = append(all,
@@ -32,7 +32,7 @@ func readProcess() ([]filewise.Counter, error) {
 
 var processIO = windows.NewLazySystemDLL("kernel32.dll").NewProc("GetProcessIoCounters")
 
-// seconds of a duration that Windows gives in units of 100 ns.
+// seconds converts a Windows duration, in units of 100 ns, to seconds.
 func seconds(t windows.Filetime) float64 {
 	return (time.Duration(int64(t.HighDateTime)<<32|int64(t.LowDateTime)) * 100).Seconds()
 }

@@ -8,14 +8,14 @@ import (
 	"filewise"
 )
 
-// Set is all probes of a trial: the operating system's and the engine's.
+// Set holds all probes of a trial: the operating system's and the engine's.
 type Set struct {
 	probes   []filewise.Probe
 	ceilings []Ceiling
 	embedded bool
 }
 
-// NewSet makes a set; nil probes are left out.
+// NewSet returns a set of the probes that are not nil.
 func NewSet(probes ...filewise.Probe) *Set {
 	s := &Set{}
 	for _, p := range probes {
@@ -26,7 +26,7 @@ func NewSet(probes ...filewise.Probe) *Set {
 	return s
 }
 
-// Embedded reports that the server is part of this process.
+// Embedded sets whether the server is part of this process.
 func (s *Set) Embedded(is bool) *Set {
 	s.embedded = is
 	return s
@@ -35,12 +35,12 @@ func (s *Set) Embedded(is bool) *Set {
 // Snapshot is one reading of all probes.
 type Snapshot struct {
 	At       time.Time // before the first probe was read
-	readings []reading // by the set's order of probes
+	readings []reading // in the set's order of probes
 }
 
 type reading struct {
 	probe    string
-	at       time.Time // amid the reading
+	at       time.Time // middle of the reading
 	counters []filewise.Counter
 	err      error
 }
@@ -56,14 +56,14 @@ func (s *Set) Read(ctx context.Context) Snapshot {
 	return snap
 }
 
-// Delta returns the changes of all counters from a to b, and the values that follow from them (shares of the
-// processors' time, utilisation of devices).
+// Delta returns the changes of all counters from a to b, and the values that follow from them, such as shares of CPU
+// time and the utilisation of devices.
 func (s *Set) Delta(a, b Snapshot) []filewise.Delta {
 	d, _ := s.Explain(a, b)
 	return d
 }
 
-// Explain is Delta with what is absent, and why.
+// Explain returns what Delta returns, and the absent counters with their reasons.
 func (s *Set) Explain(a, b Snapshot) ([]filewise.Delta, []Absence) {
 	var deltas []filewise.Delta
 	var absent []Absence
@@ -94,19 +94,18 @@ func firstError(errs ...error) error {
 // Window describes the work between two readings.
 type Window struct {
 	From, To time.Time
-	// Ends are the times at which each session's work ended, behind To as a rule: a
-	// call that began in the window is carried through.
+	// Ends holds the times at which each session's work ended. Most are after To, because a call that began in the window
+	// is completed.
 	Ends []time.Time
 }
 
-// offWindow is the share from which counters are marked as of another time than the window.
+// offWindow is the smallest relative difference from the window at which waits are scaled.
 const offWindow = 0.03
 
-// Within is Delta, for a window. A probe may be read so late, at either edge, that the sessions worked noticeably
-// longer or shorter between its two readings than the window is. Then their waits are cut, or stretched, to the
-// window, of whose time they are a share. Amounts are left alone: if reading is late the machine is held up, and the
-// work too. Bytes of the log per row, which ought to be the same in all trials, differed by 4.7 % as they were read,
-// and by 5.8 % when scaled.
+// Within returns Delta for a window. A probe may be read late at an edge. Sessions then worked noticeably longer or
+// shorter between its two readings than the window lasts. If so, their waits are scaled to the window, because waits
+// are shares of its time. Amounts are not scaled: if reading is late, the machine is held up, and so is the work. Bytes
+// of log per row should be the same in all trials. They differed by 4.7 % as read, and by 5.8 % when scaled.
 func (s *Set) Within(a, b Snapshot, w Window) []filewise.Delta {
 	deltas := s.Delta(a, b)
 	factors := make(map[string]float64, len(a.readings))
@@ -121,8 +120,8 @@ func (s *Set) Within(a, b Snapshot, w Window) []filewise.Delta {
 	return deltas
 }
 
-// factor is the window against the time that the sessions worked, on average, between two readings; 1 if they hardly
-// differ, or so much that a factor means nothing.
+// factor returns the window's length divided by how long the sessions worked on average between two readings. It
+// returns 1 if the two hardly differ, or differ so much that a factor is meaningless.
 func (w Window) factor(a, b time.Time) float64 {
 	if a.Before(w.From) {
 		a = w.From

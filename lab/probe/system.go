@@ -11,9 +11,8 @@ import (
 	"filewise/host/machine"
 )
 
-// System is the probes of the operating system: processors ("cpu"), this process
-// ("process"), pressure stalls ("pressure"), memory (ProbeMemory), and the block
-// devices behind the volumes ("disk", ProbeWritten).
+// System returns the probes of the operating system: CPU ("cpu"), this process ("process"), pressure stalls
+// ("pressure"), memory (ProbeMemory), and the block devices of the volumes ("disk", ProbeWritten).
 func System(volumes []filewise.Volume) []filewise.Probe {
 	devices, disks := devicesOf(volumes)
 	return []filewise.Probe{
@@ -69,8 +68,8 @@ func readPressure() ([]filewise.Counter, error) {
 	return all, nil
 }
 
-// devicesOf are the devices that the volumes lie on at this moment, with the disks
-// below composed ones; and the disks alone, each once.
+// devicesOf returns the devices that the volumes are on now, including the disks below composed devices. It also
+// returns the disks alone. Each is listed once.
 func devicesOf(volumes []filewise.Volume) (devices, disks []string) {
 	add := func(to *[]string, name string) {
 		if !slices.Contains(*to, name) {
@@ -98,7 +97,7 @@ func readDisks(names []string, parse func([]byte) []filewise.Counter) ([]filewis
 	return readFile("/proc/diskstats", parse)
 }
 
-// writtenTo returns the bytes written to all disks together.
+// writtenTo returns the sum of the bytes written to all disks. It returns nil if none is counted.
 func writtenTo(text []byte, disks []string) []filewise.Counter {
 	sum := filewise.Counter{Name: filewise.WrittenDevices, Unit: "B"}
 	found := false

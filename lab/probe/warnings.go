@@ -8,23 +8,22 @@ import (
 	"filewise"
 )
 
-// The codes of warnings from probes.
+// Codes of warnings from probes.
 const (
 	WarnNeighbour = "noisy-neighbour"
 	WarnOthers    = "busy-machine"
 )
 
-// BusyLimit is the share of the processors' time, in percent, above which a result is not about storage
-// (docs/reading-a-report.md).
+// BusyLimit is the CPU use, in percent, above which a result is not about storage (docs/reading-a-report.md).
 const BusyLimit = 85
 
-// The limits of warnings, in percent of the processors' time.
+// Limits from which to warn, in percent of CPU time.
 const (
-	othersLimit = 20 // a fifth of the machine was not to be had
-	stealLimit  = 5  // one of 20: as much as the differences that are looked for
+	othersLimit = 20 // a fifth of the machine was not available
+	stealLimit  = 5  // one part in 20, as large as the differences to be found
 )
 
-// Warnings interprets the deltas of a window for its result.
+// Warnings returns warnings that follow from the deltas of a window.
 func Warnings(deltas []filewise.Delta) []filewise.Warning {
 	var warnings []filewise.Warning
 	others, fromOthers := Others(deltas)
@@ -46,8 +45,8 @@ func Warnings(deltas []filewise.Delta) []filewise.Warning {
 	return warnings
 }
 
-// Others is the share that neither Filewise nor its server took, nor other virtual machines, in percent; ok is false
-// if that is not known.
+// Others returns the share of CPU time that other processes of this machine used, in percent. Other virtual machines
+// are not included. It returns false if the share is not known.
 func Others(deltas []filewise.Delta) (share float64, ok bool) {
 	busy, _ := Find(deltas, "cpu", BusyShare)
 	steal, _ := Find(deltas, "cpu", StealShare)
@@ -55,7 +54,7 @@ func Others(deltas []filewise.Delta) (share float64, ok bool) {
 	return max(busy-steal-mine, 0), ok
 }
 
-// Find is the value of a delta; ok is false when it is absent.
+// Find returns the value of a delta. It returns false if the delta is absent.
 func Find(deltas []filewise.Delta, probe, name string) (value float64, ok bool) {
 	for _, d := range deltas {
 		if d.Probe == probe && d.Name == name && !math.IsNaN(d.Value) {
@@ -65,21 +64,22 @@ func Find(deltas []filewise.Delta, probe, name string) (value float64, ok bool) 
 	return 0, false
 }
 
-// Ceiling is the limit of the device behind a volume, by the second. 0 means not known.
+// Ceiling is the limit of the device of a volume, per second. 0 means not known.
 type Ceiling struct {
 	Volume, Device        string
 	ReadBytes, WriteBytes float64
 	Reads, Writes         float64 // requests
 }
 
-// Under adds to the set's results, from the devices' counters, how near each volume's storage was to its limit.
+// Under sets the storage limits. The set's results then include how near each volume's storage was to its limit.
 func (s *Set) Under(ceilings []Ceiling) *Set {
 	s.ceilings = ceilings
 	return s
 }
 
-// nearness are the shares of the limits: the shares of reads and of writes added up, each by bytes or by requests,
-// whichever is nearer. Devices that merge requests, or caches behind them, can take more than fio reached.
+// nearness returns how near each volume's storage was to its limit, in percent. The shares of reads and of writes are
+// added; each is by bytes or by requests, whichever is higher. Devices that merge requests, or have caches, can exceed
+// what fio reached.
 func (s *Set) nearness(deltas []filewise.Delta, elapsed time.Duration) []filewise.Delta {
 	var out []filewise.Delta
 	for _, c := range s.ceilings {

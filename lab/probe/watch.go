@@ -9,28 +9,27 @@ import (
 	"filewise"
 )
 
-// The pace of samples: at most one part in a hundred of one core. A look takes more by the clock if the work takes
-// all processors, most of that being the wait for one: so the quickest of the last looks gives its cost. Waking this
-// process and the server, and what that does to their caches, takes more than the look itself: bench sampling finds
-// three times, on one side and the other.
+// Pace of samples: at most 1 % of one core. If the work uses all cores, a look takes longer by the clock, mostly
+// waiting for a core. So the quickest of the last looks gives its cost. Waking this process and the server, and the
+// effect on their caches, costs more than the look itself: bench sampling finds three times as much, on both sides.
 const (
-	sampleEvery   = 100 * time.Millisecond // in long windows: their looks are many anyway
+	sampleEvery   = 100 * time.Millisecond // in long windows, which have many looks anyway
 	sampleFastest = 20 * time.Millisecond
 	sampleRarest  = time.Second
-	sampleShare   = 100 // a look takes at most one part in so many of the time, up to sampleRarest
-	sampleWaking  = 4   // times a look's time by the clock is its cost
-	sampleLooks   = 50  // are needed in a window
-	sampleCosts   = 8   // the last looks whose quickest gives the cost of one
-	sampleSure    = 3   // looks after which that is known
+	sampleShare   = 100 // a look takes at most 1/sampleShare of the time, up to sampleRarest
+	sampleWaking  = 4   // the cost of a look is this many times its duration
+	sampleLooks   = 50  // looks needed in a window
+	sampleCosts   = 8   // number of last looks, of which the quickest gives the cost
+	sampleSure    = 3   // looks after which the cost is known
 )
 
-// pace decides when to look again.
+// pace determines the pause between looks.
 type pace struct {
 	window time.Duration // 0 means not known
 	last   []time.Duration
 }
 
-// next is the pause behind a look that took so long.
+// next returns the pause after a look that took that long.
 func (p *pace) next(took time.Duration) time.Duration {
 	if p.last = append(p.last, took); len(p.last) > sampleCosts {
 		p.last = p.last[1:]
@@ -42,7 +41,7 @@ func (p *pace) next(took time.Duration) time.Duration {
 	return min(max(p.first(), sampleShare*sampleWaking*slices.Min(p.last)), rarest)
 }
 
-// first is the pause before the first look, and the shortest between two.
+// first returns the pause before the first look, which is also the shortest pause.
 func (p *pace) first() time.Duration {
 	if p.window <= 0 {
 		return sampleEvery
@@ -50,9 +49,9 @@ func (p *pace) first() time.Duration {
 	return min(max(p.window/sampleLooks, sampleFastest), sampleEvery)
 }
 
-// Watch has the set's samplers look now and then until stop is called or ctx ends: the oftener the shorter the window
-// is, as far as looks may cost. 0 means its length is not known. A sampler whose look fails stops looking; its
-// counters stay as they are.
+// Watch lets the set's samplers look repeatedly until stop is called or ctx ends. The shorter the window, the more
+// often they look, within what looks may cost. A window of 0 means its length is not known. A sampler that fails stops
+// looking, and its counters stay unchanged.
 func (s *Set) Watch(ctx context.Context, window time.Duration) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var samplers []filewise.Sampler
@@ -66,7 +65,7 @@ func (s *Set) Watch(ctx context.Context, window time.Duration) (stop func()) {
 	return func() { cancel(); watching.Wait() }
 }
 
-// watch has all look one after the other: waking up is dearer than looking.
+// watch lets all samplers look one after the other, because waking up costs more than looking.
 func watch(ctx context.Context, samplers []filewise.Sampler, p *pace) {
 	pause, last := p.first(), time.Now()
 	for len(samplers) > 0 {

@@ -7,9 +7,9 @@ import (
 	"filewise"
 )
 
-// Written are the deltas of filewise.ProbeWritten that follow from a measure's others: what was written to the
-// engine's own files by their role, if the engine has not counted that itself; what the server's processes wrote by
-// calls; and all of it per byte of the work's data. Files are the files observed before and after.
+// Written returns the deltas of filewise.ProbeWritten that follow from a measure's other deltas. They are bytes written
+// to the engine's files by role, if the engine has not counted them, and bytes that the server's processes wrote by
+// calls. Each is also given per byte of the work's data. Files are the files observed before and after.
 func Written(m filewise.Measure, files []filewise.File, embedded bool) []filewise.Delta {
 	var out []filewise.Delta
 	said := func(name string) bool {
@@ -45,7 +45,7 @@ func Written(m filewise.Measure, files []filewise.File, embedded bool) []filewis
 	return out
 }
 
-// writtenNames are the names that Written may add, in order.
+// writtenNames lists the names that Written may add, in order.
 var writtenNames = []string{filewise.WrittenData, filewise.WrittenIndex, filewise.WrittenLog, filewise.WrittenTemp, filewise.WrittenBackup,
 	filewise.WrittenRest, filewise.WrittenCalls}
 
@@ -65,8 +65,8 @@ func writtenName(r filewise.Role) string {
 	return filewise.WrittenRest
 }
 
-// roleOf is the role of a file. One that came and went in between, as logs do, has its neighbours' role, if they are
-// all logs.
+// roleOf returns the role of a file. A file that existed only in between, as logs do, counts as a log if all files
+// observed in its directory are logs.
 func roleOf(name string, files []filewise.File) filewise.Role {
 	logs, others := 0, 0
 	for _, f := range files {

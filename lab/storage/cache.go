@@ -13,16 +13,16 @@ import (
 	"filewise/host/machine"
 )
 
-// fresh is the time for which a limit is believed: storage changes with its firmware, its filling and its neighbours.
+// fresh is how long a limit is valid. Storage changes with its firmware, its fill level and its neighbours.
 const fresh = 90 * 24 * time.Hour
 
-// Cache remembers limits in a file of the user's.
+// Cache stores limits in a file of the user.
 type Cache struct{ path string }
 
-// NewCache keeps limits in a directory, such as the user's state directory.
+// NewCache returns a cache that stores limits in a directory, such as the user's state directory.
 func NewCache(dir string) Cache { return Cache{filepath.Join(dir, "storage.json")} }
 
-// read returns the stored limits; a file that cannot be read as such counts as absent: limits can be measured again.
+// read returns the stored limits. A damaged file counts as absent, because limits can be measured again.
 func (c Cache) read() ([]Limit, error) {
 	text, err := os.ReadFile(c.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -38,8 +38,8 @@ func (c Cache) read() ([]Limit, error) {
 	return slices.DeleteFunc(all, func(l Limit) bool { return !l.complete() }), nil
 }
 
-// Find returns the limits that are known of all the volumes, for that page size
-// and for as many files or more; false when one is missing or too old.
+// Find returns the known limits of all volumes, for the page size and for at least as many files. It returns false if
+// one is missing or too old.
 func (c Cache) Find(d Demand, now time.Time) ([]Limit, bool) {
 	d = d.withDefaults()
 	all, err := c.read()
@@ -65,7 +65,7 @@ func (c Cache) Find(d Demand, now time.Time) ([]Limit, bool) {
 	return out, len(out) > 0
 }
 
-// Add remembers limits in place of older ones of the same places.
+// Add stores limits. They replace older limits of the same places.
 func (c Cache) Add(limits []Limit) error {
 	all, err := c.read()
 	if err != nil {
@@ -85,7 +85,7 @@ func (c Cache) Add(limits []Limit) error {
 	return replace(c.path, text)
 }
 
-// replace writes a file whole or not at all.
+// replace writes a file as a whole or not at all.
 func replace(path string, text []byte) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {

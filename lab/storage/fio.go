@@ -17,22 +17,21 @@ import (
 	"filewise/host/machine"
 )
 
-// Package is the Debian package that brings fio.
+// Package is the Debian package that contains fio.
 const Package = "fio"
 
-// How long and on how much a pattern is measured: enough for a steady figure on a
-// disk, little enough to be done before a run.
+// Duration and size of one measurement: enough for a steady figure on a disk, and short enough to run before a run.
 const (
 	runtime    = time.Second
-	fileBytes  = 64 << 20 // over all files of a volume
-	large      = 1 << 20  // a sequential request
+	fileBytes  = 64 << 20 // sum of all files of a volume
+	large      = 1 << 20  // size of a sequential request
 	depth      = 16       // requests at a time
 	answer     = 60 * time.Second
 	spareBytes = 4 * fileBytes
 	mostFiles  = 16
 )
 
-// Program is fio, or why there is none.
+// Program returns the path of fio, or the reason why it is not available.
 func Program() (path, why string) {
 	if goruntime.GOOS == "windows" {
 		return "", "fio is not used on Windows (DiskSpd, from Microsoft, measures the storage)"
@@ -44,7 +43,7 @@ func Program() (path, why string) {
 	return path, ""
 }
 
-// job is one call of fio: a pattern, on directories at the same time.
+// job is one call of fio: a pattern that runs on all directories at the same time.
 type job struct {
 	pattern Pattern
 	dirs    []string
@@ -54,8 +53,7 @@ type job struct {
 
 var modes = map[Pattern]string{SequentialRead: "read", SequentialWrite: "write", RandomRead: "randread", RandomWrite: "randwrite"}
 
-// args are fio's. Requests bypass the system's cache; files are filled before they
-// are read.
+// args returns the arguments for fio. Requests bypass the system's cache. Files are filled before they are read.
 func (j job) args() []string {
 	block := int64(large)
 	if j.pattern == RandomRead || j.pattern == RandomWrite {
@@ -69,20 +67,20 @@ func (j job) args() []string {
 		"--filesize=" + strconv.FormatInt(size, 10), "--size=" + strconv.FormatInt(size*int64(j.files), 10),
 	}
 	for i, dir := range j.dirs {
-		// fio takes a directory's name apart at colons.
+		// fio splits directory names at colons.
 		args = append(args, "--name=v"+strconv.Itoa(i), "--directory="+strings.ReplaceAll(dir, ":", `\:`))
 	}
 	return args
 }
 
-// run calls fio and adds up its jobs.
+// run calls fio and adds up the results of its jobs.
 func (j job) run(ctx context.Context, program string) (f Figure, tool string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answer)
 	defer cancel()
 	cmd := machine.Command(ctx, program, j.args()...)
 	cmd.WaitDelay = time.Second
 	tie(cmd)
-	goruntime.LockOSThread() // the thread that starts it must outlive it
+	goruntime.LockOSThread() // the thread that starts fio must outlive it
 	defer goruntime.UnlockOSThread()
 	var said, failed strings.Builder
 	cmd.Stdout, cmd.Stderr, cmd.Dir = &said, &failed, j.dirs[0]
@@ -105,7 +103,7 @@ func firstLine(s string) string {
 	return line
 }
 
-// parse reads fio's JSON; notes may stand before it.
+// parse parses fio's JSON. Notes may precede the JSON.
 func parse(text []byte, p Pattern) (f Figure, tool string, err error) {
 	type side struct {
 		Bytes    float64 `json:"bw_bytes"`
@@ -143,7 +141,7 @@ func parse(text []byte, p Pattern) (f Figure, tool string, err error) {
 	return f, out.Version, nil
 }
 
-// within makes a directory for fio's files in a volume's, and removes it after.
+// within creates a temporary directory in each directory, calls do with them, and removes them.
 func within(dirs []string, do func([]string) error) (err error) {
 	var made []string
 	defer func() {

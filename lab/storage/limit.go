@@ -12,11 +12,10 @@ import (
 	"filewise/lab/probe"
 )
 
-// Pattern is a way to access files.
+// Pattern is a way of accessing files.
 type Pattern string
 
-// The patterns that are measured. Sequential ones have large requests, random ones
-// the engine's page.
+// The patterns that are measured. Sequential patterns use large requests; random patterns use the engine's page size.
 const (
 	SequentialRead  Pattern = "sequential read"
 	SequentialWrite Pattern = "sequential write"
@@ -26,13 +25,13 @@ const (
 
 var patterns = []Pattern{SequentialWrite, SequentialRead, RandomWrite, RandomRead}
 
-// Limit is the limit of a volume's storage.
+// Limit is the measured limit of a volume's storage.
 type Limit struct {
 	Volume   string    `json:"volume"`
-	Device   string    `json:"device"` // as in /proc/diskstats. Empty means none of its own
-	Place    string    `json:"place"`  // the file system, by which a limit is found again
-	Page     int64     `json:"page"`   // bytes of a random request
-	Files    int       `json:"files"`  // the largest number of files that was tried
+	Device   string    `json:"device"` // as in /proc/diskstats. Empty means it has no device of its own
+	Place    string    `json:"place"`  // identifies the file system, to find the limit again
+	Page     int64     `json:"page"`   // size of a random request in bytes
+	Files    int       `json:"files"`  // largest number of files tried
 	Measured time.Time `json:"measured"`
 	Tool     string    `json:"tool"` // "fio-3.33"
 	Figures  []Figure  `json:"figures"`
@@ -42,13 +41,13 @@ type Limit struct {
 type Figure struct {
 	Pattern Pattern `json:"pattern"`
 	Files   int     `json:"files"`
-	// Together with the volumes of this many in all. 0 means alone.
+	// Together is the number of volumes measured at the same time. 0 means alone.
 	Together int     `json:"together,omitempty"`
 	Bytes    float64 `json:"bytes_per_second"`
 	Requests float64 `json:"requests_per_second"`
 }
 
-// best is the most that a pattern reached with any number of files, alone.
+// best returns the best result of a pattern over all numbers of files, alone.
 func (l Limit) best(p Pattern) Figure {
 	var out Figure
 	for _, f := range l.Figures {
@@ -59,8 +58,8 @@ func (l Limit) best(p Pattern) Figure {
 	return out
 }
 
-// Ceiling is the limit as probes use it: requests of the device against random
-// ones, bytes against sequential ones.
+// Ceiling returns the limit in the form that probes use: the best bytes and the best requests of the sequential and
+// random patterns.
 func (l Limit) Ceiling() probe.Ceiling {
 	most := func(a, b Pattern) (bytes, requests float64) {
 		x, y := l.best(a), l.best(b)
@@ -72,7 +71,7 @@ func (l Limit) Ceiling() probe.Ceiling {
 	return c
 }
 
-// String returns it in one line, for reports.
+// String returns the limit in one line, for reports.
 func (l Limit) String() string {
 	rate := func(p Pattern) string { return humanize.Bytes(uint64(l.best(p).Bytes)) + "/s" }
 	requests := func(p Pattern) string { return humanize.Comma(int64(l.best(p).Requests)) }
@@ -93,7 +92,7 @@ func (l Limit) String() string {
 
 var told = regexp.MustCompile(`^sequential read ([0-9.]+ [kMGTPE]?B)/s, write ([0-9.]+ [kMGTPE]?B)/s;`)
 
-// Rates reads sequential access from String's text, in bytes per second. 0 means the text has none.
+// Rates parses the rates of sequential access from the text of String, in bytes per second. 0 means the text has none.
 func Rates(limit string) (read, written float64) {
 	m := told.FindStringSubmatch(limit)
 	if m == nil {

@@ -9,11 +9,11 @@ import (
 	"filewise/host/machine"
 )
 
-// Demand lists the limits to measure.
+// Demand describes the limits to measure.
 type Demand struct {
-	Volumes []filewise.Volume // directories that may be written to, such as scratch directories
-	Page    int64             // bytes of a page of the engine. 0 means 4096
-	Files   int               // the largest number of files of a layout. 0 means 1
+	Volumes []filewise.Volume // directories that can be written to, such as scratch directories
+	Page    int64             // page size of the engine in bytes. 0 means 4096
+	Files   int               // largest number of files of a layout. 0 means 1
 }
 
 func (d Demand) withDefaults() Demand {
@@ -24,7 +24,7 @@ func (d Demand) withDefaults() Demand {
 	return d
 }
 
-// Expected returns the least time that measuring takes: a caller decides by it whether that is worth its time.
+// Expected returns the minimum time that measuring takes. Callers use it to decide whether to measure.
 func (d Demand) Expected() time.Duration {
 	d = d.withDefaults()
 	calls := len(patterns) * len(d.Volumes) * len(d.counts())
@@ -34,7 +34,7 @@ func (d Demand) Expected() time.Duration {
 	return time.Duration(calls) * runtime * 3 / 2
 }
 
-// counts are the numbers of files that are tried.
+// counts returns the numbers of files to try.
 func (d Demand) counts() []int {
 	if d.Files > 1 {
 		return []int{1, d.Files}
@@ -42,8 +42,8 @@ func (d Demand) counts() []int {
 	return []int{1}
 }
 
-// Measure measures by fio each volume alone, and all of them together. A volume in memory or without the room, or all
-// without fio, have no limit: the reason is by its name. The error is of the context.
+// Measure measures each volume alone with fio, then all together. It returns the reason, by volume name, for each
+// volume without a limit: it is in memory, lacks space, or fio is missing, for example. The error is the context's.
 func Measure(ctx context.Context, d Demand) ([]Limit, map[string]string, error) {
 	d = d.withDefaults()
 	var limits []Limit
@@ -104,8 +104,8 @@ func (d Demand) volume(ctx context.Context, program string, v filewise.Volume) (
 	})
 }
 
-// together measures sequential reading and writing on all volumes at once; the
-// sum is noted with each. What fails is absent: each has its own figures.
+// together measures sequential reading and writing on all volumes at the same time, and adds the sum to each limit. A
+// failure is ignored, because each volume has its own figures.
 func (d Demand) together(ctx context.Context, program string, limits []Limit) {
 	dirs := filewise.Each(d.Volumes, func(v filewise.Volume) string { return v.Dir })
 	_ = within(dirs, func(dirs []string) error {
@@ -122,7 +122,7 @@ func (d Demand) together(ctx context.Context, program string, limits []Limit) {
 	})
 }
 
-// place distinguishes a file system from others on this machine.
+// place returns a text that identifies a file system on this machine.
 func place(d machine.Device) string {
 	return d.Mount.Number + " " + d.Mount.Type + " " + d.Mount.Source
 }

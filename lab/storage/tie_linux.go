@@ -5,6 +5,6 @@ import (
 	"syscall"
 )
 
-// tie has the kernel end the program with the thread that starts it: a killed
-// Filewise leaves no fio that goes on writing.
+// tie makes the kernel kill the program when the thread that started it ends. If Filewise is killed, no fio keeps
+// writing.
 func tie(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

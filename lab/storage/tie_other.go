@@ -4,5 +4,5 @@ package storage
 
 import "os/exec"
 
-// tie does nothing: only Linux ends a child with its parent.
+// tie does nothing, because only Linux can end a child with its parent.
 func tie(*exec.Cmd) {}

@@ -39,8 +39,8 @@ type Transaction struct {
 // CustomCheck is a query with the result it must return.
 type CustomCheck struct {
 	Query Script `json:"query"`
-	// NoRows: it returns none. Else one value: Expect, or if Committed names a type of transactions, Plus and Each
-	// for every one of them that is committed.
+	// NoRows means that the query must return no rows. Otherwise it must return one value: Expect, or, if Committed names
+	// a type of transaction, Plus + Each × the number of these that are committed.
 	NoRows    bool   `json:"no_rows,omitempty"`
 	Expect    string `json:"expect,omitempty"`
 	Committed string `json:"committed,omitempty"`

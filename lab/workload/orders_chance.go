@@ -59,7 +59,7 @@ type chance struct {
 	nameLoad, nameRun  int64 // C of last names, for loading and for looking up
 	customer, item     int64 // C of customers and items
 	customerA, itemA   int64 // A: 1023 and 8191 at scale 1
-	names              int64 // number of customers per district with a last name of their own
+	names              int64 // number of last names that are looked up: the first customers of a district have one each
 	letters, digitText []byte
 }
 
