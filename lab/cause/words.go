@@ -168,7 +168,7 @@ func (in Input) sharedWords(c Cause) []string {
 		if i == 2 {
 			break
 		}
-		if x.Share > 1 { // more sessions wait than work, including background ones
+		if x.Share > 1 { // background sessions wait too, so waits can exceed the connections' time
 			out = append(out, fmt.Sprintf("In every layout, all of the connection time or more went to %s.", x.wait()))
 			continue
 		}

@@ -36,7 +36,7 @@ type Load struct {
 	// Chunk is the number of operations per call. If 0, it is adapted so that a call takes 50–200 ms, for engines whose
 	// loop runs on the server.
 	Chunk int64
-	// Multiple divides every adapted chunk: it is the number of operations in a transaction. 0 means 1.
+	// Multiple divides every adapted chunk. It is the number of operations in a transaction. 0 means 1.
 	Multiple int64
 
 	// Retry lists the classes of failures after which a worker continues. It continues at its first uncommitted operation,

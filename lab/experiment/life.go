@@ -40,7 +40,7 @@ type life struct {
 	edge        *edge             // of the window before a drain. Nil means there is none
 	done        func() error      // closes connections that wait for a drain. Nil means there are none
 
-	still map[string]drive.Still // by family: what stalled while it was measured
+	still map[string]drive.Still // by family: standstills while it was measured
 
 	open map[int][]filewise.Session // by phase: connections kept for the next turn. Nil means none are kept
 	turn *turn                      // the current turn of a session. Nil means the trial is measured in one go

@@ -45,7 +45,7 @@ type Config struct {
 	Confidence float64 `json:"confidence"` // over all arms and looks together
 	Gamma      float64 `json:"gamma"`      // share of the leader's proven gain that a recommendation may forgo
 	Kappa      float64 `json:"kappa"`      // futility: standard errors of luck that are allowed for
-	MaxBlocks  int     `json:"max_blocks"` // the last block
+	MaxBlocks  int     `json:"max_blocks"` // largest number of blocks
 	// Extended lists the earlier plans of an extended experiment, oldest first (from rules 3 on). The error spent before
 	// an extension stays spent.
 	Extended []Extension `json:"extended,omitempty"`

@@ -2,8 +2,8 @@ package stats
 
 import "math"
 
-// Quantile of sorted values, type 7 (the default of R and numpy: linear
-// between order statistics); NaN for no values or p outside [0, 1].
+// Quantile returns a quantile of sorted values, type 7 (the default of R and numpy: linear between order statistics).
+// It returns NaN if there are no values, or if p is outside [0, 1].
 func Quantile(sorted []float64, p float64) float64 {
 	if len(sorted) == 0 || !(p >= 0 && p <= 1) {
 		return math.NaN()

@@ -10,27 +10,26 @@ import (
 // Effect is the estimate of one experiment, with its standard error.
 type Effect struct{ Value, SE float64 }
 
-// Pooled is the common result of several experiments: effects differ from one to the next around a mean, by a normal
-// distribution with standard deviation Tau.
+// Pooled is the common result of several experiments. Effects vary between experiments around a mean, with a normal
+// distribution of standard deviation Tau.
 type Pooled struct {
 	N          int
 	Mean, SE   float64
 	Confidence Interval // of the mean
 	Tau        float64
-	// I2 is the share, from 0 to 1, of the estimates' variance that is not error of
-	// measurement.
+	// I2 is the share, from 0 to 1, of the estimates' variance that is not error of measurement.
 	I2 float64
-	// Next is the expected range of the effect of one further experiment; NaN of two.
+	// Next is the expected range of the effect in one further experiment. It is NaN for two experiments.
 	Next Interval
 }
 
-// negligible is a standard error below which estimates count as exact: on the log scale
-// a ten-thousandth of a percent.
+// negligible is the standard error below which an estimate counts as exact: a ten-thousandth of a percent on the log
+// scale.
 const negligible = 1e-6
 
-// Pool is a random-effects meta-analysis of at least two effects: τ² by restricted maximum likelihood; the mean's
-// interval by Hartung and Knapp, never narrower than by the plain standard error (Knapp and Hartung 2003; metafor
-// calls it "adhoc"); the prediction interval is next's.
+// Pool returns a random-effects meta-analysis of at least two effects. τ² comes from restricted maximum likelihood. The
+// mean's interval is Hartung and Knapp's, but never narrower than with the plain standard error (Knapp and Hartung
+// 2003; metafor calls this "adhoc"). The prediction interval comes from next.
 func Pool(effects []Effect, confidence float64) (Pooled, error) {
 	y, v := make([]float64, len(effects)), make([]float64, len(effects))
 	for i, e := range effects {
@@ -60,8 +59,8 @@ func Pool(effects []Effect, confidence float64) (Pooled, error) {
 	return out, nil
 }
 
-// weighted is the fit of a mean with weights 1/(v+τ²), the sums of their powers, and the
-// weighted sum of squares around the mean.
+// weighted is the fit of a mean with weights 1/(v+τ²). It holds the sums of the weights' powers, and the weighted sum
+// of squares around the mean.
 type weighted struct {
 	weights           []float64
 	mean              float64
@@ -83,10 +82,10 @@ func weigh(y, v []float64, tau2 float64) weighted {
 	return f
 }
 
-// next is the prediction interval. With few experiments τ is hardly determined, and an interval that takes its
-// estimate for the truth holds 86 to 92 % in place of 95 (TestPoolCovers); so it is averaged over what τ may be, as
-// Nagashima, Noma and Furukawa (2019) do. Two pivots, the spread by χ² and given τ² the mean by a normal
-// distribution, make that a mixture of normal distributions, which needs no simulation.
+// next returns the prediction interval. With few experiments τ is poorly known. An interval that treats its estimate as
+// exact holds 86 to 92 % instead of 95 % (TestPoolCovers). So the interval is averaged over possible values of τ, like
+// Nagashima, Noma and Furukawa (2019) do. There are two pivots: the spread by χ², and, given τ², the mean by a normal
+// distribution. They make the result a mixture of normal distributions, which needs no simulation.
 func next(y, v []float64, confidence float64) Interval {
 	const parts = 200
 	spread := distuv.ChiSquared{K: float64(len(y) - 1)}
@@ -112,8 +111,8 @@ func next(y, v []float64, confidence float64) Interval {
 	return Interval{quantile((1 - confidence) / 2), quantile((1 + confidence) / 2)}
 }
 
-// tauOf is the τ² with which the weighted spread is that: the limits of its interval by Q-profile (Viechtbauer 2007)
-// if that is a quantile of χ². 0 means no τ² makes it as large.
+// tauOf returns the τ² for which the weighted spread has the given value. If that is a quantile of χ², the result is a
+// limit of τ²'s interval by Q-profile (Viechtbauer 2007). It returns 0 if no τ² makes the spread that large.
 func tauOf(y, v []float64, spread float64) float64 {
 	larger := func(tau2 float64) bool { return weigh(y, v, tau2).spread > spread }
 	if !larger(0) {
@@ -126,7 +125,7 @@ func tauOf(y, v []float64, spread float64) float64 {
 	return bisect(0, hi, larger)
 }
 
-// bisect finds where below turns false between lo and hi.
+// bisect returns the point between lo and hi where below turns false.
 func bisect(lo, hi float64, below func(float64) bool) float64 {
 	for range 48 {
 		if mid := (lo + hi) / 2; below(mid) {
@@ -138,8 +137,8 @@ func bisect(lo, hi float64, below func(float64) bool) float64 {
 	return (lo + hi) / 2
 }
 
-// reml is τ² by restricted maximum likelihood: Fisher's scoring from the moments, with shorter steps if one would
-// lead below 0.
+// reml returns τ² by restricted maximum likelihood. It uses Fisher's scoring from the moments, with shorter steps if a
+// step would lead below 0.
 func reml(y, v []float64) float64 {
 	tau2 := max(0, stat.Variance(y, nil)-stat.Mean(v, nil))
 	for range 1000 {
@@ -168,7 +167,7 @@ func reml(y, v []float64) float64 {
 	return tau2
 }
 
-// typicalVariance is the variance of one estimate's error (Higgins and Thompson 2002).
+// typicalVariance returns the variance of a typical estimate's error (Higgins and Thompson 2002).
 func typicalVariance(v []float64) float64 {
 	f := weigh(v, v, 0)
 	return float64(len(v)-1) * f.sum / (f.sum*f.sum - f.square)

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// midranks are ranks from 1; equal values share their mean rank. ties is
-// Σ(t³−t) over groups of t equal values.
+// midranks returns the ranks, from 1; equal values share their mean rank. Ties is Σ(t³−t) over groups of t equal
+// values.
 func midranks(x []float64) (ranks []float64, ties float64) {
 	order := make([]int, len(x))
 	for i := range order {
@@ -39,13 +39,12 @@ type RankTest struct {
 	Exact     bool    // from the permutation distribution
 }
 
-// exactPairs is up to how many pairs of values Mann–Whitney is exact.
+// exactPairs is the largest number of pairs of values for which Mann–Whitney is exact.
 const exactPairs = 2500
 
-// MannWhitney compares two independent samples. The statistic is U of x: how
-// many pairs have x above y, ties counting half. Exact without ties (and up
-// to 2,500 pairs), otherwise by the normal approximation with correction for
-// ties and continuity.
+// MannWhitney compares two independent samples. The statistic is U of x: the number of pairs with x above y, where ties
+// count half. The test is exact without ties (and up to 2,500 pairs). Otherwise it uses the normal approximation with
+// corrections for ties and continuity.
 func MannWhitney(x, y []float64) (RankTest, error) {
 	for _, sample := range [][]float64{x, y} {
 		if err := checkSample(sample, 1); err != nil {
@@ -70,8 +69,8 @@ func MannWhitney(x, y []float64) (RankTest, error) {
 	return RankTest{Statistic: u, P: 2 * distuv.UnitNormal.CDF(-z)}, nil
 }
 
-// mannWhitneyP counts by the recursion of Mann and Whitney (1947), as a
-// knapsack: choose n of n+m ranks; U is their sum less the least one.
+// mannWhitneyP counts by the recursion of Mann and Whitney (1947), as a knapsack: choose n of n+m ranks. U is the sum
+// of the ranks minus the smallest possible sum.
 func mannWhitneyP(n, m int, u float64) float64 {
 	counts := make([][]float64, n+1) // [chosen][U]
 	for i := range counts {
@@ -80,7 +79,7 @@ func mannWhitneyP(n, m int, u float64) float64 {
 	counts[0][0] = 1
 	for rank := 1; rank <= n+m; rank++ {
 		for chosen := min(rank, n); chosen >= 1; chosen-- {
-			shift := rank - chosen // adds this to U when it is the chosen-th
+			shift := rank - chosen // adds this to U if it is the chosen-th
 			for v := n * m; v >= shift; v-- {
 				counts[chosen][v] += counts[chosen-1][v-shift]
 			}

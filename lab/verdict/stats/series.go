@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// batches returns the means of consecutive batches, without a last one that is not full.
+// batches returns the means of consecutive batches. An incomplete last batch is left out.
 func batches(x []float64, size int) []float64 {
 	var means []float64
 	for ; len(x) >= size; x = x[size:] {
@@ -18,12 +18,12 @@ func batches(x []float64, size int) []float64 {
 // WarmUp is the result of MSER-5.
 type WarmUp struct {
 	Objective []float64 // per number of batches cut
-	Truncate  int       // values to leave out
-	AtEdge    bool      // the minimum is at half of the series: it is not steady
+	Truncate  int       // number of values to leave out
+	AtEdge    bool      // the minimum is at half of the series, which is not steady
 }
 
-// MSER5 finds how much of a series is warm-up: the cut, in batches of 5 and
-// at most half of them, that makes the rest's mean most certain (White 1997).
+// MSER5 finds how much of a series is warm-up. It returns the cut that makes the rest's mean most certain, in batches
+// of 5 and at most half of them (White 1997).
 func MSER5(x []float64) (WarmUp, error) {
 	const size = 5
 	if err := checkSample(x, 2*size); err != nil {
@@ -43,7 +43,7 @@ func MSER5(x []float64) (WarmUp, error) {
 	return w, nil
 }
 
-// Trend is the steady-state check of one arm.
+// Trend is the result of the steady-state check of one arm.
 type Trend struct {
 	Mean float64 // of ln(last third / first third)
 	T    float64

@@ -24,7 +24,7 @@ func inputError(format string, args ...any) error {
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// checkSample requires at least n finite values.
+// checkSample returns an error unless x has at least n values, all finite.
 func checkSample(x []float64, n int) error {
 	if len(x) < n {
 		return inputError("%d values, at least %d are needed", len(x), n)
@@ -37,7 +37,7 @@ func checkSample(x []float64, n int) error {
 	return nil
 }
 
-// logs of at least n positive values.
+// logs returns the logarithms of at least n positive values, or an error.
 func logs(x []float64, n int) ([]float64, error) {
 	if err := checkSample(x, n); err != nil {
 		return nil, err
@@ -55,12 +55,12 @@ func logs(x []float64, n int) ([]float64, error) {
 // Interval is a confidence interval.
 type Interval struct{ Lo, Hi float64 }
 
-// Percent translates the limits of an interval of a log effect: 100(eˣ−1).
+// Percent converts the limits of an interval of a log effect to percent: 100(eˣ−1).
 func (i Interval) Percent() Interval {
 	return Interval{Percent(i.Lo), Percent(i.Hi)}
 }
 
-// Percent translates a log effect: 100(eˣ−1).
+// Percent converts a log effect to percent: 100(eˣ−1).
 func Percent(logEffect float64) float64 { return 100 * math.Expm1(logEffect) }
 
 func sumSquares(x []float64) float64 {

@@ -7,8 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// TQuantile is the quantile of Student's t; df may be infinite. It is NaN
-// outside 0 < p < 1 and for df ≤ 0.
+// TQuantile returns a quantile of Student's t; df may be infinite. It returns NaN unless 0 < p < 1 and df > 0.
 func TQuantile(p, df float64) float64 {
 	switch {
 	case !(p > 0 && p < 1) || !(df > 0):
@@ -19,7 +18,7 @@ func TQuantile(p, df float64) float64 {
 	return distuv.StudentsT{Sigma: 1, Nu: df}.Quantile(p)
 }
 
-// TCDF is the distribution function of Student's t; df may be infinite.
+// TCDF returns the distribution function of Student's t; df may be infinite. It returns NaN unless df > 0.
 func TCDF(x, df float64) float64 {
 	switch {
 	case math.IsNaN(x) || !(df > 0):
@@ -30,7 +29,7 @@ func TCDF(x, df float64) float64 {
 	return distuv.StudentsT{Sigma: 1, Nu: df}.CDF(x)
 }
 
-// tTest is two-sided; without any variance p is 1 for no effect, else 0.
+// tTest returns a two-sided test. Without any variance, p is 1 if the mean is 0, otherwise 0.
 func tTest(mean, se, df float64) (t, p float64) {
 	if mean == 0 {
 		return 0, 1
@@ -41,7 +40,7 @@ func tTest(mean, se, df float64) (t, p float64) {
 
 // TTest is the result of a t-test on logarithms.
 type TTest struct {
-	N      int     // pairs, or values in both samples
+	N      int     // pairs, or values of both samples
 	Effect float64 // difference of log means
 	SE     float64
 	T, DF  float64
@@ -54,7 +53,7 @@ func (t TTest) CI(confidence float64) Interval {
 	return Interval{t.Effect - half, t.Effect + half}
 }
 
-// PairedLogT compares throughputs measured in pairs (two or more).
+// PairedLogT compares throughputs measured in pairs (at least two).
 func PairedLogT(baseline, treatment []float64) (TTest, error) {
 	if len(baseline) != len(treatment) {
 		return TTest{}, inputError("%d and %d values are no pairs", len(baseline), len(treatment))
@@ -79,8 +78,8 @@ func PairedLogT(baseline, treatment []float64) (TTest, error) {
 	return r, nil
 }
 
-// WelchLogT compares throughputs x with y, two independent samples of two or
-// more, whose variances may differ (Welch–Satterthwaite).
+// WelchLogT compares the throughputs x with y, two independent samples of at least two values each. Their variances may
+// differ (Welch–Satterthwaite).
 func WelchLogT(x, y []float64) (TTest, error) {
 	lx, err := logs(x, 2)
 	if err != nil {

@@ -14,8 +14,8 @@ type USL struct {
 	RSS                  float64 // residual sum of squares of ln X
 }
 
-// FitUSL fits loads N (≥ 1) and throughputs X by least squares on ln X, with
-// σ, κ ≥ 0; three distinct loads at least.
+// FitUSL fits loads N (≥ 1) and throughputs X by least squares on ln X, with σ, κ ≥ 0. It needs at least three distinct
+// loads.
 func FitUSL(load, throughput []float64) (USL, error) {
 	if len(load) != len(throughput) {
 		return USL{}, inputError("%d loads, %d throughputs", len(load), len(throughput))
@@ -40,8 +40,8 @@ func FitUSL(load, throughput []float64) (USL, error) {
 	return fitUSL(load, y)
 }
 
-// fitUSL is Levenberg–Marquardt in σ and κ, kept at or above 0; λ follows
-// from them. (gonum/optimize would do; it brings in half of gonum.)
+// fitUSL runs Levenberg–Marquardt in σ and κ, which stay at or above 0; λ follows from them. (gonum/optimize would do,
+// but it pulls in half of gonum.)
 func fitUSL(load, y []float64) (USL, error) {
 	u := uslAt(load, y, 0.01, 0.0001)
 	damping := 1e-3
@@ -66,8 +66,7 @@ func fitUSL(load, y []float64) (USL, error) {
 	return u, nil
 }
 
-// step solves the damped normal equations. A parameter that is at its bound
-// and pushed against it stays.
+// step returns the solution of the damped normal equations. A parameter at its bound that is pushed against it stays.
 func (u USL) step(load, y []float64, damping float64) (dSigma, dKappa float64) {
 	var ds, dk, gap []float64
 	for i, n := range load {
@@ -92,7 +91,7 @@ func (u USL) step(load, y []float64, damping float64) (dSigma, dKappa float64) {
 
 func center(x []float64) { floats.AddConst(-stat.Mean(x, nil), x) }
 
-// uslAt is the best λ, and how well it fits, at given σ and κ.
+// uslAt returns the law with the best λ at given σ and κ, and how well it fits.
 func uslAt(load, y []float64, sigma, kappa float64) USL {
 	gap := make([]float64, len(y))
 	var mean float64
@@ -107,12 +106,12 @@ func uslAt(load, y []float64, sigma, kappa float64) USL {
 	return USL{Lambda: math.Exp(mean), Sigma: sigma, Kappa: kappa, RSS: rss}
 }
 
-// At is the throughput that the law gives for a load.
+// At returns the throughput that the law predicts for a load.
 func (u USL) At(n float64) float64 {
 	return u.Lambda * n / (1 + u.Sigma*(n-1) + u.Kappa*n*(n-1))
 }
 
-// Peak is the load with the highest throughput, +Inf when it never falls.
+// Peak returns the load with the highest throughput, or +Inf if throughput never falls.
 func (u USL) Peak() float64 {
 	if u.Sigma >= 1 {
 		return 1

@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	perhapsByChance = 0.2 // share of orders above which lines without blocks pass for trials
-	batches         = 8   // that lines which may be of one run are put together into, at most
+	perhapsByChance = 0.2 // share of orders above which lines without blocks count as trials
+	batches         = 8   // largest number of batches that lines of possibly one run are combined into
 )
 
-// trials refuses lines of one run, and puts lines that may be of one run together. A file that reports which lines
-// are of one block, or that Filewise exported, is taken at its word unless it is plain.
+// trials returns an error if lines are from one run, and combines lines that may be from one run. A file that names
+// blocks, or that Filewise exported, is trusted unless the evidence is clear.
 func (p *parser) trials(in *Input) error {
 	if in.Design.Rules > 0 {
 		return nil
@@ -33,7 +33,7 @@ func (p *parser) trials(in *Input) error {
 	return nil
 }
 
-// batch puts n blocks at a time together.
+// batch combines n blocks at a time.
 func (in *Input) batch(n int) {
 	var names []string
 	var table, tails verdict.Table
@@ -48,8 +48,7 @@ func (in *Input) batch(n int) {
 	in.Blocks, in.Table, in.P99 = names, table, tails
 }
 
-// together returns the geometric means of the cells that there are, on the build that all of them
-// have in common.
+// together returns the geometric means of the cells present. A mean keeps the build that all its cells have in common.
 func together(rows verdict.Table) []verdict.Cell {
 	out := make([]verdict.Cell, len(rows[0]))
 	for j := range out {

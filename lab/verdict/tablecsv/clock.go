@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// A column "time" is a duration of each trial, or a clock: seconds since the run, or since 1970, began, as sysbench
-// and pgbench print them next to the rate. The inverse of a clock is no speed.
+// A column "time" holds the duration of each trial, or a clock: seconds since the start of the run or since 1970, which
+// sysbench and pgbench print next to the rate. The inverse of a clock is no speed.
 
-// stamp is one line's time, as it stands in the file.
+// stamp is one line's time, as written in the file.
 type stamp struct {
 	line, column  int
 	block, layout int
@@ -19,18 +19,18 @@ type stamp struct {
 }
 
 const (
-	fewestSteps   = 5   // of a clock that goes on in the file or in each layout
-	manySteps     = 10  // that all grow are a clock, even or not
-	evenWithin    = 0.2 // of the median step
-	mostlyEven    = 0.8 // share of steps
+	fewestSteps   = 5   // steps of a clock that continues through the file or within each layout
+	manySteps     = 10  // this many growing steps are a clock, even or not
+	evenWithin    = 0.2 // share of the median step
+	mostlyEven    = 0.8 // share of steps that are even
 	epochSpread   = 1e-3
-	restartWithin = 5e-3 // of the first step
+	restartWithin = 5e-3 // share of the first step
 )
 
-// timeOfDay is 10:00:05, 2026-11-27 or 27.11.2026 with whatever follows.
+// timeOfDay matches 10:00:05, 2026-11-27 or 27.11.2026, and whatever follows.
 var timeOfDay = regexp.MustCompile(`^(\d{1,2}:\d{2}|\d{4}[-/]\d{1,2}[-/]\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{4})`)
 
-// clock refuses times that are no durations.
+// clock returns an error if times are not durations.
 func (p *parser) clock() error {
 	if len(p.times) == 0 {
 		return nil
@@ -58,13 +58,13 @@ func (p *parser) clock() error {
 	return failf(p.times[0].line, p.times[0].column, "%s", p.noDuration(why))
 }
 
-// noDuration is a refusal with what can be judged in place of the times.
+// noDuration returns the reason of an error, with what can be judged instead of the times.
 func (p *parser) noDuration(why string) string {
 	return fmt.Sprintf("column %q holds no durations: %s. %s", p.named(p.at.time), why, p.judgeable("If they are times of trials, "+
 		"in the order of the trials, call the column duration"))
 }
 
-// judgeable names the columns that look like rates, or the other remedy.
+// judgeable returns advice that names the columns that look like rates. If there is none, it returns otherwise.
 func (p *parser) judgeable(otherwise string) string {
 	var rates []string
 	for _, name := range p.ignored {
@@ -81,7 +81,7 @@ func (p *parser) judgeable(otherwise string) string {
 	return fmt.Sprintf("Columns %s can be judged: rename one of them to throughput", quoted(rates))
 }
 
-// rate matches what benchmarks call work per time.
+// rate matches names that benchmarks use for work per time.
 var rate = regexp.MustCompile(`(?i)^(n?opm|tp[sm]|qp[sm]|tpmc|rps|iops|ops|bps|[kmg]i?b/?p?s` +
 	`|.*(throughput|per[ _]?(s|sec|second|min|minute)|/ ?(s|sec|min)|_ps|_rate|^rate)` +
 	`|(transactions|queries|rows|requests|operations|ops|tps|qps|nopm|tpm|orders|inserts)([ _(].*)?)$`)
@@ -102,8 +102,8 @@ func every[K comparable](groups map[K][]float64, is func([]float64) bool) bool {
 	return len(groups) > 0
 }
 
-// epoch reports whether all are within days of each other, as seconds since 1970 or thousandths, millionths or
-// billionths of them. Durations differ by more.
+// epoch reports whether all values are seconds since 1970, or thousandths, millionths or billionths of these, within
+// days of each other. Durations differ by more.
 func epoch(x []float64) bool {
 	least, most := slices.Min(x), slices.Max(x)
 	if len(x) < 3 || least == most || (most-least)/most > epochSpread {
@@ -117,8 +117,8 @@ func epoch(x []float64) bool {
 	return false
 }
 
-// goesOn reports whether times go on like a clock: each after the one before, and twice as much at the end as at the
-// beginning, or in even steps, or very many of them. A clock may start again.
+// goesOn reports whether times continue like a clock. Each is later than the one before, and they double from the first
+// to the last, or have even steps, or are very many. A clock with even steps may restart.
 func goesOn(x []float64, least int) bool {
 	if len(x) <= least {
 		return false
@@ -140,7 +140,7 @@ func goesOn(x []float64, least int) bool {
 	return steps >= manySteps && float64(len(up)) >= mostlyEven*float64(steps) && even(up)
 }
 
-// even reports whether most steps are about the same.
+// even reports whether most steps are about equal.
 func even(steps []float64) bool {
 	if len(steps) < fewestSteps-1 {
 		return false
@@ -155,7 +155,7 @@ func even(steps []float64) bool {
 	return float64(n) >= mostlyEven*float64(len(steps))
 }
 
-// restarts reports whether a block's times are once, twice, three times … a step.
+// restarts reports whether a block's times are one, two, three … times a step.
 func restarts(x []float64) bool {
 	for i, t := range x {
 		if math.Abs(t-float64(i+1)*x[0]) > restartWithin*x[0] {

@@ -8,30 +8,31 @@ import (
 	"strings"
 )
 
-// columns holds the places of the columns that are used. −1 means there is none.
+// columns holds the indexes of the columns that are used. −1 means absent.
 type columns struct {
 	block, layout, throughput     int
-	time                          int // instead of throughput
+	time                          int // used instead of throughput
 	instance, calibration, family int
 	pilot, judged, order          int
-	p99, operations               int // of latency, and how many it is of
+	p99, operations               int // of latency, and the number of operations it is from
 	design                        [designColumns]int
 }
 
-// field returns the text of a column, empty when there is none.
+// field returns the text of a column, or "" if there is no such column.
 func (columns) field(fields []string, i int) string {
 	if i < 0 {
 		return ""
 	}
 	text := strings.TrimSpace(fields[i])
-	// An exported text has an apostrophe before what would begin a formula.
+	// Exported text has an apostrophe before characters that would start a formula.
 	if bare := strings.TrimLeft(text, "'"); bare != "" && bare != text && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(bare)[0]) {
 		return text[1:]
 	}
 	return text
 }
 
-// header finds the columns by the names in the first line.
+// header finds the columns by their names in the first line. It returns an error if a required column is missing or one
+// is repeated.
 func (p *parser) header() error {
 	p.cells, p.probes, p.runs = map[[2]int]cell{}, map[[2]int]float64{}, map[string]int{}
 	names, err := p.csv.Read()
@@ -95,14 +96,14 @@ func (p *parser) header() error {
 	return nil
 }
 
-// hasColumn reports whether a header names a column, in any case.
+// hasColumn reports whether a header contains a column, ignoring case.
 func hasColumn(names []string, column string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(strings.TrimSpace(n), column) })
 }
 
 const wanted = "block, layout and throughput (or time)"
 
-// quoted lists the first few names.
+// quoted lists the first few names in quotes.
 func quoted(names []string) string {
 	const most = 20
 	var out []string

@@ -9,8 +9,7 @@ import (
 	"filewise/lab/verdict"
 )
 
-// Design are the rules that a file names by which its trials were judged; what it does not
-// name is zero.
+// Design holds the rules in a file by which its trials were judged. Rules that the file does not name are zero.
 type Design struct {
 	Baseline   string
 	MaxBlocks  int
@@ -21,8 +20,7 @@ type Design struct {
 	P99Limit   float64 // seconds
 }
 
-// The columns of a design: the first three are of a line's layout, the others the same in
-// all lines.
+// Columns of a design. The first three describe a line's layout; the others are the same in all lines.
 const (
 	ofNumber = iota
 	ofRank
@@ -45,7 +43,7 @@ type designedArm struct {
 	number int
 }
 
-// wholes reads the columns that hold whole numbers.
+// wholes reads columns that hold whole numbers.
 func (p *parser) wholes(fields []string, to map[int]*int) (err error) {
 	for column, n := range to {
 		if *n, err = p.whole(fields, p.at.design[column], designNames[column]); err != nil {
@@ -55,7 +53,7 @@ func (p *parser) wholes(fields []string, to map[int]*int) (err error) {
 	return nil
 }
 
-// rules reads a line's design.
+// rules reads the design in a line. It returns an error if the design differs from earlier lines.
 func (p *parser) rules(fields []string) error {
 	text := func(column int) string { return p.at.field(fields, p.at.design[column]) }
 	d := Design{Baseline: text(ofBaseline), Goal: verdict.Goal(text(ofGoal))}
@@ -78,7 +76,7 @@ func (p *parser) rules(fields []string) error {
 	return nil
 }
 
-// planned reads a line's facts about its layout, also one that is judged by no trial.
+// planned reads what a line says about its layout, even if no trial of the layout is judged.
 func (p *parser) planned(fields []string) error {
 	arm := designedArm{Arm: verdict.Arm{Name: p.at.field(fields, p.at.layout), Twin: p.at.field(fields, p.at.design[ofTwin])}}
 	err := p.wholes(fields, map[int]*int{ofNumber: &arm.number, ofRank: &arm.Rank})
@@ -99,7 +97,7 @@ func (p *parser) planned(fields []string) error {
 	return nil
 }
 
-// whole reads a whole number above 0. 0 means there is none.
+// whole reads a whole number. It returns 0 if the column or its value is missing.
 func (p *parser) whole(fields []string, i int, what string) (int, error) {
 	text := p.at.field(fields, i)
 	if text == "" {
@@ -113,7 +111,7 @@ func (p *parser) whole(fields []string, i int, what string) (int, error) {
 	return n, nil
 }
 
-// asPlanned puts the layouts into the order of the plan, if the file has the order of all.
+// asPlanned sorts the layouts into the order of the plan, if the file has the number of every layout.
 func (p *parser) asPlanned(in *Input) {
 	in.Design = p.design
 	if len(p.arms) < len(p.names) {

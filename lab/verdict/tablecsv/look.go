@@ -8,8 +8,8 @@ import (
 	"filewise/lab/verdict"
 )
 
-// Arms are the layouts as they are judged: ranked by the number that their names begin with, if all do. "X again" in
-// addition to X is an A/A check, as run --aa names it.
+// Arms returns the layouts as they are judged. They are ranked by the number that their names begin with, if all names
+// do. If there is a layout X, "X again" is an A/A check, as run --aa names it.
 func (in Input) Arms() []verdict.Arm {
 	if in.arms != nil {
 		return in.arms
@@ -25,8 +25,8 @@ func (in Input) Arms() []verdict.Arm {
 	return arms
 }
 
-// ranksOf orders layouts by "fewest files": by the number that each name begins with; if one has none, by their
-// order.
+// ranksOf returns ranks by "fewest files": the number that each name begins with. If one name has no number, the ranks
+// follow the order of the names.
 func ranksOf(names []string) []int {
 	ranks := make([]int, len(names))
 	for i, name := range names {

@@ -8,23 +8,23 @@ import (
 	"unicode"
 )
 
-// Numbers are read as computers write them: a point before the fraction. "1.033" is a thousand and 33 in German and 1
-// and a bit in English, and the number alone cannot show which. It is refused if the file may come from a spreadsheet
-// (semicolons, tabs), or if its column also has whole numbers, unless the column shows elsewhere that its point is a
-// fraction's.
+// Numbers are read as computers write them: a point before the fraction. In German "1.033" is a thousand and 33, in
+// English 1 and a bit, and the number alone cannot show which. Such a number is refused if the file may come from a
+// spreadsheet (semicolons, tabs), or if its column also has whole numbers. It is accepted if the column shows elsewhere
+// that its point starts a fraction.
 
-// groupings are the characters that stand between thousands and never before a fraction.
+// groupings are the characters that separate thousands and never start a fraction.
 const groupings = " '’\u00a0\u2007\u2009\u202f"
 
-// form is the form that the numbers of one column have shown.
+// form is what the numbers of one column have shown about their form.
 type form struct {
-	certain, whole bool // a fraction's point that nothing else can be; a whole number without one
-	line, column   int  // of the first number that may be a thousand or a fraction. 0 means there is none
+	certain, whole bool // seen: a point that can only start a fraction; a whole number without a point
+	line, column   int  // of the first number that may be thousands or a fraction. 0 means there is none
 	text           string
 }
 
-// parseNumber reads a number of column i. Its errors are strconv's, or of a form that has no one meaning; these give
-// the reason.
+// parseNumber parses a number in column i. The error is strconv's, or strconv.ErrSyntax with a reason if the number's
+// form is ambiguous or wrong.
 func (p *parser) parseNumber(text string, i int) (x float64, why string, err error) {
 	bare, why := p.ungrouped(text)
 	if why != "" {
@@ -38,7 +38,8 @@ func (p *parser) parseNumber(text string, i int) (x float64, why string, err err
 	return x, "", nil
 }
 
-// ungrouped returns the number with a point before its fraction and nothing between thousands.
+// ungrouped returns the number with a point before its fraction and no separators of thousands. If that is not
+// possible, the second result is the reason.
 func (p *parser) ungrouped(text string) (string, string) {
 	decimal, other := ".", ","
 	if p.decimal == ',' {
@@ -71,7 +72,7 @@ func (p *parser) ungrouped(text string) (string, string) {
 	return whole, ""
 }
 
-// inThousands reports whether the parts are groups of a number, parted by one character throughout.
+// inThousands reports whether the parts are the groups of a number, separated by the same character throughout.
 func inThousands(parts []string, whole string) bool {
 	var between []rune
 	for _, r := range whole {
@@ -95,7 +96,7 @@ func digitsAnd(text, more string) bool {
 	return strings.IndexFunc(text, func(r rune) bool { return (r < '0' || r > '9') && !strings.ContainsRune(more, r) }) < 0
 }
 
-// look notes what a number shows of its column's form.
+// look records what a number shows about its column's form.
 func (p *parser) look(text string, i int) {
 	f := p.forms[i]
 	if f == nil {
@@ -117,7 +118,7 @@ func (p *parser) look(text string, i int) {
 	}
 }
 
-// ambiguous refuses the first number that may be a thousand or a fraction.
+// ambiguous returns an error for the first number that may be thousands or a fraction.
 func (p *parser) ambiguous() error {
 	var first *form
 	for _, f := range p.forms {

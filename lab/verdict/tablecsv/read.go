@@ -8,23 +8,22 @@ import (
 	"io"
 )
 
-// ReadAll reads the tables of all families that a file has, as they first appear.
+// ReadAll reads the tables of all families in a file, in order of first appearance.
 func ReadAll(r io.Reader) ([]Input, error) { return Options{}.ReadAll(r) }
 
-// Read reads the table of a family, or of the first that the file has. Its errors are
-// *Error, or of the reader.
+// Read reads the table of a family, or of the file's first family if family is empty. Its errors are *Error, or the
+// reader's.
 func Read(r io.Reader, family string) (Input, error) { return Options{Family: family}.Read(r) }
 
-// Options set how a file is read. The zero value reads the first family, and refuses numbers that could mean two
-// things.
+// Options sets how a file is read. The zero value reads the first family, and refuses ambiguous numbers.
 type Options struct {
 	Family string
-	// Decimal stands before fractions, a comma or a point, and the other one between thousands. If
-	// it is 0, a point stands before fractions, and commas are refused.
+	// Decimal is the character before fractions, a comma or a point; the other one separates thousands. If it is 0, a
+	// point starts fractions, and commas are refused.
 	Decimal rune
 }
 
-// ReadAll reads the tables of all families that a file has, as they first appear.
+// ReadAll reads the tables of all families in a file, in order of first appearance.
 func (o Options) ReadAll(r io.Reader) ([]Input, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
 	if err != nil {
@@ -44,7 +43,7 @@ func (o Options) ReadAll(r io.Reader) ([]Input, error) {
 	return all, err
 }
 
-// Read reads the table of the options' family. Its errors are *Error, or of the reader.
+// Read reads the table of the options' family. Its errors are *Error, or the reader's.
 func (o Options) Read(r io.Reader) (Input, error) {
 	within := &bounded{Reader: r, all: maxBytes, line: maxLine}
 	buffered := bufio.NewReaderSize(within, 1<<16)

@@ -7,21 +7,21 @@ import (
 	"filewise/lab/verdict"
 )
 
-// The lines of one run (sysbench --report-interval, pgbench -P) are no trials: a second resembles the one before it,
-// and a run as a whole may be fast or slow. What they share shows in the differences between layouts within blocks:
-// they resemble their neighbours. A drifting machine does not cause that, for it affects all layouts equally.
+// Lines of one run (sysbench --report-interval, pgbench -P) are not trials. One second resembles the second before it,
+// and a run as a whole may be fast or slow. This shows in the differences between layouts within blocks, which then
+// resemble their neighbours. A drifting machine does not cause that, because it affects all layouts equally.
 
 const (
-	fewestBlocks  = 6    // that neighbours are compared in
-	lags          = 3    // each weighs half of the one before
-	shuffles      = 4999 // of the blocks, to estimate chance
+	fewestBlocks  = 6    // fewest blocks in which neighbours are compared
+	lags          = 3    // each lag weighs half of the one before
+	shuffles      = 4999 // of the blocks, to estimate the probability by chance
 	byChance      = 0.01
 	shuffleSeed   = 7
 	tooFewToShift = 1e-12 // sum of squares on the log scale
 )
 
-// resembles returns the correlation of neighbouring differences within blocks, and the share of orders of the blocks
-// whose neighbours are as similar. NaN and 1 if there are too few blocks.
+// resembles returns the correlation of neighbouring differences within blocks. Chance is the share of random orders of
+// the blocks whose neighbours are at least as similar. It returns NaN and 1 if there are too few blocks.
 func resembles(t verdict.Table) (correlation, chance float64) {
 	rest := residuals(t)
 	if len(rest) < fewestBlocks {
@@ -62,7 +62,7 @@ func resembles(t verdict.Table) (correlation, chance float64) {
 	return alike(products, order, 1) / square, float64(as) / (shuffles + 1)
 }
 
-// alike sums the products of neighbours.
+// alike returns the weighted sum of the products of neighbours.
 func alike(products [][]float64, order []int, lags int) (sum float64) {
 	weight := 1.0
 	for lag := 1; lag <= lags; lag++ {
@@ -74,8 +74,7 @@ func alike(products [][]float64, order []int, lags int) (sum float64) {
 	return sum
 }
 
-// residuals are the logarithms of complete blocks without what blocks, and builds of layouts, have
-// in common.
+// residuals returns the logarithms of complete blocks, without the means of blocks and of builds of layouts.
 func residuals(t verdict.Table) [][]float64 {
 	type build struct {
 		layout   int

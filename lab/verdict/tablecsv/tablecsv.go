@@ -14,34 +14,34 @@ import (
 	"filewise/lab/verdict"
 )
 
-// Limits of what can be judged: for more layouts and blocks there are no boundaries.
+// Limits of what can be judged. There are no boundaries for more layouts or blocks.
 const (
 	maxLayouts  = 64
 	MaxBlocks   = 500
 	maxFamilies = 64
 	maxName     = 200 // bytes of a layout's or block's name
 	maxBytes    = 64 << 20
-	maxLine     = 1 << 20 // bytes, with what is read ahead: each field of it takes memory
+	maxLine     = 1 << 20 // in bytes, including read-ahead: each field of a line takes memory
 )
 
-// Input is a file's content for one family of operations.
+// Input is the content of a file for one family of operations.
 type Input struct {
-	Family  string        // empty: it names none
-	Layouts []string      // in the order in which they first appear
-	Blocks  []string      // in the order in which they ran: by number if all are numbers, else as they first appear
+	Family  string        // empty if the file names none
+	Layouts []string      // in order of first appearance
+	Blocks  []string      // in the order in which they ran: by number if all are numbers, otherwise by first appearance
 	Table   verdict.Table // [block][layout]
-	// P99 is the same table with the inverse of each trial's p99 in place of throughput, OK if that is of enough
-	// operations. Nil means there is no such column.
+	// P99 is the same table with the inverse of each trial's p99 instead of throughput. A cell is OK if its p99 is from
+	// enough operations. Nil means there is no such column.
 	P99    verdict.Table
 	Notes  []string      // what was left out, in sentences
-	Times  bool          // it has times, of which Table has the inverse
-	Design Design        // the rules that it names, as files that Filewise exported do
-	arms   []verdict.Arm // of layouts of which it has more than names
-	others []string      // families that it is not of
+	Times  bool          // the file has times, and Table holds their inverse
+	Design Design        // rules named in the file, as in files that Filewise exported
+	arms   []verdict.Arm // layouts with more than names. Nil means only names are known
+	others []string      // other families in the file
 }
 
-// Error holds a fault of a file, and its place. Line and column count from 1; column points to the first byte of the
-// field. 0 means the file as a whole.
+// Error is a fault in a file, with its place. Line and column count from 1; column is the first byte of the field. Line
+// 0 means the file as a whole.
 type Error struct {
 	Line, Column int
 	What         string
@@ -58,7 +58,7 @@ func failf(line, column int, format string, args ...any) error {
 	return &Error{line, column, fmt.Sprintf(format, args...)}
 }
 
-// bounded is a reader of so many bytes in all and until the next line is read.
+// bounded is a reader that limits the bytes in total, and the bytes per line.
 type bounded struct {
 	io.Reader
 	all, line int
@@ -76,9 +76,9 @@ func (b *bounded) Read(to []byte) (int, error) {
 	return n, err
 }
 
-// separator returns the first line's separator, outside of quotes.
+// separator returns the separator used in the first line, outside of quotes.
 func separator(r *bufio.Reader) rune {
-	head, _ := r.Peek(r.Size()) // what there is; short files are shorter
+	head, _ := r.Peek(r.Size()) // what is available; short files have less
 	quoted := false
 	for _, b := range head {
 		switch {
@@ -94,7 +94,7 @@ func separator(r *bufio.Reader) rune {
 	return ','
 }
 
-// explain puts the CSV reader's errors into ours.
+// explain converts the CSV reader's errors to this package's.
 func explain(err error) error {
 	var bad *csv.ParseError
 	if !errors.As(err, &bad) {
@@ -109,40 +109,40 @@ func explain(err error) error {
 	return failf(bad.Line, bad.Column, "%v", bad.Err)
 }
 
-// parser gathers the cells of a table.
+// parser collects the cells of a table.
 type parser struct {
 	csv             *csv.Reader
 	at              columns
 	blocks, layouts map[string]int
-	order           []string // blocks as they first appear
-	names           []string // layouts as they first appear
+	order           []string // blocks, in order of first appearance
+	names           []string // layouts, in order of first appearance
 	cells           map[[2]int]cell
 	wanted          string
-	first           bool               // the family is the first that there is
-	probes          map[[2]int]float64 // of lines of the family of calibrations
+	first           bool               // the wanted family is the file's first one
+	probes          map[[2]int]float64 // from lines of the family of calibrations
 	pilots, outside int
 	others          []string // families that are not judged
 	design          Design
 	designed        bool
 	arms            map[string]designedArm
-	runs            map[string]int // lines of each layout, if no column names blocks
+	runs            map[string]int // lines per layout, if no column names blocks
 	notes           []string
 
-	decimal           rune          // as --decimal gives it. 0 means a point, and nothing else that could be one
+	decimal           rune          // as --decimal sets it. 0 means a point, and refuses what could be another form
 	forms             map[int]*form // by column
-	allNames, ignored []string      // the names of the first line, and the ones not used
-	durations         bool          // the column is called so: what grows in it is no clock
+	allNames, ignored []string      // names in the first line, and the unused ones
+	durations         bool          // the column is named duration, so growing values are no clock
 	times             []stamp
 }
 
 type cell struct {
 	verdict.Cell
 	line int
-	time float64 // of which Throughput is the inverse. 0 means there is none
+	time float64 // Throughput is its inverse. 0 means there is none
 	p99  verdict.Cell
 }
 
-// line takes one trial.
+// line reads one trial.
 func (p *parser) line(fields []string) error {
 	if err := p.planned(fields); err != nil {
 		return err
@@ -196,13 +196,13 @@ func (p *parser) line(fields []string) error {
 		line, column := p.csv.FieldPos(p.at.layout)
 		return failf(line, column, "layout %q in block %q a second time (first in line %d): a layout is measured once in a block",
 			fields[p.at.layout], name, before.line)
-	} else if !twice || c.OK { // a failed attempt may come before or after the one that counts
+	} else if !twice || c.OK { // a failed attempt may precede or follow the one that counts
 		p.cells[key] = c
 	}
 	return nil
 }
 
-// number is the place of a block or layout by its name, a new one for a new name.
+// number returns the index of a block or layout by its name. A new name gets a new index.
 func (p *parser) number(name string, i int, what string, known map[string]int, names *[]string, most int) (int, error) {
 	line, column := p.csv.FieldPos(i)
 	switch n, ok := known[name]; {
@@ -220,7 +220,7 @@ func (p *parser) number(name string, i int, what string, known map[string]int, n
 	return known[name], nil
 }
 
-// cell reads the numbers of a line.
+// cell reads the numbers in a line.
 func (p *parser) cell(fields []string) (c cell, err error) {
 	i, what := p.at.throughput, "throughput"
 	if p.at.time >= 0 {
@@ -244,10 +244,10 @@ func (p *parser) cell(fields []string) (c cell, err error) {
 	return c, err
 }
 
-// leastForP99 is the number of operations below which a 99th percentile is the longest one.
+// leastForP99 is the number of operations from which a 99th percentile differs from the maximum.
 const leastForP99 = 100
 
-// p99 reads the 99th percentile of latency as the cell of Input.P99.
+// p99 reads the 99th percentile of latency as a cell of Input.P99.
 func (p *parser) p99(fields []string) (verdict.Cell, error) {
 	x, known, err := p.positive(fields, p.at.p99, "p99_s")
 	if err != nil || !known {
@@ -257,7 +257,7 @@ func (p *parser) p99(fields []string) (verdict.Cell, error) {
 	return verdict.Cell{Throughput: 1 / x, OK: p.at.operations < 0 || n >= leastForP99}, err
 }
 
-// positive reads a number above 0; ok is false for one that is missing.
+// positive reads a number above 0. It returns false if the number is missing.
 func (p *parser) positive(fields []string, i int, what string) (x float64, ok bool, err error) {
 	text := p.at.field(fields, i)
 	if text == "" || strings.EqualFold(text, "NA") {
@@ -282,13 +282,13 @@ func (p *parser) positive(fields []string, i int, what string) (x float64, ok bo
 	return x, true, nil
 }
 
-// maxThroughput and its inverse keep ratios, and sums of them, finite.
+// maxThroughput and its inverse keep ratios and their sums finite.
 const maxThroughput = 1e100
 
-// calibration is the family of the probes in a file that Filewise exported.
+// calibration is the family of probes in a file that Filewise exported.
 const calibration = "calibration"
 
-// otherFamily reports whether a line is of another family than the present one: they are judged one by one.
+// otherFamily reports whether a line belongs to another family than the present one. Families are judged one by one.
 func (p *parser) otherFamily(fields []string) (bool, error) {
 	family := p.at.field(fields, p.at.family)
 	switch {
@@ -307,7 +307,7 @@ func (p *parser) otherFamily(fields []string) (bool, error) {
 	return true, nil
 }
 
-// input orders what was read.
+// input returns the table that was read, in order.
 func (p *parser) input() (Input, error) {
 	if err := p.ambiguous(); err != nil {
 		return Input{}, err
@@ -351,7 +351,7 @@ func (p *parser) input() (Input, error) {
 	return in, p.trials(&in)
 }
 
-// inOrder sorts blocks by number, if all are numbers.
+// inOrder returns the blocks sorted by number, if all are numbers.
 func inOrder(blocks []string) []string {
 	number := make(map[string]int64, len(blocks))
 	for _, b := range blocks {

@@ -12,31 +12,32 @@ import (
 // FirstLook is the number of blocks at the first look.
 const FirstLook = 3
 
-// Rules are the design-independent inputs of the critical values.
+// Rules holds the inputs of the critical values that do not depend on a design.
 type Rules struct {
 	PriorDF float64 // ν₀ of the moderated contrast variance
-	Pooled  int     // layouts of a design from which a variance is pooled; with fewer, ν₀ is 0
-	Earned  bool    // no more of ν₀ than the table has in addition to the contrast's own
-	Rho     float64 // of the error spending of two-sided values
+	Pooled  int     // number of layouts from which a variance is pooled; with fewer, ν₀ is 0
+	Earned  bool    // ν₀ is at most what the table has in addition to the contrast's own degrees of freedom
+	Rho     float64 // exponent of the error spending, of two-sided values
 	RhoOne  float64 // Rho of the one-sided values
-	// First is the first look with a two-sided value, by the number of layouts; a
-	// design that ends before has it at its last.
+	// First returns the first look with a two-sided value, by the number of layouts. A design that ends earlier has the
+	// value at its last look.
 	First  func(k int) int
-	Scores bool // as normal scores of the same probability under Student's t, and such of pairs on their own
-	// Share of the error that two-sided values may use when all is normal and equally noisy.
+	Scores bool // critical values are normal scores of equal probability under Student's t; pairs with their own spread have others
+	// Share is the share of the error that two-sided values may use if all noise is normal and equal.
 	Share float64
-	// ShareOne is the share for one-sided values if Kept is set; else they may use all of it.
+	// ShareOne is the share of the error for one-sided values if Kept is set. Otherwise they may use all of it.
 	ShareOne float64
-	// Kept is the share of the error that a plan leaves for extensions of the experiment. Such rules have their
-	// values by integration (Integrate), and none before First. If 0, values come from simulation.
+	// Kept is the share of the error that a plan keeps for extensions of the experiment. If it is above 0, values come
+	// from integration (Integrate), and there are none before First. If it is 0, values come from simulation.
 	Kept float64
-	// Safety is a factor that covers the difference between the least-squares fit
-	// simulated here and the robust one used on data.
+	// Safety is a factor that covers the difference between the least-squares fit simulated here and the robust fit used
+	// on data.
 	Safety float64
 }
 
-// Rules1 are the rules of docs/statistics-rules.md ("Fit" and "Boundaries"), Rules2 and Rules3 their successors, justified in
-// docs/statistics-rules.md. By rules 3 two-sided limits and one-sided bounds hold together: each have half of the error.
+// Rules1 are the rules of docs/statistics-rules.md ("Fit" and "Boundaries"). Rules2 and Rules3 are their successors,
+// justified in docs/statistics-rules.md. By rules 3 two-sided limits and one-sided bounds hold together; each have half
+// of the error.
 var (
 	Rules1 = Rules{PriorDF: 4, Rho: 1.5, RhoOne: 1.5, First: func(int) int { return FirstLook }, Share: 1, Safety: 1.01}
 	Rules2 = Rules{PriorDF: 8, Pooled: 4, Earned: true, Rho: 1.5, RhoOne: 1, First: firstOf2, Scores: true, Share: 0.5, Safety: 1}
@@ -44,9 +45,10 @@ var (
 		Share: 0.5, ShareOne: 0.5, Kept: 0.25, Safety: 1}
 )
 
-// firstOf2: if a layout's trials are fast or slow by a toss, all are the same in one of 32 experiments after 6 blocks
-// and in one of 64 after 7. With 4 or 5 layouts the former leaves enough of the error to the others. With more there
-// are too many of them, and with fewer the usual noise cannot be estimated.
+// firstOf2 returns the first look of rules 2 and 3 for k layouts. If chance makes each trial of a layout fast or slow,
+// all its trials are alike in one of 32 experiments after 6 blocks, and in one of 64 after 7. With 4 or 5 layouts,
+// looking after 6 blocks leaves enough of the error to the others. With more there are too many layouts, and with fewer
+// the usual noise cannot be estimated.
 func firstOf2(k int) int {
 	if k == 4 || k == 5 {
 		return 6
@@ -54,7 +56,7 @@ func firstOf2(k int) int {
 	return 7
 }
 
-// prior is ν₀ after n blocks of k arms.
+// prior returns ν₀ after n blocks of k arms.
 func (r Rules) prior(n, k int) float64 {
 	switch {
 	case k < r.Pooled:
@@ -65,8 +67,8 @@ func (r Rules) prior(n, k int) float64 {
 	return r.PriorDF
 }
 
-// FirstClaim is the first look with a two-sided value; of rules with
-// values by integration a shorter plan has none.
+// FirstClaim returns the first look with a two-sided value. By rules with values from integration, a shorter plan has
+// no such look.
 func (r Rules) FirstClaim(nmax, k int) int {
 	if r.Kept > 0 {
 		return r.First(k) // a shorter plan has estimates only
@@ -74,24 +76,24 @@ func (r Rules) FirstClaim(nmax, k int) int {
 	return min(r.First(k), nmax)
 }
 
-// DF are the degrees of freedom of a contrast after n blocks of k arms.
+// DF returns the degrees of freedom of a contrast after n blocks of k arms.
 func (r Rules) DF(n, k int) float64 { return r.prior(n, k) + float64(n-1) }
 
 // Table holds the critical values of one design, one per look from block 3.
 type Table struct {
 	TwoSided []float64 // of max |t| against the baseline
 	OneSided []float64 // of max t against the baseline
-	// The same of a pair that goes by its own spread: each such pair may use its share of the error and no more,
-	// whatever the others do. Empty means there are no such pairs.
+	// The same for a pair judged by its own spread. Each such pair may use only its share of the error, whatever the
+	// others do. Empty means there are no such pairs.
 	OwnTwoSided, OwnOneSided []float64
 }
 
-// spent is the error that may have been used up to block n of nmax: α(n/nmax)^ρ.
+// spent returns the error that may be used up to block n of nmax: α(n/nmax)^ρ.
 func spent(alpha, rho float64, n, nmax int) float64 {
 	return alpha * math.Pow(float64(n)/float64(nmax), rho)
 }
 
-// Increment is the error to be used at block n, with the first look at first.
+// Increment returns the error to use at block n, if the first look is at first.
 func Increment(alpha, rho float64, n, nmax, first int) float64 {
 	if n == first {
 		return spent(alpha, rho, n, nmax)
@@ -99,11 +101,9 @@ func Increment(alpha, rho float64, n, nmax, first int) float64 {
 	return spent(alpha, rho, n, nmax) - spent(alpha, rho, n-1, nmax)
 }
 
-// Simulate returns a table for each nmax (at least 3) of experiments with k
-// arms (at least 2), from sims simulated null experiments. It looks at one
-// set of experiments block by block; each nmax keeps account of which of them
-// have not yet crossed its boundary. The result depends on the arguments
-// alone, not on the number of cores.
+// Simulate returns a table for each nmax (at least 3) of experiments with k arms (at least 2), from sims simulated null
+// experiments. It looks at one set of experiments block by block. Each nmax records which of these have not yet crossed
+// its boundary. The result depends only on the arguments, not on the number of cores.
 func (r Rules) Simulate(k int, nmaxes []int, alpha float64, sims int, seed uint64) []Table {
 	tables := r.simulate(k, r.First(k), nmaxes, alpha, sims, seed)
 	if !r.Scores {
@@ -140,9 +140,8 @@ func (r Rules) simulate(k, first int, nmaxes []int, alpha float64, sims int, see
 	return tables
 }
 
-// FixedN returns the critical values for a single look after n blocks, for
-// each n (at least 3, ascending), without the safety factor: what looking
-// often is paid with is the difference to these.
+// FixedN returns the critical values for a single look after n blocks, for each n (at least 3, ascending), without the
+// safety factor. Comparing them with Simulate's shows the cost of looking often.
 func (r Rules) FixedN(k int, ns []int, alpha float64, sims int, seed uint64) Table {
 	world := newWorld(r, k, sims, seed)
 	keep := int(math.Round((1 - alpha) * float64(sims)))
@@ -180,7 +179,7 @@ func (d *design) look(n int, alpha float64, w *world) {
 	d.one.spend(Increment(alpha, d.rules.RhoOne, n, d.nmax, FirstLook), w.one)
 }
 
-// scores turns critical values into normal scores.
+// scores converts critical values into normal scores.
 func (d *design) scores(k int) {
 	for i := range d.two.critical {
 		t := distuv.StudentsT{Sigma: 1, Nu: d.rules.DF(FirstLook+i, k)}
@@ -192,11 +191,11 @@ func (d *design) scores(k int) {
 	}
 }
 
-// family spends the error of one statistic.
+// family spends the error of one statistic over the simulated experiments.
 type family struct {
 	sims     int
 	safety   float64
-	inside   []int32 // experiments that have not crossed
+	inside   []int32 // experiments that have not crossed yet
 	critical []float64
 }
 
@@ -208,8 +207,7 @@ func newFamily(r Rules, sims int) family {
 	return family{sims: sims, safety: r.Safety, inside: inside}
 }
 
-// spend finds the value that the given share of all experiments crosses at
-// this look, and removes them.
+// spend finds the value that the given share of all experiments crosses at this look, and removes these experiments.
 func (f *family) spend(share float64, stat []float64) {
 	values := make([]float64, len(f.inside))
 	for i, s := range f.inside {
@@ -222,8 +220,8 @@ func (f *family) spend(share float64, stat []float64) {
 	f.inside = slices.DeleteFunc(f.inside, func(s int32) bool { return stat[s] > limit })
 }
 
-// NthSmallest returns the element of x of rank n (from 0), by Hoare's selection. It reorders x: no element before that
-// rank is larger, none behind it smaller.
+// NthSmallest returns the element of x with rank n (from 0), by Hoare's selection. It reorders x so that no element
+// before that rank is larger, and none after it smaller.
 func NthSmallest(x []float64, n int) float64 {
 	for lo, hi := 0, len(x)-1; lo < hi; {
 		pivot := x[lo+(hi-lo)/2]

@@ -6,13 +6,12 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Stage is a part of an experiment for which a maximum of blocks was planned: the first begins
-// at block 0, each further one at the block after which the experiment was extended.
+// Stage is a part of an experiment with a planned maximum of blocks. The first stage begins at block 0. Each further
+// stage begins at the block after which the experiment was extended.
 type Stage struct{ After, MaxBlocks int }
 
-// Spent is the share of the error that may have been used up to block n: a stage spends all but
-// Kept of what the stages before it have left, by (n/N)^rho, and what was spent up to an extension
-// stays spent.
+// Spent returns the share of the error that may be used up to block n. A stage spends all but Kept of what the earlier
+// stages have left, by (n/N)^rho. What was spent before an extension stays spent.
 func (r Rules) Spent(rho float64, stages []Stage, n int) float64 {
 	sum := 0.0
 	for i, s := range stages {
@@ -27,13 +26,11 @@ func (r Rules) Spent(rho float64, stages []Stage, n int) float64 {
 	return sum
 }
 
-// Integrate returns the critical values of experiments with k arms (at least 2) up to the last
-// stage's maximum of blocks, as normal scores. Those of a pair come from recursive integration of
-// a random walk with normal steps (Armitage, McPherson and Rowe 1969); the score of Student's t
-// with each look's degrees of freedom stands in the place of the walk's (Jennison and Turnbull
-// 2000, ch. 11). What several comparisons may each spend of an error that is theirs together is
-// Dunnett's share; pairs that go by their own spread have Bonferroni's. Tests hold it against
-// simulated experiments.
+// Integrate returns the critical values of experiments with k arms (at least 2) up to the last stage's maximum of
+// blocks, as normal scores. Critical values of a pair come from recursive integration of a random walk with normal
+// steps (Armitage, McPherson and Rowe 1969). The score of Student's t with each look's degrees of freedom replaces the
+// walk's score (Jennison and Turnbull 2000, ch. 11). Comparisons that share an error each spend Dunnett's share of it;
+// pairs judged by their own spread spend Bonferroni's. Tests compare the result with simulated experiments.
 func (r Rules) Integrate(k int, stages []Stage, alpha float64) Table {
 	first, last, others := r.First(k), stages[len(stages)-1].MaxBlocks, float64(k-1)
 	var t Table
@@ -61,12 +58,12 @@ func (r Rules) Integrate(k int, stages []Stage, alpha float64) Table {
 	return t
 }
 
-// integrated is the share of the error that goes into the integration: scores of Student's t depend less on the block
-// before than a walk's, so that simulated experiments cross a little more often.
+// integrated is the share of the error that goes into the integration. Scores of Student's t depend less on the block
+// before than a walk's scores do. So simulated experiments cross a little more often than the walk.
 const integrated = 0.87
 
-// asScore takes the score of a contrast whose variance is moderated by the pooled one. It returns the score by the
-// degrees of freedom that DF gives, which are fewer than the contrast has: the pooled one has its own.
+// asScore converts the score of a contrast whose variance is moderated by the pooled one. It returns the score for the
+// degrees of freedom that DF returns. These are fewer than the contrast has, because the pooled variance has its own.
 func (r Rules) asScore(c float64, n, k int) float64 {
 	prior, own := r.prior(n, k), float64(n-1)
 	if math.IsInf(c, 0) || prior == 0 {
@@ -78,8 +75,8 @@ func (r Rules) asScore(c float64, n, k int) float64 {
 	return -distuv.UnitNormal.Quantile(distuv.StudentsT{Sigma: 1, Nu: prior + own}.CDF(has))
 }
 
-// dunnett returns the error for each of m comparisons with a common arm so that the error of all together is alpha:
-// the comparisons correlate by a half.
+// dunnett returns the error for each of m comparisons with a common arm so that all together have the error alpha. The
+// comparisons correlate by a half.
 func dunnett(alpha float64, m, sides int) float64 {
 	lo, hi := alpha/float64(m), alpha
 	for range 30 {
@@ -93,7 +90,7 @@ func dunnett(alpha float64, m, sides int) float64 {
 	return lo
 }
 
-// anyOf returns the probability that any of m comparisons is beyond the limit that each is beyond with the chance a.
+// anyOf returns the probability that any of m comparisons exceeds the limit that each exceeds with probability a.
 func anyOf(a float64, m, sides int) float64 {
 	c := -distuv.UnitNormal.Quantile(a / float64(sides))
 	sum, all := 0.0, 0.0
@@ -109,22 +106,22 @@ func anyOf(a float64, m, sides int) float64 {
 	return sum / all
 }
 
-// The walk's density is kept on a grid, in steps of one block.
+// Grid of the walk's density, which advances in steps of one block.
 const (
 	gridWidth = 0.2
-	kernelEnd = 8 / gridWidth // beyond it a step's density is nothing
-	widest    = 8.5           // scores beyond which nothing is kept
+	kernelEnd = 8 / gridWidth // beyond this a step's density is negligible
+	widest    = 8.5           // scores beyond this are dropped
 )
 
-// walk is the density of a random walk that has not crossed: at −reach … reach, in grid widths.
+// walk is the density of a random walk that has not crossed, from −reach to reach, in grid widths.
 type walk struct {
 	density []float64
-	half    int // the middle of density
-	reach   int // beyond it there is nothing
+	half    int // index of the middle of density
+	reach   int // the density is 0 beyond this
 }
 
-// pairBoundary are the normal scores, one per look from block 3, infinite before the first look. A walk crosses a
-// score for the first time at block n with the chance by which spent grows there.
+// pairBoundary returns the normal scores, one per look from block 3; they are infinite before the first look. A walk
+// crosses a score for the first time at block n with the probability by which spent grows there.
 func pairBoundary(sides, first, blocks int, spent func(n int) float64) []float64 {
 	w := walk{half: int(widest*math.Sqrt(float64(max(blocks, first)))/gridWidth) + 1}
 	w.density = make([]float64, 2*w.half+1)
@@ -153,7 +150,7 @@ func pairBoundary(sides, first, blocks int, spent func(n int) float64) []float64
 	return out
 }
 
-// step adds a normal variable.
+// step adds a normal variable to the walk.
 func (w *walk) step(kernel []float64) {
 	was := w.density
 	from, to := w.half-w.reach, w.half+w.reach
@@ -168,8 +165,8 @@ func (w *walk) step(kernel []float64) {
 	}
 }
 
-// cut finds the limit beyond which the upper tail of the walk has a mass, and takes that away, of two sides below as
-// well. A cell's mass lies evenly over its width.
+// cut returns the limit beyond which the upper tail of the walk has the given mass, and removes that tail. With two
+// sides it also removes the lower tail. The mass of a cell counts as spread evenly over its width.
 func (w *walk) cut(mass float64, sides int) float64 {
 	beyond, i := 0.0, w.half+w.reach
 	for i > w.half && beyond+w.density[i]*gridWidth < mass {

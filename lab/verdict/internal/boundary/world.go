@@ -7,12 +7,12 @@ import (
 	"sync"
 )
 
-// chunk is the number of experiments that share one random stream. It is part
-// of the definition of the tables: changing it changes their last digits.
+// chunk is the number of experiments that share one random stream. It is part of the definition of the tables: changing
+// it changes their last digits.
 const chunk = 2000
 
-// world is many null experiments that advance block by block. Only running
-// sums are kept, so that memory does not grow with the number of blocks.
+// world holds many null experiments that advance block by block. It keeps only running sums, so that memory does not
+// grow with the number of blocks.
 type world struct {
 	rules Rules
 	k, n  int
@@ -25,7 +25,7 @@ type world struct {
 
 type sums struct{ square float64 } // Σ (y−block mean)² over all cells
 
-// armSums are over blocks: of y−block mean, and of d = y−y₀.
+// armSums holds sums over blocks: of y−block mean, and of d = y−y₀ and its square.
 type armSums struct{ dev, diff, diffSquare float64 }
 
 func newWorld(r Rules, k, sims int, seed uint64) *world {
@@ -38,9 +38,8 @@ func newWorld(r Rules, k, sims int, seed uint64) *world {
 	}
 }
 
-// nextBlock adds a block to every experiment, in parallel. Each chunk of each
-// block has a random stream of its own, hence the number of cores is nothing
-// to the result.
+// nextBlock adds a block to every experiment, in parallel. Each chunk of each block has its own random stream, so the
+// result does not depend on the number of cores.
 func (w *world) nextBlock() {
 	w.n++
 	var group sync.WaitGroup
@@ -89,8 +88,8 @@ func (w *world) add(s int, y []float64) {
 	}
 }
 
-// statistics returns a complete table's statistics. Least-squares estimates are differences of means. The variance of
-// a contrast is the pair's own, moderated by the pooled one (step 5 of the fit, without clipping).
+// statistics returns the statistics of a complete table. Least-squares estimates are differences of means. The variance
+// of a contrast is the pair's own, moderated by the pooled one (step 5 of the fit, without clipping).
 func (w *world) statistics(s int) (two, one float64) {
 	n, k := float64(w.n), float64(w.k)
 	arms := w.arms[s*w.k : (s+1)*w.k]

@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// All is the number of groups in the file.
+// All is the number of groups in the file of vectors.
 const All = 29
 
-// Run tests the named groups of the file at path, each of which must be there, and fails if the number of other
-// groups is not others.
+// Run tests the named groups of the file at path, each of which must exist. It fails if the number of other groups
+// differs from others.
 func Run(t *testing.T, path string, others int, tests map[string]func(*testing.T, json.RawMessage)) {
 	t.Helper()
 	groups := Read(t, path)
@@ -44,7 +44,7 @@ func Read(t *testing.T, path string) map[string]json.RawMessage {
 	return groups
 }
 
-// Decode reads a group.
+// Decode decodes a group.
 func Decode(t *testing.T, data []byte, v any) {
 	t.Helper()
 	if err := json.Unmarshal(data, v); err != nil {
@@ -52,7 +52,7 @@ func Decode(t *testing.T, data []byte, v any) {
 	}
 }
 
-// Near fails unless got is within tol of want, relative or (near 0) absolute.
+// Near fails the test unless got is within tol of want, relative or (near 0) absolute.
 func Near(t *testing.T, what string, got, want, tol float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= tol*max(1, math.Abs(want))) {
@@ -60,7 +60,7 @@ func Near(t *testing.T, what string, got, want, tol float64) {
 	}
 }
 
-// Relative fails unless got is within tol of want, relative to want.
+// Relative fails the test unless got is within tol of want, relative to want.
 func Relative(t *testing.T, what string, got, want, tol float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= tol*math.Abs(want)) {
@@ -68,7 +68,7 @@ func Relative(t *testing.T, what string, got, want, tol float64) {
 	}
 }
 
-// NearAll fails unless all values are within tol of the expected ones, relative to them.
+// NearAll fails the test unless all values are within tol of the expected values, relative to them.
 func NearAll(t *testing.T, what string, got, want []float64, tol float64) {
 	t.Helper()
 	if len(got) != len(want) {
