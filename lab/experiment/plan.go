@@ -1,7 +1,6 @@
-// Package experiment plans trials, decides which comes next, runs them through
-// their life cycle, and judges them. What comes next is a pure function of the
-// plan and the trials that are done: resuming, judging and simulating are that
-// one call.
+// Package experiment plans trials, decides which trial comes next, runs trials through their life cycle, and judges
+// them. The next trial is a pure function of the plan and the trials done: resuming, judging and simulating all use
+// that function.
 package experiment
 
 import (

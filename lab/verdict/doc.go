@@ -1,11 +1,11 @@
-// Package verdict judges layouts by a table of trials: which is faster, by how much at least and at most, which one
-// to use, and when to stop measuring.
+// Package verdict judges layouts by a table of trials: which is faster, by how much at least and at most, which one to
+// use, and when to stop measuring.
 //
 // The method: blocks of trials in random order; a robust two-way fit (blocks and arms) of log throughput; repeated
-// confidence intervals that hold simultaneously over all arms and over all looks from the first claim on; a
-// margin below which differences do not matter. An arm is a layout. All effects are on the natural log scale;
-// [Percent] translates.
+// confidence intervals that hold simultaneously over all arms and all looks from the first claim on; a margin below
+// which differences do not matter. An arm is a layout. A look is a judgement after a block. All effects are on the
+// natural log scale; [Percent] converts them.
 //
-// The package is pure: no clock, no I/O, and no randomness but the seeded simulation of boundaries that are not in
+// The package is pure: no clock, no I/O, and no randomness except the seeded simulation of boundaries that are not in
 // its tables. It imports nothing of Filewise and can be used alone. Classical methods are in lab/verdict/stats.
 package verdict

@@ -26,7 +26,7 @@ const (
 	DrawOp         = "op"         // the operation's number on its connection, from 0
 )
 
-// Parameter is a value that each operation draws anew. The value follows from the seed, the connection and the
+// Parameter is a value that each operation draws again. The value follows from the seed, the connection and the
 // operation's number alone.
 type Parameter struct {
 	Name    string    `json:"name"`

@@ -16,8 +16,8 @@ import (
 //	random_int   = x, after an update P − 1 − x
 //	random_float = (x mod 2^20) / 2^20           exact in binary floating point
 //
-// Operation i of connection w of a phase with C connections is on row i × C + w + 1; operations of selects, which may
-// be more than the rows, on (i × C + w) mod rows + 1.
+// In a phase with C connections, operation i of connection w is on row i × C + w + 1. There may be more selects than
+// rows, so selects are on row (i × C + w) mod rows + 1.
 const floatSteps = 1 << 20
 
 // The operations of dml, which are also names of its sections.

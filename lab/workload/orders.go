@@ -6,12 +6,12 @@ import (
 	"filewise"
 )
 
-// The workload orders is derived from the TPC-C specification, revision 5.11, and not comparable with published
-// results. The clauses below are of that text. What an engine's orders.sql has, the last three with the others' in
-// engine/internal/orders:
+// Workload orders is derived from the TPC-C specification, revision 5.11, and not comparable with published results.
+// Clauses below refer to that text. An engine's orders.sql has these sections; engine/internal/orders holds the last
+// three for all engines:
 //
 //	tables        the nine tables with their keys: warehouse, district, customer, history, new_order,
-//	              orders, order_line, item, stock (columns: ordersData), and what transactions call
+//	              orders, order_line, item, stock (columns: orderColumns), and what transactions call
 //	indexes       of customer (c_w_id, c_d_id, c_last, c_first) and orders (o_w_id, o_d_id, o_c_id, o_id),
 //	              and other keys, where they are cheaper made after the load
 //	statement-T   one call that is one transaction of type T, with the arguments below, in order
@@ -25,7 +25,7 @@ import (
 //	              the lengths of all text columns; item counts once
 //
 // Amounts are whole cents, taxes and discounts ten-thousandths, moments seconds: integers in every engine, so that
-// sums are exact. Arguments are integers and text; lists are text, separated by commas, which engines take apart:
+// sums are exact. Arguments are integers and text; lists are text, separated by commas, which engines split:
 //
 //	new-order     w, d, c, at, items, supplying warehouses, quantities → order's number, total; an item
 //	              that does not exist ends it: it rolls back and returns −1, 0 (2.4.2.3)
@@ -34,12 +34,12 @@ import (
 //	delivery      w, carrier, at → orders delivered, of all ten districts in one transaction (2.7)
 //	stock-level   w, d, threshold → number of items
 //
-// With .Churn a further section churn takes a number that is unique in the build: it creates a table of one column,
-// char(1000) not null, named after the number, inserts a row and drops the table. Sessions call it before each
-// transaction, outside of it, for DDL commits on some engines.
+// With .Churn there is another section, churn, which takes a number that is unique in the build. It creates a table
+// named after the number, with one column, char(1000) not null, inserts a row and drops the table. Sessions call it
+// before each transaction, not within it, because DDL commits on some engines.
 //
-// An operation that rolls back as the specification demands is completed, and counts as such in ledgers and measures;
-// it is a type of its own there, so that new-orders per minute are committed ones.
+// An operation that rolls back as the specification demands counts as completed in ledgers and measures. It is a
+// separate type there, so that new-orders per minute are committed orders.
 const (
 	kindNewOrder = iota
 	kindPayment

@@ -67,7 +67,7 @@ func (w *orders) tables() []filewise.Table {
 // Data returns the nine tables with their initial population (4.3.3).
 func (w *orders) Data() []filewise.TableData { return w.population(w.loadedLines()) }
 
-// meanLines are the lines of an order on average, of 5 to 15.
+// meanLines is the average number of lines of an order, which has 5 to 15.
 const meanLines = 10
 
 func (w *orders) population(lines int64) []filewise.TableData {
@@ -101,8 +101,8 @@ func columnsOf(i int) []string {
 	return names
 }
 
-// OrdersTables returns the tables of orders for those who declare them: their names, keys and columns, which are
-// followed by their types.
+// OrdersTables returns the tables of orders for code that declares them: names, keys and columns. Each column is
+// followed by its type.
 func OrdersTables() []filewise.Table {
 	var all []filewise.Table
 	for i, name := range orderTables {
@@ -126,7 +126,7 @@ func (w *orders) loadedLines() int64 {
 	return n
 }
 
-// rowOf writes the values of one batch's rows.
+// rowOf writes the values of the rows of one batch.
 type rowOf struct {
 	*dice
 	w    *orders
@@ -134,7 +134,7 @@ type rowOf struct {
 	text []byte
 }
 
-// batch returns the dice of a table's batch.
+// batch returns a writer with the random numbers of a table's batch.
 func (w *orders) batch(table string, batch int64, to filewise.RowWriter) rowOf {
 	for i, name := range orderTables {
 		if name == table {
@@ -145,7 +145,7 @@ func (w *orders) batch(table string, batch int64, to filewise.RowWriter) rowOf {
 	panic(fmt.Sprintf("orders has no table %q", table))
 }
 
-// each writes rows from the first to the last.
+// each writes the rows from the first to the last.
 func (r rowOf) each(first, last int64, row func(i int64)) error {
 	for i := first; i <= last; i++ {
 		row(i)
@@ -162,19 +162,19 @@ func (r rowOf) ints(values ...int64) {
 	}
 }
 
-// letters writes a text of lo to hi letters.
+// letters writes a text of lo to hi characters.
 func (r rowOf) letters(lo, hi int64) {
 	at, n := r.between(0, PoolSpan-1), r.between(lo, hi)
 	r.to.Text(r.w.chance.letters[at : at+n])
 }
 
-// digits writes n digits, and what follows them.
+// digits writes n digits, followed by end.
 func (r rowOf) digits(n int64, end string) {
 	at := r.between(0, PoolSpan-1)
 	r.to.Text(append(append(r.text[:0], r.w.chance.digitText[at:at+n]...), end...))
 }
 
-// data writes 26 to 50 letters, ORIGINAL within a tenth of them (4.3.3.1).
+// data writes 26 to 50 characters; a tenth of the texts contain ORIGINAL (4.3.3.1).
 func (r rowOf) data() {
 	at, n := r.between(0, PoolSpan-1), r.between(26, 50)
 	text := append(r.text[:0], r.w.chance.letters[at:at+n]...)
@@ -252,8 +252,8 @@ func (w *orders) writeNewOrders(batch int64, to filewise.RowWriter) error {
 	})
 }
 
-// writeOrders writes an order of each customer, in a random order of customers
-// (4.3.3.1): multiples of a step that has no factor in common with their number.
+// writeOrders writes one order of each customer, with customers in a random order (4.3.3.1). It steps through the
+// customers with a step that has no factor in common with their number.
 func (w *orders) writeOrders(batch int64, to filewise.RowWriter) error {
 	r := w.batch("orders", batch, to)
 	step, from := r.between(w.customers/3, w.customers/2), r.between(0, w.customers-1)

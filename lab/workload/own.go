@@ -7,7 +7,7 @@ import (
 	"filewise"
 )
 
-// own is backups of a database of the user's, which is only read.
+// own is the workload of backing up a database of the user, which is only read.
 type own struct {
 	name, family string
 	params       Params
@@ -24,14 +24,14 @@ func (w own) Program() filewise.Program {
 	return p
 }
 
-// Check has nothing to compare with: what was restored is compared by the engine's Backuper.
+// Check does nothing, because the engine's Backuper compares what was restored.
 func (own) Check(context.Context, filewise.Querier, int, []filewise.Ledger) error { return nil }
 
-// dumpBudget is longer than other scenarios' budgets: rows are restored at a fraction of the speed of files, with
-// their indexes.
+// dumpBudget is longer than the budgets of other scenarios. Rows are restored at a fraction of the speed of files,
+// together with their indexes.
 const dumpBudget = 8 * time.Minute
 
-// dumpScenario returns the scenario for servers whose users dump rows, not files.
+// dumpScenario returns the scenario for servers whose users dump rows instead of files.
 func dumpScenario() Scenario {
 	return Scenario{
 		Name:  "dump",

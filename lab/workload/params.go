@@ -1,5 +1,5 @@
-// Package workload defines the work on a database, neutral of any engine: parameters, seeded generators, checks, and
-// the published experiments that the scenarios repeat.
+// Package workload defines the work on a database, independent of the engine: parameters, seeded generators, checks,
+// and the published experiments that the scenarios repeat.
 package workload
 
 import (
@@ -9,7 +9,7 @@ import (
 	"filewise"
 )
 
-// Params are the parameters of the workloads. A workload reads what it needs.
+// Params holds the parameters of all workloads. Each workload reads the ones it needs.
 type Params struct {
 	Connections int    `json:"connections"`
 	RowBytes    int    `json:"row_bytes"`    // payload of a row, in bytes
@@ -23,24 +23,24 @@ type Params struct {
 	Index        string `json:"index,omitempty"`         // dml: IndexNone or IndexKey
 	Cache        string `json:"cache,omitempty"`         // scan: CacheWarm, or a filewise.Cache
 	Data         string `json:"data,omitempty"`          // scan: DataOrdered or DataGrown
-	IndexedFirst bool   `json:"indexed_first,omitempty"` // scan: indexes are there when the tables are loaded
-	// scan: warm queries that find rows by an index are executed so many times as often. 0 means as the others
+	IndexedFirst bool   `json:"indexed_first,omitempty"` // scan: indexes exist before the tables are loaded
+	// Batch is for scan: how often warm queries that use an index run, per run of the others. 0 means equally often.
 	Batch  int `json:"batch,omitempty"`
-	Repeat int `json:"repeat,omitempty"` // executions in a trial: scan of a warm query, dml of the select of a row. 0 means one
+	Repeat int `json:"repeat,omitempty"` // executions per trial: of a warm query (scan), or of the select of a row (dml). 0 means one
 
-	Selects    int64 `json:"selects,omitempty"`    // dml: of one process. 0 means every row
+	Selects    int64 `json:"selects,omitempty"`    // dml: selects of the one process. 0 means every row
 	Concurrent int64 `json:"concurrent,omitempty"` // dml: rows of the concurrent part. 0 means Rows
 
-	Published bool `json:"published,omitempty"` // dml: as the article had it, if an engine's own differs
+	Published bool `json:"published,omitempty"` // dml: as in the article, where an engine's own way differs
 
-	Discard bool `json:"discard,omitempty"` // backup: what is backed up is thrown away, and not restored
+	Discard bool `json:"discard,omitempty"` // backup: the backup is discarded and not restored
 
-	// backup, dump: what is backed up is a database of the user's, which is left as it is
+	// Own is for backup and dump: a database of the user is backed up and left unchanged.
 	Own bool `json:"own,omitempty"`
-	// Proof: with Own, what is backed up is restored and compared
+	// Proof is for Own: the backup is restored and compared.
 	Proof bool `json:"proof,omitempty"`
 
-	Beside int `json:"beside,omitempty"` // backup, dump: connections that work at the same time. 0 means none
+	Beside int `json:"beside,omitempty"` // backup, dump: connections that work meanwhile. 0 means none
 
 	Cycle string `json:"cycle,omitempty"` // temp: CycleFill, CycleSort or CycleJoin
 
@@ -54,7 +54,7 @@ type Params struct {
 	Custom *Custom `json:"custom,omitempty"` // custom: the user's own SQL
 }
 
-// The values of Params.Mode, Connect, Index, Cache and Data.
+// Values of Params.Mode, Connect, Index, Cache and Data.
 const (
 	ModeSingle          = "single"
 	ModeConcurrent      = "concurrent"
@@ -68,17 +68,17 @@ const (
 	DataGrown           = "grown"
 )
 
-// The values of Params.Table and Params.Key.
+// Values of Params.Table and Params.Key.
 const (
 	TableShared        = "shared"
 	TablePerConnection = "per-connection"
 	KeySequential      = "sequential"
 	KeyRandom          = "random"
-	KeyIdentity        = "identity" // drawn by the server; the row has its number in another column
+	KeyIdentity        = "identity" // the server draws it; another column holds the row's number
 )
 
-// Loading are the programs of all workloads that load tables, whose names and columns are the
-// same whatever the parameters: what a database of Filewise's may have in it.
+// Loading returns the programs of all workloads that load tables. Their tables and columns are the same whatever the
+// parameters, so the result shows what a database of Filewise may contain.
 var Loading = sync.OnceValue(func() []filewise.Program {
 	orders, err := NewOrders(Params{Connections: 1, Warehouses: 1, Scale: 0.01}, 1)
 	scan, scanErr := NewScan(Params{Rows: fragBatchRows, Cache: CacheWarm, Data: DataOrdered, Repeat: 1}, 1)

@@ -17,9 +17,8 @@ import (
 	"filewise"
 )
 
-// Row i of connection w follows from the seed, w and i alone, by integer
-// arithmetic whose intermediate values stay below 2^62, so that a server can
-// compute it in signed 64-bit integers as well:
+// Row i of connection w follows from the seed, w and i alone. Intermediate values stay below 2^62, so that a server can
+// also compute the row in signed 64-bit integers:
 //
 //	q       = i × Connections + w                     the row's number, from 0
 //	x       = ((q mod P) × A + B) mod P               P = Modulus = 2^31 − 1
@@ -28,19 +27,17 @@ import (
 //	id      = (y × y mod P) × x mod P + 1             random key: x^5 + 1
 //	payload = substring of Pool from (y mod PoolSpan), counted from 0, of RowBytes
 //
-// A and B come from the seed, 1 ≤ A < P, 0 ≤ B < P. x → x^5 is a bijection
-// modulo the prime P because 5 has no factor in common with
-// P − 1 = 2·3²·7·11·31·151·331, so random keys are unique as long as q < P:
-// for 2,147,483,647 rows.
+// A and B come from the seed, 1 ≤ A < P, 0 ≤ B < P. The map x → x^5 is a bijection modulo the prime P, because 5 has no
+// factor in common with P − 1 = 2·3²·7·11·31·151·331. So random keys are unique while q < P, for 2,147,483,647 rows.
 const (
 	Modulus  = 1<<31 - 1
 	PoolSpan = 1 << 16 // number of different payloads
 )
 
-// alphabet has 64 letters, none of them one that an SQL dialect or a shell treats specially.
+// alphabet has 64 characters. None of them is special in an SQL dialect or a shell.
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-// rows generates the rows of the workload inserts. It is safe for concurrent use.
+// rows generates the rows of workload inserts. It is safe for concurrent use.
 type rows struct {
 	connections int64
 	rowBytes    int

@@ -11,12 +11,11 @@ import (
 // Cycle i of connection w fills a temporary table of R rows, r = 0 … R−1:
 //
 //	x       = (((i × C + w) mod P × R + r) mod P × A + B) mod P     P = Modulus, C connections
-//	payload = the MD5 of x in hex, over and over, up to RowBytes letters
+//	payload = the MD5 of x in hex, repeated, up to RowBytes characters
 //
-// A second temporary table takes the rows in the order of x, both are joined, and
-// both are dropped. What the join has counted and summed goes into a permanent
-// table, in the transaction that the cycle is: one row for each connection, with
-// the number of its last operation i × C + w + 1, its cycles, and the sum of x mod P.
+// A second temporary table takes the rows in the order of x. Both tables are joined and dropped. The count and the sum
+// of the join go into a permanent table, in the cycle's transaction. That table has one row per connection: the number
+// of its last operation, i × C + w + 1, its cycles, and the sum of x mod P.
 
 // FamilyTemp is the family of scenario temp.
 const FamilyTemp = "temporary tables"

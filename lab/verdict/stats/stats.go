@@ -1,9 +1,9 @@
-// Package stats holds classical statistics: warm-up, trends and scaling of trials, and the tests that articles use.
-// Further ones, by which the sequential method of package verdict was calibrated, are in its test files, held against
-// its vectors.
+// Package stats holds classical statistics: warm-up, trends and scaling of trials, and the tests that articles use. Its
+// test files hold further ones, which the sequential method of package verdict was calibrated with and whose results
+// are compared with its vectors.
 //
-// Throughputs are positive numbers in any unit; analyses are on their natural logarithm if a name contains Log. Every
-// function returns an error wrapping ErrInput for input it cannot use, among them NaN and infinities, and none
+// Throughputs are positive numbers in any unit. If a function's name contains Log, it analyses their natural
+// logarithms. If input cannot be used, such as NaN or infinities, functions return an error wrapping ErrInput. None
 // panics.
 package stats
 

@@ -1,5 +1,5 @@
-// Package boundary finds the critical values of the sequential comparison by
-// simulating experiments in which nothing differs.
+// Package boundary finds the critical values of the sequential comparison. It simulates experiments in which nothing
+// differs, or, by rules 3, integrates their distribution.
 package boundary
 
 import (

@@ -1,5 +1,5 @@
-// Package vectorstest tests against stat-vectors.json: one test for each group of it. The groups of the method are
-// tested in package verdict, classical statistics in lab/verdict/stats.
+// Package vectorstest tests against stat-vectors.json, with one test for each group of vectors. Package verdict tests
+// the groups of its method; lab/verdict/stats tests the groups of classical statistics.
 package vectorstest
 
 import (
