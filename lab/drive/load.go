@@ -83,7 +83,7 @@ type Load struct {
 // Edge is one of the two edges of the measured window.
 type Edge int
 
-// Edges, in order.
+// Values of Edge, in order.
 const (
 	WindowStart Edge = iota
 	WindowEnd

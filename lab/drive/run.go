@@ -17,7 +17,7 @@ import (
 type run struct {
 	load        Load
 	ctx         context.Context
-	start       time.Time     // written before the phase leaves PhaseIdle
+	start       time.Time     // set before the phase leaves PhaseIdle
 	late        time.Duration // how long after start the workers began
 	from, to    time.Duration // the window; fixed work has no end of its own
 	workers     []*worker

@@ -281,7 +281,8 @@ func (l *life) takeOver() bool {
 	return true
 }
 
-// fill commits a number of payload bytes, split evenly over the connections.
+// fill commits rows of that many payload bytes, split evenly over the connections. It does nothing if the workload only
+// reads.
 func (l *life) fill(ctx context.Context, bytes int64) error {
 	if l.program.ReadOnly { // all data are loaded already
 		return nil

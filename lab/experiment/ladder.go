@@ -40,7 +40,7 @@ type Rung struct {
 	Why     string   `json:"why,omitempty"`
 }
 
-// Design is the part of a plan that a ladder changes.
+// Design is the part of a plan that climbing the ladder can change.
 type Design struct {
 	Params  workload.Params `json:"params"`
 	Memory  int64           `json:"memory_bytes,omitempty"` // of a managed server. 0 means unlimited

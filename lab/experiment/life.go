@@ -76,7 +76,7 @@ func (l *life) noteWritten() {
 
 func (l *life) embedded() bool { return l.runner.Plan.Target.Mode == filewise.Embedded }
 
-// step is a stage of a trial between getting its database and giving it back.
+// step is a stage of a trial after its database is acquired and before it is released.
 type step struct {
 	name string
 	do   func(context.Context) error

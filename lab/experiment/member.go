@@ -178,7 +178,7 @@ func (m *member) fail(ctx context.Context, err error) {
 	m.failed = joined(err, m.life.release(ctx, err)).Error()
 }
 
-// keep leaves the build of a pilot to the first session.
+// keep leaves the build of a pilot to the first session, unless the pilot failed.
 func (m *member) keep() {
 	if m.pilot() && m.failed == "" && void(m.life.trial) == "" {
 		m.life.handOver()

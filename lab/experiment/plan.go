@@ -66,8 +66,8 @@ type Plan struct {
 	Ladder *Ladder `json:"ladder,omitempty"`
 	// Rungs lists the designs that the run has abandoned before the plan's own, oldest first.
 	Rungs []Rung `json:"rungs,omitempty"`
-	// Instances is the number of loaded builds of each layout, which the blocks use in turn. If 0, a layout has one build
-	// if it can be reset, and none stays if the workload alters nothing.
+	// Instances is the number of loaded builds of each layout, which the blocks use in turn. If 0, a layout has one such
+	// build if it can be reset, or none if the workload alters nothing.
 	Instances int `json:"instances,omitempty"`
 	// CopiedBuilds fills only the first build of each layout from a dump, if the engine can copy files. The other builds
 	// are copies of its files.

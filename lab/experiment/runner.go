@@ -20,7 +20,7 @@ type Runner struct {
 	Workload filewise.Workload
 	Server   filewise.Server
 	Clock    filewise.Clock
-	Probes   []filewise.Probe // of the machine; the database brings its own
+	Probes   []filewise.Probe // probes of the machine; the database has its own
 	// Ceilings holds the limits of the volumes' storage. Empty means not known.
 	Ceilings []probe.Ceiling
 	// NoLatencies omits histograms from the trials, for simulations.
@@ -44,7 +44,7 @@ type Runner struct {
 	Calibrate func(context.Context) (float64, error)
 	// Stopped reports whether a process of the server is stopped (state T). It may be nil.
 	Stopped func() bool
-	// Notify receives events; it must not block. May be nil.
+	// Notify receives events. It must not block. Notify may be nil.
 	Notify func(Event)
 	// Fix stores the plan, with what the pilots fixed, before block 1. If nil, the plan is not stored.
 	Fix func(context.Context, Plan) error

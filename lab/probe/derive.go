@@ -25,7 +25,7 @@ const (
 const (
 	Utilisation = " utilisation"   // of a device, in percent; see func utilisation
 	MeanQueue   = " mean queue"    // requests that a device had at a time, on average, in unitQueue
-	StallShare  = " stalled share" // of a line of /proc/pressure, in percent of the window
+	StallShare  = " stalled share" // stall time of a line of /proc/pressure, in percent of the window
 )
 
 // unitQueue is the unit of MeanQueue.

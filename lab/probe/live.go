@@ -21,7 +21,7 @@ type Live struct {
 	took   time.Duration // duration of the last look
 	looked time.Time     // end of the last look
 	last   []filewise.Delta
-	since  time.Duration // from the window's start to the last look
+	since  time.Duration // time from the window's start to the last look
 }
 
 // NewLive returns a Live for a window of a planned length. 0 means not known.

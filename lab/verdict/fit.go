@@ -16,7 +16,7 @@ const (
 	maxIter      = 60
 	scaleUpdates = 8 // σ is updated this often, then frozen, so that the fit converges
 	converged    = 1e-8
-	priorDF      = 4 // ν₀: weight of the pooled variance in a contrast's own
+	priorDF      = 4 // ν₀: weight of the pooled variance in a contrast's variance, in degrees of freedom
 
 	huberAt   = 1.5    // rules 2: residuals are clipped at 1.5σ
 	huberNorm = 0.7785 // mean square of a standard normal variable clipped at huberAt

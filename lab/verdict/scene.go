@@ -68,8 +68,8 @@ func (s *scene) tested(j int) bool {
 
 // difference returns the contrast of arms i and j, with its critical values. If trials are missing, the pair has fewer
 // common blocks than there are looks. Then the wider boundary of the look at that many blocks applies; before the first
-// look ok is false. From rules 3 on, differences that do not vary at all have no critical values (NaN). Limits are then
-// no nearer to the estimate than values can be told apart.
+// look ok is false. From rules 3 on, differences that do not vary at all have no critical values (NaN). From rules 3
+// on, limits are also never nearer to the estimate than values can be told apart.
 func (s *scene) difference(i, j int) (c contrast, two, one float64, ok bool) {
 	if !s.fitted {
 		return contrast{}, 0, 0, false
@@ -217,7 +217,8 @@ func (s *scene) regret(j int) float64 {
 	return bound
 }
 
-// largestDifference returns the X of "no difference larger than X".
+// largestDifference returns the largest difference from the baseline that any interval allows: the X of "no difference
+// larger than X". It returns NaN if a tested arm has no interval.
 func (s *scene) largestDifference(all []Estimate) float64 {
 	largest := math.NaN()
 	for j, e := range all {

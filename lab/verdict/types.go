@@ -43,10 +43,10 @@ type Table [][]Cell
 // Reason is why measuring may stop. Empty means that it goes on.
 type Reason string
 
-// Reasons to stop.
+// Values of Reason.
 const (
 	ReasonNone         Reason = ""
-	ReasonKeepBaseline Reason = "keep_baseline" // no tested arm is more than the margin better
+	ReasonKeepBaseline Reason = "keep_baseline" // no tested arm is better than the baseline by more than the margin
 	ReasonRecommend    Reason = "recommend"     // Look.Recommended is proven
 	ReasonAllResolved  Reason = "all_resolved"  // GoalVerdicts is reached
 	ReasonFutile       Reason = "futile"        // the blocks up to MaxBlocks would not suffice; not binding
@@ -113,7 +113,8 @@ type Look struct {
 	// CalibrationSlope is how much of a change in calibration shows in throughput, both on log scales. It is NaN if
 	// nothing was adjusted.
 	CalibrationSlope float64 `json:"calibration_slope"`
-	// LargestDifference is the X of "no difference larger than X", log scale.
+	// LargestDifference is the largest difference from the baseline that any interval allows, log scale: the X of "no
+	// difference larger than X". It is NaN if not known.
 	LargestDifference float64 `json:"largest_difference"`
 	// CarryOver reports that what ran before a trial changes it, so that there is no verdict.
 	CarryOver bool `json:"carry_over,omitempty"`

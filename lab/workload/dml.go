@@ -198,7 +198,7 @@ func (w *dml) compare(ctx context.Context, q filewise.Querier, want dmlSum) erro
 	return nil
 }
 
-// maxDMLRows keeps every checksum below 2^63.
+// maxDMLRows bounds the number of rows, so that every checksum stays below 2^63.
 const maxDMLRows = math.MaxInt32
 
 func (p Params) validateDML() error {

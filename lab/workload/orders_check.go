@@ -107,7 +107,7 @@ func (w *orders) checkTotals(ctx context.Context, q filewise.Querier, ledgers []
 	return nil
 }
 
-// totals adds up what was loaded and the ledgers' transactions.
+// totals returns the totals of what was loaded and of the ledgers' transactions.
 func (w *orders) totals(ctx context.Context, ledgers []filewise.Ledger) (orderTotals, error) {
 	n := w.warehouses * districts * w.customers
 	paid := n * loadedAmount
@@ -129,7 +129,7 @@ func (w *orders) totals(ctx context.Context, ledgers []filewise.Ledger) (orderTo
 	return all, eg.Wait()
 }
 
-// totalsOf adds up a worker's transactions.
+// totalsOf returns the totals of a worker's transactions.
 func (w *orders) totalsOf(ctx context.Context, args orderArgs, worker int, ops int64) (orderTotals, error) {
 	var sum orderTotals
 	var t transaction

@@ -17,7 +17,7 @@ type Params struct {
 	Table       string `json:"table"`        // TableShared or TablePerConnection
 	Key         string `json:"key"`          // KeySequential or KeyRandom
 
-	Rows         int64  `json:"rows,omitempty"`          // dml: of each phase; scan: of each table
+	Rows         int64  `json:"rows,omitempty"`          // dml: rows per phase; scan: rows per table
 	Mode         string `json:"mode,omitempty"`          // dml: ModeSingle, ModeConcurrent or ModeBoth
 	Connect      string `json:"connect,omitempty"`       // dml: ConnectPooled or ConnectPerStatement
 	Index        string `json:"index,omitempty"`         // dml: IndexNone or IndexKey

@@ -17,7 +17,7 @@ type Design struct {
 	Connections int                   `json:"connections,omitempty"` // 0 means the scenario's
 	Connect     string                `json:"connect,omitempty"`
 	DataFiles   int                   `json:"data_files,omitempty"` // number of data files, if Files are backup files
-	Bytes       int64                 `json:"bytes,omitempty"`      // of the database. 0 means the scenario's, at any scale
+	Bytes       int64                 `json:"bytes,omitempty"`      // size of the database. 0 means the scenario's, at any scale
 	Work        int64                 `json:"work_bytes,omitempty"` // payload of a run. 0 means the workload's own
 	Rows        int64                 `json:"rows,omitempty"`
 	LeastRows   int64                 `json:"least_rows,omitempty"` // minimum at any scale

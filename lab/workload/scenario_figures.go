@@ -44,7 +44,7 @@ func (s Scenario) Variant(p Params, l filewise.Layout, volumes []filewise.Volume
 	return VariantOneVolume
 }
 
-// used counts the volumes that hold files of a spread.
+// used returns the number of volumes that hold files of a spread.
 func used(s filewise.Spread, volumes []filewise.Volume) int {
 	seen := map[string]bool{}
 	for i := range s.Files {

@@ -27,7 +27,8 @@ const (
 	CycleJoin = "join" // join the two
 )
 
-// maxTempRows keeps the sum of one cycle, and the numbers that x is computed from, far below 2^63.
+// maxTempRows bounds the rows of a cycle. The sum of one cycle, and the numbers that x is computed from, then stay far
+// below 2^63.
 const maxTempRows = 10_000_000
 
 // NewTemp returns the workload of scenario temp. The sections of an engine's temp.sql are tables, procedure-cycle,

@@ -27,7 +27,7 @@ func resembles(t verdict.Table) (correlation, chance float64) {
 	if len(rest) < fewestBlocks {
 		return math.NaN(), 1
 	}
-	// products holds the sum over layouts for each pair of blocks.
+	// products holds, for each pair of blocks, the sum of the products of residuals over layouts.
 	n := len(rest)
 	products := make([][]float64, n)
 	square := 0.0

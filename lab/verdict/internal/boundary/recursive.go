@@ -94,7 +94,7 @@ func dunnett(alpha float64, m, sides int) float64 {
 func anyOf(a float64, m, sides int) float64 {
 	c := -distuv.UnitNormal.Quantile(a / float64(sides))
 	sum, all := 0.0, 0.0
-	for i := -80; i <= 80; i++ { // over the common arm, in standard deviations
+	for i := -80; i <= 80; i++ { // integrate over the common arm, in standard deviations
 		w := float64(i) / 10
 		outside := distuv.UnitNormal.Survival(math.Sqrt2*c + w)
 		if sides == 2 {
