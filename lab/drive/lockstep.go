@@ -15,8 +15,8 @@ const Together = 5 * time.Millisecond
 // ErrLate is wrapped by the error of a start that is too late, so that less than half of the window is left.
 var ErrLate = errors.New("the start has missed its instant")
 
-// wakeEarly is how long before its start a run wakes up and then polls the clock, because timers are a millisecond
-// late. If the clock does not advance meanwhile, the run sleeps for nap.
+// wakeEarly is the time before its start at which a run wakes up and then polls the clock, because timers are a
+// millisecond late. If the clock does not advance meanwhile, the run sleeps for nap.
 const wakeEarly, nap = 2 * time.Millisecond, 50 * time.Microsecond
 
 // awaitStart waits for the load's Start, from which all times then count. Lateness within the warm-up costs nothing,

@@ -8,8 +8,8 @@ import (
 
 // Still holds the standstills while a load was measured, found by clocks alone.
 type Still struct {
-	// Machine is how long this process, or the whole machine, did not run within the window: suspended, stopped, or
-	// without CPU that others used. Zero means it always ran.
+	// Machine is the time within the window in which this process, or the whole machine, did not run: suspended, stopped,
+	// or without CPU that others used. Zero means it always ran.
 	Machine time.Duration `json:"machine_ns,omitempty"`
 	// Server is the longest time within the window in which this process ran but no call ended.
 	Server time.Duration `json:"server_ns,omitempty"`

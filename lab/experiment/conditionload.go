@@ -75,7 +75,7 @@ func (p Plan) warm() bool {
 	return p.Params.Repeat > 0 && (p.Params.Cache == "" || p.Params.Cache == workload.CacheWarm)
 }
 
-// timesGrown is how often files must grow in a trial if their growth is measured.
+// timesGrown is the fewest times that files must grow in a trial if their growth is measured.
 const timesGrown = 10
 
 // grows checks that growing files grow often enough in the typical trial.

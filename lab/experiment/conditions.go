@@ -178,7 +178,7 @@ func (p Plan) moreWork() string {
 	return ""
 }
 
-// leastPages is how many bytes of data pages a trial must write if the plan is about writing them.
+// leastPages is the least size of data pages, in bytes, that a trial must write if the plan is about writing them.
 const leastPages = leastWritten
 
 // writes checks that data pages are written while a trial is observed.

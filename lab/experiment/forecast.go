@@ -22,14 +22,14 @@ type Forecast struct {
 	Noise  float64 `json:"noise_sd"` // standard deviation of a trial within its block, log scale
 	DF     int     `json:"degrees_of_freedom"`
 	Source string  `json:"source"` // of the noise: "5 blocks", "run 7"
-	// Percent is the half width of the intervals after all blocks. Time is what all blocks take from the start of the run.
-	// Least and Most bound Percent, because the noise is only estimated.
+	// Percent is the half width of the intervals after all blocks. Time is the duration of all blocks, from the start of
+	// the run. Least and Most bound Percent, because the noise is only estimated.
 	Percent float64       `json:"percent"`
 	Least   float64       `json:"percent_least"`
 	Most    float64       `json:"percent_most"`
 	Time    time.Duration `json:"time_ns"`
-	// Kept is the margin in percent that all blocks resolve with a chance of 80 %. Blocks and MarginTime are what it takes
-	// to resolve the plan's margin with that chance. If Blocks is 0, it takes more than can be planned.
+	// Kept is the margin in percent that all blocks resolve with a chance of 80 %. Blocks and MarginTime are needed to
+	// resolve the plan's margin with that chance. If Blocks is 0, it takes more than can be planned.
 	Kept       float64       `json:"percent_kept"`
 	Blocks     int           `json:"blocks_to_margin"`
 	MarginTime time.Duration `json:"time_to_margin_ns"`

@@ -17,8 +17,8 @@ import (
 type Ladder struct {
 	CommitEvery int  `json:"commit_every,omitempty"` // rows per transaction, if fewer now. 0 means unchanged
 	Connections bool `json:"connections,omitempty"`  // may rise to twice the cores
-	// Memory is the smallest limit that the managed server works in with eight connections, in bytes. PerConnection is
-	// what each further connection adds. If Memory is 0, memory is not limited.
+	// Memory is the smallest limit that the managed server works in with eight connections, in bytes. PerConnection is the
+	// memory that each further connection adds. If Memory is 0, memory is not limited.
 	Memory        int64 `json:"memory,omitempty"`
 	PerConnection int64 `json:"per_connection,omitempty"`
 	// Data is the option that sets the amount of data: "rows" or "warehouses". If empty, the amount stays.

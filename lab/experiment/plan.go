@@ -57,10 +57,10 @@ type Plan struct {
 	// AsPublished is the design of the scenario's article, which replaces blocks in random order. Nil means blocks.
 	AsPublished *AsPublished `json:"as_published,omitempty"`
 
-	// Measure is what a trial measures: the workload, or the life cycle of a database that the workload has filled.
+	// Measure is the subject of a trial: the workload, or the life cycle of a database that the workload has filled.
 	Measure string `json:"measure,omitempty"`
-	// Preload is how much data a build holds before its first trial, in payload bytes. Loaded builds are reset for every
-	// trial. If 0, each trial has a new build.
+	// Preload is the size of the data that a build holds before its first trial, in payload bytes. Loaded builds are reset
+	// for every trial. If 0, each trial has a new build.
 	Preload int64 `json:"preload_bytes,omitempty"`
 	// Ladder lists the permitted changes if pilots find a condition of meaning broken. Nil means none.
 	Ladder *Ladder `json:"ladder,omitempty"`
@@ -105,7 +105,7 @@ type Plan struct {
 	// Extended lists the budget and blocks before each extension of the run, oldest first.
 	Extended []Extension `json:"extended,omitempty"`
 	// Boundaries holds the precomputed boundaries of the run's design if it has so many blocks that computing takes long,
-	// and those of its designs before extensions. Shorter runs have none.
+	// and of its designs before extensions. Shorter runs have none.
 	Boundaries []verdict.Design `json:"boundaries,omitempty"`
 	// P99Limit is the highest 99th percentile of latency that a recommended layout may have. It applies to every type of
 	// operation, over all trials. 0 means no limit.
@@ -190,8 +190,8 @@ type Judgement struct {
 	Stages    []filewise.Stage   `json:"stages"`       // Elapsed, split by stage
 	// Forecast is the resolution within the budget. It is nil if not known yet, or if the plan has no sessions.
 	Forecast *Forecast `json:"forecast,omitempty"`
-	// Relevance is how much of the measured time is about files. It comes from the pilots until a block is complete. It is
-	// nil if nothing was read that shows it.
+	// Relevance is the share of the measured time that is about files. It comes from the pilots until a block is complete.
+	// It is nil if nothing was read that shows it.
 	Relevance *cause.Relevance `json:"relevance,omitempty"`
 	// Conditions holds the conditions of meaning, read from the same trials as Relevance.
 	Conditions []filewise.Condition `json:"conditions,omitempty"`

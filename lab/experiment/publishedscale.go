@@ -16,7 +16,8 @@ type Meaning struct {
 	Scale float64 `json:"scale"`
 	// Why names the most demanding condition.
 	Why string `json:"why"`
-	// Bytes is what the run loads, writes and reads in all at that scale. Took is how long that takes at AssumedRate.
+	// Bytes is the amount that the run loads, writes and reads in all at that scale. Took is the time for that amount at
+	// AssumedRate.
 	Bytes float64       `json:"bytes"`
 	Took  time.Duration `json:"took_ns"`
 }

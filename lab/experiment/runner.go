@@ -56,8 +56,8 @@ type Runner struct {
 	Left func(error)
 	// Drivers puts the load on the server from other processes. If nil, this process does.
 	Drivers Drivers
-	// Parallel is how many of a session's builds are loaded or checked at the same time, while nothing is measured. 0
-	// means one after the other.
+	// Parallel is the number of a session's builds that are loaded or checked at the same time, while nothing is measured.
+	// 0 means one after the other.
 	Parallel int
 
 	rehearsal rehearsal

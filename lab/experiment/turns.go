@@ -22,9 +22,9 @@ const (
 	// leadShare divides a turn: 1/leadShare of it runs before, unmeasured. New connections and the state after rest then
 	// do not affect the turn.
 	leadShare = 10
-	// aroundShare is how many times as long as the time around it a turn lasts.
+	// aroundShare is the ratio of a turn's length to the time around the turn.
 	aroundShare = 4
-	// correlationShare is how many times as long as its slices' autocorrelation time a turn lasts.
+	// correlationShare is the ratio of a turn's length to its slices' autocorrelation time.
 	correlationShare = 4
 	// measuringShare is the share of a session that should be measured.
 	measuringShare = 0.72

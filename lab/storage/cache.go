@@ -13,7 +13,7 @@ import (
 	"filewise/host/machine"
 )
 
-// fresh is how long a limit is valid. Storage changes with its firmware, its fill level and its neighbours.
+// fresh is the time for which a limit is valid. Storage changes with its firmware, its fill level and its neighbours.
 const fresh = 90 * 24 * time.Hour
 
 // Cache stores limits in a file of the user.

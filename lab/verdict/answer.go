@@ -27,7 +27,8 @@ type Answer struct {
 	// Bound is the most that any tested arm can gain over the baseline, log scale. It is a one-sided bound over all looks
 	// that holds together with the intervals. It is NaN if not known.
 	Bound float64
-	// Margin is what Bound is compared with, log scale: the plan's margin, or 5 % if that is more and Bound is within it.
+	// Margin is the value that Bound is compared with, log scale: the plan's margin, or 5 % if that is more and Bound is
+	// within it.
 	Margin float64
 	// Gain is the smallest gain proven for any of the arms that are faster, log scale. It is 0 unless the decision is
 	// DecisionMore.
@@ -86,8 +87,8 @@ func (r Result) fewestBetter(look Look) int {
 type DecisionDoc struct {
 	Decision Decision `json:"decision"`
 	Layout   string   `json:"layout,omitempty"` // to use or to keep
-	// BoundPercent is the most that any tested layout can gain over the baseline. MarginPercent is what BoundPercent is
-	// compared with.
+	// BoundPercent is the most that any tested layout can gain over the baseline. BoundPercent is compared with
+	// MarginPercent.
 	BoundPercent  *float64 `json:"bound_percent"`
 	MarginPercent float64  `json:"margin_percent"`
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// CopyOf returns the name of a build whose files are a copy of another build's. The number tells copies apart.
+// CopyOf returns the name of a build whose files are a copy of another build's. The number distinguishes copies.
 func CopyOf(build string, number int) string { return fmt.Sprintf("%s, copy %d", build, number) }
 
 var copyNumber = regexp.MustCompile(`, copy \d+$`)

@@ -42,7 +42,7 @@ func calibrate(t Table, g grid) (grid, calibration) {
 		cells++
 	})
 	if c.square < rounding {
-		return g, none // a probe that never varies tells nothing
+		return g, none // a probe that never varies gives no information
 	}
 	c.slope = max(0, min(maxSlope, product/c.square))
 	adjusted := g

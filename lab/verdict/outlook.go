@@ -92,7 +92,7 @@ func ForecastFrom(arms int) int {
 
 // forecast returns about how many blocks in total would resolve a difference of the margin: n ≈ 2(c₁·s/δ)², and from
 // rules 3 on BlocksToTell. More blocks cannot reduce the difference between reused builds, which uses up part of the
-// margin. It returns 0 if it cannot tell.
+// margin. It returns 0 if there is no forecast.
 func (s *scene) forecast() int {
 	if !s.fitted {
 		return 0

@@ -8,8 +8,8 @@ const (
 	finestGrid = 1e-4 // of the smallest value: no finer step matters to an interval
 )
 
-// grain is the step between values that can be told apart: steps of the values, and of their inverses, for tables that
-// were durations. 0 means no step that matters.
+// grain is the step between values that can be distinguished: steps of the values, and of their inverses, for tables
+// that were durations. 0 means no step that matters.
 type grain struct{ value, inverse float64 }
 
 // grainOf returns the steps of all trials in g. Numbers that vary freely have no common divisor.

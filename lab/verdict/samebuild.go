@@ -28,7 +28,7 @@ func (s *scene) perBuild(c contrast, i, j int) contrast {
 		}
 	}
 	own.variance = max(own.variance, c.variance)
-	if c.own { // reused builds tell no more than as many new ones would
+	if c.own { // reused builds give no more information than as many new ones would
 		own.df, own.skew, own.farthest = min(own.df, c.df), c.skew, c.farthest
 	}
 	return own

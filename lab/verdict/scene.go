@@ -69,7 +69,7 @@ func (s *scene) tested(j int) bool {
 // difference returns the contrast of arms i and j, with its critical values. If trials are missing, the pair has fewer
 // common blocks than there are looks. Then the wider boundary of the look at that many blocks applies; before the first
 // look ok is false. From rules 3 on, differences that do not vary at all have no critical values (NaN). From rules 3
-// on, limits are also never nearer to the estimate than values can be told apart.
+// on, limits are also never nearer to the estimate than values can be distinguished.
 func (s *scene) difference(i, j int) (c contrast, two, one float64, ok bool) {
 	if !s.fitted {
 		return contrast{}, 0, 0, false

@@ -110,7 +110,7 @@ type Look struct {
 	Recommended int `json:"recommended"`
 	// BlocksNeeded forecasts about how many blocks in total would resolve a difference of the margin. 0 means no forecast.
 	BlocksNeeded int `json:"blocks_needed,omitempty"`
-	// CalibrationSlope is how much of a change in calibration shows in throughput, both on log scales. It is NaN if
+	// CalibrationSlope is the share of a change in calibration that shows in throughput, both on log scales. It is NaN if
 	// nothing was adjusted.
 	CalibrationSlope float64 `json:"calibration_slope"`
 	// LargestDifference is the largest difference from the baseline that any interval allows, log scale: the X of "no
@@ -127,7 +127,7 @@ type Look struct {
 	Slow []Slow `json:"slow,omitempty"`
 }
 
-// Warning tells the reader of a verdict about one of its limits, and what to do.
+// Warning informs the reader of a verdict about one of its limits, and what to do.
 type Warning struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`

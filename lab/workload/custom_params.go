@@ -44,7 +44,7 @@ type Parameter struct {
 	Line    int       `json:"line,omitempty"` // line in the study file
 }
 
-// Think is how long a connection pauses before each operation in a closed loop.
+// Think is the pause of a connection before each operation in a closed loop.
 type Think struct {
 	Mean time.Duration `json:"mean_ns,omitempty"`
 	// Exponential makes the pauses vary exponentially, cut at ten times their mean. If false, all pauses are equal.

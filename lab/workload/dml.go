@@ -228,8 +228,8 @@ func (p Params) validateDML() error {
 // phasedBudget suffices for several blocks of trials with many phases on a server.
 const phasedBudget = 5 * time.Minute
 
-// IndexedRepeat is how often each row is selected if an index finds it. A select is then some four times as fast as one
-// that reads all rows.
+// IndexedRepeat is the number of times that each row is selected if an index finds it. A select is then some four times
+// as fast as one that reads all rows.
 const IndexedRepeat = 20
 
 // dmlScenario returns the scenario that repeats Echeverria's experiment. As published, the table has no index, so

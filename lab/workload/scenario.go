@@ -25,7 +25,7 @@ type Figure struct {
 	// nil if none was printed.
 	Time *float64 `json:"time_percent,omitempty"`
 	Ours bool     `json:"ours,omitempty"` // the article gives two times but no percentage
-	Sign int      `json:"sign"`           // +1: faster than Against; −1: slower; 0: no difference claimed
+	Sign int      `json:"sign"`           // +1: faster than Against, −1: slower, 0: no difference claimed
 	// Apart means that the article claims a difference without a direction. Sign is then 0.
 	Apart bool   `json:"apart,omitempty"`
 	Words string `json:"words"`

@@ -155,7 +155,7 @@ func dmlDesign() *Design {
 	}
 }
 
-// dmlOnOracle changes the design for Oracle, where the article has one more layout. With fewer rows, at a smaller
+// dmlOnOracle changes the design for Oracle: there the article has one more layout. With fewer rows, at a smaller
 // scale, nearly all of its files would stay empty.
 func dmlOnOracle(d *Design) {
 	d.Further, d.Concurrent = []int{1000}, 2_000

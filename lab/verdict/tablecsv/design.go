@@ -76,7 +76,7 @@ func (p *parser) rules(fields []string) error {
 	return nil
 }
 
-// planned reads what a line says about its layout, even if no trial of the layout is judged.
+// planned reads a line's facts about its layout, even if no trial of the layout is judged.
 func (p *parser) planned(fields []string) error {
 	arm := designedArm{Arm: verdict.Arm{Name: p.at.field(fields, p.at.layout), Twin: p.at.field(fields, p.at.design[ofTwin])}}
 	err := p.wholes(fields, map[int]*int{ofNumber: &arm.number, ofRank: &arm.Rank})

@@ -16,7 +16,7 @@ import (
 // groupings are the characters that separate thousands and never start a fraction.
 const groupings = " '’\u00a0\u2007\u2009\u202f"
 
-// form is what the numbers of one column have shown about their form.
+// form holds the form that the numbers of one column have shown.
 type form struct {
 	certain, whole bool // seen: a point that can only start a fraction; a whole number without a point
 	line, column   int  // of the first number that may be thousands or a fraction. 0 means there is none

@@ -118,7 +118,7 @@ type parser struct {
 	names           []string // layouts, in order of first appearance
 	cells           map[[2]int]cell
 	wanted          string
-	first           bool               // the wanted family is the file's first one
+	first           bool               // the family to read is the file's first one
 	probes          map[[2]int]float64 // from lines of the family of calibrations
 	pilots, outside int
 	others          []string // families that are not judged
