@@ -85,7 +85,7 @@ func within[T any](ctx context.Context, patience time.Duration, t filewise.Targe
 	return a.of, a.err
 }
 
-// Facts are the opened server's facts.
+// Facts returns the opened server's facts.
 func (env *Environment) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	return ask(ctx, env.Target, "version and settings", env.Server.Facts, nil)
 }

@@ -38,7 +38,7 @@ func (m *measurement) begin(ctx context.Context, run store.Run) (store.Run, erro
 	return m.store.Run(ctx, run.ID)
 }
 
-// scriptFacts are the facts of all layouts, each once.
+// scriptFacts returns the facts of all layouts, each once.
 func scriptFacts(scripts []filewise.Script) []filewise.Fact {
 	var out []filewise.Fact
 	for _, s := range scripts {
@@ -59,7 +59,7 @@ func (env *Environment) Warnings() []filewise.Warning {
 		labelWarnings(t, plan.Describe(env.Engine)))
 }
 
-// ScriptWarnings are the warnings of all layouts, each code and message once.
+// ScriptWarnings returns the warnings of all layouts, each code and message once.
 func (env *Environment) ScriptWarnings() []filewise.Warning {
 	var out []filewise.Warning
 	for _, s := range env.Scripts {

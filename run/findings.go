@@ -44,7 +44,7 @@ func accept(findings []filewise.Finding, allowed []string) []filewise.Finding {
 	return findings
 }
 
-// Secrets are the secrets in the opened server's address.
+// Secrets returns the secrets in the opened server's address.
 func (env *Environment) Secrets() []filewise.Secret {
 	if env.Target.Address == nil {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"filewise/watch/web"
 )
 
-// Sockets is the directory, below Filewise's state directory, of the sockets on which this user's runs answer.
+// Sockets returns the directory, below Filewise's state directory, of the sockets on which this user's runs answer.
 func Sockets(state string) string { return filepath.Join(state, "live") }
 
 // live is a run as others see it: its observer, the live page of this process, and through a socket the page of

@@ -91,7 +91,7 @@ func (o Options) before(then func(context.Context, time.Duration) error) func(co
 	}
 }
 
-// drivers are the plan's drivers. Nil means this process puts the load on the server.
+// drivers returns the plan's drivers. Nil means this process puts the load on the server.
 func (o Options) drivers(ctx context.Context, p experiment.Plan, s filewise.Server) (experiment.Drivers, func(), error) {
 	switch {
 	case len(p.Drivers) == 0:
@@ -116,7 +116,7 @@ type nobody struct{}
 func (nobody) Notify(experiment.Event) {}
 func (nobody) Close()                  {}
 
-// limited is the plan with the limits that stand in for its own.
+// limited returns the plan with the limits that stand in for its own.
 func (o Options) limited(p experiment.Plan) experiment.Plan {
 	if o.AbortIf != nil {
 		p.AbortIf = o.AbortIf

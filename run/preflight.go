@@ -21,8 +21,8 @@ type SpaceNeed struct {
 	Free   *int64          `json:"free_bytes,omitempty"` // absent: see the findings of the server
 }
 
-// needs are the largest layout's needs, because only one is built at a time; all layouts', if they take turns; or the
-// needs of all builds and their copies, if loaded builds lie side by side.
+// needs returns the largest layout's needs, because only one is built at a time; all layouts', if they take turns; or
+// the needs of all builds and their copies, if loaded builds lie side by side.
 func (env *Environment) needs() []SpaceNeed {
 	p := env.Plan
 	var out []SpaceNeed

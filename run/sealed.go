@@ -61,7 +61,7 @@ func userKey() (sealKey, error) {
 	return sealKeyIn(dir), err
 }
 
-// addresses are all that a plan connects to.
+// addresses returns all that a plan connects to.
 func addresses(p experiment.Plan) []any {
 	out := []any{"addresses", p.Target.Engine, string(p.Target.Mode), p.Target.Database}
 	for _, a := range []*filewise.Address{p.Target.Address, p.Origin()} {

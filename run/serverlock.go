@@ -127,7 +127,7 @@ func (w *watch) ended(ctx context.Context) error {
 	return w.unguarded(why)
 }
 
-// heldByAnother is the end of a run whose lock another one has got.
+// heldByAnother returns the end of a run whose lock another one has got.
 func heldByAnother(lost, busy error) error {
 	return filewise.Errorf(filewise.CodeBusy, "wait until it has ended; finished trials are stored, and \"filewise resume\" goes on",
 		"the server's measuring lock was lost (%w), and another has it: %w", lost, busy)

@@ -45,7 +45,7 @@ func (m Measured) Stop(ctx context.Context, patience time.Duration) error {
 	})
 }
 
-// stored is a run of the store at the path.
+// stored returns a run of the store at the path.
 func stored(path string, id int64, owner process.Identity) Measured {
 	return Measured{id, owner, func(pid int) error { return store.RunBy(path, id, pid) }}
 }
@@ -124,7 +124,7 @@ func Holding(ctx context.Context, pid int) (Measured, error) {
 	return Measured{0, id, hostlock.Holds}, nil
 }
 
-// whole is the full path of a store. Empty means there is no place for one.
+// whole returns the full path of a store. Empty means there is no place for one.
 func whole(path string) string {
 	full, err := store.FullPath(path)
 	if err != nil {
@@ -133,8 +133,8 @@ func whole(path string) string {
 	return full
 }
 
-// running are the runs of the store that are being measured; elsewhere are runs of processes that cannot be seen from
-// here.
+// running returns the runs of the store that are being measured; elsewhere are runs of processes that cannot be seen
+// from here.
 func running(ctx context.Context, path string) (here, elsewhere []Measured, err error) {
 	infos, err := archive.List(ctx, path)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 // do it by itself.
 const budgetForStorage = 20
 
-// ceilings are the storage's limits as probes use them.
+// ceilings returns the storage's limits as probes use them.
 func (env *Environment) ceilings() []probe.Ceiling {
 	return filewise.Each(env.limits, storage.Limit.Ceiling)
 }
@@ -134,8 +134,7 @@ const (
 	calibrationName  = "calibration"
 )
 
-// calibrator is the probe of a plan that is calibrated, on the first of the scratch
-// directories; nil for others.
+// calibrator returns the probe of a plan that is calibrated, on the first of the scratch directories; nil for others.
 func (env *Environment) calibrator() func(context.Context) (float64, error) {
 	if !env.Plan.Calibrate || len(env.Target.Volumes) == 0 {
 		return nil

@@ -40,7 +40,7 @@ func changes(before, now store.Run) (out []string) {
 	return out
 }
 
-// machineFacts are the facts of this machine, which is only the client of a server elsewhere.
+// machineFacts returns the facts of this machine, which is only the client of a server elsewhere.
 func (env *Environment) machineFacts(ctx context.Context) []filewise.Fact {
 	t := env.Plan.Target
 	facts := append(machine.Facts(ctx, t.VolumesHere()), env.facts...)

@@ -58,7 +58,7 @@ func newWatch(env *Environment, p experiment.Plan, clock filewise.Clock, notify 
 	return w, nil
 }
 
-// stopped is the end of a run for the sake of others; resume goes on.
+// stopped returns the end of a run for the sake of others; resume goes on.
 func stopped(format string, args ...any) error {
 	return filewise.Errorf(filewise.CodeStopped, "finished trials are stored; \"filewise resume\" goes on", format, args...)
 }

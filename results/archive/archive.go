@@ -24,13 +24,13 @@ type Run struct {
 	rules  int  // to judge by, see ByRules. 0 means the run's own
 }
 
-// ByRules is the run judged by other rules than its own. 0 means its own.
+// ByRules returns the run judged by other rules than its own. 0 means its own.
 func (r Run) ByRules(rules int) Run {
 	r.rules = rules
 	return r
 }
 
-// judgedBy is the stored run with the rules that judge it. What was measured followed from its own.
+// judgedBy returns the stored run with the rules that judge it. What was measured followed from its own.
 func (r Run) judgedBy() store.Run {
 	out := r.Run
 	if r.rules > 0 {
@@ -46,7 +46,7 @@ func (r Run) judge() (experiment.Judgement, error) {
 	return r.Plan.Judge(r.Trials)
 }
 
-// samples are the run's complete blocks, by the rules that judge it.
+// samples returns the run's complete blocks, by the rules that judge it.
 func (r Run) samples() ([]experiment.FamilySample, error) {
 	all, err := r.Plan.Samples(r.Trials)
 	for i := range all {
@@ -55,7 +55,7 @@ func (r Run) samples() ([]experiment.FamilySample, error) {
 	return all, err
 }
 
-// Thrown are the trials of the run whose backups were thrown away, for it is this one's limit.
+// Thrown returns the trials of the run whose backups were thrown away, for it is this one's limit.
 func (r Run) Thrown() []filewise.Trial {
 	if r.limit == nil {
 		return nil
@@ -124,7 +124,7 @@ func (r Run) Data() (report.Data, error) {
 	return d, err
 }
 
-// Data is a run with its trials' judgement, as reports need it.
+// Data returns a run with its trials' judgement, as reports need it.
 func Data(run store.Run, trials []filewise.Trial, j experiment.Judgement) (report.Data, error) {
 	sc, err := workload.Lookup(run.Plan.Scenario)
 	if err != nil {
@@ -162,7 +162,7 @@ func numbered(j experiment.Judgement, run int64) {
 // ListOrders are the orders in which runs can be listed.
 var ListOrders = []string{"number", "newest", "name", "scenario", "engine"}
 
-// Chosen are the runs for which all filters (KEY=VALUE) hold, in an order of ListOrders.
+// Chosen returns the runs for which all filters (KEY=VALUE) hold, in an order of ListOrders.
 func Chosen(runs []store.RunInfo, filters []string, order string) ([]store.RunInfo, error) {
 	out := slices.Clone(runs)
 	for _, f := range filters {
@@ -195,8 +195,8 @@ func Chosen(runs []store.RunInfo, filters []string, order string) ([]store.RunIn
 	return out, nil
 }
 
-// decisionOf is a run's decision in a word: of several families "mixed" unless all have the same; empty if
-// the run has not ended, or was stored before decisions were.
+// decisionOf returns a run's decision in a word: of several families "mixed" unless all have the same; empty if the run
+// has not ended, or was stored before decisions were.
 func decisionOf(r store.RunInfo) string {
 	word := ""
 	for _, d := range r.Decisions {
@@ -212,7 +212,7 @@ func decisionOf(r store.RunInfo) string {
 	return word
 }
 
-// ListText is a list of runs for people, of so many that are stored.
+// ListText returns a list of runs for people, of so many that are stored.
 func ListText(runs []store.RunInfo, stored int) string {
 	switch {
 	case stored == 0:

@@ -192,7 +192,7 @@ func (c *Comparison) family(x, y experiment.FamilySample, baseline string, confi
 	return nil
 }
 
-// latencies are the changes of the inverse of p99; none if it is not known.
+// latencies returns the changes of the inverse of p99; none if it is not known.
 func latencies(x, y experiment.FamilySample, confidence float64) ([]verdict.Change, error) {
 	x.Table, y.Table = x.P99, y.P99
 	changes, err := verdict.Compare(x.Sample, y.Sample, "", confidence)
@@ -240,13 +240,13 @@ func percentOf(effect float64) *float64 {
 	return &p
 }
 
-// notInBoth are the layouts of one run alone.
+// notInBoth returns the layouts of one run alone.
 func notInBoth(p, q experiment.Plan) []string {
 	a, b := filewise.LayoutNames(p.Layouts), filewise.LayoutNames(q.Layouts)
 	return slices.DeleteFunc(slices.Concat(a, b), func(name string) bool { return slices.Contains(a, name) && slices.Contains(b, name) })
 }
 
-// changeWords is a layout's change in words.
+// changeWords returns a layout's change in words.
 func changeWords(l Change) string {
 	switch {
 	case l.Percent == nil || l.Low == nil && l.TrialsBefore == 0:

@@ -164,7 +164,7 @@ func (c Comparison) level() string { return strconv.FormatFloat(100*c.Confidence
 
 var layoutColumn = document.Name("layout", func(l Change) string { return l.Layout })
 
-// throughput is a family's, with a chart of the changes and one of what was before and after.
+// throughput returns a family's, with a chart of the changes and one of what was before and after.
 func (c Comparison) throughput(id string, f FamilyChanges) document.Section {
 	effects := chart.NewEffects(false, 0, "change of throughput")
 	var changes []chart.Estimate
@@ -226,7 +226,7 @@ func (f FamilyChanges) partly() string {
 		say.Enumerate(names))
 }
 
-// latency is a family's; no blocks: none is known.
+// latency returns a family's; no blocks: none is known.
 func (c Comparison) latency(id string, f FamilyChanges) document.Section {
 	var bars []chart.Bar
 	for _, l := range f.Layouts {
@@ -254,7 +254,8 @@ func (c Comparison) latency(id string, f FamilyChanges) document.Section {
 	}}
 }
 
-// classOf is the colour of a change to more, by what its interval proves: of throughput, or of the inverse of latency.
+// classOf returns the colour of a change to more, by what its interval proves: of throughput, or of the inverse of
+// latency.
 func classOf(x gate.Interval) string {
 	switch {
 	case x.Lo > 0:

@@ -136,7 +136,7 @@ func worstFirst(all []Difference) []Difference {
 	return all
 }
 
-// planned are the differences of two plans, in which runs of several hosts must agree, too.
+// planned returns the differences of two plans, in which runs of several hosts must agree, too.
 func planned(p, q experiment.Plan, meant []string) []Difference {
 	c := collected{meant: meant}
 	add := c.add
@@ -192,7 +192,7 @@ func differing(a, b any) (out [][3]string) {
 	return out
 }
 
-// fields are the values of a document by their paths.
+// fields returns the values of a document by their paths.
 func fields(of any) map[string]string {
 	out := map[string]string{}
 	var walk func(path string, v any)

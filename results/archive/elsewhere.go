@@ -158,7 +158,7 @@ func (out *Numbers) noteIfAll(t verdict.Table) {
 		"--max-blocks %[1]d is right. It says: %s", len(t), strings.Join(verdict.Sentences(all, verdict.WordsOptions{})[1:], " ")))
 }
 
-// inTime are the differences from the baseline in time, layout by layout.
+// inTime returns the differences from the baseline in time, layout by layout.
 func (out *Numbers) inTime() []string {
 	estimates := out.Few
 	if look, ok := out.Verdict.Last(); ok {
@@ -176,7 +176,7 @@ func (out *Numbers) inTime() []string {
 	return all
 }
 
-// Text is the verdict, and how it formed.
+// Text returns the verdict, and how it formed.
 func (out Elsewhere) Text() string {
 	var w strings.Builder
 	if len(out.Families) == 0 {
@@ -234,7 +234,7 @@ func (out Numbers) remarks(w io.Writer, said map[string]bool) {
 	}
 }
 
-// lookLine is a look in one line: the layouts still in question, and the outcome.
+// lookLine returns a look in one line: the layouts still in question, and the outcome.
 func lookLine(r verdict.Result, look verdict.Look) string {
 	var parts []string
 	for j, e := range look.Estimates {

@@ -17,7 +17,7 @@ import (
 	"filewise/results/store"
 )
 
-// Subjects are a judgement's layouts against the baseline, as conditions take them.
+// Subjects returns a judgement's layouts against the baseline, as conditions take them.
 func Subjects(j experiment.Judgement) []gate.Subject {
 	var out []gate.Subject
 	for _, f := range j.Families {
@@ -52,7 +52,7 @@ func (out Elsewhere) Properties() (all [][2]string) {
 	return all
 }
 
-// Subjects are the layouts against the baseline.
+// Subjects returns the layouts against the baseline.
 func (out Elsewhere) Subjects() (all []gate.Subject) {
 	if len(out.Families) == 0 {
 		return out.subjects("")
@@ -104,7 +104,7 @@ func subjectsOf(family string, r verdict.Result, latency []experiment.LayoutLate
 
 var notKnown = gate.Interval{Effect: math.NaN(), Lo: math.NaN(), Hi: math.NaN()}
 
-// Subjects are the comparison's layouts, each against itself in the run before.
+// Subjects returns the comparison's layouts, each against itself in the run before.
 func (c Comparison) Subjects() []gate.Subject {
 	var out []gate.Subject
 	for _, f := range c.Families {
@@ -123,7 +123,7 @@ func (c Comparison) Subjects() []gate.Subject {
 	return out
 }
 
-// Layouts are the layouts that both runs have.
+// Layouts returns the layouts that both runs have.
 func (c Comparison) Layouts() []string {
 	out := []string{}
 	for _, f := range c.Families {
@@ -136,7 +136,7 @@ func (c Comparison) Layouts() []string {
 	return out
 }
 
-// Sentences are the changes in words, p99 included.
+// Sentences returns the changes in words, p99 included.
 func (c Comparison) Sentences() []string {
 	var out []string
 	for _, f := range c.Families {

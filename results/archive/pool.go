@@ -140,7 +140,7 @@ func NewAcross(hosts []AcrossHost, confidence float64) (Across, error) {
 	return a, nil
 }
 
-// layoutsOf are the layouts of a host's family. None means it has none of this name.
+// layoutsOf returns the layouts of a host's family. None means it has none of this name.
 func layoutsOf(all []report.FamilyDoc, family string) []report.LayoutDoc {
 	for _, f := range all {
 		if f.Name == family {
@@ -194,7 +194,7 @@ func having(effects []AcrossEffect, label string) []AcrossEffect {
 	return slices.DeleteFunc(slices.Clone(effects), func(e AcrossEffect) bool { return !slices.Contains(e.tags, label) })
 }
 
-// labels are the tags by which hosts are pooled: of a key that two values or more have with hosts enough.
+// labels returns the tags by which hosts are pooled: of a key that two values or more have with hosts enough.
 func labels(effects []AcrossEffect) []string {
 	hosts, values := map[string]int{}, map[string][]string{}
 	var keys []string
@@ -287,7 +287,7 @@ func among(l AcrossLayout) string {
 	return few(l.Worse)
 }
 
-// next is the prediction interval: "−2.0 … +14.1 %".
+// next returns the prediction interval: "−2.0 … +14.1 %".
 func (p AcrossPooled) next() string {
 	switch {
 	case p.NextLow == nil || p.NextHigh == nil:
@@ -305,7 +305,7 @@ func (a Across) Write(w io.Writer, format string, opts document.TerminalOptions)
 	return document.Write(w, a.document(), format, opts)
 }
 
-// tauText is the heterogeneity: "4.9 %".
+// tauText returns the heterogeneity: "4.9 %".
 func (p AcrossPooled) tauText() string {
 	if p.Tau == nil {
 		return say.Absent

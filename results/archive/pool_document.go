@@ -66,7 +66,7 @@ func (a Across) verdict() []document.Block {
 	return out
 }
 
-// headline is the first family's, which covers all if there is one for all.
+// headline returns the first family's, which covers all if there is one for all.
 func (a Across) headline() string {
 	f := a.Families[0]
 	var most AcrossLayout
@@ -82,7 +82,7 @@ func (a Across) headline() string {
 	return fmt.Sprintf("No host has a verdict: %s are undecided.", say.Count(len(a.Hosts), "host"))
 }
 
-// leading is the place of the layout that is best on most hosts, and among such of the fastest on average.
+// leading returns the place of the layout that is best on most hosts, and among such of the fastest on average.
 func (f AcrossFamily) leading() int {
 	mean := func(l AcrossLayout) float64 {
 		switch {
@@ -102,7 +102,7 @@ func (f AcrossFamily) leading() int {
 	return first
 }
 
-// table is the table of a family's layouts.
+// table returns the table of a family's layouts.
 func (a Across) table(f AcrossFamily) document.Table {
 	level := say.Confidence(a.Confidence)
 	of := func(text func(AcrossPooled) string) func(AcrossLayout) string {
@@ -122,7 +122,7 @@ func (a Across) table(f AcrossFamily) document.Table {
 		document.Num("τ", of(AcrossPooled.tauText)).Spare(1), document.Num("I²", of(AcrossPooled.i2Text)).Spare(2))
 }
 
-// family is the table of its layouts, and each layout's hosts; a page has what is in its answer there alone.
+// family returns the table of its layouts, and each layout's hosts; a page has what is in its answer there alone.
 func (a Across) family(at int) []document.Block {
 	f, level := a.Families[at], say.Confidence(a.Confidence)
 	in := document.Markdown | document.Terminal
@@ -164,7 +164,7 @@ func (l AcrossLayout) table(family string) document.Table {
 		document.Words("labels", func(e AcrossEffect) string { return strings.Join(e.tags, ", ") }))
 }
 
-// drawn is a mean as a line of a plot: like a layout's difference it has no place there if it is not resolvable.
+// drawn returns a mean as a line of a plot: like a layout's difference it has no place there if it is not resolvable.
 func (p AcrossPooled) drawn() chart.Estimate {
 	name := say.Joined(": ", p.Label, "mean of "+say.Count(p.Hosts, "host"))
 	return placed(chart.Estimate{Name: name, Class: "c-best", Label: meanText(p), X: p.of.Mean, Lo: p.of.Confidence.Lo,
@@ -221,7 +221,7 @@ func (a Across) forest(id string, l AcrossLayout, most int) document.Figure {
 	return document.Figure{ID: id, Caption: caption, Drawings: []document.Drawing{{SVG: chart.Dots(rows, e, label)}}}
 }
 
-// limitsOf are the places on a scale that lines of a plot take.
+// limitsOf returns the places on a scale that lines of a plot take.
 func limitsOf(rows []chart.Estimate) []float64 {
 	var out []float64
 	for _, r := range rows {

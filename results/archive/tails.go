@@ -59,7 +59,7 @@ func (out *Numbers) tails(in Foreign) error {
 	return nil
 }
 
-// duration is a time that a file has in seconds, as far as one can be that long or short.
+// duration returns a time that a file has in seconds, as far as one can be that long or short.
 func duration(seconds float64) time.Duration {
 	return time.Duration(max(1, math.Round(min(seconds, time.Hour.Seconds()*1e5)*float64(time.Second))))
 }

@@ -83,7 +83,7 @@ func renamed(before, after []filewise.Fact) (out []Unlikeness) {
 	return out
 }
 
-// only are the values of facts that others lack.
+// only returns the values of facts that others lack.
 func only(facts, others []filewise.Fact, part string) string {
 	var out []string
 	for _, f := range facts {

@@ -14,8 +14,8 @@ import (
 // accountRow is a part of the connections' time, or a resource, with what is known of it.
 type accountRow struct{ name, time, use, limit string }
 
-// account is the one table of the bottleneck: the connections' time by what it went to, and the use of each resource
-// with the use from which it counts as the limit. None if nothing was read of either, or of one alone.
+// account returns the one table of the bottleneck: the connections' time by what it went to, and the use of each
+// resource with the use from which it counts as the limit. None if nothing was read of either, or of one alone.
 func (v view) account() []document.Block {
 	r := v.whole.Judgement.Relevance
 	near := v.near()
@@ -58,7 +58,7 @@ func (v view) account() []document.Block {
 			"below its limit could do more."))}
 }
 
-// near is the use of the resources of each kind that were nearest to their limit, by the first family's cause.
+// near returns the use of the resources of each kind that were nearest to their limit, by the first family's cause.
 func (v view) near() map[string]cause.Use {
 	out := map[string]cause.Use{}
 	for _, f := range v.parts {

@@ -42,7 +42,7 @@ type runsRow struct {
 	family  string
 }
 
-// besidePublished is the article's design and its kind of result. Nil means the run has another design.
+// besidePublished returns the article's design and its kind of result. Nil means the run has another design.
 func (v view) besidePublished() *asPublished {
 	a := v.Plan.AsPublished
 	if a == nil {
@@ -108,7 +108,7 @@ func (v view) asPublished() []document.Block {
 	return append(out, document.OnTerminal(append([]document.Block{document.Tabulate(document.Table{}, all, columns...)}, said...)...))
 }
 
-// runsColumns are the columns of the article's kind of table.
+// runsColumns returns the columns of the article's kind of table.
 func (v view) runsColumns() []document.Of[runsRow] {
 	head := "average time"
 	if v.windowed() {
@@ -175,7 +175,7 @@ func besides(a experiment.AsPublished, differ, open []string, families int) stri
 	return strings.Join(parts, " ")
 }
 
-// runs is the article's table of one family, and its best layout. Empty means none.
+// runs returns the article's table of one family, and its best layout. Empty means none.
 func (v view) runs(a experiment.AsPublished) (runsTable, string) {
 	t := runsTable{Family: v.Name}
 	averages := make([]time.Duration, len(v.Rows))

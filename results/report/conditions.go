@@ -9,7 +9,7 @@ import (
 	"filewise/results/report/document"
 )
 
-// conditions are the conditions under which the run answers a question about files.
+// conditions returns the conditions under which the run answers a question about files.
 func (v view) conditions() []document.Block {
 	all := v.Judgement.Conditions
 	if len(all) == 0 {

@@ -16,7 +16,7 @@ func (v view) differencesTitle() string {
 	return "How much the layouts differ"
 }
 
-// differences are the layouts against the baseline, with the table of a terminal's answer; none if nothing was
+// differences returns the layouts against the baseline, with the table of a terminal's answer; none if nothing was
 // measured.
 func (v view) differences() []document.Block {
 	if v.failures() == 0 && !slices.ContainsFunc(v.parts, view.measured) {
@@ -90,8 +90,8 @@ type overviewRow struct {
 	views []view
 }
 
-// overview is the table of all families: a line for each, a column for each layout.
-// What one process and what concurrent connections do stands side by side.
+// overview returns the table of all families: a line for each, a column for each layout. What one process and what
+// concurrent connections do stands side by side.
 func (v view) overview() document.Table {
 	groups := []string{""}
 	pairs := paired(v.parts)
@@ -133,8 +133,7 @@ type overviewLine struct {
 	row          row
 }
 
-// overviewLines are the same for a terminal, which is too narrow for a matrix: a line
-// for each family and layout.
+// overviewLines returns the same for a terminal, which is too narrow for a matrix: a line for each family and layout.
 func (v view) overviewLines() document.Table {
 	var lines []overviewLine
 	for _, f := range v.parts {
@@ -170,7 +169,7 @@ func (v view) baselineText() string {
 	return v.speedText(v.Rows[v.Base])
 }
 
-// live is the table alone, for a display that shows it while the run goes on.
+// live returns the table alone, for a display that shows it while the run goes on.
 func (v view) live() []document.Block {
 	if v.several() {
 		return []document.Block{document.Everywhere(v.overviewLines())}

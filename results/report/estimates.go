@@ -11,8 +11,8 @@ import (
 	"filewise/results/report/document"
 )
 
-// estimateOf is a layout's line; ok is false if nothing is known of it. An effect that is not resolvable has no place
-// on the scale: words state that.
+// estimateOf returns a layout's line; ok is false if nothing is known of it. An effect that is not resolvable has no
+// place on the scale: words state that.
 func estimateOf(r row, name string) (m chart.Estimate, ok bool) {
 	if !r.Judged || !say.Known(r.Estimate.Effect) {
 		return chart.Estimate{}, false
@@ -41,8 +41,8 @@ func notBaseline(mark string) string {
 	return mark
 }
 
-// estimatesFigure is the dot plot of the layouts; empty if nothing differs from the baseline by what has a place on a
-// scale.
+// estimatesFigure returns the dot plot of the layouts; empty if nothing differs from the baseline by what has a place
+// on a scale.
 func (v view) estimatesFigure() document.Figure {
 	e := v.effects(v.factors())
 	var rows []chart.Estimate
@@ -67,7 +67,7 @@ func (v view) estimatesFigure() document.Figure {
 	return document.Figure{ID: "chart-estimates", Caption: caption, Drawings: []document.Drawing{drawing}}
 }
 
-// effects is the scale of differences from the baseline.
+// effects returns the scale of differences from the baseline.
 func (v view) effects(factor bool) chart.Effects {
 	what := "throughput"
 	if v.Timed() { // of large operations, too, the more the faster
@@ -76,8 +76,7 @@ func (v view) effects(factor bool) chart.Effects {
 	return chart.NewEffects(factor, v.of.Result.Config.Margin, what+" against "+v.Plan.Baseline)
 }
 
-// pointsOf are the layouts of a family by their number of files; those that are
-// not resolvable are no points.
+// pointsOf returns the layouts of a family by their number of files; those that are not resolvable are no points.
 func (v view) pointsOf() []chart.Point {
 	var out []chart.Point
 	for _, r := range v.Rows {
@@ -96,7 +95,8 @@ func (v view) pointsOf() []chart.Point {
 // curveHeight is the height of a curve over the number of files.
 const curveHeight = 202
 
-// curveFigure is the curve of a run with one family over at least three numbers of files. Empty means there is none.
+// curveFigure returns the curve of a run with one family over at least three numbers of files. Empty means there is
+// none.
 func (v view) curveFigure() document.Figure {
 	points := v.pointsOf()
 	if !v.numbered() || len(points) < 3 {

@@ -15,8 +15,8 @@ import (
 	"filewise/results/report/document"
 )
 
-// familiesOf are the judgements of all families, that over all of them first. A run
-// that was not judged has one, without a verdict.
+// familiesOf returns the judgements of all families, that over all of them first. A run that was not judged has one,
+// without a verdict.
 func familiesOf(d Data) []experiment.Family {
 	if len(d.Judgement.Families) == 0 {
 		return []experiment.Family{{}}
@@ -28,7 +28,7 @@ func familiesOf(d Data) []experiment.Family {
 	return out
 }
 
-// ofFamily is the run as if it had measured one family only.
+// ofFamily returns the run as if it had measured one family only.
 func ofFamily(d Data, f experiment.Family) Data {
 	d.Plan.Confidence = f.Result.Config.Confidence
 	trials := d.Trials
@@ -46,8 +46,7 @@ func ofFamily(d Data, f experiment.Family) Data {
 	return d
 }
 
-// figuresOf are the published figures about a family, under the conditions of the
-// run's layouts.
+// figuresOf returns the published figures about a family, under the conditions of the run's layouts.
 func figuresOf(d Data, family string) []workload.Figure {
 	levels := len(d.Plan.Params.Users) > 0 // of one family, of which the article speaks as a whole
 	return slices.DeleteFunc(d.Scenario.Figures(family, variantsOf(d)...), func(f workload.Figure) bool {
@@ -55,8 +54,7 @@ func figuresOf(d Data, family string) []workload.Figure {
 	})
 }
 
-// ofItsConditions is the run with the figures that were published of its layouts'
-// conditions.
+// ofItsConditions returns the run with the figures that were published of its layouts' conditions.
 func ofItsConditions(d Data) Data {
 	variants := variantsOf(d)
 	d.Scenario.Published = slices.DeleteFunc(slices.Clone(d.Scenario.Published), func(f workload.Figure) bool {
@@ -65,7 +63,7 @@ func ofItsConditions(d Data) Data {
 	return d
 }
 
-// variantsOf are the conditions of the run's layouts.
+// variantsOf returns the conditions of the run's layouts.
 func variantsOf(d Data) []string {
 	var variants []string
 	for _, l := range d.Plan.Layouts {
@@ -82,7 +80,7 @@ func (v view) Timed() bool { return v.Unit == filewise.UnitTimes }
 // each reports whether one operation is so large that its time reads better than how many of them fit into a second.
 func (v view) each() bool { return v.Unit == "backups" || v.Unit == "dumps" || v.Unit == "restores" }
 
-// speedText is a layout's typical trial in words: "2,790 rows/s", "1.2 s".
+// speedText returns a layout's typical trial in words: "2,790 rows/s", "1.2 s".
 func (v view) speedText(r row) string {
 	switch {
 	case v.Timed():
@@ -132,7 +130,7 @@ func ranges(numbers []int) []string {
 	return out
 }
 
-// familyFigure are the differences of all families: curves over the number of files, family by family, or a dot for
+// familyFigure returns the differences of all families: curves over the number of files, family by family, or a dot for
 // each family, layout by layout. It is empty if there is no verdict yet.
 func (v view) familyFigure() document.Figure {
 	large := slices.ContainsFunc(v.parts, func(f view) bool { return f.factors() || f.wide() })

@@ -30,7 +30,7 @@ func (l layoutFiles) drawing(kinds []string) template.HTML {
 	return chart.Rows(rows, l.Layout+": each file’s part of "+strings.Join(kinds, ", ")+"; the table below has the numbers.")
 }
 
-// balanceText is the largest column of a data file against their mean: "largest 1.3 × mean".
+// balanceText returns the largest column of a data file against their mean: "largest 1.3 × mean".
 func (l layoutFiles) balanceText(k int) string {
 	most, sum, n := 0.0, 0.0, 0.0
 	for _, f := range l.Files {

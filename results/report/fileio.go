@@ -152,7 +152,7 @@ func (v view) fileLoads() (out fileLoads, ok bool) {
 	return out, len(out.Kinds) > 0
 }
 
-// filesOf are the parts of one layout's files, of all kinds. Files have other paths in each trial: they are
+// filesOf returns the parts of one layout's files, of all kinds. Files have other paths in each trial: they are
 // identified by their role and their place among the trial's files.
 func (v view) filesOf(layout string) layoutFiles {
 	l := layoutFiles{Layout: layout}
@@ -211,8 +211,8 @@ func (l layoutFiles) dataFiles() (n int) {
 	return n
 }
 
-// loadsOf are the files of a trial that have counters, those observed first in their
-// order, with what was counted of each kind.
+// loadsOf returns the files of a trial that have counters, those observed first in their order, with what was counted
+// of each kind.
 func loadsOf(t trial) []fileLoad {
 	loads := map[string][]float64{} // of each kind, by path
 	writes := inserting(t.Measure.Family)

@@ -190,7 +190,7 @@ func (l LayoutDoc) Timed() bool { return l.row.Timed }
 // Class groups marks for colour.
 func (l LayoutDoc) Class() string { return l.row.markClass() }
 
-// Drawn is the layout as a line of a plot of differences; ok is false if nothing is known.
+// Drawn returns the layout as a line of a plot of differences; ok is false if nothing is known.
 func (l LayoutDoc) Drawn(name string) (m chart.Estimate, ok bool) { return estimateOf(l.row, name) }
 
 // trialDoc is a trial without its slices: those are in the export.
@@ -261,7 +261,7 @@ func layoutDocs(v view) []LayoutDoc {
 	return out
 }
 
-// familyDocs are the outcomes of all families.
+// familyDocs returns the outcomes of all families.
 func (v view) familyDocs() []FamilyDoc {
 	var out []FamilyDoc
 	for _, f := range v.parts {

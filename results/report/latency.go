@@ -56,7 +56,7 @@ func callsOf(encoded [][]byte) calls {
 	})
 }
 
-// text is the time that so many percent of the calls stay within. Absent means there were none.
+// text returns the time that so many percent of the calls stay within. Absent means there were none.
 func (c calls) text(percent float64) string {
 	all := c()
 	if all == nil || all.TotalCount() == 0 {

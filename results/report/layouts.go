@@ -10,7 +10,7 @@ import (
 	"filewise/results/report/document"
 )
 
-// layoutColumns are the columns of the table of layouts, in all formats, and of the JSON report's table: add a new
+// layoutColumns returns the columns of the table of layouts, in all formats, and of the JSON report's table: add a new
 // one here.
 func (v view) layoutColumns() []document.Of[row] {
 	name := document.Name("layout", func(r row) string { return r.Name })
@@ -59,7 +59,7 @@ func latencyColumn() document.Of[row] {
 	}).As("num")
 }
 
-// against is the head of the differences: "against 1 file (95 %)".
+// against returns the head of the differences: "against 1 file (95 %)".
 func (v view) against() string {
 	confidence := ""
 	if c := v.confidence(); c != say.Absent {
@@ -83,13 +83,12 @@ func (v view) unrated() bool {
 	return measured
 }
 
-// mark is the verdict on a layout, and when it was no longer measured. A terminal has
-// that below the table.
+// mark returns the verdict on a layout, and when it was no longer measured. A terminal has that below the table.
 func (r row) mark() document.Cell {
 	return document.Cell{Mark: r.markText(), Class: r.markClass(), Row: true, Small: []string{r.droppedText()}}
 }
 
-// layouts is the table of the layouts with what explains it.
+// layouts returns the table of the layouts with what explains it.
 func (v view) layouts(caption, class string) []document.Block {
 	table := document.Tabulate(document.Table{Caption: caption, Class: class}, v.Rows, v.layoutColumns()...)
 	out := []document.Block{document.Everywhere(table)}
@@ -134,9 +133,8 @@ func (v view) footnotes() []string {
 	return out
 }
 
-// outside are the finished trials that the verdict does not use yet, because
-// their block is not complete or no look was taken. Of trials in complete blocks
-// that come after the decision the verdict itself warns.
+// outside returns the finished trials that the verdict does not use yet, because their block is not complete or no look
+// was taken. Of trials in complete blocks that come after the decision the verdict itself warns.
 func (v view) outside() int {
 	n := 0
 	for _, t := range v.Trials {

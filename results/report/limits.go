@@ -27,8 +27,8 @@ func (m meter) text() string { return fmt.Sprintf("%.0f %%", m.percent) }
 
 func (m meter) span() string { return fmt.Sprintf("%.0f–%.0f %%", m.least, m.most) }
 
-// limits are the processors and the storage by how near they were to their limits, over all families of a trial; none
-// if nothing was read.
+// limits returns the processors and the storage by how near they were to their limits, over all families of a trial;
+// none if nothing was read.
 func (v view) limits() []document.Block {
 	charts := document.Figure{Grid: true}
 	var all []meter
@@ -60,7 +60,7 @@ func (v view) limits() []document.Block {
 	}
 }
 
-// meters are a resource's use by layout.
+// meters returns a resource's use by layout.
 func (v view) meters(name string) []meter {
 	limit := float64(cause.NearLimit)
 	if name == processors {

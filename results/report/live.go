@@ -14,11 +14,11 @@ import (
 	"filewise/results/report/document"
 )
 
-// Headline is the verdict of a run in one line, over all families.
+// Headline returns the verdict of a run in one line, over all families.
 func Headline(d Data) string { return newView(d).Headline() }
 
-// Verdict is the headline, and what the layout to use loses in latency: the verdict as it is
-// stored, listed and sent.
+// Verdict returns the headline, and what the layout to use loses in latency: the verdict as it is stored, listed and
+// sent.
 func Verdict(d Data) string { return say.Joined(" ", Headline(d), d.Judgement.LatencyLoss()) }
 
 // Relevance gives the share of the measurement so far that is about files. Empty means it is not known.
@@ -31,7 +31,7 @@ type Chart struct {
 	Caption string        `json:"caption"`
 }
 
-// Charts are the charts of a run that goes on, of its first family, as its report will have them; the first has the
+// Charts returns the charts of a run that goes on, of its first family, as its report will have them; the first has the
 // shapes of the others.
 func Charts(d Data) []Chart {
 	v := newView(d).parts[0]
@@ -51,8 +51,7 @@ func Charts(d Data) []Chart {
 	return out
 }
 
-// Table is the table of the layouts alone, for a display that shows it while
-// the run goes on.
+// Table returns the table of the layouts alone, for a display that shows it while the run goes on.
 func Table(d Data, opts TerminalOptions) string { return document.Print(opts, newView(d).live()...) }
 
 // Rate writes a throughput with its unit: "20,100 rows/s".
@@ -100,8 +99,8 @@ func measured(m filewise.Measure, named bool) string {
 	return m.Family + " " + Measured(m)
 }
 
-// Place is a cell's place in the plan; an article's own design has runs of a layout, one after the other, instead of
-// blocks.
+// Place returns a cell's place in the plan; an article's own design has runs of a layout, one after the other, instead
+// of blocks.
 func Place(d Data, c filewise.Cell) string {
 	switch a := d.Plan.AsPublished; {
 	case a != nil:
@@ -168,7 +167,7 @@ func runsOfDesign(d Data) (all, done int) {
 	return len(d.Plan.Trials()), done
 }
 
-// Recorded is the line of a finished trial.
+// Recorded returns the line of a finished trial.
 func Recorded(d Data, t filewise.Trial) string {
 	out := fmt.Sprintf("%s · %s: ", Place(d, t.Cell), t.Cell.Layout)
 	if t.State == filewise.Failed {
@@ -181,5 +180,5 @@ func Recorded(d Data, t filewise.Trial) string {
 	return out
 }
 
-// Families are the outcomes of all families, that over all of them first: at least one.
+// Families returns the outcomes of all families, that over all of them first: at least one.
 func Families(d Data) []FamilyDoc { return newView(d).familyDocs() }

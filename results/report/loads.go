@@ -11,8 +11,8 @@ import (
 	"filewise/results/report/document"
 )
 
-// loads are the curves over load levels: a chart, the table of its numbers, and the law that was fitted to them. None
-// if there is one level, or no trial yet.
+// loads returns the curves over load levels: a chart, the table of its numbers, and the law that was fitted to them.
+// None if there is one level, or no trial yet.
 func (v view) loads() []document.Block {
 	s := v.Judgement.Sweep
 	if s == nil {
@@ -55,7 +55,7 @@ func (v view) loads() []document.Block {
 	}
 }
 
-// fitTable are the parameters of the universal scalability law; none below four levels.
+// fitTable returns the parameters of the universal scalability law; none below four levels.
 func fitTable(fits []experiment.Curve) document.Table {
 	of := func(parameter func(experiment.Scalability) float64) func(experiment.Curve) string {
 		return func(c experiment.Curve) string { return say.Sig3(parameter(*c.Fit)) }
@@ -87,8 +87,8 @@ func pointText(c experiment.Curve, users int) string {
 	return say.Sig3(p.Throughput) + " (" + say.Sig3(*p.Lo) + " … " + say.Sig3(*p.Hi) + ")"
 }
 
-// loadSeries are the layouts' curves over load levels: points with their intervals
-// and, dashed, the fit of the universal scalability law.
+// loadSeries returns the layouts' curves over load levels: points with their intervals and, dashed, the fit of the
+// universal scalability law.
 func (v view) loadSeries(s *experiment.Sweep) []chart.Series {
 	var out []chart.Series
 	for _, c := range s.Curves {

@@ -11,7 +11,7 @@ import (
 	"filewise/results/report/document"
 )
 
-// looks are the judgements after each block: drawn, and listed.
+// looks returns the judgements after each block: drawn, and listed.
 func (v view) looks() []document.Block {
 	some := v.someLooks()
 	if len(some) == 0 {
@@ -48,8 +48,7 @@ func (v view) looks() []document.Block {
 // mostLooks is the number up to which all looks are shown.
 const mostLooks = 60
 
-// someLooks are the looks that are shown: of very many at equal distances, the
-// first and the last among them.
+// someLooks returns the looks that are shown: of very many at equal distances, the first and the last among them.
 func (v view) someLooks() []verdict.Look {
 	all := v.of.Result.Looks
 	if len(all) <= mostLooks {
@@ -123,8 +122,7 @@ func (v view) outcome(l verdict.Look) string {
 	return string(l.Stop)
 }
 
-// lookFigure are the estimates and intervals after each block, layout by layout;
-// none of a single look.
+// lookFigure returns the estimates and intervals after each block, layout by layout; none of a single look.
 func (v view) lookFigure() document.Figure {
 	result, looks := v.of.Result, v.someLooks()
 	f := document.Figure{ID: "chart-looks", Grid: true}

@@ -18,7 +18,7 @@ type ofMachine struct {
 	write func(float64) string
 }
 
-// inPercent is a derived share.
+// inPercent returns a derived share.
 func inPercent(name, probe, counter string) ofMachine {
 	return ofMachine{name, counterOf(probe, counter), func(x float64) string { return say.Sig3(x) + " %" }}
 }
@@ -41,7 +41,7 @@ var machineAlways = []ofMachine{
 	inBytes("memory: pages being written", probe.ProbeMemory, probe.MemoryWriteback),
 }
 
-// ofDevice are the lines of one device.
+// ofDevice returns the lines of one device.
 func ofDevice(name string) []ofMachine {
 	rate := func(what, unit string, factor float64) ofMachine {
 		n := counterOf("disk", name+" "+what)
@@ -96,7 +96,7 @@ func deviceOf(d filewise.Delta) string {
 	return ""
 }
 
-// counters are the probes' counters, the median over the trials of each layout, by probe, name and unit. Waits and
+// counters returns the probes' counters, the median over the trials of each layout, by probe, name and unit. Waits and
 // the I/O of single files are not among them.
 func (v view) counters() []layoutLine {
 	const sep = "\x00"

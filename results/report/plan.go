@@ -12,7 +12,7 @@ import (
 	"filewise/lab/verdict"
 )
 
-// planFacts are all parameters of the experiment, by name.
+// planFacts returns all parameters of the experiment, by name.
 func (v view) planFacts() []filewise.Fact {
 	p := v.Plan
 	facts := []filewise.Fact{

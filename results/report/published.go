@@ -93,8 +93,8 @@ func (v view) shape() []comparison {
 	return out
 }
 
-// printed are a figure's words, led by its percentage as the article gave it, and its
-// difference in time; empty if that was not published.
+// printed returns a figure's words, led by its percentage as the article gave it, and its difference in time; empty if
+// that was not published.
 func printed(f workload.Figure) (words, inTime string) {
 	switch {
 	case f.Time == nil:
@@ -178,8 +178,8 @@ func apart(lo, hi, margin float64) agreement {
 	return undecided
 }
 
-// byFiles is the first layout with n of the files that the scenario is about,
-// under a condition of the article's; an empty one is any.
+// byFiles returns the first layout with n of the files that the scenario is about, under a condition of the article's;
+// an empty one is any.
 func (v view) byFiles(n int, variant string) *row {
 	for i := range v.Rows {
 		l := v.Rows[i].Layout
@@ -242,7 +242,7 @@ func bestTexts(families []view) string {
 	return strings.Join(parts, " ")
 }
 
-// recommended is the layout to use. Nil means none.
+// recommended returns the layout to use. Nil means none.
 func (v view) recommended() *row {
 	if i := slices.IndexFunc(v.Rows, func(r row) bool { return r.Name == v.of.Result.RecommendedName() }); i >= 0 {
 		return &v.Rows[i]

@@ -41,12 +41,12 @@ func sumOf(kind func(filewise.Delta) bool) reading {
 	}
 }
 
-// perWork is a reading by the unit of work.
+// perWork returns a reading by the unit of work.
 func (r reading) perWork() reading {
 	return func(m filewise.Measure) float64 { return r(m) / m.Work }
 }
 
-// median is the median over the measures that have the number.
+// median returns the median over the measures that have the number.
 func (r reading) median(ms []filewise.Measure) float64 {
 	var xs []float64
 	for _, m := range ms {
@@ -68,8 +68,8 @@ func (v view) measuresOf(layout string, has func(filewise.Delta) bool) []filewis
 	return out
 }
 
-// overTrials are the values of a layout's finished trials in blocks: of each the mean
-// over the measures of all its families, by their length.
+// overTrials returns the values of a layout's finished trials in blocks: of each the mean over the measures of all its
+// families, by their length.
 func (v view) overTrials(layout string, of reading) []float64 {
 	var xs []float64
 	for t := range v.finished() {
@@ -87,7 +87,7 @@ func (v view) overTrials(layout string, of reading) []float64 {
 	return xs
 }
 
-// finished are the finished trials in blocks, with all their families.
+// finished returns the finished trials in blocks, with all their families.
 func (v view) finished() iter.Seq[filewise.Trial] {
 	return func(yield func(filewise.Trial) bool) {
 		for _, t := range v.whole.Trials {
@@ -129,7 +129,7 @@ func (v view) line(cell func(layout string) (c document.Cell, known bool), names
 	return l, ok
 }
 
-// numberCell is a number in a cell, as write has it.
+// numberCell returns a number in a cell, as write has it.
 func numberCell(x float64, write func(float64) string) (c document.Cell, ok bool) {
 	if !say.Known(x) {
 		return document.Cell{Text: say.Absent, Value: x}, false
@@ -137,7 +137,7 @@ func numberCell(x float64, write func(float64) string) (c document.Cell, ok bool
 	return document.Cell{Text: write(x), Value: x}, true
 }
 
-// byLayout is a table with a column for each layout. Of the columns before them, one names a line's subject.
+// byLayout returns a table with a column for each layout. Of the columns before them, one names a line's subject.
 func (v view) byLayout(caption string, lines []layoutLine, about int, heads ...string) document.Table {
 	var columns []document.Of[layoutLine]
 	for i, head := range heads {
@@ -224,8 +224,7 @@ func viewOf(d Data, of experiment.Family) view {
 	return v
 }
 
-// judged is the family and unit of the measure that verdicts are about: the
-// first of a trial.
+// judged returns the family and unit of the measure that verdicts are about: the first of a trial.
 func judged(trials []filewise.Trial) (family, unit string) {
 	for _, t := range trials {
 		if t.State == filewise.Done && len(t.Measures) > 0 {
@@ -235,7 +234,7 @@ func judged(trials []filewise.Trial) (family, unit string) {
 	return "", ""
 }
 
-// confidence is the intervals' confidence: "95 %".
+// confidence returns the intervals' confidence: "95 %".
 func (v view) confidence() string {
 	if v.Plan.Confidence <= 0 {
 		return say.Absent
@@ -243,7 +242,7 @@ func (v view) confidence() string {
 	return say.Confidence(v.Plan.Confidence)
 }
 
-// margin is the difference that does not matter: "2 %".
+// margin returns the difference that does not matter: "2 %".
 func (v view) margin() string {
 	if v.Plan.Margin <= 0 {
 		return say.Absent
@@ -251,7 +250,7 @@ func (v view) margin() string {
 	return strconv.FormatFloat(v.Plan.Margin, 'f', -1, 64) + " %"
 }
 
-// unitRate is the unit of throughput: "rows/s".
+// unitRate returns the unit of throughput: "rows/s".
 func (v view) unitRate() string {
 	switch v.Unit {
 	case "":

@@ -110,7 +110,7 @@ func (r row) trialsText() string {
 	return fmt.Sprintf("%d of %d", r.Done, r.Done+r.Failed)
 }
 
-// typicalText is the throughput of the typical trial, or its time.
+// typicalText returns the throughput of the typical trial, or its time.
 func (r row) typicalText() string {
 	if r.Timed && r.Typical > 0 {
 		return say.Seconds(1 / r.Typical)
@@ -118,7 +118,7 @@ func (r row) typicalText() string {
 	return say.Sig3(r.Typical)
 }
 
-// differenceText is the difference to the baseline with its interval.
+// differenceText returns the difference to the baseline with its interval.
 func (r row) differenceText() string {
 	switch {
 	case r.Baseline:
@@ -129,7 +129,7 @@ func (r row) differenceText() string {
 	return say.Interval(r.Estimate.Effect, r.Estimate.Lo, r.Estimate.Hi)
 }
 
-// rawText is the difference of the geometric means, with no trial pulled in.
+// rawText returns the difference of the geometric means, with no trial pulled in.
 func (r row) rawText() string {
 	if r.Baseline {
 		return "baseline"
@@ -137,8 +137,7 @@ func (r row) rawText() string {
 	return say.Difference(r.Estimate.RawEffect)
 }
 
-// regretText is the most that is lost by choosing the layout; "none" when all
-// others are shown to be slower.
+// regretText returns the most that is lost by choosing the layout; "none" when all others are shown to be slower.
 func (r row) regretText() string {
 	if !r.Judged || !say.Known(r.Estimate.Regret) {
 		return say.Absent
@@ -154,7 +153,7 @@ func (r row) downWeightedText() string {
 	return fmt.Sprint(r.Estimate.DownWeighted)
 }
 
-// markText is the verdict on the layout in a word or two.
+// markText returns the verdict on the layout in a word or two.
 func (r row) markText() string {
 	switch {
 	case !r.Judged && r.Baseline:
@@ -214,7 +213,7 @@ func (r row) p99Text() string {
 	return say.Human(r.Latency.P99)
 }
 
-// p99Small is the p99 below another number; none if it is not known.
+// p99Small returns the p99 below another number; none if it is not known.
 func (r row) p99Small() []string {
 	if r.Latency == nil {
 		return nil
@@ -222,7 +221,7 @@ func (r row) p99Small() []string {
 	return []string{"p99 " + r.p99Text()}
 }
 
-// slowestText is the slowest trial against the typical one.
+// slowestText returns the slowest trial against the typical one.
 func (r row) slowestText() string {
 	if !say.Known(r.Slowest) || !(r.Typical > 0) {
 		return say.Absent

@@ -36,7 +36,7 @@ func (v view) setup() []document.Block {
 	return out
 }
 
-// facts are a table of names and values; without any it is not shown.
+// facts returns a table of names and values; without any it is not shown.
 func facts(caption string, all []filewise.Fact) document.Table {
 	return document.Tabulate(document.Table{Caption: caption, Class: "facts"}, all,
 		document.Name("", func(f filewise.Fact) string { return f.Name }),
@@ -175,7 +175,7 @@ func (s spreadLayout) fileTable() document.Table {
 		document.Num("after the work", func(r fileRow) string { return afterWork(r.final) }))
 }
 
-// afterWork is a file's size then, and the used part of it, if the engine returns that.
+// afterWork returns a file's size then, and the used part of it, if the engine returns that.
 func afterWork(f *filewise.File) string {
 	switch {
 	case f == nil:

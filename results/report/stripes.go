@@ -60,7 +60,7 @@ func (v view) stripes() []document.Block {
 	return []document.Block{document.Heading(title), f}
 }
 
-// stripePoints are the layouts that have a speed; intervals belong to the differences to the baseline, about the
+// stripePoints returns the layouts that have a speed; intervals belong to the differences to the baseline, about the
 // baseline's typical trial.
 func (v view) stripePoints() []stripePoint {
 	var out []stripePoint
@@ -83,7 +83,7 @@ func (v view) stripePoints() []stripePoint {
 	return out
 }
 
-// limitPoints are the points of the run whose backups were thrown away, in this run's unit.
+// limitPoints returns the points of the run whose backups were thrown away, in this run's unit.
 func (v view) limitPoints() []stripePoint {
 	if v.Limit == nil {
 		return nil

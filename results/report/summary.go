@@ -13,7 +13,7 @@ import (
 	"filewise/results/report/document"
 )
 
-// Summary is the verdict over several families in plain words.
+// Summary returns the verdict over several families in plain words.
 func Summary(baseline string, families []experiment.Family) string {
 	said := advice(baseline, families)
 	var failed []string
@@ -170,7 +170,7 @@ func (v view) answer() document.Block {
 	return document.OnScreen(out...)
 }
 
-// answerTable is the table of the layouts, or of all families.
+// answerTable returns the table of the layouts, or of all families.
 func (v view) answerTable() document.Block {
 	table := document.Tabulate(document.Table{Caption: "The answer"}, v.Rows, v.layoutColumns()...)
 	out := []document.Block{table}
@@ -209,7 +209,7 @@ func (v view) answerRest() document.Block {
 	return document.OnScreen(append(out, document.Note(rest))...)
 }
 
-// causeInShort is the first thing that changed with the difference, without its interval, of the first family that
+// causeInShort returns the first thing that changed with the difference, without its interval, of the first family that
 // another layout wins; if nothing did, the split of the time.
 func (v view) causeInShort() string {
 	f := v

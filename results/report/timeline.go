@@ -77,7 +77,7 @@ func placesOf(trials []trial) []float64 {
 	return out
 }
 
-// ordinary is the range of the ordinary trials, in percent: others stand at its edge.
+// ordinary returns the range of the ordinary trials, in percent: others stand at its edge.
 func ordinary(trials []trial) (lo, hi float64) {
 	var xs []float64
 	for _, t := range trials {
@@ -98,8 +98,7 @@ const (
 	mostLanes = 6                // how many kinds of events have a line
 )
 
-// eventsOf are the warnings of trials by kind, the most frequent first, checkpoints
-// and pauses.
+// eventsOf returns the warnings of trials by kind, the most frequent first, checkpoints and pauses.
 func eventsOf(trials []trial) []chart.Event {
 	var out []chart.Event
 	add := func(name string, i int, tip string) {
@@ -157,7 +156,7 @@ type spent struct {
 	Whole time.Duration
 }
 
-// share is the part of the whole: "62 %".
+// share returns the part of the whole: "62 %".
 func (s spent) share() string { return say.Share(float64(s.Took), float64(s.Whole)) }
 
 // stageWords give the stages' purposes, if the name alone does not.
@@ -209,7 +208,7 @@ func stageName(name string) string {
 	return name
 }
 
-// elapsed is the wall time of the trials.
+// elapsed returns the wall time of the trials.
 func (v view) elapsed() string {
 	if v.Judgement.Elapsed <= 0 {
 		return say.Absent
@@ -217,7 +216,7 @@ func (v view) elapsed() string {
 	return say.Human(v.Judgement.Elapsed)
 }
 
-// time is the split of the time, on a terminal in a sentence.
+// time returns the split of the time, on a terminal in a sentence.
 func (v view) time() []document.Block {
 	all := v.where()
 	if len(all) == 0 {
@@ -238,7 +237,7 @@ func (v view) time() []document.Block {
 	return []document.Block{table, document.OnTerminal(document.Text(said + "."))}
 }
 
-// stamp is a moment, in the time zone that was stored.
+// stamp returns a moment, in the time zone that was stored.
 func stamp(t time.Time) string {
 	if t.IsZero() {
 		return say.Absent

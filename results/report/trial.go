@@ -90,7 +90,7 @@ func (v view) flagDownWeighted() {
 	}
 }
 
-// blockMedians are the median deviations of each block's trials.
+// blockMedians returns the median deviations of each block's trials.
 func (v view) blockMedians() map[int]float64 {
 	by := make(map[int][]float64)
 	for _, t := range v.Trials {
@@ -105,7 +105,7 @@ func (v view) blockMedians() map[int]float64 {
 	return out
 }
 
-// blockText is the block of a trial: "3", or "pilot".
+// blockText returns the block of a trial: "3", or "pilot".
 func (t trial) blockText() string {
 	if t.Cell.Pilot {
 		return "pilot"
@@ -117,7 +117,7 @@ func (t trial) blockText() string {
 	return s
 }
 
-// deviationText is the deviation from the layout's typical trial.
+// deviationText returns the deviation from the layout's typical trial.
 func (t trial) deviationText() string { return say.Difference(t.Deviation) }
 
 func (t trial) throughputText() string { return say.Sig3(t.Throughput) }
@@ -146,7 +146,7 @@ func (t trial) startedText() string {
 	return t.Started.Format("15:04:05")
 }
 
-// tookText is the wall time of the trial, from build to drop.
+// tookText returns the wall time of the trial, from build to drop.
 func (t trial) tookText() string {
 	if t.Elapsed <= 0 {
 		return say.Absent

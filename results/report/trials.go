@@ -12,8 +12,8 @@ import (
 	"filewise/results/report/document"
 )
 
-// everyTrial are the trials in the order in which they ran, drawn and listed, and what
-// happened within and after their windows.
+// everyTrial returns the trials in the order in which they ran, drawn and listed, and what happened within and after
+// their windows.
 func (v view) everyTrial() []document.Block {
 	if len(v.Trials) == 0 {
 		return []document.Block{document.OnPages(document.Text("No trial is stored yet."))}
@@ -27,7 +27,7 @@ func (v view) everyTrial() []document.Block {
 	return append(out, v.counterTable()...)
 }
 
-// trialColumns are the columns of the list of trials.
+// trialColumns returns the columns of the list of trials.
 func (v view) trialColumns() []document.Of[trial] {
 	return []document.Of[trial]{
 		document.Name("no.", func(t trial) string { return fmt.Sprint(t.Number) }).As("num"),
@@ -82,7 +82,7 @@ func (v view) afterwards() []document.Block {
 	return []document.Block{document.Heading("After the window, and single calls"), table}
 }
 
-// windowText is the rate within the windows; empty if the verdict judges by that.
+// windowText returns the rate within the windows; empty if the verdict judges by that.
 func (v view) windowText(r row) string {
 	if !say.Known(r.Window) {
 		return ""
@@ -98,7 +98,7 @@ const (
 // bulky reports whether there are too many trials to show each.
 func (v view) bulky() bool { return len(v.Trials) > mostDots }
 
-// noted are the trials that are listed: all, or of many the peculiar ones.
+// noted returns the trials that are listed: all, or of many the peculiar ones.
 func (v view) noted() []trial {
 	if !v.bulky() {
 		return v.Trials
@@ -142,7 +142,7 @@ type part struct {
 	speeds         []float64
 }
 
-// runParts are a long run's tenths; none of a short one.
+// runParts returns a long run's tenths; none of a short one.
 func (v view) runParts() document.Table {
 	if !v.bulky() {
 		return document.Table{}
@@ -176,7 +176,7 @@ func (v view) runParts() document.Table {
 		at("10 %", 0.1), at("median", 0.5), at("90 %", 0.9), at("slowest", 0))
 }
 
-// types are the latencies by type of operations; none if there is one type. A terminal shows them if there is one
+// types returns the latencies by type of operations; none if there is one type. A terminal shows them if there is one
 // load level.
 func (v view) types() []document.Block {
 	all := slices.DeleteFunc(slices.Clone(v.Judgement.Latencies), func(l experiment.Latency) bool { return l.Type == "" })

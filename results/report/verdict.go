@@ -50,7 +50,7 @@ func (v view) relevance() string {
 // met lists the conditions of meaning in a line. Empty means none was measured.
 func (v view) met() string { return conditionsInShort(v.whole.Judgement.Conditions) }
 
-// Headline is the verdict in one sentence, or why there is none, and what limits it.
+// Headline returns the verdict in one sentence, or why there is none, and what limits it.
 func (v view) Headline() string {
 	said, limit := v.decision(), v.whole.Judgement.Limit(v.Plan)
 	part := len(v.whole.Judgement.Families) > 1 && !v.several() // of a run whose own headline has it
@@ -60,7 +60,7 @@ func (v view) Headline() string {
 	return verdict.Add(said, " This is "+limit+".")
 }
 
-// headlined is the headline, and below it what to do, if it has that.
+// headlined returns the headline, and below it what to do, if it has that.
 func (v view) headlined() []document.Block {
 	decision, action, found := strings.Cut(v.Headline(), verdict.ToDo)
 	out := []document.Block{document.Headline(decision)}
@@ -70,7 +70,7 @@ func (v view) headlined() []document.Block {
 	return out
 }
 
-// decision is the headline without its limit.
+// decision returns the headline without its limit.
 func (v view) decision() string {
 	if v.several() {
 		return Summary(v.Plan.Baseline, familiesOf(v.whole))
@@ -88,7 +88,7 @@ func noVerdictYet(r verdict.Result) string {
 	return fmt.Sprintf("No verdict yet: %d of the %d blocks that a verdict needs are complete.", r.Blocks, r.FirstClaim())
 }
 
-// further are the sentences after the headline.
+// further returns the sentences after the headline.
 func (v view) further() []string {
 	if v.several() {
 		var out []string
@@ -147,7 +147,7 @@ func (v view) stopped() string {
 	return "Stopped: " + why + "."
 }
 
-// oneInstance is the verdict's limit if layouts ran on a single build. Empty means there is none.
+// oneInstance returns the verdict's limit if layouts ran on a single build. Empty means there is none.
 func (v view) oneInstance() string {
 	for _, w := range v.of.Result.Warnings {
 		if w.Code == verdict.WarnOneInstance {
@@ -194,7 +194,7 @@ func (v view) warnings() []document.Block {
 	return []document.Block{document.Everywhere(out...)}
 }
 
-// scopeLine is the notes on the scope. A page has them in its answer.
+// scopeLine returns the notes on the scope. A page has them in its answer.
 func (v view) scopeLine() []document.Block {
 	_, scope := Ranked(v.Judgement.Warnings)
 	if len(scope) == 0 {
@@ -276,7 +276,8 @@ func Ranked(warnings []filewise.Warning) (all, scope []filewise.Warning) {
 	return all, scope
 }
 
-// ScopeText is a line with the notes on the scope, and with their remedies if there is space. Empty means there are none.
+// ScopeText returns a line with the notes on the scope, and with their remedies if there is space. Empty means there
+// are none.
 func ScopeText(scope []filewise.Warning, remedies bool) string {
 	if len(scope) == 0 {
 		return ""
@@ -293,7 +294,7 @@ func ScopeText(scope []filewise.Warning, remedies bool) string {
 // mostOpen is of how many families a page reports why at once; of more it is folded.
 const mostOpen = 2
 
-// causes are the sentences of each family; families with the same sentences share them.
+// causes returns the sentences of each family; families with the same sentences share them.
 func (v view) causes() []document.Fold {
 	var all []document.Fold
 	for _, f := range v.parts {

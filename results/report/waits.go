@@ -157,7 +157,7 @@ func (v view) waited() (waited, bool) {
 	return w, len(w.Layouts) > 0 && len(w.Events) > 0
 }
 
-// connectionTime is the time of a measure's connections, in s. 0 means not known, or not all work.
+// connectionTime returns the time of a measure's connections, in s. 0 means not known, or not all work.
 func connectionTime(m filewise.Measure) float64 {
 	if m.Paced {
 		return 0
@@ -178,13 +178,12 @@ func layoutWaitsOf(layout string, ms []filewise.Measure, classes []filewise.Wait
 	return l
 }
 
-// ofTime is a time's part of the connections' time.
+// ofTime returns a time's part of the connections' time.
 func (r reading) ofTime() reading {
 	return func(m filewise.Measure) float64 { return r(m) / connectionTime(m) }
 }
 
-// eventOf is an event on all layouts; one that a reading does not have was not
-// waited for.
+// eventOf returns an event on all layouts; one that a reading does not have was not waited for.
 func eventOf(k eventKey, timed bool, measures [][]filewise.Measure) waitEvent {
 	is := func(unit string) func(filewise.Delta) bool {
 		return func(d filewise.Delta) bool {
@@ -234,7 +233,7 @@ func perWork(s float64) string {
 	return say.Seconds(s)
 }
 
-// legend are the classes as the bars show them.
+// legend returns the classes as the bars show them.
 func (w waited) legend() []document.Swatch {
 	var out []document.Swatch
 	for _, c := range w.Classes {
@@ -253,8 +252,8 @@ func waitSegment(class filewise.WaitClass, length float64, tip string) chart.Seg
 	return s
 }
 
-// drawing are the stacked bars: the frame is all the time of the connections per unit of work, filled to their share
-// of waiting.
+// drawing returns the stacked bars: the frame is all the time of the connections per unit of work, filled to their
+// share of waiting.
 func (w waited) drawing() template.HTML {
 	var bars []chart.Bar
 	for _, l := range w.Layouts {
@@ -269,7 +268,7 @@ func (w waited) drawing() template.HTML {
 		"Waits per "+w.Unit+" by layout and class; the table below has the numbers.")
 }
 
-// words are a bar in numbers.
+// words returns a bar in numbers.
 func (l layoutWaits) words() string {
 	if !say.Known(l.Share) {
 		return "waits " + perWork(l.sum())
@@ -287,7 +286,7 @@ func shareOf(x float64) string {
 	return say.Share(x, 1)
 }
 
-// cell is an event's time per unit of work, its number, and its share of the time.
+// cell returns an event's time per unit of work, its number, and its share of the time.
 func (c waitCell) cell() document.Cell {
 	var rest []string
 	if say.Known(c.Waits) && (c.Waits > 0 || c.Seconds == 0) { // a sample has times alone

@@ -24,7 +24,7 @@ type course struct {
 	chart.Course
 }
 
-// courses are the courses of the layouts that have slices.
+// courses returns the courses of the layouts that have slices.
 func (v view) courses() []course {
 	var out []course
 	for _, r := range v.Rows {
@@ -97,8 +97,8 @@ func pile(lines [][]float64, at int) []float64 {
 	return xs
 }
 
-// within are the charts of the courses, and the medians of throughput in the warm-up
-// and in each third of the window: the numbers of the charts.
+// within returns the charts of the courses, and the medians of throughput in the warm-up and in each third of the
+// window: the numbers of the charts.
 func (v view) within() []document.Block {
 	all := v.courses()
 	if len(all) == 0 {
@@ -124,7 +124,7 @@ func (v view) within() []document.Block {
 	)}
 }
 
-// between is the median throughput from one place to another, in thirds of the window.
+// between returns the median throughput from one place to another, in thirds of the window.
 func (c course) between(from, to float64) float64 {
 	var xs []float64
 	third := (c.Window[1] - c.Window[0]) / 3

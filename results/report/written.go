@@ -84,8 +84,8 @@ func ofUnit(name, unit string) reading {
 	}
 }
 
-// writtenLine is the write amplification in a line: by the server, by its files or its calls, whichever is more, for
-// each may miss some; or else by the devices. Empty means not known.
+// writtenLine returns the write amplification in a line: by the server, by its files or its calls, whichever is more,
+// for each may miss some; or else by the devices. Empty means not known.
 func (v view) writtenLine() string {
 	for _, of := range []struct {
 		words string

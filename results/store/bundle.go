@@ -136,7 +136,7 @@ func ReadBundle(r io.Reader) (m Manifest, run Run, trials []filewise.Trial, err 
 	return m, run, trials, err
 }
 
-// cause is the error with a word for what is cut short.
+// cause returns the error with a word for what is cut short.
 func cause(err error) error {
 	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("it is cut short")
@@ -144,7 +144,7 @@ func cause(err error) error {
 	return err
 }
 
-// entry is the next file of the archive, which has to have this name.
+// entry returns the next file of the archive, which has to have this name.
 func entry(archive *tar.Reader, name string, most int64) ([]byte, error) {
 	header, err := archive.Next()
 	switch {

@@ -22,7 +22,7 @@ type Origin struct {
 	SHA256   string    `json:"sha256"` // of the run in its bundle
 }
 
-// importTrial is the trial of which exportTrial made t.
+// importTrial returns the trial of which exportTrial made t.
 func importTrial(t exportedTrial) filewise.Trial {
 	out := t.Trial
 	out.Measures = nil
@@ -39,7 +39,7 @@ func importTrial(t exportedTrial) filewise.Trial {
 	return out
 }
 
-// number64 is the number that finite has made x of.
+// number64 returns the number that finite has made x of.
 func number64(x *float64) float64 {
 	if x == nil {
 		return math.NaN()

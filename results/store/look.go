@@ -102,7 +102,7 @@ func checkVersion(ctx context.Context, db querier, path string, version int64) e
 		"store %s: its schema has version %d and needs %s; this Filewise reads schemas up to version %d", path, version, by, schemaVersion)
 }
 
-// userVersion is the schema's version by the file's header.
+// userVersion returns the schema's version by the file's header.
 func userVersion(ctx context.Context, db querier) (version int64, err error) {
 	err = db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
 	return version, err

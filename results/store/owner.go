@@ -128,7 +128,7 @@ func RunBy(path string, id int64, pid int) error {
 	return nil
 }
 
-// derived is the state as it reads: a run that no process runs any more was interrupted.
+// derived returns the state as it reads: a run that no process runs any more was interrupted.
 func (s *Store) derived(id int64, stored State, owner process.Identity) State {
 	if stored == Running && s.life(id, owner) == process.Dead {
 		return Interrupted

@@ -122,7 +122,7 @@ func scanMeasure(rows *sql.Rows) (id int64, m filewise.Measure, scanErr, err err
 	return id, m, nil, errors.Join(errs[:]...)
 }
 
-// blob is a column's content: to modernc.org/sqlite an empty one is NULL.
+// blob returns a column's content: to modernc.org/sqlite an empty one is NULL.
 func blob(content []byte, null bool) []byte {
 	if content == nil && !null {
 		return []byte{}

@@ -48,7 +48,7 @@ func (s *Store) Resolve(ctx context.Context, text string) (id int64, err error) 
 	return id, err
 }
 
-// unknownRun is the error for an id that does not exist; it names those nearby.
+// unknownRun returns the error for an id that does not exist; it names those nearby.
 func unknownRun(ctx context.Context, conn *sql.Conn, id int64) error {
 	rows, err := conn.QueryContext(ctx, "SELECT id FROM runs ORDER BY abs(id - ?), id LIMIT 5", id)
 	if err != nil {
@@ -130,7 +130,7 @@ func explain(err error) (what, remedy string) {
 // opened: 64 MiB takes some 50 ms, and hours of measuring may follow.
 const checkedBytes = 64 << 20
 
-// lastMigration is the version of the last migration by goose's own account.
+// lastMigration returns the version of the last migration by goose's own account.
 func lastMigration(ctx context.Context, conn *sql.Conn) (version int64, err error) {
 	err = conn.QueryRowContext(ctx, "SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&version)
 	return version, err

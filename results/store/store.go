@@ -37,9 +37,9 @@ type Store struct {
 	owned map[int64]*os.File // of the runs that this process runs
 }
 
-// DefaultPath is the store's path when none is given: $FILEWISE_STORE, else $XDG_DATA_HOME/filewise/filewise.db, else
-// ~/.local/share/filewise/filewise.db, on Windows %LOCALAPPDATA%\filewise\filewise.db. The error has code usage and
-// reports which variable to set.
+// DefaultPath returns the store's path when none is given: $FILEWISE_STORE, else $XDG_DATA_HOME/filewise/filewise.db,
+// else ~/.local/share/filewise/filewise.db, on Windows %LOCALAPPDATA%\filewise\filewise.db. The error has code usage
+// and reports which variable to set.
 func DefaultPath() (string, error) {
 	if path := os.Getenv("FILEWISE_STORE"); path != "" {
 		return filepath.Abs(path)
@@ -105,7 +105,7 @@ func absent(ctx context.Context, path string, create bool) error {
 	return found(ctx, path)
 }
 
-// FullPath is the file of a store that is given by its path. Empty means the usual one.
+// FullPath returns the file of a store that is given by its path. Empty means the usual one.
 func FullPath(path string) (string, error) { return resolvePath(path) }
 
 func resolvePath(path string) (string, error) {
@@ -139,7 +139,7 @@ func dsn(path, mode string, more ...string) string {
 	return sqlitedriver.URI(path, q.Encode())
 }
 
-// Path is the store's file.
+// Path returns the store's file.
 func (s *Store) Path() string { return s.path }
 
 func (s *Store) Close() error {

@@ -88,7 +88,7 @@ func (d *Diagnosis) Examine(ctx context.Context, p Patient) (err error) {
 	return err
 }
 
-// failed is a finding of what could not be done.
+// failed returns a finding of what could not be done.
 func failed(check string, err error) filewise.Finding {
 	return filewise.Finding{Check: check, Status: filewise.StatusFailed, Detail: err.Error(), Remedy: filewise.RemedyOf(err)}
 }
@@ -133,7 +133,7 @@ func (d *Diagnosis) Count() {
 	}
 }
 
-// Modes are the ways in which an engine's server comes about.
+// Modes returns the ways in which an engine's server comes about.
 func Modes(d filewise.Description) string {
 	if d.Mode == filewise.External || len(d.Schemes) == 0 {
 		return string(d.Mode)
@@ -141,7 +141,7 @@ func Modes(d filewise.Description) string {
 	return fmt.Sprintf("%s, %s", d.Mode, filewise.External)
 }
 
-// Kinds are all kinds of layout of an engine, each once.
+// Kinds returns all kinds of layout of an engine, each once.
 func Kinds(d filewise.Description) string {
 	var out []string
 	for _, list := range [][]filewise.Kind{d.Kinds, d.ExternalKinds} {

@@ -37,7 +37,7 @@ func readProofs(text string) (all []proof) {
 	return all
 }
 
-// line is the proof as the table has it.
+// line returns the proof as the table has it.
 func (p proof) line() string {
 	var b strings.Builder
 	w := csv.NewWriter(&b)

@@ -15,7 +15,7 @@ import (
 // ownBudget is for backups of a user's database, each of which may take minutes.
 const ownBudget = time.Hour
 
-// OfDatabase are the rows that backups of a user's database have a use for.
+// OfDatabase returns the rows that backups of a user's database have a use for.
 func (o *Options) OfDatabase() []Option {
 	out := slices.Concat(o.ServerTable(), o.JudgeOptions.Table(), o.StopOptions.Table(), o.NotifyOptions.Table())
 	for _, row := range o.Table() {
@@ -65,7 +65,7 @@ func (m *maker) setDatabase() error {
 	return nil
 }
 
-// Cheaper are the options of the first run of backup, which has no more blocks than a first look takes. It measures
+// Cheaper returns the options of the first run of backup, which has no more blocks than a first look takes. It measures
 // the cost of reading alone, or, if it screens, all settings: on the part, or thrown away if the server writes its
 // backups itself.
 func (o *Options) Cheaper(screen int, there bool) (*Options, error) {
@@ -86,8 +86,8 @@ func (o *Options) Cheaper(screen int, there bool) (*Options, error) {
 	return cheap, nil
 }
 
-// ownOptions are the values that are compared of the options of backups of a user's database:
-// those that are given, else the engine's, and each volume.
+// ownOptions returns the values that are compared of the options of backups of a user's database: those that are given,
+// else the engine's, and each volume.
 func (m *maker) ownOptions() ([]string, error) {
 	all := m.o.BackupOptions.Value
 	if m.o.Discard.Value && !m.About.BackupsThere { // rows are read, by no tool that has options

@@ -94,7 +94,7 @@ func (m *maker) make() (err error) {
 	return nil
 }
 
-// command is the command line that repeats the plan, seed included.
+// command returns the command line that repeats the plan, seed included.
 func (o *Options) command(p experiment.Plan) []string {
 	out := []string{"filewise", "run", p.Scenario}
 	table := o.Table()

@@ -29,7 +29,7 @@ func (o *NotifyOptions) Table() []Option {
 	}
 }
 
-// NotifyRow is the option of the URLs, for commands that choose no events.
+// NotifyRow returns the option of the URLs, for commands that choose no events.
 func (o *NotifyOptions) NotifyRow() Option {
 	return Row(&o.Notify, "notify", nil, "notify this `URL`: smtp://, slack://, teams://, ntfy://, or https:// of a webhook; env:NAME "+
 		"or file:PATH for secret URLs (repeatable)").unrepeated()

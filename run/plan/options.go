@@ -55,7 +55,7 @@ func (o *Options) Table() []Option {
 		o.DriverOptions.Table(), o.NotifyOptions.Table())
 }
 
-// Clone are the same options, which can be altered without altering these.
+// Clone returns the same options, which can be altered without altering these.
 func (o *Options) Clone() *Options {
 	c := *o // no value is altered in place
 	return &c

@@ -56,8 +56,8 @@ func (m *maker) publishedHere() error {
 	return nil
 }
 
-// publishedArms are the layouts of the article's design: every number of files
-// with each of its allocations, and its data files under backup files.
+// publishedArms returns the layouts of the article's design: every number of files with each of its allocations, and
+// its data files under backup files.
 func (m *maker) publishedArms(arms []arm) []arm {
 	if !m.o.AsPublished.Value {
 		return arms
@@ -97,8 +97,8 @@ func (m *maker) publishedArms(arms []arm) []arm {
 	return out
 }
 
-// leastSize is the size from some bytes on, in steps of 1 MiB, in which files can be made at
-// least: larger ones would have room for rows before they grow.
+// leastSize returns the size from some bytes on, in steps of 1 MiB, in which files can be made at least: larger ones
+// would have room for rows before they grow.
 func (m *maker) leastSize(l filewise.Layout, from int64) int64 {
 	program, err := m.program()
 	if err != nil {
@@ -116,7 +116,7 @@ func (m *maker) leastSize(l filewise.Layout, from int64) int64 {
 	return usual
 }
 
-// unpublishedNumbers are the scenario's own numbers of files, for an engine that cannot do the article's. Nil means
+// unpublishedNumbers returns the scenario's own numbers of files, for an engine that cannot do the article's. Nil means
 // it is not about those.
 func (m *maker) unpublishedNumbers() []int {
 	usual, err := workload.Lookup(m.sc.Name)

@@ -22,8 +22,8 @@ func Scripts(e filewise.Engine, p experiment.Plan, program filewise.Program) ([]
 	return scripts, nil
 }
 
-// InScratch is the target as a run sees it: its volumes are scratch directories,
-// of which only the random end of the name is not known yet.
+// InScratch returns the target as a run sees it: its volumes are scratch directories, of which only the random end of
+// the name is not known yet.
 func InScratch(t filewise.Target) filewise.Target {
 	volumes := t.VolumesHere()
 	if volumes == nil {

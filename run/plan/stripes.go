@@ -47,7 +47,7 @@ func (m *maker) stripes(base filewise.Layout, files []int) ([]filewise.Layout, e
 	return out, nil
 }
 
-// stripe is a layout of n backup files of a database in so many files.
+// stripe returns a layout of n backup files of a database in so many files.
 func (m *maker) stripe(l filewise.Layout, n, of int) filewise.Layout {
 	l.Discard, l.Data.Files = m.o.Discard.Value, of
 	if m.About.StripesAsFiles {
@@ -97,8 +97,7 @@ func (m *maker) checkDataFiles() error {
 	return nil
 }
 
-// optionArms are all combinations of the options' values; one without any when none
-// is given.
+// optionArms returns all combinations of the options' values; one without any when none is given.
 func (m *maker) optionArms() ([]filewise.BackupOptions, error) {
 	arms, options := []filewise.BackupOptions{""}, m.o.BackupOptions.Value
 	if m.plan.Params.Own {

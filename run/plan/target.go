@@ -85,7 +85,7 @@ func (all Engines) Choose(o *TargetOptions) (Chosen, error) {
 	return c, nil
 }
 
-// byName is an engine that Filewise runs itself.
+// byName returns an engine that Filewise runs itself.
 func (all Engines) byName(name string) (Chosen, error) {
 	e, err := all.Lookup(name)
 	if err != nil {
@@ -106,7 +106,7 @@ func (all Engines) byName(name string) (Chosen, error) {
 	return c, nil
 }
 
-// WithoutSecrets is an address as it is shown and stored.
+// WithoutSecrets returns an address as it is shown and stored.
 func WithoutSecrets(a filewise.Address) filewise.Address {
 	a.Password, a.Secrets = "", nil
 	return a
@@ -123,7 +123,7 @@ func (o *TargetOptions) Idle() error {
 	return nil
 }
 
-// Again are the flags that repeat the choice of a server, without a secret.
+// Again returns the flags that repeat the choice of a server, without a secret.
 func (o *TargetOptions) Again(t filewise.Target) []string {
 	return append([]string{"--target", t.Address.String()}, o.signIn()...)
 }
@@ -170,15 +170,15 @@ func (o *PlaceOptions) Table() []Option {
 		"own place)"))
 }
 
-// VolumeRow is the row of the volumes, for commands that use them otherwise.
+// VolumeRow returns the row of the volumes, for commands that use them otherwise.
 func (o *PlaceOptions) VolumeRow(usage string) Option {
 	return Row(&o.Volumes, "volume", nil, usage).unrepeated()
 }
 
-// SetRow is the row of settings.
+// SetRow returns the row of settings.
 func (o *PlaceOptions) SetRow(usage string) Option { return Row(&o.Settings, "set", nil, usage) }
 
-// AllowRow is the row of what the user accepts.
+// AllowRow returns the row of what the user accepts.
 func (o *PlaceOptions) AllowRow() Option {
 	return Row(&o.Allow, "allow", nil, "accept a `consequence` for the server that doctor and plan otherwise refuse (repeatable)")
 }

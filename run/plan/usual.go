@@ -61,7 +61,7 @@ func (m *maker) setUsual() error {
 	return nil
 }
 
-// mostFiles is the largest number of data files that is compared.
+// mostFiles returns the largest number of data files that is compared.
 func (m *maker) mostFiles() int {
 	files := slices.Clone(m.usualFiles())
 	if m.o.Files.Given() {
@@ -90,7 +90,7 @@ func usual[T any](o *Opt[T], v T) {
 // perCore is the usual number of connections a core if they contend for space.
 const perCore = 2
 
-// cores are the processors of a target's machine. 0 means it is not this one.
+// cores returns the processors of a target's machine. 0 means it is not this one.
 func cores(t filewise.Target) int {
 	if t.Mode == filewise.External && (t.Address == nil || !t.Address.Here()) {
 		return 0

@@ -90,8 +90,8 @@ func oneEach(t filewise.Target) error {
 // windowsPath begins with a drive or a share; its case is insignificant.
 var windowsPath = regexp.MustCompile(`^(?:[A-Za-z]:[\\/]|\\\\)`)
 
-// placeOf is a volume's directory in one spelling: of this machine with links
-// followed, of a server as its own system reads it.
+// placeOf returns a volume's directory in one spelling: of this machine with links followed, of a server as its own
+// system reads it.
 func placeOf(dir string, external bool) string {
 	switch {
 	case !external:

@@ -57,13 +57,13 @@ func Sees(n Noise, layouts int, confidence float64) (Power, error) {
 	return out, nil
 }
 
-// Given is a given noise: a coefficient of variation, in percent.
+// Given returns a given noise: a coefficient of variation, in percent.
 func Given(percent float64, trial time.Duration) Noise {
 	cv := percent / 100 // of a lognormal distribution
 	return Noise{SD: math.Sqrt(math.Log1p(cv * cv)), Trial: trial, Source: "given"}
 }
 
-// NoiseOf is the noise in a plan's trials.
+// NoiseOf returns the noise in a plan's trials.
 func NoiseOf(p experiment.Plan, trials []filewise.Trial, source string) (Noise, error) {
 	j, err := p.Judge(trials)
 	if err != nil {
@@ -82,9 +82,8 @@ func NoiseOf(p experiment.Plan, trials []filewise.Trial, source string) (Noise, 
 	return Noise{SD: sd, Trial: j.Schedule.TrialTime, Source: source, Trials: j.First().Result.Trials}, nil
 }
 
-// Doubled is the plan with nothing but its baseline, twice, as Measure measures it. The
-// margin is too small to be resolved, so that all blocks are measured that the budget
-// allows.
+// Doubled returns the plan with nothing but its baseline, twice, as Measure measures it. The margin is too small to be
+// resolved, so that all blocks are measured that the budget allows.
 func Doubled(p experiment.Plan) experiment.Plan {
 	for _, l := range p.Layouts {
 		if l.Name == p.Baseline {

@@ -80,7 +80,7 @@ func foreseen(all []filewise.Condition) string {
 	return "Conditions: " + strings.Join(append(known, later...), ", ") + "."
 }
 
-// screens is a document of what a screen is shown, with a gap between parts.
+// screens returns a document of what a screen is shown, with a gap between parts.
 func screens(parts ...[]document.Block) document.Document {
 	var d document.Document
 	for _, blocks := range parts {
@@ -89,7 +89,7 @@ func screens(parts ...[]document.Block) document.Document {
 	return d
 }
 
-// warningLines are the first warnings, and the way to the rest.
+// warningLines returns the first warnings, and the way to the rest.
 func (v Preview) warningLines() []document.Block {
 	var out []document.Block
 	all, scope := report.Ranked(v.Warnings)
@@ -133,8 +133,8 @@ func count(l LayoutScript, role filewise.Role) int {
 	return n
 }
 
-// files are a layout's in a line: "data 4 × 16 MiB; log 4.9 MiB", "data 4 files of 26 MiB … 48 MiB". Growing data files
-// that begin small have the size that is planned.
+// files returns a layout's in a line: "data 4 × 16 MiB; log 4.9 MiB", "data 4 files of 26 MiB … 48 MiB". Growing data
+// files that begin small have the size that is planned.
 func (l LayoutScript) files(roles map[filewise.Role]bool) string {
 	var order []filewise.Role
 	sizes := map[filewise.Role][]int64{}

@@ -137,7 +137,7 @@ func (f *source) checkObject(path string, n *node, s *spec) error {
 	return nil
 }
 
-// nearestKey is the remedy for an unknown key: of many keys not the whole list.
+// nearestKey returns the remedy for an unknown key: of many keys not the whole list.
 func nearestKey(name string, known []string) string {
 	if len(known) < 20 {
 		return nearest.Remedy(name, known)

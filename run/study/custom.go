@@ -59,7 +59,7 @@ func (l *loader) custom(n *node) (*workload.Custom, error) {
 	return c, nil
 }
 
-// all are the fields of a mapping; none of nothing.
+// all returns the fields of a mapping; none of nothing.
 func (n *node) all() []field {
 	if n == nil {
 		return nil
@@ -67,7 +67,7 @@ func (n *node) all() []field {
 	return n.fields
 }
 
-// whole is a number that has been checked.
+// whole returns a number that has been checked.
 func (n *node) whole() int64 {
 	v, _ := strconv.ParseInt(n.text, 10, 64)
 	return v
@@ -99,7 +99,7 @@ func (l *loader) script(n *node) (workload.Script, error) {
 	return s, nil
 }
 
-// texts are a script, or a list of statements.
+// texts returns a script, or a list of statements.
 func (l *loader) texts(n *node) []filewise.CustomText {
 	nodes, whole := []*node{n}, false
 	if n.kind == kindList {
@@ -116,7 +116,7 @@ func (l *loader) texts(n *node) []filewise.CustomText {
 	return all
 }
 
-// fileText is a script in a file of its own.
+// fileText returns a script in a file of its own.
 func (l *loader) fileText(n *node) ([]filewise.CustomText, error) {
 	path := n.text
 	if l.form.Scripts != nil {

@@ -12,7 +12,7 @@ const (
 	keyFile    = "file"
 )
 
-// customSpec is the form of the section custom.
+// customSpec returns the form of the section custom.
 func customSpec(engines []string) *spec {
 	script := scriptSpec(engines)
 	return &spec{Type: object, raw: true, usage: "custom SQL, for scenario custom", required: []string{"transactions"}, fields: []member{

@@ -9,7 +9,7 @@ import (
 	"filewise/run/plan"
 )
 
-// over is an experiment whose missing keys come from the shared part.
+// over returns an experiment whose missing keys come from the shared part.
 func (l *loader) over(shared, special draft) draft {
 	out := special
 	out.values = maps.Clone(special.values)
@@ -89,7 +89,7 @@ func (l *loader) combine(d draft) ([]Experiment, error) {
 // choice is a value of a matrix, in words.
 type choice struct{ key, words string }
 
-// words are a value as the flag has it.
+// words returns a value as the flag has it.
 func (l *loader) words(key string, n *node) string {
 	o := plan.Find(l.form.options(), key)
 	if o == nil || put(*o, n) != nil {
@@ -98,8 +98,8 @@ func (l *loader) words(key string, n *node) string {
 	return strings.Join(o.To.Texts(), "; ")
 }
 
-// titles are the names of an experiment without and with what its matrix chose:
-// "orders on sqlite, connections 4". Without a name of its own it has its scenario's.
+// titles returns the names of an experiment without and with what its matrix chose: "orders on sqlite, connections 4".
+// Without a name of its own it has its scenario's.
 func titles(e Experiment, chosen []choice) (base, name string) {
 	base = cmp.Or(e.Base, e.Scenario)
 	var scenario, engine, rest string

@@ -29,8 +29,8 @@ type sketch struct {
 	held    map[string]string // what the plan holds, as flags
 }
 
-// Example is a commented study file of a scenario, which runs as it stands. The
-// keys that it leaves at their defaults are there as comments.
+// Example returns a commented study file of a scenario, which runs as it stands. The keys that it leaves at their
+// defaults are there as comments.
 func Example(f Form, engines plan.Engines, sc workload.Scenario) (string, error) {
 	s := sketch{form: f, engines: engines, sc: sc}
 	if sc.Name == keyCustom {
@@ -65,7 +65,7 @@ func (s *sketch) choose() (err error) {
 	return err
 }
 
-// planned is the plan of the example.
+// planned returns the plan of the example.
 func (s *sketch) planned() (experiment.Plan, error) {
 	text := fmt.Sprintf("scenario: %s\nengine: %s\n%s", s.sc.Name, s.engine, s.custom)
 	study, err := Parse("example.yaml", []byte(text), s.form, os.LookupEnv)
@@ -79,7 +79,7 @@ func (s *sketch) planned() (experiment.Plan, error) {
 	return all[0].Made.Plan, nil
 }
 
-// ordered are the keys that the scenario understands and the example does not set.
+// ordered returns the keys that the scenario understands and the example does not set.
 func ordered(f Form, sc workload.Scenario) []plan.Option {
 	others := map[string]bool{}
 	for _, o := range workload.Scenarios() {
@@ -103,7 +103,7 @@ func ordered(f Form, sc workload.Scenario) []plan.Option {
 	return slices.Concat(begin, rest, f.Once)
 }
 
-// commented is a key as a comment: its purpose, then its form.
+// commented returns a key as a comment: its purpose, then its form.
 func (s *sketch) commented(o plan.Option) string {
 	var b strings.Builder
 	b.WriteString("\n")
@@ -117,7 +117,7 @@ func (s *sketch) commented(o plan.Option) string {
 // depend are the keys whose default is not one value: it follows from what else is given, or from pilots.
 var depend = []string{"window", "growth", "builds", "allocation", "index", "no-password", "notify-on"}
 
-// sample is the value that holds if the key is not given, or the form of one.
+// sample returns the value that holds if the key is not given, or the form of one.
 func (s *sketch) sample(o plan.Option) string {
 	switch o.To.Pointer().(type) {
 	case *[]plan.Pair:

@@ -31,9 +31,8 @@ var (
 	entry = regexp.MustCompile(`^\s*(?:-\s|-$|["']?[\w.-]+["']?\s*:(?:\s|$))`)
 )
 
-// masked are the lines of a file without what may be secret in them: URLs, and what
-// stands behind or below a key that is one by its name. It hides too much rather than
-// too little: ${NAME} alone is known to be none.
+// masked returns the lines of a file without what may be secret in them: URLs, and what stands behind or below a key
+// that is one by its name. It hides too much rather than too little: ${NAME} alone is known to be none.
 func masked(lines []string) []string {
 	out := make([]string, len(lines))
 	below := -1 // the indentation of a secret key whose value may go on

@@ -96,7 +96,7 @@ func (e Experiment) named(err error) error {
 // flagNamed finds the flag that an error is about.
 var flagNamed = regexp.MustCompile(`--([a-z][a-z0-9-]*)`)
 
-// placeOf is the place in the file of the key that an error is about, or else one that its remedy names, or the
+// placeOf returns the place in the file of the key that an error is about, or else one that its remedy names, or the
 // experiment's.
 func (e Experiment) placeOf(err error) Place {
 	for _, m := range flagNamed.FindAllStringSubmatch(err.Error()+" "+filewise.RemedyOf(err), -1) {
@@ -107,7 +107,7 @@ func (e Experiment) placeOf(err error) Place {
 	return e.Place
 }
 
-// customCommand is the command line that repeats an experiment with custom SQL, for which there are no flags.
+// customCommand returns the command line that repeats an experiment with custom SQL, for which there are no flags.
 func customCommand(command []string, file string, e Experiment) []string {
 	if abs, err := filepath.Abs(file); err == nil {
 		file = abs

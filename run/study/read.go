@@ -50,7 +50,7 @@ type field struct {
 	value *node
 }
 
-// field is the value of a key. Nil means it is not given.
+// field returns the value of a key. Nil means it is not given.
 func (n *node) field(name string) *node {
 	if n == nil {
 		return nil
@@ -112,8 +112,8 @@ func read(s source, text []byte) (_ *node, err error) {
 	return n, err
 }
 
-// tooDeep is the line in which brackets, or the dashes and keys of one line, nest deeper than a file's parts may. 0
-// means none does. Brackets within texts count, which no honest one has that many of unclosed.
+// tooDeep returns the line in which brackets, or the dashes and keys of one line, nest deeper than a file's parts may.
+// 0 means none does. Brackets within texts count, which no honest one has that many of unclosed.
 func tooDeep(text []byte) int {
 	depth := 0
 	for i, line := range bytes.Split(text, []byte("\n")) {
@@ -139,7 +139,7 @@ func tooDeep(text []byte) int {
 	return 0
 }
 
-// syntax is the library's complaint as one of ours.
+// syntax returns the library's complaint as one of ours.
 func syntax(s source, err error) error {
 	var e yaml.Error
 	if errors.As(err, &e) && e.GetToken() != nil && e.GetToken().Position != nil {
@@ -283,7 +283,7 @@ func (r *reader) mapping(at Place, values []*ast.MappingValueNode, depth int) (*
 	return out, nil
 }
 
-// merge are the fields of one mapping, or of several, of which the first goes first.
+// merge returns the fields of one mapping, or of several, of which the first goes first.
 func (r *reader) merge(at Place, value *node) ([]field, error) {
 	switch value.kind {
 	case kindMapping:

@@ -9,7 +9,7 @@ import (
 // dialect is the version of JSON Schema that is written.
 const dialect = "https://json-schema.org/draft/2020-12/schema"
 
-// Schema is the JSON Schema of study files, made from what the parser reads.
+// Schema returns the JSON Schema of study files, made from what the parser reads.
 func Schema(f Form) ([]byte, error) {
 	root := f.file().schema()
 	root["$schema"], root["title"] = dialect, "Filewise study file"
@@ -23,12 +23,12 @@ func Schema(f Form) ([]byte, error) {
 // schemaNode is a part of a JSON Schema.
 type schemaNode = map[string]any
 
-// withVariable is a schema whose value may come from a variable too.
+// withVariable returns a schema whose value may come from a variable too.
 func withVariable(s schemaNode) schemaNode {
 	return schemaNode{"anyOf": []any{s, schemaNode{"type": "string", "pattern": `\$\{[A-Za-z_][A-Za-z0-9_]*\}`}}}
 }
 
-// schema is the JSON Schema of a place.
+// schema returns the JSON Schema of a place.
 func (s *spec) schema() schemaNode {
 	out := s.plain()
 	if s.usage != "" {

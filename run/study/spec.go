@@ -109,7 +109,7 @@ type Form struct {
 	Scripts map[string]string
 }
 
-// options are the keys of experiments.
+// options returns the keys of experiments.
 func (f Form) options() []plan.Option { return plan.New().Table() }
 
 // spec returns the form of an option's key.

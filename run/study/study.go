@@ -219,7 +219,8 @@ func (l *loader) draft(n *node) (draft, error) {
 	return d, nil
 }
 
-// Only are the experiments of these names, whole or without the matrix's part. The error names the nearest known one.
+// Only returns the experiments of these names, whole or without the matrix's part. The error names the nearest known
+// one.
 func (s Study) Only(names []string) ([]Experiment, error) {
 	if len(names) == 0 {
 		return s.Experiments, nil

@@ -77,7 +77,7 @@ func (l *loader) expandSecret(n *node) error {
 	return err
 }
 
-// replaced is the text with its variables replaced.
+// replaced returns the text with its variables replaced.
 func (l *loader) replaced(n *node) (_ string, err error) {
 	out := variable.ReplaceAllStringFunc(n.text, func(found string) string {
 		if strings.HasPrefix(found, "$$") {
@@ -113,7 +113,7 @@ func newSource(name string, text []byte) source {
 	return source{name, masked(strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n"))}
 }
 
-// wrong is a usage error about a place, with the lines there.
+// wrong returns a usage error about a place, with the lines there.
 func (s source) wrong(at Place, remedy, format string, args ...any) error {
 	return filewise.Errorf(filewise.CodeUsage, remedy, "%s:%d:%d: %s%s", s.name, at.Line, at.Column,
 		address.ReplaceAllString(fmt.Sprintf(format, args...), "$1"+asterisks), s.excerpt(at))
@@ -124,7 +124,7 @@ func (s source) at(at Place, err error) error {
 	return filewise.Errorf(filewise.CodeOf(err), filewise.RemedyOf(err), "%s:%d:%d: %w%s", s.name, at.Line, at.Column, err, s.excerpt(at))
 }
 
-// excerpt is the line and the line before it, and a mark under the column.
+// excerpt returns the line and the line before it, and a mark under the column.
 func (s source) excerpt(at Place) string {
 	if at.Line < 1 || at.Line > len(s.lines) {
 		return ""
@@ -144,7 +144,7 @@ func (s source) excerpt(at Place) string {
 	return b.String() + "\n       | " + pad + "^"
 }
 
-// line is a line as it may be shown: not endless.
+// line returns a line as it may be shown: not endless.
 func (s source) line(n int) string {
 	const most = 160
 	text := s.lines[n-1]

@@ -134,7 +134,7 @@ func fit(status string, table, below []string, most int) []string {
 	return slices.Concat([]string{status}, table, below)
 }
 
-// table is the table of estimates; it is made again only after a trial.
+// table returns the table of estimates; it is made again only after a trial.
 func (x *Display) table(width int) []string {
 	if x.tableOf != len(x.state.trials) || x.tableWidth != width || x.tableLines == nil {
 		d := x.shown()

@@ -162,7 +162,8 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// clients are the ways to log in, the safe ones first. PLAIN and LOGIN without TLS only follow if that was accepted.
+// clients returns the ways to log in, the safe ones first. PLAIN and LOGIN without TLS only follow if that was
+// accepted.
 func (m mailbox) clients(timeout time.Duration) ([]*gomail.Client, error) {
 	options := []gomail.Option{gomail.WithPort(m.port), gomail.WithTimeout(timeout), gomail.WithoutNoop(),
 		gomail.WithTLSConfig(&tls.Config{ServerName: m.host, InsecureSkipVerify: m.insecure, MinVersion: tls.VersionTLS12})}

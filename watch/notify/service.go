@@ -56,7 +56,7 @@ func forGood(err error) bool {
 	return errors.As(err, &r) && r.status/100 != 5 && r.status != http.StatusTooManyRequests && r.status != http.StatusRequestTimeout
 }
 
-// withoutURL is the cause: net/http puts the URL before it.
+// withoutURL returns the cause: net/http puts the URL before it.
 func withoutURL(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -65,7 +65,7 @@ func withoutURL(err error) error {
 	return err
 }
 
-// quoted is the first line of a service's answer.
+// quoted returns the first line of a service's answer.
 func quoted(said []byte) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(strings.ToValidUTF8(string(said), "?")), "\n")
 	line = strings.TrimSpace(strings.Map(func(r rune) rune {
@@ -91,7 +91,7 @@ func cut(text string, bytes int) string {
 	return text[:bytes] + "…"
 }
 
-// payload is the message in the words of the service.
+// payload returns the message in the words of the service.
 func (a Address) payload(m Message) ([]byte, http.Header, error) {
 	header := http.Header{"Content-Type": {"application/json"}}
 	var v any
@@ -115,7 +115,7 @@ func slackText(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
 }
 
-// teamsCard is an adaptive card, as the webhooks of Teams' Workflows take it.
+// teamsCard returns an adaptive card, as the webhooks of Teams' Workflows take it.
 func teamsCard(m Message) any {
 	type block map[string]any
 	colour := "Good"

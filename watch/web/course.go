@@ -38,7 +38,7 @@ func courseOf(length time.Duration, counts []int64) Course {
 	return c
 }
 
-// courseOfMeasure is the course of a finished trial, without what came after its window.
+// courseOfMeasure returns the course of a finished trial, without what came after its window.
 func courseOfMeasure(t filewise.Trial, m filewise.Measure) Course {
 	counts := m.Slices
 	if m.SliceLength > 0 {
@@ -52,7 +52,7 @@ func courseOfMeasure(t filewise.Trial, m filewise.Measure) Course {
 // earlierShown is the most earlier trials that are drawn next to the running one.
 const earlierShown = 5
 
-// earlier are the courses of the layout's last trials, the newest last.
+// earlier returns the courses of the layout's last trials, the newest last.
 func earlier(trials []filewise.Trial, layout, family string) []Course {
 	var out []Course
 	for i := len(trials) - 1; i >= 0 && len(out) < earlierShown; i-- {

@@ -47,7 +47,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 	return v, nil
 }
 
-// hostOf is the other host, which may choose among its addresses of IPv6. Empty means this one.
+// hostOf returns the other host, which may choose among its addresses of IPv6. Empty means this one.
 func hostOf(a net.Addr) string {
 	tcp, ok := a.(*net.TCPAddr)
 	switch {

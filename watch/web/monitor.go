@@ -57,7 +57,7 @@ func NewMonitor(d report.Data, store string, stop func()) *Monitor {
 	return m
 }
 
-// judged is a newer judgement, with the warnings of the preflight.
+// judged returns a newer judgement, with the warnings of the preflight.
 func (m *Monitor) judged(j experiment.Judgement) experiment.Judgement {
 	j.Warnings = append(slices.Clone(m.preflight), j.Warnings...)
 	return j

@@ -32,7 +32,7 @@ type storedKey struct {
 // listEvery is the time between two reads of the list of runs, from a store that a measuring process writes to.
 const listEvery = 5 * time.Second
 
-// current is the newest picture; those who ask at once share one.
+// current returns the newest picture; those who ask at once share one.
 func (s *Server) current(ctx context.Context) picture {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,7 +127,7 @@ func (p *picture) explain(err error) (failed bool) {
 	return err != nil
 }
 
-// explained is an error with what to do, in a line.
+// explained returns an error with what to do, in a line.
 func explained(err error) string {
 	if remedy := filewise.RemedyOf(err); remedy != "" {
 		return err.Error() + " → " + remedy

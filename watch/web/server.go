@@ -118,7 +118,7 @@ func (s *Server) Show(m *Monitor) {
 // Loopback reports whether only this host can reach the page.
 func (s *Server) Loopback() bool { return s.guard.loopback }
 
-// URL is the page's, without the token.
+// URL returns the page's, without the token.
 func (s *Server) URL() string {
 	addr := s.listener.Addr().(*net.TCPAddr)
 	host := addr.IP.String()

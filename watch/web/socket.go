@@ -193,7 +193,7 @@ func (r remote) ask(ctx context.Context, method, path string) ([]byte, error) {
 	return body, err
 }
 
-// remotes are the runs of other processes that have sockets in a directory.
+// remotes returns the runs of other processes that have sockets in a directory.
 func remotes(dir string) []measured {
 	files, _ := os.ReadDir(dir) // none means no process measures
 	var out []measured

@@ -125,7 +125,7 @@ func ProgressOf(d report.Data) Progress {
 	return out
 }
 
-// trialLines are the log's lines of the last trials.
+// trialLines returns the log's lines of the last trials.
 func trialLines(d report.Data) []Line {
 	var out []Line
 	for _, t := range d.Trials[max(0, len(d.Trials)-logLines):] {
@@ -210,7 +210,7 @@ func (c *PlanCell) add(d report.Data, t filewise.Trial) {
 	c.State, c.Outcome = cellDone, report.Outcome(d.Plan, t)
 }
 
-// span are the first and last column of the plan.
+// span returns the first and last column of the plan.
 func span(d report.Data) (first, last int) {
 	begun := 0
 	for _, t := range d.Trials {

@@ -78,7 +78,7 @@ func (d *Drawing) segment(s Segment, x, y, unit, tall float64) {
 	}
 }
 
-// Icon is a segment as a small picture next to its name.
+// Icon returns a segment as a small picture next to its name.
 func Icon(s Segment) template.HTML {
 	d := Drawing{Height: 12}
 	s.Length = 100

@@ -118,7 +118,7 @@ func headLines(name, label string) int {
 	return 1
 }
 
-// headHeight is the height of a head, with the gap above it.
+// headHeight returns the height of a head, with the gap above it.
 func headHeight(name, label string) float64 { return 14 + 16*float64(headLines(name, label)) }
 
 // head writes a name at the left and its label at the right, or below; y is the height of its last line.
@@ -135,7 +135,7 @@ func (d *Drawing) head(y float64, name, label string) {
 	d.TextAt("said", "end", 100, y, label)
 }
 
-// HTML is the whole drawing; label is its text for screen readers.
+// HTML returns the whole drawing; label is its text for screen readers.
 func (d *Drawing) HTML(label string) template.HTML {
 	return template.HTML(fmt.Sprintf(`<svg class="fluid" height="%s" role="img" aria-label="%s" width="100%%" overflow="visible" `+
 		`fill="%s" font-family="system-ui, sans-serif" font-size="13">`+"\n", px(d.Height), template.HTMLEscapeString(label), "currentColor") +

@@ -43,8 +43,8 @@ var paints = map[string]string{
 	"name":          "font-weight=600", "said": "font-size=12.5", "axis": "font-size=12 fill-opacity=.75",
 }
 
-// paint are the attributes of an element of some classes, of which the later go before. What
-// is drawn as a line has its colour as a stroke, all else as a fill.
+// paint returns the attributes of an element of some classes, of which the later go before. What is drawn as a line has
+// its colour as a stroke, all else as a fill.
 func paint(element, classes string) string {
 	property := "fill"
 	if element == "line" {
@@ -79,7 +79,7 @@ func paint(element, classes string) string {
 	return out.String()
 }
 
-// Swatch is a shape of the page's definitions as a small picture next to its name.
+// Swatch returns a shape of the page's definitions as a small picture next to its name.
 func Swatch(class, shape string) template.HTML {
 	return template.HTML(fmt.Sprintf(`<svg width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true">`+
 		`<use class="%s"%s href="#%s"/></svg>`,

@@ -152,7 +152,7 @@ func Write(w io.Writer, d Document, format string, opts TerminalOptions) error {
 	return WriteTerminal(w, d, opts)
 }
 
-// Tables are all tables of a document, in their order; one that a page shows in two parts is one.
+// Tables returns all tables of a document, in their order; one that a page shows in two parts is one.
 func (d Document) Tables() []Values {
 	var out []Values
 	for _, s := range d.Sections {

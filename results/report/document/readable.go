@@ -36,7 +36,7 @@ func (r *Readable) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Harmless is the text with a mark for each character that would steer a terminal.
+// Harmless returns the text with a mark for each character that would steer a terminal.
 func Harmless(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && Steers(r) {

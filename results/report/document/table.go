@@ -67,22 +67,22 @@ func Tabulate[T any](t Table, rows []T, columns ...Of[T]) Table {
 	return t
 }
 
-// Name is the column of the row's subject.
+// Name returns the column of the row's subject.
 func Name[T any](head string, text func(T) string) Of[T] {
 	c := Words(head, text)
 	c.Names = true
 	return c
 }
 
-// Words is a column of texts.
+// Words returns a column of texts.
 func Words[T any](head string, text func(T) string) Of[T] {
 	return Cells(head, func(r T) Cell { return Cell{Text: text(r)} })
 }
 
-// Num is a column of numbers as they are shown.
+// Num returns a column of numbers as they are shown.
 func Num[T any](head string, text func(T) string) Of[T] { return Words(head, text).As("num") }
 
-// Cells is a column of anything.
+// Cells returns a column of anything.
 func Cells[T any](head string, cell func(T) Cell) Of[T] {
 	return Of[T]{Column{Head: head, In: All}, cell}
 }
@@ -111,7 +111,7 @@ func (c Of[T]) Raw(unit string, value func(T) float64) Of[T] {
 	return c
 }
 
-// within is the table with the columns of a format.
+// within returns the table with the columns of a format.
 func (t Table) within(f Formats) Table {
 	out := t
 	out.Columns, out.Rows = nil, make([]Row, len(t.Rows))
@@ -135,7 +135,7 @@ func (t Table) Headless() bool {
 	return !slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Head != "" })
 }
 
-// FullName is the head with that above it.
+// FullName returns the head with that above it.
 func (c Column) FullName() string {
 	if c.Group == "" {
 		return c.Head
@@ -149,7 +149,7 @@ type span struct {
 	Columns int
 }
 
-// Spans are the heads over the heads; none if no column has one.
+// Spans returns the heads over the heads; none if no column has one.
 func (t Table) Spans() []span {
 	var out []span
 	grouped := false
@@ -167,7 +167,7 @@ func (t Table) Spans() []span {
 	return out
 }
 
-// line is all of a cell's text.
+// line returns all of a cell's text.
 func (c Cell) line() string {
 	out := c.Text
 	for _, s := range append([]string{c.Mark}, c.Small...) {

@@ -293,7 +293,7 @@ func cut(cols []textColumn, width, shortest int) {
 	name.width = min(name.width, max(name.width-(total(cols)-width), shortest))
 }
 
-// widestAfterFirst is the column that is wrapped though it need not allow it.
+// widestAfterFirst returns the column that is wrapped though it need not allow it.
 func widestAfterFirst(cols []textColumn) int {
 	widest := 0
 	for i, c := range cols {

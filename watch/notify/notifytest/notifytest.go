@@ -73,7 +73,7 @@ func NewMailWith(t *testing.T, security Security, mechanism string) *Mail {
 	return s
 }
 
-// Got are the letters as they came, and To who they are for.
+// Got returns the letters as they came, and To who they are for.
 func (s *Mail) Got() []string { s.mu.Lock(); defer s.mu.Unlock(); return slices.Clone(s.got) }
 
 // Secure counts the letters that came by TLS.
@@ -184,20 +184,20 @@ func NewHook(t *testing.T, answers ...int) *Hook {
 	return h
 }
 
-// Bodies are the requests' bodies.
+// Bodies returns the requests' bodies.
 func (h *Hook) Bodies() []string { h.mu.Lock(); defer h.mu.Unlock(); return slices.Clone(h.bodies) }
 
-// Paths are the methods and paths of the requests.
+// Paths returns the methods and paths of the requests.
 func (h *Hook) Paths() []string { h.mu.Lock(); defer h.mu.Unlock(); return slices.Clone(h.paths) }
 
-// Headers are the requests' headers.
+// Headers returns the requests' headers.
 func (h *Hook) Headers() []http.Header {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.headers)
 }
 
-// Parts are the decoded parts of a letter by the name of their file.
+// Parts returns the decoded parts of a letter by the name of their file.
 func Parts(t *testing.T, letter *mail.Message) map[string]string {
 	t.Helper()
 	_, params, err := mime.ParseMediaType(letter.Header.Get("Content-Type"))
