@@ -16,17 +16,17 @@ import (
 	"filewise/results/store"
 )
 
-// HostRun is a run that speaks for the host that it was measured on, judged, without its trials.
+// HostRun holds a judged run, without its trials, as the result of the host that it was measured on.
 type HostRun struct {
 	store.Run
-	Ref  string // as it was named: number in the store, or file of the bundle
+	Ref  string // what the user named: number in the store, or file of the bundle
 	Host string // the measuring host. Empty means this host, which has no name
 
 	trials int
-	judged AcrossHost // except for its name
+	judged AcrossHost // the run's verdict; its host name is not filled in
 }
 
-// NewHostRun judges a run. Its host is empty if that is this one, which has no name.
+// NewHostRun judges a run. The host name is empty if the run was measured on this host, which has no name.
 func NewHostRun(r Run, ref, host string) (HostRun, error) {
 	d, err := r.Data()
 	if err != nil {
@@ -37,8 +37,8 @@ func NewHostRun(r Run, ref, host string) (HostRun, error) {
 	return out, nil
 }
 
-// hostTag begins the tag with a host's name, which goes before the host of the bundle. campaignTag begins the tag
-// with the campaign for which a run was measured; a host is the same in all campaigns.
+// hostTag begins the tag with a host's name, which takes precedence over the host in the bundle. campaignTag begins the
+// tag with the campaign for which a run was measured. A host is the same in all campaigns.
 const hostTag, campaignTag = "host=", "campaign="
 
 func (r HostRun) name() string {
@@ -65,7 +65,7 @@ func (r HostRun) labels() []string {
 	return out
 }
 
-// HostRuns reads the runs that arguments name, and the store's runs that filters choose, in this order.
+// HostRuns reads the runs that args name, then the runs of the store that filters choose.
 func HostRuns(ctx context.Context, path string, args, filters []string, read func(ref string) (HostRun, error)) ([]HostRun, error) {
 	refs := slices.Clone(args)
 	if len(filters) > 0 {
@@ -98,9 +98,9 @@ func HostRuns(ctx context.Context, path string, args, filters []string, read fun
 	return out, group.Wait()
 }
 
-// PoolHosts returns the common result of runs of one experiment on at least two hosts. Of several runs with one host
-// and the same tags the newest counts. Runs that differ in what has to be equal are refused with code usage, unless
-// meant names it.
+// PoolHosts returns the common result of runs of one experiment on at least two hosts. If several runs have the same
+// host and tags, the newest counts. Runs that differ in what must be equal are refused with code usage, unless meant
+// names the difference.
 func PoolHosts(runs []HostRun, confidence float64, meant []string) (Across, error) {
 	var hosts []AcrossHost
 	var left, differ []string
@@ -172,7 +172,8 @@ func nameAmong(r HostRun, all []HostRun) string {
 	return r.name()
 }
 
-// alike refuses a run that is not of the first one's experiment, and returns the differences that are meant.
+// alike returns the differences between two runs that meant allows. It refuses a run that is not of the first run's
+// experiment.
 func alike(first, r HostRun, meant []string) (differ []string, err error) {
 	if first.Plan.Baseline != r.Plan.Baseline {
 		return nil, filewise.Errorf(filewise.CodeUsage, "leave one of them out", "runs %s and %s have other baselines: %s, and %s",

@@ -1,4 +1,4 @@
-// Package archive reads stored runs as they are shown, reported and compared: each is judged again from its trials.
+// Package archive reads stored runs for lists, reports and comparisons. Each run is judged again from its trials.
 package archive
 
 import (
@@ -20,17 +20,17 @@ import (
 type Run struct {
 	store.Run
 	Trials []filewise.Trial
-	limit  *Run // see discarded
+	limit  *Run // the newest run that threw the same backups away, see discarded
 	rules  int  // to judge by, see ByRules. 0 means the run's own
 }
 
-// ByRules returns the run judged by other rules than its own. 0 means its own.
+// ByRules returns the run, to be judged by the given rules. If rules is 0, the run's own rules judge it.
 func (r Run) ByRules(rules int) Run {
 	r.rules = rules
 	return r
 }
 
-// judgedBy returns the stored run with the rules that judge it. What was measured followed from its own.
+// judgedBy returns the stored run with the rules that judge it. The run was measured by its own rules.
 func (r Run) judgedBy() store.Run {
 	out := r.Run
 	if r.rules > 0 {
@@ -46,7 +46,7 @@ func (r Run) judge() (experiment.Judgement, error) {
 	return r.Plan.Judge(r.Trials)
 }
 
-// samples returns the run's complete blocks, by the rules that judge it.
+// samples returns the run's complete blocks, to be judged by the rules set for it.
 func (r Run) samples() ([]experiment.FamilySample, error) {
 	all, err := r.Plan.Samples(r.Trials)
 	for i := range all {
@@ -55,7 +55,7 @@ func (r Run) samples() ([]experiment.FamilySample, error) {
 	return all, err
 }
 
-// Thrown returns the trials of the run whose backups were thrown away, for it is this one's limit.
+// Thrown returns the trials of this run's limit: the run that threw the same backups away.
 func (r Run) Thrown() []filewise.Trial {
 	if r.limit == nil {
 		return nil
@@ -63,7 +63,7 @@ func (r Run) Thrown() []filewise.Trial {
 	return r.limit.Trials
 }
 
-// Load reads a run of the store in that file by its number or name, or the newest by "last".
+// Load reads a run from the store at path, by its number or name, or the newest run by "last".
 func Load(ctx context.Context, path, ref string) (r Run, err error) {
 	st, err := store.OpenExisting(ctx, path)
 	if err != nil {
@@ -89,7 +89,7 @@ func From(ctx context.Context, st *store.Store, ref string) (r Run, err error) {
 	return r, err
 }
 
-// List lists the stored runs, the oldest first; a store that does not exist has none.
+// List lists the stored runs, the oldest first. A store that does not exist has none.
 func List(ctx context.Context, path string) (runs []store.RunInfo, err error) {
 	runs, _, err = Page(ctx, path, store.Page{})
 	return runs, err
@@ -124,7 +124,7 @@ func (r Run) Data() (report.Data, error) {
 	return d, err
 }
 
-// Data returns a run with its trials' judgement, as reports need it.
+// Data returns a run with the judgement of its trials, as reports need it.
 func Data(run store.Run, trials []filewise.Trial, j experiment.Judgement) (report.Data, error) {
 	sc, err := workload.Lookup(run.Plan.Scenario)
 	if err != nil {
@@ -136,7 +136,7 @@ func Data(run store.Run, trials []filewise.Trial, j experiment.Judgement) (repor
 		Scenario: sc, Trials: experiment.Counted(trials), Judgement: j, Machine: run.Machine, Server: run.Server,
 	}
 	if j.Decision.Ending == experiment.GoesOn && run.Ending == experiment.Broken {
-		d.Judgement.Decision = experiment.Decision{Ending: run.Ending, Why: run.Why} // what the trials do not show
+		d.Judgement.Decision = experiment.Decision{Ending: run.Ending, Why: run.Why} // trials do not show how the run ended
 	}
 	first, rest := experiment.StillWarnings(j.Warnings)
 	d.Judgement.Warnings = slices.Concat(first, run.Warnings, rest)
@@ -159,10 +159,10 @@ func numbered(j experiment.Judgement, run int64) {
 	}
 }
 
-// ListOrders are the orders in which runs can be listed.
+// ListOrders lists the orders in which runs can be listed.
 var ListOrders = []string{"number", "newest", "name", "scenario", "engine"}
 
-// Chosen returns the runs for which all filters (KEY=VALUE) hold, in an order of ListOrders.
+// Chosen returns the runs that match all filters (KEY=VALUE), in one of ListOrders.
 func Chosen(runs []store.RunInfo, filters []string, order string) ([]store.RunInfo, error) {
 	out := slices.Clone(runs)
 	for _, f := range filters {
@@ -195,8 +195,8 @@ func Chosen(runs []store.RunInfo, filters []string, order string) ([]store.RunIn
 	return out, nil
 }
 
-// decisionOf returns a run's decision in a word: of several families "mixed" unless all have the same; empty if the run
-// has not ended, or was stored before decisions were.
+// decisionOf returns a run's decision in a word. It returns "mixed" if the families' decisions differ, and nothing if
+// the run has not ended or was stored before decisions were.
 func decisionOf(r store.RunInfo) string {
 	word := ""
 	for _, d := range r.Decisions {
@@ -212,7 +212,7 @@ func decisionOf(r store.RunInfo) string {
 	return word
 }
 
-// ListText returns a list of runs for people, of so many that are stored.
+// ListText returns a list of runs for people. stored is the number of runs in the store.
 func ListText(runs []store.RunInfo, stored int) string {
 	switch {
 	case stored == 0:
@@ -241,10 +241,10 @@ func what(r store.RunInfo) string {
 	first, rest, more := strings.Cut(r.Verdict, ". ")
 	loss := strings.Index(rest, "Caution")
 	if loss < 0 {
-		loss = strings.Index(rest, "But ") // as it began before
+		loss = strings.Index(rest, "But ") // the wording of older verdicts
 	}
 	switch {
-	case loss >= 0: // what latency loses is not left out
+	case loss >= 0: // keep the latency loss
 		return out + ": " + first + ". " + rest[loss:]
 	case more:
 		return out + ": " + first + "."

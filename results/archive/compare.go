@@ -32,10 +32,10 @@ type Comparison struct {
 	Differences []Difference    `json:"differences"`
 	Families    []FamilyChanges `json:"families"`
 	Left        []string        `json:"layouts_not_in_both"`
-	// Few reports that runs have too few blocks to claim a change, of which estimates are shown; empty if they have
-	// enough.
+	// Few reports that runs have too few blocks to claim a change, so that only estimates are shown. It is empty if they
+	// have enough blocks.
 	Few  string         `json:"estimates_only,omitempty"`
-	Gate []gate.Outcome `json:"gate,omitempty"` // what conditions of --fail-if came to
+	Gate []gate.Outcome `json:"gate,omitempty"` // outcomes of the conditions of --fail-if
 
 	runs [2]store.Run
 }
@@ -46,7 +46,7 @@ type FamilyChanges struct {
 	Layouts []Change `json:"layouts"`
 }
 
-// Change is a change in percent; null is not known.
+// Change holds a layout's change in percent. Null means not known.
 type Change struct {
 	Layout       string   `json:"layout"`
 	TrialsBefore int      `json:"trials_before"`
@@ -74,8 +74,8 @@ type Change struct {
 	change, relative, p99 gate.Interval // the same on the log scale
 }
 
-// Compare compares two runs; confidence is the intervals' confidence (0.95), over all layouts together. Runs that
-// differ in what has to be equal are refused with code usage, unless meant names it (see MeantNames).
+// Compare compares two runs. confidence is that of the intervals (0.95), over all layouts together. Runs that differ in
+// what must be equal are refused with code usage, unless meant names the difference (see MeantNames).
 func Compare(before, after Run, confidence float64, meant []string) (Comparison, error) {
 	out := Comparison{Schema: ComparisonSchema, Before: before.ID, After: after.ID, BeforeName: before.Plan.Name, AfterName: after.Plan.Name,
 		Confidence:  confidence,
@@ -131,7 +131,7 @@ func inBoth(before, after []experiment.FamilySample) [][2]experiment.FamilySampl
 	return out
 }
 
-// claimFrom returns the blocks of either run that are needed to claim a change. 0 means as many as Compare takes.
+// claimFrom returns the number of blocks that each run needs to claim a change. 0 means no more than Compare needs.
 func claimFrom(x, y experiment.FamilySample) int {
 	if x.Config.Rules < experiment.JointFrom || y.Config.Rules < experiment.JointFrom {
 		return 0
@@ -139,7 +139,7 @@ func claimFrom(x, y experiment.FamilySample) int {
 	return max(x.Config.FirstClaim(len(x.Arms)), y.Config.FirstClaim(len(y.Arms)))
 }
 
-// estimatesOnly takes the limits of changes that rest on fewer trials than it takes to claim one.
+// estimatesOnly removes the limits of changes that rest on too few blocks to claim a change.
 func (c *Comparison) estimatesOnly(changes []verdict.Change, from int) {
 	nan := math.NaN()
 	for i := range changes {
@@ -180,7 +180,7 @@ func (c *Comparison) family(x, y experiment.FamilySample, baseline string, confi
 		doc.P50Before, doc.P99Before, doc.P999Before = latencyOf(x, k.Arm)
 		doc.P50After, doc.P99After, doc.P999After = latencyOf(y, k.Arm)
 		for _, l := range slower {
-			if l.Arm == k.Arm { // of the inverse
+			if l.Arm == k.Arm { // of the inverse of p99
 				doc.p99 = gate.Interval{Effect: -l.Effect, Lo: -l.Hi, Hi: -l.Lo}
 				doc.P99Percent, doc.P99Low, doc.P99High = percentOf(-l.Effect), percentOf(-l.Hi), percentOf(-l.Lo)
 			}
@@ -192,7 +192,7 @@ func (c *Comparison) family(x, y experiment.FamilySample, baseline string, confi
 	return nil
 }
 
-// latencies returns the changes of the inverse of p99; none if it is not known.
+// latencies returns the changes of the inverse of p99, or none if p99 is not known.
 func latencies(x, y experiment.FamilySample, confidence float64) ([]verdict.Change, error) {
 	x.Table, y.Table = x.P99, y.P99
 	changes, err := verdict.Compare(x.Sample, y.Sample, "", confidence)
@@ -202,7 +202,7 @@ func latencies(x, y experiment.FamilySample, confidence float64) ([]verdict.Chan
 	return changes, err
 }
 
-// latencyOf are p50, p99 and p99.9 of a layout over all trials. Nil means not known.
+// latencyOf returns p50, p99 and p99.9 of a layout over all trials. Nil means not known.
 func latencyOf(s experiment.FamilySample, layout string) (p50, p99, p999 *int64) {
 	for _, l := range s.Latency {
 		if l.Layout == layout {
@@ -240,7 +240,7 @@ func percentOf(effect float64) *float64 {
 	return &p
 }
 
-// notInBoth returns the layouts of one run alone.
+// notInBoth returns the layouts that only one of the runs has.
 func notInBoth(p, q experiment.Plan) []string {
 	a, b := filewise.LayoutNames(p.Layouts), filewise.LayoutNames(q.Layouts)
 	return slices.DeleteFunc(slices.Concat(a, b), func(name string) bool { return slices.Contains(a, name) && slices.Contains(b, name) })

@@ -93,7 +93,7 @@ func (c Comparison) sum() string {
 	return said
 }
 
-// changes are counted by what their intervals prove; of those either way the largest is named.
+// changes counts layouts by what their intervals prove, and holds the largest proven change in either direction.
 type changes struct {
 	more, less, open int
 	most, least      extreme
@@ -123,8 +123,8 @@ func (c *changes) add(name string, x gate.Interval) {
 	}
 }
 
-// words count what there is of each, and name the largest: "2 faster (most: 8 files, +6.1 %), 3 without a
-// proven change".
+// words returns the counts, and the largest change of each kind: "2 faster (most: 8 files, +6.1 %), 3 without a proven
+// change".
 func (c changes) words(more, less string) string {
 	var out []string
 	for _, k := range []struct {
@@ -147,12 +147,12 @@ func (c changes) words(more, less string) string {
 
 func (c changes) all() int { return c.more + c.less + c.open }
 
-// title is of a section about a family.
+// title returns the title of a section about a family.
 func (c Comparison) title(what string, f FamilyChanges) string {
 	return c.of(f, what+" before and after")
 }
 
-// of adds a family's name to a sentence, if there are several.
+// of adds the family's name to a sentence if there are several families.
 func (c Comparison) of(f FamilyChanges, what string) string {
 	if len(c.Families) == 1 {
 		return what
@@ -164,7 +164,7 @@ func (c Comparison) level() string { return strconv.FormatFloat(100*c.Confidence
 
 var layoutColumn = document.Name("layout", func(l Change) string { return l.Layout })
 
-// throughput returns a family's, with a chart of the changes and one of what was before and after.
+// throughput returns a family's section on throughput: a chart of the changes, and one of the values before and after.
 func (c Comparison) throughput(id string, f FamilyChanges) document.Section {
 	effects := chart.NewEffects(false, 0, "change of throughput")
 	var changes []chart.Estimate
@@ -206,8 +206,8 @@ func (c Comparison) throughput(id string, f FamilyChanges) document.Section {
 	return document.Section{ID: id, Name: title, Title: title, Blocks: blocks}
 }
 
-// partly names the layouts whose throughput differs from the runs' reports: dropped ones, and ones that failed in
-// some blocks.
+// partly names the layouts whose throughput here differs from the runs' reports: layouts that were dropped, and layouts
+// that failed in some blocks.
 func (f FamilyChanges) partly() string {
 	var before, after int
 	for _, l := range f.Layouts {
@@ -226,7 +226,7 @@ func (f FamilyChanges) partly() string {
 		say.Enumerate(names))
 }
 
-// latency returns a family's; no blocks: none is known.
+// latency returns a family's section on latency. The section has no blocks if no latency is known.
 func (c Comparison) latency(id string, f FamilyChanges) document.Section {
 	var bars []chart.Bar
 	for _, l := range f.Layouts {
@@ -254,8 +254,8 @@ func (c Comparison) latency(id string, f FamilyChanges) document.Section {
 	}}
 }
 
-// classOf returns the colour of a change to more, by what its interval proves: of throughput, or of the inverse of
-// latency.
+// classOf returns the colour of a change by what its interval proves. More is better: more throughput, or a higher
+// inverse of latency.
 func classOf(x gate.Interval) string {
 	switch {
 	case x.Lo > 0:
@@ -275,7 +275,7 @@ func bar(name string, length float64, label, class string) chart.Bar {
 		Parts: []chart.Segment{{Length: length, Classes: []string{"c-" + class}, Tip: name + ": " + label}}}
 }
 
-// beside returns the runs' other differences, and what conditions came to.
+// beside returns the blocks about the runs' other differences, and about the outcomes of conditions.
 func (c Comparison) beside() []document.Block {
 	var out []document.Block
 	switch n := len(c.Left); {
@@ -299,7 +299,7 @@ func (c Comparison) beside() []document.Block {
 	return out
 }
 
-// arrow returns both values: "18,300 → 19,200"; one unit appears once.
+// arrow returns both values: "18,300 → 19,200". A unit that both have appears once.
 func arrow(before, after string) string {
 	value, unit, ok := strings.Cut(before, " ")
 	if _, same, _ := strings.Cut(after, " "); ok && unit == same {

@@ -25,7 +25,7 @@ func (c Comparison) subject() string {
 	return before + ", then " + after
 }
 
-// when returns in a line the time and host of either.
+// when returns a line with the time and host of each run.
 func (c Comparison) when() string {
 	var parts []string
 	for i, r := range c.runs {
@@ -56,10 +56,10 @@ func place(r store.Run) string {
 	return say.Joined(", ", append([]string{host}, facts...)...)
 }
 
-// pair is a fact of both runs.
+// pair holds a fact's values in both runs.
 type pair struct{ name, before, after string }
 
-// table has the facts of both runs side by side.
+// table returns the facts of both runs side by side.
 func (c Comparison) table() document.Table {
 	var all []pair
 	before, after := facts(c.runs[0]), facts(c.runs[1])
@@ -75,7 +75,7 @@ func (c Comparison) table() document.Table {
 		document.Words("after", func(p pair) string { return p.after }).As("words"))
 }
 
-// facts returns a run's facts, its machine's and its server's.
+// facts returns the facts of a run, its machine and its server.
 func facts(r store.Run) []filewise.Fact {
 	out := []filewise.Fact{{Name: "run", Value: fmt.Sprint(r.ID) + say.InBrackets(r.Plan.Name)}, {Name: "measured", Value: about(r)},
 		{Name: "started", Value: r.Started.Format(time.DateTime + " -07:00")}, {Name: "Filewise", Value: r.Version}}

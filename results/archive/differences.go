@@ -14,20 +14,19 @@ import (
 	"filewise/results/store"
 )
 
-// Difference is one between two runs, other than what they measured.
+// Difference is a difference between two runs in anything but the results.
 type Difference struct {
 	What   string `json:"what"`
 	Before string `json:"before"`
 	After  string `json:"after"`
-	// Kind is "refused", "warned" (it was hardly meant), or "noted" (it may well be what was changed, or --meant
-	// names it).
+	// Kind is "refused", "warned" (hardly intended), or "noted" (perhaps the very change to compare, or named by --meant).
 	Kind string `json:"kind"`
 
-	meant string      // its name for --meant
-	parts [][3]string // of a difference in several values: name, before, after
+	meant string      // the value of --meant that allows it
+	parts [][3]string // if several values differ: name, before and after of each
 }
 
-// words phrase a difference within an enumeration: "durability (off, normal)".
+// words returns the difference as a part of an enumeration: "durability (off, normal)".
 func (d Difference) words() string {
 	pair := func(what, before, after string) string {
 		return fmt.Sprintf("%s (%s, %s)", what, cmp.Or(before, "none"), cmp.Or(after, "none"))
@@ -38,10 +37,10 @@ func (d Difference) words() string {
 	return d.What + ": " + strings.Join(filewise.Each(d.parts, func(p [3]string) string { return pair(p[0], p[1], p[2]) }), ", ")
 }
 
-// refusal returns what is refused among differences, and the error's remedy.
+// refusal returns the refused differences in words, and the remedy for the error.
 func refusal(all []Difference) (why []string, remedy string) {
 	var names []string
-	follows := false // from another scenario, all else that is refused
+	follows := false // the scenario differs, and the other refused differences follow from it
 	for _, d := range all {
 		if d.Kind != Refused {
 			continue
@@ -63,14 +62,14 @@ const (
 	Noted   = "noted"
 )
 
-// rulesWord names the rules of judging among differences.
+// rulesWord names the rules of judging in a list of differences.
 const rulesWord = "rules that they are judged by"
 
-// MeantNames lists the values of --meant: differences that else make runs incomparable.
+// MeantNames lists the values of --meant. Each names a difference that otherwise makes runs incomparable.
 var MeantNames = []string{"engine", "workload", "size", "kind", "durability", "window", "preload", "observe", "rules", "cores", "memory",
 	"device", "file-system", "volume-size", "version", "settings"}
 
-// collected are differences; what is in meant was changed on purpose.
+// collected holds differences. The ones that meant names were made on purpose.
 type collected struct {
 	meant []string
 	all   []Difference
@@ -87,7 +86,7 @@ func (c *collected) add(kind, name, what string, before, after any) {
 	c.all = append(c.all, Difference{What: what, Before: x, After: y, Kind: kind, meant: name})
 }
 
-// addParts adds the values in which two documents differ, as one difference that is refused.
+// addParts adds one refused difference that holds all values in which two documents differ.
 func (c *collected) addParts(name, what string, before, after any) {
 	parts := differing(before, after)
 	join := func(i int) string {
@@ -98,8 +97,8 @@ func (c *collected) addParts(name, what string, before, after any) {
 	}
 }
 
-// differences of two runs in what is held constant, the worst first. What is in
-// meant was changed on purpose.
+// differences returns the differences between two runs in what is held constant, the worst first. The ones that meant
+// names were made on purpose.
 func differences(a, b store.Run, meant []string) []Difference {
 	c := collected{meant: meant, all: planned(a.Plan, b.Plan, meant)}
 	add, p, q := c.add, a.Plan, b.Plan
@@ -112,7 +111,7 @@ func differences(a, b store.Run, meant []string) []Difference {
 	}
 	for _, d := range factDifferences(a.Machine, b.Machine) {
 		kind := Warned
-		if strings.HasSuffix(d.What, ": free") || strings.HasSuffix(d.What, DeviceIdentity) { // another with every run, or host
+		if strings.HasSuffix(d.What, ": free") || strings.HasSuffix(d.What, DeviceIdentity) { // differs between any two runs or hosts
 			kind = Noted
 		}
 		if !refused[d.What] {
@@ -136,7 +135,7 @@ func worstFirst(all []Difference) []Difference {
 	return all
 }
 
-// planned returns the differences of two plans, in which runs of several hosts must agree, too.
+// planned returns the differences between two plans that also matter between runs of several hosts.
 func planned(p, q experiment.Plan, meant []string) []Difference {
 	c := collected{meant: meant}
 	add := c.add
@@ -159,7 +158,7 @@ func planned(p, q experiment.Plan, meant []string) []Difference {
 	return worstFirst(c.all)
 }
 
-// observed names what a plan's trials are judged by.
+// observed describes in words the measure that judges a plan's trials.
 func observed(p experiment.Plan) string {
 	if p.Observe == experiment.ObserveRest {
 		return "all work from rest to rest"
@@ -167,14 +166,14 @@ func observed(p experiment.Plan) string {
 	return "the rate within the window"
 }
 
-// Alike reports whether the noise and time of one plan's trials hold for another's.
+// Alike reports whether one plan's noise and trial time also hold for another plan.
 func Alike(p, q experiment.Plan) bool {
 	refused := func(d Difference) bool { return d.Kind == Refused && d.What != rulesWord }
 	return p.Target.Memory == q.Target.Memory && !slices.ContainsFunc(planned(p, q, nil), refused)
 }
 
-// differing returns the parts of two documents that the other has not: name, before and after. What one lacks appears
-// as not set.
+// differing returns the values in which two documents differ: name, before and after. A value that one document lacks
+// appears as "not set".
 func differing(a, b any) (out [][3]string) {
 	x, y := fields(a), fields(b)
 	names := slices.Sorted(maps.Keys(x))
@@ -192,7 +191,7 @@ func differing(a, b any) (out [][3]string) {
 	return out
 }
 
-// fields returns the values of a document by their paths.
+// fields returns the values of a document by path.
 func fields(of any) map[string]string {
 	out := map[string]string{}
 	var walk func(path string, v any)
@@ -221,7 +220,7 @@ func fields(of any) map[string]string {
 	}
 	var v any
 	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber() // 1000000 is not 1e+06
+	d.UseNumber() // keep 1000000 from becoming 1e+06
 	if err := d.Decode(&v); err != nil {
 		return map[string]string{"": err.Error()}
 	}
@@ -240,7 +239,7 @@ func workWords(p experiment.Plan) string {
 	return fmt.Sprintf("%d bytes", p.Work)
 }
 
-// exact writes a size such that no two sizes are written alike.
+// exact returns a size such that different sizes have different texts.
 func exact(bytes int64) string {
 	switch {
 	case bytes > 0 && bytes%(1<<20) == 0:
@@ -251,7 +250,7 @@ func exact(bytes int64) string {
 	return fmt.Sprintf("%d bytes", bytes)
 }
 
-// sizes and kinds are from all layouts, each once.
+// sizes returns the sizes of all layouts, and kinds the kinds; each appears once.
 func sizes(p experiment.Plan) string {
 	return each(p, func(l filewise.Layout) string {
 		return fmt.Sprintf("%s, %s", exact(l.Data.Bytes), l.Data.Allocation)
@@ -284,7 +283,8 @@ func addressWords(p experiment.Plan) string {
 	return p.Target.Address.String()
 }
 
-// factDifferences are facts that both have, or one alone, with different values.
+// factDifferences returns the facts whose values differ, or that only one run has. Facts that were not measured are
+// left out.
 func factDifferences(a, b []filewise.Fact) []Difference {
 	const absent = "not known"
 	var out []Difference

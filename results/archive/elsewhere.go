@@ -15,47 +15,47 @@ import (
 	"filewise/results/report"
 )
 
-// elsewhereSchema is the version of the JSON document of judged numbers from elsewhere.
+// elsewhereSchema is the version of the JSON document for judged numbers from another tool.
 const elsewhereSchema = "filewise-judgement/1"
 
-// Foreign are the numbers of one family, and how they are judged.
+// Foreign holds the numbers of one family, and the configuration that judges them.
 type Foreign struct {
 	tablecsv.Input
 	Config verdict.Config
-	// MaybeAll: the file does not give the number of blocks planned, and it may have been the number in the file.
+	// MaybeAll reports that the file does not give the number of planned blocks, so its own number may have been all.
 	MaybeAll bool
 }
 
-// Elsewhere are numbers that came from elsewhere, judged: of one family, or of several, of which it has the headline,
-// a sentence of each, and Families.
+// Elsewhere holds judged numbers from another tool. For several families it has a headline, a sentence about each, and
+// Families.
 type Elsewhere struct {
 	Schema string `json:"schema"`
 	Source string `json:"source"` // the file; "-": standard input
 	Numbers
 	Families []Numbers      `json:"families,omitempty"`
-	Gate     []gate.Outcome `json:"gate,omitempty"` // what conditions of --fail-if came to
+	Gate     []gate.Outcome `json:"gate,omitempty"` // outcomes of the conditions of --fail-if
 }
 
-// Numbers are one family's numbers, judged.
+// Numbers holds one family's judged numbers.
 type Numbers struct {
-	Family    string   `json:"family,omitempty"` // of several
+	Family    string   `json:"family,omitempty"` // empty if there is only one
 	Headline  string   `json:"headline"`
 	Sentences []string `json:"sentences"`
-	// Decision is the verdict's decision; absent if several families are judged, each of which has one.
+	// Decision is the verdict's decision. It is absent if several families are judged, since each has its own.
 	Decision *verdict.DecisionDoc `json:"decision,omitempty"`
-	Blocks   []string             `json:"blocks,omitempty"` // their names, in the order in which they were judged
+	Blocks   []string             `json:"blocks,omitempty"` // names, in the order of judging
 	Verdict  verdict.Result       `json:"verdict,omitzero"`
-	Notes    []string             `json:"notes"` // what of the file was not used
-	// InTime are the differences in the time that the same work takes, if the file has times.
+	Notes    []string             `json:"notes"` // parts of the file that were not used
+	// InTime lists the differences in the time that the same work takes, if the file has times.
 	InTime []string `json:"in_time,omitempty"`
-	// Few are the layouts' differences if there are too few blocks for a verdict.
+	// Few lists the layouts' differences if there are too few blocks for a verdict.
 	Few []verdict.Estimate `json:"few,omitempty"`
-	// P99 is the p99 of the layouts' latency, if the file has it per trial.
+	// P99 lists the p99 of the layouts' latency, if the file has p99 per trial.
 	P99 []TrialsP99 `json:"p99,omitempty"`
-	// Stalls reports which trials stalled and what that costs, or how many can though none did. Absent means not
-	// known yet.
+	// Stalls reports which trials stalled and the cost of that, or how many could stall although none did. It is empty if
+	// that is not known yet.
 	Stalls string `json:"stalls,omitempty"`
-	// LatencyLoss reports that a layout to use is slow where it matters. Absent means none is.
+	// LatencyLoss reports that a layout to use is slow where it matters. It is empty if none is.
 	LatencyLoss string `json:"latency_loss,omitempty"`
 }
 
@@ -72,8 +72,8 @@ func MeasuredLayouts(t verdict.Table) int {
 	return len(measured)
 }
 
-// JudgeElsewhere judges what came from a source: claims about several families hold together with
-// the confidence of their configurations.
+// JudgeElsewhere judges numbers from a source. Claims about several families hold together with the configurations'
+// confidence.
 func JudgeElsewhere(source string, all []Foreign) (out Elsewhere, err error) {
 	out.Schema, out.Source = elsewhereSchema, source
 	if len(all) == 1 {
@@ -108,7 +108,7 @@ func JudgeElsewhere(source string, all []Foreign) (out Elsewhere, err error) {
 	return out, nil
 }
 
-// numbersOf judges one family; of fewer blocks than a verdict takes it reports estimates.
+// numbersOf judges one family. If there are too few blocks for a verdict, it reports estimates.
 func numbersOf(in Foreign) (out Numbers, err error) {
 	cfg, arms, t := in.Config, in.Arms(), in.Table
 	out.Family, out.Blocks, out.Notes = in.Family, in.Blocks, append([]string{}, in.Notes...)
@@ -142,8 +142,8 @@ func numbersOf(in Foreign) (out Numbers, err error) {
 	return out, nil
 }
 
-// noteIfAll notes the result that would hold if the table's blocks were all that was planned. It does so if they are
-// too few for the intervals of a plan that goes on.
+// noteIfAll notes the verdict that holds if the table's blocks were all that was planned. It does so only if the blocks
+// are too few for the intervals of a longer plan.
 func (out *Numbers) noteIfAll(t verdict.Table) {
 	cfg := out.Verdict.Config
 	if len(t) < verdict.FirstLook || len(t) >= out.Verdict.FirstClaim() {
@@ -151,7 +151,7 @@ func (out *Numbers) noteIfAll(t verdict.Table) {
 	}
 	cfg.MaxBlocks = len(t)
 	all, err := verdict.Judge(cfg, out.Verdict.Arms, t)
-	if err != nil || len(t) < all.FirstClaim() { // since rules 3 a shorter plan has estimates only
+	if err != nil || len(t) < all.FirstClaim() { // since rules 3, a shorter plan has only estimates
 		return
 	}
 	out.Notes = append(out.Notes, fmt.Sprintf("If these %d blocks are all that was planned, and no one looked before the last, "+
@@ -176,7 +176,7 @@ func (out *Numbers) inTime() []string {
 	return all
 }
 
-// Text returns the verdict, and how it formed.
+// Text returns the verdict and its course.
 func (out Elsewhere) Text() string {
 	var w strings.Builder
 	if len(out.Families) == 0 {
@@ -195,7 +195,7 @@ func (out Elsewhere) Text() string {
 	return w.String()
 }
 
-// verdictText is the verdict of one family, with what stands behind its headline.
+// verdictText writes the verdict of one family, and the given text behind its headline.
 func (out Numbers) verdictText(w io.Writer, behind string) {
 	for i, s := range out.Sentences {
 		if i == 1 {
@@ -220,7 +220,7 @@ func (out Numbers) verdictText(w io.Writer, behind string) {
 	}
 }
 
-// remarks are notes and warnings, except repetitions.
+// remarks writes notes and warnings, except the ones that said has already.
 func (out Numbers) remarks(w io.Writer, said map[string]bool) {
 	all := filewise.Each(out.Notes, func(note string) string { return "Note: " + note })
 	for _, x := range out.Verdict.Warnings {
@@ -234,7 +234,7 @@ func (out Numbers) remarks(w io.Writer, said map[string]bool) {
 	}
 }
 
-// lookLine returns a look in one line: the layouts still in question, and the outcome.
+// lookLine returns an interim analysis in one line: the layouts still in question, and the outcome.
 func lookLine(r verdict.Result, look verdict.Look) string {
 	var parts []string
 	for j, e := range look.Estimates {

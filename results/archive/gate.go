@@ -17,7 +17,7 @@ import (
 	"filewise/results/store"
 )
 
-// Subjects returns a judgement's layouts against the baseline, as conditions take them.
+// Subjects returns the differences of a judgement's layouts from the baseline, as conditions take them.
 func Subjects(j experiment.Judgement) []gate.Subject {
 	var out []gate.Subject
 	for _, f := range j.Families {
@@ -52,7 +52,7 @@ func (out Elsewhere) Properties() (all [][2]string) {
 	return all
 }
 
-// Subjects returns the layouts against the baseline.
+// Subjects returns the layouts with their differences from the baseline.
 func (out Elsewhere) Subjects() (all []gate.Subject) {
 	if len(out.Families) == 0 {
 		return out.subjects("")
@@ -63,8 +63,8 @@ func (out Elsewhere) Subjects() (all []gate.Subject) {
 	return all
 }
 
-// subjects are one family's subjects: p99 itself is the worst trial's, for the p99 of all operations cannot be
-// computed from their trials', but is not above it.
+// subjects returns one family's subjects. Their p99 is the worst trial's: the p99 of all operations cannot be computed
+// from the trials' p99, but is never above the worst.
 func (out Numbers) subjects(family string) []gate.Subject {
 	latency := filewise.Each(out.P99, func(l TrialsP99) experiment.LayoutLatency {
 		return experiment.LayoutLatency{Layout: l.Layout, P99: l.Worst, Change: l.Change}
@@ -80,7 +80,8 @@ func (out Numbers) subjects(family string) []gate.Subject {
 	return all
 }
 
-// subjectsOf are one family's subjects: every layout, the baseline against itself.
+// subjectsOf returns one family's subjects: every layout with its difference from the baseline. The baseline is
+// compared with itself.
 func subjectsOf(family string, r verdict.Result, latency []experiment.LayoutLatency) []gate.Subject {
 	var out []gate.Subject
 	look, judged := r.Last()
@@ -104,7 +105,7 @@ func subjectsOf(family string, r verdict.Result, latency []experiment.LayoutLate
 
 var notKnown = gate.Interval{Effect: math.NaN(), Lo: math.NaN(), Hi: math.NaN()}
 
-// Subjects returns the comparison's layouts, each against itself in the run before.
+// Subjects returns the comparison's layouts, each compared with itself in the earlier run.
 func (c Comparison) Subjects() []gate.Subject {
 	var out []gate.Subject
 	for _, f := range c.Families {
@@ -136,7 +137,7 @@ func (c Comparison) Layouts() []string {
 	return out
 }
 
-// Sentences returns the changes in words, p99 included.
+// Sentences returns the changes in words, including p99.
 func (c Comparison) Sentences() []string {
 	var out []string
 	for _, f := range c.Families {
@@ -151,12 +152,12 @@ func (c Comparison) Sentences() []string {
 	return out
 }
 
-// discarded finds the newest run of the same backups, on the same server and volumes, that were thrown away: the
-// limit that this run's can only approach. Nil means there is none.
+// discarded returns the newest run that threw the same backups away, on the same server and volumes. Its speed is the
+// limit that this run's backups can only approach. Nil means there is none.
 func discarded(ctx context.Context, st *store.Store, run store.Run) (*Run, error) {
 	sc, err := workload.Lookup(run.Plan.Scenario)
 	if err != nil || !sc.Stripes || run.Plan.Params.Discard {
-		return nil, nil //nolint:nilerr // of an unknown scenario as well
+		return nil, nil //nolint:nilerr // an unknown scenario has no limit either
 	}
 	runs, err := st.Runs(ctx)
 	if err != nil {
@@ -180,7 +181,7 @@ func discarded(ctx context.Context, st *store.Store, run store.Run) (*Run, error
 	return nil, nil
 }
 
-// throwsAway reports whether a plan backs up the same as another, and keeps nothing.
+// throwsAway reports whether a plan makes the same backups as another, and keeps none.
 func throwsAway(p, kept experiment.Plan) bool {
 	same := p.Params
 	same.Discard = false

@@ -16,10 +16,11 @@ import (
 	"filewise/results/report/document"
 )
 
-// AcrossSchema is the version of its JSON document.
+// AcrossSchema is the version of the JSON document of Across.
 const AcrossSchema = "filewise-across/1"
 
-// Across is the common result of runs of one experiment on several hosts. Effects are in percent; null is not known.
+// Across holds the common result of runs of one experiment on several hosts. Effects are in percent; null means not
+// known.
 type Across struct {
 	Schema     string         `json:"schema"`
 	Confidence float64        `json:"confidence"`
@@ -27,11 +28,11 @@ type Across struct {
 	Baseline   string         `json:"baseline"`
 	Hosts      []AcrossHost   `json:"hosts"`
 	Families   []AcrossFamily `json:"families"`
-	Left       []string       `json:"left_out"` // runs that do not count, each with its reason
+	Left       []string       `json:"left_out"` // runs that do not count, with the reasons
 	Meant      []string       `json:"meant"`    // differences that --meant allowed
 }
 
-// AcrossHost is a host, or a place on it, with the run that speaks for it.
+// AcrossHost holds the run that represents a host, or a place on the host.
 type AcrossHost struct {
 	Name    string   `json:"host"`
 	Tags    []string `json:"tags"` // KEY=VALUE
@@ -45,7 +46,7 @@ type AcrossHost struct {
 	families     []report.FamilyDoc
 }
 
-// NewAcrossHost keeps of a judged run what is pooled, without its trials.
+// NewAcrossHost keeps the parts of a judged run that are pooled, without its trials.
 func NewAcrossHost(name string, tags []string, run string, d report.Data) AcrossHost {
 	h := AcrossHost{Name: name, Tags: tags, Run: run, Verdict: report.Verdict(d), version: d.Version, baseline: d.Plan.Baseline, aa: d.Plan.AA,
 		scenario: d.Plan.Scenario, families: report.Families(d)}
@@ -53,28 +54,28 @@ func NewAcrossHost(name string, tags []string, run string, d report.Data) Across
 		h.margin = d.Judgement.Families[0].Result.Config.Margin
 	}
 	if len(h.families) == 1 {
-		h.families[0].Name = "" // there is nothing to distinguish it from
+		h.families[0].Name = "" // the only family needs no name
 	}
 	return h
 }
 
-// AcrossFamily is a family of operations on all hosts.
+// AcrossFamily holds the results of a family of operations on all hosts.
 type AcrossFamily struct {
 	Family  string         `json:"family,omitempty"`
-	Timed   bool           `json:"timed,omitempty"` // of a time, a positive effect is longer
+	Timed   bool           `json:"timed,omitempty"` // the family measures a time: a positive effect is longer
 	Keep    int            `json:"keep_baseline"`   // hosts whose verdict is to keep the baseline
 	Layouts []AcrossLayout `json:"layouts"`
 }
 
-// AcrossLayout is a layout on all hosts that have measured it.
+// AcrossLayout holds the results of a layout on all hosts that have measured it.
 type AcrossLayout struct {
 	Layout  string         `json:"layout"`
-	Text    string         `json:"text"` // the same in words
+	Text    string         `json:"text"` // the result in words
 	Best    int            `json:"best_on"`
 	Worse   []string       `json:"worse_on"`
 	Effects []AcrossEffect `json:"hosts"`  // the smallest first
-	Unknown []string       `json:"unread"` // hosts that have no estimate of it
-	Pooled  *AcrossPooled  `json:"pooled"` // null: of fewer than two hosts
+	Unknown []string       `json:"unread"` // hosts without an estimate of the layout
+	Pooled  *AcrossPooled  `json:"pooled"` // null if there are fewer than two hosts
 	Groups  []AcrossPooled `json:"groups"` // by label
 }
 
@@ -89,7 +90,7 @@ type AcrossEffect struct {
 	tags    []string
 }
 
-// AcrossPooled is a random-effects mean over hosts.
+// AcrossPooled holds a random-effects mean over hosts.
 type AcrossPooled struct {
 	Label    string   `json:"label,omitempty"` // KEY=VALUE that these hosts have in common
 	Hosts    int      `json:"hosts"`
@@ -103,10 +104,10 @@ type AcrossPooled struct {
 	of       stats.Pooled
 }
 
-// leastOfGroup is the least number of hosts that a label needs to be pooled by itself.
+// leastOfGroup is the smallest number of hosts for which a label is pooled separately.
 const leastOfGroup = 3
 
-// NewAcross pools what the hosts' runs were judged to be: at least two, of one baseline.
+// NewAcross pools the verdicts of at least two hosts, which must have the same baseline.
 func NewAcross(hosts []AcrossHost, confidence float64) (Across, error) {
 	a := Across{Schema: AcrossSchema, Confidence: confidence, Scenario: hosts[0].scenario, Baseline: hosts[0].baseline, Hosts: hosts,
 		Left: []string{}, Meant: []string{}}
@@ -140,7 +141,7 @@ func NewAcross(hosts []AcrossHost, confidence float64) (Across, error) {
 	return a, nil
 }
 
-// layoutsOf returns the layouts of a host's family. None means it has none of this name.
+// layoutsOf returns the layouts of a host's family, or none if the host has no family of this name.
 func layoutsOf(all []report.FamilyDoc, family string) []report.LayoutDoc {
 	for _, f := range all {
 		if f.Name == family {
@@ -150,14 +151,14 @@ func layoutsOf(all []report.FamilyDoc, family string) []report.LayoutDoc {
 	return nil
 }
 
-// layout is one layout over the hosts' families.
+// layout returns one layout's result over the hosts' families.
 func (a Across) layout(family, name string, all [][]report.FamilyDoc) (AcrossLayout, error) {
 	l := AcrossLayout{Layout: name, Worse: []string{}, Unknown: []string{}, Effects: []AcrossEffect{}, Groups: []AcrossPooled{}}
 	for i, h := range a.Hosts {
 		layouts := layoutsOf(all[i], family)
 		at := slices.IndexFunc(layouts, func(x report.LayoutDoc) bool { return x.Name == name })
 		if at < 0 {
-			continue // not of this host's plan
+			continue // the host's plan lacks the layout
 		}
 		doc, e := layouts[at], layouts[at].Estimate()
 		if !say.Known(e.Effect) || !say.Known(e.SE) {
@@ -194,7 +195,8 @@ func having(effects []AcrossEffect, label string) []AcrossEffect {
 	return slices.DeleteFunc(slices.Clone(effects), func(e AcrossEffect) bool { return !slices.Contains(e.tags, label) })
 }
 
-// labels returns the tags by which hosts are pooled: of a key that two values or more have with hosts enough.
+// labels returns the tags by which hosts are pooled. A tag counts if it has enough hosts, and its key has at least two
+// such tags.
 func labels(effects []AcrossEffect) []string {
 	hosts, values := map[string]int{}, map[string][]string{}
 	var keys []string
@@ -220,7 +222,7 @@ func labels(effects []AcrossEffect) []string {
 	return out
 }
 
-// pooled is nil of fewer than two hosts.
+// pooled returns the mean over hosts, or nil for fewer than two hosts.
 func pooled(label string, effects []AcrossEffect, confidence float64) (*AcrossPooled, error) {
 	if len(effects) < 2 {
 		return nil, nil
@@ -237,7 +239,7 @@ func pooled(label string, effects []AcrossEffect, confidence float64) (*AcrossPo
 		percentOf(p.Next.Lo), percentOf(p.Next.Hi), percentOf(p.Tau), p.I2, p}, nil
 }
 
-// words phrase a layout's result: "best on 31 of 40 hosts, worse than 1 file on 3, all with storage=network; on
+// words returns a layout's result: "best on 31 of 40 hosts, worse than 1 file on 3, all with storage=network; on
 // average …".
 func (a Across) words(l AcrossLayout) string {
 	n := len(l.Effects)
@@ -262,7 +264,7 @@ func (a Across) words(l AcrossLayout) string {
 	return s + "."
 }
 
-// few names so many hosts as one reads; of more it is empty.
+// few returns the names of the hosts, or nothing for more than three.
 func few(hosts []string) string {
 	if len(hosts) > 3 {
 		return ""
@@ -270,8 +272,8 @@ func few(hosts []string) string {
 	return " (" + say.Enumerate(hosts) + ")"
 }
 
-// among names the traits that the hosts on which a layout is worse have in common and others have not; of few hosts
-// it gives the names.
+// among names the tags that only the hosts on which a layout is worse have in common. If there are few such hosts,
+// among also names the hosts.
 func among(l AcrossLayout) string {
 	var common []string
 	for i, e := range slices.DeleteFunc(slices.Clone(l.Effects), func(e AcrossEffect) bool { return !slices.Contains(l.Worse, e.Host) }) {
@@ -300,12 +302,12 @@ func (p AcrossPooled) next() string {
 	return say.Signed(*p.NextLow) + " … " + say.Signed(*p.NextHigh) + " %"
 }
 
-// Write writes it as text, Markdown or HTML.
+// Write writes the result as text, Markdown or HTML.
 func (a Across) Write(w io.Writer, format string, opts document.TerminalOptions) error {
 	return document.Write(w, a.document(), format, opts)
 }
 
-// tauText returns the heterogeneity: "4.9 %".
+// tauText returns the standard deviation between hosts: "4.9 %".
 func (p AcrossPooled) tauText() string {
 	if p.Tau == nil {
 		return say.Absent

@@ -12,8 +12,8 @@ import (
 	"filewise/results/report/document"
 )
 
-// A forest plot draws up to so many hosts one by one, and next to the answer no more than leave it on the first
-// screen.
+// mostDrawn is the most hosts that a forest plot draws one by one. mostBeside is the most that it draws next to the
+// answer, so that the plot stays on the first screen.
 const mostDrawn, mostBeside = 60, 12
 
 func (a Across) document() document.Document {
@@ -38,7 +38,7 @@ func (a Across) document() document.Document {
 
 func familyID(i int) string { return fmt.Sprintf("family-%d", i+1) }
 
-// verdict returns the first part for a reader: the layout that is best on most hosts, on a page with its plot.
+// verdict returns the first part of a page: the layout that is best on most hosts, and its plot.
 func (a Across) verdict() []document.Block {
 	var sentences []string
 	for _, f := range a.Families {
@@ -66,7 +66,7 @@ func (a Across) verdict() []document.Block {
 	return out
 }
 
-// headline returns the first family's, which covers all if there is one for all.
+// headline returns the headline of the first family. If there is a family over all operations, it comes first.
 func (a Across) headline() string {
 	f := a.Families[0]
 	var most AcrossLayout
@@ -82,7 +82,7 @@ func (a Across) headline() string {
 	return fmt.Sprintf("No host has a verdict: %s are undecided.", say.Count(len(a.Hosts), "host"))
 }
 
-// leading returns the place of the layout that is best on most hosts, and among such of the fastest on average.
+// leading returns the index of the layout that is best on most hosts. If several are, the fastest on average counts.
 func (f AcrossFamily) leading() int {
 	mean := func(l AcrossLayout) float64 {
 		switch {
@@ -122,7 +122,7 @@ func (a Across) table(f AcrossFamily) document.Table {
 		document.Num("τ", of(AcrossPooled.tauText)).Spare(1), document.Num("I²", of(AcrossPooled.i2Text)).Spare(2))
 }
 
-// family returns the table of its layouts, and each layout's hosts; a page has what is in its answer there alone.
+// family returns a family's table and the hosts of each layout. A page leaves out what its answer has already.
 func (a Across) family(at int) []document.Block {
 	f, level := a.Families[at], say.Confidence(a.Confidence)
 	in := document.Markdown | document.Terminal
@@ -164,7 +164,7 @@ func (l AcrossLayout) table(family string) document.Table {
 		document.Words("labels", func(e AcrossEffect) string { return strings.Join(e.tags, ", ") }))
 }
 
-// drawn returns a mean as a line of a plot: like a layout's difference it has no place there if it is not resolvable.
+// drawn returns a mean as a line of a plot. If the mean is not resolvable, it has no place on the scale.
 func (p AcrossPooled) drawn() chart.Estimate {
 	name := say.Joined(": ", p.Label, "mean of "+say.Count(p.Hosts, "host"))
 	return placed(chart.Estimate{Name: name, Class: "c-best", Label: meanText(p), X: p.of.Mean, Lo: p.of.Confidence.Lo,
@@ -180,8 +180,8 @@ func placed(e chart.Estimate) chart.Estimate {
 	return e
 }
 
-// forest draws the difference of each host, if there are no more than most, the mean, and the expected range of the
-// next host's.
+// forest draws the difference on each host, unless there are more hosts than most. It also draws the mean, and the
+// expected range of the next host.
 func (a Across) forest(id string, l AcrossLayout, most int) document.Figure {
 	var rows []chart.Estimate
 	if len(l.Effects) <= most {
@@ -206,7 +206,7 @@ func (a Across) forest(id string, l AcrossLayout, most int) document.Figure {
 	if len(limits) == 0 {
 		return document.Figure{}
 	}
-	wide := max(-slices.Min(limits), slices.Max(limits)) > math.Log(3) // of percentages the lower half would be a dot
+	wide := max(-slices.Min(limits), slices.Max(limits)) > math.Log(3) // on a scale of percentages the lower half would be a dot
 	e := chart.NewEffects(wide, a.Hosts[0].margin, "difference from "+a.Baseline)
 	e.Include(limits...)
 	label := fmt.Sprintf("%s against %s on every host, with intervals; the table below has the numbers.", l.Layout, a.Baseline)
@@ -221,7 +221,7 @@ func (a Across) forest(id string, l AcrossLayout, most int) document.Figure {
 	return document.Figure{ID: id, Caption: caption, Drawings: []document.Drawing{{SVG: chart.Dots(rows, e, label)}}}
 }
 
-// limitsOf returns the places on a scale that lines of a plot take.
+// limitsOf returns the positions on the scale that the lines of a plot take.
 func limitsOf(rows []chart.Estimate) []float64 {
 	var out []float64
 	for _, r := range rows {

@@ -9,19 +9,19 @@ import (
 	"filewise/lab/experiment"
 )
 
-// TrialsP99 is the 99th percentile of a layout's latency, as its trials have it. The percentile of all their
-// operations cannot be computed from it; it lies between the best and the worst.
+// TrialsP99 holds the 99th percentile of a layout's latency in each trial. The percentile of all operations cannot be
+// computed from these; it lies between the best and the worst.
 type TrialsP99 struct {
 	Layout string        `json:"layout"`
-	Trials int           `json:"trials"` // that have one
+	Trials int           `json:"trials"` // trials that have a p99
 	Best   time.Duration `json:"best_ns"`
 	Worst  time.Duration `json:"worst_ns"`
-	// Change is the change against the baseline, by the trials of the same blocks that have enough operations. Absent
-	// for the baseline, and if it is not known.
+	// Change is the change against the baseline, from the trials of the same blocks that have enough operations. It is
+	// absent for the baseline, and if the change is not known.
 	Change *experiment.LatencyChange `json:"p99_change,omitempty"`
 }
 
-// tails judges the trials' p99, if the file has them, and adds the loss of the layout to use.
+// tails judges the trials' p99, if the file has it, and adds the latency loss of the layout to use.
 func (out *Numbers) tails(in Foreign) error {
 	changes, err := experiment.TailChanges(out.Verdict, in.P99)
 	if err != nil {
@@ -59,7 +59,7 @@ func (out *Numbers) tails(in Foreign) error {
 	return nil
 }
 
-// duration returns a time that a file has in seconds, as far as one can be that long or short.
+// duration returns a file's time in seconds as a Duration, from 1 ns to 100,000 hours.
 func duration(seconds float64) time.Duration {
 	return time.Duration(max(1, math.Round(min(seconds, time.Hour.Seconds()*1e5)*float64(time.Second))))
 }

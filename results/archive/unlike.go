@@ -13,14 +13,14 @@ import (
 	"filewise/results/store"
 )
 
-// Unlikeness is a difference in what must be the same in all of a run, and in runs that are compared.
+// Unlikeness is a difference in something that must stay the same within a run, and between compared runs.
 type Unlikeness struct {
-	Meant               string // its name for --meant
+	Meant               string // the value of --meant that allows it
 	What, Before, After string
 }
 
-// ofMachine are the ends of names of facts about the machine that must be the same. Free space and versions of the
-// kernel may change.
+// ofMachine lists the ends of names of facts about the machine that must be the same. Free space and kernel versions
+// are not listed, because they may change.
 var ofMachine = []struct{ part, meant string }{
 	{"cores", "cores"}, {"memory", "memory"}, {"memory limit of the container", "memory"}, {": file system", "file-system"},
 	{": mount options", "file-system"}, {device, "device"}, {volumeSize, "volume-size"},
@@ -29,12 +29,13 @@ var ofMachine = []struct{ part, meant string }{
 const (
 	volumeSize = ": size"
 	device     = ": device"
-	// DeviceIdentity ends the name of the fact that distinguishes devices of one name, and one device under two names.
+	// DeviceIdentity ends the name of the fact that identifies a device: two devices may have one name, and one device two
+	// names.
 	DeviceIdentity = device + " identity"
 )
 
-// Unlike compares the machines and servers of two runs. What only one of them has, as an older Filewise did not store
-// it, is not compared.
+// Unlike compares the machines and servers of two runs. A fact that only one run has is not compared, since an older
+// Filewise did not store it.
 func Unlike(before, after store.Run) []Unlikeness {
 	out := unlike(before.Machine, after.Machine, func(f filewise.Fact) string {
 		for _, of := range ofMachine {
@@ -69,7 +70,7 @@ func unlike(before, after []filewise.Fact, meant func(filewise.Fact) string) (ou
 	return out
 }
 
-// renamed compares volumes that only one of the runs has by that name, all of them together.
+// renamed compares the volumes whose names only one of the runs has. All such volumes are compared together.
 func renamed(before, after []filewise.Fact) (out []Unlikeness) {
 	for _, of := range ofMachine {
 		if of.part[0] != ':' {
@@ -83,7 +84,7 @@ func renamed(before, after []filewise.Fact) (out []Unlikeness) {
 	return out
 }
 
-// only returns the values of facts that others lack.
+// only returns the values of facts with this part in their names that others lack.
 func only(facts, others []filewise.Fact, part string) string {
 	var out []string
 	for _, f := range facts {
@@ -95,11 +96,11 @@ func only(facts, others []filewise.Fact, part string) string {
 	return strings.Join(out, " + ")
 }
 
-// grown are mount options by which room is made for a run that ran out of it, or that every mount has anew.
+// grown matches mount options that enlarge a volume for a run that ran out of space, or that differ with every mount.
 var grown = regexp.MustCompile(`,(size|nr_inodes|mountport|rfd|wfd|fd)=[^,]*`)
 
-// same compares two values of a fact. Sizes of volumes are of one class up to twice the size: storage by
-// the gigabyte is the faster the more of it there is.
+// same reports whether two values of a fact are equal. Sizes of volumes are equal if they differ by less than a factor
+// of two: storage sold by the gigabyte gets faster with size.
 func same(name, a, b string) bool {
 	if strings.HasSuffix(name, volumeSize) {
 		x, errX := humanize.ParseBytes(a)
@@ -111,13 +112,15 @@ func same(name, a, b string) bool {
 	return grown.ReplaceAllString(a, "") == grown.ReplaceAllString(b, "")
 }
 
-// setting matches the names of a server's settings; SQL Server's have words and numbers.
+// setting matches the names of a server's settings. SQL Server's names consist of words, so its settings are known by
+// their numeric values.
 var setting = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
-// elsewhere are facts with such names that are no settings, or change by themselves.
+// elsewhere lists facts that look like settings but are none, or that change by themselves.
 var elsewhere = []string{"port", "server", "adapter", "pinned", "settling", "proven", "tempdb", "database"}
 
-// ofServer leaves out paths and ports, which a managed server is given again.
+// ofServer returns the value of --meant for a fact of the server, or nothing if the fact is not compared. Paths and
+// ports are not compared, since a managed server gets new ones.
 func ofServer(f filewise.Fact) string {
 	_, err := strconv.ParseInt(f.Value, 10, 64)
 	switch {

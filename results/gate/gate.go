@@ -1,5 +1,5 @@
-// Package gate decides whether a result lets a pipeline go on: conditions such as "loss > 5 %" on differences that
-// were measured, and the outcome as JUnit XML. It does not depend on their origin.
+// Package gate decides whether a result lets a pipeline go on. Its conditions, such as "loss > 5 %", are about measured
+// differences; the outcome is JUnit XML. The package does not depend on the origin of the differences.
 package gate
 
 import (
@@ -17,42 +17,42 @@ import (
 // Metric is a condition's subject.
 type Metric string
 
-// The metrics: how much slower or faster than the reference a layout is, and the 99th percentile of latency. The
-// percentile is itself (in time) or by how much it is above the reference's (in %).
+// The metrics. Loss and gain are how much slower or faster than the reference a layout is. P99 is the 99th percentile
+// of latency, either in time, or in percent above the reference's.
 const (
 	Loss Metric = "loss"
 	Gain Metric = "gain"
 	P99  Metric = "p99"
 )
 
-// Condition is one that fails a pipeline.
+// Condition fails a pipeline if it is met.
 type Condition struct {
-	Text     string // as it was given
-	Possible bool   // also if it is not excluded, not only if it is proven
+	Text     string // as the user gave it
+	Possible bool   // met unless excluded, not only if proven
 	Metric   Metric
-	Layout   string        // that it is about. Empty means any
+	Layout   string        // empty means any layout
 	Percent  float64       // the limit
-	Time     time.Duration // the limit of p99 itself. 0 means Percent is
+	Time     time.Duration // limit of p99 in time. 0 means Percent is the limit
 }
 
-// Interval is a difference on the log scale; what is not known is NaN.
+// Interval is a difference on the log scale. NaN means not known.
 type Interval struct{ Effect, Lo, Hi float64 }
 
-// Subject is a layout that was compared: with the baseline, or with itself in a run before.
+// Subject is a layout compared with the baseline, or with itself in an earlier run.
 type Subject struct {
 	Family, Layout, Reference string
 	Throughput, P99           Interval
-	Took                      time.Duration // p99 itself. 0 means not known
-	In                        string        // of what Took is, if not of all operations: "the worst of 7 trials"
+	Took                      time.Duration // p99 in time. 0 means not known
+	In                        string        // the scope of Took if it is not all operations: "the worst of 7 trials"
 }
 
 // Outcome is the result of a condition in one family.
 type Outcome struct {
 	Condition string `json:"condition"`
 	Family    string `json:"family,omitempty"`
-	Layout    string `json:"layout,omitempty"` // the worst
+	Layout    string `json:"layout,omitempty"` // the worst layout
 	Failed    bool   `json:"failed"`
-	Known     bool   `json:"known"` // something was measured to judge by
+	Known     bool   `json:"known"` // something relevant was measured
 	Text      string `json:"text"`
 }
 
@@ -105,7 +105,7 @@ func Parse(text string) (Condition, error) {
 	return c, nil
 }
 
-// Known refuses a condition on a layout that is not there.
+// Known refuses a condition on a layout that does not exist.
 func (c Condition) Known(layouts []string) error {
 	if c.Layout == "" || slices.Contains(layouts, c.Layout) {
 		return nil
@@ -114,8 +114,8 @@ func (c Condition) Known(layouts []string) error {
 		c.Layout)
 }
 
-// Judge judges every condition for every family, by its worst layout. One on p99 fails if that is known in no family:
-// it would let everything through.
+// Judge judges every condition for every family, by the family's worst layout. A condition on p99 fails if no family
+// has a known p99; otherwise it would let everything through.
 func Judge(conditions []Condition, subjects []Subject) []Outcome {
 	var families []string
 	for _, s := range subjects {
@@ -175,13 +175,14 @@ func (c Condition) judge(family string, subjects []Subject) Outcome {
 	return out
 }
 
-// measured holds a condition's input: the value, the limit of its interval that decides, and the condition's own.
+// measured holds a condition's inputs: the value, the limit of the value's interval that decides, and the condition's
+// limit.
 type measured struct {
 	value, decides, limit float64
 	text                  string
 }
 
-// of returns a subject's figure, the larger the worse.
+// of returns a subject's value. A larger value is worse.
 func (c Condition) of(s Subject) measured {
 	if c.Time > 0 {
 		if s.Took == 0 {
@@ -196,7 +197,7 @@ func (c Condition) of(s Subject) measured {
 	}
 	m := measured{value: percent(i.Effect), limit: c.Percent, text: words(s, what, i)}
 	least, most := percent(i.Lo), percent(i.Hi)
-	if c.Metric == Loss { // loss is the fall of throughput
+	if c.Metric == Loss { // loss is a fall of throughput
 		m.value, least, most = -m.value, -most, -least
 	}
 	m.decides = least
@@ -206,7 +207,7 @@ func (c Condition) of(s Subject) measured {
 	return m
 }
 
-// words returns a difference as it was measured.
+// words describes a measured difference.
 func words(s Subject, what string, i Interval) string {
 	if math.IsNaN(i.Effect) {
 		return fmt.Sprintf("%s of %s against %s is not known", what, s.Layout, s.Reference)
@@ -220,7 +221,7 @@ func words(s Subject, what string, i Interval) string {
 
 func percent(effect float64) float64 { return 100 * math.Expm1(effect) }
 
-// Line returns an outcome as it stands below a result.
+// Line returns the line about an outcome below a result.
 func (o Outcome) Line() string {
 	word := "passed"
 	if o.Failed {

@@ -10,20 +10,20 @@ import (
 	"filewise"
 )
 
-// Suite is one result: a run, a comparison, or numbers that were judged.
+// Suite is one result: of a run, a comparison, or judged numbers from another tool.
 type Suite struct {
 	Name     string
 	Started  time.Time // zero means not known
 	Took     time.Duration
 	Headline string   // the verdict in one sentence
-	Said     []string // all of its texts
-	// Properties hold the result as data, by name: "filewise.decision", and of several families
+	Said     []string // all texts of the verdict
+	// Properties hold the result as data, by name: "filewise.decision", or with several families
 	// "filewise.decision.insert".
 	Properties [][2]string
 	Outcomes   []Outcome
 }
 
-// The elements of JUnit XML that its readers (GitLab, Jenkins, GitHub's actions) read.
+// The elements of JUnit XML that GitLab, Jenkins and GitHub's actions read.
 type (
 	xmlSuites struct {
 		XMLName  xml.Name   `xml:"testsuites"`
@@ -39,7 +39,7 @@ type (
 		Skipped   int     `xml:"skipped,attr"`
 		Time      float64 `xml:"time,attr"`
 		Timestamp string  `xml:"timestamp,attr,omitempty"`
-		// Properties stand before the cases, as the readers' schema has them.
+		// Properties come before the cases, because the schema requires it.
 		Properties *xmlProperties `xml:"properties"`
 		Cases      []xmlCase      `xml:"testcase"`
 	}
@@ -64,8 +64,8 @@ type (
 	}
 )
 
-// JUnit writes suites as JUnit XML. The verdict is a case that passes. Each condition is a case that fails if it is
-// met, and is skipped if nothing was measured to judge it by.
+// JUnit writes suites as JUnit XML. The verdict is a case that passes. Each condition is a case: it fails if the
+// condition is met, and is skipped if nothing relevant was measured.
 func JUnit(w io.Writer, suites []Suite) error {
 	var all xmlSuites
 	for _, s := range suites {
@@ -111,13 +111,13 @@ func JUnit(w io.Writer, suites []Suite) error {
 	return err
 }
 
-// Error returns the error of outcomes that fail a pipeline. Nil means none does.
+// Error returns an error if any outcome fails a pipeline, otherwise nil.
 func Error(all []Outcome) error {
 	failed := Failed(all)
 	if len(failed) == 0 {
 		return nil
 	}
-	const most = 3 // the result has them all
+	const most = 3 // the result lists all of them
 	lines := filewise.Each(failed[:min(len(failed), most)], func(o Outcome) string { return o.about() + ": " + o.Text })
 	if more := len(failed) - most; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", more))

@@ -11,11 +11,11 @@ import (
 	"filewise/results/report/document"
 )
 
-// accountRow is a part of the connections' time, or a resource, with what is known of it.
+// accountRow is a part of the connections' time, a resource, or both, with the known figures.
 type accountRow struct{ name, time, use, limit string }
 
-// account returns the one table of the bottleneck: the connections' time by what it went to, and the use of each
-// resource with the use from which it counts as the limit. None if nothing was read of either, or of one alone.
+// account returns one table about the bottleneck: the parts of the connections' time, the use of each resource, and the
+// use from which a resource counts as the limit. It returns nothing unless both times and uses were read.
 func (v view) account() []document.Block {
 	r := v.whole.Judgement.Relevance
 	near := v.near()
@@ -58,7 +58,8 @@ func (v view) account() []document.Block {
 			"below its limit could do more."))}
 }
 
-// near returns the use of the resources of each kind that were nearest to their limit, by the first family's cause.
+// near returns, for each kind of resource, the use of the one nearest to its limit. It takes the first family with a
+// known cause.
 func (v view) near() map[string]cause.Use {
 	out := map[string]cause.Use{}
 	for _, f := range v.parts {

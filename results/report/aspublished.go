@@ -13,31 +13,31 @@ import (
 	"filewise/results/report/document"
 )
 
-// asPublished is the article's kind of result next to the sound verdict.
+// asPublished holds the article's kind of result next to the sound verdict.
 type asPublished struct {
 	Scale   string      `json:"scale"`
-	Words   string      `json:"design"`  // the article's
-	Differs []string    `json:"differs"` // what is not as published
+	Words   string      `json:"design"`  // the article's design
+	Differs []string    `json:"differs"` // deviations from the article
 	Average string      `json:"average"` // how runs are averaged
 	Tables  []runsTable `json:"tables"`
-	Verdict string      `json:"verdict"`          // the common result of both
+	Verdict string      `json:"verdict"`          // what both results have in common
 	Weaker  string      `json:"weaker,omitempty"` // why the sound verdict is weaker than usual
 }
 
-// runsTable is the article's kind of table for one family.
+// runsTable holds the article's kind of table for one family.
 type runsTable struct {
 	Family string    `json:"family,omitempty"`
 	Rows   []runsRow `json:"layouts"`
-	Note   string    `json:"note"` // differences between averages and sound verdict, and agreements
+	Note   string    `json:"note"` // where the averages and the sound verdict differ or agree
 }
 
 type runsRow struct {
 	Layout  string `json:"layout"`
 	Runs    string `json:"runs"`
 	Average string `json:"average_time,omitempty"`
-	Rate    string `json:"average_throughput,omitempty"` // if a run has a window, not a fixed work
+	Rate    string `json:"average_throughput,omitempty"` // if a run has a time window instead of fixed work
 	Against string `json:"against_baseline"`
-	Best    bool   `json:"best"` // by the averages
+	Best    bool   `json:"best"` // the best layout by the averages
 	Sound   string `json:"sound"`
 	family  string
 }
@@ -58,7 +58,7 @@ func (v view) besidePublished() *asPublished {
 	}
 	var differ, open []string
 	for _, f := range v.parts {
-		if f.hasOverall() { // which the articles do not have
+		if f.hasOverall() { // the articles have no overall family
 			continue
 		}
 		t, best := f.runs(*a)
@@ -77,7 +77,7 @@ func (v view) besidePublished() *asPublished {
 	return out
 }
 
-// asPublished shows it; a terminal has all families in one table.
+// asPublished shows the article's kind of result. A terminal shows all families in one table.
 func (v view) asPublished() []document.Block {
 	a := v.besidePublished()
 	if a == nil {
@@ -139,7 +139,8 @@ func averageWords(a experiment.AsPublished) string {
 	return fmt.Sprintf("Each layout was run %d times, and the times are averaged.", a.Repeats)
 }
 
-// weakerWords give the reason why even the sound verdict is weaker on such trials.
+// weakerWords returns the reason why the sound verdict is weaker than usual for trials in an article's order. It is
+// empty if there are too few repeats for a sound verdict.
 func weakerWords(a experiment.AsPublished) string {
 	if a.Repeats < verdict.FirstLook {
 		return ""
@@ -149,8 +150,8 @@ func weakerWords(a experiment.AsPublished) string {
 		"and no interval covers that."
 }
 
-// besides reports the families in which the article's way and the sound verdict part: families for which the verdict
-// is another, and families without one.
+// besides reports where the article's averages and the sound verdict differ. differ lists the families with another
+// verdict, and open the families without one.
 func besides(a experiment.AsPublished, differ, open []string, families int) string {
 	switch {
 	case a.Repeats < verdict.FirstLook:
@@ -175,7 +176,8 @@ func besides(a experiment.AsPublished, differ, open []string, families int) stri
 	return strings.Join(parts, " ")
 }
 
-// runs returns the article's table of one family, and its best layout. Empty means none.
+// runs returns the article's table of one family, and the best layout by the averages. An empty layout means there is
+// none.
 func (v view) runs(a experiment.AsPublished) (runsTable, string) {
 	t := runsTable{Family: v.Name}
 	averages := make([]time.Duration, len(v.Rows))
@@ -193,7 +195,7 @@ func (v view) runs(a experiment.AsPublished) (runsTable, string) {
 		t.Rows = append(t.Rows, runsRow{Layout: r.Name, Runs: strconv.Itoa(len(took)), Average: say.Absent, Against: say.Absent, Sound: sound})
 	}
 	if measured < 2 {
-		best = -1 // an interrupted run: there was nothing to be better than
+		best = -1 // an interrupted run has no layout to compare with
 	}
 	for i := range t.Rows {
 		if averages[i] <= 0 {
@@ -221,7 +223,8 @@ func (v view) runs(a experiment.AsPublished) (runsTable, string) {
 	return t, v.Rows[best].Name
 }
 
-// measured fills in the average time, or what was done in time if the design has a window, against the baseline's.
+// measured fills in the average time, and its difference from the baseline's. If the design has a time window, it fills
+// in the average rate instead.
 func (r *runsRow) measured(v view, took, base time.Duration) {
 	percent := 100 * (float64(took)/float64(base) - 1)
 	of := " % time"
@@ -238,14 +241,14 @@ func (r *runsRow) measured(v view, took, base time.Duration) {
 	}
 }
 
-// workTimed is the work whose time is averaged if a design fixes the time.
+// workTimed is the amount of work whose time is averaged if a design fixes the window.
 const workTimed = 1000
 
-// windowed reports whether the design fixes the time of a run, not its work.
+// windowed reports whether the design fixes a run's time instead of its work.
 func (v view) windowed() bool { return v.Scenario.Design != nil && v.Scenario.Design.Window > 0 }
 
-// took returns the measured times of a layout's finished runs, in order; if the time is fixed, the times of so much
-// work.
+// took returns the measured times of a layout's finished runs, in order. If the design fixes the time, it returns the
+// times of workTimed units of work.
 func (v view) took(layout string) []time.Duration {
 	var out []time.Duration
 	for _, t := range v.Trials {
@@ -260,8 +263,8 @@ func (v view) took(layout string) []time.Duration {
 	return out
 }
 
-// average of some times, without the drop fastest and the drop slowest if more than those are left. 0 means there is
-// none.
+// average returns the average time without the fastest and the slowest runs, drop of each, if enough runs remain. 0
+// means there are no runs.
 func average(took []time.Duration, drop int) time.Duration {
 	took = slices.Clone(took)
 	slices.Sort(took)

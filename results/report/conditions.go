@@ -32,7 +32,7 @@ func (v view) conditions() []document.Block {
 	return out
 }
 
-// conditionMeasured returns a condition's finding.
+// conditionMeasured returns the measured value of a condition.
 func conditionMeasured(c filewise.Condition) string {
 	if c.Unknown {
 		return "not measured"
@@ -40,8 +40,8 @@ func conditionMeasured(c filewise.Condition) string {
 	return c.Measured
 }
 
-// conditionsInShort lists the conditions by their signs, and for broken ones what was measured and what would mend
-// it: "reach ✔, reads ✘ (54 MiB of data; more --warehouses)".
+// conditionsInShort lists the conditions with their signs. For broken conditions it adds the measured value and a
+// remedy: "reach ✔, reads ✘ (54 MiB of data; more --warehouses)".
 func conditionsInShort(all []filewise.Condition) string {
 	if !slices.ContainsFunc(all, func(c filewise.Condition) bool { return !c.Unknown }) {
 		return ""
@@ -57,5 +57,5 @@ func conditionsInShort(all []filewise.Condition) string {
 	return "Conditions: " + say.Joined(", ", words...) + "."
 }
 
-// Conditions lists the conditions of meaning of a run so far. Empty means none was measured.
+// Conditions lists the conditions of meaning of a run so far. It is empty if none was measured.
 func Conditions(d Data) string { return conditionsInShort(d.Judgement.Conditions) }

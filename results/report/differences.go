@@ -16,8 +16,8 @@ func (v view) differencesTitle() string {
 	return "How much the layouts differ"
 }
 
-// differences returns the layouts against the baseline, with the table of a terminal's answer; none if nothing was
-// measured.
+// differences returns the layouts' differences from the baseline, with the table of a terminal's answer. It returns
+// nothing if nothing was measured.
 func (v view) differences() []document.Block {
 	if v.failures() == 0 && !slices.ContainsFunc(v.parts, view.measured) {
 		return nil
@@ -25,7 +25,7 @@ func (v view) differences() []document.Block {
 	return append(v.compared(), v.answerTable())
 }
 
-// compared returns the table of all families and each family's table, or the only one.
+// compared returns the table of all families and each family's table, or the table of the only family.
 func (v view) compared() []document.Block {
 	if !v.several() {
 		out := []document.Block{v.curveFigure()}
@@ -64,13 +64,12 @@ func (v view) compared() []document.Block {
 	return out
 }
 
-// mostDetailed is up to how many families a terminal and paper show one by one.
+// mostDetailed is the most families that a terminal and paper show one by one.
 const mostDetailed = 4
 
 func (v view) inDetail() bool { return len(v.parts) <= mostDetailed }
 
-// concurrently begins the names of families that repeat others with several
-// connections.
+// concurrently begins the names of families that repeat other families with several connections.
 const concurrently = "concurrent "
 
 // paired reports whether every family is one of a pair.
@@ -84,14 +83,14 @@ func paired(families []view) bool {
 	})
 }
 
-// overviewRow is a family, or with its concurrent twin a pair of them.
+// overviewRow holds a family, or a family and its concurrent twin.
 type overviewRow struct {
 	name  string
 	views []view
 }
 
-// overview returns the table of all families: a line for each, a column for each layout. What one process and what
-// concurrent connections do stands side by side.
+// overview returns the table of all families, with a line for each family and a column for each layout. The results of
+// one process and of concurrent connections are side by side.
 func (v view) overview() document.Table {
 	groups := []string{""}
 	pairs := paired(v.parts)
@@ -127,13 +126,14 @@ func (v view) overview() document.Table {
 	return document.Tabulate(t, rows, columns...)
 }
 
-// overviewLine is a layout in a family.
+// overviewLine holds the results of a layout in a family.
 type overviewLine struct {
-	family, base string // empty means as above
+	family, base string // empty if the same as in the line above
 	row          row
 }
 
-// overviewLines returns the same for a terminal, which is too narrow for a matrix: a line for each family and layout.
+// overviewLines returns the same table for a terminal, which is too narrow for a matrix. It has a line for each family
+// and layout.
 func (v view) overviewLines() document.Table {
 	var lines []overviewLine
 	for _, f := range v.parts {
@@ -169,7 +169,7 @@ func (v view) baselineText() string {
 	return v.speedText(v.Rows[v.Base])
 }
 
-// live returns the table alone, for a display that shows it while the run goes on.
+// live returns only the table, for a display that shows it during the run.
 func (v view) live() []document.Block {
 	if v.several() {
 		return []document.Block{document.Everywhere(v.overviewLines())}
@@ -177,5 +177,5 @@ func (v view) live() []document.Block {
 	return append(v.layouts(v.layoutsCaption(), "main"), v.failedNote())
 }
 
-// hasOverall reports whether a run's families have one over all of them.
+// hasOverall reports whether the run has a family over all of its families.
 func (v view) hasOverall() bool { return v.Name == experiment.FamilyOverall }

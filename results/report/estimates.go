@@ -11,8 +11,8 @@ import (
 	"filewise/results/report/document"
 )
 
-// estimateOf returns a layout's line; ok is false if nothing is known of it. An effect that is not resolvable has no
-// place on the scale: words state that.
+// estimateOf returns a layout's line in a dot plot. ok is false if nothing is known of the layout. An effect that is
+// not resolvable has no position on the scale, and is described in words.
 func estimateOf(r row, name string) (m chart.Estimate, ok bool) {
 	if !r.Judged || !say.Known(r.Estimate.Effect) {
 		return chart.Estimate{}, false
@@ -41,8 +41,8 @@ func notBaseline(mark string) string {
 	return mark
 }
 
-// estimatesFigure returns the dot plot of the layouts; empty if nothing differs from the baseline by what has a place
-// on a scale.
+// estimatesFigure returns the dot plot of the layouts. It is empty if no difference from the baseline has a position on
+// the scale.
 func (v view) estimatesFigure() document.Figure {
 	e := v.effects(v.factors())
 	var rows []chart.Estimate
@@ -70,13 +70,14 @@ func (v view) estimatesFigure() document.Figure {
 // effects returns the scale of differences from the baseline.
 func (v view) effects(factor bool) chart.Effects {
 	what := "throughput"
-	if v.Timed() { // of large operations, too, the more the faster
+	if v.Timed() { // for large operations, too, more is faster
 		what = "time"
 	}
 	return chart.NewEffects(factor, v.of.Result.Config.Margin, what+" against "+v.Plan.Baseline)
 }
 
-// pointsOf returns the layouts of a family by their number of files; those that are not resolvable are no points.
+// pointsOf returns a family's layouts as points over their number of files. Layouts that are not resolvable are left
+// out.
 func (v view) pointsOf() []chart.Point {
 	var out []chart.Point
 	for _, r := range v.Rows {
@@ -95,8 +96,7 @@ func (v view) pointsOf() []chart.Point {
 // curveHeight is the height of a curve over the number of files.
 const curveHeight = 202
 
-// curveFigure returns the curve of a run with one family over at least three numbers of files. Empty means there is
-// none.
+// curveFigure returns the curve of a run with one family and at least three numbers of files. Otherwise it is empty.
 func (v view) curveFigure() document.Figure {
 	points := v.pointsOf()
 	if !v.numbered() || len(points) < 3 {
@@ -114,7 +114,7 @@ func (v view) curveFigure() document.Figure {
 	}
 }
 
-// over names what a scenario varies the number of.
+// over returns the name of the number that a scenario varies.
 func over(sc workload.Scenario) string {
 	switch {
 	case sc.Jobs:
@@ -127,7 +127,7 @@ func over(sc workload.Scenario) string {
 	return "files"
 }
 
-// numbered reports whether the layouts differ in their number of files alone, as far as the scenario counts them.
+// numbered reports whether each layout has a number of files of its own, as the scenario counts them.
 func (v view) numbered() bool {
 	seen := map[int]bool{}
 	for _, l := range v.Plan.Layouts {

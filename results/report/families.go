@@ -15,7 +15,7 @@ import (
 	"filewise/results/report/document"
 )
 
-// familiesOf returns the judgements of all families, that over all of them first. A run that was not judged has one,
+// familiesOf returns the judgements of all families, the overall family first. A run that was not judged has one family
 // without a verdict.
 func familiesOf(d Data) []experiment.Family {
 	if len(d.Judgement.Families) == 0 {
@@ -28,7 +28,7 @@ func familiesOf(d Data) []experiment.Family {
 	return out
 }
 
-// ofFamily returns the run as if it had measured one family only.
+// ofFamily returns the run's data as if only one family had been measured.
 func ofFamily(d Data, f experiment.Family) Data {
 	d.Plan.Confidence = f.Result.Config.Confidence
 	trials := d.Trials
@@ -46,15 +46,15 @@ func ofFamily(d Data, f experiment.Family) Data {
 	return d
 }
 
-// figuresOf returns the published figures about a family, under the conditions of the run's layouts.
+// figuresOf returns the published figures about a family under the conditions of the run's layouts.
 func figuresOf(d Data, family string) []workload.Figure {
-	levels := len(d.Plan.Params.Users) > 0 // of one family, of which the article speaks as a whole
+	levels := len(d.Plan.Params.Users) > 0 // levels of one family: the article speaks of the family as a whole
 	return slices.DeleteFunc(d.Scenario.Figures(family, variantsOf(d)...), func(f workload.Figure) bool {
 		return f.Family == "" && !levels || !f.AtUsers(d.Plan.Params.UsersOf(family))
 	})
 }
 
-// ofItsConditions returns the run with the figures that were published of its layouts' conditions.
+// ofItsConditions returns the run with only the published figures about conditions that its layouts meet.
 func ofItsConditions(d Data) Data {
 	variants := variantsOf(d)
 	d.Scenario.Published = slices.DeleteFunc(slices.Clone(d.Scenario.Published), func(f workload.Figure) bool {
@@ -63,7 +63,7 @@ func ofItsConditions(d Data) Data {
 	return d
 }
 
-// variantsOf returns the conditions of the run's layouts.
+// variantsOf returns the published conditions that the run's layouts meet.
 func variantsOf(d Data) []string {
 	var variants []string
 	for _, l := range d.Plan.Layouts {
@@ -74,13 +74,13 @@ func variantsOf(d Data) []string {
 	return variants
 }
 
-// Timed reports whether what is measured is a time.
+// Timed reports whether the measured quantity is a time.
 func (v view) Timed() bool { return v.Unit == filewise.UnitTimes }
 
-// each reports whether one operation is so large that its time reads better than how many of them fit into a second.
+// each reports whether one operation is so large that its time reads better than operations per second.
 func (v view) each() bool { return v.Unit == "backups" || v.Unit == "dumps" || v.Unit == "restores" }
 
-// speedText returns a layout's typical trial in words: "2,790 rows/s", "1.2 s".
+// speedText returns the speed of a layout's typical trial: "2,790 rows/s", "1.2 s".
 func (v view) speedText(r row) string {
 	switch {
 	case v.Timed():
@@ -110,7 +110,7 @@ func familyNames(names []string) string {
 	return "queries " + say.Enumerate(ranges(numbers))
 }
 
-// ranges writes ascending numbers with those that follow each other joined: 1–3, 5.
+// ranges writes ascending numbers, with consecutive ones joined: 1–3, 5.
 func ranges(numbers []int) []string {
 	var out []string
 	for i := 0; i < len(numbers); {
@@ -130,8 +130,8 @@ func ranges(numbers []int) []string {
 	return out
 }
 
-// familyFigure returns the differences of all families: curves over the number of files, family by family, or a dot for
-// each family, layout by layout. It is empty if there is no verdict yet.
+// familyFigure returns the differences of all families. It has curves over the number of files, one per family, or dots
+// for the families, layout by layout. It is empty if there is no verdict yet.
 func (v view) familyFigure() document.Figure {
 	large := slices.ContainsFunc(v.parts, func(f view) bool { return f.factors() || f.wide() })
 	e := v.effects(large)
@@ -192,15 +192,15 @@ func (v view) familyDots(e chart.Effects) (out []document.Drawing) {
 	return out
 }
 
-// factors reports whether some effect is too large for percentages.
+// factors reports whether any effect is too large for percentages.
 func (v view) factors() bool {
 	return slices.ContainsFunc(v.Rows, func(r row) bool {
 		return r.Judged && say.Known(r.Estimate.Effect) && math.Abs(r.Estimate.Effect) >= say.FactorFrom
 	})
 }
 
-// wide reports whether an interval that is drawn goes beyond three times: on a scale of percentages its lower half
-// would be a dot.
+// wide reports whether a drawn interval exceeds a factor of three. On a scale of percentages, its lower half would be a
+// dot.
 func (v view) wide() bool {
 	return slices.ContainsFunc(v.Rows, func(r row) bool {
 		e := r.Estimate

@@ -10,8 +10,8 @@ import (
 	"filewise/results/report/chart"
 )
 
-// drawing are small columns, one for each file, kind below kind; the line is the
-// mean of the data files. Of many files the largest are shown.
+// drawing returns small columns, one for each file, in a row for each kind of I/O. A line marks the mean of the data
+// files. If there are many files, only the largest columns are drawn.
 func (l layoutFiles) drawing(kinds []string) template.HTML {
 	var rows []chart.Columns
 	for k, kind := range kinds {
@@ -30,7 +30,7 @@ func (l layoutFiles) drawing(kinds []string) template.HTML {
 	return chart.Rows(rows, l.Layout+": each file’s part of "+strings.Join(kinds, ", ")+"; the table below has the numbers.")
 }
 
-// balanceText returns the largest column of a data file against their mean: "largest 1.3 × mean".
+// balanceText compares the largest column of a data file with the mean: "largest 1.3 × mean".
 func (l layoutFiles) balanceText(k int) string {
 	most, sum, n := 0.0, 0.0, 0.0
 	for _, f := range l.Files {

@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	mostBars      = 48 // up to so many files are drawn one by one
-	mostFileLines = 40 // and so many of a layout listed
+	mostBars      = 48 // most files drawn one by one
+	mostFileLines = 40 // most files of a layout listed
 )
 
-// ioKinds are the kinds of I/O that are compared between files, in the order in which they are shown, each with the
-// counters that it adds up.
+// ioKinds lists the kinds of I/O that are compared between files, in the order shown. Each kind is the sum of its
+// counters.
 var ioKinds = []struct {
 	Name     string
 	Counters []string
@@ -30,39 +30,39 @@ var ioKinds = []struct {
 	{"rows", []string{filewise.FileRows}},
 }
 
-// ofReading are the counters of them that no insert causes: if nothing but inserts runs, what is read is the engine's
-// own housekeeping.
+// ofReading lists the counters of ioKinds that inserts do not cause. If only inserts run, reads are the engine's own
+// housekeeping.
 var ofReading = []string{filewise.FileBytesRead, filewise.FileReads, filewise.FileReadTime}
 
-// inserting reports whether nothing but inserts ran.
+// inserting reports whether only inserts ran.
 func inserting(family string) bool {
-	return strings.TrimSuffix(strings.TrimPrefix(family, concurrently), "s") == "insert" // the column of dml is in the singular
+	return strings.TrimSuffix(strings.TrimPrefix(family, concurrently), "s") == "insert" // the column of dml is singular
 }
 
-// fileLoads is the spread of the I/O of one family over the files.
+// fileLoads holds how the I/O of one family is spread over the files.
 type fileLoads struct {
-	Family  string   // empty means the run has one
-	Kinds   []string // those that some layout has
+	Family  string   // empty if the run has only one
+	Kinds   []string // kinds that any layout has
 	Layouts []layoutFiles
 }
 
-// layoutFiles are medians over a layout's trials.
+// layoutFiles holds the medians over a layout's trials.
 type layoutFiles struct {
 	Layout string
-	Files  []fileLoad // in the order in which they were observed
-	// Balance is, of each kind, the largest data file's part against the mean. NaN means there is one file, or
+	Files  []fileLoad // in the order of observation
+	// Balance is, for each kind, the largest data file's share divided by the mean share. NaN means there is one file, or
 	// nothing was counted.
 	Balance []float64
 }
 
-// fileLoad is one file's part of each kind. NaN means not counted.
+// fileLoad holds one file's share of each kind of I/O. NaN means not counted.
 type fileLoad struct {
 	Name   string
-	Data   bool // it is one of those that the layout spreads
+	Data   bool // one of the files that the layout spreads the data over
 	Shares []float64
 }
 
-// files returns the files' shares of the load, by family; none if no I/O of single files was read.
+// files returns the files' shares of the load, by family, or nothing if no I/O of single files was read.
 func (v view) files() []document.Block {
 	blocks := v.eachFamily(view.fileBlocks)
 	if s := v.spreadLine(); s != "" {
@@ -125,10 +125,10 @@ func (v view) fileBlocks() []document.Block {
 	}
 }
 
-// fileLoads has the kinds of which some file has a part; ok is false if there is none.
+// fileLoads returns the kinds of which at least one file has a share. ok is false if there is none.
 func (v view) fileLoads() (out fileLoads, ok bool) {
 	out.Family = v.Name
-	var all []layoutFiles // with all kinds
+	var all []layoutFiles // including kinds that no layout has
 	for _, r := range v.Rows {
 		if l := v.filesOf(r.Name); len(l.Files) > 0 {
 			all = append(all, l)
@@ -152,11 +152,11 @@ func (v view) fileLoads() (out fileLoads, ok bool) {
 	return out, len(out.Kinds) > 0
 }
 
-// filesOf returns the parts of one layout's files, of all kinds. Files have other paths in each trial: they are
+// filesOf returns the shares of one layout's files, for all kinds. Paths of files differ between trials, so files are
 // identified by their role and their place among the trial's files.
 func (v view) filesOf(layout string) layoutFiles {
 	l := layoutFiles{Layout: layout}
-	shares := map[string][][]float64{} // of a file, of each kind, by trial
+	shares := map[string][][]float64{} // by file, kind and trial
 	balances := make([][]float64, len(ioKinds))
 	for _, t := range v.Trials {
 		if t.Cell.Layout != layout || !t.inBlock() {
@@ -173,7 +173,7 @@ func (v view) filesOf(layout string) layoutFiles {
 			total, ofData, largest, n := 0.0, 0.0, 0.0, 0.0
 			for _, f := range files {
 				if !say.Known(f.Shares[k]) {
-					continue // it has no such counter: it is no idle file
+					continue // a file without this counter is not idle
 				}
 				total += f.Shares[k]
 				if f.Data {
@@ -211,8 +211,8 @@ func (l layoutFiles) dataFiles() (n int) {
 	return n
 }
 
-// loadsOf returns the files of a trial that have counters, those observed first in their order, with what was counted
-// of each kind.
+// loadsOf returns the files of a trial that have counters, with the counts of each kind. Observed files come first, in
+// their order.
 func loadsOf(t trial) []fileLoad {
 	loads := map[string][]float64{} // of each kind, by path
 	writes := inserting(t.Measure.Family)
@@ -259,8 +259,9 @@ func loadsOf(t trial) []fileLoad {
 
 func times(x float64) string { return say.Sig3(x) + " ×" }
 
-// spreadLine describes the evenness of the files' load, in a line. Empty means not known. If rows were counted they
-// suffice: they are the work itself, whatever caches do. Else bytes and requests can differ much, and both are shown.
+// spreadLine describes in one line how evenly the files are loaded. It is empty if that is not known. Counted rows
+// suffice, since they are the work itself, whatever caches do. Otherwise bytes and requests can differ much, so both
+// are shown.
 func (v view) spreadLine() string {
 	for _, f := range v.parts {
 		loads, _ := f.fileLoads()
@@ -290,7 +291,7 @@ func (v view) spreadLine() string {
 	return ""
 }
 
-// boolCompare sorts what is so before what is not.
+// boolCompare sorts true before false.
 func boolCompare(a, b bool) int {
 	switch {
 	case a == b:

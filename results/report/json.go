@@ -18,12 +18,12 @@ import (
 	"filewise/results/report/document"
 )
 
-// Schema is the version of the JSON document. The number grows when a field is
-// renamed, removed or changes its meaning; new fields alone do not change it.
+// Schema is the version of the JSON document. The number grows if a field is renamed, removed or changes its meaning.
+// New fields alone do not change it.
 const Schema = "filewise-report/1"
 
-// Document is the JSON form of a run. Durations are in nanoseconds if their names end in _ns; effects are on the
-// natural log scale; what is not known is null or missing.
+// Document is the JSON form of a run. Durations are in nanoseconds if their names end in _ns. Effects are on the
+// natural log scale. Values that are not known are null or missing.
 type Document struct {
 	Schema   string     `json:"schema"`
 	RunID    int64      `json:"run"`
@@ -31,9 +31,9 @@ type Document struct {
 	State    string     `json:"state"`
 	Started  *time.Time `json:"started"`
 	Ended    *time.Time `json:"ended"`
-	Rejudged bool       `json:"rejudged"` // by other rules than the run's own
+	Rejudged bool       `json:"rejudged"` // judged by other rules than the run's own
 	Headline string     `json:"headline"` // the verdict in a sentence
-	// Decision is the first family's; Families have their own.
+	// Decision is the first family's decision. Each of Families has its own.
 	Decision  verdict.DecisionDoc `json:"decision"`
 	Layouts   []LayoutDoc         `json:"layouts"`
 	Judgement judgementDoc        `json:"judgement"`
@@ -42,32 +42,32 @@ type Document struct {
 	Machine   []filewise.Fact     `json:"machine"`
 	Server    []filewise.Fact     `json:"server"`
 	Trials    []trialDoc          `json:"trials"`
-	// Families are the tables of all families, if there are several; Layouts is the table over all of them, or of the
-	// first.
+	// Families holds the tables of all families, if there are several. Layouts is the table of the overall family, or else
+	// of the first.
 	Families    []FamilyDoc  `json:"families,omitempty"`
 	Published   []comparison `json:"published_beside_measured,omitempty"`
 	AsPublished *asPublished `json:"as_published,omitempty"`
-	// Waits are the waits of connections, and Spread the evenness of files' use, by family; absent if it was not
+	// Waits holds the waits of connections, and Spread the evenness of files' use, by family. Each is absent if it was not
 	// read.
 	Waits  []waitsDoc     `json:"waits,omitempty"`
 	Spread []spreadDoc    `json:"spread,omitempty"`
-	Gate   []gate.Outcome `json:"gate,omitempty"` // what conditions of --fail-if came to
-	// Tables are all of the report, as people read them, with the values behind the texts.
+	Gate   []gate.Outcome `json:"gate,omitempty"` // outcomes of the conditions of --fail-if
+	// Tables holds all tables of the report as people read them, with the values behind the texts.
 	Tables []document.Values `json:"tables"`
 }
 
-// judgementDoc has the first family's verdict and the rest, and the families if there are several.
+// judgementDoc holds the first family's verdict and the rest of the judgement, and the families if there are several.
 type judgementDoc struct {
 	experiment.Judgement
 	Result    verdict.Result `json:"verdict"`
 	Sentences []string       `json:"sentences"`
 	Cause     *cause.Cause   `json:"cause,omitempty"`
-	// Latency is the first family's, by layout.
+	// Latency holds the first family's latency, by layout.
 	Latency []experiment.LayoutLatency `json:"latency,omitempty"`
-	// LatencyLoss reports that a layout to use loses in latency. Absent means none does.
+	// LatencyLoss reports that a layout to use loses in latency. It is absent if none does.
 	LatencyLoss string `json:"latency_loss,omitempty"`
-	// Stalls reports which trials stalled and what that costs, or how many can though none did. Absent means not
-	// known yet.
+	// Stalls reports which trials stalled and the cost of that, or how many could stall although none did. It is absent if
+	// that is not known yet.
 	Stalls   string              `json:"stalls,omitempty"`
 	Families []experiment.Family `json:"families,omitempty"`
 }
@@ -82,7 +82,7 @@ func judgementOf(j experiment.Judgement) judgementDoc {
 	return doc
 }
 
-// waitsDoc are the waits of one family, in seconds per unit of work.
+// waitsDoc holds the waits of one family, in seconds per unit of work.
 type waitsDoc struct {
 	Family  string           `json:"family,omitempty"`
 	Layouts []layoutWaitsDoc `json:"layouts"`
@@ -91,10 +91,10 @@ type waitsDoc struct {
 type layoutWaitsDoc struct {
 	Layout  string                          `json:"layout"`
 	Classes map[filewise.WaitClass]*float64 `json:"seconds_per_unit"`
-	Share   *float64                        `json:"share_of_connections_time"` // 1 is all
+	Share   *float64                        `json:"share_of_connections_time"` // 1 means all of the time
 }
 
-// spreadDoc is the busiest data file's load against the mean one's, of each kind.
+// spreadDoc holds, for each kind, the busiest data file's load divided by the mean load.
 type spreadDoc struct {
 	Family  string            `json:"family,omitempty"`
 	Kinds   []string          `json:"kinds"`
@@ -104,7 +104,7 @@ type spreadDoc struct {
 type layoutSpreadDoc struct {
 	Layout  string     `json:"layout"`
 	Files   int        `json:"files"`
-	Balance []*float64 `json:"balance"` // null means one file, or nothing counted
+	Balance []*float64 `json:"balance"` // null means there is one file, or nothing was counted
 }
 
 func waitsDocs(v view) []waitsDoc {
@@ -118,7 +118,7 @@ func waitsDocs(v view) []waitsDoc {
 		for _, l := range w.Layouts {
 			classes := map[filewise.WaitClass]*float64{}
 			for k, c := range w.Classes {
-				classes[c] = number(l.Class[k]) // null means no trial of the layout has it
+				classes[c] = number(l.Class[k]) // null means no trial of the layout has the class
 			}
 			doc.Layouts = append(doc.Layouts, layoutWaitsDoc{l.Layout, classes, number(l.Share)})
 		}
@@ -147,7 +147,7 @@ func spreadDocs(v view) []spreadDoc {
 	return out
 }
 
-// FamilyDoc is the outcome of one family.
+// FamilyDoc holds the outcome of one family.
 type FamilyDoc struct {
 	Name     string              `json:"name"`
 	Headline string              `json:"headline"`
@@ -162,50 +162,50 @@ type LayoutDoc struct {
 	Recommended    bool     `json:"recommended"`
 	Done           int      `json:"trials_done"`
 	Failed         int      `json:"trials_failed"`
-	Unit           string   `json:"unit,omitempty"`       // of throughput
-	Typical        *float64 `json:"typical"`              // of the typical trial
+	Unit           string   `json:"unit,omitempty"`       // unit of throughput
+	Typical        *float64 `json:"typical"`              // throughput of the typical trial
 	TypicalIs      string   `json:"typical_is"`           // "robust" or, before the first look, "median"
-	BytesPerSecond *float64 `json:"bytes_per_second"`     // payload, of the typical trial
-	Percent        *float64 `json:"difference_percent"`   // against the baseline; of a dropped layout as of its last look
+	BytesPerSecond *float64 `json:"bytes_per_second"`     // payload of the typical trial
+	Percent        *float64 `json:"difference_percent"`   // against the baseline; a dropped layout keeps its last difference
 	PercentLow     *float64 `json:"difference_low"`       // limits of the interval, in percent
 	PercentHigh    *float64 `json:"difference_high"`      //
-	Text           string   `json:"difference"`           // the same as it is shown
+	Text           string   `json:"difference"`           // the difference as text
 	Mark           string   `json:"mark"`                 // best, within the margin, worse, undecided, …
-	DroppedAt      int      `json:"dropped_at,omitempty"` // block after which it was no longer measured
-	// WrittenPerByte is the server's writes for each byte of the work's data, and CheckpointCycles the number of
-	// cycles in a measured window; of the median trial.
+	DroppedAt      int      `json:"dropped_at,omitempty"` // the layout was not measured after this block
+	// WrittenPerByte is the number of bytes that the server writes per byte of the work's data. CheckpointCycles is the
+	// number of checkpoint cycles in a measured window. Both are from the median trial.
 	WrittenPerByte   *float64 `json:"bytes_written_per_byte,omitempty"`
 	CheckpointCycles *float64 `json:"checkpoint_cycles,omitempty"`
-	// Latency is the latency of the family's operations. Absent means too few operations for it.
+	// Latency is the latency of the family's operations. It is absent if there were too few operations.
 	Latency *experiment.LayoutLatency `json:"latency,omitempty"`
 	row     row
 }
 
-// Estimate returns the last look's estimate of the layout; its numbers are NaN if nothing is known.
+// Estimate returns the last interim analysis's estimate of the layout. Its numbers are NaN if nothing is known.
 func (l LayoutDoc) Estimate() verdict.Estimate { return l.row.Estimate }
 
-// Timed reports whether what is measured is a time.
+// Timed reports whether the measured quantity is a time.
 func (l LayoutDoc) Timed() bool { return l.row.Timed }
 
-// Class groups marks for colour.
+// Class returns a class of marks that share a colour.
 func (l LayoutDoc) Class() string { return l.row.markClass() }
 
-// Drawn returns the layout as a line of a plot of differences; ok is false if nothing is known.
+// Drawn returns the layout as a line of a plot of differences. ok is false if nothing is known.
 func (l LayoutDoc) Drawn(name string) (m chart.Estimate, ok bool) { return estimateOf(l.row, name) }
 
-// trialDoc is a trial without its slices: those are in the export.
+// trialDoc is a trial without its slices, which only the export has.
 type trialDoc struct {
 	filewise.Trial
 	Measures []measureDoc `json:"measures"`
 }
 
-// measureDoc is a measure in which a number that is none is null: JSON has no NaN.
+// measureDoc is a measure in which NaN is null, since JSON has no NaN.
 type measureDoc struct {
 	filewise.Measure
 	Slices     *struct{}  `json:"slices,omitempty"` // hides the slices
 	Work       *float64   `json:"work"`
 	Bytes      *float64   `json:"bytes"`
-	Throughput *float64   `json:"throughput"` // work per second of the window
+	Throughput *float64   `json:"throughput"` // units of work per second of the window
 	Deltas     []deltaDoc `json:"deltas,omitempty"`
 }
 
@@ -296,7 +296,7 @@ func when(t time.Time) *time.Time {
 	return &t
 }
 
-// number is x, or nil when x is not known.
+// number returns a pointer to x, or nil if x is not known.
 func number(x float64) *float64 {
 	if !say.Known(x) {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"filewise/internal/say"
 )
 
-// spread is the typical and the largest of some durations.
+// spread holds the typical and the largest of some durations.
 type spread struct {
 	Median, Max time.Duration
 	Known       bool
@@ -34,12 +34,11 @@ func spreadOf(ds []time.Duration) spread {
 	return spread{Median: time.Duration(median(xs)), Max: slices.Max(ds), Known: true}
 }
 
-// calls is the histogram in microseconds of all calls of a layout's trials, decoded when it is first looked at: few
-// parts of a report do. Nil means there were none.
+// calls returns the histogram, in microseconds, of all calls of a layout's trials. It is decoded only on the first use,
+// since few parts of a report need it. Nil means there were no calls.
 type calls func() *hdrhistogram.Histogram
 
-// callsOf merges encoded histograms; one that cannot be read is left out, since it is no part
-// of the verdict.
+// callsOf merges encoded histograms. A histogram that cannot be read is left out, since the verdict does not use it.
 func callsOf(encoded [][]byte) calls {
 	return sync.OnceValue(func() (all *hdrhistogram.Histogram) {
 		for _, e := range encoded {
@@ -56,7 +55,7 @@ func callsOf(encoded [][]byte) calls {
 	})
 }
 
-// text returns the time that so many percent of the calls stay within. Absent means there were none.
+// text returns the time within which this percentage of the calls end, or the sign for absent if there were no calls.
 func (c calls) text(percent float64) string {
 	all := c()
 	if all == nil || all.TotalCount() == 0 {

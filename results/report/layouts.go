@@ -10,8 +10,8 @@ import (
 	"filewise/results/report/document"
 )
 
-// layoutColumns returns the columns of the table of layouts, in all formats, and of the JSON report's table: add a new
-// one here.
+// layoutColumns returns the columns of the table of layouts, for all formats and for the JSON report. Add new columns
+// here.
 func (v view) layoutColumns() []document.Of[row] {
 	name := document.Name("layout", func(r row) string { return r.Name })
 	trials := document.Num("trials", row.trialsText).Raw("", func(r row) float64 { return float64(r.Done) }).Spare(2).
@@ -34,7 +34,7 @@ func (v view) layoutColumns() []document.Of[row] {
 	})
 }
 
-// moreTable has the columns for which the page's first table has no room.
+// moreTable returns the columns that do not fit into the page's first table.
 func (v view) moreTable() []document.Block {
 	table := document.Tabulate(document.Table{Caption: "More about the layouts", Class: "more"}, v.Rows,
 		document.Name("layout", func(r row) string { return r.Name }), document.Num("trials", row.trialsText),
@@ -48,7 +48,8 @@ func (v view) moreTable() []document.Block {
 
 func (v view) layoutsCaption() string { return "The layouts, against " + v.Plan.Baseline }
 
-// latencyColumn has the time that 99 % of a layout's operations stay within; pages have the median below it.
+// latencyColumn returns the column with p99, the time within which 99 % of a layout's operations end. Pages have the
+// median below it.
 func latencyColumn() document.Of[row] {
 	return document.Cells("p99", func(r row) document.Cell {
 		if r.Latency == nil {
@@ -59,7 +60,7 @@ func latencyColumn() document.Of[row] {
 	}).As("num")
 }
 
-// against returns the head of the differences: "against 1 file (95 %)".
+// against returns the head of the column of differences: "against 1 file (95 %)".
 func (v view) against() string {
 	confidence := ""
 	if c := v.confidence(); c != say.Absent {
@@ -71,7 +72,7 @@ func (v view) against() string {
 	return "difference" + confidence
 }
 
-// unrated reports whether layouts were measured, and none with bytes: queries have none.
+// unrated reports whether layouts were measured but none has a rate in bytes, as with queries.
 func (v view) unrated() bool {
 	measured := false
 	for _, r := range v.Rows {
@@ -83,12 +84,13 @@ func (v view) unrated() bool {
 	return measured
 }
 
-// mark returns the verdict on a layout, and when it was no longer measured. A terminal has that below the table.
+// mark returns a layout's verdict, and below it the block after which the layout was dropped. A terminal has the latter
+// below the table.
 func (r row) mark() document.Cell {
 	return document.Cell{Mark: r.markText(), Class: r.markClass(), Row: true, Small: []string{r.droppedText()}}
 }
 
-// layouts returns the table of the layouts with what explains it.
+// layouts returns the table of the layouts and its footnotes.
 func (v view) layouts(caption, class string) []document.Block {
 	table := document.Tabulate(document.Table{Caption: caption, Class: class}, v.Rows, v.layoutColumns()...)
 	out := []document.Block{document.Everywhere(table)}
@@ -105,7 +107,7 @@ func (v view) layouts(caption, class string) []document.Block {
 	return out
 }
 
-// failedNote is for the terminal, which has no list of the trials.
+// failedNote returns the number of failed trials, for the terminal, which does not list the trials.
 func (v view) failedNote() document.Block {
 	if n := v.failures(); n > 0 {
 		return document.OnTerminal(notes(say.Count(n, "trial") + " failed; the report lists the reasons.")...)
@@ -113,8 +115,8 @@ func (v view) failedNote() document.Block {
 	return document.OnTerminal()
 }
 
-// footnotes explain the table's numbers, if they are not plain. Of a run with several families most of them are the
-// families' own.
+// footnotes returns explanations of unusual numbers in the table. If the run has several families, most footnotes
+// belong to a family.
 func (v view) footnotes() []string {
 	if v.several() {
 		return []string{v.retriedText()}
@@ -133,8 +135,8 @@ func (v view) footnotes() []string {
 	return out
 }
 
-// outside returns the finished trials that the verdict does not use yet, because their block is not complete or no look
-// was taken. Of trials in complete blocks that come after the decision the verdict itself warns.
+// outside counts the finished trials that the verdict does not use yet, because their block is incomplete or no interim
+// analysis followed. The verdict itself warns of trials in complete blocks after the decision.
 func (v view) outside() int {
 	n := 0
 	for _, t := range v.Trials {
@@ -145,7 +147,7 @@ func (v view) outside() int {
 	return n
 }
 
-// dropped lists the layouts that are no longer measured. Empty means none.
+// dropped lists the layouts that are no longer measured. It is empty if there are none.
 func (v view) dropped() string {
 	var parts []string
 	for _, r := range v.Rows {

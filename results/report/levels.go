@@ -12,8 +12,8 @@ import (
 	"filewise/results/report/document"
 )
 
-// answerFigures returns the answer's charts: the layouts' differences, of several families in each, and of one family
-// its throughput and latency after them.
+// answerFigures returns the charts of the answer. They show the layouts' differences, in each family if there are
+// several. If there is one family, its throughput and latency follow.
 func (v view) answerFigures() []document.Block {
 	if v.several() {
 		return []document.Block{v.familyFigure()}
@@ -21,7 +21,7 @@ func (v view) answerFigures() []document.Block {
 	return []document.Block{v.estimatesFigure(), v.levelsFigure("chart-answer")}
 }
 
-// levels returns throughput and latency of every family, if the answer has not got them.
+// levels returns throughput and latency of every family, unless the answer has them.
 func (v view) levels() []document.Block {
 	if !v.several() {
 		return nil
@@ -34,7 +34,7 @@ func (v view) levels() []document.Block {
 	})
 }
 
-// levelsFigure returns the absolute figures of one family. Empty means nothing was measured.
+// levelsFigure returns the throughput and latency of one family. It is empty if nothing was measured.
 func (v view) levelsFigure(id string) document.Figure {
 	f := document.Figure{ID: id, Grid: true}
 	if d := v.throughputChart(); d != "" {
@@ -54,7 +54,7 @@ func (v view) levelsFigure(id string) document.Figure {
 	return f
 }
 
-// byTime reports whether a layout's figure is the time of one operation, which is better low.
+// byTime reports whether a layout's value is the time of one operation, for which lower is better.
 func (v view) byTime() bool { return v.Timed() || v.each() }
 
 func (v view) speedName() string {
@@ -64,7 +64,8 @@ func (v view) speedName() string {
 	return "throughput"
 }
 
-// throughputChart returns bars from nothing to what the layouts' typical trials did. Empty means none did anything.
+// throughputChart returns bars of the throughput of the layouts' typical trials, starting at zero. It is empty if no
+// throughput is known.
 func (v view) throughputChart() template.HTML {
 	base := nan
 	if v.Base >= 0 {
@@ -85,7 +86,7 @@ func (v view) throughputChart() template.HTML {
 				Tip: say.Joined(": ", r.Name, say.Joined(", ", v.speedText(r), r.differenceText()))}}}
 		if e := r.Estimate; r.Judged && !r.Baseline && say.Known(e.Lo) && say.Known(e.Hi) && !say.Unresolvable(e.Lo, e.Hi) {
 			b.Lo, b.Hi = base*math.Exp(e.Lo), base*math.Exp(e.Hi)
-			if v.each() { // its estimate is one of speed
+			if v.each() { // the estimate is a speed
 				b.Lo, b.Hi = base*math.Exp(-e.Hi), base*math.Exp(-e.Lo)
 			}
 		}
@@ -102,7 +103,7 @@ func (v view) throughputChart() template.HTML {
 		" of the layouts’ typical trials, with intervals; the table below has the numbers.")
 }
 
-// levelOf returns a speed as the chart has it: itself, or the time of one, in seconds.
+// levelOf returns a speed in the chart's unit: unchanged, or as the time of one operation in seconds.
 func (v view) levelOf(speed float64) float64 {
 	if v.byTime() {
 		return 1 / speed
@@ -112,7 +113,7 @@ func (v view) levelOf(speed float64) float64 {
 
 var latencyNames = []string{"p50", "p99", "p99.9"}
 
-// latencyChart are p50, p99 and p99.9 of each layout. Empty means too few operations for that.
+// latencyChart returns p50, p99 and p99.9 of each layout. It is empty if there were too few operations.
 func (v view) latencyChart() template.HTML {
 	var rows []chart.Span
 	for _, r := range v.Rows {
@@ -135,7 +136,7 @@ func (v view) latencyChart() template.HTML {
 		"Latency of operations by layout: p50, p99 and p99.9, on a logarithmic scale; the numbers stand at the lines.")
 }
 
-// latencies returns the chart as a table, if there are no charts.
+// latencies returns the chart's values as a table, for formats without charts.
 func (v view) latencies() document.Block {
 	var lines []overviewLine
 	for _, f := range v.parts {
@@ -167,7 +168,7 @@ func (v view) latencies() document.Block {
 		Blocks: []document.Block{document.Heading(title), document.Tabulate(document.Table{Caption: title}, lines, columns...)}}
 }
 
-// seconds writes a time of an axis.
+// seconds writes a time on an axis.
 func seconds(s float64) string {
 	if s == 0 {
 		return "0"
@@ -175,7 +176,7 @@ func seconds(s float64) string {
 	return say.Seconds(s)
 }
 
-// overTime returns the figures of all trials over the time of the run. Empty means fewer than two.
+// overTime returns the values of all trials over the time of the run. It is empty if there are fewer than two.
 func (v view) overTime() document.Figure {
 	f := document.Figure{ID: "chart-run", Legend: v.layoutLegend(), LegendOf: "Layouts over the time of the run",
 		Caption: "What each trial did, over the time of the run, pilots and failed ones left out. What all layouts have in common is " +

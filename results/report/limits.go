@@ -15,20 +15,20 @@ import (
 	"filewise/results/report/document"
 )
 
-// meter holds the use of a resource on one layout.
+// meter holds the use of a resource by one layout.
 type meter struct {
 	of, layout  string
 	percent     float64 // median over the trials
 	least, most float64 // over the trials
-	limit       float64 // from which a verdict about storage loses its meaning
+	limit       float64 // use from which a verdict about storage loses its meaning
 }
 
 func (m meter) text() string { return fmt.Sprintf("%.0f %%", m.percent) }
 
 func (m meter) span() string { return fmt.Sprintf("%.0f–%.0f %%", m.least, m.most) }
 
-// limits returns the processors and the storage by how near they were to their limits, over all families of a trial;
-// none if nothing was read.
+// limits returns the processors and the storage, ordered by how near they were to their limits over all families of a
+// trial. It returns nothing if no use was read.
 func (v view) limits() []document.Block {
 	charts := document.Figure{Grid: true}
 	var all []meter
@@ -60,7 +60,7 @@ func (v view) limits() []document.Block {
 	}
 }
 
-// meters returns a resource's use by layout.
+// meters returns a resource's use, by layout.
 func (v view) meters(name string) []meter {
 	limit := float64(cause.NearLimit)
 	if name == processors {
@@ -84,9 +84,8 @@ func (v view) meters(name string) []meter {
 
 const processors = "processors busy"
 
-// resource names the resource that a share in percent refers to. Empty means it refers to nothing that has a limit. A
-// device that always has a request may still take more at a time: if fio found no limit, its use is the least
-// informative.
+// resource returns the name of the resource that a percentage refers to, or nothing if that has no limit. A device that
+// always has a request may still accept more at a time. So its use is the least informative if fio found no limit.
 func resource(d filewise.Delta) string {
 	if d.Unit != "%" {
 		return ""
@@ -102,7 +101,7 @@ func resource(d filewise.Delta) string {
 	return ""
 }
 
-// metersChart are bars of what was used, on a scale from nothing to all.
+// metersChart returns bars of the used share, on a scale from 0 to 100 %.
 func metersChart(ms []meter) template.HTML {
 	var bars []chart.Bar
 	for _, m := range ms {

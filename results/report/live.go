@@ -17,22 +17,22 @@ import (
 // Headline returns the verdict of a run in one line, over all families.
 func Headline(d Data) string { return newView(d).Headline() }
 
-// Verdict returns the headline, and what the layout to use loses in latency: the verdict as it is stored, listed and
-// sent.
+// Verdict returns the headline and the latency loss of the layout to use. This text is stored, listed and sent as the
+// verdict.
 func Verdict(d Data) string { return say.Joined(" ", Headline(d), d.Judgement.LatencyLoss()) }
 
-// Relevance gives the share of the measurement so far that is about files. Empty means it is not known.
+// Relevance returns the share of the measurement so far that is about files. It is empty if that is not known.
 func Relevance(d Data) string { return newView(d).relevance() }
 
-// Chart is a drawing of a report, as markup in which all texts are escaped.
+// Chart is a drawing of a report. All texts in its markup are escaped.
 type Chart struct {
 	Name    string        `json:"name"`
 	SVG     template.HTML `json:"svg"`
 	Caption string        `json:"caption"`
 }
 
-// Charts returns the charts of a run that goes on, of its first family, as its report will have them; the first has the
-// shapes of the others.
+// Charts returns the charts of the first family of a run in progress, as the run's report will have them. The first
+// chart has the shapes that the others refer to.
 func Charts(d Data) []Chart {
 	v := newView(d).parts[0]
 	out := []Chart{{SVG: template.HTML(chart.Shapes)}}
@@ -51,7 +51,7 @@ func Charts(d Data) []Chart {
 	return out
 }
 
-// Table returns the table of the layouts alone, for a display that shows it while the run goes on.
+// Table returns only the table of the layouts, for a display that shows it during the run.
 func Table(d Data, opts TerminalOptions) string { return document.Print(opts, newView(d).live()...) }
 
 // Rate writes a throughput with its unit: "20,100 rows/s".
@@ -59,7 +59,7 @@ func Rate(perSecond float64, unit string) string {
 	return say.Sig3(perSecond) + " " + unit + "/s"
 }
 
-// Measured writes what a measure gave: "20,100 rows/s", "recovery 230 ms".
+// Measured writes the result of a measure: "20,100 rows/s", "recovery 230 ms".
 func Measured(m filewise.Measure) string {
 	if m.Unit == filewise.UnitTimes {
 		return m.Family + " " + say.Human(m.Window[1]-m.Window[0])
@@ -67,11 +67,11 @@ func Measured(m filewise.Measure) string {
 	return Rate(m.Throughput(), m.Unit)
 }
 
-// shown is the number of a trial's measures in its line.
+// shown is the number of measures in a trial's line.
 const shown = 2
 
-// Outcome writes what a trial gave, in a line: the mean over all families if the plan has one, else the first two,
-// and how many there are.
+// Outcome writes a trial's result in a line: the mean over all families if the plan has one, otherwise the first two
+// measures and the number of all.
 func Outcome(p experiment.Plan, t filewise.Trial) string {
 	if m, ok := p.OverallMeasure(t); ok {
 		return fmt.Sprintf("%s over all %d families", Measured(m), len(t.Measures))
@@ -88,18 +88,18 @@ func Outcome(p experiment.Plan, t filewise.Trial) string {
 	return strings.Join(parts, ", ")
 }
 
-// measured names the family if there are several.
+// measured writes a measure's result, with the family's name if there are several families.
 func measured(m filewise.Measure, named bool) string {
 	switch {
 	case !named || m.Unit == filewise.UnitTimes:
 		return Measured(m)
-	case m.Work == 1: // a whole one, such as a backup
+	case m.Work == 1: // one whole operation, such as a backup
 		return m.Family + " " + say.Human(m.Window[1]-m.Window[0])
 	}
 	return m.Family + " " + Measured(m)
 }
 
-// Place returns a cell's place in the plan; an article's own design has runs of a layout, one after the other, instead
+// Place returns a cell's place in the plan. An article's own design has runs of a layout, one after the other, instead
 // of blocks.
 func Place(d Data, c filewise.Cell) string {
 	switch a := d.Plan.AsPublished; {
@@ -111,7 +111,7 @@ func Place(d Data, c filewise.Cell) string {
 	return fmt.Sprintf("block %d of at most %d", c.Block, d.Judgement.Schedule.MaxBlocks)
 }
 
-// Left gives the progress and the time that may be left.
+// Left returns the progress, and the time that may be left.
 func Left(d Data) string {
 	out := Finished(d)
 	if most := TimeLeft(d); most > 0 {
@@ -120,7 +120,7 @@ func Left(d Data) string {
 	return out
 }
 
-// Finished gives the progress.
+// Finished returns the progress.
 func Finished(d Data) string {
 	if d.Plan.AsPublished != nil {
 		all, done := runsOfDesign(d)
@@ -134,7 +134,7 @@ func Finished(d Data) string {
 	return out
 }
 
-// TimeLeft returns the most time that the remaining trials may take. 0 means not known.
+// TimeLeft returns the longest time that the remaining trials may take. 0 means not known.
 func TimeLeft(d Data) time.Duration {
 	p, j := d.Plan, d.Judgement
 	most, trial := time.Duration(0), j.Schedule.TrialTime
@@ -157,7 +157,7 @@ func TimeLeft(d Data) time.Duration {
 	return most
 }
 
-// runsOfDesign counts the runs of an article's design, and the finished ones.
+// runsOfDesign counts all runs of an article's design, and the finished ones.
 func runsOfDesign(d Data) (all, done int) {
 	for _, t := range d.Trials {
 		if t.State == filewise.Done {
@@ -167,7 +167,7 @@ func runsOfDesign(d Data) (all, done int) {
 	return len(d.Plan.Trials()), done
 }
 
-// Recorded returns the line of a finished trial.
+// Recorded returns the line about a finished trial.
 func Recorded(d Data, t filewise.Trial) string {
 	out := fmt.Sprintf("%s · %s: ", Place(d, t.Cell), t.Cell.Layout)
 	if t.State == filewise.Failed {
@@ -180,5 +180,5 @@ func Recorded(d Data, t filewise.Trial) string {
 	return out
 }
 
-// Families returns the outcomes of all families, that over all of them first: at least one.
+// Families returns the outcomes of all families, at least one. If there is an overall family, it comes first.
 func Families(d Data) []FamilyDoc { return newView(d).familyDocs() }

@@ -11,8 +11,8 @@ import (
 	"filewise/results/report/document"
 )
 
-// loads returns the curves over load levels: a chart, the table of its numbers, and the law that was fitted to them.
-// None if there is one level, or no trial yet.
+// loads returns the curves over load levels: a chart, the table of its numbers, and the fitted law. It returns nothing
+// if there is one level, or no trial yet.
 func (v view) loads() []document.Block {
 	s := v.Judgement.Sweep
 	if s == nil {
@@ -55,7 +55,7 @@ func (v view) loads() []document.Block {
 	}
 }
 
-// fitTable returns the parameters of the universal scalability law; none below four levels.
+// fitTable returns the parameters of the universal scalability law, or nothing for fewer than four levels.
 func fitTable(fits []experiment.Curve) document.Table {
 	of := func(parameter func(experiment.Scalability) float64) func(experiment.Curve) string {
 		return func(c experiment.Curve) string { return say.Sig3(parameter(*c.Fit)) }
@@ -87,7 +87,7 @@ func pointText(c experiment.Curve, users int) string {
 	return say.Sig3(p.Throughput) + " (" + say.Sig3(*p.Lo) + " … " + say.Sig3(*p.Hi) + ")"
 }
 
-// loadSeries returns the layouts' curves over load levels: points with their intervals and, dashed, the fit of the
+// loadSeries returns the layouts' curves over load levels. They have points with intervals and, dashed, the fit of the
 // universal scalability law.
 func (v view) loadSeries(s *experiment.Sweep) []chart.Series {
 	var out []chart.Series
@@ -112,7 +112,7 @@ func (v view) loadSeries(s *experiment.Sweep) []chart.Series {
 	return out
 }
 
-// layoutLegend shows by which shape and colour each layout is drawn.
+// layoutLegend returns the shape and colour of each layout.
 func (v view) layoutLegend() []document.Swatch {
 	var out []document.Swatch
 	for i, r := range v.Rows {

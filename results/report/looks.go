@@ -11,7 +11,7 @@ import (
 	"filewise/results/report/document"
 )
 
-// looks returns the judgements after each block: drawn, and listed.
+// looks returns the interim analyses after each block, as charts and as a table.
 func (v view) looks() []document.Block {
 	some := v.someLooks()
 	if len(some) == 0 {
@@ -45,10 +45,11 @@ func (v view) looks() []document.Block {
 	}
 }
 
-// mostLooks is the number up to which all looks are shown.
+// mostLooks is the largest number of interim analyses of which all are shown.
 const mostLooks = 60
 
-// someLooks returns the looks that are shown: of very many at equal distances, the first and the last among them.
+// someLooks returns the interim analyses to show. If there are very many, it chooses some at equal distances, including
+// the first and the last.
 func (v view) someLooks() []verdict.Look {
 	all := v.of.Result.Looks
 	if len(all) <= mostLooks {
@@ -61,7 +62,7 @@ func (v view) someLooks() []verdict.Look {
 	return out
 }
 
-// lookCell returns one look's result for one layout.
+// lookCell returns a layout's result in one interim analysis.
 func (v view) lookCell(l verdict.Look, arm int) document.Cell {
 	if arm >= len(l.Estimates) {
 		return document.Cell{}
@@ -100,7 +101,7 @@ func (v view) arm(i int) string {
 	return v.of.Result.Arms[i].Name
 }
 
-// outcome returns the consequence of a look.
+// outcome returns the consequence of an interim analysis.
 func (v view) outcome(l verdict.Look) string {
 	switch l.Stop {
 	case verdict.ReasonNone:
@@ -122,7 +123,8 @@ func (v view) outcome(l verdict.Look) string {
 	return string(l.Stop)
 }
 
-// lookFigure returns the estimates and intervals after each block, layout by layout; none of a single look.
+// lookFigure returns the estimates and intervals after each block, layout by layout. It is empty for a single interim
+// analysis.
 func (v view) lookFigure() document.Figure {
 	result, looks := v.of.Result, v.someLooks()
 	f := document.Figure{ID: "chart-looks", Grid: true}
@@ -149,11 +151,11 @@ func (v view) lookFigure() document.Figure {
 	return f
 }
 
-// shownLook reports whether an estimate has a place on a scale.
+// shownLook reports whether an estimate has a position on the scale.
 func shownLook(s verdict.Estimate) bool { return say.Known(s.Effect) && !say.Unresolvable(s.Lo, s.Hi) }
 
-// lookChart is one layout's course; hollow dots are looks after it was dropped. Empty means no look has a place for
-// it on the scale.
+// lookChart draws the estimates of one layout over the interim analyses. Hollow dots are analyses after it was dropped.
+// The chart is empty if no estimate has a position on the scale.
 func (v view) lookChart(arm int, looks []verdict.Look, e chart.Effects) template.HTML {
 	var points []chart.Point
 	drawn := false

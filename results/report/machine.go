@@ -11,14 +11,14 @@ import (
 	"filewise/results/report/document"
 )
 
-// ofMachine is the view of a measure through the machine's counters.
+// ofMachine is a line that the machine's counters give for a measure.
 type ofMachine struct {
 	name  string
 	of    reading
 	write func(float64) string
 }
 
-// inPercent returns a derived share.
+// inPercent returns the line of a derived share.
 func inPercent(name, probe, counter string) ofMachine {
 	return ofMachine{name, counterOf(probe, counter), func(x float64) string { return say.Sig3(x) + " %" }}
 }
@@ -27,7 +27,7 @@ func inBytes(name, probe, counter string) ofMachine {
 	return ofMachine{name, counterOf(probe, counter), say.Bytes}
 }
 
-// machineAlways are the lines that do not depend on devices.
+// machineAlways lists the lines that do not depend on devices.
 var machineAlways = []ofMachine{
 	inPercent("processors: user", "cpu", probe.UserShare), inPercent("processors: system", "cpu", probe.SystemShare),
 	inPercent("processors: idle, waiting for I/O", "cpu", probe.IOWaitShare),
@@ -41,7 +41,7 @@ var machineAlways = []ofMachine{
 	inBytes("memory: pages being written", probe.ProbeMemory, probe.MemoryWriteback),
 }
 
-// ofDevice returns the lines of one device.
+// ofDevice returns the lines about one device.
 func ofDevice(name string) []ofMachine {
 	rate := func(what, unit string, factor float64) ofMachine {
 		n := counterOf("disk", name+" "+what)
@@ -62,7 +62,7 @@ func ofDevice(name string) []ofMachine {
 	}
 }
 
-// machine returns the machine's work during the measured windows, over all families of a trial; a value that a
+// machine returns the machine's work during the measured windows, over all families of a trial. A value that the
 // platform does not have gets no line.
 func (v view) machine() []document.Block {
 	all := slices.Clone(machineAlways)
@@ -88,7 +88,7 @@ func (v view) machine() []document.Block {
 	}
 }
 
-// deviceOf names the device that wrote. Empty means the delta is of no device.
+// deviceOf returns the device that wrote. It is empty if the delta is not about a device.
 func deviceOf(d filewise.Delta) string {
 	if name, ok := strings.CutSuffix(d.Name, " bytes written"); ok && d.Probe == "disk" {
 		return name
@@ -96,8 +96,8 @@ func deviceOf(d filewise.Delta) string {
 	return ""
 }
 
-// counters returns the probes' counters, the median over the trials of each layout, by probe, name and unit. Waits and
-// the I/O of single files are not among them.
+// counters returns the probes' counters by probe, name and unit, each as the median over a layout's trials. Waits and
+// the I/O of single files are left out.
 func (v view) counters() []layoutLine {
 	const sep = "\x00"
 	var keys []string
@@ -127,7 +127,7 @@ func (v view) counters() []layoutLine {
 	return out
 }
 
-// counterTable has all counters, folded away.
+// counterTable returns all counters in a table that is folded away.
 func (v view) counterTable() []document.Block {
 	all := v.counters()
 	if len(all) == 0 {

@@ -15,7 +15,7 @@ import (
 	"filewise/results/report/document"
 )
 
-// method describes the run's method, in words.
+// method describes how the run measured and judged.
 func (v view) method() []document.Block {
 	var out []document.Block
 	if s := v.Scenario.Summary; s != "" {
@@ -27,7 +27,7 @@ func (v view) method() []document.Block {
 	return append(out, v.whyNote()...)
 }
 
-// methodWords describe in plain words the run's method, from the plan and what really happened.
+// methodWords describes the run's method in plain words, from the plan and from the actual course.
 func (v view) methodWords() []string {
 	p := v.Plan
 	if p.AsPublished != nil {
@@ -54,7 +54,7 @@ func (v view) methodWords() []string {
 	return out
 }
 
-// estimand names what the differences and their intervals are about.
+// estimand describes the quantity that the differences and their intervals are about.
 func (v view) estimand() string {
 	said := "The differences are those of the typical trial: a robust fit of blocks and layouts to the logarithm of throughput. "
 	if v.Plan.JudgedBy() >= experiment.JointFrom {
@@ -79,7 +79,7 @@ func (v view) publishedMethod() []string {
 	return append(out, v.checkWords()...)
 }
 
-// checkWords list how the run tested and steadied itself.
+// checkWords lists how the run tested and steadied itself.
 func (v view) checkWords() []string {
 	var out []string
 	switch n := len(v.parts); {
@@ -135,7 +135,7 @@ func (v view) trialWords() string {
 	return s
 }
 
-// blockWords explain how the layouts of a block come one after the other.
+// blockWords explains the order of the layouts within a block.
 func (v view) blockWords() string {
 	const why = "Slow changes of the machine so affect all layouts equally."
 	p := v.Plan
@@ -159,7 +159,7 @@ func (v view) blockWords() string {
 	return s
 }
 
-// turnMean names how the turns of an interleaved block make one observation.
+// turnMean describes how the turns of an interleaved block make one observation.
 func turnMean(p experiment.Plan) string {
 	if p.Observe == experiment.ObserveRest {
 		return "the total work by the total time"
@@ -167,7 +167,7 @@ func turnMean(p experiment.Plan) string {
 	return "as the geometric mean"
 }
 
-// measuredFor returns the window of a trial, in a session of all its turns.
+// measuredFor returns the measured time of a trial. In an interleaved block it is the sum of all turns.
 func (v view) measuredFor() time.Duration {
 	if s := v.Judgement.Schedule; s.Turn > 0 {
 		return s.Turn * time.Duration(s.Rounds)
@@ -175,7 +175,7 @@ func (v view) measuredFor() time.Duration {
 	return v.Plan.Window
 }
 
-// turnText returns the length of a turn if it is one for all.
+// turnText returns the length of a turn, if all turns have the same length.
 func (v view) turnText() string {
 	switch turn := v.Judgement.Schedule.Turn; {
 	case turn > 0:
@@ -216,8 +216,8 @@ var (
 	plainly = strings.NewReplacer("*", "", "`", "")
 )
 
-// general lists the words of reports that are used in all of Filewise. The page of words has the reports' own words
-// under a separate heading.
+// general lists the words of reports that all of Filewise uses. The page of words has the reports' own words under a
+// separate heading.
 var general = []string{"engine", "layout", "trial", "pilot", "block", "interleaved block", "turn", "A/A", "noise",
 	"forecast", "family", "window", "slice", "tail", "sync", "baseline", "margin", "worst-case loss", "tolerance",
 	"interim analysis", "write amplification", "throughput", "rate within the window", "p50, p99, p99.9", "durability"}
@@ -236,7 +236,7 @@ func terms() []filewise.Fact {
 	return out
 }
 
-// tips returns each word's meaning.
+// tips returns the meaning of each word.
 func tips() map[string]string {
 	out := map[string]string{}
 	for _, t := range terms() {
@@ -256,5 +256,5 @@ func words() []document.Block {
 	return []document.Block{document.OnPages(out)}
 }
 
-// Glossary returns the meanings of words: of words that stand alone, by themselves, and the list of all.
+// Glossary returns the meanings of the words that stand alone, and the list of all words.
 func Glossary() (map[string]string, []document.Block) { return tips(), words() }

@@ -63,7 +63,7 @@ func (v view) designText() string {
 	return fmt.Sprintf("as published, at scale %g: %s of each layout, one layout after the other", a.Scale, say.Count(a.Repeats, "run"))
 }
 
-// rounds counts a session's rounds. 0 means not known yet.
+// rounds returns the number of rounds of an interleaved block. 0 means not known yet.
 func (v view) rounds() int { return max(v.Plan.Cells, v.Judgement.Schedule.Rounds) }
 
 func (v view) workText() string {
@@ -78,7 +78,7 @@ func (v view) workText() string {
 
 func (v view) warmUpText() string {
 	switch {
-	case v.Plan.Window == 0: // fixed work is measured whole
+	case v.Plan.Window == 0: // all of the fixed work is measured
 		return ""
 	case v.Plan.WarmUp >= 0:
 		return say.Human(v.Plan.WarmUp)
@@ -96,7 +96,7 @@ func (v view) blocksText() string {
 	return positive(v.Plan.MaxBlocks)
 }
 
-// positive writes a count that is absent when it is zero.
+// positive writes a count, or nothing if the count is zero.
 func positive(n int) string {
 	if n <= 0 {
 		return ""
@@ -118,7 +118,7 @@ func durationOr(d time.Duration, none string) string {
 	return say.Human(d)
 }
 
-// memoryWords are empty if memory is not limited.
+// memoryWords returns the memory limit with its scope, or nothing if memory is not limited.
 func memoryWords(bytes int64) string {
 	if bytes == 0 {
 		return ""

@@ -12,7 +12,7 @@ import (
 	"filewise/results/report/document"
 )
 
-// agreement reports whether a published statement holds here.
+// agreement reports whether a published statement holds in this run.
 type agreement string
 
 const (
@@ -23,19 +23,19 @@ const (
 	ofAnother   agreement = "said of another engine"
 )
 
-// comparison puts one published figure next to what was measured, as it is shown.
+// comparison holds one published figure next to the measured result, as both are shown.
 type comparison struct {
-	Family    string    `json:"family,omitempty"` // of which it speaks, if the run has several
+	Family    string    `json:"family,omitempty"` // the family that the figure is about, if the run has several
 	Statement string    `json:"statement"`        // "8 files against 1 file"
-	Published string    `json:"published"`        // the figure, with the words that stand next to it
+	Published string    `json:"published"`        // the figure, with its words
 	Measured  string    `json:"measured"`
-	Time      string    `json:"in_time,omitempty"` // both as differences of the time, if the article gives times
-	Sign      agreement `json:"direction"`         // the same one?
-	Inside    string    `json:"figure"`            // is it inside the measured interval?
-	put       bool      // together from two intervals: neither layout is the baseline
+	Time      string    `json:"in_time,omitempty"` // both as differences in time, if the article gives times
+	Sign      agreement `json:"direction"`         // whether the direction is the same
+	Inside    string    `json:"figure"`            // whether the measured interval holds the figure
+	put       bool      // combined from two intervals, since neither layout is the baseline
 }
 
-// published puts the scenario's figures next to the verdict.
+// published compares the scenario's published figures with the verdict.
 func (v view) published() []document.Block {
 	shape := v.shapes()
 	if len(shape) == 0 {
@@ -67,7 +67,7 @@ func (v view) published() []document.Block {
 	return out
 }
 
-// shapes compare the figures of all families.
+// shapes returns the comparisons with the figures of all families.
 func (v view) shapes() []comparison {
 	var out []comparison
 	for _, f := range v.parts {
@@ -76,7 +76,7 @@ func (v view) shapes() []comparison {
 	return out
 }
 
-// shape compares the shapes of one figure.
+// shape returns the comparisons with the figures of one family.
 func (v view) shape() []comparison {
 	out := make([]comparison, 0, len(v.Scenario.Published))
 	for _, f := range v.Scenario.Published {
@@ -93,8 +93,8 @@ func (v view) shape() []comparison {
 	return out
 }
 
-// printed returns a figure's words, led by its percentage as the article gave it, and its difference in time; empty if
-// that was not published.
+// printed returns a figure's words, which begin with the percentage that the article gave. It also returns the figure's
+// difference in time, or nothing if that was not published.
 func printed(f workload.Figure) (words, inTime string) {
 	switch {
 	case f.Time == nil:
@@ -106,8 +106,8 @@ func printed(f workload.Figure) (words, inTime string) {
 	return exact + " time: " + f.Words, "published " + exact
 }
 
-// compare fills in what was measured. The intervals against the baseline hold
-// together, so their differences bound any other pair too, if more widely.
+// compare fills in the measured result. The intervals against the baseline hold together, so their differences also
+// bound any other pair, if more widely.
 func (v view) compare(c *comparison, f workload.Figure) {
 	a, b := v.byFiles(f.Files, f.Variant), v.byFiles(f.Against, cmp.Or(f.Over, f.Variant))
 	if !f.AtUsers(v.Plan.Params.UsersOf(v.Family)) || a == nil || b == nil || !a.Judged || !b.Judged || !a.Estimate.Known() ||
@@ -139,7 +139,8 @@ func (v view) compare(c *comparison, f workload.Figure) {
 	}
 }
 
-// pairsText reports why such an interval is wider than what the table has of the same layouts.
+// pairsText explains why a combined interval is wider than the table's interval of the same layouts. It is empty if no
+// interval is combined.
 func (v view) pairsText(all []comparison) string {
 	i := slices.IndexFunc(all, func(c comparison) bool { return c.put })
 	if i < 0 {
@@ -167,7 +168,7 @@ func direction(sign int, lo, hi, margin float64) agreement {
 	return differs
 }
 
-// apart compares a published difference of unknown direction.
+// apart compares a published difference of unknown direction with an interval on the log scale.
 func apart(lo, hi, margin float64) agreement {
 	switch {
 	case lo > 0 || hi < 0:
@@ -178,8 +179,8 @@ func apart(lo, hi, margin float64) agreement {
 	return undecided
 }
 
-// byFiles returns the first layout with n of the files that the scenario is about, under a condition of the article's;
-// an empty one is any.
+// byFiles returns the first layout that has n files, as the scenario counts them, and meets the article's condition. An
+// empty condition is always met.
 func (v view) byFiles(n int, variant string) *row {
 	for i := range v.Rows {
 		l := v.Rows[i].Layout
@@ -190,7 +191,7 @@ func (v view) byFiles(n int, variant string) *row {
 	return nil
 }
 
-// bestText compares the article's best number of files with the recommendation here; empty when the article names
+// bestText compares the article's best number of files with the recommendation here. It is empty if the article names
 // none.
 func (v view) bestText() string {
 	if v.several() {
@@ -213,7 +214,7 @@ func (v view) bestText() string {
 	return s + fmt.Sprintf("Here it is %s.", r.Name)
 }
 
-// bestTexts sum up for which families the published best number is also recommended here; empty when the article
+// bestTexts sums up for which families the published best number is also recommended here. It is empty if the article
 // names none.
 func bestTexts(families []view) string {
 	var same, differ, open []string
@@ -250,7 +251,7 @@ func (v view) recommended() *row {
 	return nil
 }
 
-// Cite names the source of the published figures. Empty means none.
+// Cite names the source of the published figures. It is empty if there is none.
 func Cite(s workload.Source) string {
 	var parts []string
 	for _, p := range []string{s.Author, quoted(s.Title), s.Where} {

@@ -18,7 +18,7 @@ import (
 // reading extracts a number from a measure, or NaN.
 type reading func(filewise.Measure) float64
 
-// counterOf reads a counter of a probe.
+// counterOf returns a reading of a probe's counter.
 func counterOf(of, name string) reading {
 	return func(m filewise.Measure) float64 {
 		if x, ok := probe.Find(m.Deltas, of, name); ok {
@@ -28,7 +28,7 @@ func counterOf(of, name string) reading {
 	}
 }
 
-// sumOf adds up the known deltas of a kind.
+// sumOf returns a reading that adds up the known deltas of a kind.
 func sumOf(kind func(filewise.Delta) bool) reading {
 	return func(m filewise.Measure) float64 {
 		total := 0.0
@@ -41,7 +41,7 @@ func sumOf(kind func(filewise.Delta) bool) reading {
 	}
 }
 
-// perWork returns a reading by the unit of work.
+// perWork returns the reading divided by the units of work.
 func (r reading) perWork() reading {
 	return func(m filewise.Measure) float64 { return r(m) / m.Work }
 }
@@ -68,8 +68,8 @@ func (v view) measuresOf(layout string, has func(filewise.Delta) bool) []filewis
 	return out
 }
 
-// overTrials returns the values of a layout's finished trials in blocks: of each the mean over the measures of all its
-// families, by their length.
+// overTrials returns one value for each finished trial of a layout in blocks: the mean over the measures of all
+// families, weighted by their length.
 func (v view) overTrials(layout string, of reading) []float64 {
 	var xs []float64
 	for t := range v.finished() {
@@ -87,7 +87,7 @@ func (v view) overTrials(layout string, of reading) []float64 {
 	return xs
 }
 
-// finished returns the finished trials in blocks, with all their families.
+// finished returns the finished trials in blocks, with the measures of all families.
 func (v view) finished() iter.Seq[filewise.Trial] {
 	return func(yield func(filewise.Trial) bool) {
 		for _, t := range v.whole.Trials {
@@ -98,7 +98,7 @@ func (v view) finished() iter.Seq[filewise.Trial] {
 	}
 }
 
-// counted returns the names that tell gives to deltas of finished trials, each once.
+// counted returns the names that tell gives to deltas of finished trials. Each name appears once.
 func (v view) counted(tell func(filewise.Delta) string) []string {
 	var out []string
 	for t := range v.finished() {
@@ -113,13 +113,13 @@ func (v view) counted(tell func(filewise.Delta) string) []string {
 	return out
 }
 
-// layoutLine is a line of a table that has a column for each layout.
+// layoutLine is a line of a table with a column for each layout.
 type layoutLine struct {
-	names []string // in the columns before those
+	names []string // in the columns before the layouts
 	cells []document.Cell
 }
 
-// line has a cell for each layout; ok is false if no layout has a value.
+// line returns a line with a cell for each layout. ok is false if no layout has a value.
 func (v view) line(cell func(layout string) (c document.Cell, known bool), names ...string) (l layoutLine, ok bool) {
 	l.names = names
 	for _, r := range v.Rows {
@@ -129,7 +129,7 @@ func (v view) line(cell func(layout string) (c document.Cell, known bool), names
 	return l, ok
 }
 
-// numberCell returns a number in a cell, as write has it.
+// numberCell returns a cell with a number as write formats it. ok is false if the number is not known.
 func numberCell(x float64, write func(float64) string) (c document.Cell, ok bool) {
 	if !say.Known(x) {
 		return document.Cell{Text: say.Absent, Value: x}, false
@@ -137,7 +137,8 @@ func numberCell(x float64, write func(float64) string) (c document.Cell, ok bool
 	return document.Cell{Text: write(x), Value: x}, true
 }
 
-// byLayout returns a table with a column for each layout. Of the columns before them, one names a line's subject.
+// byLayout returns a table with a column for each layout. about is the index of the column, among the columns before
+// them, that names a line's subject.
 func (v view) byLayout(caption string, lines []layoutLine, about int, heads ...string) document.Table {
 	var columns []document.Of[layoutLine]
 	for i, head := range heads {
@@ -151,39 +152,39 @@ func (v view) byLayout(caption string, lines []layoutLine, about int, heads ...s
 	return document.Tabulate(document.Table{Caption: caption}, lines, columns...)
 }
 
-// nan stands for an unknown number.
+// nan represents an unknown number.
 var nan = math.NaN()
 
-// median of the values; NaN when there is none.
+// median returns the median of the values, or NaN if there are none.
 func median(xs []float64) float64 { return quantile(xs, 0.5) }
 
-// quantile interpolates linearly between the order statistics (Hyndman & Fan,
-// type 7); NaN when there is no value.
+// quantile interpolates linearly between the order statistics (Hyndman & Fan, type 7). It returns NaN if there are no
+// values.
 func quantile(xs []float64, p float64) float64 {
 	s := slices.Clone(xs)
 	slices.Sort(s)
 	return stats.Quantile(s, p)
 }
 
-// view holds the content of every format for a family of operations, worked out once from the data. A run's view is
-// its leading family's: the one over all, or the first.
+// view holds the content of every format for one family, computed once from the data. A run's view is the view of its
+// leading family: the overall family, or the first.
 type view struct {
-	Data   // with the measures and published figures of the family alone
+	Data   // with only this family's measures and published figures
 	of     experiment.Family
 	Name   string // of the family, if the run has several
-	Family string // of the measure that is judged. Empty means nothing measured
-	Unit   string // of its work: "rows"
+	Family string // of the judged measure. Empty means nothing was measured
+	Unit   string // of the family's work: "rows"
 	Look   verdict.Look
-	Judged bool // there is a look, and Look is the last
+	Judged bool // there is an interim analysis, and Look is the last
 	Base   int  // index of the baseline in Rows
 	Rows   []row
 	Trials []trial
-	Rate   say.Rate // in which the table gives bytes per second
-	parts  []view   // of all families, that over all first: at least one
+	Rate   say.Rate // unit in which the table gives bytes per second
+	parts  []view   // views of all families, overall first: at least one
 	whole  Data     // the run with all its families
 }
 
-// newView is of a run.
+// newView returns the view of a run.
 func newView(d Data) view {
 	families := familiesOf(d)
 	parts := make([]view, len(families))
@@ -202,7 +203,7 @@ func newView(d Data) view {
 	return v
 }
 
-// several reports whether it is of a run with several families, not of one of them.
+// several reports whether the view is of a run with several families, not of one of the families.
 func (v view) several() bool { return len(v.parts) > 1 }
 
 func viewOf(d Data, of experiment.Family) view {
@@ -224,7 +225,7 @@ func viewOf(d Data, of experiment.Family) view {
 	return v
 }
 
-// judged returns the family and unit of the measure that verdicts are about: the first of a trial.
+// judged returns the family and unit of the measure that verdicts are about: the first measure of a finished trial.
 func judged(trials []filewise.Trial) (family, unit string) {
 	for _, t := range trials {
 		if t.State == filewise.Done && len(t.Measures) > 0 {
@@ -242,7 +243,7 @@ func (v view) confidence() string {
 	return say.Confidence(v.Plan.Confidence)
 }
 
-// margin returns the difference that does not matter: "2 %".
+// margin returns the difference below which layouts count as equal: "2 %".
 func (v view) margin() string {
 	if v.Plan.Margin <= 0 {
 		return say.Absent

@@ -1,7 +1,6 @@
-// Package report renders one run for people and programs: the terminal, Markdown,
-// JSON, and one self-contained HTML file, all from one document. Everything comes
-// from the stored data; the same data gives the same bytes. What was not measured
-// is shown as absent, never as zero.
+// Package report renders one run for people and programs: for the terminal, as Markdown, JSON, or one self-contained
+// HTML file. All come from one document. Everything comes from the stored data; the same data gives the same bytes.
+// Values that were not measured are shown as absent, never as zero.
 package report
 
 import (
@@ -22,23 +21,23 @@ import (
 	"filewise/results/report/document"
 )
 
-// Data is one run as it is stored, with its judgement.
+// Data holds one run as it is stored, with its judgement.
 type Data struct {
 	RunID     int64
-	Version   string // of Filewise, when it measured
+	Version   string // of the Filewise that measured
 	Started   time.Time
 	Ended     time.Time // zero means not ended
-	State     string    // of the run, as the store names it
+	State     string    // the run's state, as the store names it
 	Plan      experiment.Plan
 	Scenario  workload.Scenario
 	Trials    []filewise.Trial // in the order in which they ran
 	Judgement experiment.Judgement
 	Machine   []filewise.Fact
 	Server    []filewise.Fact
-	Rejudged  bool // by other rules than the run's own
-	// Limit is a run of the same backups that were thrown away. Nil means there is none.
+	Rejudged  bool // judged by other rules than the run's own
+	// Limit is a run that threw the same backups away. Nil means there is none.
 	Limit *Data
-	// Gate holds the outcomes of the conditions of --fail-if. None means there are none.
+	// Gate holds the outcomes of the conditions of --fail-if. It is empty if there are no conditions.
 	Gate []gate.Outcome
 }
 
@@ -54,10 +53,10 @@ func Terminal(w io.Writer, d Data, opts TerminalOptions) error {
 // Markdown writes the run for a ticket or a wiki.
 func Markdown(w io.Writer, d Data) error { return document.WriteMarkdown(w, newView(d).document()) }
 
-// HTML writes the run as one file that needs nothing else.
+// HTML writes the run as one file that needs no other file and no network.
 func HTML(w io.Writer, d Data) error { return document.WriteHTML(w, newView(d).document()) }
 
-// document returns the whole report. Each section is built by one function, in the file of its subject; one without
+// document returns the whole report. One function, in the file of its subject, builds each section. A section without
 // content has no blocks, and is left out.
 func (v view) document() document.Document {
 	decision, _, _ := strings.Cut(v.Headline(), verdict.ToDo)
@@ -105,7 +104,7 @@ func (v view) document() document.Document {
 	return d
 }
 
-// ofWhich ends a heading with the family that it is about, if the run has several: " (overall)".
+// ofWhich returns the end of a heading that names its family, if the run has several: " (overall)".
 func (v view) ofWhich() string {
 	if !v.several() {
 		return ""
@@ -113,7 +112,7 @@ func (v view) ofWhich() string {
 	return " (" + v.Name + ")"
 }
 
-// eachFamily shows blocks for each family that has any, folded away if there are more than two.
+// eachFamily shows blocks for each family that has any. They are folded away if there are more than two such families.
 func (v view) eachFamily(blocks func(view) []document.Block) []document.Block {
 	var all []document.Fold
 	for _, f := range v.parts {
@@ -135,7 +134,7 @@ func (v view) eachFamily(blocks func(view) []document.Block) []document.Block {
 	return out
 }
 
-// notes returns sentences about the block before them, one after the other.
+// notes returns sentences about the preceding block, one after the other.
 func notes(sentences ...string) []document.Block {
 	var out []document.Block
 	for _, s := range sentences {
@@ -146,13 +145,13 @@ func notes(sentences ...string) []document.Block {
 	return out
 }
 
-// onPaper shows blocks in HTML and Markdown, even if those around them are shown on a terminal too.
+// onPaper shows blocks only in HTML and Markdown, even if the blocks around them are also shown on a terminal.
 func onPaper(blocks ...document.Block) document.Only {
 	return document.Only{In: document.Paper, Blocks: blocks}
 }
 
-// answerPage returns the part of a page below the verdict, before all that is folded: charts, why, the table, and
-// the scope of the answer.
+// answerPage returns the part of a page below the verdict and above the folded sections: charts, reasons, the table,
+// and the scope of the answer.
 func (v view) answerPage() []document.Block {
 	out := v.answerFigures()
 	if causes := v.causes(); len(causes) > 0 && len(causes) <= mostOpen {
@@ -168,7 +167,7 @@ func (v view) answerPage() []document.Block {
 	return []document.Block{document.OnPages(out...)}
 }
 
-// scope returns the verdict's scope.
+// scope returns the scope of the verdict.
 func (v view) scope() []string {
 	p := v.Plan
 	where := "this machine and its storage"

@@ -16,23 +16,23 @@ import (
 type row struct {
 	filewise.Layout
 	Baseline bool
-	Timed    bool             // what is measured is a time
-	Done     int              // trials in blocks, pilots left out
-	Failed   int              // the same
-	Estimate verdict.Estimate // its fields are NaN if there is no look
-	Judged   bool             // Estimate comes from a look
+	Timed    bool             // the measured quantity is a time
+	Done     int              // trials in blocks, without pilots
+	Failed   int              // failed trials in blocks, without pilots
+	Estimate verdict.Estimate // fields are NaN if there is no interim analysis
+	Judged   bool             // Estimate comes from an interim analysis
 	Typical  float64          // work per second. NaN means not known
-	Median   bool             // Typical is a plain median, for lack of a look
+	Median   bool             // Typical is a plain median, since there is no interim analysis
 	Bytes    float64          // payload bytes per second of the typical trial. NaN means not known
-	Slowest  float64          // of the trials' throughput
-	Tail     spread           // until the slowest connection's last commit
-	Sync     spread           // from then until everything was durable
-	Window   float64          // median work per second of the windows, if another rate is judged. NaN means not known
+	Slowest  float64          // the slowest trial's throughput
+	Tail     spread           // time until the slowest connection's last commit
+	Sync     spread           // time from then until everything was durable
+	Window   float64          // median rate within the windows, if another rate is judged. NaN means not known
 	Calls    calls
 	Latency  *experiment.LayoutLatency // nil means not known
 }
 
-// measured reports whether a verdict or the speed of any layout is known.
+// measured reports whether a verdict, or the speed of any layout, is known.
 func (v view) measured() bool {
 	return v.Judged || slices.ContainsFunc(v.Rows, func(r row) bool { return say.Known(r.Typical) })
 }
@@ -84,16 +84,16 @@ func (v view) row(l filewise.Layout) row {
 	return r
 }
 
-// inTime turns an estimate of speed into one of time, its inverse: what takes
-// longer is then positive. Regret and mark stay.
+// inTime turns an estimate of speed into an estimate of time, its inverse. A positive effect then means longer. Regret
+// and mark stay.
 func inTime(e verdict.Estimate) verdict.Estimate {
 	e.Effect, e.RawEffect = -e.Effect, -e.RawEffect
 	e.Lo, e.Hi = -e.Hi, -e.Lo
 	return e
 }
 
-// estimate returns the last look's estimate of a layout; the difference of a dropped one comes from its own last
-// look, as its interval does.
+// estimate returns the last interim analysis's estimate of a layout. A dropped layout keeps the difference and interval
+// of its own last analysis.
 func (v view) estimate(layout string) (verdict.Estimate, bool) {
 	arm := slices.IndexFunc(v.of.Result.Arms, func(a verdict.Arm) bool { return a.Name == layout })
 	if !v.Judged || arm < 0 || arm >= len(v.Look.Estimates) {
@@ -118,7 +118,7 @@ func (r row) typicalText() string {
 	return say.Sig3(r.Typical)
 }
 
-// differenceText returns the difference to the baseline with its interval.
+// differenceText returns the difference from the baseline with its interval.
 func (r row) differenceText() string {
 	switch {
 	case r.Baseline:
@@ -129,7 +129,7 @@ func (r row) differenceText() string {
 	return say.Interval(r.Estimate.Effect, r.Estimate.Lo, r.Estimate.Hi)
 }
 
-// rawText returns the difference of the geometric means, with no trial pulled in.
+// rawText returns the difference of the geometric means, in which no trial is down-weighted.
 func (r row) rawText() string {
 	if r.Baseline {
 		return "baseline"
@@ -137,7 +137,7 @@ func (r row) rawText() string {
 	return say.Difference(r.Estimate.RawEffect)
 }
 
-// regretText returns the most that is lost by choosing the layout; "none" when all others are shown to be slower.
+// regretText returns the worst-case loss of choosing the layout: "none" if all others are shown to be slower.
 func (r row) regretText() string {
 	if !r.Judged || !say.Known(r.Estimate.Regret) {
 		return say.Absent
@@ -145,7 +145,7 @@ func (r row) regretText() string {
 	return say.Bound(r.Estimate.Regret)
 }
 
-// downWeightedText counts the trials that the robust fit pulled in.
+// downWeightedText counts the trials that the robust fit down-weighted.
 func (r row) downWeightedText() string {
 	if !r.Judged {
 		return say.Absent
@@ -170,13 +170,13 @@ func (r row) markText() string {
 	return string(r.Estimate.Mark)
 }
 
-// lost reports whether the layout was dropped without an interval of its own: it cannot be the best, which is no
-// question that is open.
+// lost reports whether the layout was dropped without an interval of its own. It cannot be the best, so it is not an
+// open question.
 func (r row) lost() bool {
 	return r.Estimate.DroppedAt > 0 && r.Estimate.Mark == verdict.MarkUndecided
 }
 
-// markClass groups the marks for colour: best, good, same, worse, open.
+// markClass returns a class of marks that share a colour: best, good, same, worse, open.
 func (r row) markClass() string {
 	if r.lost() {
 		return "same"
@@ -199,13 +199,13 @@ func (r row) droppedText() string {
 	if r.Estimate.DroppedAt == 0 {
 		return ""
 	}
-	if r.lost() { // as its mark states
+	if r.lost() { // its mark states this already
 		return fmt.Sprintf("after block %d", r.Estimate.DroppedAt)
 	}
 	return fmt.Sprintf("dropped after block %d", r.Estimate.DroppedAt)
 }
 
-// p99Text returns the time that 99 % of the operations stay within.
+// p99Text returns the time within which 99 % of the operations end.
 func (r row) p99Text() string {
 	if r.Latency == nil {
 		return say.Absent
@@ -213,7 +213,7 @@ func (r row) p99Text() string {
 	return say.Human(r.Latency.P99)
 }
 
-// p99Small returns the p99 below another number; none if it is not known.
+// p99Small returns the p99 for the line below another number, or nothing if it is not known.
 func (r row) p99Small() []string {
 	if r.Latency == nil {
 		return nil
@@ -221,7 +221,7 @@ func (r row) p99Small() []string {
 	return []string{"p99 " + r.p99Text()}
 }
 
-// slowestText returns the slowest trial against the typical one.
+// slowestText compares the slowest trial with the typical one.
 func (r row) slowestText() string {
 	if !say.Known(r.Slowest) || !(r.Typical > 0) {
 		return say.Absent

@@ -9,7 +9,7 @@ import (
 	"filewise/results/report/document"
 )
 
-// setup is on what the run was, with which parameters, and its layouts with their files.
+// setup returns the machine and server of the run, its parameters, and its layouts with their files.
 func (v view) setup() []document.Block {
 	parameters := facts("Plan", v.planFacts())
 	parts := document.Group{parameters}
@@ -36,19 +36,19 @@ func (v view) setup() []document.Block {
 	return out
 }
 
-// facts returns a table of names and values; without any it is not shown.
+// facts returns a table of names and values. It is not shown if there are no facts.
 func facts(caption string, all []filewise.Fact) document.Table {
 	return document.Tabulate(document.Table{Caption: caption, Class: "facts"}, all,
 		document.Name("", func(f filewise.Fact) string { return f.Name }),
 		document.Words("", func(f filewise.Fact) string { return f.Value }).As("words"))
 }
 
-// spreadLayout is a layout of the plan with its files as observed.
+// spreadLayout holds a layout of the plan and its files as observed.
 type spreadLayout struct {
 	filewise.Layout
-	observed []filewise.File // after building, of the last finished trial
-	final    []filewise.File // after the work of that trial
-	most     int64           // bytes of all its files, the most of any trial, before or after the work
+	observed []filewise.File // of the last finished trial, after building
+	final    []filewise.File // of that trial, after the work
+	most     int64           // of all its files: the largest of any trial, before or after the work
 }
 
 func (v view) spreads() []spreadLayout {
@@ -66,7 +66,7 @@ func (v view) spreads() []spreadLayout {
 	return out
 }
 
-// sizeOf returns the files' storage, backups and logs included, in bytes.
+// sizeOf returns the total size of the files, in bytes, including backups and logs.
 func sizeOf(files []filewise.File) (sum int64) {
 	for _, f := range files {
 		if f.Allocated != nil {
@@ -89,7 +89,7 @@ func (s spreadLayout) extents() int {
 	return n
 }
 
-// usedColumns show the space that layouts took of the storage, and in how many pieces, if that is known.
+// usedColumns returns columns with the storage that layouts took and the number of its pieces, if known.
 func usedColumns(layouts []spreadLayout) (out []document.Of[spreadLayout]) {
 	if slices.ContainsFunc(layouts, func(s spreadLayout) bool { return s.most > 0 }) {
 		out = append(out, document.Num("most space", func(s spreadLayout) string {
@@ -131,7 +131,7 @@ func (s spreadLayout) observedText() string {
 	return say.Count(n, "data file") + ", " + say.Size(total)
 }
 
-// fileRow is one file of a layout before and after the work. Nil means it was not there.
+// fileRow is one file of a layout before and after the work. Nil means the file did not exist.
 type fileRow struct{ built, final *filewise.File }
 
 func (r fileRow) file() filewise.File {
@@ -141,7 +141,7 @@ func (r fileRow) file() filewise.File {
 	return *r.final
 }
 
-// fileTable puts a layout's files after building next to the files after the work.
+// fileTable compares a layout's files after building with the files after the work.
 func (s spreadLayout) fileTable() document.Table {
 	var rows []fileRow
 	place := map[string]int{}
@@ -152,7 +152,7 @@ func (s spreadLayout) fileTable() document.Table {
 	for i, f := range s.final {
 		if k, ok := place[f.Path]; ok {
 			rows[k].final = &s.final[i]
-		} else { // it came about during the work
+		} else { // it was created during the work
 			rows = append(rows, fileRow{final: &s.final[i]})
 		}
 	}
@@ -175,7 +175,7 @@ func (s spreadLayout) fileTable() document.Table {
 		document.Num("after the work", func(r fileRow) string { return afterWork(r.final) }))
 }
 
-// afterWork returns a file's size then, and the used part of it, if the engine returns that.
+// afterWork returns a file's size after the work, and the used part if the engine reports it.
 func afterWork(f *filewise.File) string {
 	switch {
 	case f == nil:

@@ -12,16 +12,16 @@ import (
 	"filewise/results/report/document"
 )
 
-// stripePoint is a layout in one direction.
+// stripePoint holds a layout's speed in one direction, backup or restore.
 type stripePoint struct {
 	Layout, Speed, Limit string
 	files                int
-	speed, lo, hi        float64 // per second; of intervals NaN if there is none
+	speed, lo, hi        float64 // per second. lo and hi are NaN if there is no interval
 	discard              bool
 }
 
-// stripes are backup and restore over the number of files, each compared with reading and throwing the backup away.
-// None for other scenarios.
+// stripes returns the speeds of backup and restore over the number of files. Each is compared with reading the data and
+// throwing the backup away. It returns nothing for other scenarios.
 func (v view) stripes() []document.Block {
 	if !v.Scenario.Stripes || v.Family == "" {
 		return nil
@@ -60,8 +60,8 @@ func (v view) stripes() []document.Block {
 	return []document.Block{document.Heading(title), f}
 }
 
-// stripePoints returns the layouts that have a speed; intervals belong to the differences to the baseline, about the
-// baseline's typical trial.
+// stripePoints returns the layouts that have a speed. Their intervals are the intervals of the differences from the
+// baseline, applied to the baseline's typical trial.
 func (v view) stripePoints() []stripePoint {
 	var out []stripePoint
 	base := math.NaN()
@@ -83,7 +83,7 @@ func (v view) stripePoints() []stripePoint {
 	return out
 }
 
-// limitPoints returns the points of the run whose backups were thrown away, in this run's unit.
+// limitPoints returns the points of the run that threw the same backups away, in this run's unit.
 func (v view) limitPoints() []stripePoint {
 	if v.Limit == nil {
 		return nil
@@ -100,8 +100,7 @@ func (v view) limitPoints() []stripePoint {
 	return points
 }
 
-// besideLimits gives every backup its share of what reading alone reached with as
-// many files.
+// besideLimits adds to every backup its share of the speed that reading alone reached with the same number of files.
 func besideLimits(points []stripePoint) []stripePoint {
 	limits := map[int]float64{}
 	for _, p := range points {
@@ -117,7 +116,7 @@ func besideLimits(points []stripePoint) []stripePoint {
 	return points
 }
 
-// speedOf is in bytes per second, or, if they are not known, in times a second.
+// speedOf returns the speed in bytes per second, or in operations per second if bytes are not known.
 func (v view) speedOf(r row) float64 {
 	if v.inBytes() {
 		return r.Bytes
@@ -138,7 +137,7 @@ func (v view) speedWords(r row) string {
 	return s
 }
 
-// stripeChart draws one direction. Placements on several volumes are dots apart from the line of placements on one.
+// stripeChart draws one direction. Layouts on several volumes are dots; a line joins the layouts on one volume.
 func (v view) stripeChart(points []stripePoint) template.HTML {
 	axes := chart.Axes{Up: "speed, " + v.unitRate(), Over: "number of " + over(v.Scenario), Number: chart.Brief}
 	if v.inBytes() {
@@ -157,7 +156,7 @@ func (v view) stripeChart(points []stripePoint) template.HTML {
 	return chart.Lines(all, 250, axes, label)
 }
 
-// hasDiscard reports whether it is known what reading alone reaches: by some layouts of the run, or by another run.
+// hasDiscard reports whether the speed of reading alone is known, from layouts of this run or from another run.
 func (v view) hasDiscard() bool {
 	discards := func(r row) bool { return r.Discard }
 	return v.Limit != nil || slices.ContainsFunc(v.Rows, discards) && slices.ContainsFunc(v.Rows, func(r row) bool { return !r.Discard })

@@ -65,19 +65,20 @@ func judgedAtAll(f experiment.Family) bool {
 	return judged
 }
 
-// outcome holds one decision about some families: layout to use, or to keep; empty if it is open.
+// outcome holds one decision about some families. Its layout is the one to use or to keep, and is empty if the decision
+// is open.
 type outcome struct {
 	decision verdict.Decision
 	layout   string
 	families []string
-	bound    float64 // the most that is open in any of them, log scale
-	gain     float64 // the least that is proven of any of them if more files help, log scale
+	bound    float64 // largest difference that is still open in any of the families, log scale
+	gain     float64 // smallest gain proven for any of the families if more files help, log scale
 }
 
-// estimated stands for the decision on families that are too short to judge.
+// estimated is the decision on families that have too few blocks to judge.
 const estimated verdict.Decision = "estimated"
 
-// words phrases it, if there are so many families.
+// words returns the outcome in words. all is the number of families.
 func (o outcome) words(baseline string, all int) string {
 	names := familyNames(o.families)
 	if n := len(o.families); n == all && len(names) > 40 {
@@ -100,7 +101,7 @@ func (o outcome) words(baseline string, all int) string {
 	return "no verdict for " + names
 }
 
-// gained phrases a gain over the baseline.
+// gained describes a gain over the baseline.
 func gained(gain float64, baseline string) string {
 	said := say.Difference(gain)
 	if strings.HasSuffix(said, "times") {
@@ -109,7 +110,7 @@ func gained(gain float64, baseline string) string {
 	return said + " over " + baseline
 }
 
-// outcomesOf returns the outcome over all families, nil if there is none, and the outcomes of single families,
+// outcomesOf returns the outcome of the overall family, or nil if there is none, and the outcomes of single families,
 // decided ones first.
 func outcomesOf(families []experiment.Family) (overall *outcome, singly []outcome) {
 	for _, f := range families {
@@ -118,7 +119,7 @@ func outcomesOf(families []experiment.Family) (overall *outcome, singly []outcom
 		switch {
 		case f.Estimated:
 			o.decision = estimated
-		case f.Result.Config.Rules <= 2: // whose verdicts read as they did
+		case f.Result.Config.Rules <= 2: // such verdicts read as they did before
 			o.decision, o.layout = "", f.Result.RecommendedName()
 		case a.Decision == verdict.DecisionUse || a.Decision == verdict.DecisionKeep:
 			o.layout = f.Result.Arms[a.Arm].Name
@@ -140,7 +141,7 @@ func outcomesOf(families []experiment.Family) (overall *outcome, singly []outcom
 	return overall, singly
 }
 
-// order is 0 for what is decided.
+// order returns 0 for a decided outcome, otherwise 1.
 func (o outcome) order() int {
 	if o.layout == "" {
 		return 1
@@ -155,11 +156,11 @@ func adviceOn(layout, baseline string) string {
 	return "use " + layout
 }
 
-// mostWarnings are shown on a screen; the report has all.
+// mostWarnings is the most warnings on a screen. The report has all.
 const mostWarnings = 3
 
-// answer returns a terminal's text at the end of a run, on one screen: the verdict, the table, why, what to be wary
-// of, and the way to the rest.
+// answer returns a terminal's text at the end of a run, which fits on one screen: the verdict, the table, the reasons,
+// the warnings, and the way to the report.
 func (v view) answer() document.Block {
 	out := v.headlined()
 	for _, s := range []string{v.latencyLoss(), v.Judgement.Stalls(), v.rules()} {
@@ -185,7 +186,7 @@ func (v view) answerTable() document.Block {
 	return document.OnScreen(out...)
 }
 
-// answerRest is why, the first warnings, and the way to the rest.
+// answerRest returns the main reason, the first warnings, and the command for the report.
 func (v view) answerRest() document.Block {
 	var out []document.Block
 	if s := v.causeInShort(); s != "" {
@@ -209,8 +210,8 @@ func (v view) answerRest() document.Block {
 	return document.OnScreen(append(out, document.Note(rest))...)
 }
 
-// causeInShort returns the first thing that changed with the difference, without its interval, of the first family that
-// another layout wins; if nothing did, the split of the time.
+// causeInShort returns the first quantity that changed with the difference, without its interval. It takes the first
+// family in which another layout than the baseline wins. If nothing changed, it returns the split of the time.
 func (v view) causeInShort() string {
 	f := v
 	if i := slices.IndexFunc(v.parts, func(f view) bool { r := f.recommended(); return r != nil && !r.Baseline }); v.several() && i >= 0 {
@@ -227,8 +228,8 @@ func (v view) causeInShort() string {
 	return say.Joined(", ", "Why", f.Name) + ": " + said
 }
 
-// latencyLoss reports that the layout to use is slow where it matters, and the option that bars such layouts. Empty
-// means it is not.
+// latencyLoss reports that the layout to use is slow where it matters, and names the option that excludes such layouts.
+// It is empty if the layout is not slow.
 func (v view) latencyLoss() string {
 	words := v.Judgement.LatencyLoss()
 	if words != "" && slices.Contains(v.Scenario.Flags, "p99-limit") {

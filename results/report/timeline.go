@@ -14,8 +14,8 @@ import (
 	"filewise/results/report/document"
 )
 
-// timeline shows all trials in the order in which they ran, a lane for each layout: drift moves them together. Empty
-// means fewer than two trials with a throughput.
+// timeline draws all trials in the order in which they ran, with a lane for each layout. Drift moves all lanes
+// together. It is empty if fewer than two trials have a throughput.
 func (v view) timeline() template.HTML {
 	trials := slices.DeleteFunc(slices.Clone(v.Trials), func(t trial) bool { return t.Started.IsZero() })
 	if len(trials) < 2 || !slices.ContainsFunc(trials, func(t trial) bool { return say.Known(t.Deviation) }) {
@@ -56,8 +56,8 @@ func (v view) timeline() template.HTML {
 		"the table below has the numbers.")
 }
 
-// placesOf has trials over time, in percent of the width; the rest of a pause is left
-// out, or a night between two parts of a run would press all trials to the edges.
+// placesOf returns the positions of trials over time, in percent of the width. Most of each pause is left out: a night
+// between two parts of a run would press all trials to the edges.
 func placesOf(trials []trial) []float64 {
 	now, longest := 0.0, 0.0
 	out := make([]float64, len(trials))
@@ -77,7 +77,7 @@ func placesOf(trials []trial) []float64 {
 	return out
 }
 
-// ordinary returns the range of the ordinary trials, in percent: others stand at its edge.
+// ordinary returns the range of the ordinary trials, in percent. Other trials are drawn at its edges.
 func ordinary(trials []trial) (lo, hi float64) {
 	var xs []float64
 	for _, t := range trials {
@@ -94,11 +94,11 @@ func ordinary(trials []trial) (lo, hi float64) {
 }
 
 const (
-	pause     = 10 * time.Second // from when a gap between trials is worth a mark
-	mostLanes = 6                // how many kinds of events have a line
+	pause     = 10 * time.Second // shortest gap between trials that gets a mark
+	mostLanes = 6                // most kinds of events that get a line
 )
 
-// eventsOf returns the warnings of trials by kind, the most frequent first, checkpoints and pauses.
+// eventsOf returns warnings of trials, checkpoints and pauses, by kind, the most frequent first.
 func eventsOf(trials []trial) []chart.Event {
 	var out []chart.Event
 	add := func(name string, i int, tip string) {
@@ -131,7 +131,7 @@ func eventsOf(trials []trial) []chart.Event {
 	return out
 }
 
-// checkpointed reports whether a delta shows that there was a checkpoint.
+// checkpointed reports whether a delta shows a checkpoint.
 func checkpointed(d filewise.Delta) bool {
 	return d.Unit == "checkpoints" && d.Value > 0 || d.Probe == filewise.ProbeCheckpoints && d.Value >= 1
 }
@@ -156,10 +156,10 @@ type spent struct {
 	Whole time.Duration
 }
 
-// share returns the part of the whole: "62 %".
+// share returns the part in percent of the whole: "62 %".
 func (s spent) share() string { return say.Share(float64(s.Took), float64(s.Whole)) }
 
-// stageWords give the stages' purposes, if the name alone does not.
+// stageWords explains the purpose of stages whose names do not.
 var stageWords = map[string]string{
 	"measure":            "measuring",
 	filewise.StageCreate: "making first builds", filewise.StageBuild: "building layouts", filewise.StageObserve: "observing the files",
@@ -169,8 +169,8 @@ var stageWords = map[string]string{
 	filewise.StageDrop: "dropping layouts", "pilot": "pilots",
 }
 
-// where splits the wall time of the trials: measuring first, then the rest, largest first. It is empty when nothing
-// was timed.
+// where splits the wall time of the trials: measuring first, then the other parts, the largest first. It is empty if
+// nothing was timed.
 func (v view) where() []spent {
 	whole := v.Judgement.Elapsed
 	sum := time.Duration(0)
@@ -216,7 +216,7 @@ func (v view) elapsed() string {
 	return say.Human(v.Judgement.Elapsed)
 }
 
-// time returns the split of the time, on a terminal in a sentence.
+// time returns the split of the time, on a terminal as a sentence.
 func (v view) time() []document.Block {
 	all := v.where()
 	if len(all) == 0 {
@@ -237,7 +237,7 @@ func (v view) time() []document.Block {
 	return []document.Block{table, document.OnTerminal(document.Text(said + "."))}
 }
 
-// stamp returns a moment, in the time zone that was stored.
+// stamp formats a moment in the stored time zone.
 func stamp(t time.Time) string {
 	if t.IsZero() {
 		return say.Absent

@@ -12,7 +12,7 @@ import (
 	"filewise/internal/say"
 )
 
-// kind is a trial's form in a drawing.
+// kind is how a drawing shows a trial.
 type kind string
 
 const (
@@ -22,17 +22,17 @@ const (
 	kindFailed       kind = "failed"
 )
 
-// trial is one stored trial with what is drawn of it.
+// trial holds one stored trial and the values that are drawn of it.
 type trial struct {
 	filewise.Trial
 	Number     int // from 1, in the order in which they ran
 	Kind       kind
-	Measure    filewise.Measure // the judged one; zero when there is none
+	Measure    filewise.Measure // the judged measure; zero if there is none
 	Throughput float64          // NaN means none
-	Deviation  float64          // ln of throughput against the layout's typical. NaN means none
+	Deviation  float64          // ln of throughput divided by the layout's typical throughput. NaN means none
 }
 
-// inBlock reports whether it is a finished trial and no pilot.
+// inBlock reports whether the trial is finished and not a pilot.
 func (t trial) inBlock() bool { return t.State == filewise.Done && !t.Cell.Pilot }
 
 func (v view) trials() []trial {
@@ -59,9 +59,9 @@ func (v view) trials() []trial {
 	return out
 }
 
-// flagDownWeighted works out each trial's deviation from the typical trial of its layout, and which trials the robust
-// fit pulled in. The verdict gives their number per layout; they have the largest residuals after the blocks' common
-// changes are taken out.
+// flagDownWeighted computes each trial's deviation from the typical trial of its layout, and flags the trials that the
+// robust fit down-weighted. The verdict gives their number for each layout. They have the largest residuals after the
+// blocks' common changes are removed.
 func (v view) flagDownWeighted() {
 	for _, r := range v.Rows {
 		for i := range v.Trials {
@@ -90,7 +90,7 @@ func (v view) flagDownWeighted() {
 	}
 }
 
-// blockMedians returns the median deviations of each block's trials.
+// blockMedians returns the median deviation of each block's trials.
 func (v view) blockMedians() map[int]float64 {
 	by := make(map[int][]float64)
 	for _, t := range v.Trials {
@@ -138,7 +138,7 @@ func (t trial) noteText() string {
 	return Failures(t.Measure.Errors)
 }
 
-// startedText is when the trial started, to the second.
+// startedText returns the time of day at which the trial started, to the second.
 func (t trial) startedText() string {
 	if t.Started.IsZero() {
 		return say.Absent
@@ -154,7 +154,7 @@ func (t trial) tookText() string {
 	return say.Human(t.Elapsed)
 }
 
-// Failures writes counts of failures by class: "3 × deadlock, 1 × connection". Empty means none.
+// Failures writes the number of failures of each class: "3 × deadlock, 1 × connection". It is empty if there are none.
 func Failures(failures map[filewise.Class]int64) string {
 	var words []string
 	for _, class := range slices.Sorted(maps.Keys(failures)) {
@@ -165,8 +165,8 @@ func Failures(failures map[filewise.Class]int64) string {
 	return strings.Join(words, ", ")
 }
 
-// retriedText counts for each layout the operations that failed and were tried again, over all measures of its
-// trials. Empty means none did.
+// retriedText counts for each layout the operations that failed and were retried, over all measures of its trials. It
+// is empty if there are none.
 func (v view) retriedText() string {
 	sums := map[string]map[filewise.Class]int64{}
 	for _, t := range v.whole.Trials {

@@ -12,8 +12,8 @@ import (
 	"filewise/results/report/document"
 )
 
-// everyTrial returns the trials in the order in which they ran, drawn and listed, and what happened within and after
-// their windows.
+// everyTrial returns all trials in the order in which they ran, as a drawing and as a list, and the figures from within
+// and after their windows.
 func (v view) everyTrial() []document.Block {
 	if len(v.Trials) == 0 {
 		return []document.Block{document.OnPages(document.Text("No trial is stored yet."))}
@@ -59,7 +59,8 @@ func (v view) timelineFigure() document.Figure {
 	return f
 }
 
-// afterwards returns the times after the windows, and of single calls; none if no trial is finished.
+// afterwards returns the times after the windows, and the times of single calls. It returns nothing if no trial is
+// finished.
 func (v view) afterwards() []document.Block {
 	measured := false
 	for _, r := range v.Rows {
@@ -82,7 +83,7 @@ func (v view) afterwards() []document.Block {
 	return []document.Block{document.Heading("After the window, and single calls"), table}
 }
 
-// windowText returns the rate within the windows; empty if the verdict judges by that.
+// windowText returns the rate within the windows. It is empty if the verdict judges by that rate.
 func (v view) windowText(r row) string {
 	if !say.Known(r.Window) {
 		return ""
@@ -91,14 +92,14 @@ func (v view) windowText(r row) string {
 }
 
 const (
-	mostDots  = 600 // up to so many trials are drawn and listed one by one
-	mostNoted = 100 // of more trials, so many peculiar ones
+	mostDots  = 600 // most trials drawn and listed one by one
+	mostNoted = 100 // most peculiar trials listed if there are more
 )
 
-// bulky reports whether there are too many trials to show each.
+// bulky reports whether there are too many trials to show each one.
 func (v view) bulky() bool { return len(v.Trials) > mostDots }
 
-// noted returns the trials that are listed: all, or of many the peculiar ones.
+// noted returns the trials to list: all, or only the peculiar ones if there are many.
 func (v view) noted() []trial {
 	if !v.bulky() {
 		return v.Trials
@@ -115,7 +116,7 @@ func (v view) noted() []trial {
 	return out
 }
 
-// rankOf puts first what a reader must see.
+// rankOf returns a low rank for trials that a reader must see.
 func rankOf(k kind) int {
 	switch k {
 	case kindFailed:
@@ -126,7 +127,7 @@ func rankOf(k kind) int {
 	return 2
 }
 
-// notedNote explains what is listed, and what is left out.
+// notedNote explains which trials are listed, and which are left out.
 func (v view) notedNote() string {
 	if !v.bulky() {
 		return "All trials in the order in which they ran"
@@ -142,7 +143,7 @@ type part struct {
 	speeds         []float64
 }
 
-// runParts returns a long run's tenths; none of a short one.
+// runParts returns the results in the tenths of a long run. It is empty for a short run.
 func (v view) runParts() document.Table {
 	if !v.bulky() {
 		return document.Table{}
@@ -176,8 +177,8 @@ func (v view) runParts() document.Table {
 		at("10 %", 0.1), at("median", 0.5), at("90 %", 0.9), at("slowest", 0))
 }
 
-// types returns the latencies by type of operations; none if there is one type. A terminal shows them if there is one
-// load level.
+// types returns the latencies by type of operation. It returns nothing if there is only one type. A terminal shows them
+// if there is one load level.
 func (v view) types() []document.Block {
 	all := slices.DeleteFunc(slices.Clone(v.Judgement.Latencies), func(l experiment.Latency) bool { return l.Type == "" })
 	if len(all) == 0 {

@@ -14,7 +14,7 @@ import (
 	"filewise/results/report/document"
 )
 
-// verdict returns the first part for a reader.
+// verdict returns the first part of the report.
 func (v view) verdict() []document.Block {
 	said := func(class string, texts ...string) (out []document.Block) {
 		for _, s := range texts {
@@ -38,8 +38,8 @@ func (v view) verdict() []document.Block {
 		document.Everywhere(said("stopped", v.stopped(), v.rules())...))
 }
 
-// relevance splits the connections' time, and so gives the share of the measurement that is about files. Empty means
-// nothing was read that shows it.
+// relevance returns the parts of the connections' time, and so the share of the measurement that is about files. It is
+// empty if nothing was read that shows it.
 func (v view) relevance() string {
 	if r := v.whole.Judgement.Relevance; r != nil {
 		return r.Sentence
@@ -47,20 +47,20 @@ func (v view) relevance() string {
 	return ""
 }
 
-// met lists the conditions of meaning in a line. Empty means none was measured.
+// met lists the conditions of meaning in a line. It is empty if none was measured.
 func (v view) met() string { return conditionsInShort(v.whole.Judgement.Conditions) }
 
-// Headline returns the verdict in one sentence, or why there is none, and what limits it.
+// Headline returns the verdict in one sentence, or why there is none, and its limit.
 func (v view) Headline() string {
 	said, limit := v.decision(), v.whole.Judgement.Limit(v.Plan)
-	part := len(v.whole.Judgement.Families) > 1 && !v.several() // of a run whose own headline has it
+	part := len(v.whole.Judgement.Families) > 1 && !v.several() // the whole run's headline has the limit
 	if limit == "" || part || strings.HasPrefix(said, "No ") {
 		return said
 	}
 	return verdict.Add(said, " This is "+limit+".")
 }
 
-// headlined returns the headline, and below it what to do, if it has that.
+// headlined returns the headline, and below it the action if the headline has one.
 func (v view) headlined() []document.Block {
 	decision, action, found := strings.Cut(v.Headline(), verdict.ToDo)
 	out := []document.Block{document.Headline(decision)}
@@ -93,7 +93,7 @@ func (v view) further() []string {
 	if v.several() {
 		var out []string
 		for _, f := range v.parts {
-			if said := f.Headline(); said != v.Headline() { // which is no verdict, of all of them
+			if said := f.Headline(); said != v.Headline() { // the headline of all families is no verdict
 				out = append(out, f.Name+": "+said)
 			}
 		}
@@ -105,8 +105,8 @@ func (v view) further() []string {
 	return nil
 }
 
-// gain returns the sentence about the recommended layout. It is empty if there is none, if it is the baseline, or if
-// the headline has the interval already.
+// gain returns the sentence about the recommended layout. It is empty if there is none, if the layout is the baseline,
+// or if the headline already has the interval.
 func (v view) gain() string {
 	r := v.recommended()
 	if r == nil || v.several() || strings.Contains(v.decision(), "interval") {
@@ -120,8 +120,8 @@ func (v view) gain() string {
 	return ""
 }
 
-// stopped reports why measuring stopped when it did; empty when the headline does, or when other rules decide than
-// those that stopped it.
+// stopped reports why the run stopped measuring. It is empty if the headline has the reason, or if other rules judge
+// the run than the ones that stopped it.
 func (v view) stopped() string {
 	if v.Rejudged {
 		return ""
@@ -147,7 +147,7 @@ func (v view) stopped() string {
 	return "Stopped: " + why + "."
 }
 
-// oneInstance returns the verdict's limit if layouts ran on a single build. Empty means there is none.
+// oneInstance returns the verdict's limit if layouts ran on a single build, otherwise nothing.
 func (v view) oneInstance() string {
 	for _, w := range v.of.Result.Warnings {
 		if w.Code == verdict.WarnOneInstance {
@@ -157,8 +157,8 @@ func (v view) oneInstance() string {
 	return ""
 }
 
-// rules names the rules by which a run was judged again, and what that means; empty for a run that is judged by its
-// own.
+// rules names the rules by which a run was judged again, and explains what that means. It is empty if the run's own
+// rules judge it.
 func (v view) rules() string {
 	if !v.Rejudged {
 		return ""
@@ -168,7 +168,7 @@ func (v view) rules() string {
 		"stated.", v.Plan.Baseline, v.margin(), v.confidence(), v.Plan.Goal, v.Plan.JudgedBy())
 }
 
-// glance returns the amount of measurement.
+// glance returns how much was measured.
 func (v view) glance() string {
 	done := 0
 	for _, r := range v.Rows {
@@ -181,7 +181,7 @@ func (v view) glance() string {
 	return out + "."
 }
 
-// warnings are each a sentence, with a remedy.
+// warnings returns each warning as a sentence with its remedy.
 func (v view) warnings() []document.Block {
 	var out []document.Block
 	all, _ := Ranked(v.Judgement.Warnings)
@@ -204,7 +204,7 @@ func (v view) scopeLine() []document.Block {
 		Blocks: []document.Block{document.Text(ScopeText(scope, true))}}}
 }
 
-// repeat gives the commands that measure the same again, and that show this again.
+// repeat returns the command that repeats the measurement, and the command that shows the report.
 func (v view) repeat() []document.Block {
 	again := "Report: " + v.showCommand()
 	same := fmt.Sprintf("Seed %d: the same order of trials and the same rows. This report again: %s", v.Plan.Seed, v.showCommand())
@@ -219,22 +219,22 @@ func (v view) repeat() []document.Block {
 	}
 }
 
-// storedVerdict points to the verdict by the run's own rules.
+// storedVerdict returns the command for the verdict by the run's own rules.
 func (v view) storedVerdict() string {
 	return fmt.Sprintf("Judged by other rules than the run's own; the stored verdict: filewise show %d", v.RunID)
 }
 
-// showCommand shows this report again.
+// showCommand returns the command that shows this report.
 func (v view) showCommand() string { return fmt.Sprintf("filewise report %d", v.RunID) }
 
-// Notices are warnings, each as a sentence, the one with the most consequence first and notes on the scope last.
+// Notices returns the warnings, each as a sentence. The most consequential come first, and notes on the scope last.
 func Notices(warnings []filewise.Warning) []filewise.Warning {
 	all, scope := Ranked(warnings)
 	return append(all, scope...)
 }
 
-// grave and slight are the codes of warnings with the most consequence, the gravest first, and those with the least.
-// What is in neither is about the design, and stands between them.
+// grave lists the codes of the most consequential warnings, the gravest first. slight lists the codes of the least
+// consequential ones. Other warnings are about the design, and are ranked between the two.
 var (
 	grave = []string{verdict.WarnAAFailed, verdict.WarnCarryOver, "void-trials", "withdrawn", "conditions", verdict.WarnUntested,
 		"write-cliff", "trend", probe.WarnNeighbour, probe.WarnOthers, "not-steady", "uneven-spread", "outgrown",
@@ -243,13 +243,13 @@ var (
 		verdict.WarnUnused}
 )
 
-// ofScope reports whether a warning is a standing note on what results carry over to, whatever the run was like.
+// ofScope reports whether a warning is a standing note on what results carry over to, whatever happened in the run.
 func ofScope(w filewise.Warning) bool {
 	return strings.HasSuffix(w.Code, "-scope") || w.Code == "sqlite-polling"
 }
 
-// Ranked returns warnings, each as a sentence, by their consequence; and apart from them the notes on the scope. What
-// stood still comes first, as it is given.
+// Ranked returns the warnings, each as a sentence, by their consequence, and separately the notes on the scope. A
+// warning that something stood still comes first, in the given order.
 func Ranked(warnings []filewise.Warning) (all, scope []filewise.Warning) {
 	all, rest := experiment.StillWarnings(warnings)
 	all = slices.Clone(all)
@@ -276,8 +276,8 @@ func Ranked(warnings []filewise.Warning) (all, scope []filewise.Warning) {
 	return all, scope
 }
 
-// ScopeText returns a line with the notes on the scope, and with their remedies if there is space. Empty means there
-// are none.
+// ScopeText returns a line with the notes on the scope, and with their remedies if remedies is set. It is empty if
+// there are no notes.
 func ScopeText(scope []filewise.Warning, remedies bool) string {
 	if len(scope) == 0 {
 		return ""
@@ -291,10 +291,10 @@ func ScopeText(scope []filewise.Warning, remedies bool) string {
 	return said
 }
 
-// mostOpen is of how many families a page reports why at once; of more it is folded.
+// mostOpen is the most families whose reasons a page shows unfolded.
 const mostOpen = 2
 
-// causes returns the sentences of each family; families with the same sentences share them.
+// causes returns the sentences of each family. Families with the same sentences share one entry.
 func (v view) causes() []document.Fold {
 	var all []document.Fold
 	for _, f := range v.parts {
@@ -312,8 +312,8 @@ func (v view) causes() []document.Fold {
 	return all
 }
 
-// why reports why the layouts differ, or do not, by family; of a few families on a terminal too. A page has few of
-// them in its answer.
+// why returns the reasons why the layouts differ, or do not, by family. A terminal also has them if there are few
+// families; a page then has them in its answer.
 func (v view) why() []document.Block {
 	all := v.causes()
 	if len(all) == 0 {
@@ -350,7 +350,7 @@ func (v view) whyOnPaper(all []document.Fold) []document.Block {
 	return out
 }
 
-// whyNote explains the figures of the sentences.
+// whyNote explains the numbers in the sentences.
 func (v view) whyNote() []document.Block {
 	if len(v.causes()) == 0 {
 		return nil

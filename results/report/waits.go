@@ -15,30 +15,30 @@ import (
 	"filewise/results/report/document"
 )
 
-// mostEvents is the most single events of waits that are listed.
+// mostEvents is the most wait events that are listed.
 const mostEvents = 12
 
-// waitClasses in the order in which bars stack them.
+// waitClasses lists the classes of waits in the order in which bars stack them.
 var waitClasses = []filewise.WaitClass{
 	filewise.WaitLock, filewise.WaitAllocation, filewise.WaitLatch, filewise.WaitDataRead, filewise.WaitDataWrite, filewise.WaitLog,
 	filewise.WaitTemp, filewise.WaitCheckpoint, filewise.WaitMemory, filewise.WaitNetwork, filewise.WaitOther,
 }
 
-// waited is the waits of one family's connections.
+// waited holds the waits of one family's connections.
 type waited struct {
-	Family  string // empty means the run has one
-	Unit    string // of one piece of work: "row"
+	Family  string // empty if the run has only one
+	Unit    string // name of one unit of work: "row"
 	Classes []filewise.WaitClass
 	Layouts []layoutWaits
 	Events  []waitEvent // the largest first
 }
 
-// layoutWaits are medians over a layout's trials; times are in s per unit of work.
+// layoutWaits holds medians over a layout's trials. Times are in seconds per unit of work.
 type layoutWaits struct {
 	Layout string
-	Spent  float64   // the time of all connections. 0 means not known, or they also rest
-	Class  []float64 // of each class
-	Share  float64   // of waits in the connections' time. NaN means not known
+	Spent  float64   // time of all connections. 0 means not known, or they also rest
+	Class  []float64 // time of each class
+	Share  float64   // waits divided by the connections' time. NaN means not known
 }
 
 func (l layoutWaits) sum() float64 {
@@ -49,21 +49,21 @@ func (l layoutWaits) sum() float64 {
 	return total
 }
 
-// waitEvent is one event by layout.
+// waitEvent is one event on all layouts.
 type waitEvent struct {
 	Class      filewise.WaitClass
 	Event      string
-	Background bool // of the server's own threads, for which no connection waits
+	Background bool // of the server's own threads; no connection waits for it
 	Cells      []waitCell
 	most       float64
-	counted    bool // there were some, although their time is not known
+	counted    bool // it occurred, although its time is not known
 }
 
 // waitCell is an event on one layout.
 type waitCell struct {
-	Seconds float64 // per unit of work. NaN means not measured
-	Waits   float64 // the same. NaN means not counted
-	Share   float64 // of the connections' time. NaN means not known
+	Seconds float64 // time per unit of work. NaN means not measured
+	Waits   float64 // number per unit of work. NaN means not counted
+	Share   float64 // time divided by the connections' time. NaN means not known
 }
 
 type eventKey struct {
@@ -71,7 +71,7 @@ type eventKey struct {
 	class       filewise.WaitClass
 }
 
-// waits returns the connections' waits, by family; none if no wait was read.
+// waits returns the connections' waits by family, or nothing if no wait was read.
 func (v view) waits() []document.Block { return v.eachFamily(view.waitBlocks) }
 
 func (v view) waitBlocks() []document.Block {
@@ -116,10 +116,10 @@ func (v view) waitBlocks() []document.Block {
 	}
 }
 
-// waited returns the waits of one family's connections; ok is false if none was read.
+// waited returns the waits of one family's connections. ok is false if none was read.
 func (v view) waited() (waited, bool) {
 	w := waited{Family: v.Name, Unit: cause.Singular(v.Unit)}
-	events := map[eventKey]bool{} // whether their time is measured
+	events := map[eventKey]bool{} // true if the event's time is measured
 	measures := make([][]filewise.Measure, len(v.Rows))
 	for i, r := range v.Rows {
 		measures[i] = v.measuresOf(r.Name, func(d filewise.Delta) bool { return filewise.OfWaits(d.Probe) })
@@ -157,7 +157,8 @@ func (v view) waited() (waited, bool) {
 	return w, len(w.Layouts) > 0 && len(w.Events) > 0
 }
 
-// connectionTime returns the time of a measure's connections, in s. 0 means not known, or not all work.
+// connectionTime returns the total time of a measure's connections, in seconds. 0 means not known, or that they did not
+// work all the time.
 func connectionTime(m filewise.Measure) float64 {
 	if m.Paced {
 		return 0
@@ -178,12 +179,12 @@ func layoutWaitsOf(layout string, ms []filewise.Measure, classes []filewise.Wait
 	return l
 }
 
-// ofTime returns a time's part of the connections' time.
+// ofTime returns the time that was read, divided by the connections' time.
 func (r reading) ofTime() reading {
 	return func(m filewise.Measure) float64 { return r(m) / connectionTime(m) }
 }
 
-// eventOf returns an event on all layouts; one that a reading does not have was not waited for.
+// eventOf returns an event on all layouts. If a reading lacks the event, nothing waited for it.
 func eventOf(k eventKey, timed bool, measures [][]filewise.Measure) waitEvent {
 	is := func(unit string) func(filewise.Delta) bool {
 		return func(d filewise.Delta) bool {
@@ -214,7 +215,7 @@ func eventOf(k eventKey, timed bool, measures [][]filewise.Measure) waitEvent {
 	return e
 }
 
-// perWork writes a time in s per unit of work.
+// perWork writes a time, given in seconds, per unit of work.
 func perWork(s float64) string {
 	switch {
 	case !say.Known(s):
@@ -233,7 +234,7 @@ func perWork(s float64) string {
 	return say.Seconds(s)
 }
 
-// legend returns the classes as the bars show them.
+// legend returns the classes with the look that they have in the bars.
 func (w waited) legend() []document.Swatch {
 	var out []document.Swatch
 	for _, c := range w.Classes {
@@ -242,7 +243,7 @@ func (w waited) legend() []document.Swatch {
 	return out
 }
 
-// waitSegment has a colour, and for two thirds of the classes a hatching.
+// waitSegment returns a segment with a colour and, for two thirds of the classes, a hatching.
 func waitSegment(class filewise.WaitClass, length float64, tip string) chart.Segment {
 	i := max(0, slices.Index(waitClasses, class))
 	s := chart.Segment{Length: length, Classes: []string{fmt.Sprintf("l%d", i%chart.Looks)}, Tip: tip}
@@ -252,8 +253,8 @@ func waitSegment(class filewise.WaitClass, length float64, tip string) chart.Seg
 	return s
 }
 
-// drawing returns the stacked bars: the frame is all the time of the connections per unit of work, filled to their
-// share of waiting.
+// drawing returns the stacked bars. The frame of a bar is the time of all connections per unit of work; the waits fill
+// their share of it.
 func (w waited) drawing() template.HTML {
 	var bars []chart.Bar
 	for _, l := range w.Layouts {
@@ -268,12 +269,12 @@ func (w waited) drawing() template.HTML {
 		"Waits per "+w.Unit+" by layout and class; the table below has the numbers.")
 }
 
-// words returns a bar in numbers.
+// words describes a bar in numbers.
 func (l layoutWaits) words() string {
 	if !say.Known(l.Share) {
 		return "waits " + perWork(l.sum())
 	}
-	return fmt.Sprintf("waits %s, %s of the time", perWork(l.sum()), say.Share(l.Share, 1)) // medians each: their quotient is another
+	return fmt.Sprintf("waits %s, %s of the time", perWork(l.sum()), say.Share(l.Share, 1)) // medians: the quotient differs
 }
 
 func shareOf(x float64) string {
@@ -289,7 +290,7 @@ func shareOf(x float64) string {
 // cell returns an event's time per unit of work, its number, and its share of the time.
 func (c waitCell) cell() document.Cell {
 	var rest []string
-	if say.Known(c.Waits) && (c.Waits > 0 || c.Seconds == 0) { // a sample has times alone
+	if say.Known(c.Waits) && (c.Waits > 0 || c.Seconds == 0) { // a sampled event has only times
 		rest = append(rest, say.Sig3(c.Waits)+" waits")
 	}
 	if say.Known(c.Share) {

@@ -10,15 +10,14 @@ import (
 	"filewise/results/report/document"
 )
 
-// maxPoints is the most points in time of a chart within the trials: more than its pixels show nothing, and the file
-// stays small.
+// maxPoints is the most points in time of a chart of the course within trials. More points than pixels would show
+// nothing new; so the file stays small.
 const maxPoints = 160
 
-// maxLines is up to how many trials are drawn one by one; more are drawn as
-// quantile bands.
+// maxLines is the most trials that are drawn one by one. More trials are drawn as quantile bands.
 const maxLines = 8
 
-// course is the throughput within the trials of one layout over time.
+// course holds the throughput within the trials of one layout over time.
 type course struct {
 	Layout string
 	chart.Course
@@ -42,7 +41,7 @@ func (v view) courses() []course {
 	return out
 }
 
-// courseOf puts trials of one slice length over each other; the length and the window are the first one's.
+// courseOf overlays trials that have the same slice length. The slice length and the window are the first trial's.
 func courseOf(layout, unit string, ms []filewise.Measure) course {
 	length, longest := ms[0].SliceLength, 0
 	var same []filewise.Measure
@@ -62,7 +61,7 @@ func courseOf(layout, unit string, ms []filewise.Measure) course {
 	}
 	for at := range longest / every {
 		xs := pile(lines, at)
-		if 2*len(xs) < len(lines) { // the tail of a few long trials
+		if 2*len(xs) < len(lines) { // only a few long trials last this long
 			break
 		}
 		c.Median = append(c.Median, median(xs))
@@ -73,8 +72,8 @@ func courseOf(layout, unit string, ms []filewise.Measure) course {
 	return c
 }
 
-// Rates sums slices by groups of `every` and turns them into work per second. A
-// last group that is not full is left out.
+// Rates sums slices in groups of `every`, and converts the sums to work per second. An incomplete last group is left
+// out.
 func Rates(slices []int64, every int, step time.Duration) []float64 {
 	out := make([]float64, 0, len(slices)/every)
 	for i := 0; i+every <= len(slices); i += every {
@@ -97,8 +96,8 @@ func pile(lines [][]float64, at int) []float64 {
 	return xs
 }
 
-// within returns the charts of the courses, and the medians of throughput in the warm-up and in each third of the
-// window: the numbers of the charts.
+// within returns the charts of the courses, and their numbers: the median throughput in the warm-up and in each third
+// of the window.
 func (v view) within() []document.Block {
 	all := v.courses()
 	if len(all) == 0 {
@@ -113,7 +112,7 @@ func (v view) within() []document.Block {
 		charts.Drawings = append(charts.Drawings, document.Drawing{Name: c.Layout,
 			SVG: c.SVG(c.Layout + ": throughput within the trials over time; the table below has the numbers.")})
 	}
-	part := func(head string, from, to float64) document.Of[course] { // in thirds of the window
+	part := func(head string, from, to float64) document.Of[course] { // from and to are in thirds of the window
 		return document.Num(head, func(c course) string { return say.Sig3(c.between(from, to)) })
 	}
 	table := document.Tabulate(document.Table{Caption: "Median " + v.unitRate() + " in the parts of a trial"}, all,
@@ -124,7 +123,7 @@ func (v view) within() []document.Block {
 	)}
 }
 
-// between returns the median throughput from one place to another, in thirds of the window.
+// between returns the median throughput between two times. The times are in thirds of the window.
 func (c course) between(from, to float64) float64 {
 	var xs []float64
 	third := (c.Window[1] - c.Window[0]) / 3

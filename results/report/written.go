@@ -10,8 +10,7 @@ import (
 	"filewise/results/report/document"
 )
 
-// writtenKinds are the places, in the order in which they are shown, each with what
-// the report calls it.
+// writtenKinds lists the places that are written to, in the order shown, and the report's name for each.
 var writtenKinds = [][2]string{
 	{filewise.WrittenData, "data files"}, {filewise.WrittenIndex, "index files"}, {filewise.WrittenLog, "log"},
 	{filewise.WrittenTemp, "temporary files"},
@@ -20,7 +19,7 @@ var writtenKinds = [][2]string{
 	{filewise.WrittenDevices, "devices, by anybody"},
 }
 
-// written returns the writes, by family, and the number of checkpoints; none if nothing was counted.
+// written returns the writes by family, and the number of checkpoints. It returns nothing if neither was counted.
 func (v view) written() []document.Block {
 	blocks := v.eachFamily(view.writtenBlocks)
 	if len(blocks) == 0 {
@@ -64,15 +63,15 @@ func (v view) writtenBlocks() []document.Block {
 	return []document.Block{v.byLayout(say.Sentence(caption), lines, 0, "to")}
 }
 
-// ofWriting reports whether a counter is about what was written, or about checkpoints.
+// ofWriting reports whether a counter is about writes or checkpoints.
 func ofWriting(d filewise.Delta) bool {
 	return d.Probe == filewise.ProbeWritten || d.Probe == filewise.ProbeCheckpoints
 }
 
-// cycles are the checkpoint cycles of a measured window.
+// cycles reads the number of checkpoint cycles in a measured window.
 var cycles = counterOf(filewise.ProbeCheckpoints, filewise.CheckpointCycles)
 
-// ofUnit returns the writes to a place, as an amount or per byte.
+// ofUnit returns a reading of the writes to a place, as an amount or per byte.
 func ofUnit(name, unit string) reading {
 	return func(m filewise.Measure) float64 {
 		for _, d := range m.Deltas {
@@ -84,8 +83,9 @@ func ofUnit(name, unit string) reading {
 	}
 }
 
-// writtenLine returns the write amplification in a line: by the server, by its files or its calls, whichever is more,
-// for each may miss some; or else by the devices. Empty means not known.
+// writtenLine describes the write amplification in a line. It takes the server's writes, by files or by calls,
+// whichever is more, since each may miss some. If these are not known, it takes the devices' writes. It is empty if
+// neither is known.
 func (v view) writtenLine() string {
 	for _, of := range []struct {
 		words string
@@ -105,8 +105,8 @@ func (v view) writtenLine() string {
 	return ""
 }
 
-// byServer returns the server's writes per byte of data; not known if neither its calls nor its log are: data files
-// alone are written whenever a checkpoint comes.
+// byServer returns the server's writes per byte of data. It is not known if neither the server's calls nor its log are
+// known: data files are written only when a checkpoint comes.
 func byServer(m filewise.Measure) float64 {
 	files, calls, found := 0.0, nan, false
 	for _, kind := range writtenKinds {
@@ -129,8 +129,8 @@ func byServer(m filewise.Measure) float64 {
 	return nan
 }
 
-// grown reports the growth of each layout's files in its trials, log files included, if the design compares files
-// that grow; and if none did, that this is no such run.
+// grown reports the growth of each layout's files in its trials, including log files, if the design compares growing
+// files. If no file grew, it reports that the run does not fit that design.
 func (v view) grown() []string {
 	var out []string
 	for _, l := range v.Plan.Layouts {
@@ -159,7 +159,7 @@ func (v view) grown() []string {
 	return out
 }
 
-// growth is by how much data and log files grew while a trial worked, files that came included.
+// growth returns by how many bytes data and log files grew during a trial's work, including new files.
 func growth(t filewise.Trial) (data, log int64) {
 	before := map[string]int64{}
 	for _, f := range t.Files {

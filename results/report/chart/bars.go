@@ -5,26 +5,25 @@ import (
 	"math"
 )
 
-// Segment is a part of a bar. Its classes are drawn over each other: a colour, then a
-// hatching.
+// Segment is a part of a bar. Its classes are drawn over each other: first a colour, then a hatching.
 type Segment struct {
 	Length  float64
 	Classes []string
 	Tip     string
 }
 
-// Bar has its parts side by side, before all that there could be.
+// Bar holds parts that are drawn side by side, over the whole that they could reach.
 type Bar struct {
 	Name, Label string
-	Whole       Segment // none: without a class
+	Whole       Segment // none if it has no class
 	Parts       []Segment
-	Lo, Hi      float64 // an interval of its end; NaN or both 0: none
-	Limit       float64 // an upright line. 0 means none
+	Lo, Hi      float64 // interval of the bar's end; none if NaN or both 0
+	Limit       float64 // vertical line; none if 0
 	LimitTip    string
 }
 
-// Bars draws bars of one height below each other, names and labels above them, and below
-// them the scale, whose name is axes.Over.
+// Bars draws bars of one height below each other. Names and labels are above the bars; the scale, named axes.Over, is
+// below.
 func Bars(bars []Bar, tall float64, axes Axes, label string) template.HTML {
 	most := 0.0
 	for _, b := range bars {
@@ -33,7 +32,7 @@ func Bars(bars []Bar, tall float64, axes Axes, label string) template.HTML {
 			sum += p.Length
 		}
 		most = max(most, b.Whole.Length, sum)
-		if known(b.Hi) { // an interval of few trials may reach to the sky
+		if known(b.Hi) { // few trials can make an interval huge
 			most = max(most, min(b.Hi, 1.6*sum))
 		}
 	}
@@ -86,20 +85,20 @@ func Icon(s Segment) template.HTML {
 	return template.HTML(`<svg width="18" height="12" aria-hidden="true">` + d.body.String() + "</svg>")
 }
 
-// Column is a small upright bar.
+// Column is a small vertical bar.
 type Column struct {
 	Length float64
-	Pale   bool // no part of the mean
+	Pale   bool // not part of the mean
 	Tip    string
 }
 
-// Columns are drawn side by side, with a line at their mean.
+// Columns holds columns that are drawn side by side, with a line at their mean.
 type Columns struct {
 	Name, Label, MeanTip string
 	All                  []Column
 }
 
-// Rows draws columns below each other.
+// Rows draws rows of columns below each other.
 func Rows(rows []Columns, label string) template.HTML {
 	const pitch, tall = 66, 40
 	d := Drawing{Height: float64(pitch * len(rows))}

@@ -7,17 +7,17 @@ import (
 	"slices"
 )
 
-// Course is a course over time: single lines or bands, and their median.
+// Course holds values over time: single lines or bands, and their median.
 type Course struct {
 	Unit   string     // of the values
 	Step   float64    // seconds between points
-	Window [2]float64 // what lies outside is shaded; in seconds
+	Window [2]float64 // in seconds; the time outside is shaded
 	Lines  [][]float64
-	Bands  [][4]float64 // instead of lines: the quantiles 10, 25, 75 and 90 % at each point in time
+	Bands  [][4]float64 // used instead of lines: the quantiles 10, 25, 75 and 90 % at each point in time
 	Median []float64
 }
 
-// SVG draws it, as far as there is a median.
+// SVG draws the course, up to the end of the median.
 func (c Course) SVG(label string) template.HTML {
 	const top, bottom = 34, 134
 	d := Drawing{Height: bottom + 40}
@@ -67,10 +67,10 @@ func (d *Drawing) course(c Course, x, y Scale) {
 	d.Path("strong", along(c.Median), false)
 }
 
-// Span is a line of a chart on a logarithmic scale: values of one thing, joined.
+// Span holds the values of one thing, which a line joins on a logarithmic scale.
 type Span struct {
 	Name, Label string
-	Values      []float64 // the smallest first, each with the shape of its number; above 0
+	Values      []float64 // ascending and above 0; each has the shape of its index
 	Tips        []string
 }
 

@@ -1,5 +1,5 @@
-// Package chart draws static SVG: one set of scales, axes and marks for all charts of a
-// report. Colours are classes of its style sheet.
+// Package chart draws static SVG. All charts of a report share one set of scales, axes and marks. Colours are classes
+// of the report's style sheet.
 package chart
 
 import (
@@ -13,26 +13,25 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Drawing is a static chart whose horizontal places are percentages of its width
-// and whose vertical ones are pixels: one drawing fits a screen, a phone and
-// paper, with letters of one size, and needs no script. Colours are classes of
-// the style sheet.
+// Drawing is a static chart. Horizontal positions are percentages of its width, and vertical positions are pixels. So
+// one drawing fits a screen, a phone and paper with one font size, and needs no script. Colours are classes of the
+// style sheet.
 type Drawing struct {
 	body   strings.Builder
 	Height float64
 }
 
-// Looks is the number of shapes and colours: marker mkN and class lN.
+// Looks is the number of shapes and of colours: classes mkN and lN.
 const Looks = 8
 
-// Look returns a layout's look: by colour and by shape, so that either does. Layouts beyond the eighth pair them
-// differently.
+// Look returns the colour and the shape of layout i. Either one identifies the first eight layouts; later layouts pair
+// the two differently.
 func Look(i int) (colour, shape int) { return i % Looks, (i + i/Looks) % Looks }
 
 func px(x float64) string      { return strconv.FormatFloat(math.Round(x*10)/10, 'f', -1, 64) }
 func portion(x float64) string { return strconv.FormatFloat(math.Round(x*100)/100, 'f', -1, 64) + "%" }
 
-// tag writes an element, with a text that shows when a pointer rests on it.
+// tag writes an element. The tip shows when the pointer rests on the element.
 func (d *Drawing) tag(name, class, tip, attributes string) {
 	fmt.Fprintf(&d.body, `<%s class="%s"%s %s`, name, class, paint(name, class), attributes)
 	if tip == "" {
@@ -42,7 +41,7 @@ func (d *Drawing) tag(name, class, tip, attributes string) {
 	fmt.Fprintf(&d.body, "><title>%s</title></%s>\n", template.HTMLEscapeString(tip), name)
 }
 
-// Rect is a bar. One too narrow to be seen is a hair line.
+// Rect draws a bar. If the bar is too narrow to be seen, a hairline is drawn.
 func (d *Drawing) Rect(class string, x, y, w, h float64, tip string) {
 	d.tag("rect", class, tip, fmt.Sprintf(`x="%s" y="%s" width="%s" height="%s"`, portion(x), px(y), portion(max(w, 0.15)), px(h)))
 }
@@ -55,8 +54,8 @@ func (d *Drawing) Circle(class string, x, y, r float64, tip string) {
 	d.tag("circle", class, tip, fmt.Sprintf(`cx="%s" cy="%s" r="%s"`, portion(x), px(y), px(r)))
 }
 
-// Path joins points of x in percent and y in pixels; closed, it is an area. It is
-// stretched to the width, its stroke is not.
+// Path joins points, with x in percent and y in pixels. If closed is set, the path is an area. The path is stretched to
+// the width, but its stroke is not.
 func (d *Drawing) Path(class string, points [][2]float64, closed bool) {
 	if len(points) == 0 {
 		return
@@ -75,18 +74,18 @@ func (d *Drawing) Path(class string, points [][2]float64, closed bool) {
 	d.body.WriteString(`"/></svg>` + "\n")
 }
 
-// Marker is the dot of the i-th layout.
+// Marker draws the dot of layout i.
 func (d *Drawing) Marker(i int, class string, x, y float64, tip string) {
 	colour, shape := Look(i)
 	d.tag("use", fmt.Sprintf("l%d %s", colour, class), tip, fmt.Sprintf(`href="#mk%d" x="%s" y="%s"`, shape, portion(x), px(y)))
 }
 
-// Symbol is one of the shapes that distinguish kinds of trials and events.
+// Symbol draws one of the shapes that distinguish kinds of trials and events.
 func (d *Drawing) Symbol(id string, x, y float64, tip string) {
 	d.tag("use", id, tip, fmt.Sprintf(`href="#%s" x="%s" y="%s"`, id, portion(x), px(y)))
 }
 
-// Text grows away from the edge that it is near.
+// Text writes a text that extends away from the nearest edge.
 func (d *Drawing) Text(class string, x, y float64, s string) {
 	anchor := "middle"
 	switch {
@@ -106,10 +105,10 @@ func (d *Drawing) TextAt(class, anchor string, x, y float64, s string) {
 // narrow is the width of the narrowest drawing, in pixels.
 const narrow = 280
 
-// longestName is the length at which a name is cut; its tip and the table have it all.
+// longestName is the length to which a name is cut. The tip and the table have the whole name.
 const longestName = 40
 
-// headLines is 1 if a name and its label fit on a line of the narrowest drawing, else 2.
+// headLines returns 1 if a name and its label fit on one line of the narrowest drawing, otherwise 2.
 func headLines(name, label string) int {
 	const letter, smaller = 7.4, 6.4
 	if letter*float64(min(utf8.RuneCountInString(name), longestName))+smaller*float64(utf8.RuneCountInString(label))+12 > narrow {
@@ -118,10 +117,10 @@ func headLines(name, label string) int {
 	return 1
 }
 
-// headHeight returns the height of a head, with the gap above it.
+// headHeight returns the height of a name with its label, and of the gap above them.
 func headHeight(name, label string) float64 { return 14 + 16*float64(headLines(name, label)) }
 
-// head writes a name at the left and its label at the right, or below; y is the height of its last line.
+// head writes a name at the left and its label at the right, or below. y is the position of the last line.
 func (d *Drawing) head(y float64, name, label string) {
 	if r := []rune(name); len(r) > longestName {
 		name = string(r[:longestName-1]) + "…"
@@ -135,17 +134,17 @@ func (d *Drawing) head(y float64, name, label string) {
 	d.TextAt("said", "end", 100, y, label)
 }
 
-// HTML returns the whole drawing; label is its text for screen readers.
+// HTML returns the whole drawing. label is the text for screen readers.
 func (d *Drawing) HTML(label string) template.HTML {
 	return template.HTML(fmt.Sprintf(`<svg class="fluid" height="%s" role="img" aria-label="%s" width="100%%" overflow="visible" `+
 		`fill="%s" font-family="system-ui, sans-serif" font-size="13">`+"\n", px(d.Height), template.HTMLEscapeString(label), "currentColor") +
 		d.body.String() + "</svg>")
 }
 
-// Scale maps numbers to places of a drawing.
+// Scale maps numbers to positions in a drawing.
 type Scale struct {
-	Lo, Hi   float64 // the numbers at its ends
-	From, To float64 // and their places
+	Lo, Hi   float64 // the numbers at the scale's ends
+	From, To float64 // the positions of the ends
 	Log      bool
 }
 
@@ -160,7 +159,7 @@ func (s Scale) At(x float64) float64 {
 	return s.From + (s.To-s.From)*(x-lo)/(hi-lo)
 }
 
-// RoundTicks are at most n round numbers from lo to hi.
+// RoundTicks returns at most n round numbers from lo to hi.
 func RoundTicks(lo, hi float64, n int) []float64 {
 	if !(hi > lo) || !known(hi-lo) {
 		return nil
@@ -174,7 +173,7 @@ func RoundTicks(lo, hi float64, n int) []float64 {
 	}
 	var out []float64
 	for i := math.Ceil(lo / step); i*step <= hi+step*1e-9; i++ {
-		out = append(out, Round4(i*step)+0) // no −0
+		out = append(out, Round4(i*step)+0) // avoid −0
 	}
 	return out
 }
@@ -189,8 +188,7 @@ func Signed(x float64) string {
 	return s
 }
 
-// Levels draws the horizontal lines of a scale with their numbers above them, at
-// the left edge.
+// Levels draws the horizontal lines of a scale. The numbers are above the lines, at the left edge.
 func (d *Drawing) Levels(y Scale, values []float64, label func(float64) string) {
 	for _, t := range values {
 		d.Line("grid", 0, y.At(t), 100, y.At(t), "")
@@ -198,10 +196,10 @@ func (d *Drawing) Levels(y Scale, values []float64, label func(float64) string) 
 	}
 }
 
-// longestTitle is the length that fits on one line of the narrowest drawing.
+// longestTitle is the length of a title that fits on one line of the narrowest drawing.
 const longestTitle = 44
 
-// title names an axis and its unit, at the left or right edge; brief is for a long one.
+// title writes an axis name with its unit at the left or right edge. brief replaces a name that is too long.
 func (d *Drawing) title(anchor string, y float64, name, brief string) {
 	if utf8.RuneCountInString(name) > longestTitle {
 		name = brief
@@ -224,7 +222,7 @@ func Brief(x float64) string {
 	return minus(sig(x))
 }
 
-// Round4 keeps four significant digits, which is more than a chart shows.
+// Round4 rounds to four significant digits, which is more than a chart shows.
 func Round4(x float64) float64 {
 	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64)
 	if err != nil {
@@ -233,7 +231,7 @@ func Round4(x float64) float64 {
 	return y
 }
 
-// counts writes numbers below an axis, as far as there is room.
+// counts writes numbers below an axis, and leaves out numbers for which there is no space.
 func (d *Drawing) counts(ns []int, x Scale, y float64) {
 	last := math.Inf(-1)
 	for _, n := range ns {
@@ -246,5 +244,5 @@ func (d *Drawing) counts(ns []int, x Scale, y float64) {
 
 func known(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// minus replaces the hyphen of a formatted number by a minus sign.
+// minus replaces hyphens in a formatted number by minus signs.
 func minus(s string) string { return strings.ReplaceAll(s, "-", "−") }

@@ -6,8 +6,8 @@ import (
 	"filewise/lab/verdict"
 )
 
-// Effects is the scale on which differences between layouts are drawn: percent, or if one is too large for them
-// ratios, on a logarithmic scale.
+// Effects is the scale for differences between layouts. It is in percent, or, if one difference is too large for that,
+// in ratios on a logarithmic scale.
 type Effects struct {
 	factor bool
 	margin [2]float64 // limits within which differences do not matter
@@ -15,8 +15,8 @@ type Effects struct {
 	name   string
 }
 
-// NewEffects spans the margin, which is on the log scale as all effects are; name is of
-// what differs from what.
+// NewEffects returns a scale that spans the margin, which is on the log scale like all effects. name tells what differs
+// from what.
 func NewEffects(factor bool, margin float64, name string) Effects {
 	e := Effects{factor: factor, name: name}
 	e.margin = [2]float64{e.of(-margin), e.of(margin)}
@@ -24,7 +24,7 @@ func NewEffects(factor bool, margin float64, name string) Effects {
 	return e
 }
 
-// of turns an effect into what the axis shows.
+// of converts an effect from the log scale to the value that the axis shows.
 func (e Effects) of(effect float64) float64 {
 	if e.factor {
 		return Round4(math.Exp(effect))
@@ -32,7 +32,7 @@ func (e Effects) of(effect float64) float64 {
 	return Round4(verdict.Percent(effect))
 }
 
-// Include widens the scale to effects; those not known are left out.
+// Include widens the scale to the given effects. Unknown effects are ignored.
 func (e *Effects) Include(these ...float64) {
 	for _, x := range these {
 		if known(x) {
@@ -41,7 +41,7 @@ func (e *Effects) Include(these ...float64) {
 	}
 }
 
-// scale maps what the axis shows to places, with room at both ends.
+// scale maps the axis values to positions, with space at both ends.
 func (e Effects) scale(from, to float64) Scale {
 	lo, hi := e.domain[0], e.domain[1]
 	if e.factor {
@@ -60,7 +60,7 @@ func (e Effects) ticks(s Scale, n int) []float64 {
 	return RoundTicks(s.Lo, s.Hi, n)
 }
 
-// titleOf names the scale at an edge of the drawing.
+// titleOf writes the scale's name at an edge of the drawing.
 func (d *Drawing) titleOf(e Effects, anchor string, y float64) {
 	const scale = ", log scale"
 	if e.factor {
@@ -70,7 +70,7 @@ func (d *Drawing) titleOf(e Effects, anchor string, y float64) {
 	d.title(anchor, y, e.name, "difference")
 }
 
-// logTicks returns round values of a logarithmic scale, three at least.
+// logTicks returns round values of a logarithmic scale, at least three.
 func logTicks(lo, hi float64, n int) []float64 {
 	if out := thinned(factorTicks(lo, hi), n); len(out) >= 3 {
 		return out
@@ -86,7 +86,7 @@ func (e Effects) label(x float64) string {
 	return Signed(x) + " %"
 }
 
-// factorTicks are 1, 2, 5 and their powers of ten from lo to hi.
+// factorTicks returns 1, 2, 5 and their multiples by powers of ten, from lo to hi.
 func factorTicks(lo, hi float64) []float64 {
 	var out []float64
 	for e := -7; e <= 7; e++ {
@@ -99,7 +99,7 @@ func factorTicks(lo, hi float64) []float64 {
 	return out
 }
 
-// thinned leaves every k-th value, the zero difference among them.
+// thinned keeps every k-th value, such that at most about n remain and 1 (no difference) is one of them.
 func thinned(ticks []float64, n int) []float64 {
 	every, one := (len(ticks)+n-1)/max(n, 1), 0
 	for i, x := range ticks {
@@ -116,8 +116,7 @@ func thinned(ticks []float64, n int) []float64 {
 	return out
 }
 
-// ground draws what stands on a horizontal scale of effects: the margin, the
-// grid, and no difference.
+// ground draws the background of a horizontal scale of effects: the margin, the grid, and the line of no difference.
 func (d *Drawing) ground(e Effects, x Scale, ticks []float64, top, bottom float64) {
 	d.Rect("band", x.At(e.margin[0]), top, x.At(e.margin[1])-x.At(e.margin[0]), bottom-top, "")
 	for _, t := range ticks {
@@ -126,7 +125,7 @@ func (d *Drawing) ground(e Effects, x Scale, ticks []float64, top, bottom float6
 	d.Line("base", x.At(e.of(0)), top, x.At(e.of(0)), bottom, "")
 }
 
-// upright is ground for a vertical Scale, its numbers at the left edge.
+// upright draws the background of a vertical scale of effects, with the numbers at the left edge.
 func (d *Drawing) upright(e Effects, y Scale, n int) {
 	d.Rect("band", 0, y.At(e.margin[1]), 100, y.At(e.margin[0])-y.At(e.margin[1]), "")
 	d.Levels(y, e.ticks(y, n), e.label)

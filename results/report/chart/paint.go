@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// Charts are painted by attributes, not by a style sheet: Jenkins, and anyone who else serves reports under a strict
-// policy, drops that. Each colour is seen on white and on black; what is grey is the text's own colour, thinned.
+// Attributes paint charts, not a style sheet: Jenkins, and others that serve reports under a strict policy, drop style
+// sheets. Each colour is visible on white and on black. Grey parts have the text's own colour, thinned.
 
-// colours are the colours of marks and of layouts: best, l3.
+// colours maps the classes of marks and layouts, such as best and l3, to their colours.
 var colours = map[string]string{
 	"best": "#1f77d4", "good": "#0d8a72", "same": "#6e7c8f", "worse": "#c8590a", "open": "#8f67c2", "event": "#b07000",
 	"l0": "#1f77d4", "l1": "#c8590a", "l2": "#0d8a72", "l3": "#8f67c2", "l4": "#94700f", "l5": "#cc4488", "l6": "#15869f", "l7": "#6e7c8f",
 }
 
-// paints are attributes by class. A value that names a colour is that colour.
+// paints maps classes to attributes. A value that is the name of a colour stands for that colour.
 var paints = map[string]string{
 	"band": "fill=currentColor fill-opacity=.1", "trough": "fill=currentColor fill-opacity=.1",
 	"stripe": "fill=currentColor fill-opacity=.045",
@@ -43,8 +43,8 @@ var paints = map[string]string{
 	"name":          "font-weight=600", "said": "font-size=12.5", "axis": "font-size=12 fill-opacity=.75",
 }
 
-// paint returns the attributes of an element of some classes, of which the later go before. What is drawn as a line has
-// its colour as a stroke, all else as a fill.
+// paint returns the attributes of an element with these classes. Later classes take precedence. An element drawn as a
+// line has its colour as a stroke, any other element as a fill.
 func paint(element, classes string) string {
 	property := "fill"
 	if element == "line" {

@@ -7,16 +7,16 @@ import (
 	"slices"
 )
 
-// Point is a dot over a number, with its interval.
+// Point is a dot at a number on the horizontal scale, with its interval.
 type Point struct {
-	N         int     // of files, of users, of blocks
+	N         int     // number of files, users or blocks
 	X, Lo, Hi float64 // Lo and Hi are NaN if there is no interval
 	Class     string  // of the dot and its interval
 	Tip       string
 }
 
-// Curve draws effects over a number: if joined by lines, over one that doubles in equal steps, else over one that
-// grows by one; over names it.
+// Curve draws effects over a number. If joined is set, lines join the points and the number doubles in equal steps;
+// otherwise it grows by one. over names the number.
 func Curve(points []Point, e Effects, height float64, joined bool, over, label string) template.HTML {
 	d := Drawing{Height: height + 32}
 	bottom := height - 10
@@ -50,22 +50,21 @@ func Curve(points []Point, e Effects, height float64, joined bool, over, label s
 	return d.HTML(label)
 }
 
-// Series are points that are joined by a line, with the shape and colour of a layout.
+// Series holds points that a line joins, drawn with a layout's shape and colour.
 type Series struct {
 	Look   int
-	Class  string                  // in addition to its colour's class
-	Points []Point                 // by their numbers
-	Fit    func(n float64) float64 // a dashed line. Nil means none
+	Class  string                  // in addition to the colour's class
+	Points []Point                 // in ascending order of their numbers
+	Fit    func(n float64) float64 // drawn as a dashed line. Nil means none
 }
 
-// Axes are the names of a chart's scales, with their units, and how the upright one's
-// values are written.
+// Axes holds the names of a chart's scales, with units, and the format of the vertical scale's values.
 type Axes struct {
 	Up, Over string
 	Number   func(float64) string
 }
 
-// Lines draws series over a number that doubles in equal steps, from zero upwards.
+// Lines draws series over a number that doubles in equal steps. The vertical scale begins at zero.
 func Lines(all []Series, height float64, axes Axes, label string) template.HTML {
 	var counts []int
 	most := 0.0
@@ -73,7 +72,7 @@ func Lines(all []Series, height float64, axes Axes, label string) template.HTML 
 		for _, p := range s.Points {
 			counts = append(counts, p.N)
 			most = max(most, p.X)
-			if known(p.Hi) { // an interval of two trials may reach to the sky
+			if known(p.Hi) { // two trials can make an interval huge
 				most = max(most, min(p.Hi, 1.6*p.X))
 			}
 		}
@@ -93,8 +92,8 @@ func Lines(all []Series, height float64, axes Axes, label string) template.HTML 
 	return d.HTML(label)
 }
 
-// series draws one; side keeps the intervals over one number next to each other. If points have the same number, the
-// line goes on from the first.
+// series draws one series. side shifts the points, so that intervals at one number are next to each other. If several
+// points have the same number, the line continues from the first.
 func (d *Drawing) series(s Series, x, y Scale, side float64) {
 	colour, _ := Look(s.Look)
 	class, dashed := fmt.Sprintf("l%d", colour), ""
@@ -120,7 +119,7 @@ func (d *Drawing) series(s Series, x, y Scale, side float64) {
 	}
 }
 
-// fit draws a function in dashes, as far as it lies within the drawing.
+// fit draws the part of a function that lies within the drawing, as a dashed line.
 func (d *Drawing) fit(class string, of func(float64) float64, from, to float64, x, y Scale) {
 	const steps = 32
 	place := func(i int) float64 { return from * math.Pow(to/from, float64(i)/steps) }
@@ -132,14 +131,14 @@ func (d *Drawing) fit(class string, of func(float64) float64, from, to float64, 
 	}
 }
 
-// Estimate is one line of a dot plot: a layout, or a family of operations.
+// Estimate is one line of a dot plot, for a layout or a family of operations.
 type Estimate struct {
 	Name, Class, Label, Tip string
 	X, Lo, Hi, Raw          float64 // effects. NaN means none
 }
 
-// Dots draws a line for each of rows: an interval, its estimate, and if it differs the plain one. Names and numbers
-// stand above the bars, so that it also suits a phone.
+// Dots draws a line for each row: the interval, the estimate, and the plain estimate if it differs. Names and numbers
+// are above the bars, so that the plot also fits a phone.
 func Dots(rows []Estimate, e Effects, label string) template.HTML {
 	const bar, axis = 22, 42
 	d := Drawing{}

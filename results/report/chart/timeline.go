@@ -12,39 +12,39 @@ import (
 // Mark is a trial in a timeline.
 type Mark struct {
 	Lane  string
-	At    float64 // percent of the width
-	Y     float64 // NaN means no place, unless it is Failed
-	Kind  string  // its symbol; what is Failed stands at the bottom
+	At    float64 // percent of the drawing's width
+	Y     float64 // NaN means no position, unless Kind is Failed
+	Kind  string  // its symbol; Failed is drawn at the bottom
 	Block int
 	Pilot bool
 	Tip   string
-	Clock string // when it was
+	Clock string // time of day
 }
 
-// Failed is the kind of what has no value.
+// Failed is the kind of a trial without a value.
 const Failed = "failed"
 
-// Event is one kind of event, at the marks at which it was noticed.
+// Event is one kind of event, with the marks at which it occurred.
 type Event struct {
 	Name  string
 	Ticks []Tick
 }
 
-// Tick is one event.
+// Tick is one occurrence of an event.
 type Tick struct {
 	Mark int
 	Tip  string
 }
 
-// Timeline has a lane for each layout: what moves all of them together is drift.
+// Timeline has a lane for each layout. A movement that all lanes share is drift.
 type Timeline struct {
 	Lanes  []string
-	Marks  []Mark // in their order
+	Marks  []Mark // in the order of the trials
 	Lo, Hi float64
-	Drift  map[int]float64 // by block: what all lanes have in common
-	// Band describes a part of a lane, if the marks are too many to show each. Nil means they are not.
+	Drift  map[int]float64 // by block: the movement that all lanes share
+	// Band describes a part of a lane if there are too many marks to show each. Nil means every mark is shown.
 	Band   func(values []float64) string
-	End    string // the time of day
+	End    string // time of day
 	Events []Event
 }
 
@@ -52,12 +52,12 @@ const (
 	laneHead  = 24
 	laneTall  = 60
 	eventTall = 28
-	bins      = 48  // parts of a lane that is drawn as bands
-	mostTicks = 600 // of one kind of event
-	mostFails = 100 // shown above bands
+	bins      = 48  // parts of a lane drawn as bands
+	mostTicks = 600 // ticks of one kind of event
+	mostFails = 100 // failed trials shown above bands
 )
 
-// SVG draws it.
+// SVG draws the timeline.
 func (t Timeline) SVG(label string) template.HTML {
 	bottom := float64(len(t.Lanes) * (laneHead + laneTall))
 	d := Drawing{Height: bottom + 50 + float64(eventTall*len(t.Events))}
@@ -75,7 +75,7 @@ func (t Timeline) SVG(label string) template.HTML {
 	return d.HTML(label)
 }
 
-// blocks shades every other one; of very many none.
+// blocks shades every other block, or none if there are very many.
 func (d *Drawing) blocks(t Timeline, bottom float64) {
 	const most = 60
 	from := 0
@@ -94,7 +94,7 @@ func (d *Drawing) blocks(t Timeline, bottom float64) {
 	}
 }
 
-// lane draws the marks of one layout. What is beyond the scale stands at its edge.
+// lane draws the marks of one layout. A mark beyond the scale is drawn at the scale's edge.
 func (d *Drawing) lane(t Timeline, name string, y Scale) {
 	d.TextAt("name", "start", 0, y.To-8, name)
 	for _, p := range RoundTicks(y.Lo, y.Hi, 6) {
@@ -121,10 +121,10 @@ func (d *Drawing) lane(t Timeline, name string, y Scale) {
 	}
 }
 
-// clamped returns the place of a number, or the end of the scale that is nearest.
+// clamped returns the position of a number, or of the nearest end of the scale.
 func (s Scale) clamped(x float64) float64 { return s.At(min(max(x, s.Lo), s.Hi)) }
 
-// drift joins what all lanes have in common.
+// drift returns the points of the line for the movement that all lanes share.
 func (t Timeline) drift(y Scale) [][2]float64 {
 	places := map[int][]float64{}
 	for _, m := range t.Marks {
@@ -145,7 +145,7 @@ func (t Timeline) drift(y Scale) [][2]float64 {
 	return out
 }
 
-// bands draws the quantiles of a lane of many marks, by parts of the width.
+// bands draws the quantiles of a lane with many marks, for each part of the width.
 func (d *Drawing) bands(t Timeline, name string, y Scale) {
 	piles := make([][]float64, bins)
 	failed := 0
@@ -190,7 +190,7 @@ func (d *Drawing) clock(t Timeline, y float64) {
 	d.TextAt("axis", "end", 100, y, t.End)
 }
 
-// event draws one kind as ticks on a line.
+// event draws one kind of event as ticks on a line.
 func (d *Drawing) event(t Timeline, e Event, y float64) {
 	d.TextAt("axis", "start", 0, y+10, e.Name)
 	d.Line("grid", 0, y+22, 100, y+22, "")
@@ -200,14 +200,14 @@ func (d *Drawing) event(t Timeline, e Event, y float64) {
 	}
 }
 
-// Moment is a value at a time. Its look, a colour and a shape, shows to which series it belongs.
+// Moment is a value at a time. Its look, a colour and a shape, identifies its series.
 type Moment struct {
 	Look  int
 	At, Y float64
 	Tip   string
 }
 
-// Moments draws values over time, on an axis that begins at 0. Lines join the values of the same look.
+// Moments draws values over time, on a vertical axis that begins at 0. Lines join the values of the same look.
 func Moments(all []Moment, axes Axes, label string) template.HTML {
 	const top, bottom = 34, 174
 	d := Drawing{Height: bottom + 40}

@@ -1,5 +1,5 @@
-// Package document is a report as every format shows it: sections of texts, tables and charts, built once and written
-// as HTML, as Markdown or for a terminal. It does not depend on the report's subject.
+// Package document holds a report as every format shows it: sections of texts, tables and charts. A document is built
+// once and written as HTML, as Markdown or for a terminal. The package does not depend on the report's subject.
 package document
 
 import (
@@ -16,29 +16,29 @@ const (
 	HTML Formats = 1 << iota
 	Markdown
 	Terminal
-	Screen                   // what fits on the screen of a terminal, after a run
-	Paper  = HTML | Markdown // blocks are shown on these, unless in an Only
+	Screen                   // terminal screen after a run: only what fits
+	Paper  = HTML | Markdown // formats that show blocks, unless an Only chooses others
 	All    = Paper | Terminal | Screen
 )
 
 // Document is the content to write.
 type Document struct {
-	Title     string        // of the window
+	Title     string        // of the browser's window
 	Generator string        // the program that measured, and its version
-	Shapes    template.HTML // that drawings refer to
+	Shapes    template.HTML // definitions that drawings refer to
 	About     []string
 	Footer    []string
-	Terms     map[string]string // what words mean that stand alone, as heads of columns do
+	Terms     map[string]string // meanings of words that stand alone, such as column heads
 	Sections  []Section
 }
 
-// Section is a part that the contents lead to. Pages have the first open, and the others
-// folded.
+// Section is a part of the document that the table of contents links to. Pages show the first section unfolded, the
+// others folded.
 type Section struct {
-	ID     string // in links
-	Name   string // in the contents. Empty means it is not in them
-	Title  string // its heading. Empty means it begins with its own
-	Print  bool   // paper has it
+	ID     string // anchor for links
+	Name   string // in the table of contents. Empty means not listed
+	Title  string // heading. Empty means the section's blocks begin with one
+	Print  bool   // shown on paper
 	Blocks []Block
 }
 
@@ -57,38 +57,37 @@ type Text string
 // Note is a paragraph in small letters, about the block before it.
 type Note string
 
-// Brief is a paragraph that a screen may have the beginning of alone.
+// Brief is a paragraph of which a screen may show only the beginning.
 type Brief string
 
 // Line is a paragraph with a class of the style sheet: kicker, gain, stopped.
 type Line struct{ Class, Text string }
 
-// List is of sentences.
+// List is a list of sentences.
 type List []string
 
-// Notice is a warning with its remedy, which may be empty.
+// Notice is a warning and its remedy, which may be empty.
 type Notice struct{ Message, Remedy string }
 
-// Code is text to type.
+// Code is text for the user to type.
 type Code string
 
-// Figure is one drawing, or several small ones. It is shown in HTML alone, so that the table next to it has the
-// numbers.
+// Figure is one drawing, or several small ones. Only HTML shows it, so the table next to it must have the numbers.
 type Figure struct {
 	ID, Caption string
 	Legend      []Swatch
 	LegendOf    string // the legend's subject, for screen readers
 	Drawings    []Drawing
-	Grid        bool // small drawings side by side, even if there is one
+	Grid        bool // draw small, side by side, even if there is only one
 }
 
-// Drawing is a chart by itself.
+// Drawing is one chart.
 type Drawing struct {
-	Name     string // empty: it stands alone
+	Name     string // empty if it is the only one
 	Legend   []Swatch
 	LegendOf string
 	SVG      template.HTML
-	// Table of its numbers stands below it, if it has one.
+	// Table has the drawing's numbers, and is shown below it. Nil means there is none.
 	Table *Table
 }
 
@@ -98,7 +97,7 @@ type Swatch struct {
 	Icon template.HTML
 }
 
-// Fold is folded away on a screen. If Print is not set it is on no paper, and not in Markdown.
+// Fold is folded away on a screen. If Print is not set, paper and Markdown leave it out.
 type Fold struct {
 	Summary string
 	Print   bool
@@ -108,22 +107,22 @@ type Fold struct {
 // Group keeps blocks side by side.
 type Group []Block
 
-// Only shows blocks in some formats alone.
+// Only limits blocks to some formats.
 type Only struct {
 	In     Formats
 	Blocks []Block
 }
 
-// Everywhere shows blocks on a terminal too, bar what has to fit on its screen.
+// Everywhere shows blocks in all formats except on a screen, where everything must fit.
 func Everywhere(blocks ...Block) Only { return Only{Paper | Terminal, blocks} }
 
-// OnScreen shows blocks if all has to fit on a screen.
+// OnScreen shows blocks only on a screen, where everything must fit.
 func OnScreen(blocks ...Block) Only { return Only{Screen, blocks} }
 
-// OnTerminal shows blocks on a terminal alone.
+// OnTerminal shows blocks only on a terminal.
 func OnTerminal(blocks ...Block) Only { return Only{Terminal, blocks} }
 
-// OnPages shows blocks in HTML alone.
+// OnPages shows blocks only in HTML.
 func OnPages(blocks ...Block) Only { return Only{HTML, blocks} }
 
 func (Headline) kind() string { return "headline" }
@@ -141,7 +140,7 @@ func (Fold) kind() string     { return "fold" }
 func (Group) kind() string    { return "group" }
 func (Only) kind() string     { return "only" }
 
-// Write writes a document as text, or in the format that is named: markdown, html.
+// Write writes a document as text, or in the named format: markdown, html.
 func Write(w io.Writer, d Document, format string, opts TerminalOptions) error {
 	switch format {
 	case "markdown":
@@ -152,7 +151,7 @@ func Write(w io.Writer, d Document, format string, opts TerminalOptions) error {
 	return WriteTerminal(w, d, opts)
 }
 
-// Tables returns all tables of a document, in their order; one that a page shows in two parts is one.
+// Tables returns all tables of a document, in order. A table that a page shows in two parts is returned as one.
 func (d Document) Tables() []Values {
 	var out []Values
 	for _, s := range d.Sections {

@@ -17,9 +17,8 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// WriteHTML writes a document as one file that needs nothing else: no network, no
-// other file, no script. Its content security policy allows the embedded style by
-// its hash, and nothing more.
+// WriteHTML writes a document as one file that needs no network, no other file and no script. Its content security
+// policy allows the embedded style by its hash, and nothing more.
 func WriteHTML(w io.Writer, d Document) error {
 	css, err := assets.ReadFile("assets/report.css")
 	if err != nil {
@@ -41,7 +40,7 @@ func WriteHTML(w io.Writer, d Document) error {
 	}
 	d.Sections = slices.DeleteFunc(slices.Clone(d.Sections), func(s Section) bool { return !shown(s.Blocks) })
 	csp := "default-src 'none'; style-src " + hashSource(css) + "; img-src data:; base-uri 'none'; form-action 'none'"
-	var b bytes.Buffer // a template that fails half-way leaves no half report
+	var b bytes.Buffer // a failing template must not leave half a report
 	err = t.Execute(&b, struct {
 		Document
 		CSP string
@@ -56,7 +55,7 @@ func WriteHTML(w io.Writer, d Document) error {
 	return nil
 }
 
-// Contents returns the sections that a reader may go to: of sections with the same name, the first.
+// Contents returns the sections that a reader may go to. If several have the same name, it returns the first.
 func (d Document) Contents() []Section {
 	var out []Section
 	for _, s := range d.Sections {
@@ -67,7 +66,8 @@ func (d Document) Contents() []Section {
 	return out
 }
 
-// harmless marks what would steer a terminal that is given the page, or turn its lines.
+// harmless replaces a character that would control a terminal, if the page is printed there, or change the direction of
+// lines.
 func harmless(r rune) rune {
 	if r != '\n' && r != '\t' && r != '\u2028' && r != '\u2029' && Steers(r) {
 		return utf8.RuneError
@@ -75,10 +75,11 @@ func harmless(r rune) rune {
 	return r
 }
 
-// raised makes headings below a section's into section headings: the first section has the page's own.
+// raised turns the headings below a section's into section headings. In the first section the page's heading is above
+// them.
 var raised = strings.NewReplacer("<h3>", "<h2>", "</h3>", "</h2>")
 
-// hashSource allows an inline style of exactly this text (CSP level 2).
+// hashSource returns the policy source that allows an inline style of exactly this text (CSP level 2).
 func hashSource(text []byte) string {
 	sum := sha256.Sum256(text)
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
@@ -86,16 +87,15 @@ func hashSource(text []byte) string {
 
 var flag = regexp.MustCompile(`--[a-z][a-z0-9-]*`)
 
-// prose escapes a text and keeps the flags in it on one line: browsers break
-// lines after hyphens.
+// prose escapes a text, and keeps each flag in it on one line: browsers break lines after hyphens.
 func prose(s any) template.HTML {
 	return template.HTML(flag.ReplaceAllString(template.HTMLEscapeString(fmt.Sprint(s)), `<span class="nb">$0</span>`))
 }
 
-// percents matches the parts of a page that stay as they are, and numbers before a percent sign.
+// percents matches the parts of a page to leave as they are, and numbers before a percent sign.
 var percents = regexp.MustCompile(`(?s)<style>.*?</style>|<(?:pre|code)\b.*?</(?:pre|code)>|<[^>]*>|[0-9] %`)
 
-// unparted keeps numbers and percent signs on one line wherever they are read.
+// unparted keeps a number and its percent sign on one line, wherever they are read as text.
 func unparted(page []byte) []byte {
 	return percents.ReplaceAllFunc(page, func(part []byte) []byte {
 		if part[0] == '<' {
@@ -105,7 +105,7 @@ func unparted(page []byte) []byte {
 	})
 }
 
-// shown reports whether a page has any of some blocks.
+// shown reports whether a page shows any of the blocks.
 func shown(blocks []Block) bool {
 	return slices.ContainsFunc(blocks, func(b Block) bool {
 		if o, ok := b.(Only); ok {
@@ -115,22 +115,22 @@ func shown(blocks []Block) bool {
 	})
 }
 
-// Start returns the first sentence of a headline, for large letters.
+// Start returns the first sentence of a headline, which is shown in large letters.
 func (h Headline) Start() string {
 	start, _, _ := strings.Cut(string(h), ". ")
 	return strings.TrimSuffix(start, ".") + "."
 }
 
-// Rest returns the text after it.
+// Rest returns the text after the first sentence.
 func (h Headline) Rest() string {
 	_, rest, _ := strings.Cut(string(h), ". ")
 	return rest
 }
 
-// Long reports whether large letters would fill the page.
+// Long reports whether the first sentence would fill the page in large letters.
 func (h Headline) Long() bool { return utf8.RuneCountInString(h.Start()) > 42 }
 
-// Shown returns the blocks of an Only that a page has.
+// Shown returns the blocks of an Only that a page shows.
 func (o Only) Shown() []Block {
 	if o.In&HTML == 0 {
 		return nil
@@ -138,10 +138,10 @@ func (o Only) Shown() []Block {
 	return o.Blocks
 }
 
-// Page returns a table with the columns of a page.
+// Page returns the table with only the columns that a page shows.
 func (t Table) Page() Table { return t.within(HTML) }
 
-// Width returns the width of a cell's bar, for drawing. Empty means the cell has no bar.
+// Width returns the width of a cell's bar for drawing, or nothing if the cell has no bar.
 func (c Cell) Width() string {
 	if c.Bar <= 0 {
 		return ""

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// WriteMarkdown writes a document for a ticket or a wiki: without charts, and
-// without what is folded away on paper too.
+// WriteMarkdown writes a document for a ticket or a wiki. It leaves out charts, and folds that paper leaves out.
 func WriteMarkdown(w io.Writer, d Document) error {
 	m := &markdown{}
 	for _, s := range d.Sections {
@@ -113,7 +112,7 @@ func (m *markdown) table(t Table) {
 	m.WriteString("\n")
 }
 
-// code writes a command as a block that no content can end.
+// code writes a command as a code block that its content cannot end.
 func (m *markdown) code(s string) {
 	fence := "```"
 	for strings.Contains(s, fence) {

@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// Readable passes text on without what would steer a terminal: texts of bundles, stores,
-// CSV and study files are others', and whatever is written may hold one.
+// Readable passes text on, without characters that would control a terminal. Texts in bundles, stores, CSV and study
+// files come from others, and any output may hold one.
 type Readable struct {
 	To     io.Writer
-	Before func(text []byte) // called with what is about to be written; may be nil
-	half   []byte            // of a letter, whose rest comes with the next write
+	Before func(text []byte) // called with the text about to be written; may be nil
+	half   []byte            // start of a character whose rest comes with the next write
 }
 
 // Write implements io.Writer.
@@ -36,7 +36,7 @@ func (r *Readable) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Harmless returns the text with a mark for each character that would steer a terminal.
+// Harmless returns the text with a mark in place of each character that would control a terminal.
 func Harmless(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && Steers(r) {

@@ -6,24 +6,24 @@ import (
 	"strings"
 )
 
-// Table has a line for each of what it is about. One without rows is not shown.
+// Table has a line for each subject. A table without rows is not shown.
 type Table struct {
-	Caption string // no other table of the document has it
-	Class   string // main, more (of another table), long, matrix, looks, where, facts
+	Caption string // unique in the document
+	Class   string // main, more (part of another table), long, matrix, looks, where, facts
 	Columns []Column
 	Rows    []Row
 }
 
 // Column is a column of a table.
 type Column struct {
-	Group  string // a head over this column and its neighbours that have the same
+	Group  string // head over this column and the neighbours with the same group
 	Head   string
-	Unit   string // of the values, for programs. Empty means they have none, or Head has it
-	Class  string // num (to the right), nb (one line), words, path
-	Names  bool   // it names the row's subject
+	Unit   string // of the values, for programs. Empty means no unit, or Head has it
+	Class  string // num (aligned right), nb (one line), words, path
+	Names  bool   // the cell names the row's subject
 	In     Formats
-	Wraps  bool // a narrow terminal has it in several lines
-	Sparer int  // on a narrow terminal the highest is left out first. 0 means never
+	Wraps  bool // wrapped on a narrow terminal
+	Sparer int  // a narrow terminal drops the highest first. 0 means never
 }
 
 // Row is a line of a table.
@@ -35,15 +35,15 @@ type Row struct {
 // Cell holds a row's content in a column.
 type Cell struct {
 	Text  string
-	Mark  string   // a word that stands out, in the colour of Class
-	Class string   // as a row's
-	Row   bool     // Class is of the whole row
+	Mark  string   // a highlighted word, in the colour of Class
+	Class string   // as in Row
+	Row   bool     // Class applies to the whole row
 	Small []string // below the text
-	Bar   float64  // a bar, in percent of the width. 0 means none
-	Value any      // for programs, instead of the text; a float64 that is none is null
+	Bar   float64  // bar, in percent of the width. 0 means none
+	Value any      // for programs, instead of the text; NaN becomes null
 }
 
-// Of is a column of rows of type T.
+// Of is a column for rows of type T.
 type Of[T any] struct {
 	Column
 	Cell func(T) Cell
@@ -67,7 +67,7 @@ func Tabulate[T any](t Table, rows []T, columns ...Of[T]) Table {
 	return t
 }
 
-// Name returns the column of the row's subject.
+// Name returns the column with the row's subject.
 func Name[T any](head string, text func(T) string) Of[T] {
 	c := Words(head, text)
 	c.Names = true
@@ -79,27 +79,27 @@ func Words[T any](head string, text func(T) string) Of[T] {
 	return Cells(head, func(r T) Cell { return Cell{Text: text(r)} })
 }
 
-// Num returns a column of numbers as they are shown.
+// Num returns a column of formatted numbers.
 func Num[T any](head string, text func(T) string) Of[T] { return Words(head, text).As("num") }
 
-// Cells returns a column of anything.
+// Cells returns a column of arbitrary cells.
 func Cells[T any](head string, cell func(T) Cell) Of[T] {
 	return Of[T]{Column{Head: head, In: All}, cell}
 }
 
-// As gives a column its class.
+// As sets a column's class.
 func (c Of[T]) As(class string) Of[T] { c.Class = class; return c }
 
-// Spare sets the order in which a narrow terminal leaves columns out: the highest first.
+// Spare sets the order in which a narrow terminal drops columns, the highest first.
 func (c Of[T]) Spare(n int) Of[T] { c.Sparer = n; return c }
 
 // Wrapped lets a narrow terminal break the lines of a column.
 func (c Of[T]) Wrapped() Of[T] { c.Wraps = true; return c }
 
-// Only shows a column in some formats alone.
+// Only limits a column to some formats.
 func (c Of[T]) Only(in Formats) Of[T] { c.In = in; return c }
 
-// Raw gives programs the numbers of a column, in a unit.
+// Raw adds the numbers of a column, in the given unit, for programs.
 func (c Of[T]) Raw(unit string, value func(T) float64) Of[T] {
 	cell := c.Cell
 	c.Unit = unit
@@ -111,7 +111,7 @@ func (c Of[T]) Raw(unit string, value func(T) float64) Of[T] {
 	return c
 }
 
-// within returns the table with the columns of a format.
+// within returns the table with the columns that a format shows.
 func (t Table) within(f Formats) Table {
 	out := t
 	out.Columns, out.Rows = nil, make([]Row, len(t.Rows))
@@ -135,7 +135,7 @@ func (t Table) Headless() bool {
 	return !slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Head != "" })
 }
 
-// FullName returns the head with that above it.
+// FullName returns the head, together with the group above it.
 func (c Column) FullName() string {
 	if c.Group == "" {
 		return c.Head
@@ -149,7 +149,7 @@ type span struct {
 	Columns int
 }
 
-// Spans returns the heads over the heads; none if no column has one.
+// Spans returns the heads above the column heads, or none if no column has a group.
 func (t Table) Spans() []span {
 	var out []span
 	grouped := false
@@ -167,7 +167,7 @@ func (t Table) Spans() []span {
 	return out
 }
 
-// line returns all of a cell's text.
+// line returns a cell's whole text on one line.
 func (c Cell) line() string {
 	out := c.Text
 	for _, s := range append([]string{c.Mark}, c.Small...) {
@@ -183,7 +183,7 @@ func (c Cell) line() string {
 	return out
 }
 
-// Values are a table in JSON.
+// Values is the JSON form of a table.
 type Values struct {
 	Caption string        `json:"caption"`
 	Columns []ValueColumn `json:"columns"`
@@ -195,8 +195,8 @@ type ValueColumn struct {
 	Unit string `json:"unit,omitempty"`
 }
 
-// values are columns, and rows of values in their order: a number if it is known to be one, null if it is not known,
-// else the text.
+// values returns the columns, and the rows of values in their order. A value is a number if it is known to be one, null
+// if it is not known, and otherwise the text.
 func (t Table) values() Values {
 	doc := Values{Caption: t.Caption, Rows: make([][]any, len(t.Rows))}
 	for _, c := range t.Columns {

@@ -12,15 +12,15 @@ import (
 // TerminalOptions holds the terminal's abilities.
 type TerminalOptions struct {
 	Color bool
-	Width int  // columns. 0 means unknown, 80 are assumed
-	Short bool // what fits on a screen
+	Width int  // in columns. 0 means unknown, and 80 is assumed
+	Short bool // show only what fits on a screen
 }
 
-// screenLines is the number of lines of a screen above the prompt that follows.
+// screenLines is the number of lines of a screen, without the prompt that follows.
 const screenLines = 23
 
-// WriteTerminal writes what a document has for a terminal, an empty line between sections. Brief texts and warnings
-// on a screen have two lines, or one if that is too much.
+// WriteTerminal writes the parts of a document that a terminal shows, with an empty line between sections. On a screen,
+// brief texts and warnings have two lines, or one if that is too much.
 func WriteTerminal(w io.Writer, d Document, opts TerminalOptions) error {
 	var p *page
 	for clip := 2; clip > 0; clip-- {
@@ -40,7 +40,7 @@ func WriteTerminal(w io.Writer, d Document, opts TerminalOptions) error {
 	return nil
 }
 
-// Print returns blocks as a terminal shows them, including the ones that Everywhere or OnTerminal name.
+// Print returns blocks as a terminal shows them, including blocks limited by Everywhere or OnTerminal.
 func Print(opts TerminalOptions, blocks ...Block) string {
 	p := newPage(opts)
 	p.blocks(blocks, false)
@@ -52,9 +52,9 @@ type page struct {
 	strings.Builder
 	width int
 	color bool
-	gap   bool // an empty line is due before the next one
+	gap   bool // write an empty line before the next text
 	of    Formats
-	clip  int // lines of a brief text or warning on a screen
+	clip  int // most lines of a brief text or warning on a screen
 }
 
 func newPage(opts TerminalOptions) *page {
@@ -80,7 +80,7 @@ var (
 	}
 )
 
-// blocks writes those that a terminal is shown: what Only names it for.
+// blocks writes the blocks that a terminal shows, including blocks limited to it by Only.
 func (p *page) blocks(blocks []Block, shown bool) {
 	for _, b := range blocks {
 		switch b := b.(type) {
@@ -156,8 +156,8 @@ func (p *page) line(s string) {
 	p.WriteString(strings.TrimRight(s, " ") + "\n")
 }
 
-// clipped writes the first lines of a text, up to the end of a clause if there is one in their second half, or of a
-// word.
+// clipped writes the first lines of a text. It cuts at the end of a clause in the second half of these lines, or
+// otherwise at the end of a word.
 func (p *page) clipped(s ansi.Style, text, indent string) {
 	room := p.width - ansi.StringWidth(indent)
 	lines := strings.Split(ansi.Wrap(unbroken.Replace(Clean(text)), room, ""), "\n")
@@ -173,7 +173,7 @@ func (p *page) clipped(s ansi.Style, text, indent string) {
 	p.wrap(s, broken.Replace(strings.Join(lines, " ")), indent)
 }
 
-// wrap writes a text; its lines after the first are indented.
+// wrap writes a wrapped text, and indents all lines after the first.
 func (p *page) wrap(s ansi.Style, text, indent string) {
 	if text == "" {
 		return
@@ -189,14 +189,13 @@ func (p *page) wrap(s ansi.Style, text, indent string) {
 	}
 }
 
-// A number is not parted from its percent sign, nor a flag from its hyphens.
+// A line break must not separate a number from its percent sign, or a flag at its hyphens.
 var (
 	unbroken = strings.NewReplacer(" %", "\u00a0%", "-", "\u2011")
 	broken   = strings.NewReplacer("\u00a0%", " %", "\u2011", "-")
 )
 
-// Clean takes control characters out of a stored text, which could otherwise
-// steer the terminal.
+// Clean removes control characters from a stored text, since they could control the terminal.
 func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
@@ -209,14 +208,14 @@ func Clean(s string) string {
 	}, s)
 }
 
-// Steers reports whether a terminal obeys a character instead of showing it: controls, and what turns the direction
-// of a line.
+// Steers reports whether a character controls the terminal instead of being shown: control characters, and characters
+// that change the direction of a line.
 func Steers(r rune) bool {
 	return r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x200e && r <= 0x200f || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
 
-// table writes a head and a line for each row. On narrow terminals the longest columns that may be wrapped are, then
-// the least informative ones are left out, then names are cut; at last every column is wrapped.
+// table writes a head and a line for each row. If the terminal is too narrow, table first wraps the longest columns
+// that may be wrapped. Then it drops the least informative columns, then cuts names, and at last wraps every column.
 func (p *page) table(t Table) {
 	if len(t.Rows) == 0 {
 		return
@@ -247,7 +246,7 @@ func (p *page) table(t Table) {
 	}
 }
 
-// row writes line i of a row, and reports whether it has another one.
+// row writes line i of a row, and reports whether more lines follow.
 func (p *page) row(cols []textColumn, n, i int) (more bool) {
 	var b strings.Builder
 	for _, c := range cols {
@@ -271,29 +270,29 @@ func (p *page) row(cols []textColumn, n, i int) (more bool) {
 	return more
 }
 
-// textColumn is a column as it is printed, its head first.
+// textColumn is a column as it is printed. Its first line is the head.
 type textColumn struct {
 	Column
 	lines []string
-	marks []string // the class of a mark. Empty means there is none
+	marks []string // class of the mark. Empty means no mark
 	width int
 }
 
-// narrowest is the least width to which a column is wrapped; shortName is the length to which a row's name is cut
-// while others can be wrapped, shortestName the least at all.
+// narrowest is the smallest width to which a column is wrapped. shortName is the length to which a row's name is cut
+// while other columns can be wrapped; shortestName is the smallest length.
 const (
 	narrowest    = 10
 	shortName    = 12
 	shortestName = 6
 )
 
-// cut shortens the names of the rows to what the width leaves them.
+// cut shortens the names of the rows to the space that the width leaves.
 func cut(cols []textColumn, width, shortest int) {
 	name := &cols[0]
 	name.width = min(name.width, max(name.width-(total(cols)-width), shortest))
 }
 
-// widestAfterFirst returns the column that is wrapped though it need not allow it.
+// widestAfterFirst returns the column to wrap even though it does not allow it.
 func widestAfterFirst(cols []textColumn) int {
 	widest := 0
 	for i, c := range cols {
@@ -312,7 +311,7 @@ func (c textColumn) spare() int {
 	return max(c.width-narrowest, 0)
 }
 
-// broken is line i of a row's text, and whether there is another one.
+// broken returns line i of a row's text, and whether more lines follow.
 func (c textColumn) broken(n, i int) (text string, more bool) {
 	if !c.Wraps {
 		if i > 0 {
@@ -337,7 +336,7 @@ func textColumns(t Table) []textColumn {
 			if cell.Mark != "" {
 				mark = cell.Class
 			}
-			cell.Small = nil // which a line has no room for
+			cell.Small = nil // one line has no space for it
 			text := Clean(cell.line())
 			out[i].lines, out[i].marks = append(out[i].lines, text), append(out[i].marks, mark)
 			out[i].width = max(out[i].width, ansi.StringWidth(text))
