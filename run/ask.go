@@ -8,26 +8,27 @@ import (
 	"filewise"
 )
 
-// askPatience bounds every question to a server by URL that only reads: a server that takes the connection and never
-// answers, or sends rows without end, would hold the command for ever. Tests shorten it.
+// askPatience bounds every read-only question to an external server. Otherwise a server that accepts the connection and
+// never answers, or sends rows without end, would block the command for ever. Tests shorten it.
 var askPatience = 30 * time.Second
 
 var errSilent = errors.New("no answer")
 
-// lateness is the time that a question may take to end after its time, before it is left behind. Tests shorten it.
+// lateness is how long a question may take to end after its time is over, before it is abandoned. Tests shorten it.
 var lateness = 5 * time.Second
 
-// lookPatience bounds all questions of a look at a server, each of which has its own patience.
+// lookPatience bounds all questions of one look at a server together. Each question has its own limit too.
 const lookPatience = time.Minute
 
-// scriptPatience bounds all questions that a script for a database takes.
+// scriptPatience bounds all questions needed to write a script for a database.
 const scriptPatience = 5 * time.Minute
 
-// dropPatience bounds the drop of what a killed run has left, which may hold a lot of data.
+// dropPatience bounds the removal of a killed run's leftovers, which may hold a lot of data.
 const dropPatience = 10 * time.Minute
 
-// ask sends a server by URL a question within askPatience; others have no limit. A driver that does not give up in
-// time is left behind, and leave, unless it is nil, ends what it returns late.
+// ask runs do, which asks an external server a question, within askPatience. For other targets it sets no limit. A
+// driver that does not give up in time is abandoned. If the driver returns a result late, leave closes it, unless leave
+// is nil.
 func ask[T any](ctx context.Context, t filewise.Target, question string, do func(context.Context) (T, error), leave func(T)) (T, error) {
 	if t.Mode != filewise.External {
 		return do(ctx)
@@ -79,7 +80,7 @@ func within[T any](ctx context.Context, patience time.Duration, t filewise.Targe
 	case a.err == nil || ctx.Err() != nil || errors.Is(a.err, errSilent):
 	case limited.Err() != nil:
 		a.err = silent(patience)
-	case filewise.CodeOf(a.err) == filewise.CodeInternal && errors.Is(a.err, context.DeadlineExceeded): // of a shorter patience within
+	case filewise.CodeOf(a.err) == filewise.CodeInternal && errors.Is(a.err, context.DeadlineExceeded): // a shorter limit within the driver
 		a.err = silent(time.Since(began).Round(time.Second))
 	}
 	return a.of, a.err

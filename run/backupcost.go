@@ -12,13 +12,13 @@ import (
 	"filewise/lab/experiment"
 )
 
-// BackupCost is the check that gives the cost of comparing backups of a database.
+// BackupCost is the name of the finding about the cost of comparing backups of a database.
 const BackupCost = "time and bytes"
 
-// assumedRate is the rate at which a backup is taken to read, in bytes a second, if the server has no record of one.
+// assumedRate is the assumed rate of reading for a backup, in bytes per second, if the server has no record of one.
 const assumedRate = 100 << 20
 
-// backupCost gives the bytes and the time of comparing backups of the user's database.
+// backupCost returns a finding about the bytes and the time that comparing backups of the user's database takes.
 func (env *Environment) backupCost(ctx context.Context) []filewise.Finding {
 	sizer, ok := env.Server.(filewise.BackupSizer)
 	if !ok {

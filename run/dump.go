@@ -14,11 +14,11 @@ import (
 	"filewise/lab/workload"
 )
 
-// checkDump refuses layouts that cannot hold the tables of the dump that fills builds. One
-// that is yet to be taken is checked then.
+// checkDump refuses layouts that cannot hold the tables of the dump that fills the builds. A dump that has yet to be
+// taken is checked after it is taken.
 func (env *Environment) checkDump(ctx context.Context) error {
 	program := env.Plan.Program(env.Workload)
-	if !program.Restored() || env.Target.Mode == filewise.External { // whose server reports it when it is looked at
+	if !program.Restored() || env.Target.Mode == filewise.External { // an external server reports it during the look
 		return nil
 	}
 	r, ok := env.Engine.(filewise.Restorer)
@@ -32,8 +32,8 @@ func (env *Environment) checkDump(ctx context.Context) error {
 	return r.CheckDump(ctx, env.Target, env.Plan.Layouts, program)
 }
 
-// openOrigin signs in to the server from which the plan needs a dump. It is opened, which only reads, if limits
-// restrict how much others may do there.
+// openOrigin signs in to the server whose database the plan dumps. If limits restrict the run to quiet times, it also
+// opens the server, which only reads.
 func (env *Environment) openOrigin(ctx context.Context, login Login) error {
 	if env.Plan.Origin() == nil {
 		return nil
@@ -63,8 +63,8 @@ func (env *Environment) openOrigin(ctx context.Context, login Login) error {
 	return env.knowGauges(ctx, env.others, whole)
 }
 
-// takeDump takes the dump of the plan's origin, within the maintenance windows and slowly
-// while others need the server, and has it fill the builds.
+// takeDump dumps the plan's origin, and lets the dump fill the builds. It works within the maintenance windows, and
+// pauses while others need the server.
 func (env *Environment) takeDump(ctx context.Context, w *watch) error {
 	if env.origin == nil {
 		return nil
@@ -102,7 +102,7 @@ func (env *Environment) dump(ctx context.Context, w *watch, path string) (err er
 	defer func() { err = errors.Join(err, f.Close()) }()
 	to := &yielding{ctx: ctx, watch: w, to: f}
 	err = env.Engine.(filewise.Restorer).Dump(ctx, *env.origin, to)
-	if to.err != nil { // the program's error is only that it could not write
+	if to.err != nil { // the program only reports that it could not write
 		return to.err
 	}
 	if err != nil {
@@ -111,7 +111,7 @@ func (env *Environment) dump(ctx context.Context, w *watch, path string) (err er
 	return nil
 }
 
-// yielding takes no more of a dump while others need its server.
+// yielding is a writer that pauses a dump while others need its server.
 type yielding struct {
 	ctx   context.Context
 	watch *watch
@@ -128,7 +128,7 @@ func (y *yielding) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// longestYield is the time for which a dump, which has the server keep an old state of the data, stands still.
+// longestYield is the longest pause of a dump. During a dump, the server must keep an old state of the data.
 const longestYield = 10 * time.Minute
 
 // yield waits while others need the server.

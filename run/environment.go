@@ -12,33 +12,32 @@ import (
 	"filewise/run/plan"
 )
 
-// Environment is a plan's place of measurement, or the target of a look without a plan: the opened server with its
-// directories and locks. Close gives all of it back.
+// Environment is where a plan is measured, or the target of a look without a plan. It holds the opened server with its
+// directories and locks, all of which Close releases.
 type Environment struct {
 	Engine   filewise.Engine
 	Plan     experiment.Plan
 	Workload filewise.Workload
-	Scripts  []filewise.Script // what a trial on each layout creates and executes
+	Scripts  []filewise.Script // a trial's statements and files, for each layout
 	Server   filewise.Server   // nil before it is opened
-	Target   filewise.Target   // when opened: scratch directories, or the address with its secrets
+	Target   filewise.Target   // after opening: with scratch directories, or with the address's secrets
 
 	findings []filewise.Finding // of an external server
 	limits   []storage.Limit    // of the volumes, as far as known
 	facts    []filewise.Fact    // of the storage
-	origin   *filewise.Target   // the database of which a dump is taken, with its secrets. Nil means there is none
-	others   filewise.Server    // that one's server, for its monitor. Nil means no limits on others
+	origin   *filewise.Target   // database to dump, with secrets. Nil means there is none
+	others   filewise.Server    // server of the origin, for its monitor. Nil means no limits on others
 	lock     *hostlock.Lock
-	locked   *serverLock // of an external server. Nil means no other user works there
+	locked   *serverLock // of an external server. Nil means none is needed
 	undo     []func() error
-	opened   int                 // of undo, before the server and the limit of its memory
-	started  func(pid int) error // gets each process of a server, its memory unlimited; may be nil
+	opened   int                 // length of undo before the server and its memory limit
+	started  func(pid int) error // called with each process of a server before its memory is limited; may be nil
 }
 
-// Login gives the address of an external server with its secrets.
+// Login returns the address of an external server with its secrets.
 type Login func(context.Context) (filewise.Address, error)
 
-// Prepare looks up what the plan names and checks that the engine can do every layout.
-// Nothing is touched.
+// Prepare looks up the names in the plan, and checks that the engine can do every layout. It touches nothing.
 func Prepare(e filewise.Engine, p experiment.Plan) (*Environment, error) {
 	sc, err := workload.Lookup(p.Scenario)
 	if err != nil {
@@ -48,7 +47,7 @@ func Prepare(e filewise.Engine, p experiment.Plan) (*Environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.Target.Mode != filewise.Embedded { // which opens no connections
+	if p.Target.Mode != filewise.Embedded { // an embedded engine opens no connections
 		if err := experiment.FitsOpenFiles(p.Program(w).Connections()); err != nil {
 			return nil, err
 		}
@@ -57,9 +56,9 @@ func Prepare(e filewise.Engine, p experiment.Plan) (*Environment, error) {
 	return &Environment{Engine: e, Plan: p, Workload: w, Scripts: scripts, Target: p.Target}, err
 }
 
-// SetUp makes everything ready for the plan's first trial, or refuses it and leaves nothing. The host's measuring
-// lock is taken first, an external server's before anything is built there. Other processes that inquire learn that
-// the run is stored in that file. Empty means nowhere.
+// SetUp prepares everything for the plan's first trial. If it refuses the plan, it leaves nothing behind. It first
+// takes the host's measuring lock, then an external server's, and builds nothing before. Processes that query the lock
+// learn the path of the run's store. An empty store means the run is not stored.
 func SetUp(ctx context.Context, e filewise.Engine, p experiment.Plan, login Login, store string) (*Environment, error) {
 	env, err := Prepare(e, p)
 	if err != nil {
@@ -77,7 +76,7 @@ func SetUp(ctx context.Context, e filewise.Engine, p experiment.Plan, login Logi
 			return env.openHere(ctx)
 		}
 	}
-	// Reading a large dump takes a while: whether another run measures is known before.
+	// Reading a large dump takes a while, so first check whether another run is measuring.
 	if err := env.lockHost(ctx, hostlock.Holder{What: env.label(), Store: store}); err != nil {
 		return nil, err
 	}
@@ -90,7 +89,7 @@ func SetUp(ctx context.Context, e filewise.Engine, p experiment.Plan, login Logi
 	return env, nil
 }
 
-// LookAt opens a target without a plan, to ask it what it is and can.
+// LookAt opens a target without a plan, to read its properties and capabilities.
 func LookAt(ctx context.Context, e filewise.Engine, t filewise.Target, login Login) (*Environment, error) {
 	env := &Environment{Engine: e, Target: t}
 	if err := env.Look(ctx, login); err != nil {
@@ -99,8 +98,8 @@ func LookAt(ctx context.Context, e filewise.Engine, t filewise.Target, login Log
 	return env, nil
 }
 
-// Look opens the target to look at it, without a lock: an external server is only read, any other one is opened on
-// scratch directories. Close is needed after an error, too.
+// Look opens the target without a lock. An external server is only read; any other target is opened on scratch
+// directories. Close is needed even after an error.
 func (env *Environment) Look(ctx context.Context, login Login) error {
 	if env.Target.Mode == filewise.External {
 		return env.connect(ctx, login)
@@ -111,7 +110,7 @@ func (env *Environment) Look(ctx context.Context, login Login) error {
 	return env.open(ctx)
 }
 
-// label names for others what is measured.
+// label returns the name of the measurement for other users.
 func (env *Environment) label() string { return env.Plan.Scenario + " on " + env.Target.Engine }
 
 // lockHost takes the host's measuring lock.
@@ -143,10 +142,10 @@ func (env *Environment) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// Close undoes what was opened, in reverse, and returns every error.
+// Close releases everything that was opened, in reverse order, and returns all errors.
 func (env *Environment) Close() error { return env.closeFrom(0) }
 
-// closeFrom undoes all but what was opened first.
+// closeFrom releases everything except the first steps of undo.
 func (env *Environment) closeFrom(first int) error {
 	var errs []error
 	for i := len(env.undo) - 1; i >= first; i-- {

@@ -9,10 +9,10 @@ import (
 	"filewise/internal/limit"
 )
 
-// openExternal opens a server on which others work too: its measuring lock, and every
-// check, before anything is built.
+// openExternal opens a server that others use too. It takes the measuring lock and makes every check before anything is
+// built.
 func (env *Environment) openExternal(ctx context.Context, login Login) error {
-	if !env.Target.Elsewhere() { // backups of a database are written here
+	if !env.Target.Elsewhere() { // the backups are written to this machine
 		if err := env.makeScratch(env.label()); err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func (env *Environment) connect(ctx context.Context, login Login) error {
 	return nil
 }
 
-// unreachable reports that a server could not be opened, if the engine does not give a better reason.
+// unreachable returns the error for a server that could not be opened, unless the engine gives a better reason.
 func (env *Environment) unreachable(ctx context.Context, err error) error {
 	if filewise.CodeOf(err) != filewise.CodeInternal || ctx.Err() != nil {
 		return err
@@ -61,7 +61,7 @@ func (env *Environment) unreachable(ctx context.Context, err error) error {
 		"%s cannot be opened: %w", env.Target.Address, err)
 }
 
-// WhoAmI identifies for others the holder of a server's lock.
+// WhoAmI returns the name under which others see this process as the holder of a server's lock.
 func WhoAmI() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -70,7 +70,7 @@ func WhoAmI() string {
 	return fmt.Sprintf("process %d on %s", os.Getpid(), host)
 }
 
-// KnowGauges refuses limits of the plan on gauges that the server does not have.
+// KnowGauges refuses the plan if it limits gauges that the server does not have.
 func (env *Environment) KnowGauges(ctx context.Context) error {
 	return env.knowGauges(ctx, env.Server, env.Target)
 }
@@ -93,7 +93,7 @@ func (env *Environment) knowGauges(ctx context.Context, server filewise.Server, 
 	return limit.Known(limits, gauges)
 }
 
-// Look has a target inspected, and gives up a server that does not answer.
+// Look inspects a target, and gives up if the server does not answer.
 func Look(ctx context.Context, t filewise.Target, look func(context.Context) (filewise.Inspection, error)) (filewise.Inspection, error) {
 	if t.Address == nil {
 		return look(ctx)

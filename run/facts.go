@@ -14,7 +14,8 @@ import (
 	"filewise/run/plan"
 )
 
-// begin stores the run, new or resumed, with what it runs on, which must not have changed.
+// begin stores a new run with the facts of its machine and server, or takes a resumed one up. For a resumed run, these
+// facts must not have changed.
 func (m *measurement) begin(ctx context.Context, run store.Run) (store.Run, error) {
 	if run.ID != 0 {
 		if err := m.unchanged(ctx, run, false); err != nil {
@@ -38,7 +39,7 @@ func (m *measurement) begin(ctx context.Context, run store.Run) (store.Run, erro
 	return m.store.Run(ctx, run.ID)
 }
 
-// scriptFacts returns the facts of all layouts, each once.
+// scriptFacts returns the facts of all layouts. Each fact appears once.
 func scriptFacts(scripts []filewise.Script) []filewise.Fact {
 	var out []filewise.Fact
 	for _, s := range scripts {
@@ -51,15 +52,15 @@ func scriptFacts(scripts []filewise.Script) []filewise.Fact {
 	return out
 }
 
-// Warnings returns a report's warnings about any result of the plan here, as far as they are known: of volumes,
-// layouts, server and engine.
+// Warnings returns a report's warnings that hold for any result of the plan here: about volumes, layouts, server and
+// engine, as far as known.
 func (env *Environment) Warnings() []filewise.Warning {
 	t := env.Plan.Target
 	return slices.Concat(machine.Warnings(t.VolumesHere()), env.ScriptWarnings(), findingWarnings(env.findings),
 		labelWarnings(t, plan.Describe(env.Engine)))
 }
 
-// ScriptWarnings returns the warnings of all layouts, each code and message once.
+// ScriptWarnings returns the warnings of all layouts. Each code and message appears once.
 func (env *Environment) ScriptWarnings() []filewise.Warning {
 	var out []filewise.Warning
 	for _, s := range env.Scripts {
@@ -72,7 +73,8 @@ func (env *Environment) ScriptWarnings() []filewise.Warning {
 	return out
 }
 
-// probes are this machine's probes. If the server is another machine they do not measure it, and are named for that.
+// probes returns this machine's probes. If the server is another machine, the probes are renamed, since they measure
+// only the client.
 func probes(t filewise.Target) []filewise.Probe {
 	if t.Mode != filewise.External {
 		return probe.System(t.Volumes)
@@ -87,15 +89,15 @@ func probes(t filewise.Target) []filewise.Probe {
 	return all
 }
 
-// clientPrefix begins the names of probes that do not look at the server.
+// clientPrefix begins the names of probes that measure the client, not the server.
 const clientPrefix = "client "
 
 type clientProbe struct{ filewise.Probe }
 
-// Name reports that it is not the server's.
+// Name returns the probe's name with the prefix for the client.
 func (p clientProbe) Name() string { return clientPrefix + p.Probe.Name() }
 
-// clientWarnings are warnings about processors, of a client that is not the server.
+// clientWarnings returns warnings about the processors of a client that is not the server.
 func clientWarnings(t filewise.Trial) []filewise.Warning {
 	var out []filewise.Warning
 	for _, m := range t.Measures {

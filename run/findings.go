@@ -9,7 +9,7 @@ import (
 	"filewise"
 )
 
-// Examine looks whether the opened server can do the plan.
+// Examine checks whether the opened server can do the plan.
 func (env *Environment) Examine(ctx context.Context) []filewise.Finding {
 	examiner, ok := env.Server.(filewise.Examiner)
 	if !ok {
@@ -29,7 +29,8 @@ func (env *Environment) Examine(ctx context.Context) []filewise.Finding {
 	return env.HideIn(accept(found, env.Plan.Target.Allowed))
 }
 
-// accept makes warnings of what the user has accepted, and explains how to accept the rest.
+// accept turns failures that the user has accepted into warnings. To the remedies of the others it adds how to accept
+// them.
 func accept(findings []filewise.Finding, allowed []string) []filewise.Finding {
 	for i := range findings {
 		f := &findings[i]
@@ -52,7 +53,7 @@ func (env *Environment) Secrets() []filewise.Secret {
 	return env.Target.Address.Hidden()
 }
 
-// HideIn keeps the secrets of the address out of findings.
+// HideIn hides the address's secrets in findings.
 func (env *Environment) HideIn(findings []filewise.Finding) []filewise.Finding {
 	secrets := env.Secrets()
 	for i := range findings {
@@ -62,8 +63,8 @@ func (env *Environment) HideIn(findings []filewise.Finding) []filewise.Finding {
 	return findings
 }
 
-// Refused refuses a server on which the plan cannot run: one error with
-// every check that failed and what to do about each. It wraps filewise.ErrUnsupported if other experiments can run there.
+// Refused returns an error if the plan cannot run on a server. The error lists every failed check with its remedy. It
+// wraps filewise.ErrUnsupported if other experiments can run there.
 func Refused(t filewise.Target, findings []filewise.Finding) error {
 	var what, remedies []string
 	absent := true
@@ -89,7 +90,7 @@ func Refused(t filewise.Target, findings []filewise.Finding) error {
 		t.Address, len(what), strings.Join(what, "\n  · "))
 }
 
-// findingWarnings returns a report's warnings about the server.
+// findingWarnings returns the findings of status warning as warnings for a report.
 func findingWarnings(findings []filewise.Finding) []filewise.Warning {
 	var out []filewise.Warning
 	for _, f := range findings {
@@ -101,7 +102,7 @@ func findingWarnings(findings []filewise.Finding) []filewise.Warning {
 	return out
 }
 
-// labelWarnings returns a report's warnings about any result on the engine.
+// labelWarnings returns the warnings that hold for any result on the engine.
 func labelWarnings(t filewise.Target, about filewise.Description) []filewise.Warning {
 	var out []filewise.Warning
 	add := func(code, text, remedy string) {
@@ -121,7 +122,7 @@ func labelWarnings(t filewise.Target, about filewise.Description) []filewise.War
 	return out
 }
 
-// Offers returns for each capability of an opened server "yes", or why it cannot be had.
+// Offers returns "yes" for each capability of an opened server, or the reason why it is missing.
 func Offers(s filewise.Server) map[filewise.Capability]string {
 	out := make(map[filewise.Capability]string)
 	for c, why := range s.Offers() {

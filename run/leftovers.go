@@ -9,17 +9,17 @@ import (
 	"filewise"
 )
 
-// Leftover is something that a killed run has left on a server, with what became of it.
+// Leftover is something that a killed run has left on a server, and whether it was removed.
 type Leftover struct {
 	filewise.Leftover
 	Removed bool   `json:"removed"`
-	Failed  string `json:"failed,omitempty"` // why it could not be removed
+	Failed  string `json:"failed,omitempty"` // reason why it could not be removed
 }
 
-// removable reports whether it may go, and is there still.
+// removable reports whether the leftover may be removed and still exists.
 func (l Leftover) removable() bool { return l.Kept == "" && !l.Removed }
 
-// Words describe the finding and what became of it, or would.
+// Words describes the leftover and whether it was removed, or would be if dry is set.
 func (l Leftover) Words(dry bool) string {
 	what := l.Kind + " " + l.Name
 	switch {
@@ -46,7 +46,7 @@ func (l Leftover) Words(dry bool) string {
 	return what
 }
 
-// Leftovers returns the leftovers of killed runs on an external server that was looked at.
+// Leftovers returns what killed runs have left on an external server that was looked at.
 func (env *Environment) Leftovers(ctx context.Context) ([]Leftover, error) {
 	cleaner, ok := env.Server.(filewise.Cleaner)
 	if !ok {
@@ -61,10 +61,10 @@ func (env *Environment) Leftovers(ctx context.Context) ([]Leftover, error) {
 	return all, nil
 }
 
-// RemoveLeftovers removes what agree, which gets the number of leftovers, lets go, and looks again until nothing
-// changes: a tablespace can go only after the databases in it. The result names what cannot be removed.
+// RemoveLeftovers removes leftovers, after agree has allowed it for their number. It looks again until nothing changes,
+// since a tablespace can only be removed after its databases. all then shows what could not be removed.
 func (env *Environment) RemoveLeftovers(ctx context.Context, all []Leftover, agree func(n int) error) error {
-	cleaner := env.Server.(filewise.Cleaner) // which has found them
+	cleaner := env.Server.(filewise.Cleaner) // Leftovers has found some, so it is one
 	for {
 		n := 0
 		for _, l := range all {
@@ -84,7 +84,7 @@ func (env *Environment) RemoveLeftovers(ctx context.Context, all []Leftover, agr
 	}
 }
 
-// removeOnce tries each that is not kept, and looks again at those that are left.
+// removeOnce tries to remove each removable leftover, and then looks at what remains.
 func (env *Environment) removeOnce(ctx context.Context, cleaner filewise.Cleaner, all []Leftover) (changed bool, err error) {
 	for i := range all {
 		if !all[i].removable() {
@@ -111,7 +111,7 @@ func (env *Environment) removeOnce(ctx context.Context, cleaner filewise.Cleaner
 	return changed, nil
 }
 
-// remove removes it. If it cannot be removed, l gets the reason; the error is the context's.
+// remove removes the leftover. If that fails, l gets the reason. The returned error is only the context's.
 func (l *Leftover) remove(ctx context.Context, cleaner filewise.Cleaner) error {
 	limited, cancel := context.WithTimeout(ctx, dropPatience)
 	defer cancel()

@@ -18,7 +18,7 @@ import (
 // Sockets returns the directory, below Filewise's state directory, of the sockets on which this user's runs answer.
 func Sockets(state string) string { return filepath.Join(state, "live") }
 
-// live is a run as others see it: its observer, the live page of this process, and through a socket the page of
+// live shows a run to others: to its observer, on the live page of this process, and through a socket on the page of
 // "filewise serve".
 type live struct {
 	*web.Monitor
@@ -28,9 +28,9 @@ type live struct {
 	close    func()
 }
 
-// live lets others look at a run. A socket that cannot be made is no reason not to measure.
+// live lets others look at a run. If the socket cannot be created, the run is measured without one.
 func (m *measurement) live(run store.Run, done []filewise.Trial, stop func()) (*live, error) {
-	d, err := archive.Run{Run: run, Trials: slices.Clip(done)}.Data() // to which each who looks appends for itself
+	d, err := archive.Run{Run: run, Trials: slices.Clip(done)}.Data() // clipped: each observer appends to its own copy
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (m *measurement) live(run store.Run, done []filewise.Trial, stop func()) (*
 	return l, nil
 }
 
-// hear sends an event to all observers, without secrets.
+// hear sends an event to all observers, with secrets hidden.
 func (l *live) hear(e experiment.Event) {
 	if e.Trial != nil {
 		t := *e.Trial
@@ -55,7 +55,7 @@ func (l *live) hear(e experiment.Event) {
 	l.Notify(e)
 }
 
-// await waits while the run is paused, and then for what else a trial waits for.
+// await waits while the run is paused. Then it waits for the other reasons to delay a trial.
 func (l *live) await(then func(context.Context, time.Duration) error) func(context.Context, time.Duration) error {
 	return func(ctx context.Context, expected time.Duration) error {
 		if err := l.Await(ctx, l.hear); err != nil {
@@ -65,11 +65,11 @@ func (l *live) await(then func(context.Context, time.Duration) error) func(conte
 	}
 }
 
-// ended shows the run as it is stored in the end.
+// ended shows the final state of the run as stored.
 func (l *live) ended(ctx context.Context, st *store.Store) {
 	r, err := archive.From(context.WithoutCancel(ctx), st, strconv.FormatInt(l.run, 10))
 	if err != nil {
-		return // what was seen last stays
+		return // the last state stays visible
 	}
 	if d, err := r.Data(); err == nil {
 		l.End(d)

@@ -14,7 +14,7 @@ import (
 	"filewise/results/store"
 )
 
-// measurement is a run that is being measured.
+// measurement holds the state of a run in progress.
 type measurement struct {
 	Options
 	env   *Environment
@@ -22,7 +22,7 @@ type measurement struct {
 	told  *notices
 }
 
-// measure takes the trials that a run, new or resumed, still needs, and stores them and how it ended.
+// measure runs the trials that a new or resumed run still needs, and stores them and how the run ended.
 func (m *measurement) measure(ctx context.Context, run store.Run, done []filewise.Trial) (Outcome, error) {
 	crew, leave, err := m.drivers(ctx, run.Plan, m.env.Server)
 	if err != nil {
@@ -70,7 +70,7 @@ func (m *measurement) measure(ctx context.Context, run store.Run, done []filewis
 	return out, err
 }
 
-// runner measures the plan's trials, watched, and stores none.
+// runner returns a runner that measures the plan's trials under watch, and stores none.
 func (env *Environment) runner(w *watch) *experiment.Runner {
 	return &experiment.Runner{
 		Plan: env.Plan, Workload: env.Workload, Server: env.Server, Clock: w.clock, Parallel: runtime.NumCPU(),
@@ -80,8 +80,8 @@ func (env *Environment) runner(w *watch) *experiment.Runner {
 	}
 }
 
-// recorder stores trials, without secrets in warnings and reasons of failures, and passes them to the watch and to
-// notifications.
+// recorder returns a function that stores trials, and passes them to the watch and to notifications. Secrets are hidden
+// in warnings and in reasons of failures.
 func (m *measurement) recorder(id int64, w *watch) func(context.Context, filewise.Trial) error {
 	to := m.store.Recorder(id)
 	return func(ctx context.Context, t filewise.Trial) error {
@@ -96,14 +96,14 @@ func (m *measurement) recorder(id int64, w *watch) func(context.Context, filewis
 	}
 }
 
-// left reports the leftovers of a run that is over. Its results are stored.
+// left warns that a run, whose results are stored, has left something behind.
 func (o Options) left(err error) {
 	if o.Warn != nil {
 		o.Warn(o.hide(err.Error()) + ": run “filewise clean” once the cause is gone")
 	}
 }
 
-// Unstored measures a plan, stores nothing, and returns its trials.
+// Unstored measures a plan and returns its trials without storing them.
 func Unstored(ctx context.Context, p experiment.Plan, o Options) (trials []filewise.Trial, d experiment.Decision, err error) {
 	env, err := SetUp(ctx, o.Engine, p, o.Login, "")
 	if err != nil {
@@ -113,7 +113,7 @@ func Unstored(ctx context.Context, p experiment.Plan, o Options) (trials []filew
 	return env.Unstored(ctx, o, func(experiment.Event) {})
 }
 
-// Unstored measures the plan in an environment that is set up, as the function does.
+// Unstored measures the plan in an environment that is set up, and returns its trials without storing them.
 func (env *Environment) Unstored(ctx context.Context, o Options, notify func(experiment.Event)) (trials []filewise.Trial,
 	d experiment.Decision, err error) {
 	_, _, err = o.drivers(ctx, env.Plan, nil)
@@ -142,7 +142,7 @@ func (m *measurement) finish(ctx context.Context, run store.Run, done []filewise
 		return out, errors.Join(cause, err)
 	}
 	state := stateAfter(d, cause)
-	if filewise.CodeOf(cause) == filewise.CodeUsage { // a mistake in the study: to go on would meet it again
+	if filewise.CodeOf(cause) == filewise.CodeUsage { // a mistake in the study, which a resumed run would meet again
 		d = experiment.Decision{Ending: experiment.Broken, Why: m.hide(cause.Error())}
 	}
 	run.Ending, run.Why = d.Ending, d.Why

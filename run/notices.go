@@ -20,24 +20,24 @@ import (
 	"filewise/watch/notify"
 )
 
-// notices sends a run's notifications. The nil one sends none.
+// notices sends a run's notifications. A nil *notices sends none.
 type notices struct {
 	Options
 	plan  experiment.Plan
-	needs []SpaceNeed     // of the volumes here
-	end   *notify.Message // when the run has one
+	needs []SpaceNeed     // of volumes on this machine
+	end   *notify.Message // nil until the run has ended
 
 	mu     sync.Mutex
-	warned map[string]bool // of volumes that are nearly full
+	warned map[string]bool // volumes already reported as nearly full
 }
 
-// announce tries every address by the message that the run starts, before anything is
-// made ready for it. What goes wrong later stops nothing.
+// announce sends every address the message that the run starts, before anything is set up. So an address that does not
+// work is found now. Later failures to send stop nothing.
 func announce(ctx context.Context, p experiment.Plan, o Options) (*notices, error) {
 	if o.Notify == nil {
 		return nil, nil
 	}
-	// A refusal that needs no set-up is sent only to receivers who have chosen that event.
+	// If the plan is refused before any set-up, no message is sent.
 	env, err := Prepare(o.Engine, p)
 	if err == nil {
 		err = env.Preflight()
@@ -53,14 +53,14 @@ func newNotices(p experiment.Plan, o Options) *notices {
 	return &notices{Options: o, plan: p, warned: map[string]bool{}}
 }
 
-// need is the room that layouts need.
+// need sets the space that layouts need.
 func (n *notices) need(needs []SpaceNeed) {
 	if n != nil && len(n.plan.Target.VolumesHere()) > 0 {
 		n.needs = needs
 	}
 }
 
-// guard calls the run's other guard, and looks at the space.
+// guard returns a function that looks at the space and then calls the run's other guard.
 func (n *notices) guard(ask func() error) func() error {
 	if n == nil {
 		return ask
@@ -71,7 +71,7 @@ func (n *notices) guard(ask func() error) func() error {
 	}
 }
 
-// await sends what is due before the run waits for anything else: nothing is sent while a trial is measured.
+// await sends queued messages before the run waits for anything else. Nothing is sent while a trial is measured.
 func (n *notices) await(wait func(context.Context, time.Duration) error) func(context.Context, time.Duration) error {
 	if n == nil {
 		return wait
@@ -83,7 +83,7 @@ func (n *notices) await(wait func(context.Context, time.Duration) error) func(co
 	}
 }
 
-// message begins one; what is the end of its title.
+// message returns a message about the run. what is the end of its title.
 func (n *notices) message(e notify.Event, what, text string) notify.Message {
 	p := n.plan
 	host, err := os.Hostname()
@@ -101,7 +101,7 @@ func (n *notices) message(e notify.Event, what, text string) notify.Message {
 	}
 }
 
-// recorded receives every trial that is stored.
+// recorded gets every stored trial, and queues a message if the trial failed in its last attempt.
 func (n *notices) recorded(t filewise.Trial) {
 	if n == nil || t.State != filewise.Failed || t.Cell.Attempt < n.plan.Attempts || experiment.Void(t) {
 		return
@@ -114,17 +114,16 @@ func (n *notices) recorded(t filewise.Trial) {
 		t.Cell.Layout, where, t.Cell.Attempt, t.Reason)
 }
 
-// attention queues a message that needs a person's attention.
+// attention queues a message that a person must act on.
 func (n *notices) attention(format string, args ...any) {
 	n.Notify.Queue(n.message(notify.Attention, "needs attention", fmt.Sprintf(format, args...)))
 }
 
-// nearlyFull is the free space in bytes below which a message is sent. Between trials a layout's needs are added to
-// it.
+// nearlyFull is the free space in bytes below which a message is sent. Between trials, a layout's need is added.
 const nearlyFull = 4 * Reserve
 
-// watchSpace reports once each volume that is nearly full: between trials there has to be room for a layout, and
-// within one the run ends before the last is taken.
+// watchSpace reports each volume that is nearly full, once. Between trials a layout must fit. During a trial, the
+// message comes before the run ends for lack of space.
 func (n *notices) watchSpace(between bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -143,7 +142,7 @@ func (n *notices) watchSpace(between bool) {
 	}
 }
 
-// decisions returns a judgement's decisions, as messages have it.
+// decisions returns a judgement's decisions in the form that messages have.
 func decisions(j experiment.Judgement) []notify.Decision {
 	var out []notify.Decision
 	for _, d := range j.Decisions() {
@@ -153,7 +152,7 @@ func decisions(j experiment.Judgement) []notify.Decision {
 	return out
 }
 
-// ended sends the run's end.
+// ended prepares the message about the run's end, which close sends.
 func (n *notices) ended(out Outcome, cause error) {
 	if n == nil {
 		return
@@ -190,7 +189,7 @@ func (n *notices) ended(out Outcome, cause error) {
 	n.end = &m
 }
 
-// endOf returns the event of a run's end, in a word for programs and some for people.
+// endOf returns the event of a run's end for programs, and words for people.
 func endOf(run store.Run) (notify.Event, string) {
 	switch {
 	case run.State == store.Interrupted:
@@ -203,7 +202,7 @@ func endOf(run store.Run) (notify.Event, string) {
 	return notify.Done, "is done"
 }
 
-// attach adds the result as text, and the report.
+// attach adds the result as text, and the report, to a message.
 func (n *notices) attach(m *notify.Message, d report.Data) {
 	var text, html bytes.Buffer
 	err := errors.Join(report.Terminal(&text, d, report.TerminalOptions{Width: 78}), report.HTML(&html, d))
@@ -214,8 +213,8 @@ func (n *notices) attach(m *notify.Message, d report.Data) {
 	m.Details, m.Report, m.ReportName = text.String(), html.Bytes(), fmt.Sprintf("filewise-%d.html", d.RunID)
 }
 
-// close sends the end, when nothing is measured any more. A run that did not come to its end ended with err. A
-// message that cannot be sent is a warning.
+// close sends the message about the end, after all measuring. If the run did not end by itself, err is the reason. A
+// message that cannot be sent becomes a warning.
 func (n *notices) close(ctx context.Context, err error) {
 	if n == nil {
 		return
@@ -229,7 +228,7 @@ func (n *notices) close(ctx context.Context, err error) {
 		n.end = &m
 	}
 	n.Notify.Queue(*n.end)
-	if ctx.Err() != nil { // anyone who has interrupted the run waits no longer than this
+	if ctx.Err() != nil { // a user who interrupted the run waits no longer
 		short, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
 		ctx = short

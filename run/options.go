@@ -13,47 +13,47 @@ import (
 	"filewise/watch/web"
 )
 
-// Options holds a run's inputs in addition to its plan. Only the engine has to be given, and the login if the plan's
-// target is an external server.
+// Options holds a run's inputs in addition to its plan. Only the engine is required, and the login if the plan's target
+// is an external server.
 type Options struct {
 	Engine  filewise.Engine
 	Login   Login
-	Store   string         // file of the results. Empty means the user's
+	Store   string         // path of the results. Empty means the user's store
 	Version string         // of Filewise, stored with the run
 	Clock   filewise.Clock // nil means the real one
-	// Budget extends a run that Resume goes on with. 0 means it has the plan's.
+	// Budget extends a run that Resume continues. 0 means the plan's budget stays.
 	Budget time.Duration
-	// AbortIf and Maintenance stand in for the plan's, for this time only.
+	// AbortIf and Maintenance replace the plan's, for this process only.
 	AbortIf, Maintenance []string
-	// Hide takes secrets out of what is stored, sent and handed to the observer. May be nil.
+	// Hide removes secrets from stored, sent and observed texts. It may be nil.
 	Hide func(string) string
-	// Notify sends the run's notifications. Nil means none. Warn gets what could not be sent, a line at a time. May
-	// be nil.
+	// Notify sends the run's notifications. Nil means none. Warn gets messages that could not be sent, one line per call.
+	// It may be nil.
 	Notify *notify.Notifier
 	Warn   func(string)
-	// Observe returns an observer once the run is stored, before its next trial. The data end there; by the monitor
-	// the run can be paused and stopped. May be nil.
+	// Observe returns an observer. It is called after the run is stored and before its next trial. The data are the run's
+	// so far; the monitor can pause and stop the run. Observe may be nil.
 	Observe func(report.Data, *web.Monitor) Observer
-	// Before is called before each trial, before all else; it may wait, and its error ends the run. May be nil.
+	// Before is called first before each trial. It may wait, and its error ends the run. It may be nil.
 	Before func(context.Context) error
-	// Drivers reaches a plan's drivers, and is nil if such plans cannot be run. The function that it returns lets go
-	// of them.
+	// Drivers connects to a plan's drivers, and returns a function that releases them. If Drivers is nil, plans with
+	// drivers cannot be run.
 	Drivers func(context.Context, experiment.Plan, filewise.Server) (experiment.Drivers, func(), error)
-	// Result gets the run's outcome, before its environment is closed. Its error is the run's. May be nil.
+	// Result gets the run's outcome before the environment is closed. Its error becomes the run's error. It may be nil.
 	Result func(Outcome) error
 }
 
-// Observer looks at a run while it is measured.
+// Observer watches a run while it is measured.
 type Observer interface {
 	Notify(experiment.Event) // must not block
-	Close()                  // no trial will be measured any more
+	Close()                  // called after the last trial
 }
 
 // Outcome is a run's result.
 type Outcome struct {
-	Run  store.Run // ID 0: it ended before it was stored
+	Run  store.Run // if ID is 0, the run ended before it was stored
 	Data report.Data
-	// Over reports why nothing was left to measure. Empty means the run was measured.
+	// Over is the reason why nothing was left to measure. Empty means the run was measured.
 	Over string
 }
 
@@ -78,7 +78,7 @@ func (o Options) observe(d report.Data, m *web.Monitor) Observer {
 	return o.Observe(d, m)
 }
 
-// before has a trial wait for Before, and then for what else it waits for.
+// before calls Before ahead of a trial, and then waits for the other reasons to delay a trial.
 func (o Options) before(then func(context.Context, time.Duration) error) func(context.Context, time.Duration) error {
 	if o.Before == nil {
 		return then
@@ -110,13 +110,13 @@ func (o Options) result(out Outcome) error {
 	return o.Result(out)
 }
 
-// nobody observes nothing.
+// nobody is an observer that ignores everything.
 type nobody struct{}
 
 func (nobody) Notify(experiment.Event) {}
 func (nobody) Close()                  {}
 
-// limited returns the plan with the limits that stand in for its own.
+// limited returns the plan with AbortIf and Maintenance replaced by the options, if set.
 func (o Options) limited(p experiment.Plan) experiment.Plan {
 	if o.AbortIf != nil {
 		p.AbortIf = o.AbortIf

@@ -14,15 +14,16 @@ import (
 	"filewise/lab/experiment"
 )
 
-// SpaceNeed is the room that a plan needs on one volume, and what there is.
+// SpaceNeed is the space that a plan needs on one volume, and the free space there.
 type SpaceNeed struct {
 	Volume filewise.Volume `json:"volume"`
 	Need   int64           `json:"need_bytes"`
-	Free   *int64          `json:"free_bytes,omitempty"` // absent: see the findings of the server
+	Free   *int64          `json:"free_bytes,omitempty"` // absent if only the server's findings have it
 }
 
-// needs returns the largest layout's needs, because only one is built at a time; all layouts', if they take turns; or
-// the needs of all builds and their copies, if loaded builds lie side by side.
+// needs returns the space that the plan needs on each volume. As a rule it is the largest layout's need, because only
+// one layout is built at a time. If layouts take turns, it is the sum of all layouts. If loaded builds exist side by
+// side, it is the sum of all builds and their copies.
 func (env *Environment) needs() []SpaceNeed {
 	p := env.Plan
 	var out []SpaceNeed
@@ -32,12 +33,12 @@ func (env *Environment) needs() []SpaceNeed {
 			need := max(s.Space[v.Name], fixedWork(p, p.Layouts[i], v))
 			switch {
 			case p.Instances > 0:
-				if p.Target.Mode == filewise.Managed { // a copy of each
+				if p.Target.Mode == filewise.Managed { // each build has a copy
 					need *= 2
 				}
 				n.Need += int64(p.Instances) * need
 			case p.TakesTurns():
-				if p.Preload > 0 && p.Target.Mode == filewise.Managed { // and what it is a copy of
+				if p.Preload > 0 && p.Target.Mode == filewise.Managed { // the copy's original also needs space
 					need *= 2
 				}
 				n.Need += min(need, math.MaxInt64-n.Need)
@@ -50,8 +51,8 @@ func (env *Environment) needs() []SpaceNeed {
 	return out
 }
 
-// Space returns the plan's need on each volume, with the free space, which for an external server's volumes only that
-// server can return.
+// Space returns the plan's need on each volume, and the free space there. Only the server itself knows the free space
+// of an external server's volumes.
 func (env *Environment) Space() ([]SpaceNeed, error) {
 	needs := env.needs()
 	if len(env.Plan.Target.VolumesHere()) == 0 {
@@ -70,8 +71,8 @@ func (env *Environment) Space() ([]SpaceNeed, error) {
 	return needs, nil
 }
 
-// fixedWork returns the least size to which a layout's files on a volume grow by fixed work, which is spread evenly
-// over all files. The growth in a time window is not known.
+// fixedWork returns the least size to which fixed work makes a layout's files on a volume grow, if it is spread evenly
+// over all files. Growth in a time window is not known.
 func fixedWork(p experiment.Plan, l filewise.Layout, v filewise.Volume) int64 {
 	var there int64
 	volumes := l.DataVolumes(p.Target.Volumes)
@@ -83,7 +84,7 @@ func fixedWork(p experiment.Plan, l filewise.Layout, v filewise.Volume) int64 {
 	return p.Work / int64(l.Data.Files) * there
 }
 
-// Preflight refuses what would fail later: volumes that are not there or cannot be written to, too little space.
+// Preflight refuses plans that would fail later: volumes that are missing or cannot be written to, or too little space.
 func (env *Environment) Preflight() error {
 	needs, err := env.Space()
 	if err != nil {
@@ -100,7 +101,7 @@ func (env *Environment) Preflight() error {
 	return nil
 }
 
-// Usable looks whether the volume is a directory in which something can be made.
+// Usable checks whether the volume is a directory in which files can be created.
 func Usable(v filewise.Volume) error {
 	remedy := "create the directory, or name another with --volume NAME=DIR"
 	info, err := os.Stat(v.Dir)
@@ -119,16 +120,16 @@ func Usable(v filewise.Volume) error {
 	return nil
 }
 
-// Reserve is the space in bytes that a run leaves free on a volume: it ends
-// before it takes the last of a file system that others use too.
+// Reserve is the space in bytes that a run leaves free on a volume. Others use the file system too, so the run ends
+// before it is full.
 const Reserve = 16 << 20
 
-// guard refuses to go on when a volume is gone or runs out of space. What a time window
+// guard returns a function that refuses to go on if a volume is gone or nearly full. The amount that a time window
 // writes is not known before.
 func guard(volumes []filewise.Volume) func() error {
 	places := make([]filesystem.Place, len(volumes))
 	for i, v := range volumes {
-		places[i], _ = filesystem.PlaceOf(v.Dir) // unknown: not compared
+		places[i], _ = filesystem.PlaceOf(v.Dir) // if not known, places are not compared
 	}
 	return func() error {
 		for i, v := range volumes {
@@ -147,7 +148,7 @@ func guard(volumes []filewise.Volume) func() error {
 	}
 }
 
-// there refuses a volume whose file system was unmounted, or can be written to no more.
+// there refuses a volume whose file system was unmounted or has become read-only.
 func there(v filewise.Volume, before filesystem.Place) error {
 	const remedy = "bring it back; then \"filewise resume\" goes on with this trial"
 	switch now, err := filesystem.PlaceOf(v.Dir); {

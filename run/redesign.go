@@ -10,8 +10,8 @@ import (
 	"filewise/results/store"
 )
 
-// redesign has the runner measure another design of the run: it is stored before its first pilot. A
-// design that does not fit here is passed over, and the run goes on with its own.
+// redesign returns a function that makes the runner measure another design of the run. The design is stored before its
+// first pilot. If it does not fit here, the run goes on with its own design.
 func (m *measurement) redesign(run *store.Run, runner *experiment.Runner) func(context.Context, experiment.Plan) (bool, error) {
 	return func(ctx context.Context, p experiment.Plan) (bool, error) {
 		next, err := Prepare(m.env.Engine, p)
@@ -31,14 +31,13 @@ func (m *measurement) redesign(run *store.Run, runner *experiment.Runner) func(c
 	}
 }
 
-// within reports whether the plan needs no more than one part in so many of each volume's free space.
+// within reports whether the plan needs at most 1/share of each volume's free space.
 func (env *Environment) within(share int64) bool {
 	needs, err := env.Space()
 	return err == nil && !slices.ContainsFunc(needs, func(n SpaceNeed) bool { return n.Free != nil && n.Need > *n.Free/share })
 }
 
-// take goes on with another plan in the same place; a server that Filewise starts is opened again
-// if it may use another amount of memory.
+// take replaces the plan in the same place. A server that Filewise starts is reopened if the memory limit differs.
 func (env *Environment) take(ctx context.Context, next *Environment) error {
 	again := next.Plan.Target.Memory != env.Target.Memory
 	env.Plan, env.Workload, env.Scripts = next.Plan, next.Workload, next.Scripts

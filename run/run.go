@@ -15,11 +15,11 @@ import (
 	"filewise/run/plan"
 )
 
-// Run measures a plan, stores every trial, and returns its outcome. When ctx ends, the running trial is ended
-// cleanly, and Resume goes on. A plan that cannot be measured here is refused before anything is made.
+// Run measures a plan, stores every trial, and returns the outcome. If ctx ends, the running trial is ended cleanly,
+// and Resume can continue. A plan that cannot be measured here is refused before anything is created.
 func Run(ctx context.Context, p experiment.Plan, o Options) (out Outcome, err error) {
-	// A store that cannot be used is found before the set-up, one that does not exist is
-	// made after it: a refused run leaves none.
+	// A store that cannot be used is found before the set-up. A store that does not exist is created after it, so that a
+	// refused run leaves none.
 	if _, err := archive.List(ctx, o.Store); err != nil {
 		return out, err
 	}
@@ -32,7 +32,7 @@ func Run(ctx context.Context, p experiment.Plan, o Options) (out Outcome, err er
 	})
 }
 
-// within notifies people of a plan's run, and has it measured in an environment that is set up.
+// within sends notifications about a plan's run, and calls measure in an environment that is set up.
 func (o Options) within(ctx context.Context, p experiment.Plan, measure func(*measurement) (Outcome, error)) (out Outcome, err error) {
 	for _, v := range p.Target.VolumesHere() {
 		if err := plan.Answers(v); err != nil {
@@ -58,8 +58,9 @@ func (o Options) within(ctx context.Context, p experiment.Plan, measure func(*me
 	return measure(&measurement{Options: o, env: env, told: told})
 }
 
-// Unfinished finds the run that ref names. Empty means the newest that a kill, an interrupt or a failure ended, or
-// just the newest. One that cannot go on here is refused. The decision reports whether anything is left to measure.
+// Unfinished finds the run that ref names. An empty ref means the newest run that a kill, an interrupt or a failure
+// ended, or else the newest run. A run that cannot go on here is refused. The decision reports whether anything is left
+// to measure.
 func Unfinished(ctx context.Context, path, ref string) (r archive.Run, d experiment.Decision, err error) {
 	st, err := store.OpenExisting(ctx, path)
 	if err != nil {
@@ -95,7 +96,7 @@ func newest(ctx context.Context, st *store.Store) (string, error) {
 		return "", err
 	}
 	for _, r := range slices.Backward(runs) {
-		if r.Origin != nil { // nothing that can go on here
+		if r.Origin != nil { // imported: nothing here can go on
 			continue
 		}
 		if r.State == store.Interrupted || r.State == store.Failed && r.Ending == experiment.GoesOn {
@@ -105,8 +106,7 @@ func newest(ctx context.Context, st *store.Store) (string, error) {
 	return store.Last, nil
 }
 
-// Resume goes on with the next trial of a run that Unfinished has found. Nothing that is
-// finished is measured again.
+// Resume continues a run that Unfinished has found, with its next trial. Finished trials are not measured again.
 func Resume(ctx context.Context, r archive.Run, o Options) (out Outcome, err error) {
 	st, err := store.OpenExisting(ctx, o.Store)
 	if err != nil {
@@ -117,7 +117,7 @@ func Resume(ctx context.Context, r archive.Run, o Options) (out Outcome, err err
 		return over(ctx, st, r, d, o)
 	}
 	return o.within(ctx, o.limited(r.Plan), func(m *measurement) (out Outcome, err error) {
-		// Before this process had the lock another one may have gone on with the run.
+		// Another process may have continued the run before this one got the lock.
 		if r, err = archive.From(ctx, st, strconv.FormatInt(r.ID, 10)); err != nil {
 			return out, err
 		}
@@ -134,8 +134,8 @@ func Resume(ctx context.Context, r archive.Run, o Options) (out Outcome, err err
 	})
 }
 
-// over returns the outcome of a run that has nothing left to measure. One that was ended after its last trial and
-// before its end was stored is given that end.
+// over returns the outcome of a run with nothing left to measure. If the run was stopped between its last trial and
+// storing its end, over stores that end.
 func over(ctx context.Context, st *store.Store, r archive.Run, d experiment.Decision, o Options) (Outcome, error) {
 	if r.Ending == experiment.GoesOn {
 		run, err := st.Resume(ctx, r.ID)

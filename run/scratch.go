@@ -6,8 +6,8 @@ import (
 	"filewise/host/scratch"
 )
 
-// makeScratch puts a scratch directory in the place of every volume. Servers that are
-// started register with it, so that none outlives a killed run.
+// makeScratch replaces every volume by a scratch directory on it. Servers that are started register with the directory,
+// so that none outlives a killed run.
 func (env *Environment) makeScratch(label string) error {
 	reg, err := scratch.Open()
 	if err != nil {
@@ -36,8 +36,7 @@ func (env *Environment) makeScratch(label string) error {
 	return env.limitMemory()
 }
 
-// limitMemory has each server that is measured start with no more than the plan's memory, if
-// it limits any.
+// limitMemory limits each measured server to the plan's memory when it starts, if the plan has a limit.
 func (env *Environment) limitMemory() error {
 	if env.Target.Memory == 0 {
 		return nil
@@ -52,7 +51,7 @@ func (env *Environment) limitMemory() error {
 	return nil
 }
 
-// both calls the second unless the first, which may be nil, fails.
+// both returns a function that calls first, which may be nil, and then second unless first failed.
 func both(first, second func(pid int) error) func(pid int) error {
 	if first == nil {
 		return second

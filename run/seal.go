@@ -1,4 +1,4 @@
-// This file distinguishes what this user of this host wrote from what came otherwise.
+// This file tells what this user of this host has stored from what came from elsewhere.
 
 package run
 
@@ -22,13 +22,13 @@ import (
 // keyBytes is the length of a key.
 const keyBytes = 32
 
-// sealKey is a key in a file that only the user can read. The zero sealKey seals nothing, and no seal is its own.
+// sealKey is a key in a file that only the user can read. The zero sealKey seals nothing, and accepts no seal.
 type sealKey struct{ path string }
 
 // sealKeyIn returns the key in a directory.
 func sealKeyIn(dir string) sealKey { return sealKey{filepath.Join(dir, "seal-key")} }
 
-// Of seals parts, in their order. If there is no key, it makes one. An error names the file.
+// Of returns a seal over parts, whose order matters. If there is no key, it creates one. An error names the file.
 func (k sealKey) Of(parts ...any) (string, error) {
 	if k.path == "" {
 		return "", errors.New("there is no place for a key")
@@ -45,7 +45,7 @@ func (k sealKey) Of(parts ...any) (string, error) {
 	return sum(key, parts)
 }
 
-// Is reports whether the seal is of these parts by this key.
+// Is reports whether this key made the seal over these parts.
 func (k sealKey) Is(seal string, parts ...any) bool {
 	if k.path == "" || seal == "" {
 		return false
@@ -85,7 +85,7 @@ func (k sealKey) read() ([]byte, error) {
 	return key, nil
 }
 
-// make makes the key whole or not at all; another process may be faster.
+// make creates the key file completely or not at all. Another process may create it first.
 func (k sealKey) make() error {
 	dir := filepath.Dir(k.path)
 	if err := filesystem.MkdirPrivate(dir); err != nil {

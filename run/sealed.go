@@ -9,19 +9,19 @@ import (
 	"filewise/results/archive"
 )
 
-// A store is a file like any other: another user may have written it, or put a run into it. So the addresses of a run
-// that this user measures on this host are sealed, and only sealed ones are connected to again unless the user names
-// them.
+// A store is a file like any other: another user may have written it, or added a run to it. So the addresses of a run
+// that this user measures on this host are sealed. Filewise connects again only to sealed addresses, unless the user
+// names them.
 
-// Imported refuses to connect to whatever an imported run names.
+// Imported refuses to connect to the addresses in an imported run.
 func Imported(r archive.Run) error {
 	return filewise.Errorf(filewise.CodeUsage,
 		fmt.Sprintf("repeat it here, on a server that you name: filewise show %d has the command", r.ID),
 		"run %d was measured by %s and imported: Filewise connects to no address that a bundle names", r.ID, r.Origin.Where())
 }
 
-// MayConnect refuses to go on with the stored addresses of a run that this host has not stored. With
-// named, the user has named the server himself.
+// MayConnect refuses to connect to a run's stored addresses unless this user has stored them on this host. If named is
+// set, the user has named the server, which suffices unless the run was imported.
 func MayConnect(r archive.Run, named bool) error {
 	switch t := r.Plan.Target; {
 	case r.Origin != nil:
@@ -43,7 +43,8 @@ func Sealed(r archive.Run) bool {
 	return err == nil && key.Is(r.Seal, addresses(r.Plan)...)
 }
 
-// sealOf is empty if there is no place for a key: the run then has to be given its server again.
+// sealOf returns the seal of a plan's addresses. It is empty if the plan has none, or if there is no place for a key;
+// such a run must be given its server again.
 func sealOf(p experiment.Plan) string {
 	if p.Target.Mode != filewise.External && p.Origin() == nil && len(p.Notify) == 0 {
 		return ""
@@ -61,7 +62,7 @@ func userKey() (sealKey, error) {
 	return sealKeyIn(dir), err
 }
 
-// addresses returns all that a plan connects to.
+// addresses returns everything that a plan connects to.
 func addresses(p experiment.Plan) []any {
 	out := []any{"addresses", p.Target.Engine, string(p.Target.Mode), p.Target.Database}
 	for _, a := range []*filewise.Address{p.Target.Address, p.Origin()} {

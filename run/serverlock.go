@@ -11,8 +11,8 @@ import (
 	"filewise/lab/experiment"
 )
 
-// serverLock is the measuring lock of an external server. Its connection may be lost, so
-// that it has to be taken again.
+// serverLock is the measuring lock of an external server. Its connection may be lost; then the lock must be taken
+// again.
 type serverLock struct {
 	locker filewise.Locker
 	holder filewise.Holder
@@ -42,10 +42,10 @@ func (l *serverLock) giveBack() error {
 	return lock.Release()
 }
 
-// errNotHeld: the lock could not be taken again after it was lost.
+// errNotHeld reports that a lost lock could not be taken again.
 var errNotHeld = errors.New("the server's measuring lock is not held")
 
-// held checks with the server that the lock is held still.
+// held asks the server whether the lock is still held.
 func (l *serverLock) held(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -55,9 +55,9 @@ func (l *serverLock) held(ctx context.Context) error {
 	return l.lock.Held(ctx)
 }
 
-// renew takes the lock again, after its connection may have been lost.
+// renew takes the lock again after its connection may have been lost.
 func (l *serverLock) renew(ctx context.Context) error {
-	_ = l.giveBack() // a lost connection has released it
+	_ = l.giveBack() // if the connection is lost, the lock is released already
 	err := l.take(ctx)
 	if err != nil && ctx.Err() != nil {
 		return errors.Join(ctx.Err(), err)
@@ -65,14 +65,14 @@ func (l *serverLock) renew(ctx context.Context) error {
 	return err
 }
 
-// How the server's measuring lock is looked at.
+// How often, and how long, the server's measuring lock is checked.
 const (
 	lookEvery  = 2 * time.Second  // while a trial runs
-	lookWithin = 30 * time.Second // on a busy server; a look that is given up may cost the connection
-	mostLost   = 3                // trials in a row that are ended by the lock's loss, before the run is
+	lookWithin = 30 * time.Second // on a busy server; giving up a check may cost the connection
+	mostLost   = 3                // trials in a row ended by the lock's loss, before the run ends
 )
 
-// isHeld checks with the server for its lock; the error reports that it may be another's.
+// isHeld asks the server whether the lock is still held. The error may mean that another process has it.
 func (w *watch) isHeld(ctx context.Context) error {
 	if w.held == nil {
 		return nil
@@ -86,8 +86,8 @@ func (w *watch) isHeld(ctx context.Context) error {
 	return err
 }
 
-// watchLock ends a trial whose lock was lost, since another run may measure at the same time. If the server is gone
-// the trial fails by itself, and is recorded.
+// watchLock ends a trial whose lock was lost, since another run may have measured at the same time. If the server is
+// gone, watchLock does nothing: the trial fails by itself and is recorded.
 func (w *watch) watchLock() error {
 	w.mu.Lock()
 	due := w.held != nil && w.clock.Now().Sub(w.looked) >= lookEvery
@@ -108,8 +108,7 @@ func (w *watch) watchLock() error {
 	return w.unguarded(why)
 }
 
-// ended looks once more after a trial that is done: it counts only if the lock was
-// held to its end.
+// ended checks the lock again after a finished trial. The trial counts only if the lock was held to its end.
 func (w *watch) ended(ctx context.Context) error {
 	why := w.isHeld(ctx)
 	if why == nil || ctx.Err() != nil {
@@ -119,7 +118,7 @@ func (w *watch) ended(ctx context.Context) error {
 	if filewise.CodeOf(err) == filewise.CodeBusy {
 		return heldByAnother(why, err)
 	}
-	if err != nil { // before the next trial it is tried with more patience
+	if err != nil { // before the next trial, reach tries longer
 		w.mu.Lock()
 		w.failed = true
 		w.mu.Unlock()
@@ -127,14 +126,14 @@ func (w *watch) ended(ctx context.Context) error {
 	return w.unguarded(why)
 }
 
-// heldByAnother returns the end of a run whose lock another one has got.
+// heldByAnother returns the error that ends a run whose lock another run has got.
 func heldByAnother(lost, busy error) error {
 	return filewise.Errorf(filewise.CodeBusy, "wait until it has ended; finished trials are stored, and \"filewise resume\" goes on",
 		"the server's measuring lock was lost (%w), and another has it: %w", lost, busy)
 }
 
-// unguarded postpones a trial that ran for a while without the lock. When no trial
-// keeps it, the run stops.
+// unguarded postpones a trial that ran without the lock for a while. If that happens in mostLost trials in a row, the
+// run stops.
 func (w *watch) unguarded(why error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

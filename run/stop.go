@@ -18,11 +18,11 @@ import (
 	"filewise/watch/web"
 )
 
-// Measured is a run with the process that measures it.
+// Measured is a run in progress, with the process that measures it.
 type Measured struct {
-	Run   int64 // 0: it is not stored yet, or in another store
+	Run   int64 // 0 if not stored yet, or stored in another store
 	Owner process.Identity
-	// Prove is nil if the process of that number measures that run, by the kernel's account.
+	// Prove returns nil if the kernel confirms that process pid measures the run.
 	Prove func(pid int) error
 }
 
@@ -33,8 +33,7 @@ func (m Measured) String() string {
 	return fmt.Sprintf("run %d (%v)", m.Run, m.Owner)
 }
 
-// Stop sends the run the signal to end cleanly, and waits until its process has ended. Its error is
-// process.Identity.Ask's.
+// Stop asks the run to end cleanly, and waits until its process has ended. Its error is that of process.Identity.Ask.
 func (m Measured) Stop(ctx context.Context, patience time.Duration) error {
 	return m.Owner.Ask(ctx, patience, m.Prove, func(ctx context.Context) error {
 		state, err := scratch.StateDir()
@@ -45,13 +44,13 @@ func (m Measured) Stop(ctx context.Context, patience time.Duration) error {
 	})
 }
 
-// stored returns a run of the store at the path.
+// stored returns the measurement of a run in the store at path.
 func stored(path string, id int64, owner process.Identity) Measured {
 	return Measured{id, owner, func(pid int) error { return store.RunBy(path, id, pid) }}
 }
 
-// Measuring finds the run that is being measured: the named one, or this store's. The run of another store, or user,
-// is refused by its name.
+// Measuring finds the named run in progress, or the one of this store if ref is empty. A run of another store or user
+// is refused, and the error names it.
 func Measuring(ctx context.Context, path, ref string) (Measured, error) {
 	if ref != "" {
 		s, err := archive.Load(ctx, path, ref)
@@ -79,8 +78,8 @@ func Measuring(ctx context.Context, path, ref string) (Measured, error) {
 	}
 	switch {
 	case len(running) == 0 && (!held || holder.PID <= 0) && len(elsewhere) > 0:
-		return elsewhere[0], nil // which cannot be stopped from here, as its error states
-	case held && holder.PID <= 0: // a number that the kernel has no word for here
+		return elsewhere[0], nil // it cannot be stopped from here, as its error states
+	case held && holder.PID <= 0: // the kernel cannot confirm the number here
 		return Measured{}, filewise.Errorf(filewise.CodeBusy, "stop it there", "what is measured on this host is measured in another container")
 	case len(running) > 1:
 		names := filewise.Each(running, func(m Measured) string { return fmt.Sprint(m.Run) })
@@ -94,7 +93,7 @@ func Measuring(ctx context.Context, path, ref string) (Measured, error) {
 	return Holding(ctx, holder.PID)
 }
 
-// ours reports whether the holder is this user's and stores into that file; its run may not be there yet.
+// ours reports whether the holder is this user and stores into this file. Its run may not be stored yet.
 func ours(h hostlock.Holder, path string) bool {
 	u, err := user.Current()
 	return err == nil && h.User == u.Username && h.Store != "" && h.Store == path
@@ -107,7 +106,7 @@ func in(h hostlock.Holder) string {
 	return ", in " + filewise.Printable(h.Store)
 }
 
-// Holding returns the measurement of the process of that number, under any user.
+// Holding returns the measurement of process pid, which may be any user's.
 func Holding(ctx context.Context, pid int) (Measured, error) {
 	holder, held, err := hostlock.Current(ctx)
 	if err != nil {
@@ -124,7 +123,7 @@ func Holding(ctx context.Context, pid int) (Measured, error) {
 	return Measured{0, id, hostlock.Holds}, nil
 }
 
-// whole returns the full path of a store. Empty means there is no place for one.
+// whole returns the full path of a store. It is empty if there is no place for a store.
 func whole(path string) string {
 	full, err := store.FullPath(path)
 	if err != nil {
@@ -133,8 +132,8 @@ func whole(path string) string {
 	return full
 }
 
-// running returns the runs of the store that are being measured; elsewhere are runs of processes that cannot be seen
-// from here.
+// running returns the store's runs in progress in here, and in elsewhere the runs whose processes cannot be seen from
+// this machine or container.
 func running(ctx context.Context, path string) (here, elsewhere []Measured, err error) {
 	infos, err := archive.List(ctx, path)
 	if err != nil {

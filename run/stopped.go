@@ -5,7 +5,8 @@ import (
 	"filewise/internal/process"
 )
 
-// stopped reports whether a process of the server is stopped; nil if it cannot be seen from here.
+// stopped returns a function that reports whether a process of the server is stopped. It returns nil if the processes
+// cannot be seen from here.
 func (env *Environment) stopped() func() bool {
 	switch t := env.Target; {
 	case t.Mode == filewise.Managed:

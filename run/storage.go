@@ -16,16 +16,16 @@ import (
 	"filewise/run/plan"
 )
 
-// budgetForStorage is the factor by which a run's budget must exceed the time of measuring the storage for the run to
-// do it by itself.
+// budgetForStorage is how many times longer the budget must be than measuring the storage takes, so that a run measures
+// the storage unasked.
 const budgetForStorage = 20
 
-// ceilings returns the storage's limits as probes use them.
+// ceilings returns the storage's limits in the form that probes use.
 func (env *Environment) ceilings() []probe.Ceiling {
 	return filewise.Each(env.limits, storage.Limit.Ceiling)
 }
 
-// demand returns the plan's demand of the storage, on the scratch directories.
+// demand returns the plan's demand on the storage, in the scratch directories.
 func (env *Environment) demand() storage.Demand {
 	d := storage.Demand{Volumes: env.Target.Volumes, Page: plan.Describe(env.Engine).Page}
 	for _, l := range env.Plan.Layouts {
@@ -34,8 +34,8 @@ func (env *Environment) demand() storage.Demand {
 	return d
 }
 
-// knowStorage looks up what is known of the storage, or measures it if there is time enough. The error is of the
-// context.
+// knowStorage looks up the known limits of the storage, or measures them if there is enough time. Its error is only the
+// context's.
 func (env *Environment) knowStorage(ctx context.Context) error {
 	if env.Plan.StorageLimit == plan.StorageOff {
 		env.noLimit("not asked for (--storage-limit off)")
@@ -61,20 +61,20 @@ func (env *Environment) knowStorage(ctx context.Context) error {
 	return env.measureStorage(ctx, cache, demand)
 }
 
-// measureStorage runs fio, and remembers its result.
+// measureStorage runs fio, and stores its result for later runs.
 func (env *Environment) measureStorage(ctx context.Context, cache storage.Cache, demand storage.Demand) error {
 	limits, absent, err := storage.Measure(ctx, demand)
 	if err != nil {
 		return err
 	}
 	env.setLimits(limits, absent)
-	if err := cache.Add(limits); err != nil { // what was measured holds for this run
+	if err := cache.Add(limits); err != nil { // this run still uses the result
 		env.facts = append(env.facts, filewise.Fact{Name: "storage limit", Value: "not remembered: " + err.Error()})
 	}
 	return nil
 }
 
-// setLimits keeps the limits, and why volumes have none, by name.
+// setLimits keeps the limits, and by volume name the reasons for missing ones.
 func (env *Environment) setLimits(limits []storage.Limit, absent map[string]string) {
 	env.limits = limits
 	for _, l := range limits {
@@ -95,7 +95,7 @@ func (env *Environment) storageFact(volume, value string) {
 	env.facts = append(env.facts, filewise.Fact{Name: "storage limit of volume " + volume, Value: value})
 }
 
-// MeasureStorage measures the storage of a plan's volumes again, in scratch directories, and remembers it.
+// MeasureStorage measures the storage of a plan's volumes again, in scratch directories, and stores the result.
 func (env *Environment) MeasureStorage(ctx context.Context) (_ []filewise.Finding, err error) {
 	if env.Target.Mode == filewise.External {
 		return nil, filewise.Errorf(filewise.CodeUsage, "leave --target out, and name a --volume of this machine",
@@ -125,16 +125,16 @@ func (env *Environment) MeasureStorage(ctx context.Context) (_ []filewise.Findin
 	return out, err
 }
 
-// The calibration is synced writes of this size, one after the other over a file that is there already, for this
-// long: short next to a trial, long enough for some dozens of them on a disk.
+// A calibration makes synced writes of this size, one after the other over an existing file, for this long. That is
+// short compared with a trial, but long enough for some dozens of writes on a disk.
 const (
 	calibrationBytes = 16 << 10
-	calibrationFile  = 64 // writes long
+	calibrationFile  = 64 // length in writes
 	calibrationTime  = 200 * time.Millisecond
 	calibrationName  = "calibration"
 )
 
-// calibrator returns the probe of a plan that is calibrated, on the first of the scratch directories; nil for others.
+// calibrator returns the probe for a plan that is calibrated, on the first scratch directory, or nil for other plans.
 func (env *Environment) calibrator() func(context.Context) (float64, error) {
 	if !env.Plan.Calibrate || len(env.Target.Volumes) == 0 {
 		return nil
@@ -143,8 +143,7 @@ func (env *Environment) calibrator() func(context.Context) (float64, error) {
 	return func(ctx context.Context) (float64, error) { return calibrate(ctx, path) }
 }
 
-// calibrate returns synced writes per second. The file goes with the scratch
-// directory.
+// calibrate returns the number of synced writes per second. The file is removed with the scratch directory.
 func calibrate(ctx context.Context, path string) (speed float64, err error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -152,7 +151,7 @@ func calibrate(ctx context.Context, path string) (speed float64, err error) {
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	block := make([]byte, calibrationBytes)
-	for i := range block { // no zeros, which some storage does not write
+	for i := range block { // not zeros, which some storage does not write
 		block[i] = byte(i*7 + i>>8)
 	}
 	if err := allocate(file, block); err != nil {
@@ -195,7 +194,7 @@ func writeSynced(file *os.File, block []byte, i int) error {
 	return failedCalibration(file.Sync())
 }
 
-// failedCalibration names what failed; a full volume stays one, and ends the run.
+// failedCalibration names the step that failed. A full volume keeps its error, and ends the run.
 func failedCalibration(err error) error {
 	if err == nil {
 		return nil

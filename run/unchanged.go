@@ -11,8 +11,8 @@ import (
 	"filewise/results/store"
 )
 
-// unchanged refuses to go on with a run on another machine, file system or server than its trials were measured on. A
-// server that does not answer is another's affair if the run is being measured.
+// unchanged refuses to continue a run on another machine, file system or server than its trials were measured on. If
+// measuring is set, a server that does not answer is no reason to refuse.
 func (m *measurement) unchanged(ctx context.Context, run store.Run, measuring bool) error {
 	server, err := m.env.Facts(ctx)
 	if err != nil && !measuring {
@@ -26,7 +26,7 @@ func (m *measurement) unchanged(ctx context.Context, run store.Run, measuring bo
 		"filewise run", run.ID), "run %d cannot go on, for its trials would not be comparable: %s", run.ID, strings.Join(changed, "; "))
 }
 
-// changes returns what changed although it must stay the same in a run.
+// changes lists the changes of facts that must stay the same in a run.
 func changes(before, now store.Run) (out []string) {
 	for _, u := range archive.Unlike(before, now) {
 		out = append(out, fmt.Sprintf("%s was %s, and is %s", u.What, u.Before, u.After))
@@ -40,7 +40,7 @@ func changes(before, now store.Run) (out []string) {
 	return out
 }
 
-// machineFacts returns the facts of this machine, which is only the client of a server elsewhere.
+// machineFacts returns the facts of this machine, which is only the client if the server is elsewhere.
 func (env *Environment) machineFacts(ctx context.Context) []filewise.Fact {
 	t := env.Plan.Target
 	facts := append(machine.Facts(ctx, t.VolumesHere()), env.facts...)

@@ -13,29 +13,29 @@ import (
 	"filewise/lab/experiment"
 )
 
-// watch decides when trials may run: within the maintenance windows, while others keep the server no busier than the
-// limits, and while there is space.
+// watch decides when trials may run: within the maintenance windows, while the activity of others is within the limits,
+// and while there is space.
 type watch struct {
 	clock   filewise.Clock
 	windows maintenance.Windows
 	limits  []limit.Limit
-	monitor filewise.Monitor            // nil means no other user works there
-	renew   func(context.Context) error // takes the server's lock again. Nil means there is none
-	held    func(context.Context) error // checks whether it is held. Nil means there is none
-	space   func() error                // nil means not watched
+	monitor filewise.Monitor            // nil means the activity of others is not watched
+	renew   func(context.Context) error // takes the server's lock again. Nil means there is no lock
+	held    func(context.Context) error // checks that the lock is held. Nil means there is no lock
+	space   func() error                // checks the space. Nil means not watched
 	notify  func(experiment.Event)
 
 	mu     sync.Mutex
-	until  time.Time // the end of the window that the trial runs in
-	whole  bool      // the trial has that window from its beginning
-	asked  time.Time // when the limits were looked at last
-	unread int       // how often in a row they could not be
-	failed bool      // the last trial failed: the server may be gone
-	looked time.Time // when the lock was looked at last
-	lost   int       // how often in a row a trial was ended by its loss
+	until  time.Time // end of the maintenance window in which the trial runs
+	whole  bool      // the trial started at the beginning of its window
+	asked  time.Time // when the limits were last checked
+	unread int       // times in a row that the activity could not be read
+	failed bool      // the last trial failed, so the server may be gone
+	looked time.Time // when the lock was last checked
+	lost   int       // trials in a row that the lock's loss ended
 }
 
-// newWatch watches by the plan's limits and windows, and by the environment's needs.
+// newWatch returns a watch for the plan's limits and windows, and for the environment's needs.
 func newWatch(env *Environment, p experiment.Plan, clock filewise.Clock, notify func(experiment.Event)) (*watch, error) {
 	limits, err := limit.ParseAll(p.AbortIf)
 	if err != nil {
@@ -58,12 +58,12 @@ func newWatch(env *Environment, p experiment.Plan, clock filewise.Clock, notify 
 	return w, nil
 }
 
-// stopped returns the end of a run for the sake of others; resume goes on.
+// stopped returns the error that ends a run for the sake of others. The run can be resumed.
 func stopped(format string, args ...any) error {
 	return filewise.Errorf(filewise.CodeStopped, "finished trials are stored; \"filewise resume\" goes on", format, args...)
 }
 
-// recorded receives every trial that is stored.
+// recorded is called with every trial that is stored.
 func (w *watch) recorded(t filewise.Trial) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -71,7 +71,7 @@ func (w *watch) recorded(t filewise.Trial) {
 	w.lost = 0
 }
 
-// await returns when the next trial may start.
+// await waits until the next trial may start.
 func (w *watch) await(ctx context.Context, expected time.Duration) error {
 	waited, err := w.awaitWindow(ctx, expected)
 	if err != nil {
@@ -97,7 +97,7 @@ func (w *watch) await(ctx context.Context, expected time.Duration) error {
 	return w.within(ctx, 0)
 }
 
-// guard is called while a trial runs.
+// guard is called repeatedly during a trial. Its error ends the trial.
 func (w *watch) guard() error {
 	if w.space != nil {
 		if err := w.space(); err != nil {
@@ -120,14 +120,13 @@ func (w *watch) guard() error {
 	return w.within(context.Background(), patience)
 }
 
-// How the server's activity is read.
+// How often, and with what patience, the server's activity is read.
 const (
-	answerWithin = 5 * time.Second // or it counts as unread
-	patience     = 3               // times unread in a row before the run stops
+	answerWithin = 5 * time.Second // after this time it counts as unread
+	patience     = 3               // failed readings in a row before the run stops
 )
 
-// within stops the run when a limit is passed, or cannot be looked at any more
-// more often than is tolerated.
+// within stops the run if a limit is passed, or if the activity was unreadable more than tolerated times in a row.
 func (w *watch) within(ctx context.Context, tolerated int) error {
 	gauges, err := w.activity(ctx)
 	over := ""
@@ -158,8 +157,8 @@ func (w *watch) activity(ctx context.Context) ([]filewise.Gauge, error) {
 	return w.monitor.Activity(ctx)
 }
 
-// reach makes sure after a failure that the server is there and its lock held.
-// A server that is restarting gets some time.
+// reach makes sure, after a failed trial, that the server answers and its lock is held. It gives a restarting server
+// some time.
 func (w *watch) reach(ctx context.Context) error {
 	if w.renew == nil {
 		return nil
@@ -186,21 +185,21 @@ func (w *watch) reach(ctx context.Context) error {
 		"lost the connection to the server: %w", err)
 }
 
-// renewed takes the server's lock again, within some time.
+// renewed takes the server's lock again, with a time limit.
 func (w *watch) renewed(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	return w.renew(ctx)
 }
 
-// lookAgain is the longest sleep of a wait: the wall clock may be set.
+// lookAgain is the longest sleep within a wait, since the wall clock may be changed.
 const lookAgain = 20 * time.Second
 
-// awaitWindow waits for a window in which the trial can end, too.
+// awaitWindow waits for a maintenance window that is long enough for the trial.
 func (w *watch) awaitWindow(ctx context.Context, expected time.Duration) (waited bool, err error) {
 	var told time.Time
 	for len(w.windows) > 0 {
-		now := w.clock.Now().Round(0) // by the wall clock
+		now := w.clock.Now().Round(0) // without the monotonic clock
 		until, open := w.windows.At(now)
 		if open && !now.Add(expected).After(until) {
 			w.mu.Lock()
@@ -231,8 +230,8 @@ func (w *watch) whyWait(open bool, expected time.Duration) string {
 	return fmt.Sprintf("outside the maintenance window (%s)", w.windows)
 }
 
-// windowOver ends the trial at the end of its window; it is measured again in the next. One that has not ended in a
-// whole window never will.
+// windowOver ends the trial at the end of its maintenance window, and it is measured again in the next. If a trial does
+// not end within a whole window, the run stops, since it never would.
 func (w *watch) windowOver() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"filewise"
 )
 
-// Watch opens a database for reading what it is given to do. No question holds longer than askPatience.
+// Watch opens a database for a watcher that only reads. No question takes longer than askPatience.
 func Watch(ctx context.Context, e filewise.Capturer, t filewise.Target, database string) (filewise.Watcher, error) {
 	open := func(ctx context.Context) (filewise.Watcher, error) { return e.Watch(ctx, t, database) }
 	w, err := within(ctx, askPatience, t, "a session", open,
@@ -23,12 +23,12 @@ func Watch(ctx context.Context, e filewise.Capturer, t filewise.Target, database
 	return patient, nil
 }
 
-// Script has the scripts written that take a database to a layout, within scriptPatience.
+// Script calls write, which writes the scripts that change a database to a layout, within scriptPatience.
 func Script(ctx context.Context, t filewise.Target, write func(context.Context) (filewise.Migration, error)) (filewise.Migration, error) {
 	return within(ctx, scriptPatience, t, "what its scripts need", write, nil)
 }
 
-// watcher gives up a silent server.
+// watcher is a Watcher that gives up if the server does not answer.
 type watcher struct {
 	filewise.Watcher
 	of filewise.Target
@@ -58,7 +58,7 @@ func (w watcher) Table(ctx context.Context, name string, withhold func(string) b
 	}, nil)
 }
 
-// Close waits at most a second: a driver may wait for the server's reply.
+// Close waits at most a second, since a driver may wait for the server's reply.
 func (w watcher) Close() error {
 	_, err := within(context.Background(), time.Second, w.of, "the end of a session",
 		func(context.Context) (struct{}, error) { return struct{}{}, w.Watcher.Close() }, nil)

@@ -27,8 +27,8 @@ func (m meter) text() string { return fmt.Sprintf("%.0f %%", m.percent) }
 
 func (m meter) span() string { return fmt.Sprintf("%.0f–%.0f %%", m.least, m.most) }
 
-// limits returns the processors and the storage, ordered by how near they were to their limits over all families of a
-// trial. It returns nothing if no use was read.
+// limits returns the use of the processors and of the storage next to their limits, over all families of a trial. It
+// returns nothing if no use was read.
 func (v view) limits() []document.Block {
 	charts := document.Figure{Grid: true}
 	var all []meter

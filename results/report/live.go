@@ -70,8 +70,8 @@ func Measured(m filewise.Measure) string {
 // shown is the number of measures in a trial's line.
 const shown = 2
 
-// Outcome writes a trial's result in a line: the mean over all families if the plan has one, otherwise the first two
-// measures and the number of all.
+// Outcome writes a trial's result in a line: the mean over all families if the plan has one, otherwise its measures. If
+// there are more than three measures, it writes the first two and their number.
 func Outcome(p experiment.Plan, t filewise.Trial) string {
 	if m, ok := p.OverallMeasure(t); ok {
 		return fmt.Sprintf("%s over all %d families", Measured(m), len(t.Measures))

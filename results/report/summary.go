@@ -159,8 +159,8 @@ func adviceOn(layout, baseline string) string {
 // mostWarnings is the most warnings on a screen. The report has all.
 const mostWarnings = 3
 
-// answer returns a terminal's text at the end of a run, which fits on one screen: the verdict, the table, the reasons,
-// the warnings, and the way to the report.
+// answer returns the screen's part before the table: the headline, the latency loss, stalls, and the rules if they are
+// not the run's own.
 func (v view) answer() document.Block {
 	out := v.headlined()
 	for _, s := range []string{v.latencyLoss(), v.Judgement.Stalls(), v.rules()} {

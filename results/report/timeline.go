@@ -56,8 +56,8 @@ func (v view) timeline() template.HTML {
 		"the table below has the numbers.")
 }
 
-// placesOf returns the positions of trials over time, in percent of the width. Most of each pause is left out: a night
-// between two parts of a run would press all trials to the edges.
+// placesOf returns the positions of trials over time, in percent of the width. Longer gaps than pause are shortened to
+// it: a night between two parts of a run would press all trials to the edges.
 func placesOf(trials []trial) []float64 {
 	now, longest := 0.0, 0.0
 	out := make([]float64, len(trials))

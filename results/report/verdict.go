@@ -312,8 +312,8 @@ func (v view) causes() []document.Fold {
 	return all
 }
 
-// why returns the reasons why the layouts differ, or do not, by family. A terminal also has them if there are few
-// families; a page then has them in its answer.
+// why returns the reasons why the layouts differ, or do not, by family. A terminal shows them for up to mostDetailed
+// entries. For up to mostOpen entries, a page has them in its answer instead.
 func (v view) why() []document.Block {
 	all := v.causes()
 	if len(all) == 0 {

@@ -157,8 +157,8 @@ func (v view) waited() (waited, bool) {
 	return w, len(w.Layouts) > 0 && len(w.Events) > 0
 }
 
-// connectionTime returns the total time of a measure's connections, in seconds. 0 means not known, or that they did not
-// work all the time.
+// connectionTime returns the total time of a measure's connections, in seconds. 0 means not known, or that the work is
+// paced and connections also rest.
 func connectionTime(m filewise.Measure) float64 {
 	if m.Paced {
 		return 0

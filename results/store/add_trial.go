@@ -10,9 +10,8 @@ import (
 	"filewise/internal/sqlitedriver"
 )
 
-// AddTrial stores a trial with all its slices in one transaction; when it
-// returns nil the trial is on the storage. A trial of the same cell and attempt
-// as one that is stored is refused.
+// AddTrial stores a trial with all its slices in one transaction. If it returns nil, the trial is on the storage. It
+// refuses a trial if one of the same cell and attempt is stored already.
 func (s *Store) AddTrial(ctx context.Context, run int64, t filewise.Trial) error {
 	return s.write(ctx, "store a trial", func(conn *sql.Conn) error { return insertTrial(ctx, conn, run, t) })
 }
@@ -87,7 +86,7 @@ func addMeasure(ctx context.Context, conn *sql.Conn, trial int64, ordinal int, m
 	return err
 }
 
-// explainTrial puts a refusal by the schema into words.
+// explainTrial turns a refusal by the schema into an error for the user.
 func explainTrial(ctx context.Context, conn *sql.Conn, run int64, c filewise.Cell, err error) error {
 	e, ok := sqlitedriver.CodesOf(err)
 	if !ok || e.Primary != sqlitedriver.Constraint {
@@ -111,9 +110,9 @@ func cellName(c filewise.Cell) string {
 }
 
 const (
-	// recordWithin is the time that storing one trial may take after the run was ended.
+	// recordWithin is the longest time that storing a trial may take after the run was ended.
 	recordWithin = 30 * time.Second
-	// unlockedWithin is the time that another process may keep the store locked before a trial that was measured is
+	// unlockedWithin is the time to wait while another process keeps the store locked. After it, the measured trial is
 	// given up.
 	unlockedWithin = 5 * time.Minute
 )
@@ -127,9 +126,8 @@ type Recorder struct {
 // Recorder returns the recorder with which the experiment runner stores trials.
 func (s *Store) Recorder(run int64) *Recorder { return &Recorder{store: s, run: run} }
 
-// Record stores a finished trial, also when ctx has ended: Ctrl-C must not cost
-// a trial that was measured, nor must another process that keeps the store locked
-// for a while.
+// Record stores a finished trial even if ctx has ended. Ctrl-C must not cost a measured trial, nor must another process
+// that keeps the store locked for a while.
 func (r *Recorder) Record(ctx context.Context, t filewise.Trial) error {
 	ctx = context.WithoutCancel(ctx)
 	for end := time.Now().Add(unlockedWithin); ; {

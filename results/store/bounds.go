@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// What anything in a bundle may be at most, either way: sums of as many as a bundle can hold stay numbers.
+// The most that any number in a bundle may be, positive or negative. So sums over a whole bundle stay finite.
 const (
 	mostTime  = 366 * 24 * time.Hour
-	mostCount = int64(1) << 53 // what JSON's numbers hold exactly: 8 PiB, in bytes
-	mostSum   = 1e21           // what 64 bits count is less
+	mostCount = int64(1) << 53 // JSON's numbers are exact up to this: 8 PiB, in bytes
+	mostSum   = 1e21           // above anything that 64 bits can count
 )
 
-// anyInteger are fields that are names, not amounts: of a seed, of a process.
+// anyInteger lists the fields that hold names, not amounts: of a seed, of a process.
 var anyInteger = []string{"Seed", "Start"}
 
 var (
@@ -26,8 +26,8 @@ var (
 	rawType      = reflect.TypeFor[json.RawMessage]()
 )
 
-// inBounds finds the first number in v, at any depth, that no measurement or option can have given. The error names
-// the field.
+// inBounds searches v at any depth, and reports the first number that no measurement or option can have given. The
+// error names the field.
 func inBounds(v reflect.Value, name string) error {
 	if !v.IsValid() || v.Type() == timeType || v.Type() == rawType {
 		return nil
@@ -47,7 +47,7 @@ func inBounds(v reflect.Value, name string) error {
 			return tooMuch(n)
 		}
 	case reflect.Float32, reflect.Float64:
-		if x := v.Float(); math.Abs(x) > mostSum { // not a number: absent
+		if x := v.Float(); math.Abs(x) > mostSum { // NaN stands for absent
 			return tooMuch(x)
 		}
 	case reflect.Pointer, reflect.Interface:
@@ -69,7 +69,7 @@ func inBounds(v reflect.Value, name string) error {
 func elementsInBounds(v reflect.Value, name string) error {
 	switch v.Type().Elem().Kind() {
 	case reflect.String, reflect.Uint8, reflect.Bool:
-		return nil // no numbers, and many
+		return nil // there are many, and none holds a number
 	}
 	for i := range v.Len() {
 		if err := inBounds(v.Index(i), name); err != nil {

@@ -20,9 +20,8 @@ import (
 	"filewise/lab/experiment"
 )
 
-// A bundle is a run in one file, to be carried to another machine: a tar archive,
-// compressed by gzip, of a manifest and the run as ExportJSON writes it. EXPORT.md
-// describes it.
+// A bundle is a file with one run, for use on another machine. It is a tar archive, compressed by gzip, with a manifest
+// and the run as ExportJSON writes it. EXPORT.md describes it.
 const (
 	BundleFormat = "filewise-bundle"
 	BundleSchema = 1
@@ -31,22 +30,21 @@ const (
 	runName      = "run.json"
 )
 
-// Manifest holds a bundle's description of itself.
+// Manifest describes a bundle. It is the bundle's first file.
 type Manifest struct {
 	Format   string    `json:"format"`
 	Schema   int       `json:"schema"`
-	Store    int       `json:"store"`   // schema of the store that it comes from
+	Store    int       `json:"store"`   // schema version of the store that the run comes from
 	Version  string    `json:"version"` // of the Filewise that wrote it
 	Exported time.Time `json:"exported"`
-	Host     string    `json:"host,omitempty"` // by name, the measuring host, and User the measuring user
+	Host     string    `json:"host,omitempty"` // Host is the measuring host's name, and User the measuring user's
 	User     string    `json:"user,omitempty"`
 	Size     int64     `json:"size"`   // of the run, in bytes
 	SHA256   string    `json:"sha256"` // of the run
 }
 
-// ExportBundle writes a run and its trials as a bundle. Of the manifest by it needs
-// Version, Exported, and of a run that was measured here Host and User. A run that no
-// Filewise would import is refused with CodeUsage.
+// ExportBundle writes a run and its trials as a bundle. by must hold Version and Exported, and, if the run was measured
+// here, Host and User. A run that no Filewise would import is refused with CodeUsage.
 func ExportBundle(w io.Writer, run Run, trials []filewise.Trial, by Manifest) error {
 	if o := run.Origin; o != nil {
 		by.Host, by.User = o.Host, o.User
@@ -85,31 +83,30 @@ func ExportBundle(w io.Writer, run Run, trials []filewise.Trial, by Manifest) er
 	return errors.Join(archive.Close(), zipped.Close())
 }
 
-// What a bundle may hold, in bytes: a day of the finest slices has a tenth of it.
+// The most bytes that a bundle may hold. A day of the finest slices takes a tenth of this.
 const (
 	maxManifest = 64 << 10
 	maxRun      = 256 << 20
 )
 
-// ofRun are the limits of a run's JSON, here and in the columns of a store: some
-// hundred thousand counters, tenfold.
+// ofRun holds the limits of a run's JSON, in bundles and in columns of a store. They are ten times what some hundred
+// thousand counters need.
 var ofRun = limits{Depth: 32, Memory: 512 << 20, String: 16 << 20}
 
-// notOurs refuses a file that is no bundle, or no whole one.
+// notOurs returns the error for a file that is not a complete bundle.
 func notOurs(format string, args ...any) error {
 	return filewise.Errorf(filewise.CodeUsage, "export it again on the machine that has it, by filewise export RUN --bundle FILE",
 		"the bundle cannot be read: "+format, args...)
 }
 
-// ReadBundle reads a bundle. Nothing is written anywhere, and no more is kept than a
-// run can have. What is damaged, cut short, of another program or of a newer Filewise
-// is refused with CodeUsage.
+// ReadBundle reads a bundle. It writes nothing, and keeps no more than a run can have. A bundle that is damaged, cut
+// short, from another program or from a newer Filewise is refused with CodeUsage.
 func ReadBundle(r io.Reader) (m Manifest, run Run, trials []filewise.Trial, err error) {
 	zipped, err := gzip.NewReader(r)
 	if err != nil {
 		return m, run, nil, notOurs("it is none: %w", cause(err))
 	}
-	// No deflate stream grows by more than 1032 times, so this bounds the archive too.
+	// A deflate stream grows at most by a factor of 1032, so this limit bounds the archive too.
 	archive := tar.NewReader(io.LimitReader(zipped, maxRun+maxManifest+10*512))
 	text, err := entry(archive, manifestName, maxManifest)
 	if err != nil {
@@ -136,7 +133,7 @@ func ReadBundle(r io.Reader) (m Manifest, run Run, trials []filewise.Trial, err 
 	return m, run, trials, err
 }
 
-// cause returns the error with a word for what is cut short.
+// cause returns the error, or "it is cut short" for an end of the file.
 func cause(err error) error {
 	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("it is cut short")
@@ -144,7 +141,7 @@ func cause(err error) error {
 	return err
 }
 
-// entry returns the next file of the archive, which has to have this name.
+// entry reads the archive's next file, which must have this name.
 func entry(archive *tar.Reader, name string, most int64) ([]byte, error) {
 	header, err := archive.Next()
 	switch {
@@ -194,8 +191,8 @@ func parseManifest(text []byte) (m Manifest, err error) {
 	return m, nil
 }
 
-// ParseRun reads what ExportJSON has written. An unknown field is of a newer Filewise,
-// and dropping it might change the verdict.
+// ParseRun reads the output of ExportJSON. It refuses unknown fields: they come from a newer Filewise, and dropping one
+// might change the verdict.
 func ParseRun(text []byte, m Manifest) (run Run, trials []filewise.Trial, err error) {
 	var e exported
 	decoder := json.NewDecoder(bytes.NewReader(text))
@@ -219,10 +216,10 @@ func ParseRun(text []byte, m Manifest) (run Run, trials []filewise.Trial, err er
 	return e.Run, trials, nil
 }
 
-// earliest is the year of a clock that was never set: a machine without a battery for it measures, too.
+// earliest is the year of a clock that was never set. Machines without a battery for the clock also measure.
 const earliest = 1970
 
-// plausible finds what no run of Filewise can be, before anything relies on it.
+// plausible reports anything that cannot come from a run of Filewise, before other code relies on it.
 func plausible(run Run, trials []filewise.Trial) error {
 	layouts := map[string]bool{}
 	for _, l := range run.Plan.Layouts {
@@ -244,7 +241,7 @@ func plausible(run Run, trials []filewise.Trial) error {
 	seen := map[filewise.Cell]bool{}
 	for _, t := range trials {
 		c := t.Cell
-		if !c.Pilot { // in a block every layout and attempt is there once
+		if !c.Pilot { // each layout and attempt appears once in a block
 			c.Position = 0
 		}
 		switch {
@@ -267,7 +264,7 @@ func plausible(run Run, trials []filewise.Trial) error {
 	return nil
 }
 
-// checkHists refuses histograms that would take more memory than any of Filewise's.
+// checkHists refuses histograms that need more memory than any that Filewise writes.
 func checkHists(m filewise.Measure) error {
 	err := checkHistogramSize(m.Hist)
 	for _, t := range m.Types {
@@ -276,7 +273,7 @@ func checkHists(m filewise.Measure) error {
 	return err
 }
 
-// checkFigures refuses what nothing can have counted: sums of it would be infinite.
+// checkFigures refuses values that no counter can have, since their sums would be infinite.
 func checkFigures(m filewise.Measure) error {
 	figures := append([]float64{m.Work, m.Bytes}, m.Turns...)
 	for _, t := range m.Types {
@@ -295,13 +292,13 @@ func checkFigures(m filewise.Measure) error {
 	return nil
 }
 
-// mostOf anything that is counted Filewise's own plans have fewer.
+// mostOf is the most items of any kind in a plan. Filewise's own plans have fewer.
 const mostOf = 10_000
 
-// mostFiles is above what any engine takes: SQL Server, 32,767.
+// mostFiles is above the limit of every engine: SQL Server takes 32,767.
 const mostFiles = 1 << 16
 
-// bounded refuses counts that would be worked through without end.
+// bounded refuses counts so large that loops over them would not end.
 func bounded(p experiment.Plan) error {
 	counts := map[string]int{"max_blocks": p.MaxBlocks, "attempts": p.Attempts, "cells": p.Cells, "instances": p.Instances,
 		"layouts": len(p.Layouts), "phases": len(p.Phases)}

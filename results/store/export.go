@@ -17,16 +17,15 @@ import (
 	"filewise/lab/experiment"
 )
 
-// ExportFormat and ExportSchema head every JSON export. The schema's number
-// grows when a field changes its meaning or goes; new fields may come without.
-// EXPORT.md describes every field.
+// ExportFormat and ExportSchema head every JSON export. The schema's number grows if a field changes its meaning or is
+// removed. New fields do not change it. EXPORT.md describes every field.
 const (
 	ExportFormat = "filewise-run"
 	ExportSchema = 1
 )
 
-// exported is the whole of a run. Durations are integers in nanoseconds, with
-// names ending in _ns; histograms are base64.
+// exported is the JSON form of a whole run. Durations are integers in nanoseconds, with names that end in _ns.
+// Histograms are base64.
 type exported struct {
 	Format string          `json:"format"`
 	Schema int             `json:"schema"`
@@ -34,7 +33,8 @@ type exported struct {
 	Trials []exportedTrial `json:"trials"`
 }
 
-// exportedTrial differs from the stored type, as the other exported types do, in that NaN is null: JSON has no NaN.
+// exportedTrial differs from filewise.Trial, like the other exported types from theirs, only in that NaN is null, since
+// JSON has no NaN.
 type exportedTrial struct {
 	filewise.Trial
 	Measures []exportedMeasure `json:"measures"`
@@ -80,7 +80,7 @@ func exportTrial(t filewise.Trial) exportedTrial {
 	return out
 }
 
-// throughput is absent for a trial that failed or measured nothing.
+// throughput returns a measure's throughput. It reports false if the trial failed or measured nothing.
 func throughput(t filewise.Trial, m filewise.Measure) (float64, bool) {
 	x := m.Throughput()
 	return x, t.State == filewise.Done && x > 0
@@ -93,19 +93,18 @@ func finite(x float64) *float64 {
 	return &x
 }
 
-// ExportCSV writes a TrialRow for each trial and family, by RFC 4180 (lines end in
-// CRLF).
+// ExportCSV writes a TrialRow for each trial and family, by RFC 4180 (lines end in CRLF).
 func ExportCSV(w io.Writer, run Run, trials []filewise.Trial) error {
 	return writeCSV(w, func(add func(TrialRow) error) error { return trialRows(run, trials, add) })
 }
 
-// ExportCSVCounters writes the counters of all trials as ExportCSV does trials.
+// ExportCSVCounters writes the counters of all trials in the format of ExportCSV.
 func ExportCSVCounters(w io.Writer, run Run, trials []filewise.Trial) error {
 	return writeCSV(w, func(add func(CounterRow) error) error { return counterRows(run, trials, add) })
 }
 
-// writeCSV writes rows under the names of their columns in Parquet. Moments are RFC 3339
-// in UTC. An empty field is an absent value, never zero.
+// writeCSV writes rows below the column names that Parquet files use. Moments are RFC 3339 in UTC. An empty field means
+// an absent value, never zero.
 func writeCSV[T any](w io.Writer, rows func(add func(T) error) error) error {
 	out := csv.NewWriter(w)
 	out.UseCRLF = true
@@ -146,8 +145,8 @@ func csvText(v reflect.Value) string {
 	return fmt.Sprint(v)
 }
 
-// unformulated returns a text that no spreadsheet takes for a formula: before what begins one stands an apostrophe,
-// which judge takes away again.
+// unformulated returns a text that no spreadsheet takes for a formula. If the text could begin one, an apostrophe comes
+// first; judge removes it again.
 func unformulated(text string) string {
 	if bare := strings.TrimLeft(text, "'"); bare != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(bare)[0]) {
 		return "'" + text
@@ -155,7 +154,7 @@ func unformulated(text string) string {
 	return text
 }
 
-// number returns the shortest text that reads back as x; empty for what is no number.
+// number returns the shortest text that reads back as x, or nothing for NaN.
 func number(x float64) string {
 	if finite(x) == nil {
 		return ""
@@ -163,37 +162,37 @@ func number(x float64) string {
 	return strconv.FormatFloat(x, 'f', -1, 64)
 }
 
-// JudgedBy is the verdict's use of a trial, and the rules by which its family is judged; the rules are the same in
-// all rows of a family. What could not be judged has none.
+// JudgedBy holds how the verdict uses a trial, and the rules that judge its family. The rules are the same in all rows
+// of a family. If a run cannot be judged, all fields are absent.
 type JudgedBy struct {
-	Judged       *bool    `parquet:"judged,optional"`        // the verdict uses it
-	Order        *int32   `parquet:"order,optional"`         // of trials that ran one by one
+	Judged       *bool    `parquet:"judged,optional"`        // true if the verdict uses it
+	Order        *int32   `parquet:"order,optional"`         // place among trials that ran one by one
 	LayoutNumber *int32   `parquet:"layout_number,optional"` // place in the plan, from 1
 	Rank         *int32   `parquet:"rank,optional"`          // orders "fewest files"
-	Twin         *string  `parquet:"twin,dict,optional"`     // the layout that an A/A check measures again
+	Twin         *string  `parquet:"twin,dict,optional"`     // the layout that this one repeats for an A/A check
 	Baseline     *string  `parquet:"baseline,dict,optional"`
 	MaxBlocks    *int32   `parquet:"max_blocks,optional"`
 	Margin       *float64 `parquet:"margin_percent,optional"`
 	Confidence   *float64 `parquet:"confidence,optional"`
 	Goal         *string  `parquet:"goal,dict,optional"`
 	Rules        *int32   `parquet:"rules,optional"`
-	P99Limit     *float64 `parquet:"p99_limit_s,optional"` // which judge can only name: it goes by all latencies
+	P99Limit     *float64 `parquet:"p99_limit_s,optional"` // judge can only report it, since the limit goes by all latencies
 }
 
-// samplesOf returns the tables that the run is judged by; none if it cannot be.
+// samplesOf returns the tables that judge the run, or none if it cannot be judged.
 func samplesOf(run Run, trials []filewise.Trial) []experiment.FamilySample {
 	if len(run.Plan.Layouts) < 2 {
 		return nil
 	}
 	samples, err := run.Plan.Samples(trials)
 	if err != nil {
-		return nil // what is exported does not depend on it
+		return nil // the export does not depend on it
 	}
 	return samples
 }
 
-// judgedBy is of a trial's measure. A trial without measures, and one of no family of the
-// verdict's, such as the probe before a trial, goes by the first family.
+// judgedBy returns how a trial's measure is judged. A trial without measures is judged by the first family. So is a
+// measure of no judged family, such as the probe before a trial.
 func judgedBy(samples []experiment.FamilySample, p experiment.Plan, t filewise.Trial, family string) (by JudgedBy) {
 	if len(samples) == 0 {
 		return by
@@ -231,8 +230,8 @@ func int32Of(n int) *int32 {
 	return &x
 }
 
-// CounterRow is a row of ExportParquetCounters and ExportCSVCounters: one for each
-// counter of each trial and family, over its measured window.
+// CounterRow is a row of ExportParquetCounters and ExportCSVCounters. There is one for each counter of each trial and
+// family, over the measured window.
 type CounterRow struct {
 	Run     int64    `parquet:"run"`
 	Block   int32    `parquet:"block"`
@@ -244,8 +243,8 @@ type CounterRow struct {
 	Probe   string   `parquet:"probe,dict"`
 	Name    string   `parquet:"name,dict"`
 	Unit    string   `parquet:"unit,dict"`
-	Class   *string  `parquet:"class,dict,optional"` // of a wait
-	File    *string  `parquet:"file,dict,optional"`  // of one file
+	Class   *string  `parquet:"class,dict,optional"` // class of a wait
+	File    *string  `parquet:"file,dict,optional"`  // file that the counter is about
 	Value   *float64 `parquet:"value,optional"`
 }
 
@@ -272,7 +271,7 @@ func counterRows(run Run, trials []filewise.Trial, add func(CounterRow) error) e
 	return nil
 }
 
-// some returns a text that is absent when it is empty.
+// some returns a pointer to the text, or nil if the text is empty.
 func some(s string) *string {
 	if s == "" {
 		return nil

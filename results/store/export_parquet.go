@@ -11,10 +11,10 @@ import (
 	"filewise/lab/experiment"
 )
 
-// TrialRow is a row of ExportParquet and ExportCSV: one for each trial and family, and for the mean of all families
-// if the run has one; a trial that measured nothing has one. Judge needs its last columns to give the stored verdict
-// again. Throughput is in units a second, window_s the length of the measured window; times are in seconds. What is
-// absent is null.
+// TrialRow is a row of ExportParquet and ExportCSV. There is one for each trial and family, and one for the mean of all
+// families if the run has it. A trial that measured nothing has one row. From the last columns, judge computes the
+// stored verdict again. Throughput is in units per second, window_s is the length of the measured window, and times are
+// in seconds. Absent values are null.
 type TrialRow struct {
 	Run        int64     `parquet:"run"`
 	Block      int32     `parquet:"block"`
@@ -54,12 +54,12 @@ type SliceRow struct {
 	State   string `parquet:"state,dict"`
 	Family  string `parquet:"family,dict"`
 	Unit    string `parquet:"unit,dict"`
-	// Slice counts from 0; Start is from the start of the warm-up to its beginning, and
-	// Length its length, in seconds.
+	// Slice counts from 0. Start is the slice's beginning, from the start of the warm-up, and Length its length, both in
+	// seconds.
 	Slice    int32   `parquet:"slice"`
 	Start    float64 `parquet:"start_s"`
 	Length   float64 `parquet:"length_s"`
-	InWindow bool    `parquet:"in_window"` // all of it
+	InWindow bool    `parquet:"in_window"` // the whole slice lies in the window
 	Work     int64   `parquet:"work"`
 }
 
@@ -89,7 +89,7 @@ func trialRows(run Run, trials []filewise.Trial, add func(TrialRow) error) error
 		if m, ok := run.Plan.OverallMeasure(t); ok {
 			row.JudgedBy = judgedBy(samples, run.Plan, t, m.Family)
 			row := withMeasure(row, t, m)
-			row.Work, row.Window, row.Tail, row.Sync = nil, nil, nil, nil // it is a mean of measures, and none
+			row.Work, row.Window, row.Tail, row.Sync = nil, nil, nil, nil // the mean of several measures has none of these
 			if err := add(row); err != nil {
 				return err
 			}
@@ -137,10 +137,10 @@ func ExportParquetSlices(w io.Writer, run Run, trials []filewise.Trial) error {
 	})
 }
 
-// rowsAtOnce are handed to the writer together.
+// rowsAtOnce is the number of rows that the writer gets at a time.
 const rowsAtOnce = 1024
 
-// writeParquet compresses by Snappy, which every reader supports, and names the contents in the file's metadata.
+// writeParquet writes rows, compressed with Snappy, which every reader supports. The file's metadata name the contents.
 func writeParquet[T any](w io.Writer, run Run, rows func(add func(T) error) error) error {
 	out := parquet.NewGenericWriter[T](w, parquet.Compression(&parquet.Snappy),
 		parquet.KeyValueMetadata("filewise.format", ExportFormat), parquet.KeyValueMetadata("filewise.schema", strconv.Itoa(ExportSchema)),

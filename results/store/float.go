@@ -10,8 +10,8 @@ import (
 	"filewise"
 )
 
-// A number that is none (0/0 of a probe) must not cost a trial: neither SQLite's
-// REAL nor JSON can hold it, so it is kept as text.
+// A number that is NaN or infinite, such as a probe's 0/0, must not cost a trial. Neither SQLite's REAL nor JSON can
+// hold it, so it is stored as text.
 
 func floatColumn(x float64) any {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
@@ -34,7 +34,7 @@ func parseFloatColumn(v any) (float64, error) {
 	return 0, fmt.Errorf("%v is not a number", v)
 }
 
-// delta is filewise.Delta with a value that may be no number.
+// delta is filewise.Delta with a value that may be NaN or infinite.
 type delta struct {
 	Probe string             `json:"probe"`
 	Name  string             `json:"name"`

@@ -1,5 +1,5 @@
-// This file bounds the memory of a histogram of latencies from elsewhere: some hundred bytes may claim that it has
-// millions of counts.
+// This file bounds the memory that a foreign histogram of latencies takes: some hundred bytes may claim millions of
+// counts.
 
 package store
 
@@ -12,17 +12,17 @@ import (
 	"io"
 )
 
-// What Filewise's histograms have at most: latencies of a week, in µs, by three digits.
+// The most that Filewise's histograms hold: latencies of a week, in µs, with three digits.
 const (
 	mostDigits = 3
 	highest    = 1 << 40
 )
 
-// errHistogramTooLarge reports that a histogram has a wider range than any of Filewise's.
+// errHistogramTooLarge reports that a histogram has a wider range than Filewise writes.
 var errHistogramTooLarge = errors.New("its histogram of latencies is larger than what Filewise writes")
 
-// checkHistogramSize reads the head of a histogram in HdrHistogram's compressed encoding, version 2. What is none is left to
-// anyone who reads it.
+// checkHistogramSize checks the head of a histogram in HdrHistogram's compressed encoding, version 2. It accepts
+// anything that is not a histogram, since reading that fails later.
 func checkHistogramSize(encoded []byte) error {
 	text := base64.NewDecoder(base64.StdEncoding, bytes.NewReader(encoded))
 	var head struct {
@@ -30,14 +30,14 @@ func checkHistogramSize(encoded []byte) error {
 		Lowest, Highest                int64
 	}
 	if _, err := io.CopyN(io.Discard, text, 8); err != nil {
-		return nil //nolint:nilerr // it is none
+		return nil //nolint:nilerr // not a histogram
 	}
 	inner, err := zlib.NewReader(text)
 	if err != nil {
-		return nil //nolint:nilerr // it is none
+		return nil //nolint:nilerr // not a histogram
 	}
 	if err := binary.Read(inner, binary.BigEndian, &head); err != nil {
-		return nil //nolint:nilerr // it is none
+		return nil //nolint:nilerr // not a histogram
 	}
 	if head.Digits > mostDigits || head.Highest > highest {
 		return errHistogramTooLarge

@@ -11,18 +11,18 @@ import (
 	"filewise"
 )
 
-// Origin is an imported run's origin. By whom it was measured, and on what, the run itself has.
+// Origin describes where an imported run comes from. The run itself tells by whom and on what it was measured.
 type Origin struct {
-	ID       int64     `json:"id"`             // of the run in its own store
+	ID       int64     `json:"id"`             // the run's id in its own store
 	Version  string    `json:"version"`        // of the Filewise that exported it
-	Host     string    `json:"host,omitempty"` // by name, the measuring host, and User the measuring user
+	Host     string    `json:"host,omitempty"` // Host is the measuring host's name, and User the measuring user's
 	User     string    `json:"user,omitempty"`
 	Exported time.Time `json:"exported"`
 	Imported time.Time `json:"imported"`
-	SHA256   string    `json:"sha256"` // of the run in its bundle
+	SHA256   string    `json:"sha256"` // hash of the run in its bundle
 }
 
-// importTrial returns the trial of which exportTrial made t.
+// importTrial reverses exportTrial.
 func importTrial(t exportedTrial) filewise.Trial {
 	out := t.Trial
 	out.Measures = nil
@@ -39,7 +39,7 @@ func importTrial(t exportedTrial) filewise.Trial {
 	return out
 }
 
-// number64 returns the number that finite has made x of.
+// number64 reverses finite: nil becomes NaN.
 func number64(x *float64) float64 {
 	if x == nil {
 		return math.NaN()
@@ -47,13 +47,13 @@ func number64(x *float64) float64 {
 	return *x
 }
 
-// Import stores a run of another store, with all its trials in one transaction. One that is here already is not
-// stored twice: added is the number of trials that are new, 0 for a run that was here with all of them. An imported
-// run that has gone on at its origin gets the trials that it lacks.
+// Import stores a run from another store, with all its trials, in one transaction. It does not store a run twice. If an
+// imported run has gone on at its origin, it gets the trials that it lacks. added is the number of new trials, 0 if the
+// run and all its trials were stored already.
 func (s *Store) Import(ctx context.Context, m Manifest, run Run, trials []filewise.Trial) (id int64, added int, err error) {
 	origin := Origin{ID: run.ID, Version: m.Version, Host: m.Host, User: m.User, Exported: m.Exported, Imported: time.Now().UTC(),
 		SHA256: m.SHA256}
-	if run.State == Running { // it cannot be ended here any more
+	if run.State == Running { // it cannot be ended from here
 		run.State = Interrupted
 	}
 	err = s.write(ctx, "import a run", func(conn *sql.Conn) error {
@@ -74,8 +74,7 @@ func (s *Store) Import(ctx context.Context, m Manifest, run Run, trials []filewi
 	return id, added, err
 }
 
-// sameRun finds a run by what no two have in common: the nanosecond of its start and
-// its seed.
+// sameRun finds a stored run by its start, to the nanosecond, and its seed, which no two runs share.
 func (s *Store) sameRun(ctx context.Context, conn *sql.Conn, run Run) (Run, bool, error) {
 	var ids []int64
 	rows, err := conn.QueryContext(ctx, "SELECT id FROM runs WHERE started = ?", timeText(run.Started))
@@ -102,7 +101,7 @@ func (s *Store) sameRun(ctx context.Context, conn *sql.Conn, run Run) (Run, bool
 	return Run{}, false, nil
 }
 
-// goneOn adds to an imported run the trials that it has got since.
+// goneOn adds the trials that an imported run has got at its origin since its last import.
 func goneOn(ctx context.Context, conn *sql.Conn, here, run Run, trials []filewise.Trial, origin Origin) (id int64, added int, err error) {
 	_, stored, err := readTrials(ctx, conn, here.ID)
 	if err != nil || here.Origin == nil || len(trials) <= len(stored) {
@@ -146,7 +145,7 @@ func insertTrials(ctx context.Context, conn *sql.Conn, run int64, trials []filew
 	return nil
 }
 
-// String returns it in a line.
+// String returns the origin in one line.
 func (o Origin) String() string {
 	return fmt.Sprintf("run %d of %s, exported %s, imported %s", o.ID, o.Where(),
 		o.Exported.Local().Format("2006-01-02 15:04"), o.Imported.Local().Format("2006-01-02 15:04"))

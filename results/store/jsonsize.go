@@ -1,6 +1,5 @@
-// This file bounds what a JSON text from elsewhere may come to in memory before it
-// is decoded: a text of some kilobytes, or one that compression has made small, may hold
-// millions of empty objects, each of which becomes a large one of Go's.
+// This file bounds the memory that a foreign JSON text takes, before the text is decoded. A text of some kilobytes, or
+// a large one that compression made small, may hold millions of empty objects, each of which becomes a large Go value.
 
 package store
 
@@ -11,34 +10,34 @@ import (
 	"io"
 )
 
-// limits are a text's limits.
+// limits holds the limits of a JSON text.
 type limits struct {
-	Depth  int   // of objects and lists within each other
-	Memory int64 // bytes that it may come to, by the estimate below
+	Depth  int   // nesting of objects and lists
+	Memory int64 // estimated bytes after decoding
 	String int64 // bytes of one string
 }
 
-// Estimates of the memory that a part takes once it is decoded, in bytes.
+// Estimates of the memory, in bytes, that a part takes after decoding.
 const (
 	objectBytes  = 1 << 10 // of a struct near the root
-	innerBytes   = 256     // of one further within
+	innerBytes   = 256     // depth from which innerBytes counts
 	innerJSON    = 6       // from this depth on
-	elementBytes = 24      // of a list
-	mostBlanks   = 4 << 10 // in a row, which no program writes
+	elementBytes = 24      // of a list's element
+	mostBlanks   = 4 << 10 // blanks in a row; no program writes that many
 )
 
 // errJSONTooLarge reports that a text exceeds its limits.
 var errJSONTooLarge = errors.New("it is larger than what Filewise writes")
 
-// checkJSONSize reads a text through, and estimates the memory that it comes to.
+// checkJSONSize reads a whole text, and estimates the memory that it takes after decoding.
 func checkJSONSize(text []byte, l limits) (memory int64, err error) {
 	r := &reader{from: bytes.NewReader(text), limits: l}
 	_, err = io.Copy(io.Discard, r)
 	return r.memory, err
 }
 
-// newReader passes a text on as long as it keeps to the limits; what exceeds them is an error that wraps ErrTooLarge.
-// It does not check whether the text is JSON.
+// newReader passes a text on as long as it keeps to the limits. A text that exceeds them is an error that wraps
+// errJSONTooLarge. newReader does not check whether the text is JSON.
 func newReader(r io.Reader, l limits) io.Reader { return &reader{from: r, limits: l} }
 
 type reader struct {

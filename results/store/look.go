@@ -14,13 +14,13 @@ import (
 	"filewise"
 )
 
-// applicationID marks our files in SQLite's header ("FWIS").
+// applicationID marks a store in SQLite's header ("FWIS").
 const applicationID = 0x46574953
 
-// schemaVersion is the last migration's.
+// schemaVersion is the version of the last migration.
 const schemaVersion = 8
 
-// kind is the kind of file at a store's path.
+// kind classifies the file at a store's path.
 type kind int
 
 const (
@@ -30,7 +30,8 @@ const (
 
 const otherStore = "name another store with --store or FILEWISE_STORE, or move that file away"
 
-// look returns the kind of file at path without altering it. It refuses what is no store, or one of a newer Filewise.
+// look returns the kind of file at path without altering the file. It refuses a file that is not a store, and a store
+// of a newer Filewise.
 func look(ctx context.Context, path string) (kind, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -45,14 +46,15 @@ func look(ctx context.Context, path string) (kind, error) {
 	case info.Size() == 0:
 		return isNothing, nil
 	}
-	if isOpen(info) { // by this process, which has looked at it then
+	if isOpen(info) { // this process checked it when it opened it
 		return isStore, nil
 	}
 	return isStore, checkHeader(ctx, path)
 }
 
-// checkHeader reads the file itself: SQLite would roll back another program's journal, and reads nothing of a file
-// that a killed writer was making longer. The fields are from https://www.sqlite.org/fileformat.html, section 1.3.
+// checkHeader reads the file itself, not through SQLite. SQLite would roll back another program's journal, and reads
+// nothing of a file that a killed writer was extending. The fields are from https://www.sqlite.org/fileformat.html,
+// section 1.3.
 func checkHeader(ctx context.Context, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -74,7 +76,7 @@ func checkHeader(ctx context.Context, path string) error {
 	if version <= schemaVersion {
 		return nil
 	}
-	// Only for the name of the version in the message; nothing is written.
+	// The database is read only for the version in the message. Nothing is written.
 	db, err := handle(path, "ro", "immutable", "1")
 	if err != nil {
 		return wrap(err, path, "look at")
@@ -83,12 +85,12 @@ func checkHeader(ctx context.Context, path string) error {
 	return checkVersion(ctx, db, path, version)
 }
 
-// querier is a handle or one connection of it.
+// querier is a database handle, or one connection of it.
 type querier interface {
 	QueryRowContext(context.Context, string, ...any) *sql.Row
 }
 
-// checkVersion refuses a schema that is newer than ours.
+// checkVersion refuses a schema that is newer than this Filewise's.
 func checkVersion(ctx context.Context, db querier, path string, version int64) error {
 	if version <= schemaVersion {
 		return nil
@@ -102,7 +104,7 @@ func checkVersion(ctx context.Context, db querier, path string, version int64) e
 		"store %s: its schema has version %d and needs %s; this Filewise reads schemas up to version %d", path, version, by, schemaVersion)
 }
 
-// userVersion returns the schema's version by the file's header.
+// userVersion returns the schema version from the file's header.
 func userVersion(ctx context.Context, db querier) (version int64, err error) {
 	err = db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
 	return version, err

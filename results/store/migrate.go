@@ -24,8 +24,8 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// found makes a store of an empty or absent file. One transaction on the empty
-// file sets the application id, so that a kill leaves an empty file or ours.
+// found creates a store in an empty or absent file. It sets the application id in one transaction. So a kill leaves
+// either an empty file or a store.
 func found(ctx context.Context, path string) error {
 	if err := filesystem.MkdirPrivate(filepath.Dir(path)); err != nil {
 		return filewise.Errorf(filewise.CodeStore, "make that directory, or "+otherStore, "store %s: %w", path, err)
@@ -42,7 +42,7 @@ func found(ctx context.Context, path string) error {
 	if err != nil {
 		return wrap(err, path, "create")
 	}
-	defer func() { _ = tx.Rollback() }() // it is over already when the commit was
+	defer func() { _ = tx.Rollback() }() // after a commit this does nothing
 	var id, tables int
 	err = errors.Join(
 		tx.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id),
@@ -62,7 +62,8 @@ func found(ctx context.Context, path string) error {
 	return wrap(tx.Commit(), path, "create")
 }
 
-// private makes the file if there is none, for its user alone; SQLite gives its journals the same rights.
+// private creates the file, unless it exists, such that only its user can access it. SQLite gives the journals the same
+// rights.
 func private(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -80,7 +81,7 @@ func (s *Store) ready(ctx context.Context, create bool) error {
 	if err != nil {
 		return wrap(err, s.path, "open")
 	}
-	// The file is empty now if the first read has rolled back the journal of a found that was killed.
+	// The file is empty now if the first read rolled back the journal of a killed found.
 	var id int64
 	if err := s.db.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id); err != nil {
 		return wrap(err, s.path, "open")
@@ -98,9 +99,8 @@ func (s *Store) ready(ctx context.Context, create bool) error {
 	return s.verify(ctx)
 }
 
-// migrate applies what is missing. Its one connection keeps the file locked all
-// the while, so that two processes do not migrate at once; each migration is a
-// transaction.
+// migrate applies the missing migrations, each in a transaction. Its only connection keeps the file locked throughout,
+// so that two processes do not migrate at the same time.
 func migrate(ctx context.Context, path string) error {
 	db, err := handle(path, "rw")
 	if err != nil {
@@ -108,8 +108,8 @@ func migrate(ctx context.Context, path string) error {
 	}
 	db.SetMaxOpenConns(1)
 	defer db.Close()
-	// Exclusive locking only from within: set before, two processes would both
-	// keep a shared lock and wait for each other.
+	// The exclusive locking mode is set inside a transaction. If set before, two processes would both keep a shared lock
+	// and wait for each other.
 	if _, err := db.ExecContext(ctx, "BEGIN EXCLUSIVE; PRAGMA locking_mode = EXCLUSIVE; COMMIT"); err != nil {
 		return wrap(err, path, "migrate")
 	}
@@ -136,7 +136,7 @@ func migrate(ctx context.Context, path string) error {
 	return wrap(err, path, "migrate")
 }
 
-// schemaTypes are the text types that have a fixed set of values.
+// schemaTypes lists the text types that have a fixed set of values.
 var schemaTypes = jsonform.Types{
 	reflect.TypeFor[State]():          jsonform.OneOf(Running, Done, Interrupted, Failed),
 	reflect.TypeFor[filewise.State](): jsonform.OneOf(filewise.Done, filewise.Failed),
@@ -145,7 +145,7 @@ var schemaTypes = jsonform.Types{
 		experiment.Broken),
 }
 
-// ExportJSONSchema writes the JSON Schema (draft 2020-12) of what ExportJSON writes.
+// ExportJSONSchema writes the JSON Schema (draft 2020-12) of ExportJSON's output.
 func ExportJSONSchema(w io.Writer) error {
 	root, err := jsonform.Of("A run of Filewise, as filewise export --format json writes it",
 		"Every field is described in results/store/EXPORT.md. Names that end in _ns are nanoseconds.", schemaTypes, reflect.TypeFor[exported]())

@@ -16,14 +16,14 @@ import (
 	"filewise/internal/process"
 )
 
-// A run that is being measured has a file next to the store, STORE.run-ID, which its owner holds locked. The kernel
-// proves that, whatever has become of process numbers, boots and clocks, in a container or on a clone. The file of a
-// run that was killed goes when the run is resumed, or when the next one begins.
+// While a run is measured, its owner holds a lock on a file next to the store, STORE.run-ID. The kernel vouches for the
+// lock, whatever happens to process numbers, boots and clocks, in a container or on a clone. The file of a killed run
+// is removed when the run is resumed, or when the next run begins.
 
 func (s *Store) ownerFile(id int64) string { return s.path + ".run-" + strconv.FormatInt(id, 10) }
 
-// own makes this process the one that runs a run, by the kernel's word. If the file system has no locks, the owner is
-// known by its identity alone.
+// own makes this process the owner of a run, by locking the run's file. If the file system has no locks, only the
+// stored identity names the owner.
 func (s *Store) own(id int64) error {
 	s.mu.Lock()
 	_, owned := s.owned[id]
@@ -60,7 +60,7 @@ func isAt(f *os.File, path string) bool {
 	return err == nil && errAt == nil && os.SameFile(open, at)
 }
 
-// disown ends what own began.
+// disown gives up the run and removes its file.
 func (s *Store) disown(id int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,17 +76,17 @@ func (s *Store) disown(id int64) error {
 	return err
 }
 
-// disownAll leaves the files where they are: the runs have not ended.
+// disownAll closes the files but leaves them in place, since the runs have not ended.
 func (s *Store) disownAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, f := range s.owned {
-		_ = f.Close() // nothing was written
+		_ = f.Close() // nothing was written to it
 		delete(s.owned, id)
 	}
 }
 
-// life reports whether any process runs a run that is stored as running.
+// life reports whether any process runs a run that the store has as running.
 func (s *Store) life(id int64, owner process.Identity) process.Status {
 	f, err := filesystem.OpenItself(s.ownerFile(id))
 	if err != nil {
@@ -102,8 +102,9 @@ func (s *Store) life(id int64, owner process.Identity) process.Status {
 	return process.Dead
 }
 
-// RunBy is nil if the process of that number runs that run of the store at the path: it has the run's file open, or
-// the store if the file system has no locks. Anyone who writes a store can name any process in it.
+// RunBy returns nil if the process pid runs the given run of the store at path. Proof is that the process has the run's
+// file open, or the store if the run has no such file. The stored owner is no proof: anyone who writes a store can name
+// any process in it.
 func RunBy(path string, id int64, pid int) error {
 	path, err := resolvePath(path)
 	if err != nil {
@@ -118,7 +119,7 @@ func RunBy(path string, id int64, pid int) error {
 	}
 	has, err := process.HasOpen(pid, file)
 	switch {
-	case errors.Is(err, errors.ErrUnsupported): // the process is known by its start alone
+	case errors.Is(err, errors.ErrUnsupported): // only the start identifies the process
 		return nil
 	case err != nil:
 		return fmt.Errorf("whether process %d runs it cannot be seen: %w", pid, err)
@@ -128,7 +129,7 @@ func RunBy(path string, id int64, pid int) error {
 	return nil
 }
 
-// derived returns the state as it reads: a run that no process runs any more was interrupted.
+// derived returns the state to show: a run that no process runs any more was interrupted.
 func (s *Store) derived(id int64, stored State, owner process.Identity) State {
 	if stored == Running && s.life(id, owner) == process.Dead {
 		return Interrupted
@@ -136,8 +137,8 @@ func (s *Store) derived(id int64, stored State, owner process.Identity) State {
 	return stored
 }
 
-// settleAbandoned stores as interrupted what reads so: runs whose owners were killed,
-// by the files that they left, which go. What fails is tried again with the next run.
+// settleAbandoned stores the state interrupted for runs whose owners were killed. It finds them by the files that they
+// left, and removes the files. If that fails, the next run tries again.
 func (s *Store) settleAbandoned(ctx context.Context) {
 	files, _ := os.ReadDir(filepath.Dir(s.path))
 	for _, f := range files {

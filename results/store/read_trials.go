@@ -9,7 +9,7 @@ import (
 	"filewise"
 )
 
-// Trials returns the trials of a run in the order measured.
+// Trials returns the trials of a run in the order in which they were measured.
 func (s *Store) Trials(ctx context.Context, run int64) (trials []filewise.Trial, err error) {
 	err = s.read(ctx, "read the trials", func(conn *sql.Conn) error {
 		ids, list, err := readTrials(ctx, conn, run)
@@ -37,7 +37,7 @@ func known(ctx context.Context, conn *sql.Conn, run int64) error {
 	return err
 }
 
-// readTrials returns the trials without measures, and the place of each id.
+// readTrials returns the trials without measures, and for each trial's id its index.
 func readTrials(ctx context.Context, conn *sql.Conn, run int64) (map[int64]int, []filewise.Trial, error) {
 	rows, err := conn.QueryContext(ctx, `SELECT id, pilot, block, position, layout, attempt, instance, state, reason,
 		started, elapsed, stages, files, final, warnings FROM trials WHERE run = ? ORDER BY id`, run)
@@ -62,7 +62,7 @@ func readTrials(ctx context.Context, conn *sql.Conn, run int64) (map[int64]int, 
 			t.Started, err = parseTime(started)
 		}
 		if most := max(c.Block, c.Position, c.Attempt); err == nil && (min(c.Block, c.Position, c.Attempt) < 0 || most > mostOf) {
-			err = fmt.Errorf("it is the %dth of its kind, and no plan has so many", most) // anyone who counts up to it would not end
+			err = fmt.Errorf("it is the %dth of its kind, and no plan has so many", most) // counting up to it would not end
 		}
 		if err != nil {
 			return nil, nil, damagedTrial(run, t.Cell, err)
@@ -96,7 +96,7 @@ func readMeasures(ctx context.Context, conn *sql.Conn, run int64, ids map[int64]
 	return rows.Err()
 }
 
-// scanMeasure returns the failures of SQLite and of the row's content apart.
+// scanMeasure reads a measure's row. scanErr is SQLite's error; err is an error in the row's content.
 func scanMeasure(rows *sql.Rows) (id int64, m filewise.Measure, scanErr, err error) {
 	var work, bytes any
 	var slices []byte
@@ -122,7 +122,7 @@ func scanMeasure(rows *sql.Rows) (id int64, m filewise.Measure, scanErr, err err
 	return id, m, nil, errors.Join(errs[:]...)
 }
 
-// blob returns a column's content: to modernc.org/sqlite an empty one is NULL.
+// blob returns a column's content. It tells an empty blob from NULL, since modernc.org/sqlite returns nil for both.
 func blob(content []byte, null bool) []byte {
 	if content == nil && !null {
 		return []byte{}

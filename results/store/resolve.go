@@ -15,11 +15,11 @@ import (
 	"filewise/internal/sqlitedriver"
 )
 
-// Last is the name of the newest run.
+// Last names the newest run.
 const Last = "last"
 
-// Resolve turns what a user typed, a number, a name (of which the newest run counts) or
-// "last", into the id of a run that exists. Errors have code usage or not-found.
+// Resolve returns the id of the run that a user named by its number, its name or "last". If several runs have the name,
+// the newest counts. Errors have code usage or not-found.
 func (s *Store) Resolve(ctx context.Context, text string) (id int64, err error) {
 	named := false
 	if text != Last {
@@ -48,7 +48,7 @@ func (s *Store) Resolve(ctx context.Context, text string) (id int64, err error) 
 	return id, err
 }
 
-// unknownRun returns the error for an id that does not exist; it names those nearby.
+// unknownRun returns the error for an id that does not exist. The error names the ids nearby.
 func unknownRun(ctx context.Context, conn *sql.Conn, id int64) error {
 	rows, err := conn.QueryContext(ctx, "SELECT id FROM runs ORDER BY abs(id - ?), id LIMIT 5", id)
 	if err != nil {
@@ -80,7 +80,7 @@ func numbers(ids []int64) string {
 
 const damaged = "restore the file from a backup, or move it away and start a new store; “sqlite3 FILE .recover” may save runs"
 
-// wrap explains a failure of SQLite to the store's user. A context's end stays recognisable; nil stays nil.
+// wrap explains an SQLite error to the store's user. errors.Is still finds a context's error; nil stays nil.
 func wrap(err error, path, doing string) error {
 	if err == nil {
 		return nil
@@ -126,18 +126,18 @@ func explain(err error) (what, remedy string) {
 	return "", ""
 }
 
-// checkedBytes is the size up to which a store is checked whole when it is
-// opened: 64 MiB takes some 50 ms, and hours of measuring may follow.
+// checkedBytes is the largest size at which opening a store checks the whole file. 64 MiB take some 50 ms, and hours of
+// measuring may follow.
 const checkedBytes = 64 << 20
 
-// lastMigration returns the version of the last migration by goose's own account.
+// lastMigration returns the version of the last migration that goose has recorded.
 func lastMigration(ctx context.Context, conn *sql.Conn) (version int64, err error) {
 	err = conn.QueryRowContext(ctx, "SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&version)
 	return version, err
 }
 
-// verify finds a damaged file before hours of measuring rely on it. Within the
-// transaction no other process writes to the file.
+// verify reports a damaged file before hours of measuring rely on it. While the transaction lasts, no other process
+// writes to the file.
 func (s *Store) verify(ctx context.Context) error {
 	return s.read(ctx, "check", func(conn *sql.Conn) error {
 		var tables int

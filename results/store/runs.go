@@ -13,8 +13,8 @@ import (
 	"filewise/lab/experiment"
 )
 
-// CreateRun stores a new run and returns its id. What is empty is filled in:
-// the state (running), the start (now) and the owner (this process).
+// CreateRun stores a new run and returns its id. It fills in empty fields: the state (running), the start (now) and the
+// owner (this process).
 func (s *Store) CreateRun(ctx context.Context, r Run) (id int64, err error) {
 	if r.State == "" {
 		r.State = Running
@@ -112,7 +112,7 @@ func (s *Store) readRun(ctx context.Context, conn *sql.Conn, id int64) (Run, err
 	return r, nil
 }
 
-// owner is the content of the column of that name.
+// owner is the content of the column owner.
 type owner struct {
 	process.Identity
 	Seal string `json:"seal,omitempty"`
@@ -127,11 +127,11 @@ func startAndEnd(started string, ended sql.NullString) (time.Time, *time.Time, e
 	return start, &end, err
 }
 
-// Page is a part of the list of runs; its zero value is all of it.
+// Page selects a part of the list of runs. Its zero value selects all.
 type Page struct {
-	Before int64  // only runs of a lower number. 0 means any
-	Prefix string // of a run's number or name
-	Most   int    // only the newest of these. 0 means all
+	Before int64  // only lower run numbers. 0 means any
+	Prefix string // beginning of a run's number or name
+	Most   int    // only the newest. 0 means all
 }
 
 // Runs lists all runs, the oldest first.
@@ -140,8 +140,7 @@ func (s *Store) Runs(ctx context.Context) ([]RunInfo, error) {
 	return list, err
 }
 
-// Page lists a part of the runs, the oldest first. Its cost does not grow with the runs that it leaves out, which
-// more counts.
+// Page lists a part of the runs, the oldest first. more counts the runs left out, which do not add to the cost.
 func (s *Store) Page(ctx context.Context, p Page) (list []RunInfo, more int, err error) {
 	if p.Before == 0 {
 		p.Before = math.MaxInt64
@@ -182,7 +181,7 @@ func (s *Store) Page(ctx context.Context, p Page) (list []RunInfo, more int, err
 	return list, more, err
 }
 
-// planText returns a field of the stored plan as text, or this if there is none.
+// planText returns the SQL that reads a field of the stored plan as text, or absent if the plan lacks the field.
 func planText(field, absent string) string {
 	return fmt.Sprintf("CASE WHEN json_valid(plan) THEN coalesce(json_extract(plan, '$.%s'), '%s') ELSE '%s' END", field, absent, absent)
 }
@@ -209,7 +208,7 @@ func (s *Store) scanInfo(rows *sql.Rows) (r RunInfo, err error) {
 	return r, nil
 }
 
-// State is a run's progress.
+// State tells how far a run is.
 type State string
 
 // The states of a run. A run whose owner is dead reads as interrupted.
@@ -220,7 +219,7 @@ const (
 	Failed      State = "failed"
 )
 
-// Run is one execution of an experiment, with all that a report needs in addition to its trials.
+// Run is one execution of an experiment. It holds all that a report needs in addition to the trials.
 type Run struct {
 	ID      int64            `json:"id"`
 	Started time.Time        `json:"started"`
@@ -231,14 +230,14 @@ type Run struct {
 	Plan    experiment.Plan  `json:"plan"`
 	Machine []filewise.Fact  `json:"machine"`
 	Server  []filewise.Fact  `json:"server"`
-	// Warnings are the preflight's; trials have their own.
+	// Warnings holds the preflight's warnings. Trials have their own.
 	Warnings []filewise.Warning `json:"warnings"`
 	Ending   experiment.Ending  `json:"ending,omitempty"`
-	Why      string             `json:"why,omitempty"`     // it ended, in a sentence
+	Why      string             `json:"why,omitempty"`     // why it ended, in a sentence
 	Verdict  string             `json:"verdict,omitempty"` // in one line
-	// Decisions are the verdict as data; none of runs that have not ended, or were stored before there were any.
+	// Decisions holds the verdict as data. It is empty for runs that have not ended, or were stored before decisions were.
 	Decisions []experiment.FamilyDecision `json:"decisions,omitempty"`
-	// Seal proves that this host has stored the plan's addresses; no bundle or export has it.
+	// Seal proves that this host has stored the plan's addresses. No bundle or export contains it.
 	Seal string `json:"-"`
 	// Origin is the run's origin. Nil means it was measured for this store.
 	Origin *Origin `json:"origin,omitempty"`
@@ -259,18 +258,18 @@ type RunInfo struct {
 	Failed   int               `json:"failed"` // trials that failed, without pilots
 	Ending   experiment.Ending `json:"ending,omitempty"`
 	Verdict  string            `json:"verdict,omitempty"`
-	// Decisions are the verdict as data; none of runs that have not ended, or were stored before there were any.
+	// Decisions holds the verdict as data. It is empty for runs that have not ended, or were stored before decisions were.
 	Decisions []experiment.FamilyDecision `json:"decisions,omitempty"`
-	Origin    *Origin                     `json:"origin,omitempty"` // its origin. Nil means it was measured here
+	Origin    *Origin                     `json:"origin,omitempty"` // nil means it was measured here
 }
 
-// Outcome holds the facts of a run's end.
+// Outcome holds how a run ended.
 type Outcome struct {
 	State   State // Done, Interrupted or Failed
 	Ended   time.Time
 	Ending  experiment.Ending
 	Why     string
 	Verdict string // in one line, for the list
-	// Decisions are the verdict as data, one for each family.
+	// Decisions holds the verdict as data, one for each family.
 	Decisions []experiment.FamilyDecision
 }

@@ -1,8 +1,8 @@
 // Package store keeps runs, trials and their raw samples in one SQLite file.
 //
-// A trial is stored in one transaction that is on the storage when AddTrial returns. The journal is SQLite's rollback
-// journal with synchronous=EXTRA: one file, nothing next to it at rest, readable from a read-only medium. A commit
-// costs about a millisecond on a fast SSD, once per trial.
+// A trial is stored in one transaction, which is on the storage when AddTrial returns. The journal is SQLite's rollback
+// journal with synchronous=EXTRA. So a store at rest is one file, readable from a read-only medium. A commit costs
+// about a millisecond on a fast SSD, once per trial.
 package store
 
 import (
@@ -23,7 +23,7 @@ import (
 	"filewise/internal/userdir"
 )
 
-// busyTimeout is the time that a statement waits for another process's transaction. Transactions take milliseconds.
+// busyTimeout is how long a statement waits for another process's transaction. Transactions take milliseconds.
 const busyTimeout = 10 * time.Second
 
 // Store is an open store. It is safe for concurrent use, also by several
@@ -34,7 +34,7 @@ type Store struct {
 	file os.FileInfo
 
 	mu    sync.Mutex
-	owned map[int64]*os.File // of the runs that this process runs
+	owned map[int64]*os.File // lock files of the runs that this process runs
 }
 
 // DefaultPath returns the store's path when none is given: $FILEWISE_STORE, else $XDG_DATA_HOME/filewise/filewise.db,
@@ -51,18 +51,17 @@ func DefaultPath() (string, error) {
 		"no place for the store: neither FILEWISE_STORE, XDG_DATA_HOME nor %s is set to a path", userdir.Home)
 }
 
-// DefaultShown is DefaultPath without variables, as help shows it.
+// DefaultShown returns DefaultPath as help shows it, without values of variables.
 func DefaultShown() string {
 	return filepath.Join(userdir.Shown(".local", "share"), "filewise", "filewise.db")
 }
 
-// Open opens the store at path, or at DefaultPath when path is empty. What does
-// not exist, or is empty, becomes a store. What is not a store, is damaged or
-// was written by a newer Filewise is refused with code store and left as it is.
+// Open opens the store at path, or at DefaultPath if path is empty. If the file is absent or empty, Open creates a
+// store. A file that is not a store, is damaged or comes from a newer Filewise is refused with code store and left as
+// it is.
 func Open(ctx context.Context, path string) (*Store, error) { return open(ctx, path, true) }
 
-// OpenExisting opens a store for commands that read. If there is none it makes none and returns an error of code
-// not-found.
+// OpenExisting opens a store for commands that only read. If there is no store, it returns an error of code not-found.
 func OpenExisting(ctx context.Context, path string) (*Store, error) { return open(ctx, path, false) }
 
 func open(ctx context.Context, path string, create bool) (*Store, error) {
@@ -97,7 +96,7 @@ func open(ctx context.Context, path string, create bool) (*Store, error) {
 	return s, nil
 }
 
-// absent makes a store if there is none, or reports that there is none.
+// absent creates a store if create is set, otherwise it reports that there is none.
 func absent(ctx context.Context, path string, create bool) error {
 	if !create {
 		return filewise.Errorf(filewise.CodeNotFound, "start one with “filewise run”", "no runs yet: there is no store at %s", path)
@@ -105,7 +104,7 @@ func absent(ctx context.Context, path string, create bool) error {
 	return found(ctx, path)
 }
 
-// FullPath returns the file of a store that is given by its path. Empty means the usual one.
+// FullPath returns the absolute path of a store. An empty path means the default store.
 func FullPath(path string) (string, error) { return resolvePath(path) }
 
 func resolvePath(path string) (string, error) {
@@ -120,12 +119,12 @@ func resolvePath(path string) (string, error) {
 	return abs, nil
 }
 
-// handle opens a file through the driver; nothing is read yet.
+// handle opens a file through the driver. Nothing is read yet.
 func handle(path, mode string, more ...string) (*sql.DB, error) {
 	return sql.Open(sqlitedriver.Name, dsn(path, mode, more...))
 }
 
-// dsn names the file to the driver, with whatever characters its path holds.
+// dsn returns the driver's name for a file. The path may hold any characters.
 func dsn(path, mode string, more ...string) string {
 	q := url.Values{
 		"mode":          {mode},
@@ -154,10 +153,10 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// A process that closes a file loses all its locks on it, also locks on its other descriptors (fcntl(2)). So nothing
-// except SQLite, which handles that, touches a file while this process has it open as a store.
+// If a process closes a file, it loses all its locks on the file, including locks of its other descriptors (fcntl(2)).
+// So only SQLite, which handles that, touches a file that this process has open as a store.
 var (
-	opening sync.Mutex // held while a store is looked at, opened or closed
+	opening sync.Mutex // held while a store is checked, opened or closed
 	opened  []*Store
 )
 

@@ -14,19 +14,19 @@ import (
 	"filewise/lab/experiment"
 )
 
-// write runs f in a transaction that has the write lock from its start, so that
-// what f has read cannot change before it writes.
+// write runs f in a transaction that holds the write lock from its start. So nothing that f has read can change before
+// f writes.
 func (s *Store) write(ctx context.Context, doing string, f func(*sql.Conn) error) error {
 	return s.transact(ctx, "BEGIN IMMEDIATE", doing, f)
 }
 
-// read runs f on one state of the store.
+// read runs f on one state of the store, which no write changes meanwhile.
 func (s *Store) read(ctx context.Context, doing string, f func(*sql.Conn) error) error {
 	return s.transact(ctx, "BEGIN", doing, f)
 }
 
-// longest is the length in bytes of a column or row beyond which a store is damaged, or
-// another program's: it is not even read.
+// longest is the largest length in bytes of a column or row. A longer one means damage or another program, and is not
+// read.
 const longest = 64 << 20
 
 func (s *Store) transact(ctx context.Context, begin, doing string, f func(*sql.Conn) error) error {
@@ -46,22 +46,22 @@ func (s *Store) transact(ctx context.Context, begin, doing string, f func(*sql.C
 		_, err = conn.ExecContext(ctx, "COMMIT")
 	}
 	if err != nil {
-		// Also after a failed commit; “no transaction is active” is fine then.
+		// Roll back even after a failed commit. The error "no transaction is active" is fine then.
 		_, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
 		return wrap(err, s.path, doing)
 	}
 	return nil
 }
 
-// timeFormat sorts as text and keeps every nanosecond.
+// timeFormat keeps every nanosecond, and its texts sort in the order of time.
 const timeFormat = "2006-01-02T15:04:05.000000000Z"
 
 func timeText(t time.Time) string { return t.UTC().Format(timeFormat) }
 
 func parseTime(s string) (time.Time, error) { return time.Parse(timeFormat, s) }
 
-// toJSON is for values that are known to have a JSON form, so an error is about
-// a number that is none.
+// toJSON encodes a value whose type is known to have a JSON form. So an error can only be about NaN or an infinite
+// number.
 func toJSON(v any, what string) (string, error) {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -70,20 +70,20 @@ func toJSON(v any, what string) (string, error) {
 	return string(b), nil
 }
 
-// field is one JSON column and its destination.
+// field is a JSON column and the destination of its value.
 type field struct {
 	name string
 	text string
 	to   any
 }
 
-// budget is the memory in bytes that a row may still come to: only damage or another program
-// makes it more. A whole run has no limit, so that what was stored can be read.
+// budget holds the bytes of memory that a row may still take. Only damage or another program exceeds it. A whole run
+// has no limit, so that every stored run can be read.
 type budget struct{ limits }
 
 func newBudget() *budget { return &budget{ofRun} }
 
-// take refuses what exceeds it.
+// take reserves bytes, and returns an error if the budget does not have them.
 func (b *budget) take(bytes int64) error {
 	if b.Memory -= bytes; b.Memory < 0 {
 		return errJSONTooLarge
@@ -91,7 +91,7 @@ func (b *budget) take(bytes int64) error {
 	return nil
 }
 
-// unmarshal decodes a text that another program may have made.
+// unmarshal decodes a text, which another program may have written.
 func (b *budget) unmarshal(text string, to any) error {
 	memory, err := checkJSONSize([]byte(text), b.limits)
 	if err == nil {
@@ -103,7 +103,7 @@ func (b *budget) unmarshal(text string, to any) error {
 	return json.Unmarshal([]byte(text), to)
 }
 
-// fromJSON reads columns.
+// fromJSON decodes JSON columns.
 func (b *budget) fromJSON(fields ...field) error {
 	for _, f := range fields {
 		if err := b.unmarshal(f.text, f.to); err != nil {
@@ -113,7 +113,8 @@ func (b *budget) fromJSON(fields ...field) error {
 	return nil
 }
 
-// Finish stores how a run ended; Ended defaults to now. A store that was damaged during the run is an error.
+// Finish stores how a run ended. Ended defaults to now. Finish returns an error if the store was damaged during the
+// run.
 func (s *Store) Finish(ctx context.Context, id int64, o Outcome) error {
 	if o.Ended.IsZero() {
 		o.Ended = time.Now()
@@ -133,8 +134,7 @@ func (s *Store) Finish(ctx context.Context, id int64, o Outcome) error {
 	return errors.Join(s.disown(id), s.reread(ctx))
 }
 
-// reread looks at the file as another process would find it: what this one has
-// cached may be there no more.
+// reread opens the file as another process would, since what this process has cached may no longer be in it.
 func (s *Store) reread(ctx context.Context) error {
 	again, err := OpenExisting(ctx, s.path)
 	if err != nil {
@@ -178,8 +178,7 @@ func (s *Store) Resume(ctx context.Context, id int64) (r Run, err error) {
 	return r, err
 }
 
-// Extend stores the plan of a run that goes on for longer than it was to. A run that is being run
-// is refused with code busy.
+// Extend stores the plan of a run that goes on for longer than planned. A run in progress is refused with code busy.
 func (s *Store) Extend(ctx context.Context, id int64, p experiment.Plan) error {
 	text, err := toJSON(p, "plan")
 	if err != nil {
@@ -214,7 +213,7 @@ func (s *Store) Redesign(ctx context.Context, id int64, p experiment.Plan, serve
 	})
 }
 
-// affected turns "no row" into "no such run".
+// affected returns the error for an unknown run if a statement changed no row.
 func affected(ctx context.Context, conn *sql.Conn, res sql.Result, err error, id int64) error {
 	if err != nil {
 		return err

@@ -70,7 +70,8 @@ func (d *Drawing) titleOf(e Effects, anchor string, y float64) {
 	d.title(anchor, y, e.name, "difference")
 }
 
-// logTicks returns round values of a logarithmic scale, at least three.
+// logTicks returns round values of a logarithmic scale: 1, 2, 5 and their multiples by powers of ten. If fewer than
+// three of them remain, it returns evenly spaced round values.
 func logTicks(lo, hi float64, n int) []float64 {
 	if out := thinned(factorTicks(lo, hi), n); len(out) >= 3 {
 		return out
