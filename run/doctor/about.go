@@ -11,7 +11,7 @@ import (
 	"filewise/run/preview"
 )
 
-// Below returns the text below the table of engines of one. Empty means there is none.
+// Below returns the details about an engine for the text below the table of engines. It is empty if there are none.
 func Below(name string, d filewise.Description, proven string) string {
 	if d.Missing == "" && d.Unproven == "" && d.Licence == "" && d.Note == "" && d.Bytes == 0 {
 		return ""
@@ -32,7 +32,8 @@ func Below(name string, d filewise.Description, proven string) string {
 	return b.String()
 }
 
-// Labels returns what holds for every result of an engine; proven lists on what an unproven one has been tried.
+// Labels returns the labels of every result of an engine. proven lists the product versions on which an unproven engine
+// was tried.
 func Labels(d filewise.Description, proven string) string {
 	var b strings.Builder
 	for _, label := range []struct{ name, text string }{{"missing", d.Missing}, {"unproven", d.Unproven}, {"proven", proven},
@@ -44,7 +45,7 @@ func Labels(d filewise.Description, proven string) string {
 	return b.String()
 }
 
-// Offered lists what an opened engine can and cannot do, or why none was opened: offers is nil.
+// Offered lists what an opened engine can and cannot do. If offers is nil, no engine was opened, and it explains why.
 func Offered(d filewise.Description, offers map[filewise.Capability]string) string {
 	if offers == nil {
 		why := "it is not installed here"
@@ -67,7 +68,8 @@ func Offered(d filewise.Description, offers map[filewise.Capability]string) stri
 	return "\nIt can\n" + can.String() + "\nIt cannot\n" + cannot.String()
 }
 
-// Account gives the form of an existing server's address, unless one is named, and the needs of its account.
+// Account returns the rights that the account on an existing server needs. Unless a server is named, it also returns
+// the form of the URL.
 func Account(d filewise.Description, named bool) string {
 	if len(d.Schemes) == 0 {
 		return ""

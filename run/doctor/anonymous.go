@@ -12,11 +12,11 @@ import (
 	"filewise"
 )
 
-// publicNames give nothing away.
+// publicNames lists names that reveal nothing.
 var publicNames = []string{"", ".", "/", "localhost", "127.0.0.1", "::1", "filewise", "root", "postgres", "sa", "system"}
 
-// anonymous takes secrets out of what the report shows, and host and user out of
-// all but the remedies, which are to be executed as they are.
+// anonymous removes secrets from the report. It also removes host and user, except in the remedies, which users must be
+// able to execute.
 func (d *Diagnosis) anonymous(t filewise.Target, hide func(string) string) {
 	if t.Address == nil {
 		return
@@ -27,7 +27,7 @@ func (d *Diagnosis) anonymous(t filewise.Target, hide func(string) string) {
 	}
 	d.Server = slices.DeleteFunc(d.Server, func(f filewise.Fact) bool {
 		if f.Name == "hostname" {
-			d.hosts = append(d.hosts, f.Value) // which findings may name
+			d.hosts = append(d.hosts, f.Value) // findings may contain it
 		}
 		return f.Name == "hostname"
 	})
@@ -35,8 +35,7 @@ func (d *Diagnosis) anonymous(t filewise.Target, hide func(string) string) {
 	d.eachButRemedies(d.withoutNames)
 }
 
-// Anonymous takes hosts, users and what lies in a home directory out of the whole report,
-// remedies included.
+// Anonymous removes hosts, users and paths in home directories from the whole report, including remedies.
 func (d *Diagnosis) Anonymous() {
 	if host, err := os.Hostname(); err == nil {
 		first, _, _ := strings.Cut(host, ".")
@@ -68,7 +67,7 @@ var (
 	someAddress = regexp.MustCompile(`[0-9A-Fa-f]*(?:[:.][0-9A-Fa-f]*){2,}`)
 )
 
-// withoutAddress hides the address of a host; a version of five numbers is none.
+// withoutAddress hides the address of a host. A version of five numbers is not an address.
 func withoutAddress(text string) string {
 	end := strings.TrimRight(text, ".:")
 	a, err := netip.ParseAddr(end)
@@ -83,7 +82,7 @@ func withoutAddress(text string) string {
 	return text
 }
 
-// withoutNames takes the names of hosts and users out of a text.
+// withoutNames removes the names of hosts and users from a text.
 func (d *Diagnosis) withoutNames(s string) string {
 	for i, name := range slices.Concat(d.hosts, d.users) {
 		as := "HOST"
@@ -97,7 +96,7 @@ func (d *Diagnosis) withoutNames(s string) string {
 	return s
 }
 
-// each changes every text of the report.
+// each applies a function to every text of the report.
 func (d *Diagnosis) each(change func(string) string) {
 	d.eachButRemedies(change)
 	for _, list := range d.lists() {

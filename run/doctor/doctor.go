@@ -1,5 +1,5 @@
-// Package doctor checks whether this machine and a server can do an experiment, and gives the remedy for everything
-// that it finds.
+// Package doctor checks whether this machine and a server can do an experiment, and gives a remedy for everything that
+// it finds.
 package doctor
 
 import (
@@ -26,34 +26,35 @@ type Diagnosis struct {
 	Findings  []filewise.Finding             `json:"findings,omitempty"`
 	Offers    map[filewise.Capability]string `json:"offers,omitempty"`
 	SelfCheck []filewise.Finding             `json:"self_check,omitempty"`
-	// Record holds what may be sent to others of a whole self-check. Nil means none was made.
+	// Record holds the parts of a whole self-check that may be sent to others. Nil means there was none.
 	Record *Record `json:"record,omitempty"`
-	// Notifications were sent for a test.
+	// Notifications holds the results of test messages.
 	Notifications []filewise.Finding `json:"notifications,omitempty"`
 	Failed        int                `json:"failed"`
 	Warnings      int                `json:"warnings"`
-	// Resolves is which differences can be seen here. Nil means that was not measured.
+	// Resolves lists the differences that can be seen here. Nil means that was not measured.
 	Resolves *preview.Power `json:"resolves,omitempty"`
 
-	hosts, users []string // that it does not name
+	hosts, users []string // names to leave out of the report
 }
 
-// Patient is the target that is looked at for a plan.
+// Patient is the target that doctor examines for a plan.
 type Patient struct {
 	Engine filewise.Engine
 	Plan   experiment.Plan
 	Login  run.Login
-	// Options made the plan: a self-check plans more for the target.
+	// Options are the options of the plan. A self-check makes more plans for the target from them.
 	Options *plan.Options
 	// Agree is called before a self-check writes to an external server. Nil means there is no self-check.
 	Agree func() error
-	// Whole limits the self-check, has it go on whatever happens, and records it. Nil means it is the usual one.
+	// Whole holds the limits of a whole self-check, which continues after failures and is recorded. Nil means the usual
+	// self-check.
 	Whole *Limits
-	Hide  func(string) string // takes secrets out of what is found
+	Hide  func(string) string // removes secrets from findings
 }
 
-// Examine opens the target of the plan and looks whether the plan can be done there. What
-// cannot be opened is a finding, not an error.
+// Examine opens the plan's target and checks whether the plan can be done there. A target that cannot be opened is a
+// finding, not an error.
 func (d *Diagnosis) Examine(ctx context.Context, p Patient) (err error) {
 	t := p.Plan.Target
 	d.Engine, d.Mode = t.Engine, t.Mode
@@ -88,7 +89,7 @@ func (d *Diagnosis) Examine(ctx context.Context, p Patient) (err error) {
 	return err
 }
 
-// failed returns a finding of what could not be done.
+// failed returns a finding about a failed check.
 func failed(check string, err error) filewise.Finding {
 	return filewise.Finding{Check: check, Status: filewise.StatusFailed, Detail: err.Error(), Remedy: filewise.RemedyOf(err)}
 }
@@ -101,7 +102,7 @@ func (d *Diagnosis) addLabels(about filewise.Description) {
 	}
 }
 
-// selfCheck takes every workload through small trials on the server.
+// selfCheck runs small trials of every workload on the server.
 func (d *Diagnosis) selfCheck(ctx context.Context, env *run.Environment, p Patient) error {
 	if err := p.Agree(); err != nil {
 		return err
@@ -119,7 +120,7 @@ func (d *Diagnosis) selfCheck(ctx context.Context, env *run.Environment, p Patie
 	return err
 }
 
-// Count counts what did not pass.
+// Count counts failures and warnings.
 func (d *Diagnosis) Count() {
 	for _, list := range d.lists() {
 		for _, x := range list {
@@ -133,7 +134,7 @@ func (d *Diagnosis) Count() {
 	}
 }
 
-// Modes returns the ways in which an engine's server comes about.
+// Modes returns the ways in which Filewise can use an engine's server.
 func Modes(d filewise.Description) string {
 	if d.Mode == filewise.External || len(d.Schemes) == 0 {
 		return string(d.Mode)
@@ -141,7 +142,7 @@ func Modes(d filewise.Description) string {
 	return fmt.Sprintf("%s, %s", d.Mode, filewise.External)
 }
 
-// Kinds returns all kinds of layout of an engine, each once.
+// Kinds returns all kinds of layout of an engine. Each appears once.
 func Kinds(d filewise.Description) string {
 	var out []string
 	for _, list := range [][]filewise.Kind{d.Kinds, d.ExternalKinds} {
@@ -154,7 +155,7 @@ func Kinds(d filewise.Description) string {
 	return strings.Join(out, " ")
 }
 
-// URLForm returns the form of an existing server's URL, for an engine.
+// URLForm returns the form of the URL of an engine's existing server.
 func URLForm(d filewise.Description, scheme string) string {
 	return scheme + "://USER@HOST:" + strconv.Itoa(d.Port) + "/…"
 }

@@ -20,7 +20,7 @@ import (
 	"filewise/run/plan"
 )
 
-// tools are programs that Filewise uses if they are there, and what brings them.
+// tools lists programs that Filewise uses if they are installed, and the packages that bring them.
 var tools = []struct{ program, brings, use string }{
 	{"fio", "fio", "the storage's own limit"},
 	{"mariadb-backup", "mariadb-backup", "backups of MariaDB"},
@@ -29,7 +29,7 @@ var tools = []struct{ program, brings, use string }{
 	{"pgbackrest", "pgbackrest", "backups of PostgreSQL by several processes"},
 }
 
-// Machine looks at this machine, the volumes, and what of the engines is installed.
+// Machine checks this machine, the volumes, and which engines are installed.
 func Machine(ctx context.Context, engines plan.Engines, volumes []filewise.Volume) []filewise.Finding {
 	var out []filewise.Finding
 	add := func(check string, status filewise.Status, detail, remedy string) {
@@ -67,7 +67,7 @@ func Machine(ctx context.Context, engines plan.Engines, volumes []filewise.Volum
 			out = append(out, engineFinding(e.Name(), d))
 		}
 	}
-	if machine.ManagedServers() != nil { // what these programs are for
+	if machine.ManagedServers() != nil { // only managed servers need these programs
 		add("tools", filewise.StatusNote, "not looked for on this system", "DiskSpd, from Microsoft, measures the storage")
 		return out
 	}
@@ -86,11 +86,11 @@ func storeDir() (string, error) {
 	return filepath.Dir(path), err
 }
 
-// alone is nil if no other user may read the store, or there is none.
+// alone returns nil if no other user can read the store, or if there is no store.
 func alone() error {
 	path, err := store.DefaultPath()
 	if err != nil {
-		return nil //nolint:nilerr // reported of its directory
+		return nil //nolint:nilerr // the finding about the directory reports it
 	}
 	f, err := filesystem.OpenSecret(path)
 	switch {
@@ -102,7 +102,7 @@ func alone() error {
 	return f.Close()
 }
 
-// writable is nil if something can be made in the directory; the error has code preflight.
+// writable returns nil if files can be created in the directory. Its error has code preflight.
 func writable(dir, remedy string) error {
 	if err := filesystem.Writable(dir); err != nil {
 		return filewise.Errorf(filewise.CodePreflight, remedy, "%s: %w", dir, err)
@@ -110,7 +110,7 @@ func writable(dir, remedy string) error {
 	return nil
 }
 
-// engineFinding is about an engine that Filewise could start: whether it can here.
+// engineFinding reports whether Filewise can start an engine here.
 func engineFinding(name string, d filewise.Description) filewise.Finding {
 	f := filewise.Finding{Check: "engine " + name, Status: filewise.StatusNote}
 	switch {
@@ -137,7 +137,7 @@ func Here(d filewise.Description) string {
 	return "installed"
 }
 
-// volumeFinding is about one volume: whether it can be used, and its room.
+// volumeFinding reports whether a volume can be used, and its free space.
 func volumeFinding(v filewise.Volume) filewise.Finding {
 	f := filewise.Finding{Check: "volume " + v.Name, Status: filewise.StatusOK}
 	fail := func(err error) filewise.Finding {

@@ -15,13 +15,13 @@ import (
 //go:embed proofs.csv
 var proofsText string
 
-// proof lists what has been run against a version of a product, and held.
+// proof lists the claims that were proven on a version of a product.
 type proof struct {
 	Engine, Version string
-	Claims          []string // or suite alone
+	Claims          []string // or only suite
 }
 
-// suite is every test of the engine, on a real server.
+// suite is the claim that every test of the engine has passed on a real server.
 const suite = "suite"
 
 var proofs = sync.OnceValue(func() []proof { return readProofs(proofsText) })
@@ -29,7 +29,7 @@ var proofs = sync.OnceValue(func() []proof { return readProofs(proofsText) })
 func readProofs(text string) (all []proof) {
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	if err != nil {
-		panic(err) // embedded: the programmer's
+		panic(err) // the file is embedded, so only a programmer can break it
 	}
 	for _, r := range rows[1:] {
 		all = append(all, proof{r[0], r[1], strings.Split(r[2], ";")})
@@ -37,7 +37,7 @@ func readProofs(text string) (all []proof) {
 	return all
 }
 
-// line returns the proof as the table has it.
+// line returns the proof as a line of the table.
 func (p proof) line() string {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
@@ -46,7 +46,7 @@ func (p proof) line() string {
 	return b.String()
 }
 
-// StateOf describes an engine's proven part, by the table of proofs.
+// StateOf describes how far an engine is proven, from the table of proofs.
 func StateOf(e filewise.Engine) string {
 	about := plan.Describe(e)
 	if about.Unproven != "" {
@@ -64,7 +64,8 @@ func StateOf(e filewise.Engine) string {
 	return "tested on " + strings.Join(versions, " and ")
 }
 
-// Proven reports which versions of an unproven engine's product have been tried, and how much of the adapter.
+// Proven lists the versions on which an unproven engine was tried, and how many of the adapter's claims each has
+// proven.
 func Proven(e filewise.Engine) string {
 	var tried []string
 	for _, p := range proofs() {
@@ -78,7 +79,8 @@ func Proven(e filewise.Engine) string {
 	return strings.Join(tried, ", ")
 }
 
-// ClaimTable has each claim of an unproven engine's adapter, and the versions on which it is proven, in Markdown.
+// ClaimTable returns a Markdown table of the claims of an unproven engine's adapter, with the versions on which each is
+// proven.
 func ClaimTable(e filewise.Engine) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| claim on %s | proven on |\n|---|---|\n", e.Name())

@@ -17,26 +17,26 @@ import (
 	"filewise/run/plan"
 )
 
-// Record holds what may be sent to others of a whole self-check: no name, address or value, no throughput and no
-// amount of work.
+// Record holds the parts of a whole self-check that may be sent to others. It has no names, addresses or values, no
+// throughput, and no amounts of work.
 type Record struct {
 	Format   int       `json:"format"`
 	Engine   string    `json:"engine"`
-	Version  string    `json:"version"` // of the server, its numbers alone. Empty means it returned none
+	Version  string    `json:"version"` // of the server, digits only. Empty means not known
 	Outcomes []Outcome `json:"outcomes"`
 	Refused  []Refused `json:"refused,omitempty"`
 	Counters []string  `json:"counters,omitempty"` // that were seen: "waits: PAGELATCH_UP"
 }
 
-// recordFormat is the number of this form.
+// recordFormat is the version of the record's format.
 const recordFormat = 1
 
-// Outcome is the result of a claim of the adapter.
+// Outcome is the result for one claim of the adapter.
 type Outcome struct {
 	Claim string `json:"claim"`
 	State State  `json:"state"`
 	At    string `json:"at,omitempty"` // the stage in which it failed, or "time". Empty means elsewhere
-	// Took has the class of the longest stage of each name: "< 1 s".
+	// Took maps the name of each stage to the class of its longest duration: "< 1 s".
 	Took map[string]string `json:"took,omitempty"`
 }
 
@@ -47,13 +47,14 @@ type State string
 const (
 	StateProven  State = "proven"
 	StateFailed  State = "failed"
-	StateAbsent  State = "not offered" // by the server, or to the account
+	StateAbsent  State = "not offered" // by the server, or not to the account
 	StateUntried State = "not tried"
 )
 
 var states = []State{StateProven, StateFailed, StateAbsent, StateUntried}
 
-// Refused is a statement that was refused while a claim was tried. Empty means before or after.
+// Refused is a statement that the server refused while a claim was tried. An empty claim means before or after all
+// claims.
 type Refused struct {
 	Claim string `json:"claim,omitempty"`
 	filewise.Refusal
@@ -72,7 +73,7 @@ const (
 
 var common = []string{claimFacts, claimActivity, claimLock, claimMark, claimNothing, claimWaits, claimFiles}
 
-// Claims returns the claims of an engine's adapter about a server by URL: a whole self-check tries them there.
+// Claims returns the adapter's claims about a server given by URL. A whole self-check tries them on such a server.
 func Claims(e filewise.Engine) []string {
 	about, all := plan.Describe(e), slices.Clone(common)
 	for _, t := range trials(about) {
@@ -90,12 +91,12 @@ func Claims(e filewise.Engine) []string {
 	return all
 }
 
-// stageTime is the stage that is recorded if the self-check, or a trial of it, exceeds its time.
+// stageTime is the recorded stage if the self-check, or one of its trials, exceeds its time.
 const stageTime = "time"
 
 var durations = []string{"< 1 s", "< 10 s", "< 60 s", "60 s and more"}
 
-// longer returns the class of a duration.
+// longer returns the class of a duration, from 0 for less than a second to 3 for a minute or more.
 func longer(took time.Duration) (class int) {
 	for _, limit := range []time.Duration{time.Second, 10 * time.Second, time.Minute} {
 		if took >= limit {
@@ -105,11 +106,11 @@ func longer(took time.Duration) (class int) {
 	return class
 }
 
-// recorder gathers a record. It is safe for concurrent use.
+// recorder collects a record. It is safe for concurrent use.
 type recorder struct {
 	mu       sync.Mutex
 	record   Record
-	now      string // the trial that is tried. Empty means none
+	now      string // the current trial. Empty means none
 	at       map[string]*Outcome
 	counters map[string]bool
 }
@@ -122,7 +123,7 @@ func newRecorder(engine string) *recorder {
 	return r
 }
 
-// begin begins a trial, and ends the one before.
+// begin sets the current trial. An empty name ends the trial before.
 func (r *recorder) begin(trial string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -132,7 +133,7 @@ func (r *recorder) begin(trial string) {
 	}
 }
 
-// of is the outcome of the trial that is tried.
+// of calls change with the outcome of the current trial, if there is one.
 func (r *recorder) of(change func(*Outcome)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -141,7 +142,7 @@ func (r *recorder) of(change func(*Outcome)) {
 	}
 }
 
-// tried is the finding of a trial that has ended: what did neither work nor fail is not offered.
+// tried marks the current trial as not offered if it neither worked nor failed.
 func (r *recorder) tried() {
 	r.of(func(o *Outcome) {
 		if o.State == StateUntried {
@@ -157,17 +158,17 @@ func (r *recorder) status(s filewise.Status) {
 	}
 }
 
-// stage notes the stage in which the trial fails.
+// stage records the stage in which the current trial fails.
 func (r *recorder) stage(at string) { r.of(func(o *Outcome) { o.At = at }) }
 
-// failedIn takes the stage from the reason of a failed trial, which begins with it.
+// failedIn records the stage of a failed trial, which begins the reason.
 func (r *recorder) failedIn(reason string) {
 	if at, _, ok := strings.Cut(reason, ": "); ok && slices.Contains(filewise.Stages, at) {
 		r.stage(at)
 	}
 }
 
-// worked takes a trial that is done.
+// worked records a finished trial.
 func (r *recorder) worked(t filewise.Trial) {
 	r.of(func(o *Outcome) {
 		if o.State != StateFailed {
@@ -184,7 +185,7 @@ func (r *recorder) worked(t filewise.Trial) {
 	}
 }
 
-// counterName is one that a server gives; what has anything else in it may be a name of the owner's.
+// counterName matches names of counters that a server defines. Other names may come from the server's owner.
 var counterName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9 _:&,()*./#-]{0,80}$`)
 
 func (r *recorder) counted(d filewise.Delta) {
@@ -202,7 +203,7 @@ func (r *recorder) counted(d filewise.Delta) {
 	}
 }
 
-// claim takes what came of a claim that all trials prove together: it fails once for all.
+// claim records the result of a claim that all trials prove together. Once it has failed, it stays failed.
 func (r *recorder) claim(claim string, s State) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -218,7 +219,7 @@ func provenIf(ok bool) State {
 	return StateFailed
 }
 
-// see takes a refusal.
+// see records a refused statement.
 func (r *recorder) see(f filewise.Refusal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -242,7 +243,7 @@ func (r *recorder) facts(all []filewise.Fact, ok bool) {
 	}
 }
 
-// closed returns the record as far as it is known.
+// closed returns a copy of the record so far.
 func (r *recorder) closed() Record {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -260,19 +261,19 @@ func (r *recorder) closed() Record {
 	return out
 }
 
-// JSON returns the record's file.
+// JSON returns the record as the text of its file.
 func (r Record) JSON() string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	if err := e.Encode(r); err != nil {
-		panic(err) // texts and numbers
+		panic(err) // it holds only texts and numbers
 	}
 	return b.String()
 }
 
-// The most of a record that is read.
+// The limits of a record that is read.
 const (
 	mostRecord   = 1 << 20 // bytes
 	mostOutcomes = 200
@@ -281,7 +282,7 @@ const (
 	mostText     = 2000 // bytes of a text
 )
 
-// ReadRecord reads a record that another has sent. The error has code usage, and names the fault in it.
+// ReadRecord reads a record that somebody else has sent. Its error has code usage, and names the fault.
 func ReadRecord(in io.Reader) (r Record, err error) {
 	wrong := func(format string, args ...any) (Record, error) {
 		return Record{}, filewise.Errorf(filewise.CodeUsage, "name a file that \"filewise doctor --self-check --all\" has written, whole",
@@ -317,7 +318,7 @@ var (
 	versionIs = regexp.MustCompile(`^(?:[0-9]{1,9}(?:\.[0-9]{1,9}){1,6})?$`)
 )
 
-// odd is why the record was not written by Filewise. Empty means it may have been.
+// odd returns why Filewise cannot have written the record. It is empty if Filewise may have written it.
 func (r Record) odd() string {
 	texts := slices.Clone(r.Counters)
 	seen := map[string]bool{}
@@ -351,7 +352,7 @@ func (r Record) odd() string {
 	return ""
 }
 
-// of returns which of these claims are in a state, if the adapter makes them.
+// of returns the given claims that are in a state.
 func (r Record) of(s State, claims []string) (out []string) {
 	for _, o := range r.Outcomes {
 		if o.State == s && slices.Contains(claims, o.Claim) {
@@ -361,19 +362,19 @@ func (r Record) of(s State, claims []string) (out []string) {
 	return out
 }
 
-// Reading holds a record's results for an adapter.
+// Reading holds what a record proves for an adapter.
 type Reading struct {
 	Engine  string   `json:"engine"`
 	Version string   `json:"version,omitempty"`
-	Proven  []string `json:"proven"` // on that version
+	Proven  []string `json:"proven"` // on the record's version
 	Failed  []string `json:"failed,omitempty"`
-	Open    []string `json:"open,omitempty"` // not offered there, not tried, or not known to it
-	// Proof is the line for the table of proofs. Empty means nothing is proven.
+	Open    []string `json:"open,omitempty"` // not offered, not tried, or unknown to the record
+	// Proof is the line for the table of proofs. It is empty if nothing is proven.
 	Proof   string    `json:"proof,omitempty"`
 	Refused []Refused `json:"refused,omitempty"`
 }
 
-// Read reports which claims of an engine's adapter a record proves.
+// Read returns the claims of an engine's adapter that a record proves.
 func (r Record) Read(e filewise.Engine) Reading { return r.read(Claims(e)) }
 
 func (r Record) read(claims []string) Reading {
@@ -385,7 +386,7 @@ func (r Record) read(claims []string) Reading {
 		}
 	}
 	if r.Version == "" {
-		out.Open, out.Proven = append(out.Open, out.Proven...), nil // it is not known of what
+		out.Open, out.Proven = append(out.Open, out.Proven...), nil // the version that they would be proven on is not known
 	}
 	if len(out.Proven) > 0 {
 		out.Proof = proof{r.Engine, r.Version, out.Proven}.line()

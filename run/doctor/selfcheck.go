@@ -16,14 +16,14 @@ import (
 	"filewise/run/plan"
 )
 
-// notOffered begins the notes of what an engine, or a server, cannot do.
+// notOffered begins notes about features that an engine or server lacks.
 const notOffered = "not offered: "
 
 // paste is the remedy for an unforeseen failure.
 const paste = "paste this report into an issue"
 
-// SelfCheck takes every workload through a small trial on each of a few layouts, planned and measured as any other,
-// and reports its result. It leaves nothing.
+// SelfCheck runs a small trial of every workload on a few layouts. Trials are planned and measured as in any run. It
+// reports the results, and leaves nothing behind.
 func SelfCheck(ctx context.Context, p Patient, report func(filewise.Finding)) error {
 	c := &selfCheck{Patient: p, report: report, record: newRecorder("")}
 	for _, t := range trials(plan.Describe(p.Engine)) {
@@ -34,18 +34,18 @@ func SelfCheck(ctx context.Context, p Patient, report func(filewise.Finding)) er
 	return nil
 }
 
-// Limits are the limits of a whole self-check.
+// Limits holds the time limits of a whole self-check.
 type Limits struct {
-	One   time.Duration // for a trial on its layouts
-	Tries time.Duration // after which no trial begins
-	Whole time.Duration // after which it has ended, whatever the server does
+	One   time.Duration // for one trial on all its layouts
+	Tries time.Duration // no trial begins after it
+	Whole time.Duration // it ends then, whatever the server does
 }
 
-// UsualLimits leave three minutes to clean up.
+// UsualLimits leaves three minutes for cleaning up.
 var UsualLimits = Limits{2 * time.Minute, 12 * time.Minute, 15 * time.Minute}
 
-// SelfCheckAll is SelfCheck within limits, which goes on whatever happens, removes what a trial has left, and returns
-// what may be sent to others of it. The error is why nothing was tried, or the context's.
+// SelfCheckAll is SelfCheck with time limits. It continues after failures, removes what trials have left behind, and
+// returns the parts that may be sent to others. Its error is the context's, or why nothing was tried.
 func SelfCheckAll(ctx context.Context, p Patient, l Limits, report func(filewise.Finding)) (Record, error) {
 	c := &selfCheck{Patient: p, record: newRecorder(p.Engine.Name())}
 	var mu sync.Mutex
@@ -63,7 +63,7 @@ func SelfCheckAll(ctx context.Context, p Patient, l Limits, report func(filewise
 	var err error
 	select {
 	case err = <-ended:
-	case <-late.C: // a server that does not answer, which a process that ends lets go of
+	case <-late.C: // the server does not answer; the connection ends with the process
 		c.record.stage(stageTime)
 		c.say("time", filewise.StatusFailed, fmt.Sprintf("it did not end within %v", l.Whole), c.cleaning())
 	}
@@ -80,7 +80,7 @@ func (c *selfCheck) cleaning() string {
 	return filewise.CommandLine("filewise", "clean", "--target", c.Plan.Target.Address.String())
 }
 
-// all takes each trial in its time, and cleans up.
+// all runs each trial within its time, and cleans up.
 func (c *selfCheck) all(ctx context.Context, l Limits) error {
 	start := time.Now()
 	before, err := c.onServer(ctx, nil)
@@ -114,7 +114,7 @@ func (c *selfCheck) all(ctx context.Context, l Limits) error {
 	return nil
 }
 
-// onServer returns the runs' leftovers on the server. If before is given, it removes all that was not there then.
+// onServer returns what runs have left on the server. If before is not nil, it removes what is not in before.
 func (c *selfCheck) onServer(ctx context.Context, before map[string]filewise.Leftover) (left map[string]filewise.Leftover, err error) {
 	env, err := run.LookAt(ctx, c.Engine, c.Plan.Target, c.Login)
 	if err != nil {
@@ -141,10 +141,10 @@ func (c *selfCheck) onServer(ctx context.Context, before map[string]filewise.Lef
 	return left, err
 }
 
-// window is shorter than a run's may be: nothing is judged.
+// window is shorter than a run's may be, since nothing is judged.
 const window = 50 * time.Millisecond
 
-// selfCheck is one that is under way.
+// selfCheck holds the state of a self-check.
 type selfCheck struct {
 	Patient
 	report     func(filewise.Finding)
@@ -157,7 +157,7 @@ func (c *selfCheck) say(check string, status filewise.Status, detail, remedy str
 	c.report(filewise.Finding{Check: check, Status: status, Detail: detail, Remedy: remedy})
 }
 
-// failed reports an error.
+// failed reports an error as a failed check.
 func (c *selfCheck) failed(check string, err error) {
 	f := failed(check, err)
 	if f.Remedy == "" {
@@ -167,8 +167,8 @@ func (c *selfCheck) failed(check string, err error) {
 	c.report(f)
 }
 
-// try plans a trial on each layout and measures them. What the server cannot do is a note;
-// that another run measures ends the self-check.
+// try plans and measures a trial on each layout. A feature that the server lacks is a note. If another run is
+// measuring, the self-check ends.
 func (c *selfCheck) try(ctx context.Context, t trial) error {
 	o := plan.New()
 	o.TargetOptions, o.Volumes = c.Options.TargetOptions, c.Options.Volumes
@@ -176,7 +176,7 @@ func (c *selfCheck) try(ctx context.Context, t trial) error {
 	made, err := plan.Engines{c.Engine}.Make(o)
 	if err == nil {
 		made.Target = c.Plan.Target
-		// Each layout once, one after the other, without pilots.
+		// Each layout runs once, one after the other, without pilots.
 		made.AsPublished, made.Sessions, made.Attempts = &experiment.AsPublished{Repeats: 1, Scale: 1}, false, 1
 		made.Window = min(made.Window, window)
 		if err = c.measure(ctx, t.name, made.Plan); err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -195,7 +195,7 @@ func (c *selfCheck) try(ctx context.Context, t trial) error {
 	return nil
 }
 
-// measure measures a plan's trials, which are not stored.
+// measure measures a plan's trials without storing them.
 func (c *selfCheck) measure(ctx context.Context, name string, p experiment.Plan) (err error) {
 	env, err := run.SetUp(ctx, c.Engine, p, c.Login, "")
 	if err != nil {
@@ -218,7 +218,7 @@ func (c *selfCheck) measure(ctx context.Context, name string, p experiment.Plan)
 		}
 	})
 	for _, t := range done {
-		if !experiment.Void(t) { // it was repeated
+		if !experiment.Void(t) { // void trials were repeated
 			c.trial(name+" on "+t.Cell.Layout, t)
 		}
 	}
@@ -236,15 +236,15 @@ func (c *selfCheck) measure(ctx context.Context, name string, p experiment.Plan)
 	return err
 }
 
-// lookPatience bounds the look at what a trial has left.
+// lookPatience is the time limit for the look at what a trial has left behind.
 const lookPatience = 30 * time.Second
 
-// trial reports the result of one: its stages, then each phase.
+// trial reports the result of one trial: its stages, then each phase.
 func (c *selfCheck) trial(check string, t filewise.Trial) {
 	defer c.stays(check, t.Final)
 	switch {
 	case t.State == filewise.Done:
-	case strings.Contains(t.Reason, filewise.ErrUnsupported.Error()): // which only this server shows
+	case strings.Contains(t.Reason, filewise.ErrUnsupported.Error()): // only this server shows it
 		c.say(check, filewise.StatusNote, notOffered+t.Reason, t.Remedy)
 		return
 	default:
@@ -284,7 +284,7 @@ func (c *selfCheck) trial(check string, t filewise.Trial) {
 		filewise.Counted(counters, "counter"), filewise.Counted(waits, "wait")), "")
 }
 
-// stays lists the files that the owner of the server has to remove.
+// stays notes the files that only the server's owner can remove.
 func (c *selfCheck) stays(check string, files []filewise.File) {
 	files = slices.DeleteFunc(slices.Clone(files), func(f filewise.File) bool { return !f.Stays })
 	if len(files) > 0 {
@@ -293,7 +293,8 @@ func (c *selfCheck) stays(check string, files []filewise.File) {
 	}
 }
 
-// question tries what no trial does: what others do, and that two cannot measure at once.
+// question checks what no trial tests: whether the activity of others can be read, and that two runs cannot measure at
+// the same time.
 func (c *selfCheck) question(ctx context.Context, s filewise.Server) {
 	c.questioned = true
 	facts, err := s.Facts(ctx)
@@ -323,20 +324,20 @@ func (c *selfCheck) question(ctx context.Context, s filewise.Server) {
 	}
 }
 
-// watched keeps what was built last.
+// watched is a server that keeps the database it built last.
 type watched struct {
 	filewise.Server
 	built *filewise.Database
 }
 
-// Build builds it.
+// Build builds a database and keeps it.
 func (w *watched) Build(ctx context.Context, l filewise.Layout, p filewise.Program) (db *filewise.Database, err error) {
 	w.built, err = w.Server.Build(ctx, l, p)
 	return w.built, err
 }
 
-// whileUsed looks whether what a trial works on carries the mark, and cannot be removed;
-// and whether its probes can be read, which a trial goes without if they cannot.
+// whileUsed checks that the database of a running trial carries the ownership marker and cannot be removed. It also
+// checks that the probes can be read, since a trial goes on without a probe that fails.
 func (c *selfCheck) whileUsed(ctx context.Context, name string, w *watched, before map[string]filewise.Leftover) {
 	const check = ": found again, and kept while it is used"
 	for _, p := range w.built.Probes {
@@ -366,7 +367,7 @@ func (c *selfCheck) whileUsed(ctx context.Context, name string, w *watched, befo
 	c.say(name+check, filewise.StatusOK, filewise.Counted(found, "object"), "")
 }
 
-// leftovers are by kind and name.
+// leftovers returns what runs have left on the server, by kind and name.
 func leftovers(ctx context.Context, s filewise.Server) (map[string]filewise.Leftover, error) {
 	all := map[string]filewise.Leftover{}
 	cleaner, ok := s.(filewise.Cleaner)

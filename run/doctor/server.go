@@ -13,7 +13,7 @@ import (
 	"filewise/watch/notify"
 )
 
-// leftOver adds what earlier runs have left on a server, if its engine has not reported it.
+// leftOver adds a finding about what earlier runs have left on a server, unless the engine has reported it.
 func leftOver(ctx context.Context, env *run.Environment, findings []filewise.Finding) []filewise.Finding {
 	cleaner, ok := env.Server.(filewise.Cleaner)
 	if !ok || slices.ContainsFunc(findings, func(f filewise.Finding) bool { return strings.Contains(f.Check, "leftover") }) {
@@ -43,8 +43,8 @@ func leftOver(ctx context.Context, env *run.Environment, findings []filewise.Fin
 	return append(findings, found)
 }
 
-// started are findings about an engine that Filewise has started or that is built in: that it was,
-// what the usual experiment comes to there, and what it can.
+// started returns findings about an engine that Filewise has started or that is built in: that it answers, the size of
+// its usual experiment, and its capabilities.
 func (d *Diagnosis) started(env *run.Environment) []filewise.Finding {
 	how := "a managed server was started and answers"
 	if d.Mode == filewise.Embedded {

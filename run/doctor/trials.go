@@ -10,21 +10,21 @@ import (
 	"filewise/run/plan"
 )
 
-// trial is one of a self-check, by its options.
+// trial is a trial of a self-check, described by its options.
 type trial struct {
 	name string
 	set  func(*plan.Options)
 }
 
-// trials are every workload's trials, small enough for any server: inserts on each kind of layout, with indexes apart
-// and with files added later; then the others.
+// trials returns the trials of every workload, small enough for any server. First come inserts into each kind of
+// layout, with indexes apart and with files added later; then come the other workloads.
 func trials(about filewise.Description) []trial {
 	var all []trial
 	add := func(scenario, variant string, set func(*plan.Options)) {
 		all = append(all, trial{scenario + variant, func(o *plan.Options) {
 			o.Scenario = scenario
 			small(o, about)
-			if n := about.UsualThere[scenario].RowsAFile; n > 0 { // fewer do not reach both files
+			if n := about.UsualThere[scenario].RowsAFile; n > 0 { // fewer rows do not reach both files
 				o.Rows = plan.Of(2 * n)
 			}
 			set(o)
@@ -68,16 +68,16 @@ func trials(about filewise.Description) []trial {
 	return all
 }
 
-// small makes trials of the options' scenario as short as their statements allow.
+// small makes trials as short as the statements of the options' scenario allow.
 func small(o *plan.Options, about filewise.Description) {
 	o.Files, o.Size, o.Seed = plan.Of([]int{1, 2}), plan.Of("32MiB"), plan.Of("1")
 	o.Budget, o.StorageLimit = plan.Of(time.Duration(0)), plan.Of(plan.StorageOff)
 	sc, err := workload.Lookup(o.Scenario)
 	if err != nil {
-		return // Make reports it
+		return // Make reports the error
 	}
 	if sc.Temp && about.TempAsIs {
-		o.Files = plan.Opt[[]int]{} // they are the server's own
+		o.Files = plan.Opt[[]int]{} // the files are the server's own
 	}
 	if sc.Params.Connections > 1 {
 		o.Connections = plan.Of(2)
@@ -99,7 +99,7 @@ func small(o *plan.Options, about filewise.Description) {
 	}
 }
 
-// custom is SQL that every engine takes, as a user would bring it.
+// custom returns SQL that every engine accepts, in the form in which a user would give it.
 func custom() *workload.Custom {
 	text := func(sql string) workload.Script {
 		return workload.Script{"": {{Text: sql, File: "self-check", Line: 1}}}

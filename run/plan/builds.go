@@ -12,13 +12,12 @@ import (
 	"filewise/lab/workload"
 )
 
-// maxInstances bounds the builds that lie side by side, with a copy each.
+// maxInstances is the most builds, each with a copy, that exist side by side.
 const maxInstances = 20
 
-// setPreload sets what every build is loaded with, and how many of each layout
-// there are.
+// setPreload sets the data that every build is loaded with, and the number of builds of each layout.
 func (m *maker) setPreload() (err error) {
-	external := m.plan.Target.Mode == filewise.External // which is loaded again for every trial
+	external := m.plan.Target.Mode == filewise.External // it is loaded again for every trial
 	if external && m.o.Instances.Given() && (m.o.Preload.Given() || m.work.Appends()) {
 		return badUse("builds", m.o.Instances.Value, "on an existing server every trial rebuilds and reloads its database: leave it out")
 	}
@@ -47,7 +46,7 @@ func (m *maker) setPreload() (err error) {
 	return nil
 }
 
-// copies reports whether every trial has a copy of its own of a build that is loaded once.
+// copies reports whether every trial works on its own copy of a build that is loaded once.
 func (m *maker) copies() bool {
 	return m.o.AddedLater.Value == "" && m.o.Measure.Value == experiment.MeasureWorkload &&
 		!slices.ContainsFunc(m.plan.Layouts, func(l filewise.Layout) bool { return !slices.Contains(m.About.CopiedKinds, l.Kind) })
@@ -61,7 +60,7 @@ func (m *maker) copiesFiles() bool {
 	})
 }
 
-// setFrom has a dump fill the builds, which are kept and restored for every trial.
+// setFrom sets the dump that fills the builds. The builds are kept, and restored for every trial.
 func (m *maker) setFrom(custom *workload.Custom) (err error) {
 	if m.o.From.Value == "" {
 		if m.o.Instances.Given() {
@@ -95,8 +94,8 @@ func (m *maker) setFrom(custom *workload.Custom) (err error) {
 	return nil
 }
 
-// setFromThere has the server of the target restore a dump or a backup for every trial: one that it sees, or a backup
-// that it makes of a database of its own.
+// setFromThere has the target's server restore its data for every trial. The source is a dump that the server can read,
+// or a backup that it makes of one of its databases.
 func (m *maker) setFromThere(custom *workload.Custom) error {
 	if m.o.Instances.Given() {
 		return badUse("builds", m.o.Instances.Value, "on an existing server every trial restores its data again: leave it out")
@@ -120,7 +119,7 @@ func (m *maker) setFromThere(custom *workload.Custom) error {
 	return nil
 }
 
-// fromServer reports that --from is the URL of a database, of which a dump is to be taken.
+// fromServer reports whether --from is the URL of a database to dump.
 func (m *maker) fromServer() bool { return strings.Contains(m.o.From.Value, "://") }
 
 func (m *maker) setOrigin(custom *workload.Custom) error {
@@ -147,8 +146,8 @@ func (m *maker) checkInstances() error {
 	return nil
 }
 
-// setMeasure sets what a trial measures. The life cycle needs a server, and
-// fixed work that leaves something to write and to recover.
+// setMeasure sets what a trial measures. The life cycle needs a server, and fixed work that leaves something to write
+// and to recover.
 func (m *maker) setMeasure() error {
 	if m.plan.Measure = m.o.Measure.Value; m.plan.Measure == experiment.MeasureWorkload {
 		if m.o.Work.Given() && !m.work.Appends() {
@@ -172,7 +171,7 @@ func (m *maker) setMeasure() error {
 	}
 	if m.plan.Work == 0 {
 		m.plan.Work = m.plan.Layouts[0].Data.Bytes / 2
-		if !m.work.Appends() { // transactions, which dirty many pages for each of their bytes
+		if !m.work.Appends() { // transactions dirty many pages for each of their bytes
 			m.plan.Work /= 32
 		}
 	}

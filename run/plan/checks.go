@@ -4,7 +4,7 @@ import (
 	"filewise"
 )
 
-// CheckOptions are the options by which a run tests and steadies itself.
+// CheckOptions holds the options by which a run tests and steadies itself.
 type CheckOptions struct {
 	AA        Opt[bool]
 	Calibrate Opt[bool]
@@ -12,7 +12,7 @@ type CheckOptions struct {
 	Cells     Opt[int]
 }
 
-// Table has their rows.
+// Table returns the rows of these options.
 func (o *CheckOptions) Table() []Option {
 	return []Option{
 		Row(&o.AA, "aa", false, "measure the baseline twice under two names: a difference found between them is the machine's"),
@@ -22,7 +22,7 @@ func (o *CheckOptions) Table() []Option {
 	}
 }
 
-// setChecks comes after the baseline is known.
+// setChecks sets the calibration and the A/A check. It needs the baseline.
 func (m *maker) setChecks() (err error) {
 	if m.o.Calibrate.Value && m.plan.Target.Mode == filewise.External {
 		return badUse("calibrate", true, "it writes to the volumes itself, which are the server's here: leave it out")
@@ -40,7 +40,7 @@ func (m *maker) setChecks() (err error) {
 	return nil
 }
 
-// setSessions comes after all steps that set a trial's measures.
+// setSessions decides whether layouts take turns. It comes after all steps that set a trial's measures.
 func (m *maker) setSessions() error {
 	o := &m.o.CheckOptions
 	switch {
@@ -71,7 +71,7 @@ func (m *maker) setSessions() error {
 	m.plan.Sessions = true
 	m.plan.WindowByPilots = !m.o.Window.Given() && m.plan.Work == 0
 	if m.plan.Work > 0 && m.plan.Budget > 0 && !m.o.MaxBlocks.Given() && m.plan.AsPublished == nil {
-		m.plan.MaxBlocks = fixedWorkBlocks // pilots cannot lengthen its sessions: the budget ends them
+		m.plan.MaxBlocks = fixedWorkBlocks // pilots cannot lengthen its blocks, so the budget ends them
 	}
 	return nil
 }

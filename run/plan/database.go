@@ -12,10 +12,10 @@ import (
 	"filewise/lab/verdict"
 )
 
-// ownBudget is for backups of a user's database, each of which may take minutes.
+// ownBudget is the default budget for backups of a user's database. Each backup may take minutes.
 const ownBudget = time.Hour
 
-// OfDatabase returns the rows that backups of a user's database have a use for.
+// OfDatabase returns the rows of the options that backups of a user's database use.
 func (o *Options) OfDatabase() []Option {
 	out := slices.Concat(o.ServerTable(), o.JudgeOptions.Table(), o.StopOptions.Table(), o.NotifyOptions.Table())
 	for _, row := range o.Table() {
@@ -27,8 +27,8 @@ func (o *Options) OfDatabase() []Option {
 	return out
 }
 
-// setDatabase has a database of the user's backed up. Its files, rows and server stay unchanged: options about these
-// are refused.
+// setDatabase sets up backups of a user's database. The database's files, rows and server stay unchanged, so options
+// about them are refused.
 func (m *maker) setDatabase() error {
 	o := m.o
 	if o.Database.Value == "" {
@@ -65,9 +65,9 @@ func (m *maker) setDatabase() error {
 	return nil
 }
 
-// Cheaper returns the options of the first run of backup, which has no more blocks than a first look takes. It measures
-// the cost of reading alone, or, if it screens, all settings: on the part, or thrown away if the server writes its
-// backups itself.
+// Cheaper returns the options for the first, cheaper run of backup, which has only the blocks of a first interim
+// analysis. Without screening, the run measures only the cost of reading. With screening, it compares all settings on
+// the part, or, if the server itself writes its backups, with backups thrown away.
 func (o *Options) Cheaper(screen int, there bool) (*Options, error) {
 	cheap := o.Clone()
 	cheap.MaxBlocks, cheap.Notify = Of(verdict.FirstLook), Opt[[]string]{}
@@ -86,11 +86,11 @@ func (o *Options) Cheaper(screen int, there bool) (*Options, error) {
 	return cheap, nil
 }
 
-// ownOptions returns the values that are compared of the options of backups of a user's database: those that are given,
-// else the engine's, and each volume.
+// ownOptions returns the backup options whose values are compared for a user's database: the given ones, or else the
+// engine's, and each volume.
 func (m *maker) ownOptions() ([]string, error) {
 	all := m.o.BackupOptions.Value
-	if m.o.Discard.Value && !m.About.BackupsThere { // rows are read, by no tool that has options
+	if m.o.Discard.Value && !m.About.BackupsThere { // rows are read without a tool that has options
 		return all, nil
 	}
 	if !m.o.BackupOptions.Given() {
@@ -110,8 +110,8 @@ func (m *maker) ownOptions() ([]string, error) {
 	return all, nil
 }
 
-// fitLoaded sizes files that an engine fills one after the other so that loaded data reach the last one, for
-// transactions work on them for the length of a window. The user's value comes first.
+// fitLoaded sets the size of files that an engine fills one after the other to the size of the loaded data. Otherwise
+// transactions would not reach the last file within a window. A size that the user gives takes precedence.
 func (m *maker) fitLoaded(l *filewise.Layout) error {
 	sizer, ok := m.Engine.(filewise.Sizer)
 	if !ok || m.work.Appends() || m.fixed() || l.Kind != filewise.KindSystem || m.o.Size.Given() {
@@ -128,8 +128,9 @@ func (m *maker) fitLoaded(l *filewise.Layout) error {
 	return err
 }
 
-// setFill sizes the work for engines that fill file after file. Unless the user sets it, a trial has the fixed work
-// that reaches every layout's last file. A window would end before, and N files be measured as one.
+// setFill sets the work for engines that fill one file after the other. Unless the user sets the work, a trial gets the
+// fixed work that reaches every layout's last file. A window would end before that, and N files would be measured as
+// one.
 func (m *maker) setFill() error {
 	if !m.work.Appends() || m.o.Work.Given() || m.o.Window.Given() {
 		return nil

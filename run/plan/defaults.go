@@ -11,8 +11,9 @@ import (
 	"filewise/lab/workload"
 )
 
-// Defaults returns the defaults of a scenario's options on the usual engine, by their names, and the scenario's name:
-// DefaultScenario if none is given. What has no default, and all of a scenario that is not known, is left out.
+// Defaults returns a scenario's name and the defaults of its options on the usual engine, by option name. If no
+// scenario is given, it is DefaultScenario. Options without a default are left out, and all options of an unknown
+// scenario.
 func (e Engines) Defaults(scenario string) (string, map[string]string) {
 	o := e.New()
 	o.Scenario = cmp.Or(scenario, DefaultScenario)
@@ -40,7 +41,7 @@ func (e Engines) Defaults(scenario string) (string, map[string]string) {
 		}
 	}
 	if len(p.Layouts) > 0 && p.Layouts[0].Data.Bytes > 0 {
-		out["size"] = strings.ReplaceAll(humanize.IBytes(uint64(p.Layouts[0].Data.Bytes)), " ", "") // as it is typed
+		out["size"] = strings.ReplaceAll(humanize.IBytes(uint64(p.Layouts[0].Data.Bytes)), " ", "") // in the form that users type
 	}
 	return o.Scenario, out
 }

@@ -11,7 +11,7 @@ import (
 	"filewise/lab/verdict"
 )
 
-// JudgeOptions set how trials are judged; judge has them, too.
+// JudgeOptions sets how trials are judged. The command judge has these options too.
 type JudgeOptions struct {
 	Margin     Opt[float64]
 	Confidence Opt[float64]
@@ -20,7 +20,7 @@ type JudgeOptions struct {
 	Rules      Opt[int]
 }
 
-// Table has their rows.
+// Table returns the rows of these options.
 func (o *JudgeOptions) Table() []Option {
 	return []Option{
 		Row(&o.Margin, "margin", 2, "ignore differences below this `percent`"),
@@ -34,7 +34,7 @@ func (o *JudgeOptions) Table() []Option {
 	}
 }
 
-// Override sets of a stored plan's rules what is given.
+// Override replaces a stored plan's rules by the given options.
 func (o JudgeOptions) Override(p *experiment.Plan) error {
 	if !o.Margin.Given() {
 		o.Margin.Value = p.Margin
@@ -84,7 +84,7 @@ func (o *JudgeOptions) setBaseline(p *experiment.Plan) error {
 	var names []string
 	for _, l := range p.Layouts {
 		if l.Name == p.AA && p.AA != "" {
-			continue // measured to check the baseline, not to be one
+			continue // it checks the baseline, and cannot be the baseline
 		}
 		if wanted == l.Name || wanted == strconv.Itoa(l.Data.Files) {
 			p.Baseline = l.Name
@@ -95,13 +95,13 @@ func (o *JudgeOptions) setBaseline(p *experiment.Plan) error {
 	return nearest.Unknown("--baseline", wanted, names)
 }
 
-// StopOptions set when others come first, in run, plan and resume.
+// StopOptions sets when a run yields to others, in run, plan and resume.
 type StopOptions struct {
 	AbortIf Opt[[]string]
 	Windows Opt[[]string]
 }
 
-// Table has their rows.
+// Table returns the rows of these options.
 func (o *StopOptions) Table() []Option {
 	return []Option{
 		Row(&o.AbortIf, "abort-if", nil, "stop the run beyond this `limit` of others' activity on the server, such as active>5 or "+
@@ -113,7 +113,7 @@ func (o *StopOptions) Table() []Option {
 
 func (m *maker) setStops() error { return m.o.StopOptions.Apply(&m.plan) }
 
-// Apply puts into the plan what is given.
+// Apply sets the given options in the plan.
 func (o *StopOptions) Apply(p *experiment.Plan) error {
 	if limits := o.AbortIf.Value; len(limits) > 0 {
 		if _, err := limit.ParseAll(limits); err != nil {

@@ -9,16 +9,16 @@ import (
 	"filewise"
 )
 
-// usualLater is the number of files after adding, if none is given.
+// usualLater is the default number of files after adding.
 const usualLater = 4
 
-// laterAll are both arms that add files.
+// laterAll lists both layouts that add files.
 const laterAll = string(filewise.LaterNewData) + "," + string(filewise.LaterRebuilt)
 
 // laterArms reads --added-later.
 func (m *maker) laterArms() (newData, rebuilt bool, err error) {
 	given := m.o.AddedLater.Value
-	if given == "true" { // as a variable may set it
+	if given == "true" { // a variable may set this
 		given = laterAll
 	}
 	for part := range strings.SplitSeq(given, ",") {
@@ -34,8 +34,8 @@ func (m *maker) laterArms() (newData, rebuilt bool, err error) {
 	return newData, rebuilt, nil
 }
 
-// later makes the arms of files that are added to a loaded database: as it was,
-// the baseline; with files that only new data use; and spread over all of them.
+// later returns the layouts for files that are added to a loaded database. The baseline is the database as it was. In
+// the others, only new data use the added files, or the data are spread over all files.
 func (m *maker) later(base filewise.Layout, files []int) ([]filewise.Layout, error) {
 	if !m.o.Preload.Given() {
 		return nil, filewise.Errorf(filewise.CodeUsage, "add --preload SIZE: what the database holds before files are added",
@@ -58,7 +58,7 @@ func (m *maker) later(base filewise.Layout, files []int) ([]filewise.Layout, err
 	out := add(nil, 1, filewise.LaterUntouched, "untouched")
 	for _, n := range files {
 		if n == 1 {
-			continue // untouched is that one
+			continue // untouched is this one
 		}
 		if first := base.Data.Bytes / int64(n); preload >= first {
 			return nil, BadValue("preload", m.o.Preload.Value, fmt.Sprintf(

@@ -13,8 +13,7 @@ import (
 	"filewise/lab/experiment"
 )
 
-// nameArms names the layouts that have no name: by their number of files, and by any other traits in which they
-// differ.
+// nameArms names the layouts without a name by their number of files, and by the other traits in which they differ.
 func nameArms(arms []arm) {
 	traits := filewise.Each(arms, traitsOf)
 	for i := range arms {
@@ -32,7 +31,7 @@ func nameArms(arms []arm) {
 	}
 }
 
-// traitsOf returns in words what may distinguish a layout from another one, in addition to its number of files.
+// traitsOf returns in words the traits that may distinguish a layout, except its number of files.
 func traitsOf(a arm) []string {
 	growth, log, index := "", "", ""
 	if a.growthGiven {
@@ -72,15 +71,15 @@ func traitsOf(a arm) []string {
 	return []string{size, string(a.Kind), placed, allocation, growth, log, indexes, index, backupFiles, backup}
 }
 
-// simplest orders the kinds by how much they ask of anyone who keeps the database: one table in one file before
-// anything partitioned. Kinds that are not listed come after these.
+// simplest lists kinds by the effort of maintaining the database, the least first: one table in one file comes before
+// anything partitioned. Unlisted kinds come last.
 var simplest = []filewise.Kind{
 	filewise.KindSingle, filewise.KindBigfile, filewise.KindShards, filewise.KindSystem, filewise.KindFilegroup,
 	filewise.KindSmallfile, filewise.KindPerTable, filewise.KindPartitions,
 }
 
-// rankArms ranks layouts by "fewest files" over kinds: files, then the simpler
-// kind, then what lies apart. Equal ones share a rank.
+// rankArms ranks layouts for "fewest files" across kinds: by files, then by the simpler kind, then by how much is
+// placed apart. Equal layouts share a rank.
 func rankArms(arms []arm) {
 	type key struct{ files, kind, apart int }
 	keyOf := func(a arm) key {
@@ -101,7 +100,7 @@ func rankArms(arms []arm) {
 	}
 }
 
-// apartness counts what lies apart from the rest.
+// apartness counts the parts of a layout that are placed apart.
 func apartness(a arm) int {
 	apart := 0
 	for _, is := range []bool{
@@ -114,16 +113,16 @@ func apartness(a arm) int {
 	return apart
 }
 
-// mostName is the length of a name or tag.
+// mostName is the largest length of a name or tag.
 const mostName = 100
 
-// Naming holds a user's names for a run.
+// Naming holds the user's name and tags for a run.
 type Naming struct {
 	Name string
 	Tags []string // KEY=VALUE
 }
 
-// Apply gives a plan its name and tags. A name that could be a number, or "last", would name
+// Apply gives a plan its name and tags. It refuses a name that could be a number, or "last", since that would name
 // another run.
 func (n Naming) Apply(p *experiment.Plan) error {
 	_, err := strconv.ParseInt(n.Name, 10, 64)
@@ -142,7 +141,7 @@ func (n Naming) Apply(p *experiment.Plan) error {
 	return nil
 }
 
-// tooLong reports whether a list of runs has no line for the text.
+// tooLong reports whether a text is too long, or not printable, for a line in a list of runs.
 func tooLong(text string) bool {
 	return utf8.RuneCountInString(text) > mostName || filewise.Printable(text) != text
 }

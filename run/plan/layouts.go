@@ -11,10 +11,10 @@ import (
 	"filewise"
 )
 
-// maxLayouts bounds an experiment: more layouts need more trials for each.
+// maxLayouts is the most layouts of an experiment. More layouts need more trials for each of them.
 const maxLayouts = 32
 
-// LayoutOptions choose the compared layouts.
+// LayoutOptions chooses the layouts to compare.
 type LayoutOptions struct {
 	Kind        Opt[string]
 	Files       Opt[[]int]
@@ -93,8 +93,8 @@ func (m *maker) setLayouts() error {
 	return different(m.plan.Layouts)
 }
 
-// tempAsIs plans the only layout twice. The difference between the two is noise; command compare judges a later run
-// against this one.
+// tempAsIs plans the only layout twice. The difference between the two is noise. A later run can be compared with this
+// run by command compare.
 func (m *maker) tempAsIs(l filewise.Layout) error {
 	for name, given := range map[string]bool{"files": m.o.Files.Given(), "layout": len(m.o.Layouts.Value) > 0} {
 		if given {
@@ -109,14 +109,14 @@ func (m *maker) tempAsIs(l filewise.Layout) error {
 	return err
 }
 
-// arm is a layout on its way, with the user's settings for it.
+// arm is a layout in preparation, with the user's settings for it.
 type arm struct {
 	filewise.Layout
 	allocationGiven, growthGiven, sizeGiven bool
 }
 
-// sizeAlike sets all layouts' servers by the largest size, if a layout has a size of its own. Otherwise a larger log
-// would pass for a gain of larger files.
+// sizeAlike sets all layouts' servers for the largest size, if any layout has a size of its own. Otherwise the gain of
+// a larger log would look like a gain of larger files.
 func sizeAlike(arms []arm) {
 	if !slices.ContainsFunc(arms, func(a arm) bool { return a.sizeGiven }) {
 		return
@@ -130,8 +130,8 @@ func sizeAlike(arms []arm) {
 	}
 }
 
-// arms returns the layouts to compare: as given in full by --layout, or made for files added later, for stripes, for
-// temporary files, by the engine itself, or one for each number of files.
+// arms returns the layouts to compare. They come from --layout, or they are made for files added later, for stripes,
+// for temporary files, or by the engine itself. Otherwise there is one for each number of files.
 func (m *maker) arms(base filewise.Layout) ([]arm, error) {
 	if len(m.o.Layouts.Value) > 0 {
 		if m.o.Files.Given() || m.o.AddedLater.Value != "" {
@@ -164,8 +164,7 @@ func (m *maker) arms(base filewise.Layout) ([]arm, error) {
 	return m.publishedArms(arms), err
 }
 
-// withOne adds one partition to numbers of partitions, as the baseline: it is one file
-// with the cost of partitioning.
+// withOne adds the baseline of one partition to numbers of partitions. It is one file with the cost of partitioning.
 func withOne(kind filewise.Kind, files []int) []int {
 	if kind != filewise.KindPartitions || slices.Contains(files, 1) || len(files) == maxLayouts {
 		return files
@@ -195,7 +194,7 @@ func (m *maker) usualFiles() []int {
 	return files
 }
 
-// countCores returns the cores of the server: this machine's, or the number from a server elsewhere.
+// countCores returns the number of cores of the server: this machine's, or the number that a server elsewhere reports.
 func (m *maker) countCores() (int, error) {
 	if n := cores(m.plan.Target); n > 0 {
 		return n, nil
@@ -220,7 +219,7 @@ func (m *maker) countCores() (int, error) {
 	return 0, filewise.Errorf(filewise.CodeUsage, remedy, "--files cores: the cores of the server are not known: %w", err)
 }
 
-// corePatience bounds the look at a server for its cores.
+// corePatience is the time limit for asking a server for its cores.
 const corePatience = 15 * time.Second
 
 // numbers returns the numbers of files to compare, each once.
@@ -241,7 +240,7 @@ func (m *maker) numbers() ([]int, error) {
 		files[slices.Index(files, PerCore)] = n
 	}
 	least := 2
-	if m.o.AddedLater.Value != "" || m.plan.Params.Own { // of one number options may differ
+	if m.o.AddedLater.Value != "" || m.plan.Params.Own { // with one number, backup options may still differ
 		least = 1
 	}
 	if len(files) < least || len(files) > maxLayouts {
@@ -259,7 +258,7 @@ func (m *maker) numbers() ([]int, error) {
 	return files, nil
 }
 
-// different refuses layouts that are one, or have one name.
+// different refuses layouts that are the same, or have the same name.
 func different(layouts []filewise.Layout) error {
 	if len(layouts) < 2 || len(layouts) > maxLayouts {
 		return filewise.Errorf(filewise.CodeUsage, fmt.Sprintf("give 2 to %d", maxLayouts), "%d layouts cannot be compared", len(layouts))

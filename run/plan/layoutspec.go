@@ -14,13 +14,13 @@ import (
 var layoutKeys = []string{"files", "size", "kind", "placement", "allocation", "growth", "volumes", "log", "indexes", "index-volume",
 	"backup-files", "backup-volumes", "name"}
 
-// LayoutSpec is a layout in full, by keys: the other options set what it leaves open.
+// LayoutSpec describes a layout by keys. The other options set what it leaves open.
 type LayoutSpec []Pair
 
 func (s LayoutSpec) String() string { return strings.Join(filewise.Each(s, Pair.String), ",") }
 
-// ParseLayout reads files=8,kind=partitions,… A part without a key belongs to the
-// value before it: names may hold commas.
+// ParseLayout reads files=8,kind=partitions,… A part without a key belongs to the value before it, since names may hold
+// commas.
 func ParseLayout(text string) (LayoutSpec, error) {
 	var spec LayoutSpec
 	for part := range strings.SplitSeq(text, ",") {
@@ -47,7 +47,7 @@ func badLayout(text, remedy, format string, args ...any) error {
 	return filewise.Errorf(filewise.CodeUsage, remedy, "--layout %q: %s", text, fmt.Sprintf(format, args...))
 }
 
-// inFull makes the layouts that are given one by one.
+// inFull returns the layouts that --layout describes.
 func (m *maker) inFull(base filewise.Layout) ([]arm, error) {
 	arms := make([]arm, len(m.o.Layouts.Value))
 	for i, spec := range m.o.Layouts.Value {
@@ -64,7 +64,7 @@ func (m *maker) inFull(base filewise.Layout) ([]arm, error) {
 	return arms, nil
 }
 
-// follow makes the arm from the keys.
+// follow sets the layout from the keys.
 func (m *maker) follow(spec LayoutSpec, a *arm) error {
 	a.Name = ""
 	for _, p := range spec {
@@ -127,8 +127,7 @@ func (m *maker) setKey(a *arm, key, value string) (err error) {
 	return err
 }
 
-// volumes parses names joined by "+", each a volume of the target and named once, and returns how files lie on them,
-// too.
+// volumes parses volume names joined by "+", each at most once. It also returns how files are placed on the volumes.
 func (m *maker) volumes(what, value string) (filewise.VolumeNames, filewise.Placement, error) {
 	all := filewise.Each(m.plan.Target.Volumes, func(v filewise.Volume) string { return v.Name })
 	names := strings.Split(value, "+")
@@ -146,8 +145,8 @@ func (m *maker) volumes(what, value string) (filewise.VolumeNames, filewise.Plac
 	return filewise.VolumeNames(value), filewise.PlaceRoundRobin, nil
 }
 
-// inBackup completes a layout of scenario backup, which lies apart from the data. It has a file for each volume of
-// its own, or as many as the data have if a file is backed up by itself.
+// inBackup completes a layout of scenario backup, whose backup files lie apart from the data. There is a backup file
+// for each of its volumes, or for each data file if the engine backs up files one by one.
 func (m *maker) inBackup(spec LayoutSpec, a *arm) error {
 	given := func(key string) bool {
 		return slices.ContainsFunc(spec, func(p Pair) bool { return p.Name == key })
@@ -174,7 +173,7 @@ func (m *maker) inBackup(spec LayoutSpec, a *arm) error {
 	return nil
 }
 
-// baseLayout returns the common part of the layouts: all but number, name and rank.
+// baseLayout returns what all layouts have in common: everything except number of files, name and rank.
 func (m *maker) baseLayout() (l filewise.Layout, err error) {
 	if l.Kind, err = m.layoutKind(m.o.Kind.Value); err != nil {
 		return l, err
@@ -195,8 +194,7 @@ func (m *maker) baseLayout() (l filewise.Layout, err error) {
 	return l, m.fitLoaded(&l)
 }
 
-// checkApart refuses volumes for log and indexes that there are not, or that
-// leave none for the data.
+// checkApart refuses volumes for log and indexes that do not exist, or that leave no volume for the data.
 func checkApart(l filewise.Layout, volumes []filewise.Volume, logFlag, indexFlag string) error {
 	names := filewise.Each(volumes, func(v filewise.Volume) string { return v.Name })
 	for flag, name := range map[string]string{logFlag: l.LogVolume, indexFlag: l.IndexVolume} {
@@ -218,7 +216,7 @@ func checkApart(l filewise.Layout, volumes []filewise.Volume, logFlag, indexFlag
 	return nil
 }
 
-// spread returns the common part of the data files.
+// spread returns what the data files of all layouts have in common.
 func (m *maker) spread(volumes []filewise.Volume) (s filewise.Spread, err error) {
 	if s.Bytes, err = m.totalBytes(); err != nil {
 		return s, err
@@ -242,23 +240,23 @@ func (m *maker) spread(volumes []filewise.Volume) (s filewise.Spread, err error)
 	return s, err
 }
 
-// totalBytes returns the size of the data files: the user's, the engine's usual one for the main scenario, or the
-// scenario's.
+// totalBytes returns the total size of the data files: the user's, the engine's usual size for the main scenario, or
+// the scenario's.
 func (m *maker) totalBytes() (int64, error) {
 	switch {
 	case m.o.Size.Given():
 		return bytesOf("size", m.o.Size.Value)
 	case m.About.Bytes > 0 && m.work.Appends() && !m.o.AsPublished.Value:
 		return m.About.Bytes, nil
-	case m.o.AsPublished.Value: // a small scale is no reason to refuse the article's numbers of files
+	case m.o.AsPublished.Value: // a small scale must not refuse the article's numbers of files
 		return max(m.sc.Bytes, m.About.LeastFile*int64(slices.Max(m.sc.Files))), nil
 	}
 	return m.sc.Bytes, nil
 }
 
-// indexDivided gives the table of dml an index on its key if some layout divides the rows by that, unless the user
-// decides it. Without one a statement reads all rows that its key's file has, so that N files would be N times as
-// fast whatever files are worth.
+// indexDivided gives the table of dml an index on its key if a layout divides the rows by the key, unless the user sets
+// --index. Without an index, a statement reads all rows in its key's file. N files would then be N times as fast,
+// whatever files are worth.
 func (m *maker) indexDivided(arms []arm) {
 	divides := func(a arm) bool { return a.Kind == filewise.KindPartitions || a.Kind == filewise.KindShards }
 	if m.plan.Params.Index == "" || m.o.AsPublished.Value || m.o.Index.Given() || !slices.ContainsFunc(arms, divides) {

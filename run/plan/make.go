@@ -11,19 +11,19 @@ import (
 	"filewise/lab/workload"
 )
 
-// Made is a plan with what it does not store.
+// Made holds a plan, and what the plan does not store.
 type Made struct {
 	experiment.Plan
-	Engine filewise.Engine // of the plan's target
-	// Options made the plan, without a variable's values that are for other runs.
+	Engine filewise.Engine // the engine of the plan's target
+	// Options are the options of the plan, without values from variables that are for other runs.
 	Options *Options
-	// Secret is the address of an external target, or of the plan's origin, with what the URL holds of secrets.
+	// Secret is the address of an external target, or of the plan's origin, with the secrets in its URL.
 	Secret filewise.Address
 	Told   Told
 }
 
-// Make makes the plan that the options describe. Nothing is touched. Options from variables of the environment for
-// which the plan has no use are passed over: they may be meant for other runs.
+// Make returns the plan that the options describe. It touches nothing. Values from environment variables that the plan
+// cannot use are ignored, since they may be for other runs.
 func (all Engines) Make(o *Options) (Made, error) {
 	o = o.Clone()
 	for {
@@ -37,7 +37,7 @@ func (all Engines) Make(o *Options) (Made, error) {
 	}
 }
 
-// maker is a plan on its way.
+// maker holds a plan in preparation.
 type maker struct {
 	engines Engines
 	o       *Options
@@ -45,10 +45,10 @@ type maker struct {
 	Chosen
 	told Told
 	plan experiment.Plan
-	work filewise.Program // from setParams on
+	work filewise.Program // set by setParams
 }
 
-// fixed reports whether the phases set themselves how much is done: no window does.
+// fixed reports whether the amount of work is fixed, so that no window limits it.
 func (m *maker) fixed() bool { return m.work.First().Ops > 0 }
 
 func (m *maker) make() (err error) {
@@ -94,13 +94,13 @@ func (m *maker) make() (err error) {
 	return nil
 }
 
-// command returns the command line that repeats the plan, seed included.
+// command returns the command line that repeats the plan, including the seed.
 func (o *Options) command(p experiment.Plan) []string {
 	out := []string{"filewise", "run", p.Scenario}
 	table := o.Table()
 	slices.SortFunc(table, func(a, b Option) int { return strings.Compare(a.Name, b.Name) })
 	for _, row := range table {
-		said := row.Name == "engine" && p.Target.Mode == filewise.External // by the URL
+		said := row.Name == "engine" && p.Target.Mode == filewise.External // the URL names the engine
 		if row.To.Given() && !row.Unrepeated && !said {
 			out = append(out, row.flags()...)
 		}
@@ -111,7 +111,7 @@ func (o *Options) command(p experiment.Plan) []string {
 	if p.Origin() != nil {
 		out = append(out, o.signIn()...)
 	}
-	for _, v := range p.Target.Volumes { // absolute: from wherever it is repeated
+	for _, v := range p.Target.Volumes { // absolute, so that it works from any directory
 		if v.Dir != "" || len(p.Target.Volumes) > 1 {
 			out = append(out, "--volume", v.Name+"="+v.Dir)
 		}
@@ -119,12 +119,12 @@ func (o *Options) command(p experiment.Plan) []string {
 	return append(out, "--seed", strconv.FormatUint(p.Seed, 10))
 }
 
-// flags write the option's value.
+// flags returns the option as command-line arguments.
 func (o Option) flags() []string {
 	var out []string
 	_, isSwitch := o.To.Pointer().(*bool)
 	for _, text := range o.To.Texts() {
-		if o.Alone != "" || isSwitch { // whose value stands behind =
+		if o.Alone != "" || isSwitch { // their value follows =
 			out = append(out, "--"+o.Name+"="+text)
 			continue
 		}

@@ -14,13 +14,13 @@ import (
 	"filewise/watch/notify"
 )
 
-// NotifyOptions name the receivers and events of notifications, in run, plan and resume.
+// NotifyOptions holds the receivers and events of notifications, in run, plan and resume.
 type NotifyOptions struct {
 	Notify   Opt[[]string]
 	NotifyOn Opt[string]
 }
 
-// Table has their rows.
+// Table returns the rows of these options.
 func (o *NotifyOptions) Table() []Option {
 	all := strings.Join(filewise.Each(notify.Events, func(e notify.Event) string { return string(e) }), ",")
 	return []Option{
@@ -29,17 +29,17 @@ func (o *NotifyOptions) Table() []Option {
 	}
 }
 
-// NotifyRow returns the option of the URLs, for commands that choose no events.
+// NotifyRow returns the row of the URLs, for commands without a choice of events.
 func (o *NotifyOptions) NotifyRow() Option {
 	return Row(&o.Notify, "notify", nil, "notify this `URL`: smtp://, slack://, teams://, ntfy://, or https:// of a webhook; env:NAME "+
 		"or file:PATH for secret URLs (repeatable)").unrepeated()
 }
 
-// Told holds the receivers of a run's notifications, and their events.
+// Told holds the receivers of a run's notifications, and the events that they get.
 type Told struct {
 	Addresses []notify.Address
 	Events    []notify.Event
-	Shown     []string // as stored: without secrets
+	Shown     []string // as stored, without secrets
 }
 
 // setNotify puts the receivers into the plan, without secrets.
@@ -54,14 +54,14 @@ func (m *maker) setNotify() (err error) {
 	return nil
 }
 
-// Told parses what is given.
+// Told parses the given options.
 func (o *NotifyOptions) Told() (t Told, err error) {
 	if o.NotifyOn.Value != "" {
 		if t.Events, err = notify.ParseEvents(o.NotifyOn.Value); err != nil {
 			return t, err
 		}
 	}
-	if slices.Equal(o.Notify.Value, []string{"none"}) { // instead of a variable's or the run's
+	if slices.Equal(o.Notify.Value, []string{"none"}) { // overrides the variable's or the run's receivers
 		return t, nil
 	}
 	for _, given := range o.Notify.Value {
@@ -72,7 +72,7 @@ func (o *NotifyOptions) Told() (t Told, err error) {
 	return t, nil
 }
 
-// add are further addresses.
+// add adds the addresses that a value of --notify stands for.
 func (t *Told) add(given string) error {
 	urls, err := notifyURLs(given)
 	if err != nil {
@@ -89,13 +89,13 @@ func (t *Told) add(given string) error {
 		}
 	}
 	if !strings.Contains(given, "://") {
-		t.Shown = append(t.Shown, given) // where they are is no secret
+		t.Shown = append(t.Shown, given) // the name of a variable or file is no secret
 	}
 	return nil
 }
 
-// notifyURLs returns the URLs that a value of --notify stands for. In variables and files they are apart by spaces or
-// lines; a line that begins with # is a comment.
+// notifyURLs returns the URLs that a value of --notify stands for. In variables and files, spaces or line ends separate
+// URLs. A line that begins with # is a comment.
 func notifyURLs(given string) ([]string, error) {
 	way, where, _ := strings.Cut(given, ":")
 	var text string
@@ -123,10 +123,10 @@ func notifyURLs(given string) ([]string, error) {
 	return out, nil
 }
 
-// mostURLs bounds what is read of a file with URLs, in bytes.
+// mostURLs is the most bytes that are read from a file of URLs.
 const mostURLs = 1 << 20
 
-// secretFile reads a file that not everybody can read.
+// secretFile reads a file, and refuses it if everybody can read it.
 func secretFile(path string) (string, error) {
 	remedy := "name the file that holds the URLs alone"
 	f, err := filesystem.OpenSecret(path)
@@ -143,8 +143,8 @@ func secretFile(path string) (string, error) {
 	return "", filewise.Errorf(filewise.CodeUsage, remedy, "--notify file:%s: %w", path, err)
 }
 
-// ToldAgain is for a run that goes on: its receivers stay, unless given again. Only secrets, which are not stored,
-// must be given again, and what this host has not stored.
+// ToldAgain returns the receivers of a resumed run, which stay the same unless given again. Receivers must be given
+// again if their secrets are not stored, or if this user has not stored the run on this host.
 func (o NotifyOptions) ToldAgain(p experiment.Plan, stored bool) (Told, error) {
 	if !o.NotifyOn.Given() && p.NotifyOn != "" {
 		o.NotifyOn.Value = p.NotifyOn

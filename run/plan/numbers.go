@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// PerCore is, among numbers of files, as many as the server has cores: "cores" on the command line.
+// PerCore stands for the server's number of cores in a list of numbers of files. On the command line it is "cores".
 const (
 	PerCore   = math.MinInt
 	coresWord = "cores"
 )
 
-// ParseNumber reads one number of an option's; "cores" is PerCore.
+// ParseNumber reads one number of an option. "cores" is PerCore.
 func ParseNumber(text string) (int, error) {
 	if text = strings.TrimSpace(text); text == coresWord {
 		return PerCore, nil
@@ -25,10 +25,10 @@ func ParseNumber(text string) (int, error) {
 	return n, nil
 }
 
-// Numbers is a flag with numbers between commas.
+// Numbers is a flag for numbers that commas separate.
 type Numbers struct {
 	To    *[]int
-	Cores bool // PerCore may be among them
+	Cores bool // PerCore is allowed
 	given bool
 }
 
@@ -45,7 +45,7 @@ func (n *Numbers) Set(text string) error {
 		}
 		all = append(all, x)
 	}
-	if n.given { // again
+	if n.given { // the flag is repeated
 		all = append(*n.To, all...)
 	}
 	*n.To, n.given = all, true

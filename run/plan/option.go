@@ -13,40 +13,40 @@ import (
 	"filewise/internal/nearest"
 )
 
-// Source is an option's origin.
+// Source tells where an option's value comes from.
 type Source int
 
-// The sources, the weakest first: each goes before those above it.
+// The sources, the weakest first: each takes precedence over the ones above it.
 const (
 	Usual    Source = iota // not set by anyone
-	File                   // a study file
-	Variable               // a variable of the environment, which may be meant for other runs
+	File                   // environment variable, which may be for other runs
+	Variable               // flag, or code that fills the struct
 	Given                  // a flag, or anyone who fills the struct
 )
 
-// Opt is the value of an option. Until it is given it is the usual one.
+// Opt is the value of an option. Until a value is given, it is the default.
 type Opt[T any] struct {
 	Value T
 	From  Source
 	usual T
 }
 
-// Of returns a value that is given.
+// Of returns a given value.
 func Of[T any](v T) Opt[T] { return Opt[T]{Value: v, From: Given} }
 
 // Given reports whether anyone has set the value.
 func (o *Opt[T]) Given() bool { return o.From != Usual }
 
-// Holder is an *Opt of whatever type.
+// Holder is an *Opt of any type.
 type Holder interface {
 	Given() bool
-	// Pointer points to the value: a *string, *int, *[]Pair, …
+	// Pointer returns a pointer to the value: a *string, *int, *[]Pair, …
 	Pointer() any
-	// Texts are the value as flags take it, one for each time that the flag is given.
+	// Texts returns the value as flags take it, one text for each time that the flag is given.
 	Texts() []string
 	Source() Source
 	SetSource(Source)
-	// Forget makes the value the usual one.
+	// Forget resets the value to the default.
 	Forget()
 }
 
@@ -68,25 +68,24 @@ func (o *Opt[T]) Forget() { o.Value, o.From = o.usual, Usual }
 // Option is a row of the table of options.
 type Option struct {
 	Name  string
-	Usage string // a word in backquotes stands for the value
+	Usage string // a word in backquotes is the placeholder for the value
 	To    Holder
-	// Default is the usual value in words. Empty means there is none.
+	// Default is the default in words. It is empty if there is none.
 	Default string
-	// Alone is the value of a flag that stands without one. Empty means it needs one.
+	// Alone is the value of the flag if it is given without one. If Alone is empty, the flag needs a value.
 	Alone   string
-	Choices []string   // all values there are. None means any
-	Bounds  [2]float64 // of a number: the least and the most. Zero means not bounded here
-	Keys    []string   // of mappings: the keys that they may have. None means any
-	// Cores: of numbers, the word "cores" is one (PerCore).
+	Choices []string   // all allowed values. None means any
+	Bounds  [2]float64 // least and most of a number. Zero means no bounds here
+	Keys    []string   // keys that mappings may have. None means any
+	// Cores reports that "cores" (PerCore) is allowed as a number.
 	Cores bool
-	// Instead is the option that this one excludes: of two that exclude each other the
-	// stronger source goes first.
+	// Instead is the option that this one excludes. If both are given, the stronger source takes precedence.
 	Instead string
-	// Unrepeated: the command that repeats a plan leaves it out, or adds it by itself.
+	// Unrepeated reports that the command that repeats a plan leaves the option out, or adds it separately.
 	Unrepeated bool
 }
 
-// Row returns an option's row. Until it is given it has the usual value.
+// Row returns an option's row, and sets the option to its default.
 func Row[T any](to *Opt[T], name string, usual T, usage string) Option {
 	to.usual = usual
 	if to.From == Usual {
@@ -104,7 +103,7 @@ func (o Option) insteadOf(name string) Option       { o.Instead = name; return o
 func (o Option) orCores() Option                    { o.Cores = true; return o }
 func (o Option) unrepeated() Option                 { o.Unrepeated = true; return o }
 
-// texts returns a value as flags take it.
+// texts returns a value in the form that flags take.
 func texts(v any) []string {
 	switch v := v.(type) {
 	case string:
@@ -139,11 +138,11 @@ func joined(numbers []int, between string) string {
 // Pair is NAME=VALUE.
 type Pair struct {
 	Name, Value string
-	// Bare: there was no =, and Name is the whole argument.
+	// Bare reports that there was no =, and Name is the whole argument.
 	Bare bool
 }
 
-// ParsePair divides NAME=VALUE.
+// ParsePair splits NAME=VALUE.
 func ParsePair(text string) Pair {
 	name, value, ok := strings.Cut(text, "=")
 	return Pair{name, value, !ok}
@@ -156,7 +155,7 @@ func (p Pair) String() string {
 	return p.Name + "=" + p.Value
 }
 
-// Find returns the row of an option. Nil means there is none.
+// Find returns the row of an option, or nil if there is none.
 func Find(table []Option, name string) *Option {
 	if i := slices.IndexFunc(table, func(o Option) bool { return o.Name == name }); i >= 0 {
 		return &table[i]
@@ -164,8 +163,8 @@ func Find(table []Option, name string) *Option {
 	return nil
 }
 
-// Choice returns the value of an option that has a few, or a usage error that
-// names the nearest known one.
+// Choice returns the value of an option that has a few allowed values. Otherwise it returns a usage error that names
+// the nearest one.
 func Choice[T ~string](name, value string, known ...T) (T, error) {
 	if i := slices.Index(known, T(value)); i >= 0 {
 		return known[i], nil
@@ -173,8 +172,7 @@ func Choice[T ~string](name, value string, known ...T) (T, error) {
 	return "", nearest.Unknown("--"+name, value, filewise.Each(known, func(k T) string { return string(k) }))
 }
 
-// checkChoices refuses what is given of options that have a few values, and is none of
-// them.
+// checkChoices refuses given values that are not among an option's allowed values.
 func checkChoices(table []Option) error {
 	for _, o := range table {
 		if len(o.Choices) > 0 && o.To.Given() {
@@ -203,7 +201,7 @@ func bytesOf(name, value string) (int64, error) {
 	return int64(n), nil
 }
 
-// growthOf parses a step by which files grow. 0 means the server's own step, if it has one.
+// growthOf parses the step by which files grow. 0 means the server's own step, if it has one.
 func (m *maker) growthOf(name, value string) (int64, error) {
 	if n, err := humanize.ParseBytes(value); err == nil && n == 0 && m.About.OwnGrowth {
 		return 0, nil
@@ -216,7 +214,7 @@ func BadValue(name string, value any, remedy string) error {
 	return filewise.Errorf(filewise.CodeUsage, remedy, "%s is not possible", written(name, value))
 }
 
-// written returns an option with its value, as one gives it.
+// written returns an option with its value as a user types it.
 func written(name string, value any) string {
 	switch value {
 	case true:
@@ -227,7 +225,7 @@ func written(name string, value any) string {
 	return fmt.Sprintf("--%s %v", name, value)
 }
 
-// value returns an option's given value, for BadValue.
+// value returns an option's value in the form that BadValue needs.
 func (o Option) value() any {
 	if on, is := o.To.Pointer().(*bool); is {
 		return *on
@@ -235,13 +233,13 @@ func (o Option) value() any {
 	return strings.Join(o.To.Texts(), ",")
 }
 
-// unfit is the error of an option for which the request has no use. From a variable of the environment it is no
-// mistake: that may be for other runs.
-type unfit struct{ name, or string } // or: what it does not go with. Empty means nothing
+// unfit marks the error of an option that the request cannot use. If the value comes from an environment variable, this
+// is no mistake, since the variable may be for other runs.
+type unfit struct{ name, or string } // or names what it does not go with; empty means nothing
 
 func (unfit) Error() string { return "" }
 
-// badUse returns the error of an option that does not go with the others.
+// badUse returns the error for an option that does not go with the others.
 func badUse(name string, value any, remedy string) error {
 	return filewise.Errorf(filewise.CodeUsage, remedy, "%s is not possible%w", written(name, value), unfit{name: name})
 }

@@ -11,14 +11,14 @@ import (
 	"filewise/lab/workload"
 )
 
-// ofDesign are the flags of what an article's design has fixed.
+// ofDesign lists the flags whose values an article's design fixes.
 var ofDesign = []string{
 	"files", "size", "layout", "added-later", "allocation", "growth", "connections", "window", "work", "warm-up", "rows", "mode",
 	"connect", "index", "warehouses", "users", "rate", "repeat", "batch", "data", "preload", "builds", "measure", "max-blocks",
 	"goal", "aa", "calibrate", "interleave", "rounds",
 }
 
-// published makes the article's design the scenario's own defaults, if the user chose it.
+// published makes the article's design the scenario's defaults, if the user chose it.
 func (m *maker) published() error {
 	o, sc := m.o, m.sc
 	if !o.AsPublished.Value {
@@ -38,7 +38,7 @@ func (m *maker) published() error {
 				"--as-published fixes --%s%w", name, unfit{name, "as-published"})
 		}
 	}
-	if !o.Scale.Given() { // given, so that the command that repeats it has it
+	if !o.Scale.Given() { // set as given, so that the repeating command contains it
 		o.Scale = Of(sc.Design.Scale)
 	}
 	if !(o.Scale.Value > 0 && o.Scale.Value <= 100) {
@@ -48,7 +48,7 @@ func (m *maker) published() error {
 	return nil
 }
 
-// publishedHere has the article's design as it was on this engine.
+// publishedHere takes the article's design as it was on this engine.
 func (m *maker) publishedHere() error {
 	if usual, err := workload.Lookup(m.sc.Name); err == nil && m.o.AsPublished.Value {
 		m.sc = usual.On(m.plan.Target.Engine).AsPublished(m.o.Scale.Value)
@@ -56,8 +56,8 @@ func (m *maker) publishedHere() error {
 	return nil
 }
 
-// publishedArms returns the layouts of the article's design: every number of files with each of its allocations, and
-// its data files under backup files.
+// publishedArms returns the layouts of the article's design. Every number of files gets each of the design's
+// allocations. Under backup files, it sets the article's number of data files.
 func (m *maker) publishedArms(arms []arm) []arm {
 	if !m.o.AsPublished.Value {
 		return arms
@@ -65,7 +65,7 @@ func (m *maker) publishedArms(arms []arm) []arm {
 	d := m.sc.Design
 	if d.DataFiles > 0 && !m.About.StripesAsFiles {
 		for i := range arms {
-			if arms[i].BackupOptions == "" { // it was compressed there
+			if arms[i].BackupOptions == "" { // the article's backups were compressed
 				arms[i].BackupOptions = m.About.CompressedBackup
 			}
 			arms[i].Data.Files = d.DataFiles
@@ -97,8 +97,8 @@ func (m *maker) publishedArms(arms []arm) []arm {
 	return out
 }
 
-// leastSize returns the size from some bytes on, in steps of 1 MiB, in which files can be made at least: larger ones
-// would have room for rows before they grow.
+// leastSize returns the smallest size, starting at from and in steps of 1 MiB, in which the engine can create the
+// files. Larger files would hold rows before they grow.
 func (m *maker) leastSize(l filewise.Layout, from int64) int64 {
 	program, err := m.program()
 	if err != nil {
@@ -116,8 +116,8 @@ func (m *maker) leastSize(l filewise.Layout, from int64) int64 {
 	return usual
 }
 
-// unpublishedNumbers returns the scenario's own numbers of files, for an engine that cannot do the article's. Nil means
-// it is not about those.
+// unpublishedNumbers returns the scenario's own numbers of files, for an engine that cannot do the article's. It
+// returns nil if they are the same, or if the article's design was not chosen.
 func (m *maker) unpublishedNumbers() []int {
 	usual, err := workload.Lookup(m.sc.Name)
 	if err != nil || !m.o.AsPublished.Value || slices.Equal(usual.Files, m.sc.Files) {
@@ -129,8 +129,7 @@ func (m *maker) unpublishedNumbers() []int {
 // longScale is the scale above which a run may take hours.
 const longScale = 0.001
 
-// setPublished comes last: the article's order, repeats and work in place of what
-// was planned.
+// setPublished replaces the planned order, repeats and work by the article's. It comes last.
 func (m *maker) setPublished() error {
 	if !m.o.AsPublished.Value {
 		return nil
@@ -138,7 +137,7 @@ func (m *maker) setPublished() error {
 	runs := m.sc.Design.RunsOf(m.plan.Params)
 	m.plan.AsPublished = &experiment.AsPublished{Repeats: runs.Repeats, Drop: runs.Drop, Scale: m.o.Scale.Value}
 	m.plan.MaxBlocks, m.plan.Goal = runs.Repeats, verdict.GoalVerdicts
-	if !m.o.Budget.Given() { // the design has its own end
+	if !m.o.Budget.Given() { // the design determines the end
 		m.plan.Budget = 0
 	}
 	if m.plan.Instances > 0 || slices.Contains(m.sc.Flags, "builds") && !m.work.Appends() {
@@ -149,11 +148,11 @@ func (m *maker) setPublished() error {
 		m.plan.Work = max(m.sc.Design.WorkIn(m.plan.Layouts[0].Data.Bytes), least)
 		m.plan.Window, m.plan.WarmUp = 0, 0
 	}
-	if m.sc.Design.Window > 0 { // no pilots fix it
+	if m.sc.Design.Window > 0 { // pilots do not set the window
 		m.plan.WarmUp = m.sc.Design.Window / 2
 	}
 	m.plan.PilotWindow, m.plan.PilotWork = 0, 0
-	if m.o.Scale.Value > longScale { // hours: finer slices would fill the store
+	if m.o.Scale.Value > longScale { // such a run takes hours, and finer slices would fill the store
 		m.plan.SliceLength = time.Second
 	}
 	return nil

@@ -13,8 +13,7 @@ import (
 // Engines lists the engines that experiments can be planned on, the default first.
 type Engines []filewise.Engine
 
-// Lookup finds an engine by name; the error has CodeUsage and names the nearest
-// known one.
+// Lookup finds an engine by name. Its error has CodeUsage and names the nearest known engine.
 func (all Engines) Lookup(name string) (filewise.Engine, error) {
 	known := all.Names()
 	if i := slices.Index(known, name); i >= 0 {
@@ -34,7 +33,7 @@ func Describe(e filewise.Engine) filewise.Description {
 	return filewise.Description{Kinds: []filewise.Kind{""}}
 }
 
-// Schemes returns the schemes of all URLs that name an external server.
+// Schemes returns the schemes of all URLs that stand for an external server.
 func (all Engines) Schemes() []string {
 	var out []string
 	for _, e := range all {
@@ -47,7 +46,7 @@ func (all Engines) Schemes() []string {
 	return out
 }
 
-// schemes returns one engine's.
+// schemes returns one engine's URL schemes.
 func schemes(e filewise.Engine) []string {
 	if s, ok := e.(filewise.Schemer); ok {
 		return s.Schemes()
@@ -55,8 +54,8 @@ func schemes(e filewise.Engine) []string {
 	return Describe(e).Schemes
 }
 
-// ParseTarget finds the engine of a target: NAME:DIR for an embedded engine, of which it returns the directory, and
-// the URL of a server for the others. If engines share a scheme, the preferred name decides.
+// ParseTarget finds the engine of a target. A target is NAME:DIR for an embedded engine, of which it returns the
+// directory, or a server's URL. If engines share a scheme, the preferred name decides.
 func (all Engines) ParseTarget(text, preferred string) (filewise.Engine, *filewise.Address, string, error) {
 	for _, e := range all {
 		if dir, ok := strings.CutPrefix(text, e.Name()+":"); ok && Describe(e).Mode == filewise.Embedded {

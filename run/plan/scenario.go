@@ -107,8 +107,8 @@ func (o *ScenarioOptions) orderTable() []Option {
 	}
 }
 
-// checkHere refuses keys that the engine does not draw, and on an existing server what would
-// empty caches that serve all of its users.
+// checkHere refuses keys that the engine cannot generate. On an existing server, it also refuses to empty caches that
+// serve all of its users.
 func (m *maker) checkHere() error {
 	if m.plan.Params.Key == workload.KeyIdentity && !m.About.Identity {
 		return BadValue("key", workload.KeyIdentity, "use sequential or random: keys that the server draws are for SQL Server alone")
@@ -124,7 +124,7 @@ func (m *maker) checkHere() error {
 	return BadValue("cache", string(cold), "use warm here: an existing server is not restarted, and its caches serve all of its users")
 }
 
-// apply sets what is given, and refuses values that are none.
+// apply sets the given options, and refuses invalid values.
 func (o *ScenarioOptions) apply(p *workload.Params) error {
 	if o.Repeat.Given() && o.Cache.Given() && o.Cache.Value != workload.CacheWarm {
 		return badUse("repeat", o.Repeat.Value, "leave it out: with --cache "+o.Cache.Value+
@@ -157,14 +157,14 @@ func (o *ScenarioOptions) apply(p *workload.Params) error {
 	return nil
 }
 
-// put sets what is given.
+// put sets a parameter if the option is given.
 func put[T any](to *T, o *Opt[T]) {
 	if o.Given() {
 		*to = o.Value
 	}
 }
 
-// ofOthers refuses options that the scenario does not have and another one has.
+// ofOthers refuses options that only other scenarios have.
 func (o *Options) ofOthers(sc workload.Scenario) error {
 	table := o.Table()
 	for _, other := range workload.Scenarios() {
@@ -191,8 +191,8 @@ func (m *maker) setPhases() error {
 	if m.fixed() {
 		m.plan.Window, m.plan.PilotWindow, m.plan.WarmUp, m.plan.SliceLength = 0, 0, 0, sliceLength
 	}
-	// What is not altered could serve all trials; but of a few builds each family's
-	// interval would be several times as wide.
+	// A database that no trial alters could serve all trials. But with few builds, each family's interval would be several
+	// times as wide.
 	if program.ReadOnly && m.o.Instances.Given() {
 		if err := m.checkInstances(); err != nil {
 			return err
@@ -202,8 +202,8 @@ func (m *maker) setPhases() error {
 	return nil
 }
 
-// temps makes a layout of every number of temporary files, which have the size;
-// the data have one file.
+// temps returns a layout for every number of temporary files. The size is the temporary files' total; the data have one
+// file.
 func temps(base filewise.Layout, files []int, sc workload.Scenario) []filewise.Layout {
 	out := make([]filewise.Layout, len(files))
 	for i, n := range files {
@@ -216,7 +216,7 @@ func temps(base filewise.Layout, files []int, sc workload.Scenario) []filewise.L
 	return out
 }
 
-// possible leaves out of the scenario's own layouts what the engine cannot do; what the user has chosen is refused
+// possible drops the scenario's own layouts that the engine cannot do. A layout that the user has chosen is refused
 // instead.
 func (m *maker) possible(arms []arm) ([]arm, error) {
 	program, err := m.program()
@@ -238,7 +238,7 @@ func (m *maker) possible(arms []arm) ([]arm, error) {
 	return can, nil
 }
 
-// Values returns a plan's values of flags, by their names; 0 and empty have none.
+// Values returns a plan's values as flags, by name. Zero and empty values are left out.
 func Values(p experiment.Plan) map[string]string {
 	w := p.Params
 	all := map[string]any{
@@ -268,5 +268,5 @@ func DefaultsOf(sc workload.Scenario) string {
 	return strings.Join(out, " ")
 }
 
-// SizeText returns a size as flags take it.
+// SizeText returns a size in the form that flags take.
 func SizeText(bytes int64) string { return strings.ReplaceAll(humanize.IBytes(uint64(bytes)), " ", "") }

@@ -8,8 +8,8 @@ import (
 	"filewise/lab/experiment"
 )
 
-// Scripts render what a trial on every layout would create and execute. A
-// layout that the engine cannot do is refused here, before anything is built.
+// Scripts returns the scripts of what a trial would create and execute, for every layout. A layout that the engine
+// cannot do is refused here, before anything is built.
 func Scripts(e filewise.Engine, p experiment.Plan, program filewise.Program) ([]filewise.Script, error) {
 	scripts := make([]filewise.Script, len(p.Layouts))
 	for i, l := range p.Layouts {
@@ -22,8 +22,8 @@ func Scripts(e filewise.Engine, p experiment.Plan, program filewise.Program) ([]
 	return scripts, nil
 }
 
-// InScratch returns the target as a run sees it: its volumes are scratch directories, of which only the random end of
-// the name is not known yet.
+// InScratch returns the target as a run sees it. Its volumes are scratch directories, whose names lack only the random
+// end.
 func InScratch(t filewise.Target) filewise.Target {
 	volumes := t.VolumesHere()
 	if volumes == nil {
@@ -37,7 +37,7 @@ func InScratch(t filewise.Target) filewise.Target {
 	return t
 }
 
-// Refused reports which layout an engine cannot do, and why.
+// Refused returns the error that names the layout an engine cannot do, and the reason.
 func Refused(e filewise.Engine, l filewise.Layout, err error) error {
 	if !errors.Is(err, filewise.ErrUnsupported) {
 		return err

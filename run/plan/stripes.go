@@ -8,9 +8,9 @@ import (
 	"filewise"
 )
 
-// stripes makes a layout of every number of backup files, with every number of data files and every value of the
-// backup's options. By default the data have one file; if processes copy whole files, as many as the most processes;
-// and if the engine backs up file by file, as many as the backup.
+// stripes returns a layout for every combination of a number of backup files, a number of data files and values of the
+// backup's options. By default there is one data file. If processes copy whole files, there are as many as the most
+// processes; if the engine backs up file by file, as many as backup files.
 func (m *maker) stripes(base filewise.Layout, files []int) ([]filewise.Layout, error) {
 	if err := m.checkDataFiles(); err != nil {
 		return nil, err
@@ -47,14 +47,14 @@ func (m *maker) stripes(base filewise.Layout, files []int) ([]filewise.Layout, e
 	return out, nil
 }
 
-// stripe returns a layout of n backup files of a database in so many files.
+// stripe returns a layout with n backup files for a database of the given number of data files.
 func (m *maker) stripe(l filewise.Layout, n, of int) filewise.Layout {
 	l.Discard, l.Data.Files = m.o.Discard.Value, of
 	if m.About.StripesAsFiles {
 		l.Data.Files = n
 	}
 	l.Backup = filewise.Spread{Files: n, Placement: l.Data.Placement}
-	if l.Data.Placement == filewise.PlaceRoundRobin { // never on a volume of the data
+	if l.Data.Placement == filewise.PlaceRoundRobin { // a backup never lies on a volume of the data
 		l.Data.Placement, l.Backup.Placement = filewise.PlaceOne, filewise.PlaceApart
 		m.halve(&l)
 	}
@@ -65,8 +65,8 @@ func (m *maker) stripe(l filewise.Layout, n, of int) filewise.Layout {
 	return l
 }
 
-// halve has several data files lie on the first half of the volumes, as the article had a drive for each, and the
-// backup files on the other half. Of two or three volumes the data have one.
+// halve places several data files on the first half of the volumes, and the backup files on the other half, as the
+// article had a drive for each. If there are only two or three volumes, the data get one.
 func (m *maker) halve(l *filewise.Layout) {
 	names := filewise.Each(l.DataVolumes(m.plan.Target.Volumes), func(v filewise.Volume) string { return v.Name })
 	data := min(slices.Max(append(m.o.DataFiles.Value, 1)), len(names)/2)
@@ -81,7 +81,7 @@ func (m *maker) halve(l *filewise.Layout) {
 	l.Data.Placement = filewise.PlaceRoundRobin
 }
 
-// maxRank is above every number of backup files.
+// maxRank is larger than every number of backup files.
 const maxRank = 1000
 
 func (m *maker) checkDataFiles() error {
@@ -97,7 +97,8 @@ func (m *maker) checkDataFiles() error {
 	return nil
 }
 
-// optionArms returns all combinations of the options' values; one without any when none is given.
+// optionArms returns all combinations of the options' values. If no options are given, it returns one empty
+// combination.
 func (m *maker) optionArms() ([]filewise.BackupOptions, error) {
 	arms, options := []filewise.BackupOptions{""}, m.o.BackupOptions.Value
 	if m.plan.Params.Own {

@@ -13,7 +13,7 @@ import (
 	"filewise/host/machine"
 )
 
-// TargetOptions set the target of the measurement: an engine, or a server by URL.
+// TargetOptions chooses what to measure: an engine, or a server by URL.
 type TargetOptions struct {
 	Engine       Opt[string]
 	Target       Opt[string]
@@ -21,7 +21,7 @@ type TargetOptions struct {
 	NoPassword   Opt[bool]
 }
 
-// Table has the rows of all; usual is the engine if none is named, empty: the first.
+// Table returns the rows of all these options. usual is the default engine; if it is empty, the default is the first.
 func (o *TargetOptions) Table(usual string) []Option {
 	return append([]Option{
 		Row(&o.Engine, "engine", usual, "`engine` to test: embedded, or a server that Filewise starts (filewise engines)").
@@ -29,7 +29,7 @@ func (o *TargetOptions) Table(usual string) []Option {
 	}, o.ServerTable()...)
 }
 
-// ServerTable has the options of an external server alone.
+// ServerTable returns the rows of only the options for an external server.
 func (o *TargetOptions) ServerTable() []Option {
 	return []Option{
 		Row(&o.Target, "target", "", "existing server, by `URL` such as postgres://USER@HOST/DATABASE; or sqlite:DIR").
@@ -40,15 +40,15 @@ func (o *TargetOptions) ServerTable() []Option {
 	}
 }
 
-// Chosen holds what the options name.
+// Chosen holds what the options choose.
 type Chosen struct {
 	Engine filewise.Engine
 	About  filewise.Description
-	Target filewise.Target  // its address has no secret
-	Secret filewise.Address // the address with what the URL holds of secrets
+	Target filewise.Target  // its address has no secrets
+	Secret filewise.Address // the address with the secrets in its URL
 }
 
-// Choose finds engine and mode; nothing is touched.
+// Choose finds the engine and the mode. It touches nothing.
 func (all Engines) Choose(o *TargetOptions) (Chosen, error) {
 	if o.Target.Value == "" {
 		if err := o.Idle(); err != nil {
@@ -106,14 +106,13 @@ func (all Engines) byName(name string) (Chosen, error) {
 	return c, nil
 }
 
-// WithoutSecrets returns an address as it is shown and stored.
+// WithoutSecrets returns an address in the form that is shown and stored.
 func WithoutSecrets(a filewise.Address) filewise.Address {
 	a.Password, a.Secrets = "", nil
 	return a
 }
 
-// Idle refuses options of an external server if there is none. A variable that is set for other commands is no
-// mistake.
+// Idle refuses options for an external server if there is none. A variable set for other commands is no mistake.
 func (o *TargetOptions) Idle() error {
 	for _, row := range o.ServerTable()[1:] {
 		if s := row.To.Source(); s == Given || s == File {
@@ -123,12 +122,12 @@ func (o *TargetOptions) Idle() error {
 	return nil
 }
 
-// Again returns the flags that repeat the choice of a server, without a secret.
+// Again returns the flags that choose the same server again, without secrets.
 func (o *TargetOptions) Again(t filewise.Target) []string {
 	return append([]string{"--target", t.Address.String()}, o.signIn()...)
 }
 
-// signIn lists the flags that lead to the password.
+// signIn returns the flags that say where the password comes from.
 func (o *TargetOptions) signIn() (out []string) {
 	path := o.PasswordFile.Value
 	switch {
@@ -143,7 +142,7 @@ func (o *TargetOptions) signIn() (out []string) {
 	return out
 }
 
-// PlaceOptions set the places of files, and the server's settings.
+// PlaceOptions holds the places of files, and the server's settings.
 type PlaceOptions struct {
 	ServerBin  Opt[string]
 	Settings   Opt[[]Pair]
@@ -154,7 +153,7 @@ type PlaceOptions struct {
 	Allow      Opt[[]string]
 }
 
-// Table has their rows.
+// Table returns the rows of these options.
 func (o *PlaceOptions) Table() []Option {
 	return append([]Option{
 		Row(&o.ServerBin, "server-bin", "", "`directory` of a managed server's programs, or with --database of backup programs (default: "+
@@ -170,24 +169,24 @@ func (o *PlaceOptions) Table() []Option {
 		"own place)"))
 }
 
-// VolumeRow returns the row of the volumes, for commands that use them otherwise.
+// VolumeRow returns the row of the volumes, with another usage text for commands that use volumes otherwise.
 func (o *PlaceOptions) VolumeRow(usage string) Option {
 	return Row(&o.Volumes, "volume", nil, usage).unrepeated()
 }
 
-// SetRow returns the row of settings.
+// SetRow returns the row of the server's settings.
 func (o *PlaceOptions) SetRow(usage string) Option { return Row(&o.Settings, "set", nil, usage) }
 
-// AllowRow returns the row of what the user accepts.
+// AllowRow returns the row of the consequences that the user accepts.
 func (o *PlaceOptions) AllowRow() Option {
 	return Row(&o.Allow, "allow", nil, "accept a `consequence` for the server that doctor and plan otherwise refuse (repeatable)")
 }
 
-// setTarget comes first: most of the others depend on the engine.
+// setTarget comes first, since most other steps depend on the engine.
 func (m *maker) setTarget() (err error) {
 	o := m.o
 	target := o.TargetOptions
-	if m.fromServer() && target.Target.Value == "" { // whose password it is
+	if m.fromServer() && target.Target.Value == "" { // the password is the origin server's
 		target.PasswordFile, target.NoPassword = Opt[string]{}, Opt[bool]{}
 	}
 	if m.Chosen, err = m.engines.Choose(&target); err != nil {
@@ -258,16 +257,16 @@ func (m *maker) setSettings() error {
 	return nil
 }
 
-// secretSetting matches settings whose values are secrets, by how engines name them: report_password, wsrep_sst_auth,
-// primary_conninfo.
+// secretSetting reports whether a setting's value is a secret, judging by engines' names: report_password,
+// wsrep_sst_auth, primary_conninfo.
 func secretSetting(key string) bool {
 	key = strings.ToLower(strings.ReplaceAll(key, "-", "_"))
 	return slices.ContainsFunc([]string{"password", "passwd", "passphrase", "secret", "_auth", "conninfo"},
 		func(end string) bool { return strings.HasSuffix(key, end) })
 }
 
-// Kinds returns the engine's kinds, the usual one on this target first. For kinds that it has on a managed server
-// only, it returns itself why this target cannot have them.
+// Kinds returns the engine's kinds, the usual one on this target first. It includes kinds that only a managed server
+// can have: for these, the engine explains why the target cannot.
 func (c Chosen) Kinds() []filewise.Kind {
 	if c.Target.Mode != filewise.External {
 		return c.About.Kinds

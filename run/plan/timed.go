@@ -8,7 +8,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// Timed refuses a condition on latencies if the plan's trials have no operations, of which each takes its time.
+// Timed refuses a condition on latencies if the plan's trials have no single operations with latencies.
 func Timed(p *experiment.Plan, condition string) error {
 	sc, err := workload.Lookup(p.Scenario)
 	if err != nil {

@@ -15,13 +15,12 @@ import (
 	"filewise/lab/verdict"
 )
 
-// Limits that keep sums of times and sizes far from overflow, and what is kept
-// of a trial small.
+// These limits keep sums of times and sizes far from overflow, and the data kept of a trial small.
 const (
-	maxTrialTime = 24 * time.Hour       // of a window, and of a warm-up
+	maxTrialTime = 24 * time.Hour       // of a window, or of a warm-up
 	maxBudget    = 366 * 24 * time.Hour // of a run
-	maxSlices    = 6000                 // of a trial, for each connection
-	maxBlocks    = 500                  // for more, rules 1 and 2 have no boundaries
+	maxSlices    = 6000                 // of a trial, per connection
+	maxBlocks    = 500                  // rules 1 and 2 have no boundaries for more
 )
 
 func (m *maker) setParams() error {
@@ -64,7 +63,7 @@ func (m *maker) setParams() error {
 		}
 		m.plan.Params.Rows = m.sc.RowsIn(bytes, m.plan.Params)
 	}
-	if m.plan.Params.Own { // has rows of its own
+	if m.plan.Params.Own { // the database has rows of its own
 		m.plan.Params.Rows = 0
 	}
 	var err error
@@ -100,8 +99,7 @@ func (m *maker) setWork() (err error) {
 	return nil
 }
 
-// setWindow sets the measured time of a trial, and slices of which there are
-// not too many.
+// setWindow sets a trial's measured time, and a slice length that does not give too many slices.
 func (m *maker) setWindow() error {
 	const shortest = 20 * sliceLength
 	switch {
@@ -119,8 +117,8 @@ func (m *maker) setWindow() error {
 	return nil
 }
 
-// pilotShare is the part of a trial's fixed work that forecasts its time: less
-// would be mostly the slow beginning.
+// pilotShare divides a trial's fixed work: a pilot of that part forecasts the time. Less work would be mostly the slow
+// beginning.
 const pilotShare = 3
 
 func (m *maker) setPilot() error {
@@ -156,7 +154,7 @@ func (m *maker) setSeed() (err error) {
 		if _, err := rand.Read(b[:]); err != nil {
 			return fmt.Errorf("draw a seed: %w", err)
 		}
-		m.plan.Seed = binary.LittleEndian.Uint64(b[:]) >> 33 // short enough to type again
+		m.plan.Seed = binary.LittleEndian.Uint64(b[:]) >> 33 // short enough to type
 		return nil
 	}
 	if m.plan.Seed, err = strconv.ParseUint(m.o.Seed.Value, 10, 64); err != nil {

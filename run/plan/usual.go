@@ -14,8 +14,8 @@ import (
 	"filewise/lab/workload"
 )
 
-// setUsual gives a scenario on a server the engine's usual design of it, if the user sets no data, keys or work: one
-// whose conditions of meaning hold.
+// setUsual applies the engine's usual design of a scenario on a server, unless the user sets data, keys or work. The
+// design meets the conditions of meaning.
 func (m *maker) setUsual() error {
 	designs := m.About.Usual
 	if m.plan.Target.Mode == filewise.External {
@@ -80,17 +80,17 @@ func (m *maker) mostFiles() int {
 	return slices.Max(append(files, 1))
 }
 
-// usual gives an unset option a value.
+// usual sets an option that is not given.
 func usual[T any](o *Opt[T], v T) {
 	if !o.Given() {
 		*o = Of(v)
 	}
 }
 
-// perCore is the usual number of connections a core if they contend for space.
+// perCore is the usual number of connections per core in scenarios where connections must contend for space.
 const perCore = 2
 
-// cores returns the processors of a target's machine. 0 means it is not this one.
+// cores returns the number of cores of a target's machine. 0 means the target is not on this machine.
 func cores(t filewise.Target) int {
 	if t.Mode == filewise.External && (t.Address == nil || !t.Address.Here()) {
 		return 0
@@ -98,7 +98,7 @@ func cores(t filewise.Target) int {
 	return runtime.NumCPU()
 }
 
-// setContention has as many connections as it takes that they contend for space.
+// setContention raises the number of connections so that they contend for space.
 func (m *maker) setContention() {
 	if m.o.Connections.Given() || m.o.AsPublished.Value || !slices.Contains(m.sc.Conditions(), filewise.CondContention) {
 		return
@@ -106,14 +106,14 @@ func (m *maker) setContention() {
 	m.plan.Params.Connections = max(m.plan.Params.Connections, perCore*cores(m.plan.Target))
 }
 
-// setReach refuses layouts with files that hold none of the rows.
+// setReach refuses layouts with files that no row reaches.
 func (m *maker) setReach() error {
 	if !m.fixed() || m.o.AsPublished.Value || m.sc.Stripes || m.sc.Temp {
 		return nil
 	}
 	scripts, err := Scripts(m.Engine, m.plan, m.work)
 	if err != nil {
-		scripts = nil // preparing reports why
+		scripts = nil // Prepare reports the reason
 	}
 	for i, s := range scripts {
 		for _, w := range s.Warnings {
@@ -138,16 +138,16 @@ func (m *maker) designed() bool {
 		o.layoutsSay("size", "kind", "allocation", "growth", "indexes")
 }
 
-// layoutsSay reports whether a layout in full has one of the keys; numbers of files, volumes and names do not concern
-// the data.
+// layoutsSay reports whether any --layout has one of the keys. Numbers of files, volumes and names do not concern the
+// data.
 func (o *LayoutOptions) layoutsSay(keys ...string) bool {
 	return slices.ContainsFunc(o.Layouts.Value, func(spec LayoutSpec) bool {
 		return slices.ContainsFunc(spec, func(p Pair) bool { return slices.Contains(keys, p.Name) })
 	})
 }
 
-// memoryCanBeLimited reports whether a server's memory can be limited here; tried once, for the try is named by the
-// process.
+// memoryCanBeLimited reports whether a server's memory can be limited here. It tries only once, since the process names
+// the trial limit.
 var memoryCanBeLimited = sync.OnceValue(func() bool {
 	limits, err := machine.LimitMemory(1 << 30)
 	return err == nil && limits.Close() == nil
@@ -155,14 +155,14 @@ var memoryCanBeLimited = sync.OnceValue(func() bool {
 
 func mebibytes(n int64) string { return fmt.Sprintf("%dMiB", n>>20) }
 
-// Bounds of what a run's ladder may come to.
+// Limits of what pilots may change in a run.
 const (
-	mostWritten  = 8 << 30 // bytes of data that a run writes, unless the user sets the amount
-	ladderMemory = 2       // times the least in which a server works: calls of functions take more than rows
-	batchedOnLog = 100     // rows of a transaction from which the log is not all that is measured
+	mostWritten  = 8 << 30 // bytes of data that a run writes, unless the user sets it
+	ladderMemory = 2       // times the least memory of a server: function calls take more than rows
+	batchedOnLog = 100     // rows per transaction at which the log no longer dominates
 )
 
-// setLadder sets what pilots may have the run change: nothing that the user has given.
+// setLadder sets what pilots may change in the run. They change nothing that the user has given.
 func (m *maker) setLadder() error {
 	o, p := m.o, &m.plan
 	if p.AsPublished != nil || p.Measure != experiment.MeasureWorkload || p.Target.Database != "" || p.Params.Custom != nil ||

@@ -13,8 +13,7 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// setVolumes names the places of files: the options', the target's own, or the
-// usual one.
+// setVolumes sets the places of files: the options' volumes, the target's own, or the default one.
 func (m *maker) setVolumes() error {
 	given, t := m.o.Volumes.Value, &m.plan.Target
 	external := t.Elsewhere()
@@ -23,7 +22,7 @@ func (m *maker) setVolumes() error {
 		return badUse("volume", strconv.Quote(given[0].String()), "--target names the directory: leave one of them out")
 	case len(t.Volumes) > 0:
 		given, t.Volumes = []Pair{{Name: t.Volumes[0].Name, Value: t.Volumes[0].Dir}}, nil
-	case len(given) == 0 && external: // the server itself places files
+	case len(given) == 0 && external: // the server itself places the files
 		t.Volumes = []filewise.Volume{{Name: "default"}}
 	case len(given) == 0:
 		given = []Pair{{Name: "here", Value: "."}}
@@ -63,7 +62,7 @@ func addVolume(t *filewise.Target, v Pair) error {
 	return nil
 }
 
-// Answers refuses a volume whose file system is silent, before anything waits for it.
+// Answers refuses a volume whose file system does not answer, before anything blocks on it.
 func Answers(v filewise.Volume) error {
 	if filesystem.Answers(v.Dir) {
 		return nil
@@ -72,8 +71,7 @@ func Answers(v filewise.Volume) error {
 		"volume %s: %s does not answer", v.Name, v.Dir)
 }
 
-// oneEach refuses volumes that are one place: between them nothing would differ
-// but the name.
+// oneEach refuses two volumes that are the same place: only their names would differ.
 func oneEach(t filewise.Target) error {
 	names := make(map[string]string)
 	for _, v := range t.Volumes {
@@ -87,11 +85,11 @@ func oneEach(t filewise.Target) error {
 	return nil
 }
 
-// windowsPath begins with a drive or a share; its case is insignificant.
+// windowsPath matches paths that begin with a drive or a share. In such paths, case does not matter.
 var windowsPath = regexp.MustCompile(`^(?:[A-Za-z]:[\\/]|\\\\)`)
 
-// placeOf returns a volume's directory in one spelling: of this machine with links followed, of a server as its own
-// system reads it.
+// placeOf returns a canonical spelling of a volume's directory. On this machine it follows links; on a server it uses
+// the rules of the server's system.
 func placeOf(dir string, external bool) string {
 	switch {
 	case !external:
@@ -104,11 +102,11 @@ func placeOf(dir string, external bool) string {
 	case strings.HasPrefix(dir, "/"):
 		return path.Clean(dir)
 	}
-	return dir // the server's own place, or a name of its
+	return dir // the server's default place, or a name of the server's
 }
 
-// settleAllocation decides how files are allocated by default: preallocated if the engine can do that
-// with the kind, else growing. Only this function decides it. Only scripts are rendered.
+// settleAllocation decides how files are allocated by default: preallocated if the engine can do that with the kind,
+// otherwise growing. Nothing else decides this. It only renders scripts.
 func (m *maker) settleAllocation(arms []arm) error {
 	program, err := m.program()
 	if err != nil {
@@ -148,8 +146,8 @@ func (m *maker) settleAllocation(arms []arm) error {
 	return nil
 }
 
-// allocationOf returns the engine's allocation for a layout. If it can do neither, the refusal that is left is not
-// about allocation.
+// allocationOf returns the engine's allocation for a layout. If the engine can do neither for the same reason, that
+// reason is not about allocation, and it returns preallocated.
 func allocationOf(l filewise.Layout, try func(filewise.Layout) (filewise.Script, error)) filewise.Allocation {
 	l.Data.Allocation, l.Data.Growth = filewise.Preallocated, 0
 	_, err := try(l)
@@ -166,7 +164,7 @@ func allocationOf(l filewise.Layout, try func(filewise.Layout) (filewise.Script,
 // growsByItself reports whether the engine itself decides by how much files grow.
 func growsByItself(l filewise.Layout, try func(filewise.Layout) (filewise.Script, error)) bool {
 	s, err := try(l)
-	if errors.Is(err, filewise.ErrUnsupported) { // perhaps because of the step
+	if errors.Is(err, filewise.ErrUnsupported) { // the step may be the reason
 		l.Data.Growth = 0
 		_, err = try(l)
 		return err == nil

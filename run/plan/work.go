@@ -12,22 +12,21 @@ import (
 	"filewise/lab/workload"
 )
 
-// Defaults of a plan. Window and budget are such that `filewise run` with no
-// arguments ends within two minutes on two cores.
+// Defaults of a plan. With these, `filewise run` without arguments ends within two minutes on two cores.
 const (
 	defaultWindow      = 1500 * time.Millisecond
 	defaultBudget      = 90 * time.Second
-	budgetStretch      = 2 // of a default budget, for an interval on a slow machine
+	budgetStretch      = 2 // factor on a default budget, for an interval on a slow machine
 	defaultPilotWindow = time.Second
 	defaultMaxBlocks   = 20
-	fixedWorkBlocks    = 30 // of sessions whose work is fixed; for more, boundaries would have to be simulated
-	usefulBounds       = 10 // percent, that an answer has which is no verdict
+	fixedWorkBlocks    = 30 // blocks with fixed work; more would need simulated boundaries
+	usefulBounds       = 10 // percent: the bounds of a useful answer without a verdict
 	defaultAttempts    = 3
 	defaultInstances   = 3
 	sliceLength        = 10 * time.Millisecond
 )
 
-// WorkOptions set the work of a trial, and the number of trials.
+// WorkOptions sets the work of a trial, and the number of trials.
 type WorkOptions struct {
 	Connections  Opt[int]
 	Window       Opt[time.Duration]
@@ -53,7 +52,7 @@ const (
 	StorageOff  = "off"
 )
 
-// Table has their rows.
+// Table returns the rows of these options.
 func (o *WorkOptions) Table() []Option {
 	return append(o.trialTable(),
 		Row(&o.MaxBlocks, "max-blocks", defaultMaxBlocks, "stop after this `number` of blocks (interleaved fixed work: 30)").
@@ -93,7 +92,8 @@ func (o *WorkOptions) trialTable() []Option {
 	}
 }
 
-// setObserve comes after all steps that set a trial's measures. The articles' designs observe what the articles did.
+// setObserve sets whether a trial is observed from rest to rest. It comes after all steps that set a trial's measures.
+// An article's design observes what the article did.
 func (m *maker) setObserve() error {
 	program, err := m.program()
 	if err != nil {
@@ -115,7 +115,7 @@ func (m *maker) setStorageLimit() error {
 	return nil
 }
 
-// program returns the connections' work, as far as it is planned.
+// program returns the connections' work as far as it is planned.
 func (m *maker) program() (filewise.Program, error) {
 	w, err := m.sc.New(m.plan.Params, m.plan.Seed)
 	if err != nil {
@@ -124,26 +124,26 @@ func (m *maker) program() (filewise.Program, error) {
 	return w.Program(), nil
 }
 
-// DriverOptions name the hosts that put the load on a server in place of this one.
+// DriverOptions names the hosts that put the load on a server in place of this one.
 type DriverOptions struct {
 	Drivers  Opt[string]
 	Temporal Opt[string]
 }
 
-// Table has their rows.
+// Table returns the rows of these options.
 func (o *DriverOptions) Table() []Option {
 	return append([]Option{
 		Row(&o.Drivers, "drivers", "", "share the connections to --target between these `hosts` (host1,host2), reached through Temporal"),
 	}, o.TemporalTable()...)
 }
 
-// TemporalTable has only the row with Temporal's address.
+// TemporalTable returns only the row with Temporal's address.
 func (o *DriverOptions) TemporalTable() []Option {
 	return []Option{Row(&o.Temporal, "temporal", "", "`HOST:PORT` of Temporal, for --drivers (default: TEMPORAL_ADDRESS, "+
 		"temporal.toml, or localhost:7233)").unrepeated()}
 }
 
-// setDrivers comes after all steps that set a trial's work.
+// setDrivers checks and sets the drivers. It comes after all steps that set a trial's work.
 func (m *maker) setDrivers() error {
 	given := m.o.Drivers.Value
 	if given == "" {

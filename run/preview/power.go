@@ -13,21 +13,21 @@ import (
 	"filewise/run"
 )
 
-// percents are the differences whose cost power reports.
+// percents lists the differences, in percent, whose cost is reported.
 var percents = []float64{1, 3, 5, 10}
 
-// Blocks of an A/A measurement give the noise to a third or so.
+// Blocks is the number of blocks of an A/A measurement. It gives the noise within about a third.
 const Blocks = 10
 
-// Noise describes a machine's effect on trials of one layout.
+// Noise describes how much trials of one layout vary on a machine.
 type Noise struct {
-	SD     float64       `json:"sd"` // of one trial within its block, on the log scale
+	SD     float64       `json:"sd"` // of a trial within its block, on the log scale
 	Trial  time.Duration `json:"trial_ns"`
 	Source string        `json:"source"`
-	Trials int           `json:"trials"` // that gave it. 0 means it was given
+	Trials int           `json:"trials"` // trials it comes from. 0 means the user gave the noise
 }
 
-// Power lists the differences that can be seen, and their cost.
+// Power lists differences, and the cost of seeing each.
 type Power struct {
 	Noise      Noise   `json:"noise"`
 	Layouts    int     `json:"layouts"`
@@ -36,14 +36,14 @@ type Power struct {
 	Rows       []Need  `json:"differences"`
 }
 
-// Need is the cost of one size of difference. 0 blocks means more than can be planned; 0 time means not known.
+// Need is the cost of seeing a difference of one size. 0 blocks means more than can be planned; 0 time means not known.
 type Need struct {
 	Percent float64       `json:"percent"`
 	Blocks  int           `json:"blocks"`
 	Time    time.Duration `json:"time_ns"`
 }
 
-// Sees computes the differences that can be seen with this noise: for plan --power, and for doctor.
+// Sees computes the cost of seeing differences with this noise, for plan --power and for doctor.
 func Sees(n Noise, layouts int, confidence float64) (Power, error) {
 	out := Power{Noise: n, Layouts: layouts, Confidence: confidence, Chance: verdict.Power}
 	effects := filewise.Each(percents, func(p float64) float64 { return math.Log1p(p / 100) })
@@ -57,20 +57,20 @@ func Sees(n Noise, layouts int, confidence float64) (Power, error) {
 	return out, nil
 }
 
-// Given returns a given noise: a coefficient of variation, in percent.
+// Given returns the noise for a given coefficient of variation in percent.
 func Given(percent float64, trial time.Duration) Noise {
 	cv := percent / 100 // of a lognormal distribution
 	return Noise{SD: math.Sqrt(math.Log1p(cv * cv)), Trial: trial, Source: "given"}
 }
 
-// NoiseOf returns the noise in a plan's trials.
+// NoiseOf returns the noise of a plan's trials.
 func NoiseOf(p experiment.Plan, trials []filewise.Trial, source string) (Noise, error) {
 	j, err := p.Judge(trials)
 	if err != nil {
 		return Noise{}, err
 	}
 	sd, ok := 0.0, false
-	for _, f := range j.Families { // of the noisiest, as forecasts are
+	for _, f := range j.Families { // the noisiest family counts, as in forecasts
 		if x, known := f.Result.Noise(); known {
 			sd, ok = max(sd, x), true
 		}
@@ -82,8 +82,8 @@ func NoiseOf(p experiment.Plan, trials []filewise.Trial, source string) (Noise, 
 	return Noise{SD: sd, Trial: j.Schedule.TrialTime, Source: source, Trials: j.First().Result.Trials}, nil
 }
 
-// Doubled returns the plan with nothing but its baseline, twice, as Measure measures it. The margin is too small to be
-// resolved, so that all blocks are measured that the budget allows.
+// Doubled returns the plan with only its baseline, twice, as Measure measures it. The margin is too small to be
+// resolved, so all blocks that the budget allows are measured.
 func Doubled(p experiment.Plan) experiment.Plan {
 	for _, l := range p.Layouts {
 		if l.Name == p.Baseline {
@@ -98,7 +98,7 @@ func Doubled(p experiment.Plan) experiment.Plan {
 	return p
 }
 
-// Measure measures a doubled plan, and stores nothing.
+// Measure measures a doubled plan without storing it, and returns the noise.
 func Measure(ctx context.Context, doubled experiment.Plan, o run.Options) (Noise, error) {
 	trials, d, err := run.Unstored(ctx, doubled, o)
 	if err != nil {
@@ -110,7 +110,7 @@ func Measure(ctx context.Context, doubled experiment.Plan, o run.Options) (Noise
 	return NoiseOf(doubled, trials, "an A/A measurement just now")
 }
 
-// Text is for people.
+// Text returns the noise and the cost of differences for people.
 func (r Power) Text() string {
 	w := &lines{}
 	w.printf("Noise of a trial within its block: %.2g %% (%s", 100*math.Sqrt(math.Expm1(r.Noise.SD*r.Noise.SD)), r.Noise.Source)

@@ -1,5 +1,5 @@
-// Package preview computes a run's course from its plan: trials in order, statements, files, space and time; and
-// which differences it could see. Only the latter measures, on demand.
+// Package preview computes from a plan what a run would do: the order of trials, statements, files, space and time. It
+// can also report which differences the run could see, for which it measures on demand.
 package preview
 
 import (
@@ -18,35 +18,36 @@ import (
 	"filewise/run/plan"
 )
 
-// Preview is a plan with what a run of it would do.
+// Preview holds a plan and what a run of it would do.
 type Preview struct {
 	Plan     experiment.Plan    `json:"plan"`
 	Layouts  []LayoutScript     `json:"layouts"`
-	Trials   []filewise.Cell    `json:"trials"` // all there can be: no layout dropped, none failed
+	Trials   []filewise.Cell    `json:"trials"` // the most possible: no layout dropped, no trial failed
 	Space    []run.SpaceNeed    `json:"space"`
-	AtLeast  time.Duration      `json:"at_least_ns"` // measured time of the fewest blocks that allow a verdict
-	AtMost   time.Duration      `json:"at_most_ns"`  // the budget, or all blocks if there is none
+	AtLeast  time.Duration      `json:"at_least_ns"` // measured time of the fewest blocks for a verdict
+	AtMost   time.Duration      `json:"at_most_ns"`  // the budget, or the time of all blocks if there is none
 	Warnings []filewise.Warning `json:"warnings"`
-	// Conditions are the conditions of meaning by what is known before anything is spent.
+	// Conditions holds the conditions of meaning as far as they are known before the run.
 	Conditions []filewise.Condition `json:"conditions,omitempty"`
-	// Meaning is from what scale on an article's design is about files; nil if none is repeated.
+	// Meaning is the scale from which an article's design is about files. Nil means no article is repeated.
 	Meaning *experiment.Meaning `json:"meaning,omitempty"`
-	// Forecast is the resolution within the budget by an earlier run on this host. Absent means there is none.
+	// Forecast is the resolution within the budget, forecast from an earlier run on this host. It is absent if there is
+	// none.
 	Forecast *experiment.Forecast `json:"forecast,omitempty"`
-	// Findings are the findings of an existing server.
+	// Findings holds the findings about an existing server.
 	Findings []filewise.Finding `json:"findings,omitempty"`
-	// Unseen reports why an existing server could not be looked at.
+	// Unseen is the reason why an existing server could not be looked at.
 	Unseen string `json:"unseen,omitempty"`
 	unseen error
 }
 
-// LayoutScript lists what one layout would create and execute.
+// LayoutScript holds a layout, and what a trial on it would create and execute.
 type LayoutScript struct {
 	Layout filewise.Layout `json:"layout"`
 	filewise.Script
 }
 
-// Of renders the plan, and looks at its server, to which nothing is written, if that is an existing one.
+// Of computes the preview of a plan. If the server exists already, it looks at the server without writing to it.
 func Of(ctx context.Context, made plan.Made, login run.Login) (_ Preview, err error) {
 	p := made.Plan
 	env, err := run.Prepare(made.Engine, p)
@@ -68,7 +69,7 @@ func Of(ctx context.Context, made plan.Made, login run.Login) (_ Preview, err er
 			if ctx.Err() != nil {
 				return Preview{}, err
 			}
-			// What would be executed is shown without the server too.
+			// What would be executed is shown even without the server.
 			out.unseen = err
 			out.Unseen = filewise.Hide(err.Error(), env.Secrets()...)
 			return out, nil
@@ -81,7 +82,7 @@ func Of(ctx context.Context, made plan.Made, login run.Login) (_ Preview, err er
 	return out, nil
 }
 
-// Refusal is why a run would be refused. Nil means it would not.
+// Refusal returns why a run would be refused, or nil.
 func (v Preview) Refusal() error {
 	if v.unseen != nil {
 		return v.unseen
@@ -89,11 +90,11 @@ func (v Preview) Refusal() error {
 	return run.Refused(v.Plan.Target, v.Findings)
 }
 
-// mostEarlier bounds the runs of a store that are looked at for a forecast.
+// mostEarlier is the most earlier runs that are searched for a forecast.
 const mostEarlier = 10
 
-// Forecast computes the resolution within the plan's budget. It uses the newest run in the store of the same work
-// that was measured in sessions on this host. Nil means there is none.
+// Forecast computes the resolution within the plan's budget. It uses the store's newest run of the same work that was
+// measured in interleaved blocks on this host. Nil means there is none.
 func Forecast(ctx context.Context, path string, p experiment.Plan) (*experiment.Forecast, error) {
 	if !p.Sessions {
 		return nil, nil
@@ -121,7 +122,7 @@ func Forecast(ctx context.Context, path string, p experiment.Plan) (*experiment.
 	return nil, nil
 }
 
-// forecastBy takes noise and time of a trial from a run. Nil means it has no bearing on the plan.
+// forecastBy takes the noise and time of a trial from a run. It returns nil if the run does not apply to the plan.
 func forecastBy(p experiment.Plan, r archive.Run) *experiment.Forecast {
 	if !archive.Alike(r.Plan, p) {
 		return nil

@@ -16,10 +16,10 @@ import (
 	"filewise/run"
 )
 
-// mostLayouts and mostWarnings are listed on a screen.
+// mostLayouts and mostWarnings are the most layouts and warnings listed on a screen.
 const mostLayouts, mostWarnings = 8, 3
 
-// Summary writes what a run would come to, on one screen: Text has all of it.
+// Summary writes what a run would do, on one screen. Text has all details.
 func (v Preview) Summary(to io.Writer, opts document.TerminalOptions) error {
 	p, said := v.Plan, &lines{}
 	said.printf("%s\n", v.trialWords())
@@ -61,7 +61,7 @@ func (v Preview) Summary(to io.Writer, opts document.TerminalOptions) error {
 	return document.WriteTerminal(to, screens(about, layouts, blocks, v.warningLines()), opts)
 }
 
-// foreseen lists the conditions of meaning in a line, those that pilots measure last.
+// foreseen lists the conditions of meaning in a line. The ones that pilots measure come last.
 func foreseen(all []filewise.Condition) string {
 	var known, later []string
 	for _, c := range all {
@@ -80,7 +80,7 @@ func foreseen(all []filewise.Condition) string {
 	return "Conditions: " + strings.Join(append(known, later...), ", ") + "."
 }
 
-// screens returns a document of what a screen is shown, with a gap between parts.
+// screens returns a document for a screen, with a gap between the parts.
 func screens(parts ...[]document.Block) document.Document {
 	var d document.Document
 	for _, blocks := range parts {
@@ -89,7 +89,7 @@ func screens(parts ...[]document.Block) document.Document {
 	return d
 }
 
-// warningLines returns the first warnings, and the way to the rest.
+// warningLines returns the first warnings, and the option that shows the rest.
 func (v Preview) warningLines() []document.Block {
 	var out []document.Block
 	all, scope := report.Ranked(v.Warnings)
@@ -106,8 +106,8 @@ func (v Preview) warningLines() []document.Block {
 	return append(out, document.Note(rest), document.Code("Start it: "+filewise.CommandLine(v.Plan.Command...)))
 }
 
-// layoutTable has the files of every layout by what is in them. The server's own files, and others of which every
-// layout has as many, are left out: --sql has them.
+// layoutTable returns the files of every layout, by role. The server's own files, and roles with the same number of
+// files in every layout, are left out; --sql shows them.
 func (v Preview) layoutTable() document.Block {
 	differs := map[filewise.Role]bool{filewise.RoleData: true}
 	for _, l := range v.Layouts {
@@ -122,7 +122,7 @@ func (v Preview) layoutTable() document.Block {
 		document.Words("files", func(l LayoutScript) string { return l.files(differs) }).Wrapped())
 }
 
-// count returns the number of a layout's files of a role.
+// count returns the number of a layout's files with this role.
 func count(l LayoutScript, role filewise.Role) int {
 	n := 0
 	for _, f := range l.Files {
@@ -133,8 +133,8 @@ func count(l LayoutScript, role filewise.Role) int {
 	return n
 }
 
-// files returns a layout's in a line: "data 4 × 16 MiB; log 4.9 MiB", "data 4 files of 26 MiB … 48 MiB". Growing data
-// files that begin small have the size that is planned.
+// files returns a layout's files in a line: "data 4 × 16 MiB; log 4.9 MiB", "data 4 files of 26 MiB … 48 MiB". Growing
+// data files that begin small are shown with their planned size.
 func (l LayoutScript) files(roles map[filewise.Role]bool) string {
 	var order []filewise.Role
 	sizes := map[filewise.Role][]int64{}
@@ -171,7 +171,7 @@ func (l LayoutScript) files(roles map[filewise.Role]bool) string {
 	return strings.Join(out, "; ")
 }
 
-// trialWords returns the number of trials, and the first and the last of them.
+// trialWords returns the number of trials, and the first and the last trials.
 func (v Preview) trialWords() string {
 	out := orderWords(v.Plan) + "."
 	if sc, err := workload.Lookup(v.Plan.Scenario); err == nil && v.Plan.AsPublished != nil {
@@ -182,7 +182,7 @@ func (v Preview) trialWords() string {
 	return out
 }
 
-// findingLines returns the faults of an existing server, and the number of checks that passed.
+// findingLines returns the failures and warnings about an existing server, and the number of checks that passed.
 func (v Preview) findingLines() []document.Block {
 	if len(v.Findings) == 0 {
 		return nil
@@ -207,12 +207,12 @@ func (v Preview) findingLines() []document.Block {
 	return out
 }
 
-// lines are a text on its way.
+// lines is a text in preparation.
 type lines struct{ strings.Builder }
 
 func (w *lines) printf(format string, args ...any) { fmt.Fprintf(w, format, args...) }
 
-// Findings lists findings with what to do about each.
+// Findings lists findings with their remedies.
 func Findings(findings []filewise.Finding) string {
 	w := &lines{}
 	for _, f := range findings {
@@ -224,7 +224,7 @@ func Findings(findings []filewise.Finding) string {
 	return w.String()
 }
 
-// Indent puts further lines of a text below its first.
+// Indent indents all lines of a text after the first.
 func Indent(text string, by int) string {
 	return strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n"+strings.Repeat(" ", by))
 }

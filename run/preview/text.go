@@ -16,7 +16,7 @@ import (
 	"filewise/run"
 )
 
-// Text has all of it, a statement that is repeated for other files once.
+// Text returns the whole preview. A statement that is repeated for other files is shown once.
 func (v Preview) Text() string {
 	w, p := &lines{}, v.Plan
 	w.printf("%s on %s (%s), durability %s, seed %d\nNothing is executed; this is what run would do.\n", p.Scenario, p.Target.Engine,
@@ -67,7 +67,7 @@ func (w *lines) conditions(all []filewise.Condition) {
 	}
 }
 
-// people lists who else is involved or notified.
+// people lists maintenance windows, limits on others, and receivers of notifications.
 func (w *lines) people(p experiment.Plan) {
 	if len(p.Maintenance) > 0 {
 		w.printf("Trials run within the maintenance windows only: %s\n", strings.Join(p.Maintenance, ", "))
@@ -80,7 +80,7 @@ func (w *lines) people(p experiment.Plan) {
 	}
 }
 
-// others lists who else is involved or notified, and the findings.
+// others lists what people lists, and the findings and warnings.
 func (w *lines) others(v Preview) {
 	p := v.Plan
 	w.people(p)
@@ -117,7 +117,7 @@ func spaceLine(s run.SpaceNeed) string {
 	return fmt.Sprintf("%s: at least %s needed, %s", name, humanize.IBytes(uint64(s.Need)), free)
 }
 
-// beforeAndAfter lists the work of trials in addition to the statements of their layouts.
+// beforeAndAfter lists what trials do in addition to the statements of their layouts.
 func beforeAndAfter(p experiment.Plan) []string {
 	var out []string
 	sc, err := workload.Lookup(p.Scenario)
@@ -162,7 +162,7 @@ func beforeAndAfter(p experiment.Plan) []string {
 	return append(out, sessionWords(p)...)
 }
 
-// sessionWords explain how layouts take turns, or why they do not.
+// sessionWords explains how layouts take turns, or why they do not.
 func sessionWords(p experiment.Plan) []string {
 	if !p.TakesTurns() {
 		if p.OneByOne == "" {
@@ -193,7 +193,7 @@ func sessionWords(p experiment.Plan) []string {
 	return []string{out}
 }
 
-// spaceWords explain what the need is of, and what it does not hold.
+// spaceWords explains what the needed space includes, and what it does not.
 func spaceWords(p experiment.Plan) string {
 	out := "one layout is built at a time"
 	if p.TakesTurns() {
@@ -229,8 +229,8 @@ func timeWords(v Preview) string {
 	return fmt.Sprintf("%s at most (the budget)", say.Human(v.AtMost.Round(time.Second)))
 }
 
-// printScript prints a layout's files, and its statements that are not shown yet: the same one for another file, or
-// another layout of its kind, differs in numbers alone.
+// printScript prints a layout's files, and its statements that were not shown yet. The same statement for another file,
+// or for another layout of the kind, differs only in numbers.
 func printScript(w *lines, l LayoutScript, shown map[string]bool) {
 	w.printf("\nLayout %s\n", l.Layout.Name)
 	growing := ""
@@ -240,7 +240,7 @@ func printScript(w *lines, l LayoutScript, shown map[string]bool) {
 			growing = fmt.Sprintf(" at most at the start, then in steps of %s", humanize.IBytes(uint64(l.Layout.Data.Growth)))
 		}
 	}
-	last := 0 // data file: of a system tablespace, no other one grows
+	last := 0 // last data file: in a system tablespace, only it grows
 	for i, f := range l.Files {
 		if f.Role == filewise.RoleData {
 			last = i
@@ -270,7 +270,7 @@ func printScript(w *lines, l LayoutScript, shown map[string]bool) {
 
 var numbers = regexp.MustCompile(`\d+([ ,]+\d+)*`)
 
-// alike returns the common part of a step and the same step for another file.
+// alike returns a key that is equal for the same step on different files.
 func (l LayoutScript) alike(s filewise.Step) string {
 	text := s.SQL
 	for _, f := range l.Files {
@@ -300,7 +300,7 @@ func printTrials(w *lines, cells []filewise.Cell) {
 	w.printf("\n")
 }
 
-// orderWords describe the order of trials.
+// orderWords describes the order of trials.
 func orderWords(p experiment.Plan) string {
 	a := p.AsPublished
 	if a == nil {

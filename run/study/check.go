@@ -11,7 +11,7 @@ import (
 	"filewise/internal/nearest"
 )
 
-// check compares what stands there with what may. The path names it in errors.
+// check checks a node against its specification. Errors name the path.
 func (f *source) check(path string, n *node, s *spec) error {
 	switch s.Type {
 	case object:
@@ -45,7 +45,7 @@ func (f *source) mismatch(path string, n *node, s *spec) error {
 	return f.wrong(n.place, s.example(), "%s is %s, expected: %s", path, got, s.values())
 }
 
-// takes reports whether a node is of the type, as far as YAML shows it.
+// takes reports whether a node has the type, as far as YAML shows it.
 func (s *spec) takes(n *node) bool {
 	switch s.Type {
 	case secret:
@@ -69,7 +69,7 @@ func (s *spec) takes(n *node) bool {
 	return true
 }
 
-// whole and number are texts that a variable has brought.
+// whole and number check texts that came from a variable.
 func whole(text string) bool  { _, err := strconv.ParseInt(text, 10, 64); return err == nil }
 func number(text string) bool { _, err := strconv.ParseFloat(text, 64); return err == nil }
 
@@ -109,7 +109,7 @@ func (s *spec) bounds() string {
 	return fmt.Sprintf("up to %g", *s.most)
 }
 
-// former maps keys of study files written before 0.9.0 to today's.
+// former maps keys of study files from before 0.9.0 to today's keys.
 var former = map[string]string{"beside": "concurrent-load", "cells": "rounds", "instances": "builds", "sessions": "interleave"}
 
 func (f *source) checkObject(path string, n *node, s *spec) error {
@@ -137,7 +137,7 @@ func (f *source) checkObject(path string, n *node, s *spec) error {
 	return nil
 }
 
-// nearestKey returns the remedy for an unknown key: of many keys not the whole list.
+// nearestKey returns the remedy for an unknown key. If there are many known keys, it names only the nearest.
 func nearestKey(name string, known []string) string {
 	if len(known) < 20 {
 		return nearest.Remedy(name, known)

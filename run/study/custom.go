@@ -12,7 +12,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// custom reads the section custom, which has been checked.
+// custom reads the section custom, which was already checked.
 func (l *loader) custom(n *node) (*workload.Custom, error) {
 	c := &workload.Custom{}
 	for _, f := range n.field("tables").all() {
@@ -59,7 +59,7 @@ func (l *loader) custom(n *node) (*workload.Custom, error) {
 	return c, nil
 }
 
-// all returns the fields of a mapping; none of nothing.
+// all returns the fields of a mapping, or none if the node is nil.
 func (n *node) all() []field {
 	if n == nil {
 		return nil
@@ -67,13 +67,13 @@ func (n *node) all() []field {
 	return n.fields
 }
 
-// whole returns a number that has been checked.
+// whole returns a checked number.
 func (n *node) whole() int64 {
 	v, _ := strconv.ParseInt(n.text, 10, 64)
 	return v
 }
 
-// script reads SQL: for all engines, or by engine.
+// script reads SQL, for all engines or by engine.
 func (l *loader) script(n *node) (workload.Script, error) {
 	if n.kind != kindMapping {
 		return workload.Script{"": l.texts(n)}, nil
@@ -99,7 +99,7 @@ func (l *loader) script(n *node) (workload.Script, error) {
 	return s, nil
 }
 
-// texts returns a script, or a list of statements.
+// texts returns a script, or a list of statements, as texts with their places.
 func (l *loader) texts(n *node) []filewise.CustomText {
 	nodes, whole := []*node{n}, false
 	if n.kind == kindList {
@@ -108,7 +108,7 @@ func (l *loader) texts(n *node) []filewise.CustomText {
 	var all []filewise.CustomText
 	for _, x := range nodes {
 		line := x.place.Line
-		if x.block { // the text begins below the | or >
+		if x.block { // the text begins in the line below | or >
 			line++
 		}
 		all = append(all, filewise.CustomText{Text: x.text, File: l.name, Line: line, Whole: whole})
@@ -116,7 +116,7 @@ func (l *loader) texts(n *node) []filewise.CustomText {
 	return all
 }
 
-// fileText returns a script in a file of its own.
+// fileText returns a script from a file of its own.
 func (l *loader) fileText(n *node) ([]filewise.CustomText, error) {
 	path := n.text
 	if l.form.Scripts != nil {
@@ -194,7 +194,7 @@ func (l *loader) checkOf(n *node) (workload.CustomCheck, error) {
 	return c, nil
 }
 
-// parameter reads how a value is drawn.
+// parameter reads how the values of a parameter are drawn.
 func (l *loader) parameter(f field) (workload.Parameter, error) {
 	n := f.value
 	p := workload.Parameter{Name: f.name, Line: f.place.Line}
@@ -222,7 +222,7 @@ func (l *loader) parameter(f field) (workload.Parameter, error) {
 		}
 		return p, nil
 	case workload.DrawFloat:
-		p.Low, _ = strconv.ParseFloat(x.field("from").text, 64) // checked
+		p.Low, _ = strconv.ParseFloat(x.field("from").text, 64) // checked already
 		p.High, _ = strconv.ParseFloat(x.field("to").text, 64)
 		return p, nil
 	case workload.DrawTimestamp:
@@ -246,7 +246,7 @@ func (l *loader) parameter(f field) (workload.Parameter, error) {
 	return p, nil
 }
 
-// moment reads a day, or a moment.
+// moment reads a date, or a date with a time.
 func (l *loader) moment(n *node) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04:05", time.DateOnly} {
 		if t, err := time.Parse(layout, n.text); err == nil && t.Year() >= 1 && t.Year() <= 9999 {

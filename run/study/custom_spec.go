@@ -6,13 +6,13 @@ import (
 	"filewise/lab/workload"
 )
 
-// def is the key of "default" SQL, next to engines' keys, and file the key of a script's file.
+// keyDefault is the key of the SQL for engines without a key of their own. keyFile is the key of a script's file.
 const (
 	keyDefault = "default"
 	keyFile    = "file"
 )
 
-// customSpec returns the form of the section custom.
+// customSpec returns the specification of the section custom.
 func customSpec(engines []string) *spec {
 	script := scriptSpec(engines)
 	return &spec{Type: object, raw: true, usage: "custom SQL, for scenario custom", required: []string{"transactions"}, fields: []member{
@@ -33,7 +33,7 @@ func customSpec(engines []string) *spec {
 	}}
 }
 
-// scriptSpec is SQL: a text, a list of statements, or either by engine.
+// scriptSpec returns the specification of SQL: a text, a list of statements, or either by engine.
 func scriptSpec(engines []string) *spec {
 	text := &spec{Type: typeText, usage: "statements, divided by semicolons"}
 	list := &spec{Type: items, usage: "statements, one in each item, semicolons included", of: &spec{Type: typeText}}

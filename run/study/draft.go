@@ -9,7 +9,7 @@ import (
 	"filewise/run/plan"
 )
 
-// over returns an experiment whose missing keys come from the shared part.
+// over returns an experiment that takes missing keys from the shared part.
 func (l *loader) over(shared, special draft) draft {
 	out := special
 	out.values = maps.Clone(special.values)
@@ -48,8 +48,7 @@ func (l *loader) over(shared, special draft) draft {
 	return out
 }
 
-// combine makes an experiment of each combination of the matrix, the last key
-// turning fastest.
+// combine returns an experiment for each combination of the matrix. The last key changes fastest.
 func (l *loader) combine(d draft) ([]Experiment, error) {
 	total := 1
 	for _, m := range d.matrix {
@@ -86,10 +85,10 @@ func (l *loader) combine(d draft) ([]Experiment, error) {
 	return all, nil
 }
 
-// choice is a value of a matrix, in words.
+// choice is a chosen value of a matrix, in words.
 type choice struct{ key, words string }
 
-// words returns a value as the flag has it.
+// words returns a value in the form that the flag takes.
 func (l *loader) words(key string, n *node) string {
 	o := plan.Find(l.form.options(), key)
 	if o == nil || put(*o, n) != nil {
@@ -98,8 +97,8 @@ func (l *loader) words(key string, n *node) string {
 	return strings.Join(o.To.Texts(), "; ")
 }
 
-// titles returns the names of an experiment without and with what its matrix chose: "orders on sqlite, connections 4".
-// Without a name of its own it has its scenario's.
+// titles returns an experiment's name without and with its choices from the matrix: "orders on sqlite, connections 4".
+// If the experiment has no name, its scenario's name is used.
 func titles(e Experiment, chosen []choice) (base, name string) {
 	base = cmp.Or(e.Base, e.Scenario)
 	var scenario, engine, rest string
@@ -107,7 +106,7 @@ func titles(e Experiment, chosen []choice) (base, name string) {
 		switch {
 		case v.key == keyScenario && e.Base != "":
 			scenario = ", " + v.words
-		case v.key == keyScenario: // is in the name
+		case v.key == keyScenario: // the name contains it already
 		case v.key == keyEngine:
 			engine = " on " + v.words
 		default:
@@ -120,7 +119,7 @@ func titles(e Experiment, chosen []choice) (base, name string) {
 	return base, cmp.Or(base, Unnamed) + scenario + engine + rest
 }
 
-// tellApart gives every experiment a name of its own.
+// tellApart makes the experiments' names distinct.
 func tellApart(all []Experiment) {
 	count := map[string]int{}
 	for i := range all {

@@ -15,22 +15,22 @@ import (
 	"filewise/run/plan"
 )
 
-// first are the keys that an example has at its beginning.
+// first lists the keys at the beginning of an example.
 var first = []string{"engine", "target", "files", "size", "connections", "volume", "budget", "seed"}
 
-// sketch holds the parts of an example: the scenario as it is planned by default.
+// sketch holds the parts of an example. The scenario is as planned by default.
 type sketch struct {
 	form    Form
 	engines plan.Engines
 	sc      workload.Scenario
 	engine  string
 	files   string            // 1, 2, 4
-	custom  string            // its part of the file
-	held    map[string]string // what the plan holds, as flags
+	custom  string            // the example's part about custom SQL
+	held    map[string]string // the plan's values, as flags
 }
 
-// Example returns a commented study file of a scenario, which runs as it stands. The keys that it leaves at their
-// defaults are there as comments.
+// Example returns a commented study file of a scenario, which can be run unchanged. Keys that keep their defaults are
+// in comments.
 func Example(f Form, engines plan.Engines, sc workload.Scenario) (string, error) {
 	s := sketch{form: f, engines: engines, sc: sc}
 	if sc.Name == keyCustom {
@@ -47,8 +47,8 @@ func Example(f Form, engines plan.Engines, sc workload.Scenario) (string, error)
 	return text, nil
 }
 
-// choose takes the first engine that can do the scenario, those that are installed here before the others, and the
-// numbers of files that it can.
+// choose takes the first engine that can do the scenario, and its numbers of files. Engines that are installed here
+// come first.
 func (s *sketch) choose() (err error) {
 	missing := func(e filewise.Engine) int { return min(len(plan.Describe(e).Missing), 1) }
 	inOrder := slices.SortedStableFunc(slices.Values(s.engines), func(a, b filewise.Engine) int { return missing(a) - missing(b) })
@@ -114,10 +114,10 @@ func (s *sketch) commented(o plan.Option) string {
 	return b.String()
 }
 
-// depend are the keys whose default is not one value: it follows from what else is given, or from pilots.
+// depend lists the keys whose default is not one value. It follows from other options, or from pilots.
 var depend = []string{"window", "growth", "builds", "allocation", "index", "no-password", "notify-on"}
 
-// sample returns the value that holds if the key is not given, or the form of one.
+// sample returns the default of a key, or the form of a value.
 func (s *sketch) sample(o plan.Option) string {
 	switch o.To.Pointer().(type) {
 	case *[]plan.Pair:
@@ -136,7 +136,7 @@ func (s *sketch) sample(o plan.Option) string {
 	return " " + value
 }
 
-// wrapped divides a text into lines of at most so many letters.
+// wrapped splits a text into lines of at most the given number of characters.
 func wrapped(text string, most int) []string {
 	var lines []string
 	line := ""
@@ -152,7 +152,7 @@ func wrapped(text string, most int) []string {
 	return append(lines, line)
 }
 
-// example is the part common to all; customExample runs on every engine that workload custom is for.
+// example is the part that all examples share. customExample works on every engine that supports workload custom.
 var (
 	//go:embed example.txt
 	example string

@@ -15,27 +15,26 @@ import (
 // givesPassword matches the text before a password in SQL.
 const givesPassword = `(?i)(\b(?:identified\s+(?:with\s+\S+\s+)?(?:by|as)|password)\s+)`
 
-// asterisks stand for what an excerpt does not show.
+// asterisks replace what an excerpt hides.
 const asterisks = "********"
 
 var (
-	// address is a URL, of a server or of a webhook, and what stands behind it: its
-	// password may hold a space.
+	// address matches a URL, of a server or a webhook, with the rest of the line, since its password may contain a space.
 	address = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)\S.*`)
-	// setting is a key, or NAME=, with what stands behind it; of two words if it is mistyped.
+	// setting matches a key, or NAME=. A mistyped key may consist of two words.
 	setting = regexp.MustCompile(`([\w.-]+(?:[ \t]+[\w.-]+)?)["']?\s*[:=]`)
-	// inSQL matches a password in SQL, and literal one that stands in plain text.
+	// inSQL matches a password in SQL. literal matches a password in plain text.
 	inSQL   = regexp.MustCompile(givesPassword + `[^\s$].*`)
 	literal = regexp.MustCompile(givesPassword + `['"]([^'"]+)`)
-	// entry is a line that begins something new, whatever stands above it.
+	// entry matches a line that begins something new, whatever comes before it.
 	entry = regexp.MustCompile(`^\s*(?:-\s|-$|["']?[\w.-]+["']?\s*:(?:\s|$))`)
 )
 
-// masked returns the lines of a file without what may be secret in them: URLs, and what stands behind or below a key
-// that is one by its name. It hides too much rather than too little: ${NAME} alone is known to be none.
+// masked returns the lines of a file with possible secrets hidden: URLs, and text after or below a key whose name means
+// a secret. When in doubt it hides text; only ${NAME} is known to be no secret.
 func masked(lines []string) []string {
 	out := make([]string, len(lines))
-	below := -1 // the indentation of a secret key whose value may go on
+	below := -1 // indentation of a secret key whose value may continue
 	for i, line := range lines {
 		indent := len(line) - len(strings.TrimLeft(line, " \t-"))
 		if below >= 0 && strings.TrimSpace(line) != "" {
@@ -59,8 +58,8 @@ func masked(lines []string) []string {
 	return out
 }
 
-// Plain are secrets that stand in a study's text, or in a script of it, wherever that is: in comments
-// and SQL, too, of which nothing is replaced by variables.
+// Plain returns secrets that are written in a study or in one of its scripts, wherever they are. It also searches
+// comments and SQL, in which no variables are replaced.
 func Plain(text string) (found []filewise.Secret) {
 	for line := range strings.Lines(text) {
 		line = variable.ReplaceAllString(line, "")
@@ -77,8 +76,8 @@ func Plain(text string) (found []filewise.Secret) {
 	return found
 }
 
-// secretIn finds a key that is a secret by its name in a line: its begin, and the begin of what follows it. -1 means
-// there is none.
+// secretIn finds in a line a key whose name means a secret. It returns the beginnings of the key and of the text after
+// it. A key of -1 means there is none.
 func secretIn(line string) (key, value int) {
 	for _, at := range setting.FindAllStringSubmatchIndex(line, -1) {
 		if name := line[at[2]:at[3]]; name == "notify" || target.IsSecret(name) {
@@ -88,24 +87,24 @@ func secretIn(line string) (key, value int) {
 	return -1, 0
 }
 
-// Outcome is the outcome of one experiment of a study.
+// Outcome is the result of one experiment of a study.
 type Outcome struct {
 	Name    string `json:"name"`
-	Run     int64  `json:"run,omitempty"` // of the store. 0 means it did not come to one
+	Run     int64  `json:"run,omitempty"` // in the store. 0 means it did not become one
 	Verdict string `json:"verdict,omitempty"`
 	Error   string `json:"error,omitempty"`
-	// Skipped: it was not begun, because the one before was interrupted.
+	// Skipped reports that the experiment was not begun, because an earlier one was interrupted.
 	Skipped bool `json:"skipped,omitempty"`
 	// Result is the command's output for one run.
 	Result json.RawMessage `json:"result,omitempty"`
 }
 
-// Ended is a study that has been run.
+// Ended holds the outcomes of a study.
 type Ended struct {
 	Experiments []Outcome `json:"experiments"`
 }
 
-// Summary returns the experiments' outcomes, a line each.
+// Summary returns the outcomes, one line for each experiment.
 func Summary(all []Outcome) string {
 	width := 0
 	for _, r := range all {

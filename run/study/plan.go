@@ -11,14 +11,15 @@ import (
 	"filewise/run/plan"
 )
 
-// Planned is an experiment of a study, ready to be run.
+// Planned is an experiment of a study that is ready to run.
 type Planned struct {
 	Experiment
 	plan.Made
 }
 
-// Plan plans the experiments of these names, or all. Given options go before the experiments' own. Every one is
-// checked, so that no mistake is found after hours; an error names the place of its cause in the file.
+// Plan plans the named experiments, or all if none is named. Given options take precedence over the experiments' own.
+// All experiments are checked first, so that no mistake shows only after hours. An error names the place of its cause
+// in the file.
 func (s Study) Plan(engines plan.Engines, given *plan.Options, only []string, check func(plan.Made) error) ([]Planned, error) {
 	chosen, err := s.Only(only)
 	if err != nil {
@@ -57,7 +58,7 @@ func (s Study) planned(engines plan.Engines, given *plan.Options, e Experiment, 
 	return out, nil
 }
 
-// inFile adds the place in the file of an error's cause. An error in the user's SQL has it itself.
+// inFile adds to an error the place of its cause in the file. An error in the user's SQL has the place already.
 func (s Study) inFile(e Experiment, err error) error {
 	if strings.Contains(err.Error(), s.File+":") {
 		return e.named(err)
@@ -65,7 +66,7 @@ func (s Study) inFile(e Experiment, err error) error {
 	return s.At(e.placeOf(err), e.named(e.keyed(err)))
 }
 
-// keyed puts the file's keys in place of the flags that they stand for.
+// keyed replaces flags in an error by the file's keys for them.
 func (e Experiment) keyed(err error) error {
 	message := flagNamed.ReplaceAllStringFunc(err.Error(), func(flag string) string {
 		if _, ok := e.Key(flag[2:]); ok {
@@ -79,13 +80,13 @@ func (e Experiment) keyed(err error) error {
 	return filewise.Errorf(filewise.CodeOf(err), filewise.RemedyOf(err), "%s%w", message, silent{err})
 }
 
-// silent is an error that was printed already.
+// silent is an error whose text was printed already.
 type silent struct{ error }
 
 func (silent) Error() string   { return "" }
 func (s silent) Unwrap() error { return s.error }
 
-// named reports which experiment of several is meant.
+// named adds the experiment's name to an error, if the experiment has a name of its own.
 func (e Experiment) named(err error) error {
 	if e.Name == e.Scenario || e.Name == Unnamed {
 		return err
@@ -93,11 +94,11 @@ func (e Experiment) named(err error) error {
 	return filewise.Errorf(filewise.CodeOf(err), filewise.RemedyOf(err), "experiment %q: %w", e.Name, err)
 }
 
-// flagNamed finds the flag that an error is about.
+// flagNamed matches the flag that an error is about.
 var flagNamed = regexp.MustCompile(`--([a-z][a-z0-9-]*)`)
 
-// placeOf returns the place in the file of the key that an error is about, or else one that its remedy names, or the
-// experiment's.
+// placeOf returns the place of the key that an error, or else its remedy, names. If neither names a key, it returns the
+// place of the experiment.
 func (e Experiment) placeOf(err error) Place {
 	for _, m := range flagNamed.FindAllStringSubmatch(err.Error()+" "+filewise.RemedyOf(err), -1) {
 		if place, ok := e.Key(m[1]); ok {

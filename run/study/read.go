@@ -12,15 +12,15 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// The limits of a study file: no honest one comes near, and what grows by
-// references to itself ends there.
+// The limits of a study file. No real study comes near them; a file that grows by references to itself is stopped
+// there.
 const (
 	maxBytes = 256 << 10
 	maxNodes = 50_000
 	maxDepth = 40
 )
 
-// kind is the kind of a node of a file.
+// kind is the kind of a node.
 type kind string
 
 const (
@@ -33,24 +33,24 @@ const (
 	kindMapping kind = "a mapping"
 )
 
-// node is a part of a file, its anchors resolved.
+// node is a part of a file with anchors resolved.
 type node struct {
 	kind   kind
-	text   string // of a scalar, as it is written
+	text   string // of a scalar, as written
 	place  Place
-	block  bool // its text begins in the line below (|, >)
+	block  bool // the text begins in the next line (|, >)
 	fields []field
 	items  []*node
 }
 
-// field is a key of a mapping with its value.
+// field is a key of a mapping and its value.
 type field struct {
 	name  string
 	place Place
 	value *node
 }
 
-// field returns the value of a key. Nil means it is not given.
+// field returns the value of a key, or nil if it is not given.
 func (n *node) field(name string) *node {
 	if n == nil {
 		return nil
@@ -63,29 +63,29 @@ func (n *node) field(name string) *node {
 	return nil
 }
 
-// reader makes nodes of what the YAML library reads.
+// reader turns what the YAML library reads into nodes.
 type reader struct {
 	source
 	anchors map[string]ast.Node
 	nodes   int
 }
 
-// read parses a file of one document, which is a mapping.
+// read parses a file, which must be one document with a mapping.
 func read(s source, text []byte) (_ *node, err error) {
 	if len(text) > maxBytes {
 		return nil, s.wrong(Place{1, 1}, "put scripts into files of their own (setup: {file: …})",
 			"%d bytes are more than the %d that a study file may have", len(text), maxBytes)
 	}
-	if line := tooDeep(text); line > 0 { // the library's time grows with the square of it
+	if line := tooDeep(text); line > 0 { // the library's time grows with the square of the depth
 		return nil, s.wrong(Place{line, 1}, "look for brackets that are not closed",
 			"lists or mappings are nested more than %d deep", maxDepth)
 	}
 	defer func() {
-		if r := recover(); r != nil { // the library's own mistake, about a file that is none
+		if r := recover(); r != nil { // a bug of the library, on a file that is not YAML
 			err = s.wrong(Place{1, 1}, "look for unusual syntax", "this is no YAML that can be read (%v)", r)
 		}
 	}()
-	file, err := parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey()) // which mapping refuses, with both places
+	file, err := parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey()) // mapping refuses duplicates, and names both places
 	if err != nil {
 		return nil, syntax(s, err)
 	}
@@ -112,8 +112,8 @@ func read(s source, text []byte) (_ *node, err error) {
 	return n, err
 }
 
-// tooDeep returns the line in which brackets, or the dashes and keys of one line, nest deeper than a file's parts may.
-// 0 means none does. Brackets within texts count, which no honest one has that many of unclosed.
+// tooDeep returns the first line in which brackets, or dashes and keys of one line, are nested too deeply. 0 means
+// there is none. Brackets in texts count too, but no real study has that many unclosed ones.
 func tooDeep(text []byte) int {
 	depth := 0
 	for i, line := range bytes.Split(text, []byte("\n")) {
@@ -139,7 +139,7 @@ func tooDeep(text []byte) int {
 	return 0
 }
 
-// syntax returns the library's complaint as one of ours.
+// syntax turns the library's error into a usage error with its place.
 func syntax(s source, err error) error {
 	var e yaml.Error
 	if errors.As(err, &e) && e.GetToken() != nil && e.GetToken().Position != nil {
@@ -171,8 +171,7 @@ func placeOfToken(t *token.Token) Place {
 	return Place{t.Position.Line, t.Position.Column}
 }
 
-// node resolves one node. Every one that an alias repeats counts, so that a file
-// cannot grow without end.
+// node resolves one node. Each repetition by an alias counts, so that a file cannot grow without end.
 func (r *reader) node(n ast.Node, depth int) (*node, error) {
 	r.nodes++
 	if n == nil {
@@ -193,7 +192,7 @@ func (r *reader) node(n ast.Node, depth int) (*node, error) {
 	case *ast.AnchorNode:
 		name := n.Name.GetToken().Value
 		out, err := r.node(n.Value, depth+1)
-		r.anchors[name] = n.Value // from here on: one that holds itself is unknown
+		r.anchors[name] = n.Value // set from here on, so an anchor that contains itself is unknown
 		return out, err
 	case *ast.AliasNode:
 		name := n.Value.GetToken().Value
@@ -241,8 +240,7 @@ func (r *reader) list(at Place, n *ast.SequenceNode, depth int) (*node, error) {
 	return out, nil
 }
 
-// mapping reads the keys, each once. What is merged (<<) goes behind what is
-// given.
+// mapping reads the keys, each at most once. Merged fields (<<) come after the given ones.
 func (r *reader) mapping(at Place, values []*ast.MappingValueNode, depth int) (*node, error) {
 	out := &node{kind: kindMapping, place: at}
 	var merged []field
@@ -283,7 +281,7 @@ func (r *reader) mapping(at Place, values []*ast.MappingValueNode, depth int) (*
 	return out, nil
 }
 
-// merge returns the fields of one mapping, or of several, of which the first goes first.
+// merge returns the fields of one mapping, or of several, of which earlier ones take precedence.
 func (r *reader) merge(at Place, value *node) ([]field, error) {
 	switch value.kind {
 	case kindMapping:

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// dialect is the version of JSON Schema that is written.
+// dialect is the version of JSON Schema that Schema writes.
 const dialect = "https://json-schema.org/draft/2020-12/schema"
 
-// Schema returns the JSON Schema of study files, made from what the parser reads.
+// Schema returns the JSON Schema of study files, generated from the parser's specification.
 func Schema(f Form) ([]byte, error) {
 	root := f.file().schema()
 	root["$schema"], root["title"] = dialect, "Filewise study file"
@@ -23,12 +23,12 @@ func Schema(f Form) ([]byte, error) {
 // schemaNode is a part of a JSON Schema.
 type schemaNode = map[string]any
 
-// withVariable returns a schema whose value may come from a variable too.
+// withVariable returns a schema that also allows a variable as the value.
 func withVariable(s schemaNode) schemaNode {
 	return schemaNode{"anyOf": []any{s, schemaNode{"type": "string", "pattern": `\$\{[A-Za-z_][A-Za-z0-9_]*\}`}}}
 }
 
-// schema returns the JSON Schema of a place.
+// schema returns the JSON Schema of a place in the file.
 func (s *spec) schema() schemaNode {
 	out := s.plain()
 	if s.usage != "" {

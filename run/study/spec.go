@@ -8,43 +8,43 @@ import (
 	"filewise/run/plan"
 )
 
-// valueType is the type of a place's value.
+// valueType is the type of a value in a study file.
 type valueType string
 
-// What places hold.
+// The types of values.
 const (
 	typeText   valueType = "text"
 	typeWhole  valueType = "whole number"
 	typeNumber valueType = "number"
 	typeSwitch valueType = "true or false"
 	typeTime   valueType = "time"               // such as 500ms, 2s, 10m
-	object     valueType = "mapping"            // of the keys that are listed
-	named      valueType = "mapping by name"    // of any keys
-	items      valueType = "list"               // of items
+	object     valueType = "mapping"            // with the listed keys
+	named      valueType = "mapping by name"    // with any keys
+	items      valueType = "list"               // the type of its items is in of
 	anything   valueType = "anything"           //
-	either     valueType = "one of several"     // by its YAML type
-	secret     valueType = "text of a variable" // ${NAME} only
+	either     valueType = "one of several"     // the YAML type decides
+	secret     valueType = "text of a variable" // only ${NAME}
 )
 
-// spec describes the possible content of a place of a study file.
+// spec specifies what a place of a study file may contain.
 type spec struct {
 	Type     valueType
 	usage    string
-	how      string         // it is written, if the type does not show it
-	pattern  *regexp.Regexp // of a text. Nil means any
+	how      string         // how to write it, if the type does not show it
+	pattern  *regexp.Regexp // of a text; nil means any
 	choices  []string
 	least    *float64
 	most     *float64
 	usual    string
-	of       *spec    // of items and of named
-	fields   []member // of object
+	of       *spec    // for items and named
+	fields   []member // for object
 	required []string
 	either   []*spec
 	blank    bool // a name may be empty
-	raw      bool // its texts are the user's SQL: ${NAME} is not replaced
+	raw      bool // user's SQL, in which ${NAME} is not replaced
 }
 
-// member is a key with what it may hold.
+// member is a key and the specification of its value.
 type member struct {
 	name string
 	spec *spec
@@ -63,7 +63,7 @@ func (s *spec) field(name string) *spec {
 	return nil
 }
 
-// example shows a value of the type as it is written.
+// example returns an example value of the type.
 func (s *spec) example() string {
 	if s.how != "" {
 		return s.how
@@ -88,7 +88,7 @@ func (s *spec) example() string {
 	return ""
 }
 
-// values describes the place's possible values.
+// values describes the possible values.
 func (s *spec) values() string {
 	if s.Type == either {
 		return strings.Join(filewise.Each(s.either, (*spec).values), " or ")
@@ -99,20 +99,20 @@ func (s *spec) values() string {
 	return "a " + string(s.Type)
 }
 
-// Form holds the keys of study files in addition to all plan.Options.
+// Form holds the keys of study files that are not in plan.Options.
 type Form struct {
 	Scenarios []string
 	Engines   []string
-	// Once are options that are set once, for all experiments of a file.
+	// Once lists options that are set once, for all experiments of a file.
 	Once []plan.Option
-	// Scripts are the texts of files with SQL, by the path in the study. Nil means they are read.
+	// Scripts holds the texts of SQL files by their path in the study. If it is nil, the files are read.
 	Scripts map[string]string
 }
 
-// options returns the keys of experiments.
+// options returns the options that are keys of experiments.
 func (f Form) options() []plan.Option { return plan.New().Table() }
 
-// spec returns the form of an option's key.
+// spec returns the specification of an option's key.
 func (f Form) spec(o plan.Option) *spec {
 	s := specOf(o)
 	s.usage, s.usual = strings.ReplaceAll(o.Usage, "`", ""), o.Default
@@ -122,7 +122,7 @@ func (f Form) spec(o plan.Option) *spec {
 	return s
 }
 
-// The keys that are no flags.
+// The keys that are not flags.
 const (
 	keyName        = "name"
 	keyDescription = "description"
@@ -134,10 +134,10 @@ const (
 	keyDefinitions = "definitions"
 )
 
-// keyEngine is the flag whose value suffices in the name of an experiment.
+// keyEngine is the option whose value is shown without its key in an experiment's name.
 const keyEngine = "engine"
 
-// experiment returns the form of an experiment: at the top, for all.
+// experiment returns the specification of an experiment. At the top it describes the keys that all experiments share.
 func (f Form) experiment(top bool) *spec {
 	out := &spec{Type: object, usage: "an experiment: keys as the flags of filewise run"}
 	matrix := &spec{Type: object, usage: "one experiment for each combination of the values that are listed"}
@@ -163,7 +163,7 @@ func (f Form) experiment(top bool) *spec {
 	return out
 }
 
-// file returns the form of a study file.
+// file returns the specification of a study file.
 func (f Form) file() *spec {
 	out := f.experiment(true)
 	out.usage = "a study: one experiment, or several that share what stands at the top"

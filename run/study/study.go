@@ -13,39 +13,39 @@ import (
 	"filewise/run/plan"
 )
 
-// maxExperiments bounds what a matrix comes to.
+// maxExperiments is the most experiments that a matrix may produce.
 const maxExperiments = 500
 
-// Study holds a file's contents.
+// Study holds the contents of a study file.
 type Study struct {
-	File        string // as it was named
+	File        string // as the user named it
 	Experiments []Experiment
-	// Secrets are all texts of the file and of its variables that must never be shown; they are there also when Load
-	// returns an error.
+	// Secrets holds all texts of the file and its variables that must never be shown. It is set even if Load returns an
+	// error.
 	Secrets []filewise.Secret
-	// Scripts are the files with SQL that it names, for Form.Scripts elsewhere.
+	// Scripts holds the texts of the SQL files that the study names, for Form.Scripts on another host.
 	Scripts map[string]string
 
 	once   values
 	source source
 }
 
-// Experiment is one of a study, the shared keys and the matrix in it.
+// Experiment is one experiment of a study, with the shared keys and its choices from the matrix.
 type Experiment struct {
-	// Name distinguishes it from the others of the file; Base is that without the matrix's part.
+	// Name identifies the experiment within the file. Base is the name without the matrix's part.
 	Name, Base string
-	Scenario   string // may be empty: the usual one
+	Scenario   string // empty means the default
 	Place      Place
-	Custom     *workload.Custom // nil means none is given
+	Custom     *workload.Custom // nil means none
 	Password   filewise.Secret  // of the target; may be empty
 
 	values values
 }
 
-// values are the nodes behind keys.
+// values maps keys to their nodes.
 type values map[string]*node
 
-// Key returns the place of a key of the experiment. False means it is not given.
+// Key returns the place of a key of the experiment. It returns false if the key is not given.
 func (e Experiment) Key(key string) (Place, bool) {
 	n := e.values[key]
 	if n == nil {
@@ -54,10 +54,10 @@ func (e Experiment) Key(key string) (Place, bool) {
 	return n.place, true
 }
 
-// Fill sets options from the experiment, unless they, or options that exclude them, are given.
+// Fill sets options from the experiment. It skips options that are given, or that exclude a given one.
 func (s Study) Fill(table []plan.Option, e Experiment) error { return s.fill(table, e.values) }
 
-// FillOnce sets options from the file's settings for all of its experiments.
+// FillOnce sets options from the settings that the file gives for all of its experiments.
 func (s Study) FillOnce(table []plan.Option) error { return s.fill(table, s.once) }
 
 func (s Study) fill(table []plan.Option, from values) error {
@@ -77,14 +77,14 @@ func (s Study) fill(table []plan.Option, from values) error {
 	return nil
 }
 
-// At adds to an error of another layer its cause's place in the file.
+// At adds to an error of another package the place of its cause in the file.
 func (s Study) At(p Place, err error) error { return s.source.at(p, err) }
 
-// Unnamed is the name of an experiment that has none.
+// Unnamed is the name of an experiment without one.
 const Unnamed = "experiment"
 
-// Load reads a study file. Errors have CodeUsage, and name file, line and column.
-// getenv looks a variable up, as os.LookupEnv does.
+// Load reads a study file. Errors have CodeUsage, and name file, line and column. getenv looks up a variable, like
+// os.LookupEnv.
 func Load(path string, f Form, getenv func(string) (string, bool)) (Study, error) {
 	file, err := filesystem.Open(path)
 	if err != nil {
@@ -112,7 +112,7 @@ func Parse(path string, text []byte, f Form, getenv func(string) (string, bool))
 	return out, err
 }
 
-// loader makes experiments of nodes.
+// loader turns nodes into experiments.
 type loader struct {
 	source
 	form    Form
@@ -165,7 +165,7 @@ func (l *loader) load(root *node) (values, []Experiment, error) {
 	return once, all, nil
 }
 
-// draft is an experiment before its matrix is multiplied out.
+// draft is an experiment before its matrix is combined.
 type draft struct {
 	Experiment
 	matrix []dimension
@@ -178,14 +178,14 @@ type dimension struct {
 	values []*node
 }
 
-// add takes a key over, if it is given.
+// add adds a key if it is given.
 func (v values) add(key string, from *node) {
 	if n := from.field(key); n != nil {
 		v[key] = n
 	}
 }
 
-// draft reads what stands in one place.
+// draft reads an experiment from one place of the file.
 func (l *loader) draft(n *node) (draft, error) {
 	d := draft{Experiment: Experiment{Place: n.place, values: values{}}}
 	if x := n.field(keyName); x != nil {
@@ -219,8 +219,8 @@ func (l *loader) draft(n *node) (draft, error) {
 	return d, nil
 }
 
-// Only returns the experiments of these names, whole or without the matrix's part. The error names the nearest known
-// one.
+// Only returns the experiments with these names, given with or without the matrix's part. Its error names the nearest
+// known name.
 func (s Study) Only(names []string) ([]Experiment, error) {
 	if len(names) == 0 {
 		return s.Experiments, nil

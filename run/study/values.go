@@ -11,14 +11,14 @@ import (
 	"filewise/run/plan"
 )
 
-// numbersText is a flag's form of several numbers: 1,4,8.
+// numbersText matches several numbers in the form of a flag: 1,4,8.
 var numbersText = regexp.MustCompile(`^\s*[0-9]+(\s*,\s*[0-9]+)*\s*$`)
 
 var coresText = regexp.MustCompile(`^cores$`)
 
 var countsText = regexp.MustCompile(`^\s*([0-9]+|cores)(\s*,\s*([0-9]+|cores))*\s*$`)
 
-// specOf returns the form of an option's key, by the type of its value.
+// specOf returns the specification of an option's key, from the type of its value.
 func specOf(o plan.Option) *spec {
 	switch v := o.To.Pointer().(type) {
 	case *string:
@@ -63,12 +63,12 @@ func wholeOf(o plan.Option) *spec {
 	return s
 }
 
-// several is one, in one of its forms, or a list of the first form.
+// several returns the specification of a value: a list of one, a single one, or one of the other forms.
 func several(how string, one *spec, or ...*spec) *spec {
 	return &spec{Type: either, how: how, either: append([]*spec{{Type: items, of: one}, one}, or...)}
 }
 
-// put gives an option the value of a node, which has been checked.
+// put sets an option to the value of a node, which was already checked.
 func put(o plan.Option, n *node) (err error) {
 	switch v := o.To.Pointer().(type) {
 	case *string:
@@ -98,7 +98,7 @@ func put(o plan.Option, n *node) (err error) {
 	return err
 }
 
-// several returns the items of a list, or the single one.
+// several returns the items of a list, or the single value.
 func (n *node) several() []*node {
 	if n.kind == kindList {
 		return n.items
@@ -106,12 +106,12 @@ func (n *node) several() []*node {
 	return []*node{n}
 }
 
-// numbers are written as a list, alone, or as the flag has them: 1,4,8.
+// numbers reads numbers from a list, a single number, or the form of a flag: 1,4,8.
 func (n *node) numbers() []int {
 	var all []int
 	for _, item := range n.several() {
 		for part := range strings.SplitSeq(item.text, ",") {
-			v, _ := plan.ParseNumber(part) // checked
+			v, _ := plan.ParseNumber(part) // checked already
 			all = append(all, v)
 		}
 	}
@@ -122,7 +122,7 @@ func (n *node) texts() []string {
 	return filewise.Each(n.several(), func(item *node) string { return item.text })
 }
 
-// pairs are written as a mapping, or as texts NAME=VALUE.
+// pairs reads pairs from a mapping, or from texts NAME=VALUE.
 func (n *node) pairs() ([]plan.Pair, error) {
 	var all []plan.Pair
 	for _, x := range n.fields {
@@ -139,7 +139,7 @@ func (n *node) pairs() ([]plan.Pair, error) {
 	return all, nil
 }
 
-// layouts are mappings, or texts KEY=VALUE,…
+// layouts reads layouts from mappings, or from texts KEY=VALUE,…
 func (n *node) layouts() (all []plan.LayoutSpec, err error) {
 	for _, item := range n.several() {
 		var spec plan.LayoutSpec
@@ -153,7 +153,7 @@ func (n *node) layouts() (all []plan.LayoutSpec, err error) {
 	return all, nil
 }
 
-// layoutOf puts the name last, as a text has to: it may hold commas.
+// layoutOf returns a layout from keys, with the name last. In a text the name must be last, since it may hold commas.
 func layoutOf(keys []field) plan.LayoutSpec {
 	var spec, name plan.LayoutSpec
 	for _, x := range keys {

@@ -10,13 +10,12 @@ import (
 	"filewise/watch/notify"
 )
 
-// variable is ${NAME}; a further $ before it takes it as it stands.
+// variable matches ${NAME}. If another $ precedes it, the text is taken literally.
 var variable = regexp.MustCompile(`\$?\$\{[^}]*\}`)
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// expand replaces variables in every text of the node but the user's SQL, and
-// collects what of it is secret.
+// expand replaces variables in every text of the node except the user's SQL, and collects secrets.
 func (l *loader) expand(n *node, s *spec) error {
 	if s != nil && s.raw {
 		return nil
@@ -25,7 +24,7 @@ func (l *loader) expand(n *node, s *spec) error {
 		if err := l.expand(x.value, s.inside(x.name)); err != nil {
 			return err
 		}
-		if x.name == "notify" { // an address, or several
+		if x.name == "notify" { // one address, or several
 			for _, hook := range append(x.value.items, x.value) {
 				l.secrets = append(l.secrets, notify.SecretsIn(hook.text)...)
 			}
@@ -51,7 +50,7 @@ func (l *loader) expand(n *node, s *spec) error {
 	return nil
 }
 
-// inside returns the form of a field, or of an item. Nil means nothing is known of it.
+// inside returns the specification of a field or an item, or nil if none is known.
 func (s *spec) inside(name string) *spec {
 	switch {
 	case s == nil:
@@ -64,8 +63,8 @@ func (s *spec) inside(name string) *spec {
 	return nil
 }
 
-// expandSecret takes a secret from the environment; one that is written into the
-// file would be seen by all who see that.
+// expandSecret takes a secret from the environment. It refuses a secret written in the file, since all readers of the
+// file would see it.
 func (l *loader) expandSecret(n *node) error {
 	if !variable.MatchString(n.text) || variable.ReplaceAllString(n.text, "") != "" {
 		l.secrets = append(l.secrets, filewise.Secret(n.text))
@@ -100,10 +99,10 @@ func (l *loader) replaced(n *node) (_ string, err error) {
 	return out, err
 }
 
-// Place is a place in a study file, both from 1.
+// Place is a line and a column in a study file, both from 1.
 type Place struct{ Line, Column int }
 
-// source is a file's text, for errors that show the place.
+// source holds a file's text, for errors that show the place.
 type source struct {
 	name  string
 	lines []string
@@ -119,12 +118,12 @@ func (s source) wrong(at Place, remedy, format string, args ...any) error {
 		address.ReplaceAllString(fmt.Sprintf(format, args...), "$1"+asterisks), s.excerpt(at))
 }
 
-// at adds the place of something that another layer has refused.
+// at adds the place to an error of another package.
 func (s source) at(at Place, err error) error {
 	return filewise.Errorf(filewise.CodeOf(err), filewise.RemedyOf(err), "%s:%d:%d: %w%s", s.name, at.Line, at.Column, err, s.excerpt(at))
 }
 
-// excerpt returns the line and the line before it, and a mark under the column.
+// excerpt returns the line, the line before it, and a mark below the column.
 func (s source) excerpt(at Place) string {
 	if at.Line < 1 || at.Line > len(s.lines) {
 		return ""
@@ -144,7 +143,7 @@ func (s source) excerpt(at Place) string {
 	return b.String() + "\n       | " + pad + "^"
 }
 
-// line returns a line as it may be shown: not endless.
+// line returns a line, shortened if it is very long.
 func (s source) line(n int) string {
 	const most = 160
 	text := s.lines[n-1]

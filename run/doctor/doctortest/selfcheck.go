@@ -1,4 +1,4 @@
-// Package doctortest takes engines through the self-check in their tests.
+// Package doctortest runs doctor's self-check of engines in tests.
 package doctortest
 
 import (
@@ -17,8 +17,8 @@ import (
 	"filewise/run/plan"
 )
 
-// SelfCheck takes an external server through doctor's self-check: nothing fails, and each
-// of tried is a trial that has passed.
+// SelfCheck runs doctor's self-check on an external server. The test fails if a finding fails, or if a trial in tried
+// has not passed.
 func SelfCheck(t *testing.T, e filewise.Engine, target filewise.Target, tried ...string) {
 	t.Helper()
 	all := SelfCheckFindings(t, e, target)
@@ -34,7 +34,7 @@ func SelfCheck(t *testing.T, e filewise.Engine, target filewise.Target, tried ..
 	}
 }
 
-// selfCheck lets one self-check of the test binary work at a time, under a host's lock of its own.
+// selfCheck lets only one self-check of the test binary run at a time, with its own host lock.
 var selfCheck sync.Mutex
 
 // SelfCheckFindings returns the findings of the self-check on a server.
