@@ -36,7 +36,7 @@ func trials(about filewise.Description) []trial {
 				o.Kind = plan.Of(string(kind))
 				return
 			}
-			one := func(kind filewise.Kind) plan.LayoutSpec { // it has one file for ever
+			one := func(kind filewise.Kind) plan.LayoutSpec { // it always has one file
 				return plan.LayoutSpec{{Name: "files", Value: "1"}, {Name: "kind", Value: string(kind)}}
 			}
 			o.Files.Forget()

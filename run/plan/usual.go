@@ -146,8 +146,8 @@ func (o *LayoutOptions) layoutsSay(keys ...string) bool {
 	})
 }
 
-// memoryCanBeLimited reports whether a server's memory can be limited here. It tries only once, since the process names
-// the trial limit.
+// memoryCanBeLimited reports whether a server's memory can be limited here. It tries only once per process, since the
+// try is named after the process.
 var memoryCanBeLimited = sync.OnceValue(func() bool {
 	limits, err := machine.LimitMemory(1 << 30)
 	return err == nil && limits.Close() == nil

@@ -1,6 +1,5 @@
-// Package display shows a run while it is measured: a live picture on a terminal, plain lines elsewhere. It runs on
-// the measured cores, so a picture is drawn at most four times a second. No measurement ever waits for a slow
-// terminal.
+// Package display shows a run while it is measured: as a live picture on a terminal, as plain lines elsewhere. It uses
+// the measured cores, so it draws at most four pictures a second. No measurement waits for a slow terminal.
 package display
 
 import (
@@ -19,17 +18,17 @@ import (
 	"filewise/results/report/document"
 )
 
-// interval between two pictures: at most 4 a second.
+// interval is the time between two pictures.
 const interval = 250 * time.Millisecond
 
-// Options set the display's output.
+// Options holds the display's settings.
 type Options struct {
-	Live  bool // a terminal that understands cursor movement
+	Live  bool // the output is a terminal that understands cursor movement
 	Color bool
-	// Size returns the terminal's columns and rows; it is called before every picture, for the terminal may be
-	// resized. 0 means unknown. Nil means 80 × 24.
+	// Size returns the terminal's columns and rows. It is called before every picture, since the terminal may be resized.
+	// 0 means unknown. If Size is nil, the terminal has 80 × 24.
 	Size func() (width, height int)
-	// Board has the steps within a stage, which are shown with it. Nil means none.
+	// Board holds the steps within a stage, which are shown with the stage. Nil means none.
 	Board *progress.Board
 }
 
@@ -53,31 +52,31 @@ type Display struct {
 	data report.Data
 
 	state      state
-	picture    []int    // the widths of its lines on the screen
-	tableLines []string // of the first tableOf trials, tableWidth columns wide
-	forecasts  string   // the last that was printed
-	relevance  bool     // it is printed: the pilots are over
+	picture    []int    // the widths of the lines on the screen
+	tableLines []string // estimates after tableOf trials, tableWidth columns wide
+	forecasts  string   // the last one printed
+	relevance  bool     // it was printed, since the pilots are over
 	tableOf    int
 	tableWidth int
 	events     chan experiment.Event
 	done       chan struct{}
-	said       time.Time // when something was last printed
-	release    func()    // the board
+	said       time.Time // time of the last print
+	release    func()    // releases the board
 }
 
-// state holds the present knowledge of the run.
+// state holds what is known of the run now.
 type state struct {
 	cell      filewise.Cell
 	stage     string
 	live      *drive.Live
 	trials    []filewise.Trial
 	judgement experiment.Judgement
-	started   time.Time // of this trial
-	since     time.Time // the last trial was recorded, or a wait was over
-	waiting   string    // for what the next trial waits. Empty means it does not
+	started   time.Time // start of this trial
+	since     time.Time // when the last trial was recorded, or a wait ended
+	waiting   string    // what the next trial waits for. Empty means nothing
 }
 
-// New starts a display of a run whose earlier trials are in d.
+// New starts the display of a run. d holds the run's earlier trials.
 func New(w io.Writer, d report.Data, opts Options) *Display {
 	x := &Display{w: w, opts: opts, data: d, events: make(chan experiment.Event, 64), done: make(chan struct{})}
 	x.release = opts.Board.Own()
@@ -94,7 +93,7 @@ func New(w io.Writer, d report.Data, opts Options) *Display {
 	return x
 }
 
-// Notify receives an event. It never blocks: what the display cannot keep up with is left out of it.
+// Notify receives an event. It never blocks: events that the display cannot keep up with are left out.
 func (x *Display) Notify(e experiment.Event) {
 	select {
 	case x.events <- e:
@@ -102,7 +101,7 @@ func (x *Display) Notify(e experiment.Event) {
 	}
 }
 
-// Close draws the last events and ends the display; the picture is removed.
+// Close draws the last events, removes the picture and ends the display.
 func (x *Display) Close() {
 	close(x.events)
 	<-x.done
@@ -132,7 +131,7 @@ func (x *Display) loop() {
 	}
 }
 
-// begun returns when the status's present step began.
+// begun returns when the step that the status shows began.
 func (x *Display) begun() time.Time {
 	if x.state.started.IsZero() {
 		return x.state.since
@@ -175,7 +174,7 @@ func (x *Display) apply(e experiment.Event) {
 	}
 }
 
-// line prints a text without characters that steer the terminal.
+// line prints a text without characters that control the terminal.
 func (x *Display) line(text string) { x.printf("%s\n", document.Clean(text)) }
 
 func (x *Display) printf(format string, args ...any) {

@@ -21,7 +21,7 @@ func (x *Display) headline() string {
 		p.Target.Durability, len(p.Layouts), p.Seed)
 }
 
-// draw replaces the picture on the screen.
+// draw replaces the picture on the screen by a new one.
 func (x *Display) draw(now time.Time) {
 	width, height := x.opts.size()
 	var b strings.Builder
@@ -43,7 +43,8 @@ func (x *Display) draw(now time.Time) {
 	x.printf("%s", b.String())
 }
 
-// bar shows the passed share of the most time that the run may take, and the time left. Empty means it is not known.
+// bar shows the elapsed share of the longest time that the run may take, and the time left. It is empty if that is not
+// known.
 func (x *Display) bar(now time.Time, width int) string {
 	left, over := report.TimeLeft(x.shown()), x.state.judgement.Elapsed
 	if left <= 0 {
@@ -62,8 +63,8 @@ func (x *Display) bar(now time.Time, width int) string {
 		say.Human(left.Round(time.Second)))
 }
 
-// forecast gives the resolution within the budget, or that the blocks planned will not resolve the margin, as soon as
-// that is foreseen. Empty means nothing of the kind.
+// forecast returns the forecast of the resolution within the budget, or the warning that the planned blocks will not
+// resolve the margin. It is empty until either is known.
 func (x *Display) forecast() string {
 	if f := x.state.judgement.Forecast; f != nil {
 		return f.Sentence
@@ -76,7 +77,7 @@ func (x *Display) forecast() string {
 	return ""
 }
 
-// forecastOnce prints a forecast when there is a new one at the end of a block.
+// forecastOnce prints the forecast if it has changed at the end of a block.
 func (x *Display) forecastOnce() {
 	if f := x.forecast(); f != "" && x.forecasts == "" {
 		x.forecasts = f
@@ -84,8 +85,7 @@ func (x *Display) forecastOnce() {
 	}
 }
 
-// relevanceOnce prints how much of what the pilots measured is about files, before the
-// budget is spent on it.
+// relevanceOnce prints the share of the pilots' measurement that is about files, before the budget is spent.
 func (x *Display) relevanceOnce() {
 	if x.relevance || x.state.cell.Pilot {
 		return
@@ -99,7 +99,7 @@ func (x *Display) relevanceOnce() {
 	}
 }
 
-// say prints a paragraph, wrapped if there is a terminal, drawn on or not.
+// say prints a paragraph. It wraps the text if the width of the terminal is known, whether or not pictures are drawn.
 func (x *Display) say(text string) {
 	text = document.Clean(text)
 	if x.opts.Size != nil {
@@ -110,7 +110,7 @@ func (x *Display) say(text string) {
 	x.printf("%s\n", text)
 }
 
-// whole breaks sentences that are longer than a line, if there is room for all of it.
+// whole wraps sentences that are longer than a line, unless that takes more than most lines.
 func whole(sentences []string, width, most int) []string {
 	for i, s := range sentences {
 		sentences[i] = document.Clean(s)
@@ -121,8 +121,7 @@ func whole(sentences []string, width, most int) []string {
 	return sentences
 }
 
-// fit makes a picture of at most so many lines: what scrolls off the screen can
-// never be drawn over.
+// fit returns a picture of at most most lines. Lines that scroll off the screen could not be replaced any more.
 func fit(status string, table, below []string, most int) []string {
 	room := most - 1 - len(below)
 	switch {
@@ -134,7 +133,7 @@ func fit(status string, table, below []string, most int) []string {
 	return slices.Concat([]string{status}, table, below)
 }
 
-// table returns the table of estimates; it is made again only after a trial.
+// table returns the table of estimates. It is made again only after a trial.
 func (x *Display) table(width int) []string {
 	if x.tableOf != len(x.state.trials) || x.tableWidth != width || x.tableLines == nil {
 		d := x.shown()
@@ -144,8 +143,8 @@ func (x *Display) table(width int) []string {
 	return x.tableLines
 }
 
-// back moves the cursor to the first line of the picture. In a terminal that has
-// become narrower its lines take more rows.
+// back returns the codes that move the cursor to the picture's first line. If the terminal has become narrower, the
+// picture's lines take more rows.
 func (x *Display) back(width int) string {
 	rows := 0
 	for _, w := range x.picture {
@@ -165,7 +164,7 @@ func (x *Display) erase() {
 	}
 }
 
-// status describes the running work, and its throughput now.
+// status returns what the run is doing, and the throughput now.
 func (x *Display) status(now time.Time) string {
 	s := x.state
 	if s.waiting != "" {
@@ -186,7 +185,7 @@ func (x *Display) status(now time.Time) string {
 	return out
 }
 
-// unit returns the unit of a trial's work; of several phases that differs from one to the next.
+// unit returns the unit of a trial's work. If a trial has several phases, the unit may change between them.
 func (x *Display) unit() string {
 	if len(x.data.Plan.Phases) > 0 {
 		return "operations"
@@ -194,7 +193,7 @@ func (x *Display) unit() string {
 	return "rows"
 }
 
-// shown returns the run's data as known now.
+// shown returns the run's data with the state known now.
 func (x *Display) shown() report.Data {
 	d := x.data
 	d.Trials, d.Judgement = x.state.trials, x.state.judgement

@@ -10,7 +10,7 @@ import (
 	"filewise/internal/nearest"
 )
 
-// Address is a receiver of messages, by one way.
+// Address is a receiver of messages, and the way to reach it.
 type Address struct {
 	kind    kind
 	url     *url.URL // of an HTTP service, as it is called
@@ -19,7 +19,7 @@ type Address struct {
 	secrets []filewise.Secret
 }
 
-// kind is the way.
+// kind is the way to reach a receiver.
 type kind string
 
 const (
@@ -30,7 +30,7 @@ const (
 	webhook  kind = "webhook"
 )
 
-// schemes are the URLs' schemes, with the way and the scheme that is called.
+// schemes maps the schemes of addresses to the way, and to the scheme that is called.
 var schemes = map[string]struct {
 	kind kind
 	by   string
@@ -43,7 +43,7 @@ var schemes = map[string]struct {
 	"webhook": {webhook, "https"}, "webhook+https": {webhook, "https"}, "webhook+http": {webhook, "http"},
 }
 
-// form shows the forms of an address.
+// form lists the forms of an address, for errors.
 const form = "give smtp://USER:PASSWORD@HOST:PORT/?from=ME&to=YOU, the https:// URL of a webhook, or Slack's, Teams' or ntfy's as " +
 	"slack://, teams:// or ntfy://"
 
@@ -87,7 +87,7 @@ func Parse(text string) (Address, error) {
 	return parseService(way.kind, scheme, u)
 }
 
-// known returns the schemes, or only the one that may be meant.
+// known returns the scheme that was probably meant, or otherwise all schemes.
 func known(given string) []string {
 	all := []string{"smtp", "smtps", "https", "http", "slack", "teams", "ntfy"}
 	if n := nearest.Name(given, all); n != "" && len(given) < 16 {
@@ -96,12 +96,12 @@ func known(given string) []string {
 	return all
 }
 
-// wrong returns the refusal of a URL. Its arguments must hold nothing secret of it.
+// wrong returns the error for a refused URL. Its arguments must not contain secrets of the URL.
 func wrong(remedy, format string, args ...any) error {
 	return filewise.Errorf(filewise.CodeUsage, remedy, "the URL of --notify cannot be understood: %s", fmt.Sprintf(format, args...))
 }
 
-// parseService parses the address of a service that is called by HTTP.
+// parseService parses the URL of a service that is called by HTTP.
 func parseService(k kind, scheme string, u *url.URL) (Address, error) {
 	if k == "" {
 		k, scheme = kindOf(u.Hostname()), u.Scheme
@@ -128,7 +128,7 @@ func parseService(k kind, scheme string, u *url.URL) (Address, error) {
 	return a, nil
 }
 
-// kindOf returns the way of a plain http:// or https:// URL.
+// kindOf returns the service that a plain http:// or https:// URL stands for, from its host.
 func kindOf(host string) kind {
 	host = strings.ToLower(host)
 	switch {
@@ -143,11 +143,10 @@ func kindOf(host string) kind {
 	return webhook
 }
 
-// part is the least length of a part of a path that is taken for a secret of its own:
-// shorter ones are words.
+// part is the least length of a part of a path that counts as a secret by itself. Shorter parts are words.
 const part = 12
 
-// serviceSecrets returns the password, and path and query as a whole and in parts.
+// serviceSecrets returns the secrets in a service's URL: the password, and path and query, whole and in parts.
 func serviceSecrets(u *url.URL) []filewise.Secret {
 	var out []filewise.Secret
 	add := func(s string, least int) {
@@ -174,8 +173,8 @@ func serviceSecrets(u *url.URL) []filewise.Secret {
 	return out
 }
 
-// SecretsIn returns the secrets of a text that may be an address, for masking what is printed. If it cannot be
-// parsed, all that stands behind the scheme is secret.
+// SecretsIn returns the secrets in a text that may be an address, for masking output. If the text cannot be parsed,
+// everything after the scheme is secret.
 func SecretsIn(text string) []filewise.Secret {
 	scheme, rest, ok := strings.Cut(text, "://")
 	if _, known := schemes[strings.ToLower(scheme)]; !ok || !known {
@@ -191,8 +190,8 @@ func SecretsIn(text string) []filewise.Secret {
 // String returns the address without its secrets.
 func (a Address) String() string { return a.shown }
 
-// Secrets returns the parts that only their user should see.
+// Secrets returns the parts that only the address's owner may see.
 func (a Address) Secrets() []filewise.Secret { return slices.Clone(a.secrets) }
 
-// Mail reports whether it is a mailbox, which gets reports.
+// Mail reports whether the address is a mailbox, which gets reports.
 func (a Address) Mail() bool { return a.kind == mailKind }

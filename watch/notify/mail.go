@@ -21,7 +21,7 @@ import (
 	"filewise/internal/nearest"
 )
 
-// mailbox is a mail server, and who writes to whom.
+// mailbox holds a mail server, the sender and the receivers.
 type mailbox struct {
 	host           string
 	port           int
@@ -32,12 +32,12 @@ type mailbox struct {
 	insecure       bool
 }
 
-// tlsMode reports whether passwords and mail may travel in the clear.
+// tlsMode is whether passwords and mail may travel unencrypted.
 type tlsMode string
 
 const (
-	tlsAlways   tlsMode = "always"   // from the first byte: smtps
-	tlsRequired tlsMode = "required" // STARTTLS, or nothing
+	tlsAlways   tlsMode = "always"   // encrypted from the first byte: smtps
+	tlsRequired tlsMode = "required" // STARTTLS, otherwise nothing is sent
 	tlsOffered  tlsMode = "offered"  // STARTTLS if the server has it
 	tlsNone     tlsMode = "none"
 )
@@ -91,7 +91,7 @@ func (m *mailbox) setPort(u *url.URL) error {
 	return nil
 }
 
-// setTLS: a password goes to another machine only under TLS, unless the URL allows it.
+// setTLS sets the mode of TLS. A password goes to another machine only under TLS, unless the URL allows otherwise.
 func (m *mailbox) setTLS(scheme string, q url.Values) error {
 	m.tls = tlsOffered
 	if m.password != "" && !loopback(m.host) {
@@ -121,7 +121,7 @@ func (m *mailbox) setTLS(scheme string, q url.Values) error {
 
 func (m *mailbox) setPeople(q url.Values) error {
 	for _, list := range q["to"] {
-		// A plus of ada+tests@ that is not written %2B has become a space.
+		// In a URL, a plus that is not written as %2B has become a space, as in ada+tests@.
 		people, err := mail.ParseAddressList(list)
 		if err != nil {
 			return wrong("give to=ADDRESS, or several with commas; write + as %2B", "to holds no mail address")
@@ -162,8 +162,8 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// clients returns the ways to log in, the safe ones first. PLAIN and LOGIN without TLS only follow if that was
-// accepted.
+// clients returns the ways to log in, the safe ones first. PLAIN and LOGIN without TLS follow only if the URL allows
+// them.
 func (m mailbox) clients(timeout time.Duration) ([]*gomail.Client, error) {
 	options := []gomail.Option{gomail.WithPort(m.port), gomail.WithTimeout(timeout), gomail.WithoutNoop(),
 		gomail.WithTLSConfig(&tls.Config{ServerName: m.host, InsecureSkipVerify: m.insecure, MinVersion: tls.VersionTLS12})}
@@ -196,7 +196,7 @@ func (m mailbox) clients(timeout time.Duration) ([]*gomail.Client, error) {
 	return out, nil
 }
 
-// connect logs in by the first way that the server supports.
+// connect logs in with the first way that the server supports.
 func (m mailbox) connect(ctx context.Context) (*gomail.Client, *smtp.Client, error) {
 	clients, err := m.clients(answerWithin)
 	if err != nil {
@@ -227,12 +227,12 @@ func (m mailbox) send(ctx context.Context, msg Message) error {
 	err = c.SendWithSMTPClient(s, out)
 	closing := c.CloseWithSMTPClient(s)
 	if out.IsDelivered() {
-		return nil // it has it: its answer at the end changes nothing
+		return nil // the server has the mail; its last answer changes nothing
 	}
 	return errors.Join(err, closing)
 }
 
-// check logs in and checks whether the server takes mail from and to these people, without sending any.
+// check logs in, and checks whether the server accepts mail from the sender to the receivers. It sends no mail.
 func (m mailbox) check(ctx context.Context) error {
 	c, s, err := m.connect(ctx)
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	"filewise"
 )
 
-// How long and how often it is tried.
+// Time limit and number of tries.
 const (
-	answerWithin = 15 * time.Second // one try
-	attempts     = 3                // of one message at the end of a run
-	pause        = time.Second      // before the second try, twice as long before the third
+	answerWithin = 15 * time.Second // for one try
+	attempts     = 3                // for one message at the end of a run
+	pause        = time.Second      // before the second try; doubled before the third
 )
 
-// Send sends the message once. Errors show no secret; their text states what happened, not where.
+// Send sends the message once. Errors contain no secret. Their text says what happened, but not at which address.
 func (a Address) Send(ctx context.Context, m Message) error {
 	send := a.post
 	if a.kind == mailKind {
@@ -26,8 +26,8 @@ func (a Address) Send(ctx context.Context, m Message) error {
 	return a.within(ctx, func(ctx context.Context) error { return send(ctx, m) })
 }
 
-// within does it in the time of one try, and leaves it behind when ctx ends: a conversation by SMTP ends only by its
-// own deadline.
+// within runs do with the time limit of one try. If ctx ends, within returns without waiting for do: an SMTP
+// conversation ends only by its own deadline.
 func (a Address) within(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
@@ -45,27 +45,27 @@ func (a Address) within(ctx context.Context, do func(context.Context) error) err
 	return filewise.HideIn(err, a.secrets...)
 }
 
-// Notifier sends the events of one run to several addresses, one after the other. Only Queue is safe for concurrent
-// use.
+// Notifier sends the events of one run to several addresses. Each address gets its messages one after the other. Only
+// Queue is safe for concurrent use.
 type Notifier struct {
 	addresses []Address
 	events    []Event
 
 	mu      sync.Mutex
-	waiting [][]Message // by address, the oldest first
+	waiting [][]Message // by address, oldest first
 }
 
-// New returns a notifier that sends these events to the addresses.
+// New returns a notifier that sends the given events to the addresses.
 func New(addresses []Address, events []Event) *Notifier {
 	return &Notifier{addresses: addresses, events: events, waiting: make([][]Message, len(addresses))}
 }
 
-// Reports reports whether anybody gets reports.
+// Reports tells whether any address gets reports.
 func (n *Notifier) Reports() bool { return slices.ContainsFunc(n.addresses, Address.Mail) }
 
-// Try sends the message that the run starts, so that an address that does not work is found now. Mail of which
-// started was not chosen is tried without a message; for a service there is no other way. The error has
-// CodePreflight.
+// Try sends the message that the run starts, so that an address that does not work is found now. If the event started
+// was not chosen, mail is checked without sending a message. Other services have no such check, so they get the
+// message. The error has CodePreflight.
 func (n *Notifier) Try(ctx context.Context, m Message) error {
 	return n.each(func(i int) error {
 		a := n.addresses[i]
@@ -82,8 +82,7 @@ func (n *Notifier) Try(ctx context.Context, m Message) error {
 	})
 }
 
-// Queue keeps the message, if its event was chosen, for the next Deliver or Finish.
-// It never waits.
+// Queue keeps a message for the next Deliver or Finish, if its event was chosen. It never waits.
 func (n *Notifier) Queue(m Message) {
 	if !slices.Contains(n.events, m.Event) {
 		return
@@ -95,10 +94,10 @@ func (n *Notifier) Queue(m Message) {
 	}
 }
 
-// Deliver tries once to send what is queued. What fails stays, for Finish.
+// Deliver tries once to send the queued messages. Messages that fail stay queued for Finish.
 func (n *Notifier) Deliver(ctx context.Context) { _ = n.deliver(ctx, 1) }
 
-// Finish sends what is queued, with some attempts. The errors are for the addresses that did not get everything.
+// Finish sends the queued messages, with several tries. The errors name the addresses that did not get everything.
 func (n *Notifier) Finish(ctx context.Context) error { return n.deliver(ctx, attempts) }
 
 func (n *Notifier) deliver(ctx context.Context, tries int) error {
@@ -121,7 +120,7 @@ func (n *Notifier) deliver(ctx context.Context, tries int) error {
 	})
 }
 
-// sendUpTo tries so often, unless the answer is final.
+// sendUpTo tries to send a message several times. It stops if the service refuses for good.
 func (a Address) sendUpTo(ctx context.Context, m Message, tries int) (err error) {
 	for try := range tries {
 		if try > 0 {
@@ -138,7 +137,7 @@ func (a Address) sendUpTo(ctx context.Context, m Message, tries int) (err error)
 	return err
 }
 
-// each calls send for all addresses at the same time, and joins their errors.
+// each calls send for all addresses concurrently, and joins their errors.
 func (n *Notifier) each(send func(i int) error) error {
 	errs := make([]error, len(n.addresses))
 	var all sync.WaitGroup

@@ -14,11 +14,10 @@ import (
 	"unicode/utf8"
 )
 
-// client follows no redirect: behind one a POST becomes a GET, and the message is
-// lost without a word.
+// client follows no redirects. After a redirect, a POST becomes a GET, and the message would be lost silently.
 var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
-// post sends the message to a service; any answer but 2xx is an error.
+// post sends the message to a service. Any answer except 2xx is an error.
 func (a Address) post(ctx context.Context, m Message) error {
 	body, header, err := a.payload(m)
 	if err != nil {
@@ -35,14 +34,14 @@ func (a Address) post(ctx context.Context, m Message) error {
 		return withoutURL(err)
 	}
 	defer res.Body.Close()
-	said, _ := io.ReadAll(io.LimitReader(res.Body, 1<<10)) // of a refusal, as far as it comes
+	said, _ := io.ReadAll(io.LimitReader(res.Body, 1<<10)) // the beginning suffices for a refusal
 	if res.StatusCode/100 == 2 {
 		return nil
 	}
 	return &refusal{res.StatusCode, fmt.Sprintf("it answers %d %s%s", res.StatusCode, http.StatusText(res.StatusCode), quoted(said))}
 }
 
-// refusal is the answer of a service that has understood, and refuses.
+// refusal is the answer of a service that understood the message and refused it.
 type refusal struct {
 	status int
 	text   string
@@ -50,13 +49,13 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.text }
 
-// forGood reports whether the same message would be refused again.
+// forGood reports whether the service would refuse the same message again.
 func forGood(err error) bool {
 	var r *refusal
 	return errors.As(err, &r) && r.status/100 != 5 && r.status != http.StatusTooManyRequests && r.status != http.StatusRequestTimeout
 }
 
-// withoutURL returns the cause: net/http puts the URL before it.
+// withoutURL returns the error's cause without the URL that net/http puts before it.
 func withoutURL(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -80,7 +79,7 @@ func quoted(said []byte) string {
 	return ": " + cut(line, 200)
 }
 
-// cut shortens a text to so many bytes.
+// cut shortens a text to at most the given number of bytes.
 func cut(text string, bytes int) string {
 	if len(text) <= bytes {
 		return text
@@ -91,7 +90,7 @@ func cut(text string, bytes int) string {
 	return text[:bytes] + "…"
 }
 
-// payload returns the message in the words of the service.
+// payload returns the message in the form that the service takes.
 func (a Address) payload(m Message) ([]byte, http.Header, error) {
 	header := http.Header{"Content-Type": {"application/json"}}
 	var v any
@@ -110,12 +109,12 @@ func (a Address) payload(m Message) ([]byte, http.Header, error) {
 	return body, header, err
 }
 
-// slackText escapes what Slack's mark-up would take for a link or a mention.
+// slackText escapes characters that Slack's mark-up would take for a link or a mention.
 func slackText(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
 }
 
-// teamsCard returns an adaptive card, as the webhooks of Teams' Workflows take it.
+// teamsCard returns the message as an adaptive card, the form that webhooks of Teams' Workflows take.
 func teamsCard(m Message) any {
 	type block map[string]any
 	colour := "Good"
@@ -135,14 +134,14 @@ func teamsCard(m Message) any {
 	}}}
 }
 
-// ntfyBytes is the most that ntfy shows of a message; a longer one becomes a file.
+// ntfyBytes is the most bytes of a message that ntfy shows. It turns a longer message into a file.
 const ntfyBytes = 3900
 
-// ntfyMessage is text, with the rest in headers.
+// ntfyMessage returns the message as text. Title, tags and priority are in the headers.
 func ntfyMessage(m Message) ([]byte, http.Header, error) {
 	header := http.Header{}
 	header.Set("Content-Type", "text/plain; charset=utf-8")
-	header.Set("Title", mime.BEncoding.Encode("utf-8", m.Title)) // ASCII as it is
+	header.Set("Title", mime.BEncoding.Encode("utf-8", m.Title)) // plain ASCII stays as it is
 	header.Set("Tags", "bar_chart")
 	if m.urgent() {
 		header.Set("Tags", "warning")

@@ -12,19 +12,18 @@ import (
 	"filewise/results/report"
 )
 
-// Course is the throughput within a trial, since the start of its warm-up.
+// Course holds the throughput within a trial, from the start of its warm-up.
 type Course struct {
 	Block  int        `json:"block"`
 	Step   float64    `json:"step_seconds"`
 	Values []float64  `json:"per_second"`
-	Window [2]float64 `json:"window_seconds"` // the measured part; 0 and 0: not known yet
+	Window [2]float64 `json:"window_seconds"` // measured part; 0 and 0 if not known yet
 }
 
 // coursePoints is the most points of a course.
 const coursePoints = 48
 
-// courseOf adds up slices into at most coursePoints steps; what does not fill the
-// last step is left out.
+// courseOf sums slices into at most coursePoints steps. An incomplete last step is left out.
 func courseOf(length time.Duration, counts []int64) Course {
 	if length <= 0 || len(counts) == 0 {
 		return Course{}
@@ -38,7 +37,7 @@ func courseOf(length time.Duration, counts []int64) Course {
 	return c
 }
 
-// courseOfMeasure returns the course of a finished trial, without what came after its window.
+// courseOfMeasure returns the course of a finished trial up to the end of its window.
 func courseOfMeasure(t filewise.Trial, m filewise.Measure) Course {
 	counts := m.Slices
 	if m.SliceLength > 0 {
@@ -49,7 +48,7 @@ func courseOfMeasure(t filewise.Trial, m filewise.Measure) Course {
 	return c
 }
 
-// earlierShown is the most earlier trials that are drawn next to the running one.
+// earlierShown is the most earlier trials that are drawn with the running one.
 const earlierShown = 5
 
 // earlier returns the courses of the layout's last trials, the newest last.
@@ -69,7 +68,7 @@ func earlier(trials []filewise.Trial, layout, family string) []Course {
 	return out
 }
 
-// round3 keeps three digits: more is noise, and bytes on the wire.
+// round3 rounds to three digits. More digits are noise, and cost bytes to send.
 func round3(x float64) float64 {
 	if x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {
 		return 0
@@ -78,15 +77,14 @@ func round3(x float64) float64 {
 	return math.Round(x/scale) * scale
 }
 
-// soFar is the course of the running trial. Only its late slices are read again.
+// soFar holds the course of the running trial. Only its recent slices are read again.
 type soFar struct {
 	mu     sync.Mutex
 	live   *drive.Live
 	counts []int64
 }
 
-// settled is the time after which a slice does not change any more, but by calls
-// that take as long.
+// settled is the age from which a slice no longer changes, except by calls that take as long.
 const settled = 30 * time.Second
 
 func (s *soFar) of(live *drive.Live) Course {
@@ -105,14 +103,13 @@ func (s *soFar) of(live *drive.Live) Course {
 	return courseOf(length, s.counts)
 }
 
-// goneFor is the time that a page may be away before it counts as left: one that is loaded again is away for a
-// moment.
+// goneFor is how long a page may be away before it counts as closed. A page that is reloaded is away for a moment.
 const goneFor = 3 * time.Second
 
 // Watched reports whether a page is open in a browser.
 func (s *Server) Watched() bool { return s.pages.Load()+s.owned.Load() > 0 }
 
-// Unwatched returns when no page is open any more, or the context ends.
+// Unwatched returns when no page is open any more, or when the context ends.
 func (s *Server) Unwatched(ctx context.Context) {
 	tick := time.NewTicker(goneFor / 10)
 	defer tick.Stop()

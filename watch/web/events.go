@@ -11,7 +11,7 @@ import (
 // eventEvery is the time between two updates of an open page.
 const eventEvery = 500 * time.Millisecond
 
-// events sends a page what happens, from now until it goes away.
+// events sends updates to a page until the page goes away.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	pages := &s.pages
 	if s.guard.known(r) {
@@ -42,8 +42,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// stream holds what one page has received. Writing to it waits for its browser and for nothing else, and not for
-// ever.
+// stream holds what one page has received. A write waits only for the page's browser, and only for a limited time.
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
@@ -58,7 +57,7 @@ type stream struct {
 	fleet   *knownFleet
 }
 
-// push sends what the page does not have yet.
+// push sends the parts of a picture that the page does not have yet.
 func (st *stream) push(p picture) {
 	if !bytes.Equal(st.list, p.list) {
 		st.list = p.list
@@ -81,7 +80,7 @@ func (st *stream) push(p picture) {
 		st.err = err
 		return
 	}
-	if !bytes.Equal(now, st.now) { // always while a trial runs; else it also reports that the line still stands
+	if !bytes.Equal(now, st.now) { // always sent during a trial; otherwise it also shows that the connection still works
 		st.now = now
 		st.sendRaw("now", now)
 	} else {
@@ -98,7 +97,7 @@ func (st *stream) send(event string, v any) {
 	st.sendRaw(event, body)
 }
 
-// sendRaw sends JSON, which has no line breaks.
+// sendRaw sends JSON without line breaks.
 func (st *stream) sendRaw(event string, body []byte) {
 	st.write(fmt.Appendf(nil, "event: %s\ndata: %s\n\n", event, body))
 }

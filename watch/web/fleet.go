@@ -11,10 +11,10 @@ import (
 type Fleet struct {
 	Orders  []Order  `json:"orders"`
 	Hosts   []Worker `json:"hosts"`
-	Problem string   `json:"problem,omitempty"` // why nothing newer is known
+	Problem string   `json:"problem,omitempty"` // why there is nothing newer
 }
 
-// Order is an experiment of a campaign on one host.
+// Order is one experiment of a campaign on one host.
 type Order struct {
 	Campaign   string     `json:"campaign"`
 	Experiment string     `json:"experiment"`
@@ -22,13 +22,13 @@ type Order struct {
 	Condition  string     `json:"condition"`
 	Doing      string     `json:"doing,omitempty"`
 	Trials     int        `json:"trials"`
-	Beside     int        `json:"beside,omitempty"` // of them pilots and failed ones
+	Beside     int        `json:"beside,omitempty"` // number of Trials that are pilots or failed
 	Verdict    string     `json:"verdict,omitempty"`
 	Error      string     `json:"error,omitempty"`
 	Layouts    []Estimate `json:"layouts,omitempty"`
 }
 
-// Estimate is a layout's difference from the baseline, so far. What is not known is absent.
+// Estimate is a layout's difference from the baseline so far. Unknown numbers are absent.
 type Estimate struct {
 	Layout  string   `json:"layout"`
 	Text    string   `json:"difference"`
@@ -45,30 +45,30 @@ type Worker struct {
 	Working bool     `json:"working"`
 }
 
-// The state of campaigns is read again after fleetEvery, and for a tenth of the time at most: there may be a thousand
-// hosts.
+// The state of campaigns is read again after fleetEvery, but reading takes at most a tenth of the time: there may be a
+// thousand hosts.
 const (
 	fleetEvery  = 5 * time.Second
 	fleetWithin = time.Minute
 )
 
-// fleetWatch reads what campaigns do while a page is open, which does not wait for it.
+// fleetWatch reads the state of campaigns while a page is open. The page does not wait for it.
 type fleetWatch struct {
-	ask func(context.Context) (Fleet, error) // nil means there are no campaigns to ask
+	ask func(context.Context) (Fleet, error) // nil means there are no campaigns
 
 	mu     sync.Mutex
 	next   time.Time
-	cancel context.CancelFunc // during a request
+	cancel context.CancelFunc // not nil during a request
 	known  *knownFleet
 }
 
-// knownFleet does not change any more.
+// knownFleet is a state of the campaigns that has been read. It does not change.
 type knownFleet struct {
 	Fleet
 	body []byte // as JSON
 }
 
-// now returns the latest state. Nil means none yet.
+// now returns the latest known state, and starts a request if a new one is due. Nil means no state is known yet.
 func (w *fleetWatch) now() *knownFleet {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -99,7 +99,7 @@ func (w *fleetWatch) hear(ctx context.Context, ask func(context.Context) (Fleet,
 	w.next = time.Now().Add(max(fleetEvery, 10*time.Since(began)))
 }
 
-// close gives up the request.
+// close cancels the current request.
 func (w *fleetWatch) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -109,7 +109,7 @@ func (w *fleetWatch) close() {
 	}
 }
 
-// The labels of an order, and of a layout of it.
+// The labels of an order, and of one of its layouts.
 var (
 	orderLabels    = []string{"campaign", "experiment", "host"}
 	ofOrderLayouts = append(append([]string(nil), orderLabels...), "layout")
@@ -129,7 +129,7 @@ var (
 		"host")
 )
 
-// ofFleet writes what campaigns do; what is old is left out.
+// ofFleet adds the metrics of campaigns. If the state is outdated, it adds none.
 func (s scrape) ofFleet(f *knownFleet) {
 	if f == nil || f.Problem != "" {
 		return

@@ -19,15 +19,15 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// What a token that the user has chosen must have at least, of letters and of different ones.
+// The requirements on a token that the user has chosen: its length, and the number of different letters.
 const (
 	shortestToken = 16
 	leastLetters  = 8
 	longestToken  = 4 << 10
 )
 
-// Token reads the token from a file; a file that does not exist is made, with a
-// new one that only this user can read. So the page survives a restart.
+// Token reads the token from a file. If the file does not exist, it creates one with a new token that only this user
+// can read. So an open page survives a restart.
 func Token(path string) (filewise.Secret, error) {
 	f, err := filesystem.OpenSecret(path)
 	switch {
@@ -68,7 +68,7 @@ func newToken(path string) (filewise.Secret, error) {
 	if err == nil {
 		err = writeNew(path, token+"\n")
 	}
-	if errors.Is(err, fs.ErrExist) { // another process has just made it
+	if errors.Is(err, fs.ErrExist) { // another process has just created it
 		return Token(path)
 	}
 	if err != nil {
@@ -78,7 +78,7 @@ func newToken(path string) (filewise.Secret, error) {
 	return filewise.Secret(token), nil
 }
 
-// writeNew makes a file whole or not at all.
+// writeNew creates a file completely or not at all.
 func writeNew(path, text string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".token-") // mode 0600
 	if err != nil {
@@ -94,12 +94,12 @@ func writeNew(path, text string) error {
 	return os.Link(f.Name(), path)
 }
 
-// guard authorizes requests: readers everywhere except on an address that others can reach, and the buttons, need the
-// token; other sites' pages are kept out.
+// guard authorizes requests. Readers need the token only if other hosts can reach the address; the buttons always need
+// it. Pages of other sites are refused.
 type guard struct {
 	token    string
 	loopback bool
-	session  string // anyone who has shown the token has this: it ends with the server, and no other listener of the port can use it
+	session  string // given to clients that have shown the token; it ends with the server, and no other listener of the port can use it
 	tickets  *tickets
 	cross    *http.CrossOriginProtection
 }
@@ -112,23 +112,23 @@ func newGuard(token filewise.Secret, addr net.Addr) guard {
 	return g
 }
 
-// known reports whether the request has the token, or the session that it opened, in a header. A browser sends
-// cookies to anyone who listens at any port of the host, so there is none.
+// known reports whether a header of the request has the token, or the session that the token opened. There is no
+// cookie, since a browser sends cookies to listeners at any port of the host.
 func (g guard) known(r *http.Request) bool {
 	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	return ok && (g.isToken(given) || subtle.ConstantTimeCompare([]byte(given), []byte(g.session)) == 1)
 }
 
 func (g guard) isToken(given string) bool {
-	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(g.token)) // of one length
+	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(g.token)) // hashes have equal length
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
 
-// local reports whether the request names this host: on the loopback address, another name is one that a page
-// elsewhere has made to point here (DNS rebinding).
+// local reports whether the request names this host. If the server listens on loopback, any other name comes from a
+// page elsewhere that has made its name point here (DNS rebinding).
 func (g guard) local(r *http.Request) bool {
 	if !g.loopback {
-		return true // nothing is shown without the token, whatever the name
+		return true // without the token nothing is shown, whatever the name
 	}
 	host := r.Host
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -139,7 +139,7 @@ func (g guard) local(r *http.Request) bool {
 	return strings.EqualFold(host, "localhost") || err == nil && ip.IsLoopback()
 }
 
-// shell lets everybody of this host's name in: what shows nothing of any run.
+// shell admits every request that names this host, for pages that show nothing of any run.
 func (g guard) shell(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -159,8 +159,8 @@ func (g guard) shell(next http.Handler) http.Handler {
 			http.Error(w, "another site's page may not do this", http.StatusForbidden)
 			return
 		}
-		if r.ContentLength == 0 { // it has been read: the limit of that would end a long answer
-			_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // a connection that is gone
+		if r.ContentLength == 0 { // the request was read: its limit would end a long answer
+			_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // fails only if the connection is gone
 		}
 		if g.known(r) {
 			markTrusted(r)
@@ -169,7 +169,7 @@ func (g guard) shell(next http.Handler) http.Handler {
 	})
 }
 
-// read lets readers in. A link has no header, but may have a ticket.
+// read admits readers. A link has no header, but may have a ticket.
 func (g guard) read(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !g.loopback && !g.known(r) && !(r.Method == http.MethodGet && g.tickets.takes(r.URL.Query().Get("once"), toRead)) {
@@ -180,7 +180,7 @@ func (g guard) read(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// act lets in who may pause and stop.
+// act admits clients that may pause and stop the run.
 func (g guard) act(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !g.known(r) {
@@ -196,7 +196,7 @@ func unauthorized(w http.ResponseWriter) {
 	http.Error(w, "this needs the token that filewise has printed", http.StatusUnauthorized)
 }
 
-// login takes the token, or a ticket, and gives the session.
+// login accepts the token or a ticket, and returns the session.
 func (g guard) login(w http.ResponseWriter, r *http.Request) {
 	if !g.isToken(r.PostFormValue("token")) && !g.tickets.takes(r.PostFormValue("once"), toLogIn) {
 		unauthorized(w)
@@ -206,7 +206,7 @@ func (g guard) login(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, map[string]string{"session": g.session})
 }
 
-// link gives a ticket for a link.
+// link returns a ticket for a link.
 func (g guard) link(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, map[string]string{"once": g.tickets.make(toRead)})
 }

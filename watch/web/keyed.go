@@ -15,14 +15,15 @@ import (
 	"filewise/internal/process"
 )
 
-// door is the content of a file in the place of a socket: a reader of it may query the run.
+// door is the content of a file that replaces a socket. Whoever can read the file may query the run.
 type door struct {
-	Address string           `json:"address"` // of this host alone
-	Key     string           `json:"key"`     // which a connection sends first
-	Process process.Identity `json:"process"` // Windows takes 2 s to refuse a port at which no process listens any more
+	Address string           `json:"address"` // only this host can reach it
+	Key     string           `json:"key"`     // a connection sends it first
+	Process process.Identity `json:"process"` // spares dialing a dead port, which takes Windows 2 s to refuse
 }
 
-// listenTCP listens on any port of this host, which a new file in the directory names with the key. done removes it.
+// listenTCP listens on a free port of this host. It writes the address and a key into a new file in the directory. done
+// removes the file.
 func listenTCP(dir, name string) (l net.Listener, done func(), err error) {
 	d := door{Key: rand.Text()}
 	if d.Process, err = process.Self(); err != nil {
@@ -43,7 +44,7 @@ func listenTCP(dir, name string) (l net.Listener, done func(), err error) {
 	return keyedListener{l, d.Key}, func() { _ = os.Remove(path) }, nil
 }
 
-// dialTCP connects to the run that a file names. The error is os.ErrProcessDone if its process is gone.
+// dialTCP connects to the run that a file names. The error is os.ErrProcessDone if the run's process has ended.
 func dialTCP(ctx context.Context, path string) (net.Conn, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -66,7 +67,7 @@ func dialTCP(ctx context.Context, path string) (net.Conn, error) {
 	return conn, nil
 }
 
-// keyedListener accepts connections that begin with a key.
+// keyedListener accepts only connections that begin with the key.
 type keyedListener struct {
 	net.Listener
 	key string
@@ -80,7 +81,7 @@ func (l keyedListener) Accept() (net.Conn, error) {
 	return &keyedConn{Conn: conn, key: l.key}, nil
 }
 
-// keyedConn reads nothing before the key, which is empty once it has come.
+// keyedConn returns no data before it has received the key. Then key is empty.
 type keyedConn struct {
 	net.Conn
 	key string

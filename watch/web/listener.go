@@ -9,24 +9,25 @@ import (
 	"sync/atomic"
 )
 
-// The connections that are held at once, so that the process that measures keeps its
-// descriptors: of all who have not shown the token, of one other host's, and of those who have.
+// The most connections at a time, so that the measuring process keeps enough file descriptors: without the token in
+// all, from one other host, and with the token.
 const (
 	mostAnonymous = 128
 	mostOfHost    = 16
 	mostTrusted   = 128
 )
 
-// limitedListener accepts connections. Of too many without the token the oldest is closed for each new one, never one
-// that has shown it: anyone who has it gets in, whatever others hold open.
+// limitedListener accepts connections. If there are too many without the token, it closes the oldest of them for each
+// new one. It never closes a connection that has shown the token, so clients with the token get in whatever others hold
+// open.
 type limitedListener struct {
 	net.Listener
 	mu        sync.Mutex
-	anonymous []*connection // the oldest first
+	anonymous []*connection // oldest first
 	trusted   int
 }
 
-// connection is one that is counted.
+// connection is a counted connection.
 type connection struct {
 	net.Conn
 	listener *limitedListener
@@ -42,12 +43,13 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 	}
 	v := &connection{Conn: conn, listener: l, host: hostOf(conn.RemoteAddr())}
 	if out := l.enter(v); out != nil {
-		_ = out.Close() // its handler ends by that
+		_ = out.Close() // this ends its handler
 	}
 	return v, nil
 }
 
-// hostOf returns the other host, which may choose among its addresses of IPv6. Empty means this one.
+// hostOf returns the address of another host. IPv6 addresses are cut to 64 bits, since a host may choose among its
+// addresses. It is empty for this host.
 func hostOf(a net.Addr) string {
 	tcp, ok := a.(*net.TCPAddr)
 	switch {
@@ -59,7 +61,7 @@ func hostOf(a net.Addr) string {
 	return tcp.IP.String()
 }
 
-// enter counts a connection and returns the one that has to go for it. Nil means none.
+// enter counts a connection, and returns the connection to close for it, or nil.
 func (l *limitedListener) enter(v *connection) *connection {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -80,7 +82,7 @@ func (l *limitedListener) enter(v *connection) *connection {
 	return nil
 }
 
-// trust is for a connection that has shown the token: it is not closed for others.
+// trust marks a connection that has shown the token, so that it is not closed for others.
 func (c *connection) trust() {
 	l := c.listener
 	l.mu.Lock()
@@ -92,7 +94,7 @@ func (c *connection) trust() {
 	}
 }
 
-// Close also counts the connection out.
+// Close closes the connection and stops counting it.
 func (c *connection) Close() error {
 	if !c.gone.Swap(true) {
 		l := c.listener
@@ -107,14 +109,14 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// connectionKey is the context key of a request's connection.
+// connectionKey is the context key for a request's connection.
 type connectionKey struct{}
 
 func withConnection(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, conn)
 }
 
-// markTrusted notes that a request has shown the token.
+// markTrusted marks the connection of a request that has shown the token.
 func markTrusted(r *http.Request) {
 	if c, ok := r.Context().Value(connectionKey{}).(*connection); ok {
 		c.trust()

@@ -17,14 +17,14 @@ import (
 	"filewise/results/report"
 )
 
-// The labels of a run, and of a layout of it.
+// The labels of a run, and of one of its layouts.
 var (
 	runLabels    = []string{"run", "engine", "scenario"}
 	layoutLabels = append(append([]string(nil), runLabels...), "layout")
 	familyLabels = append(append([]string(nil), layoutLabels...), "family")
 )
 
-// metric is one that can be scraped, a gauge, with the names of its labels.
+// metric describes a gauge and the names of its labels.
 type metric struct {
 	name, help string
 	labels     []string
@@ -34,7 +34,7 @@ func newMetric(name, help string, labels []string, more ...string) *metric {
 	return &metric{"filewise_" + name, help, append(slices.Clone(labels), more...)}
 }
 
-// The metrics: of the run that is measured, or else of the newest one.
+// The metrics of the run in progress, or else of the newest run.
 var (
 	metricBuild     = newMetric("build_info", "Filewise's version; the value is 1.", nil, "version", "goversion")
 	metricState     = newMetric("run_state", "1 for the state of the run: running, paused, done, interrupted or failed.", runLabels, "state")
@@ -73,12 +73,12 @@ var (
 		"kind")
 )
 
-// scrape are the lines of what is scraped.
+// scrape holds the lines of each metric for one scrape.
 type scrape map[*metric][]string
 
 var escaped = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
 
-// gauge adds a value. Labels may be names of the user's: what is not UTF-8 in them is replaced.
+// gauge adds a value. Labels may be names chosen by users, so invalid UTF-8 in them is replaced.
 func (s scrape) gauge(m *metric, x float64, labels ...string) {
 	pairs := make([]string, len(m.labels))
 	for i, name := range m.labels {
@@ -87,8 +87,8 @@ func (s scrape) gauge(m *metric, x float64, labels ...string) {
 	s[m] = append(s[m], fmt.Sprintf("%s{%s} %s\n", m.name, strings.Join(pairs, ","), strconv.FormatFloat(x, 'g', -1, 64)))
 }
 
-// metrics answers /metrics in Prometheus' text format: https://prometheus.io/docs/instrumenting/exposition_formats/.
-// Nothing is counted between scrapes.
+// metrics answers /metrics in Prometheus' text format: https://prometheus.io/docs/instrumenting/exposition_formats/. It
+// counts nothing between scrapes.
 func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
 	lines := s.scrape(r.Context())
 	var b strings.Builder
@@ -96,10 +96,10 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s gauge\n%s", m.name, m.help, m.name, strings.Join(lines[m], ""))
 	}
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	_, _ = io.WriteString(w, b.String()) // a client that has gone away gets no error
+	_, _ = io.WriteString(w, b.String()) // an error only means that the client has gone
 }
 
-// scrape returns the metrics of the moment.
+// scrape returns the current metrics.
 func (s *Server) scrape(ctx context.Context) scrape {
 	out := make(scrape)
 	out.gauge(metricBuild, 1, s.config.Version, runtime.Version())
@@ -158,7 +158,7 @@ func (s scrape) ofLayout(layout []string, p *Progress, l report.LayoutDoc) {
 	s.gauge(metricPlanned, float64(planned), layout...)
 }
 
-// ofFamily writes what was found about a layout; what is not known is absent.
+// ofFamily adds a layout's results. Unknown values are left out.
 func (s scrape) ofFamily(family []string, p *Progress, l report.LayoutDoc) {
 	if l.Typical != nil {
 		s.gauge(metricTypical, *l.Typical, append(family, strings.TrimSuffix(l.Unit, "/s"))...)
@@ -200,7 +200,7 @@ func (s scrape) ofTrial(layout []string, n *Now) {
 	}
 }
 
-// ofCounters writes the counters of the running trial's probes.
+// ofCounters adds the counters of the running trial's probes.
 func (s scrape) ofCounters(layout []string, n *Now) {
 	waiting := make(map[filewise.WaitClass]float64)
 	for _, c := range n.Counters {

@@ -14,41 +14,41 @@ import (
 	"filewise/results/report"
 )
 
-// Monitor follows a run of this process, and can pause and stop it. It works only on requests. It is safe for
-// concurrent use.
+// Monitor follows a run of this process, and can pause and stop it. It does work only when it gets a request. It is
+// safe for concurrent use.
 type Monitor struct {
 	store     string
 	preflight []filewise.Warning
 	stop      func()
 
-	mu       sync.Mutex // never held for long: the run waits for it
+	mu       sync.Mutex // never held for long, since the run waits for it
 	version  uint64
 	data     report.Data // its slices only grow
 	notes    []Line
 	trial    running
 	waiting  string
 	stopping bool
-	resumed  chan struct{} // closed when the pause ends. Nil means there is none
+	resumed  chan struct{} // closed when the pause ends. Nil means no pause
 
-	making  sync.Mutex // held while progress is made
+	making  sync.Mutex // held while progress is computed
 	made    Progress
 	madeFor uint64
 
 	course soFar
 }
 
-// running is the trial that runs.
+// running holds the state of the running trial.
 type running struct {
 	cell         filewise.Cell
 	stage        string
-	started      time.Time // zero means none runs
+	started      time.Time // zero means no trial runs
 	family, unit string
 	live         *drive.Live
 	probes       *probe.Live
 }
 
-// NewMonitor watches a run of a store, whose earlier trials are in d, and the
-// warnings of its preflight. stop ends the run cleanly.
+// NewMonitor returns a monitor for a run of a store. d holds the run's earlier trials and the preflight's warnings.
+// stop ends the run cleanly.
 func NewMonitor(d report.Data, store string, stop func()) *Monitor {
 	m := &Monitor{store: store, stop: stop, version: newVersion(), data: d, preflight: d.Judgement.Warnings}
 	if j, err := d.Plan.Judge(d.Trials); err == nil {
@@ -57,13 +57,13 @@ func NewMonitor(d report.Data, store string, stop func()) *Monitor {
 	return m
 }
 
-// judged returns a newer judgement, with the warnings of the preflight.
+// judged adds the preflight's warnings to a newer judgement.
 func (m *Monitor) judged(j experiment.Judgement) experiment.Judgement {
 	j.Warnings = append(slices.Clone(m.preflight), j.Warnings...)
 	return j
 }
 
-// Notify receives an event. It never waits: its work takes microseconds, whoever looks.
+// Notify receives an event. It never waits, and takes microseconds however many clients there are.
 func (m *Monitor) Notify(e experiment.Event) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -92,14 +92,14 @@ func (m *Monitor) Notify(e experiment.Event) {
 	}
 }
 
-// note adds a line to the log; the lock is held.
+// note adds a line to the log. The caller holds the lock.
 func (m *Monitor) note(text string) {
 	m.notes = append(m.notes, Line{At: time.Now(), Text: text})
 	m.notes = m.notes[max(0, len(m.notes)-logLines):]
 	m.version++
 }
 
-// End is the state of the run when it has ended, as it is stored.
+// End sets the final state of the run, as stored.
 func (m *Monitor) End(d report.Data) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -107,7 +107,7 @@ func (m *Monitor) End(d report.Data) {
 	m.data, m.trial, m.waiting = d, running{}, ""
 }
 
-// Pause lets no further trial start.
+// Pause keeps further trials from starting.
 func (m *Monitor) Pause() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -139,7 +139,7 @@ func (m *Monitor) Stop() {
 	m.stop()
 }
 
-// Await returns when no pause is on; waiting is called once if one is. The error is the context's.
+// Await returns when the run is not paused. During a pause it calls waiting once. Its error is the context's.
 func (m *Monitor) Await(ctx context.Context, waiting func(experiment.Event)) error {
 	for {
 		m.mu.Lock()
@@ -157,7 +157,7 @@ func (m *Monitor) Await(ctx context.Context, waiting func(experiment.Event)) err
 	}
 }
 
-// Status returns the present state, without the Progress that the client has already.
+// Status returns the current state. It leaves out the Progress if the client has it already.
 func (m *Monitor) Status(ctx context.Context, known uint64) Status {
 	m.mu.Lock()
 	s := Status{Store: m.store, Run: m.data.RunID, Version: m.version}
@@ -176,7 +176,7 @@ func (m *Monitor) Status(ctx context.Context, known uint64) Status {
 	return s
 }
 
-// progress is made once for each version.
+// progress returns the progress, which is computed once for each version.
 func (m *Monitor) progress(d report.Data, notes []Line, version uint64) Progress {
 	m.making.Lock()
 	defer m.making.Unlock()
@@ -207,7 +207,7 @@ func (m *Monitor) look(ctx context.Context, n *Now, d report.Data, t running) {
 	}
 }
 
-// merged are two logs in the order of time.
+// merged returns the last lines of two logs in the order of time.
 func merged(a, b []Line) []Line {
 	out := make([]Line, 0, len(a)+len(b))
 	for len(a) > 0 || len(b) > 0 {

@@ -14,15 +14,15 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// leads leads the browser to the page. Other users see the command line of a browser, but not what is in a file of this
-// user's alone.
+// leads is a page that redirects the browser to the live page. Other users can see a browser's command line, but not
+// the content of a file that only this user can read.
 var leads = template.Must(template.New("").Parse(`<!DOCTYPE html>
 <html lang="en"><meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>Filewise</title>
 <p>The live page is at <a href="{{.}}">{{.}}</a>.</p>
 <script>location.replace({{.}})</script></html>
 `))
 
-// Open shows the page in this user's browser, which is let in once.
+// Open shows the page in this user's browser, and logs the browser in once.
 func (s *Server) Open(ctx context.Context) error {
 	program := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
 	if program == nil {
@@ -36,18 +36,18 @@ func (s *Server) Open(ctx context.Context) error {
 	if err := cmd.Start(); err != nil {
 		return errors.Join(err, os.Remove(path))
 	}
-	go func() { _ = cmd.Wait() }() // it may be the browser itself
+	go func() { _ = cmd.Wait() }() // cmd may be the browser itself
 	go func() {
 		select {
 		case <-time.After(ticketFor):
 		case <-s.leaving:
 		}
-		_ = os.Remove(path) // its ticket is not taken any more
+		_ = os.Remove(path) // its ticket is no longer valid
 	}()
 	return nil
 }
 
-// lead writes the file that leads to the page.
+// lead writes the file that redirects to the page.
 func (s *Server) lead() (string, error) {
 	if s.config.Private == "" {
 		return "", errors.New("there is no directory for the page that leads there")

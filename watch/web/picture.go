@@ -11,10 +11,10 @@ import (
 	"filewise/results/store"
 )
 
-// picture is the content to be shown at one moment; nothing in it changes any more.
+// picture holds what all pages show at one moment. It never changes.
 type picture struct {
 	status  Status
-	run     measured // that is being measured. Nil means none, or it does not answer
+	run     measured // run in progress. Nil means none, or that it does not answer
 	list    []byte   // the runs, as JSON
 	listed  time.Time
 	stored  storedKey // the run whose progress was read from the store
@@ -22,29 +22,29 @@ type picture struct {
 	fleet   *knownFleet
 }
 
-// storedKey reports whether a stored run has changed.
+// storedKey identifies the state of a stored run. If it differs, the run has changed.
 type storedKey struct {
 	id             int64
 	state          store.State
 	trials, failed int
 }
 
-// listEvery is the time between two reads of the list of runs, from a store that a measuring process writes to.
+// listEvery is the time between two reads of the list of runs, since a measuring process writes to the store.
 const listEvery = 5 * time.Second
 
-// current returns the newest picture; those who ask at once share one.
+// current returns the newest picture. Requests at the same time share one picture.
 func (s *Server) current(ctx context.Context) picture {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if time.Since(s.taken) >= pictureFor {
-		// The first client may go away; the others still need the picture.
+		// The first client may go away, but the others still need the picture.
 		s.picture = s.take(context.WithoutCancel(ctx), s.picture)
 		s.taken = time.Now()
 	}
 	return s.picture
 }
 
-// take makes the picture that follows one.
+// take returns the picture that follows before.
 func (s *Server) take(ctx context.Context, before picture) picture {
 	p := before
 	p.fleet = s.fleet.now()
@@ -61,7 +61,7 @@ func (s *Server) take(ctx context.Context, before picture) picture {
 	return p
 }
 
-// ask queries the measuring process: this one, or another. The Progress that is known already is filled in.
+// ask queries the measuring process, which may be this one or another. It fills in the Progress that is known already.
 func (s *Server) ask(ctx context.Context, before picture) (Status, measured) {
 	var all []measured
 	if s.local != nil {
@@ -82,7 +82,7 @@ func (s *Server) ask(ctx context.Context, before picture) (Status, measured) {
 	return Status{}, nil
 }
 
-// listRuns reads the list.
+// listRuns reads the list of runs.
 func (p *picture) listRuns(ctx context.Context, a Archive) {
 	p.listed = time.Now()
 	runs, err := a.Runs(ctx, 0)
@@ -94,7 +94,7 @@ func (p *picture) listRuns(ctx context.Context, a Archive) {
 	}
 }
 
-// fromStore shows the newest stored run, if none answers.
+// fromStore shows the newest stored run if no measuring process answers.
 func (p *picture) fromStore(ctx context.Context, a Archive) {
 	var runs []store.RunInfo
 	if json.Unmarshal(p.list, &runs) != nil || len(runs) == 0 {
@@ -115,7 +115,7 @@ func (p *picture) fromStore(ctx context.Context, a Archive) {
 	p.status = Status{Store: a.Path(), Run: last.ID, Version: newVersion(), Progress: &progress}
 }
 
-// explain keeps why the store cannot be read.
+// explain sets the picture's problem to why the store cannot be read, or clears it.
 func (p *picture) explain(err error) (failed bool) {
 	if errors.Is(err, context.Canceled) {
 		return true
@@ -127,7 +127,7 @@ func (p *picture) explain(err error) (failed bool) {
 	return err != nil
 }
 
-// explained returns an error with what to do, in a line.
+// explained returns an error and its remedy in a line.
 func explained(err error) string {
 	if remedy := filewise.RemedyOf(err); remedy != "" {
 		return err.Error() + " → " + remedy
@@ -135,5 +135,5 @@ func explained(err error) string {
 	return err.Error()
 }
 
-// newVersion is one that no other status has, also of other processes.
+// newVersion returns a version that no other status has, not even another process's.
 func newVersion() uint64 { return uint64(time.Now().UnixMicro()) }

@@ -24,46 +24,46 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// DefaultAddress is the page's address when none is given.
+// DefaultAddress is the page's address if none is given.
 const DefaultAddress = "127.0.0.1:8421"
 
-// Archive is the access to stored runs.
+// Archive gives access to stored runs.
 type Archive interface {
-	// Path is the store's file.
+	// Path returns the path of the store.
 	Path() string
-	// Runs lists the newest MostListed runs of a lower number than before, or of all if it is 0, the
-	// oldest first; a store that does not exist has none.
+	// Runs lists the newest MostListed runs, oldest first. Only runs with a number below before count, unless before is 0.
+	// A store that does not exist has none.
 	Runs(ctx context.Context, before int64) ([]store.RunInfo, error)
-	// Run is a run as it is judged. An error of code not-found: there is none.
+	// Run returns a run as it is judged. If there is none, the error has code not-found.
 	Run(ctx context.Context, id int64) (report.Data, error)
-	// Compare is a comparison of two runs as a document for JSON.
+	// Compare returns the comparison of two runs as a document for JSON.
 	Compare(ctx context.Context, before, after string) (any, error)
 }
 
-// Config sets a Server's content, and its address.
+// Config sets what a Server shows, and its address.
 type Config struct {
-	Address string // host:port. Empty means DefaultAddress; port 0: any
+	Address string // host:port. Empty means DefaultAddress; port 0 means any port
 	Token   filewise.Secret
-	Private string // a directory of this user's alone, for the file by which Open lets the browser in
-	Sockets string // the directory of other processes' sockets. Empty means none
+	Private string // directory that only this user can read, for the file by which Open logs the browser in
+	Sockets string // directory of other processes' sockets. Empty means none
 	Archive Archive
-	Fleet   func(context.Context) (Fleet, error) // returns the campaigns' state. Nil means they are not shown
+	Fleet   func(context.Context) (Fleet, error) // returns the campaigns' state. Nil means campaigns are not shown
 	Version string                               // of Filewise
 }
 
-// Server is the live page and /metrics.
+// Server serves the live page and /metrics.
 type Server struct {
 	config   Config
 	guard    guard
 	listener net.Listener
 	http     *http.Server
-	ended    chan struct{} // Serve has returned
-	leaving  chan struct{} // closed when pages have to get the last state
+	ended    chan struct{} // closed when Serve has returned
+	leaving  chan struct{} // closed when pages must get the last state
 	once     sync.Once
-	pages    atomic.Int64 // that are open, of those without the token
-	owned    atomic.Int64 // and with it: others' do not keep them out
+	pages    atomic.Int64 // open pages of clients without the token
+	owned    atomic.Int64 // open pages of clients with the token, which others cannot keep out
 	fleet    fleetWatch
-	costly   chan struct{} // anyone who makes a report or comparison without the token holds it
+	costly   chan struct{} // held while a report or comparison is made for a client without the token
 
 	mu      sync.Mutex // held while the picture is taken
 	local   *Monitor
@@ -71,22 +71,22 @@ type Server struct {
 	taken   time.Time
 }
 
-// quiet drops net/http's messages about browsers that went away: a terminal that shows a run is no place for them.
+// quiet drops net/http's messages about browsers that went away, which would disturb a terminal that shows a run.
 var quiet = log.New(io.Discard, "", 0)
 
-// The limits of what browsers may cost.
+// The limits on what browsers may cost.
 const (
-	pictureFor   = 400 * time.Millisecond // a picture serves all who ask within this time
+	pictureFor   = 400 * time.Millisecond // how long a picture serves all requests
 	mostPages    = 64
 	mostBody     = 4 << 10
-	requestIn    = 5 * time.Second  // whole, with its body
-	answerIn     = time.Minute      // but events, which take as long as they are watched
-	writeWithin  = 10 * time.Second // a page that does not read for so long is let go
+	requestIn    = 5 * time.Second  // for a whole request with its body
+	answerIn     = time.Minute      // except events, which last as long as the page is open
+	writeWithin  = 10 * time.Second // a page that does not read for this long is dropped
 	headerWithin = 5 * time.Second
-	lastWithin   = 2 * time.Second // for the last state, when the server ends
+	lastWithin   = 2 * time.Second // for the last state when the server ends
 )
 
-// Listen takes the address, and serves there until Close.
+// Listen binds the address, and serves there until Close.
 func Listen(c Config) (*Server, error) {
 	if c.Address == "" {
 		c.Address = DefaultAddress
@@ -103,12 +103,12 @@ func Listen(c Config) (*Server, error) {
 		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: quiet, ConnContext: withConnection}
 	go func() {
 		defer close(s.ended)
-		_ = s.http.Serve(&limitedListener{Listener: listener}) // ends with Close
+		_ = s.http.Serve(&limitedListener{Listener: listener}) // returns after Close
 	}()
 	return s, nil
 }
 
-// Show has the page show a run of this process.
+// Show makes the page show a run of this process.
 func (s *Server) Show(m *Monitor) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,7 +118,7 @@ func (s *Server) Show(m *Monitor) {
 // Loopback reports whether only this host can reach the page.
 func (s *Server) Loopback() bool { return s.guard.loopback }
 
-// URL returns the page's, without the token.
+// URL returns the page's URL without the token.
 func (s *Server) URL() string {
 	addr := s.listener.Addr().(*net.TCPAddr)
 	host := addr.IP.String()
@@ -128,11 +128,11 @@ func (s *Server) URL() string {
 	return "http://" + net.JoinHostPort(host, strconv.Itoa(addr.Port)) + "/"
 }
 
-// Close sends the open pages the last state and ends the server; it waits for a slow one no longer than two seconds.
+// Close sends the last state to the open pages and ends the server. It waits at most two seconds for a slow page.
 func (s *Server) Close() {
 	s.once.Do(func() {
 		s.mu.Lock()
-		s.taken = time.Time{} // the last picture is a new one
+		s.taken = time.Time{} // makes the last picture a new one
 		s.mu.Unlock()
 		close(s.leaving)
 		s.fleet.close()
@@ -150,7 +150,7 @@ func (s *Server) handler() http.Handler {
 	s.costly = make(chan struct{}, 1)
 	files, err := fs.Sub(assets, "assets")
 	if err != nil {
-		panic(err) // the directory is embedded
+		panic(err) // it is embedded
 	}
 	mux.Handle("GET /{$}", page(files, "index.html"))
 	mux.Handle("GET /assets/", http.StripPrefix("/assets/", http.FileServerFS(files)))
@@ -167,8 +167,7 @@ func (s *Server) handler() http.Handler {
 	return s.guard.shell(limited)
 }
 
-// inTurn has those without the token wait for each other: a report takes the
-// processor's time from what is measured.
+// inTurn makes clients without the token wait for each other, since a report takes processor time from the measurement.
 func (s *Server) inTurn(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !s.guard.known(r) {
@@ -183,12 +182,12 @@ func (s *Server) inTurn(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// page is one file.
+// page returns a handler that serves one file.
 func page(files fs.FS, name string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, name) }
 }
 
-// do has the run that is measured do something.
+// do carries out an action on the run in progress.
 func (s *Server) do(w http.ResponseWriter, r *http.Request) {
 	action := r.PathValue("action")
 	run := s.current(r.Context()).run
@@ -203,7 +202,7 @@ func (s *Server) do(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		s.mu.Lock()
-		s.taken = time.Time{} // the next picture shows it
+		s.taken = time.Time{} // makes the next picture show it
 		s.mu.Unlock()
 		w.WriteHeader(http.StatusNoContent)
 	}
@@ -217,7 +216,7 @@ func (s *Server) state(w http.ResponseWriter, r *http.Request) {
 // MostListed is the number of runs that the page loads at a time.
 const MostListed = 100
 
-// runs lists the newest runs, or those before one.
+// runs lists the newest runs, or the runs before a given one.
 func (s *Server) runs(w http.ResponseWriter, r *http.Request) {
 	before, err := strconv.ParseInt(cmp.Or(r.FormValue("before"), "0"), 10, 64)
 	if err != nil || before < 0 {
@@ -233,8 +232,7 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request) {
 	answer(w, c, err)
 }
 
-// report is the whole report of a stored run. Its own policy, in the page, allows
-// its style by its hash.
+// report serves the whole report of a stored run. The policy in the report's page allows its style by hash.
 func (s *Server) report(w http.ResponseWriter, r *http.Request) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil {
@@ -252,11 +250,11 @@ func (s *Server) report(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Security-Policy", "frame-ancestors 'none'")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerIn)) // it may have waited long
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerIn)) // it may have waited long for its turn
 	_, _ = w.Write(b.Bytes())
 }
 
-// answer writes a document, or why there is none.
+// answer writes a document, or the error.
 func answer(w http.ResponseWriter, v any, err error) {
 	if err != nil {
 		refuse(w, err)
@@ -265,7 +263,7 @@ func answer(w http.ResponseWriter, v any, err error) {
 	writeJSON(w, v)
 }
 
-// refuse reports why, and what to do.
+// refuse writes an error and its remedy.
 func refuse(w http.ResponseWriter, err error) {
 	status := http.StatusInternalServerError
 	switch filewise.CodeOf(err) {
@@ -288,5 +286,5 @@ func writeJSON(w http.ResponseWriter, v any) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(body) // a client that has gone away gets no error
+	_, _ = w.Write(body) // an error only means that the client has gone
 }

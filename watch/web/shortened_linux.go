@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 )
 
-// socketPath is the longest path that a socket's address holds (unix(7)).
+// socketPath is the length of the longest path in a socket's address (unix(7)).
 const socketPath = 107
 
-// shortened returns a path to a socket in a directory, by the directory's descriptor if its own is too long for a
-// socket's address. done is called after use.
+// shortened returns the path of a socket in a directory. If the path is too long for a socket's address, it goes
+// through a descriptor of the directory. Call done after use.
 func shortened(dir, name string) (path string, done func(), err error) {
 	if path = filepath.Join(dir, name); len(path) <= socketPath {
 		return path, func() {}, nil

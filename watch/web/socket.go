@@ -21,20 +21,20 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// The actions that a client can request of a run.
+// The actions that a client can request.
 const (
 	ActionPause  = "pause"
 	ActionResume = "resume"
 	ActionStop   = "stop"
 )
 
-// measured is a run that is being measured, here or by another process.
+// measured is a run in progress, in this process or another.
 type measured interface {
 	Status(ctx context.Context, known uint64) (Status, error)
 	Do(ctx context.Context, action string) error
 }
 
-// local is a run of this process.
+// local is a run in this process.
 type local struct{ *Monitor }
 
 func (l local) Status(ctx context.Context, known uint64) (Status, error) {
@@ -55,10 +55,10 @@ func (l local) Do(_ context.Context, action string) error {
 	return nil
 }
 
-// Expose lets other processes of this user ask, through a socket in a directory that no other user can enter. The
-// returned function ends it.
+// Expose lets other processes of this user query the run, through a socket in a directory that no other user can enter.
+// closeIt ends that.
 func (m *Monitor) Expose(dir string) (closeIt func(), err error) {
-	return m.expose(dir, runtime.GOOS == "windows") // sockets in directories came late there, and have short paths
+	return m.expose(dir, runtime.GOOS == "windows") // Windows got such sockets late, and its paths are short
 }
 
 func (m *Monitor) expose(dir string, overTCP bool) (closeIt func(), err error) {
@@ -69,7 +69,7 @@ func (m *Monitor) expose(dir string, overTCP bool) (closeIt func(), err error) {
 		return nil, err
 	}
 	name := socketName(os.Getpid())
-	_ = os.Remove(filepath.Join(dir, name)) // of a process that had this number before
+	_ = os.Remove(filepath.Join(dir, name)) // left by an earlier process with this number
 	sweep(dir)
 	open := listenUnix
 	if overTCP {
@@ -83,16 +83,16 @@ func (m *Monitor) expose(dir string, overTCP bool) (closeIt func(), err error) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = server.Serve(listener) // ends with Close
+		_ = server.Serve(listener) // returns after Close
 	}()
 	return func() {
-		_ = server.Close() // removes the socket
+		_ = server.Close() // also removes the socket
 		<-ended
 		done()
 	}, nil
 }
 
-// listenUnix listens on a socket in a directory. done is called after the listener's end.
+// listenUnix listens on a socket in a directory. Call done after the listener has ended.
 func listenUnix(dir, name string) (l net.Listener, done func(), err error) {
 	path, done, err := shortened(dir, name)
 	if err != nil {
@@ -107,7 +107,7 @@ func listenUnix(dir, name string) (l net.Listener, done func(), err error) {
 func (m *Monitor) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, r *http.Request) {
-		known, _ := strconv.ParseUint(r.FormValue("known"), 10, 64) // none: everything
+		known, _ := strconv.ParseUint(r.FormValue("known"), 10, 64) // 0 if absent: the client gets everything
 		writeJSON(w, m.Status(r.Context(), known))
 	})
 	mux.HandleFunc("POST /do/{action}", func(w http.ResponseWriter, r *http.Request) {
@@ -121,16 +121,16 @@ func (m *Monitor) handler() http.Handler {
 const (
 	socketSuffix = ".sock"
 	answerWithin = 2 * time.Second
-	mostAnswer   = 16 << 20 // bytes of a status
+	mostAnswer   = 16 << 20 // most bytes of a status
 )
 
-// remote is a run of another process.
+// remote is a run in another process.
 type remote struct {
 	dir, path string
 	client    *http.Client
 }
 
-// Ask requests an action of the run of another process, whose socket is in a directory.
+// Ask requests an action from the run of another process. The directory holds the process's socket.
 func Ask(ctx context.Context, dir string, pid int, action string) error {
 	err := dialed(dir, socketName(pid)).Do(ctx, action)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -195,7 +195,7 @@ func (r remote) ask(ctx context.Context, method, path string) ([]byte, error) {
 
 // remotes returns the runs of other processes that have sockets in a directory.
 func remotes(dir string) []measured {
-	files, _ := os.ReadDir(dir) // none means no process measures
+	files, _ := os.ReadDir(dir) // no directory means that no process measures
 	var out []measured
 	for _, f := range files {
 		if name := f.Name(); strings.HasSuffix(name, socketSuffix) && name != socketName(os.Getpid()) {
@@ -218,5 +218,5 @@ func sweep(dir string) {
 	}
 }
 
-// killed reports by an error of dial whether the process is gone.
+// killed reports whether an error of dial means that the process is gone.
 func killed(err error) bool { return fault.Refused(err) || errors.Is(err, os.ErrProcessDone) }

@@ -13,15 +13,15 @@ import (
 
 // Status is the state of one run.
 type Status struct {
-	Store string `json:"store"` // the file that holds it
+	Store string `json:"store"` // path of the store
 	Run   int64  `json:"run"`
-	// Version grows when Progress changes; Progress is absent if the asker has it.
+	// Version grows when Progress changes. Progress is absent if the client has it already.
 	Version  uint64    `json:"version"`
 	Progress *Progress `json:"progress,omitempty"`
-	Now      *Now      `json:"now"` // nil means no process measures it, or its process does not answer
+	Now      *Now      `json:"now"` // nil if no process measures the run, or its process does not answer
 }
 
-// Now is a run's present work.
+// Now describes what a run is doing.
 type Now struct {
 	PID        int           `json:"pid"`
 	Cell       filewise.Cell `json:"cell"`
@@ -30,13 +30,13 @@ type Now struct {
 	Family     string        `json:"family,omitempty"`
 	Unit       string        `json:"unit,omitempty"`
 	Seconds    float64       `json:"trial_seconds"`        // since the trial began
-	Throughput *float64      `json:"throughput,omitempty"` // now, in Unit per second
+	Throughput *float64      `json:"throughput,omitempty"` // current, in Unit per second
 	Course     *Course       `json:"course,omitempty"`
-	Earlier    []Course      `json:"earlier,omitempty"` // of the layout's last trials, the newest last
+	Earlier    []Course      `json:"earlier,omitempty"` // the layout's last trials, newest last
 	Counters   []Counter     `json:"counters,omitempty"`
-	// CountersSeconds is the time of the window that Counters are of.
+	// CountersSeconds is the length of the window that Counters cover.
 	CountersSeconds float64 `json:"counters_seconds,omitempty"`
-	Waiting         string  `json:"waiting,omitempty"` // for what
+	Waiting         string  `json:"waiting,omitempty"` // what the run waits for
 	Pausing         bool    `json:"pausing"`           // no further trial starts
 	Stopping        bool    `json:"stopping"`
 }
@@ -44,10 +44,10 @@ type Now struct {
 // Counter is a counter's change since the window began.
 type Counter struct {
 	filewise.Delta
-	PerSecond *float64 `json:"per_second,omitempty"` // nil: it is a mean or a share
+	PerSecond *float64 `json:"per_second,omitempty"` // nil if it is a mean or a share
 }
 
-// counters returns the deltas of so much time that can be shown.
+// counters returns the deltas that can be shown, of a window of the given length.
 func counters(deltas []filewise.Delta, since time.Duration) []Counter {
 	var out []Counter
 	for _, d := range deltas {
@@ -64,33 +64,33 @@ func counters(deltas []filewise.Delta, since time.Duration) []Counter {
 	return out
 }
 
-// Progress holds a run's results so far, and the work left.
+// Progress holds a run's results so far, and the remaining work.
 type Progress struct {
 	Run        int64              `json:"run"`
 	State      string             `json:"state"`
 	Scenario   string             `json:"scenario"`
 	Engine     string             `json:"engine"`
 	Durability string             `json:"durability"`
-	Seed       uint64             `json:"seed,string"` // beyond what a number of JavaScript holds
+	Seed       uint64             `json:"seed,string"` // a string, since JavaScript's numbers are too small
 	Started    time.Time          `json:"started"`
 	Ended      *time.Time         `json:"ended,omitempty"`
 	Baseline   string             `json:"baseline"`
 	Headline   string             `json:"headline"`
 	Loss       string             `json:"latency_loss,omitempty"` // of a layout to use
-	Relevance  string             `json:"relevance,omitempty"`    // how much of what was measured is about files
+	Relevance  string             `json:"relevance,omitempty"`    // share of the measurement that is about files
 	Sentences  []string           `json:"sentences"`
 	Confidence float64            `json:"confidence"`     // of the intervals: 0.95
-	Margin     float64            `json:"margin_percent"` // below which differences do not matter
+	Margin     float64            `json:"margin_percent"` // differences below it do not matter
 	Families   []report.FamilyDoc `json:"families"`       // at least one
-	Charts     []report.Chart     `json:"charts"`         // of the report
-	Blocks     int                `json:"blocks"`         // complete ones
+	Charts     []report.Chart     `json:"charts"`         // as in the report
+	Blocks     int                `json:"blocks"`         // complete blocks
 	MaxBlocks  int                `json:"max_blocks"`
 	Plan       Plan               `json:"plan"`
-	Left       string             `json:"left"` // in words
+	Left       string             `json:"left"` // time and work left, in words
 	Elapsed    float64            `json:"elapsed_seconds"`
 	Warnings   []filewise.Warning `json:"warnings"`
-	Log        []Line             `json:"log"` // the oldest first
-	// Types are the latencies of each type of operations, if there are several.
+	Log        []Line             `json:"log"` // oldest first
+	// Types holds the latencies of each type of operation, if there are several types.
 	Types []experiment.Latency `json:"latency_by_type,omitempty"`
 }
 
@@ -101,10 +101,10 @@ type Line struct {
 	Bad  bool      `json:"bad,omitempty"`
 }
 
-// logLines is the number of lines of the log that are shown.
+// logLines is the most lines of the log that are shown.
 const logLines = 200
 
-// ProgressOf returns a run's progress by its trials, as they are judged.
+// ProgressOf returns a run's progress from its judged trials.
 func ProgressOf(d report.Data) Progress {
 	p, j := d.Plan, d.Judgement
 	out := Progress{
@@ -125,7 +125,7 @@ func ProgressOf(d report.Data) Progress {
 	return out
 }
 
-// trialLines returns the log's lines of the last trials.
+// trialLines returns the log's lines about the last trials.
 func trialLines(d report.Data) []Line {
 	var out []Line
 	for _, t := range d.Trials[max(0, len(d.Trials)-logLines):] {
@@ -134,23 +134,23 @@ func trialLines(d report.Data) []Line {
 	return out
 }
 
-// Plan is the finished and the remaining work, as a table of layouts by blocks.
+// Plan is a table of finished and remaining trials, with a row per layout and a column per block.
 type Plan struct {
-	Blocks []int     `json:"blocks"` // the columns. 0 means the pilots
+	Blocks []int     `json:"blocks"` // numbers of the columns. 0 means the pilots
 	Rows   []PlanRow `json:"rows"`
-	More   int       `json:"more"` // blocks after the last column, at most
+	More   int       `json:"more"` // most blocks after the last column
 }
 
-// PlanRow is a layout's.
+// PlanRow is a layout's row.
 type PlanRow struct {
 	Layout string     `json:"layout"`
 	Cells  []PlanCell `json:"cells"`
 }
 
-// PlanCell is one trial.
+// PlanCell is a layout's trial in a block.
 type PlanCell struct {
-	State   string `json:"state"`           // done, failed, todo, or empty: there is none
-	Order   int    `json:"order,omitempty"` // within its block, from 1. 0 means not known yet
+	State   string `json:"state"`           // done, failed, todo, or empty if there is no trial
+	Order   int    `json:"order,omitempty"` // in its block, from 1. 0 means not known yet
 	Failed  int    `json:"failed,omitempty"`
 	Outcome string `json:"outcome,omitempty"`
 }
@@ -162,7 +162,7 @@ const (
 	cellTodo   = "todo"
 )
 
-// planColumns is the number of blocks that are shown: the last ones that have begun, and some to come.
+// planColumns is the most blocks that are shown. planToCome is how many of them have not begun.
 const (
 	planColumns = 40
 	planToCome  = 10
@@ -199,7 +199,7 @@ func planOf(d report.Data) Plan {
 	return out
 }
 
-// add counts a trial; what failed and was done again is done.
+// add counts a trial. A failed trial that was repeated successfully is done.
 func (c *PlanCell) add(d report.Data, t filewise.Trial) {
 	c.Order = t.Cell.Position + 1
 	if t.State == filewise.Failed {
@@ -210,7 +210,7 @@ func (c *PlanCell) add(d report.Data, t filewise.Trial) {
 	c.State, c.Outcome = cellDone, report.Outcome(d.Plan, t)
 }
 
-// span returns the first and last column of the plan.
+// span returns the first and the last column of the plan.
 func span(d report.Data) (first, last int) {
 	begun := 0
 	for _, t := range d.Trials {
@@ -223,7 +223,7 @@ func span(d report.Data) (first, last int) {
 	return max(0, last-planColumns+1), last
 }
 
-// maxBlocks returns the most blocks that there can be.
+// maxBlocks returns the most blocks that the run can have.
 func maxBlocks(d report.Data) int {
 	if n := d.Judgement.Schedule.MaxBlocks; n > 0 {
 		return n
@@ -231,8 +231,8 @@ func maxBlocks(d report.Data) int {
 	return d.Plan.MaxBlocks
 }
 
-// wanted reports whether a layout has a trial in a block that is not done yet: the run goes on, and the layout was
-// not dropped before.
+// wanted reports whether a layout still needs a trial in a block: the run goes on, and the layout was not dropped
+// before the block.
 func wanted(d report.Data, layout, block int) bool {
 	if d.Judgement.Decision.Ending != experiment.GoesOn {
 		return false

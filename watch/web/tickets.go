@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// purpose is the action that a ticket allows.
+// purpose is what a ticket allows.
 type purpose int
 
 const (
@@ -15,11 +15,11 @@ const (
 )
 
 const (
-	ticketFor   = time.Minute // a browser may have to start
+	ticketFor   = time.Minute // starting a browser takes time
 	mostTickets = 64
 )
 
-// tickets are taken once, and not for long: they stand in addresses.
+// tickets holds tickets that can be used once, within a short time, since they appear in URLs.
 type tickets struct {
 	mu  sync.Mutex
 	all map[string]ticket

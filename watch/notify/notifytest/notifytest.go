@@ -1,4 +1,4 @@
-// Package notifytest has real servers on the loopback interface that keep what they receive, for tests.
+// Package notifytest provides real servers on the loopback interface for tests. The servers keep what they receive.
 package notifytest
 
 import (
@@ -23,34 +23,34 @@ import (
 	"github.com/emersion/go-smtp"
 )
 
-// Account and its password are the mail server's account, in the form of a URL.
+// Account is the mail server's account and password, in the form of a URL.
 const Account = "ada:Zx9%2FCanary"
 
-// Mail is a mail server. It takes no mail for nobody@ any domain.
+// Mail is a mail server. It rejects mail for nobody@ at any domain.
 type Mail struct {
 	Addr string
 
 	mechanism string
 	mu        sync.Mutex
-	got       []string // letters as they came
+	got       []string // letters as they arrived
 	to        []string
-	secure    int // letters that came by TLS
+	secure    int // number of letters that arrived by TLS
 }
 
-// Security is when a mail server speaks TLS, with a certificate that no client trusts.
+// Security is when a mail server uses TLS. No client trusts its certificate.
 type Security int
 
-// A mail server's demands.
+// When a mail server uses TLS.
 const (
 	Clear    Security = iota
-	StartTLS          // before anybody may log in
+	StartTLS          // before login
 	Implicit          // from the first byte
 )
 
-// NewMail starts one without TLS that ends with the test.
+// NewMail starts a mail server without TLS. It stops at the end of the test.
 func NewMail(t *testing.T) *Mail { return NewMailWith(t, Clear, sasl.Plain) }
 
-// NewMailWith starts one that takes this way of logging in, and ends with the test.
+// NewMailWith starts a mail server that accepts the given way of logging in. It stops at the end of the test.
 func NewMailWith(t *testing.T, security Security, mechanism string) *Mail {
 	t.Helper()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -61,7 +61,7 @@ func NewMailWith(t *testing.T, security Security, mechanism string) *Mail {
 	server := smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) { return &session{server: s, conn: c}, nil }))
 	server.Domain, server.AllowInsecureAuth, server.ErrorLog = "localhost", security == Clear, log.New(io.Discard, "", 0)
 	if security != Clear {
-		web := httptest.NewTLSServer(nil) // for its certificate
+		web := httptest.NewTLSServer(nil) // used for its certificate
 		defer web.Close()
 		server.TLSConfig = &tls.Config{Certificates: web.TLS.Certificates, MinVersion: tls.VersionTLS12}
 	}
@@ -73,13 +73,13 @@ func NewMailWith(t *testing.T, security Security, mechanism string) *Mail {
 	return s
 }
 
-// Got returns the letters as they came, and To who they are for.
+// Got returns the letters as they arrived. To returns their receivers.
 func (s *Mail) Got() []string { s.mu.Lock(); defer s.mu.Unlock(); return slices.Clone(s.got) }
 
-// Secure counts the letters that came by TLS.
+// Secure returns the number of letters that arrived by TLS.
 func (s *Mail) Secure() int { s.mu.Lock(); defer s.mu.Unlock(); return s.secure }
 
-// To is for whom the letters are.
+// To returns the receivers of the letters.
 func (s *Mail) To() []string { s.mu.Lock(); defer s.mu.Unlock(); return slices.Clone(s.to) }
 
 type session struct {
@@ -104,7 +104,7 @@ func (s *session) Auth(mechanism string) (sasl.Server, error) {
 	return sasl.NewPlainServer(func(_, user, password string) error { return enter(user, password) }), nil
 }
 
-// login prompts for the user, and then for the password.
+// login asks for the user, and then for the password.
 type login struct {
 	enter func(user, password string) error
 	said  []string
@@ -151,18 +151,18 @@ func (s *session) Data(r io.Reader) error {
 func (s *session) Reset()        {}
 func (s *session) Logout() error { return nil }
 
-// Hook is an HTTP service that keeps what it gets and gives planted answers.
+// Hook is an HTTP service that keeps the requests and gives prepared answers.
 type Hook struct {
 	*httptest.Server
 	mu      sync.Mutex
-	answers []int  // in turn, then 200
-	Said    string // in every answer
+	answers []int  // status codes in turn, then 200
+	Said    string // body of every answer
 	bodies  []string
 	headers []http.Header
 	paths   []string
 }
 
-// NewHook starts one that gives these answers in turn, then 200.
+// NewHook starts a service that gives these answers in turn, then 200.
 func NewHook(t *testing.T, answers ...int) *Hook {
 	h := &Hook{answers: answers}
 	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -184,20 +184,20 @@ func NewHook(t *testing.T, answers ...int) *Hook {
 	return h
 }
 
-// Bodies returns the requests' bodies.
+// Bodies returns the bodies of the requests.
 func (h *Hook) Bodies() []string { h.mu.Lock(); defer h.mu.Unlock(); return slices.Clone(h.bodies) }
 
 // Paths returns the methods and paths of the requests.
 func (h *Hook) Paths() []string { h.mu.Lock(); defer h.mu.Unlock(); return slices.Clone(h.paths) }
 
-// Headers returns the requests' headers.
+// Headers returns the headers of the requests.
 func (h *Hook) Headers() []http.Header {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.headers)
 }
 
-// Parts returns the decoded parts of a letter by the name of their file.
+// Parts returns the decoded parts of a letter, by file name.
 func Parts(t *testing.T, letter *mail.Message) map[string]string {
 	t.Helper()
 	_, params, err := mime.ParseMediaType(letter.Header.Get("Content-Type"))
