@@ -28,10 +28,10 @@ type Environment struct {
 	origin   *filewise.Target   // database to dump, with secrets. Nil means there is none
 	others   filewise.Server    // server of the origin, for its monitor. Nil means no limits on others
 	lock     *hostlock.Lock
-	locked   *serverLock // of an external server. Nil means none is needed
+	locked   *serverLock // of an external server. Nil means no others work there
 	undo     []func() error
 	opened   int                 // length of undo before the server and its memory limit
-	started  func(pid int) error // called with each process of a server before its memory is limited; may be nil
+	started  func(pid int) error // called with each process of a server, without limiting its memory; may be nil
 }
 
 // Login returns the address of an external server with its secrets.

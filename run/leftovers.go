@@ -64,7 +64,7 @@ func (env *Environment) Leftovers(ctx context.Context) ([]Leftover, error) {
 // RemoveLeftovers removes leftovers, after agree has allowed it for their number. It looks again until nothing changes,
 // since a tablespace can only be removed after its databases. all then shows what could not be removed.
 func (env *Environment) RemoveLeftovers(ctx context.Context, all []Leftover, agree func(n int) error) error {
-	cleaner := env.Server.(filewise.Cleaner) // Leftovers has found some, so it is one
+	cleaner := env.Server.(filewise.Cleaner) // it found the leftovers, so it is a Cleaner
 	for {
 		n := 0
 		for _, l := range all {

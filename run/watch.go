@@ -19,7 +19,7 @@ type watch struct {
 	clock   filewise.Clock
 	windows maintenance.Windows
 	limits  []limit.Limit
-	monitor filewise.Monitor            // nil means the activity of others is not watched
+	monitor filewise.Monitor            // nil means no others work on the server
 	renew   func(context.Context) error // takes the server's lock again. Nil means there is no lock
 	held    func(context.Context) error // checks that the lock is held. Nil means there is no lock
 	space   func() error                // checks the space. Nil means not watched

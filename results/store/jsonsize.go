@@ -20,8 +20,8 @@ type limits struct {
 // Estimates of the memory, in bytes, that a part takes after decoding.
 const (
 	objectBytes  = 1 << 10 // of a struct near the root
-	innerBytes   = 256     // depth from which innerBytes counts
-	innerJSON    = 6       // from this depth on
+	innerBytes   = 256     // of a struct further within
+	innerJSON    = 6       // depth from which innerBytes counts
 	elementBytes = 24      // of a list's element
 	mostBlanks   = 4 << 10 // blanks in a row; no program writes that many
 )

@@ -58,7 +58,7 @@ func (m *maker) later(base filewise.Layout, files []int) ([]filewise.Layout, err
 	out := add(nil, 1, filewise.LaterUntouched, "untouched")
 	for _, n := range files {
 		if n == 1 {
-			continue // untouched is this one
+			continue // one file is the untouched layout
 		}
 		if first := base.Data.Bytes / int64(n); preload >= first {
 			return nil, BadValue("preload", m.o.Preload.Value, fmt.Sprintf(

@@ -19,9 +19,9 @@ type Source int
 // The sources, the weakest first: each takes precedence over the ones above it.
 const (
 	Usual    Source = iota // not set by anyone
-	File                   // environment variable, which may be for other runs
-	Variable               // flag, or code that fills the struct
-	Given                  // a flag, or anyone who fills the struct
+	File                   // a study file
+	Variable               // environment variable, which may be for other runs
+	Given                  // flag, or code that fills the struct
 )
 
 // Opt is the value of an option. Until a value is given, it is the default.

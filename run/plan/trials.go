@@ -117,8 +117,8 @@ func (m *maker) setWindow() error {
 	return nil
 }
 
-// pilotShare is the part of a trial's fixed work that forecasts its time: less
-// would be mostly the slow beginning.
+// pilotShare divides a trial's fixed work: a pilot does that part to forecast the time. Less work would be mostly the
+// slow beginning.
 const pilotShare = 3
 
 func (m *maker) setPilot() error {

@@ -159,7 +159,7 @@ func mebibytes(n int64) string { return fmt.Sprintf("%dMiB", n>>20) }
 const (
 	mostWritten  = 8 << 30 // bytes of data that a run writes, unless the user sets it
 	ladderMemory = 2       // times the least memory of a server: function calls take more than rows
-	batchedOnLog = 100     // rows per transaction at which the log no longer dominates
+	batchedOnLog = 100     // rows per transaction from which a run measures more than the log
 )
 
 // setLadder sets what pilots may change in the run. They change nothing that the user has given.

@@ -34,7 +34,7 @@ func (a Address) post(ctx context.Context, m Message) error {
 		return withoutURL(err)
 	}
 	defer res.Body.Close()
-	said, _ := io.ReadAll(io.LimitReader(res.Body, 1<<10)) // the beginning suffices for a refusal
+	said, _ := io.ReadAll(io.LimitReader(res.Body, 1<<10)) // as much of a refusal's text as arrives
 	if res.StatusCode/100 == 2 {
 		return nil
 	}
