@@ -14,7 +14,8 @@ var askPatience = 30 * time.Second
 
 var errSilent = errors.New("no answer")
 
-// lateness is how long a question may take to end after its time is over, before it is abandoned. Tests shorten it.
+// lateness is the extra time that a question may take to end after its time is over, before it is abandoned. Tests
+// shorten it.
 var lateness = 5 * time.Second
 
 // lookPatience bounds all questions of one look at a server together. Each question has its own limit too.

@@ -12,8 +12,8 @@ import (
 	"filewise/run/plan"
 )
 
-// Environment is where a plan is measured, or the target of a look without a plan. It holds the opened server with its
-// directories and locks, all of which Close releases.
+// Environment is a plan's place of measurement, or the target of a look without a plan. It holds the opened server with
+// its directories and locks. Close releases all of them.
 type Environment struct {
 	Engine   filewise.Engine
 	Plan     experiment.Plan

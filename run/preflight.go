@@ -51,8 +51,8 @@ func (env *Environment) needs() []SpaceNeed {
 	return out
 }
 
-// Space returns the plan's need on each volume, and the free space there. Only the server itself knows the free space
-// of an external server's volumes.
+// Space returns the plan's need on each volume, and the free space there. Only the server itself can return the free
+// space of an external server's volumes.
 func (env *Environment) Space() ([]SpaceNeed, error) {
 	needs := env.needs()
 	if len(env.Plan.Target.VolumesHere()) == 0 {

@@ -1,4 +1,4 @@
-// This file tells what this user of this host has stored from what came from elsewhere.
+// This file distinguishes what this user of this host has stored from data that came from elsewhere.
 
 package run
 

@@ -33,7 +33,7 @@ func (m Measured) String() string {
 	return fmt.Sprintf("run %d (%v)", m.Run, m.Owner)
 }
 
-// Stop asks the run to end cleanly, and waits until its process has ended. Its error is that of process.Identity.Ask.
+// Stop asks the run to end cleanly, and waits until its process has ended. Its error comes from process.Identity.Ask.
 func (m Measured) Stop(ctx context.Context, patience time.Duration) error {
 	return m.Owner.Ask(ctx, patience, m.Prove, func(ctx context.Context) error {
 		state, err := scratch.StateDir()

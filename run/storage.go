@@ -16,8 +16,8 @@ import (
 	"filewise/run/plan"
 )
 
-// budgetForStorage is how many times longer the budget must be than measuring the storage takes, so that a run measures
-// the storage unasked.
+// budgetForStorage is the least ratio of a run's budget to the time of measuring the storage, from which the run
+// measures the storage unasked.
 const budgetForStorage = 20
 
 // ceilings returns the storage's limits in the form that probes use.

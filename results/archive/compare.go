@@ -74,8 +74,8 @@ type Change struct {
 	change, relative, p99 gate.Interval // the same on the log scale
 }
 
-// Compare compares two runs. confidence is that of the intervals (0.95), over all layouts together. Runs that differ in
-// what must be equal are refused with code usage, unless meant names the difference (see MeantNames).
+// Compare compares two runs. confidence is the intervals' confidence (0.95), over all layouts together. Runs that
+// differ in what must be equal are refused with code usage, unless meant names the difference (see MeantNames).
 func Compare(before, after Run, confidence float64, meant []string) (Comparison, error) {
 	out := Comparison{Schema: ComparisonSchema, Before: before.ID, After: after.ID, BeforeName: before.Plan.Name, AfterName: after.Plan.Name,
 		Confidence:  confidence,

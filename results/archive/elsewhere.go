@@ -220,7 +220,7 @@ func (out Numbers) verdictText(w io.Writer, behind string) {
 	}
 }
 
-// remarks writes notes and warnings, except the ones that said has already.
+// remarks writes notes and warnings, each text only once for all families.
 func (out Numbers) remarks(w io.Writer, said map[string]bool) {
 	all := filewise.Each(out.Notes, func(note string) string { return "Note: " + note })
 	for _, x := range out.Verdict.Warnings {

@@ -17,8 +17,8 @@ import (
 // Metric is a condition's subject.
 type Metric string
 
-// The metrics. Loss and gain are how much slower or faster than the reference a layout is. P99 is the 99th percentile
-// of latency, either in time, or in percent above the reference's.
+// The metrics. Loss and gain compare a layout's throughput with the reference's: by how much it is lower or higher. P99
+// is the 99th percentile of latency, either in time, or in percent above the reference's.
 const (
 	Loss Metric = "loss"
 	Gain Metric = "gain"

@@ -98,7 +98,7 @@ func (v view) finished() iter.Seq[filewise.Trial] {
 	}
 }
 
-// counted returns the names that tell gives to deltas of finished trials. Each name appears once.
+// counted returns the names that the function gives to deltas of finished trials. Each name appears once.
 func (v view) counted(tell func(filewise.Delta) string) []string {
 	var out []string
 	for t := range v.finished() {

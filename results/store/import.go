@@ -11,7 +11,7 @@ import (
 	"filewise"
 )
 
-// Origin describes where an imported run comes from. The run itself tells by whom and on what it was measured.
+// Origin describes the origin of an imported run. The run itself holds who measured it, and on what.
 type Origin struct {
 	ID       int64     `json:"id"`             // the run's id in its own store
 	Version  string    `json:"version"`        // of the Filewise that exported it

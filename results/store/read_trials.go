@@ -122,7 +122,8 @@ func scanMeasure(rows *sql.Rows) (id int64, m filewise.Measure, scanErr, err err
 	return id, m, nil, errors.Join(errs[:]...)
 }
 
-// blob returns a column's content. It tells an empty blob from NULL, since modernc.org/sqlite returns nil for both.
+// blob returns a column's content. It distinguishes an empty blob from NULL, since modernc.org/sqlite returns nil for
+// both.
 func blob(content []byte, null bool) []byte {
 	if content == nil && !null {
 		return []byte{}

@@ -208,7 +208,7 @@ func (s *Store) scanInfo(rows *sql.Rows) (r RunInfo, err error) {
 	return r, nil
 }
 
-// State tells how far a run is.
+// State is the progress of a run.
 type State string
 
 // The states of a run. A run whose owner is dead reads as interrupted.

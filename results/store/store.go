@@ -23,7 +23,8 @@ import (
 	"filewise/internal/userdir"
 )
 
-// busyTimeout is how long a statement waits for another process's transaction. Transactions take milliseconds.
+// busyTimeout is the longest time that a statement waits for another process's transaction. Transactions take
+// milliseconds.
 const busyTimeout = 10 * time.Second
 
 // Store is an open store. It is safe for concurrent use, also by several

@@ -13,7 +13,7 @@ import (
 	"filewise/internal/nearest"
 )
 
-// Source tells where an option's value comes from.
+// Source is the origin of an option's value.
 type Source int
 
 // The sources, the weakest first: each takes precedence over the ones above it.

@@ -32,7 +32,7 @@ type mailbox struct {
 	insecure       bool
 }
 
-// tlsMode is whether passwords and mail may travel unencrypted.
+// tlsMode is the encryption that passwords and mail need.
 type tlsMode string
 
 const (

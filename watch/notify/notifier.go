@@ -17,7 +17,7 @@ const (
 	pause        = time.Second      // before the second try; doubled before the third
 )
 
-// Send sends the message once. Errors contain no secret. Their text says what happened, but not at which address.
+// Send sends the message once. Errors contain no secret. Their text states the cause, but not the address.
 func (a Address) Send(ctx context.Context, m Message) error {
 	send := a.post
 	if a.kind == mailKind {
@@ -60,7 +60,7 @@ func New(addresses []Address, events []Event) *Notifier {
 	return &Notifier{addresses: addresses, events: events, waiting: make([][]Message, len(addresses))}
 }
 
-// Reports tells whether any address gets reports.
+// Reports reports whether any address gets reports.
 func (n *Notifier) Reports() bool { return slices.ContainsFunc(n.addresses, Address.Mail) }
 
 // Try sends the message that the run starts, so that an address that does not work is found now. If the event started

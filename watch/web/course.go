@@ -103,7 +103,8 @@ func (s *soFar) of(live *drive.Live) Course {
 	return courseOf(length, s.counts)
 }
 
-// goneFor is how long a page may be away before it counts as closed. A page that is reloaded is away for a moment.
+// goneFor is the longest time that a page may be away before it counts as closed. A page that is reloaded is away for a
+// moment.
 const goneFor = 3 * time.Second
 
 // Watched reports whether a page is open in a browser.

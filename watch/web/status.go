@@ -162,7 +162,7 @@ const (
 	cellTodo   = "todo"
 )
 
-// planColumns is the most blocks that are shown. planToCome is how many of them have not begun.
+// planColumns is the most blocks that are shown. planToCome is the most of them that have not begun.
 const (
 	planColumns = 40
 	planToCome  = 10

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// purpose is what a ticket allows.
+// purpose is the action that a ticket allows.
 type purpose int
 
 const (

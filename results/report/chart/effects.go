@@ -15,8 +15,8 @@ type Effects struct {
 	name   string
 }
 
-// NewEffects returns a scale that spans the margin, which is on the log scale like all effects. name tells what differs
-// from what.
+// NewEffects returns a scale that spans the margin, which is on the log scale like all effects. name is the scale's
+// name.
 func NewEffects(factor bool, margin float64, name string) Effects {
 	e := Effects{factor: factor, name: name}
 	e.margin = [2]float64{e.of(-margin), e.of(margin)}
