@@ -195,8 +195,8 @@ func Chosen(runs []store.RunInfo, filters []string, order string) ([]store.RunIn
 	return out, nil
 }
 
-// decisionOf returns a run's decision in a word. It returns "mixed" if the families' decisions differ, and nothing if
-// the run has not ended or was stored before decisions were.
+// decisionOf returns a run's decision in a word: the overall family's, or else the families' if they agree, or else
+// "mixed". It is empty if the run has not ended, or was stored before decisions were.
 func decisionOf(r store.RunInfo) string {
 	word := ""
 	for _, d := range r.Decisions {
@@ -228,7 +228,8 @@ func ListText(runs []store.RunInfo, stored int) string {
 	return b.String()
 }
 
-// what names a run and gives the first sentence of its verdict. If it has none, its layouts and trials are listed.
+// what names a run and gives the first sentence of its verdict, and a latency loss. If the run has no verdict, it lists
+// layouts and trials.
 func what(r store.RunInfo) string {
 	labels := append([]string{r.Name}, r.Tags...)
 	if r.Origin != nil {

@@ -29,7 +29,7 @@ func (v view) layoutColumns() []document.Of[row] {
 	columns := []document.Of[row]{name, trials, typical, bytes, p99, against, mark, means, pulled, slowest, regret}
 	unknown := !slices.ContainsFunc(v.Rows, func(r row) bool { return r.Latency != nil })
 	return slices.DeleteFunc(columns, func(c document.Of[row]) bool {
-		// of a family the differences suffice
+		// For one family of several, the differences suffice: worst-case loss is left out.
 		return unknown && c.Head == p99.Head || c.Head == bytes.Head && (v.Timed() || v.unrated()) || c.Head == regret.Head && v.Name != ""
 	})
 }

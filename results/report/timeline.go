@@ -184,7 +184,7 @@ func (v view) where() []spent {
 	out := []spent{{stageWords["measure"], v.Judgement.Measuring, whole}}
 	for _, s := range v.Judgement.Stages {
 		if s.Name == filewise.StageMeasure {
-			// What the stage took beyond the measured windows is shown as such.
+			// The time of this stage outside the measured windows is shown separately.
 			s.Name, s.Took = "around the measured windows", s.Took-v.Judgement.Measuring
 			if float64(s.Took) < 0.001*float64(whole) {
 				continue

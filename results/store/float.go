@@ -71,9 +71,9 @@ func unpackDeltas(b *budget, text string) ([]filewise.Delta, error) {
 	return ds, nil
 }
 
-// Slices are stored as one blob of zigzag varints per measure, not as rows: a
-// trial has hundreds of them and they are only ever read together. A slice of
-// 50 ms takes two or three bytes instead of some twenty for a row. nil is NULL.
+// Slices are stored as one blob of zigzag varints per measure, not as rows: a trial has hundreds of slices, and they
+// are only read together. A slice of 50 ms takes two or three bytes instead of some twenty for a row. A nil slice is
+// NULL.
 
 func packSlices(values []int64) []byte {
 	if values == nil {

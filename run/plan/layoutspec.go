@@ -19,7 +19,7 @@ type LayoutSpec []Pair
 
 func (s LayoutSpec) String() string { return strings.Join(filewise.Each(s, Pair.String), ",") }
 
-// ParseLayout reads files=8,kind=partitions,… A part without a key belongs to the value before it, since names may hold
+// ParseLayout reads files=8,kind=partitions,… A part without a key continues the name before it, since names may hold
 // commas.
 func ParseLayout(text string) (LayoutSpec, error) {
 	var spec LayoutSpec

@@ -184,7 +184,7 @@ func checkChoices(table []Option) error {
 	return nil
 }
 
-// maxBytes keeps sums of sizes far from overflow.
+// maxBytes limits sizes, so that sums of sizes stay far from overflow.
 const maxBytes = int64(1) << 60
 
 // bytesOf parses a size such as 64MiB, 64M or 1.5 GB.

@@ -171,7 +171,7 @@ func (l LayoutScript) files(roles map[filewise.Role]bool) string {
 	return strings.Join(out, "; ")
 }
 
-// trialWords returns the number of trials, and the first and the last trials.
+// trialWords describes the order of trials. For an article's design, it adds how the layouts differ from the article's.
 func (v Preview) trialWords() string {
 	out := orderWords(v.Plan) + "."
 	if sc, err := workload.Lookup(v.Plan.Scenario); err == nil && v.Plan.AsPublished != nil {

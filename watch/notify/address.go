@@ -173,8 +173,8 @@ func serviceSecrets(u *url.URL) []filewise.Secret {
 	return out
 }
 
-// SecretsIn returns the secrets in a text that may be an address, for masking output. If the text cannot be parsed,
-// everything after the scheme is secret.
+// SecretsIn returns the secrets in a text that may be an address, for masking output. If the text has an address's
+// scheme but cannot be parsed, everything after the scheme is secret.
 func SecretsIn(text string) []filewise.Secret {
 	scheme, rest, ok := strings.Cut(text, "://")
 	if _, known := schemes[strings.ToLower(scheme)]; !ok || !known {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Fleet describes the campaigns on many hosts.
+// Fleet holds the state of the campaigns on many hosts.
 type Fleet struct {
 	Orders  []Order  `json:"orders"`
 	Hosts   []Worker `json:"hosts"`
@@ -38,7 +38,7 @@ type Estimate struct {
 	High    *float64 `json:"difference_high,omitempty"`
 }
 
-// Worker is a host that measures for campaigns.
+// Worker is a host that runs measurements for campaigns.
 type Worker struct {
 	Host    string   `json:"host"`
 	Labels  []string `json:"labels"`

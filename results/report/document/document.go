@@ -45,7 +45,7 @@ type Section struct {
 // Block is a piece of a section: one of the types of this package.
 type Block interface{ kind() string }
 
-// Headline is the main heading: its first sentence in large letters.
+// Headline is the main heading. Its first sentence is shown in large letters.
 type Headline string
 
 // Heading is one level below a section's heading.
