@@ -99,7 +99,7 @@ func (w *fleetWatch) hear(ctx context.Context, ask func(context.Context) (Fleet,
 	w.next = time.Now().Add(max(fleetEvery, 10*time.Since(began)))
 }
 
-// close cancels the current request.
+// close cancels the current request, and prevents further ones.
 func (w *fleetWatch) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
