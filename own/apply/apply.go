@@ -13,17 +13,17 @@ import (
 	"filewise/results/archive"
 )
 
-// Request holds the inputs.
+// Request holds what Write needs: the run, its recommended layout, and the user's database.
 type Request struct {
 	Run    archive.Run
 	Layout string          // by name. Empty means the recommended one
 	Target filewise.Target // the user's server; its volumes take the place of the run's, by name
 	Wish   filewise.Wish   // its layout and run are filled in
-	// Untested: write the script even if the run's result does not hold for the database.
+	// Untested has the scripts written even if the run's result does not hold for the database.
 	Untested bool
 }
 
-// Scripts are the way there and the way back.
+// Scripts holds the script that takes the database to the layout, and the script back.
 type Scripts struct {
 	filewise.Migration
 	Run      int64           `json:"run"`
@@ -51,7 +51,7 @@ func Write(ctx context.Context, e filewise.Engine, q Request) (*Scripts, error) 
 	}
 	out.target.Volumes = q.Target.Volumes
 	q.Wish.Layout, q.Wish.Run = out.Layout, out.Run
-	if c := q.Run.Plan.Params.Custom; c != nil && len(q.Wish.Tables) == 0 { // which the run has spread
+	if c := q.Run.Plan.Params.Custom; c != nil && len(q.Wish.Tables) == 0 { // only these tables were spread in the run
 		for _, t := range c.Tables {
 			q.Wish.Tables = append(q.Wish.Tables, t.Name)
 		}
@@ -126,8 +126,9 @@ func names(layouts []filewise.Layout) string {
 	return strings.Join(filewise.LayoutNames(layouts), ", ")
 }
 
-// place has the run's volumes be places of the user's server: given ones, by name, else the run's own. If it had one,
-// the database's own place is meant.
+// place sets the target's volumes: the run's volumes, each replaced by the user's volume of that name, if there is one.
+// If the run had one volume and the user gives none, the volume's directory is empty: files go next to the database's
+// own.
 func (q *Request) place(l filewise.Layout) error {
 	given := q.Target.Volumes
 	q.Target.Volumes = slices.Clone(q.Run.Plan.Target.Volumes)

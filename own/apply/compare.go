@@ -40,7 +40,8 @@ func orUnknown(s string) string {
 
 func size(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
 
-// otherStorage reports why the storage is not known to be the run's. Empty means it is.
+// otherStorage returns why the database's storage is not known to be the run's storage. An empty text means it is the
+// same.
 func otherStorage(r archive.Run, t filewise.Target, seen filewise.Inspection) string {
 	was := r.Plan.Target
 	if was.Address != nil {
@@ -65,10 +66,10 @@ func otherStorage(r archive.Run, t filewise.Target, seen filewise.Inspection) st
 	return ""
 }
 
-// looser is by how much tables are larger in use than the same rows just loaded, at least.
+// looser is the least factor by which a table in use is larger than one into which the same rows were just loaded.
 const looser = 1.1
 
-// testedBytes is the most data that a trial had in its tables.
+// testedBytes returns the most data that a trial had in its tables, in bytes.
 func testedBytes(trials []filewise.Trial, roles []filewise.Role) (most int64) {
 	for _, t := range trials {
 		for _, files := range [][]filewise.File{t.Files, t.Final} {
@@ -84,7 +85,7 @@ func testedBytes(trials []filewise.Trial, roles []filewise.Role) (most int64) {
 	return most
 }
 
-// rates are the rates of the run's slowest volume.
+// rates returns the rates of the run's slowest volume, in bytes per second. 0 means a volume's rates are not known.
 func rates(r archive.Run) (read, written float64) {
 	for _, v := range r.Plan.Target.Volumes {
 		in, out := storage.Rates(filewise.ValueOf(r.Machine, "storage limit of volume "+v.Name, ""))

@@ -13,12 +13,13 @@ import (
 	"filewise/internal/spread"
 )
 
-// innodb writes the way of a user's tables to a layout: one ALTER TABLE for each.
+// innodb writes the scripts that take a user's tables to a layout: one ALTER TABLE per table.
 type innodb struct {
 	*writer
 	product *dialect.Product
 	volume  []filewise.Volume
-	// spaces are general tablespaces that the script makes by makeSpaces, and remaking counts the tables that it makes again.
+	// spaces lists the new general tablespaces, and makeSpaces the statements that create them. remaking counts the tables
+	// that the script creates again.
 	spaces, makeSpaces []string
 	remaking           int
 	foreign            []filewise.Row // the foreign keys, where tables are divided
@@ -37,13 +38,14 @@ func writeInnoDB(of *writer) error {
 	return nil
 }
 
-// userTable is a table of the user's with what decides whether it can be spread.
+// userTable is a table of the user's database, with the properties that decide whether it can be spread.
 type userTable struct {
 	spread.Table
 	kind, engine, options, create string
 }
 
-// perTable returns the statements there and back for the table of that number.
+// perTable returns the statements that take table number i to its volume, and back. If the volume has no directory, the
+// table gets a file of its own.
 func (m *innodb) perTable(t *userTable, i int) (there, back []string, err error) {
 	if v := m.wish.Layout.Data.VolumeOf(i, m.volume); v.Dir != "" {
 		return m.whole(t, v)
@@ -150,7 +152,7 @@ func (m *innodb) chosen() ([]userTable, error) {
 // partition spreads a table over partitions by the hash of a column of all unique keys.
 func (m *innodb) partition(t *userTable) (there, back []string, err error) {
 	if len(t.Why) == 0 && m.wish.Layout.Data.Files == 1 && m.volume[0].Dir == "" {
-		return nil, nil, nil // a table in one piece has it
+		return nil, nil, nil // the table is in one piece: this value alone says so
 	}
 	for _, k := range m.foreign {
 		is := func(end int) bool { return k.Text(end) == m.Database && k.Text(end+1) == t.Name }
@@ -179,19 +181,19 @@ func (m *innodb) partition(t *userTable) (there, back []string, err error) {
 	return []string{alter + clause}, []string{alter + " REMOVE PARTITIONING"}, nil
 }
 
-// number reports whether a column is an integer, by which HASH divides.
+// number reports whether a column is an integer. Integers are divided by HASH, other types by KEY.
 func (m *innodb) number(t *userTable, column string) bool {
 	rows, err := m.rows("integer", t.Schema, t.Name, column)
 	return err == nil && len(rows) == 1 && rows[0].Yes(0) // by KEY, any column divides
 }
 
-// key returns the column that all unique keys have, of several the one by which the first of
-// these has the most values; refused if there is none.
+// key returns the column to partition by: one that is in every unique key. Of several, it is the one with the most
+// values in the first unique key. If there is none, the table is refused.
 func (m *innodb) key(t *userTable) (string, error) {
 	var names []string
 	in, values, before, first := map[string]int{}, map[string]float64{}, 1.0, ""
 	err := m.each("unique", func(r filewise.Row) {
-		index, column := r.Text(0), r.Text(1) // no column of an expression
+		index, column := r.Text(0), r.Text(1) // empty for an expression
 		distinct, _ := r.Real(3)
 		if !slices.Contains(names, index) {
 			names, before = append(names, index), 1
@@ -241,10 +243,10 @@ func (m *innodb) apart(t *userTable) (there, back []string, err error) {
 	}
 	m.Space[m.volume[0].Name] += t.Bytes
 	alter := "ALTER TABLE " + dialect.Ident(t.Name)
-	if m.product == dialect.MySQL { // whose definition of a table shows it from then on
+	if m.product == dialect.MySQL { // a MySQL table's definition names its tablespace from then on
 		return []string{alter + " TABLESPACE = innodb_file_per_table"}, []string{alter + " TABLESPACE = innodb_system"}, nil
 	}
-	// In place it would stay in its tablespace.
+	// An ALTER TABLE in place would leave the table in its tablespace.
 	with := func(value string) []string {
 		return []string{"SET @filewise_was = @@GLOBAL.innodb_file_per_table", "SET GLOBAL innodb_file_per_table = " + value,
 			alter + " ENGINE = InnoDB, ALGORITHM = COPY", "SET GLOBAL innodb_file_per_table = @filewise_was"}
@@ -252,7 +254,7 @@ func (m *innodb) apart(t *userTable) (there, back []string, err error) {
 	return with("ON"), with("OFF"), nil
 }
 
-// say notes what else changes, and what does not.
+// say notes what else the script changes, and what stays as it is.
 func (m *innodb) say() {
 	m.Effects = []string{
 		"backups: taken before, they restore the old layout. Let none run during this: a physical one waits for ALTER TABLE, or fails",

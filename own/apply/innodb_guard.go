@@ -7,15 +7,17 @@ import (
 	"filewise/engine/innodb/dialect"
 )
 
-// innodbSettings are a script's own, whatever the server's are: tables keep zero dates and dates that do not exist,
-// which a copy under the default sql_mode refuses.
+// innodbSettings sets a script's character set and sql_mode, whatever the server's are. Tables keep zero dates and
+// invalid dates, which a copy under the default sql_mode refuses.
 const innodbSettings = "SET NAMES utf8mb4;\nSET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,ALLOW_INVALID_DATES';\n" +
 	"SET SESSION lock_wait_timeout = 10;"
 
-// fingerprint returns the expression for all of a table that a script was written by. Neither the name of its database
-// nor how it lies on files is in it, so a copy has the same. What dumps write in another form, such as expressions, is left out.
+// fingerprint returns an SQL expression over the parts of a table's definition that the script depends on. It leaves
+// out the database's name and the files, so that a copy has the same fingerprint. It also leaves out what dumps write
+// differently, such as expressions.
 func fingerprint(database, table string) string {
-	// MariaDB finds one table's references by CONSTRAINT_SCHEMA with TABLE_NAME; other conditions open all tables of all databases.
+	// If the condition is CONSTRAINT_SCHEMA with TABLE_NAME, MariaDB opens this table alone. Under other conditions it
+	// opens all tables of all databases.
 	sum := func(from, columns string) string {
 		return fmt.Sprintf("(SELECT CONCAT_WS(',', COUNT(*), SUM(CAST(CONV(LEFT(MD5(CONCAT_WS('|', %s)), 12), 16, 10) AS UNSIGNED)))\n"+
 			"    FROM information_schema.%s WHERE %s = %s AND TABLE_NAME = %s)", columns, from,
@@ -29,8 +31,8 @@ func fingerprint(database, table string) string {
 	}, ",\n  ") + "))"
 }
 
-// guard returns the statements that fail unless the selected database has the table as it is now: neither product has
-// a condition outside of routines, so a column that does not exist carries the message.
+// guard returns the statements that fail unless the selected database has the table as it is now. Neither MariaDB nor
+// MySQL has conditions outside of routines, so the name of a missing column carries the message.
 func (m *innodb) guard(t *userTable) (string, error) {
 	now := ""
 	rows, err := m.in.Rows(m.ctx, "fingerprint", map[string]any{"Sum": fingerprint("?", "?")},

@@ -17,7 +17,7 @@ var (
 	foreignLine   = regexp.MustCompile("^  CONSTRAINT `((?:[^`]|``)+)` FOREIGN KEY .* REFERENCES `((?:[^`]|``)+)` \\(")
 )
 
-// whole puts a table in one piece, with its indexes, on the volume whose turn it is. It needs no key.
+// whole puts a table in one piece, with its indexes, on volume v. The table needs no key.
 func (m *innodb) whole(t *userTable, v filewise.Volume) (there, back []string, err error) {
 	at := ""
 	if is := ownDirectory.FindStringSubmatch(t.create); is != nil {
@@ -58,8 +58,8 @@ func (m *innodb) general(t *userTable, v filewise.Volume, at string) (there, bac
 	return []string{alter + dialect.Ident(name)}, []string{alter + dialect.Ident(from)}
 }
 
-// addSpaces makes general tablespaces first, and drops them at the end of the way back, so that a rehearsal there and
-// back leaves none.
+// addSpaces adds a first step that makes the general tablespaces, and a last step of the way back that drops them. A
+// rehearsal there and back leaves none.
 func (m *innodb) addSpaces() {
 	if len(m.makeSpaces) == 0 {
 		return
@@ -74,8 +74,8 @@ func (m *innodb) addSpaces() {
 		Stop: "those that are not removed stay, empty", SQL: drop})
 }
 
-// remade makes a table again in a directory, or without one, with its foreign keys. MariaDB has no ALTER TABLE
-// that moves one.
+// remade returns the statements that make a table again, with its foreign keys, in the volume's directory. If the
+// directory is empty, it is the server's own. MariaDB has no ALTER TABLE that moves a table to another directory.
 func (m *innodb) remade(t *userTable, v filewise.Volume, at string) (there, back []string, err error) {
 	triggers, err := m.texts("triggers", m.Database, t.Name)
 	if err != nil {
@@ -91,7 +91,7 @@ func (m *innodb) remade(t *userTable, v filewise.Volume, at string) (there, back
 	return there, back, nil
 }
 
-// remaking holds what makes a table again.
+// remaking holds the parts of a definition from which a table is made again.
 type remaking struct {
 	name, made string
 	body       []string // columns, keys and checks
@@ -101,7 +101,7 @@ type remaking struct {
 	locked     []string // tables
 }
 
-// parts reads a table's definition.
+// parts reads a table's definition into a remaking.
 func (m *innodb) parts(t *userTable) (*remaking, error) {
 	m.remaking++
 	r := &remaking{name: t.Name, made: fmt.Sprintf("moved_%d_%d", m.wish.Run, m.remaking), locked: []string{t.Name}}
@@ -135,7 +135,7 @@ func (m *innodb) definition(t *userTable) (create string, err error) {
 	return create, err
 }
 
-// texts returns the first columns of a section's rows.
+// texts returns the first column of a section's rows.
 func (m *writer) texts(section string, args ...any) (all []string, err error) {
 	err = m.each(section, func(r filewise.Row) { all = append(all, r.Text(0)) }, args...)
 	return all, err

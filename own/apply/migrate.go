@@ -20,22 +20,22 @@ var (
 	postgresSQL string
 )
 
-// product holds the questions to a product's servers, and the function that writes scripts from the answers.
+// product holds one engine's SQL and the function that writes scripts from its answers.
 type product struct {
 	SQL   string
 	write func(*writer) error
-	// release matches the part of a version that two servers must have in common for a result of the one to hold for the other:
-	// its last group, or all of it.
+	// release matches the part of a version that two servers must share if one's result is to hold for the other. The
+	// release is the regexp's last group, or the whole match if it has no group.
 	release *regexp.Regexp
 	// roles are the roles of the files that hold a trial's tables with their indexes, as Migration.Bytes counts them.
 	roles []filewise.Role
-	// path: a URL's path is the database's name.
+	// path reports whether a URL's path names the database.
 	path bool
 }
 
 var dataAndIndexes = []filewise.Role{filewise.RoleData, filewise.RoleIndex}
 
-// products holds them by the engine's name.
+// products holds each product under its engine's name.
 var products = map[string]product{
 	"mariadb": {innodbSQL, writeInnoDB, innodbRelease, dataAndIndexes, false},
 	"mysql":   {innodbSQL, writeInnoDB, innodbRelease, dataAndIndexes, false},
@@ -43,12 +43,12 @@ var products = map[string]product{
 	"sqlserver": {dialect.TablesSQL, writeSQLServer, regexp.MustCompile(`SQL Server (\d{4}|version \d+)\b`), // the year
 		dataAndIndexes, false},
 	"postgres": {postgresSQL, writePostgres, regexp.MustCompile(`[0-9]+`),
-		[]filewise.Role{filewise.RoleData, filewise.RoleIndex, filewise.RoleSystem}, true}, // other indexes, and TOAST, are files of the engine's
+		[]filewise.Role{filewise.RoleData, filewise.RoleIndex, filewise.RoleSystem}, true}, // other indexes and TOAST are files of kinds that PostgreSQL alone has
 }
 
 var innodbRelease = regexp.MustCompile(`[0-9]+\.[0-9]+`)
 
-// releaseOf returns the release of a version. Empty means it has none.
+// releaseOf returns the release in a version, or an empty text if there is none.
 func (p product) releaseOf(version string) string {
 	if m := p.release.FindStringSubmatch(version); m != nil {
 		return m[len(m)-1]
@@ -56,7 +56,7 @@ func (p product) releaseOf(version string) string {
 	return ""
 }
 
-// Writes reports whether there are scripts for an engine's databases.
+// Writes reports whether Filewise can write scripts for an engine's databases.
 func Writes(engine string) bool { return products[engine].release != nil }
 
 // writer writes the scripts of one migration.
@@ -70,8 +70,9 @@ type writer struct {
 	wish   filewise.Wish
 }
 
-// Migrate reads the target's database, in a session that cannot write if the engine has such, and writes the scripts;
-// nothing of them is executed. What the layout cannot hold is an error that names it, as the server does.
+// Migrate reads the target's database and writes the scripts, but executes none of them. If the engine can open
+// sessions that cannot write, Migrate uses one. The error for a table that the layout cannot hold names the table as
+// the server does.
 func Migrate(ctx context.Context, e filewise.Engine, t filewise.Target, w filewise.Wish) (filewise.Migration, error) {
 	return run.Script(ctx, t, func(ctx context.Context) (filewise.Migration, error) {
 		p := products[e.Name()]
@@ -89,7 +90,7 @@ func Migrate(ctx context.Context, e filewise.Engine, t filewise.Target, w filewi
 	})
 }
 
-// Ask reads the database in an open session.
+// Ask is Migrate in a session that is already open.
 func Ask(ctx context.Context, engine string, in filewise.Asked, t filewise.Target, w filewise.Wish) (filewise.Migration, error) {
 	m := &writer{engine: engine, ctx: ctx, in: in, about: in.About(), target: t, wish: w}
 	m.Migration = filewise.Migration{Server: m.about.Server, Space: map[string]int64{}}
@@ -100,12 +101,12 @@ func Ask(ctx context.Context, engine string, in filewise.Asked, t filewise.Targe
 // SQL returns an engine's SQL, in named sections.
 func SQL(engine string) string { return products[engine].SQL }
 
-// rows runs a section.
+// rows executes a section of the engine's SQL, and returns its rows.
 func (m *writer) rows(section string, args ...any) ([]filewise.Row, error) {
 	return m.in.Rows(m.ctx, section, nil, args...)
 }
 
-// each passes on the rows of a section.
+// each executes a section, and calls row with each of its rows.
 func (m *writer) each(section string, row func(filewise.Row), args ...any) error {
 	rows, err := m.rows(section, args...)
 	for _, r := range rows {

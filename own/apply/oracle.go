@@ -14,12 +14,13 @@ import (
 	"filewise/internal/spread"
 )
 
-// oracle writes the way of a tablespace's tables, with their indexes, into a new one of the layout's.
+// oracle writes the scripts that move a tablespace's tables, with their indexes, into a new tablespace with the
+// layout's files.
 type oracle struct {
 	*writer
 	name   string   // of the new tablespace
 	block  int64    // bytes
-	online bool     // which Standard Edition does not have
+	online bool     // rebuilds online; Standard Edition cannot
 	old    []string // paths of its files
 }
 
@@ -42,7 +43,7 @@ func writeOracle(of *writer) error {
 
 var ofSys = regexp.MustCompile(`\bSYS\.\w+`)
 
-// asked returns the rows of a section about the tablespace.
+// asked executes a section about the tablespace, and returns its rows.
 func (m *oracle) asked(section string) ([]filewise.Row, error) { return m.rows(section, m.Database) }
 
 func (m *oracle) write() error {
@@ -92,7 +93,7 @@ func (m *oracle) write() error {
 	return err
 }
 
-// look learns what the tablespace is, and refuses what its tables cannot leave.
+// look reads the tablespace's properties, and refuses one that its tables cannot leave.
 func (m *oracle) look() error {
 	found, err := m.asked("migrate-space")
 	if err != nil {
@@ -137,7 +138,7 @@ func (m *oracle) look() error {
 	return nil
 }
 
-// movedTable is a table of the user's with what moves with it.
+// movedTable is a table of the user's, with the indexes that move with it.
 type movedTable struct {
 	spread.Table
 	indexes []movedIndex
@@ -145,7 +146,7 @@ type movedTable struct {
 
 type movedIndex struct{ owner, name, tablespace string }
 
-// chosen returns the tables that are to move, with their indexes.
+// chosen returns the tables to move, with their indexes.
 func (m *oracle) chosen() ([]movedTable, error) {
 	found, err := m.asked("migrate-tables")
 	if err != nil {
@@ -203,7 +204,8 @@ func (m *oracle) chosen() ([]movedTable, error) {
 	return tables, err
 }
 
-// sizes returns the bytes of tables and indexes by owner and name; what else lies there, stays.
+// sizes returns the bytes of tables and indexes by owner and name. Other segments of the tablespace are named as
+// staying.
 func (m *oracle) sizes(err error) (map[[2]string]int64, error) {
 	out, others := map[[2]string]int64{}, map[string]int{}
 	if err != nil {
@@ -226,7 +228,7 @@ func (m *oracle) sizes(err error) (map[[2]string]int64, error) {
 	return out, err
 }
 
-// lob describes how a LOB of a table that moves goes after it.
+// lob notes that a LOB outside the tablespace stays, and the statement that moves it, if its table is to move.
 func (m *oracle) lob(tables []movedTable, t movedTable, column, where string) {
 	if !slices.ContainsFunc(tables, func(o movedTable) bool { return o.String() == t.String() }) {
 		return
@@ -238,7 +240,8 @@ func (m *oracle) lob(tables []movedTable, t movedTable, column, where string) {
 	m.Stays = append(m.Stays, fmt.Sprintf("LOB %s of table %s, in tablespace %s%s", column, t, where, way))
 }
 
-// named quotes the name of an object, without its schema's before it: users' have up to 128 bytes.
+// named quotes the name of an object without its schema. It refuses more than 128 bytes, the most that a user's object
+// can have.
 func named(name string) (string, error) {
 	quoted, err := dialect.Name(name)
 	if err != nil {
@@ -339,11 +342,12 @@ func (m *oracle) move(t movedTable, to string) (filewise.MigrationStep, error) {
 			"the table's indexes are UNUSABLE until they are rebuilt: execute the rest of the step. Earlier steps stay done"}, nil
 }
 
-// currentSchema is the schema that the command names.
+// currentSchema is the SQL expression for the schema that the sqlplus command names.
 const currentSchema = "SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')"
 
-// open has the client stop at the first error, and the server refuse a schema that has not the tables with their
-// indexes. The command names the schema, and no statement does: a copy of it may have any name.
+// open writes the script's opening: sqlplus stops at the first error, and the server refuses a schema without these
+// tables and indexes. The command names the schema and no statement does, so that a copy of the schema can have any
+// name.
 func (m *oracle) open(tables []movedTable) error {
 	m.Opening = "WHENEVER OSERROR EXIT FAILURE\nWHENEVER SQLERROR EXIT FAILURE\nALTER SESSION SET CURRENT_SCHEMA = \"&1\";\nSET DEFINE OFF\n" +
 		"-- A schema without these tables and indexes is refused here (ORA-01722)."
@@ -383,7 +387,7 @@ func oracleGuard(t movedTable) (string, error) {
 	return fmt.Sprintf("SELECT TO_NUMBER(DECODE(COUNT(*), %d, '1', 'not as it was')) FROM (%s)", len(names), found), nil
 }
 
-// say notes what else changes, and what does not.
+// say notes what else the script changes, and what stays as it is.
 func (m *oracle) say() {
 	m.Effects = []string{
 		"copies: rehearse it on a copy of the schema (expdp, impdp REMAP_SCHEMA), in this or another database: the command then names that; " +

@@ -21,9 +21,9 @@ type postgres struct {
 	spaces map[string]string // tablespace by volume. Empty means each table's own
 	tables []table
 	usual  string          // the database's own tablespace
-	later  []string        // what removes the tablespaces
+	later  []string        // statements that remove the tablespaces
 	made   map[string]bool // tablespaces that an earlier script of the run made
-	aside  int64           // the highest number of a schema in which one keeps a table
+	aside  int64           // the highest number of a schema in which an earlier script keeps a table
 }
 
 func writePostgres(of *writer) error {
@@ -60,7 +60,7 @@ func writePostgres(of *writer) error {
 	return nil
 }
 
-// fits refuses layouts that no script takes an existing database to.
+// fits refuses layouts to which no script takes an existing database.
 func (m *postgres) fits() error {
 	if l := m.wish.Layout; l.Kind != filewise.KindPartitions && !m.whole() {
 		return filewise.Unsupported("name another --layout of the run", "layout %q is of kind %s", l.Name, l.Kind)
@@ -85,7 +85,7 @@ func (m *postgres) fits() error {
 	return nil
 }
 
-// earlier looks what earlier scripts of the run, for other tables, have left.
+// earlier reads what the run's earlier scripts, for other tables, have left: kept tables and tablespaces.
 func (m *postgres) earlier() error {
 	m.made = map[string]bool{}
 	if err := m.each("aside", func(r filewise.Row) { m.aside = r.Int(0) }, m.wish.Run); err != nil {
@@ -108,7 +108,7 @@ func (m *postgres) earlier() error {
 	return err
 }
 
-// held returns the schema that keeps the table of a number.
+// held returns the name of the schema that keeps the old form of table number i.
 func (m *postgres) held(i int) string {
 	return fmt.Sprintf("before_%d_%d", m.wish.Run, m.aside+int64(i)+1)
 }
@@ -145,7 +145,7 @@ func (m *postgres) write() error {
 	return nil
 }
 
-// removeSpaces has the way back end with what removes the tablespaces that the way there makes.
+// removeSpaces adds a last step to the way back, which removes the tablespaces that the way there makes.
 func (m *postgres) removeSpaces() {
 	if len(m.later) > 0 {
 		m.Back = append(m.Back, filewise.MigrationStep{Title: "remove the tablespaces that the script made", Locks: "nothing", Later: true,
@@ -153,8 +153,8 @@ func (m *postgres) removeSpaces() {
 	}
 }
 
-// open has psql stop at the first error, and the server refuse a database in which a table is another one, before
-// anything is altered. The database's name is not asked for, so the script can be rehearsed on a copy.
+// open writes the script's opening: psql stops at the first error, and the server refuses a database in which a table
+// differs, before anything is altered. The database's name is not checked, so the script can be rehearsed on a copy.
 func (m *postgres) open() error {
 	m.Opening = "\\set ON_ERROR_STOP on\nBEGIN;\nSET LOCAL search_path = pg_catalog;\n"
 	for _, t := range m.tables {
@@ -168,8 +168,8 @@ func (m *postgres) open() error {
 	return nil
 }
 
-// makeSpaces makes the tablespaces of volumes that are directories. They belong to all databases of a server: one that
-// a rehearsal on a copy has made is there already.
+// makeSpaces makes the tablespaces of volumes that are directories. A tablespace belongs to all databases of a server,
+// so one that a rehearsal on a copy made is there already.
 func (m *postgres) makeSpaces() {
 	var sql []string
 	for _, v := range m.wish.Layout.DataVolumes(m.target.Volumes) {
@@ -188,7 +188,7 @@ func (m *postgres) makeSpaces() {
 	}
 }
 
-// shape returns where the layout puts a table's partitions.
+// shape returns the partitions into which the layout divides a table, with their tablespaces.
 func (m *postgres) shape(t table) shape {
 	l := m.wish.Layout
 	volumes := l.DataVolumes(m.target.Volumes)
@@ -212,23 +212,23 @@ func (m *postgres) shape(t table) shape {
 	return s
 }
 
-// step returns the transaction as a step.
+// step returns the rebuild's transaction as a step of the script.
 func (r *rebuild) step(what string) (filewise.MigrationStep, error) {
 	sql, err := r.statements()
 	bytes := r.Bytes
-	return filewise.MigrationStep{Title: "table " + r.String() + " " + what, Read: r.bytes, Written: 2 * bytes, // the log has all of it again
+	return filewise.MigrationStep{Title: "table " + r.String() + " " + what, Read: r.bytes, Written: 2 * bytes, // the log holds all rows once more
 		Locks: "ACCESS EXCLUSIVE: no one else reads or writes the table from LOCK TABLE to COMMIT, nor writes those that foreign keys tie to " +
 			"it; where others keep it for more than 10 s, the step gives up",
 		Stop: "nothing has changed: the step is one transaction, which a lost connection, Ctrl-C or an error undoes", SQL: sql}, err
 }
 
-// finish has the new tables analyzed, and the old ones dropped when all is well.
+// finish adds a step that analyzes the new tables, and a later one that drops the old tables once all is well.
 func (m *postgres) finish(steps *[]filewise.MigrationStep, kept ...string) {
 	var analyze, drop []string
 	bytes := int64(0)
 	for i, t := range m.tables {
 		analyze = append(analyze, "ANALYZE "+in(t.Schema, t.Name))
-		for _, prefix := range kept { // on the way back also the ones of the way there, if they are still kept
+		for _, prefix := range kept { // the way back also drops what the way there has kept
 			schema := prefix + m.held(i)
 			drop = append(drop, "DROP TABLE IF EXISTS "+in(schema, t.Name), "DROP SCHEMA IF EXISTS "+dialect.Ident(schema))
 		}
@@ -241,7 +241,7 @@ func (m *postgres) finish(steps *[]filewise.MigrationStep, kept ...string) {
 			Locks: "nothing that anybody uses", Stop: "execute the rest later", SQL: drop, Later: true})
 }
 
-// say notes what else changes, and what does not.
+// say notes what else the script changes, and what stays as it is.
 func (m *postgres) say(published bool) {
 	m.Effects = []string{
 		"backups: taken before, they restore the old layout. The next incremental one holds all of the new tables; recovery to any time goes on",

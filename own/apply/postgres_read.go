@@ -8,7 +8,7 @@ import (
 	"filewise/internal/spread"
 )
 
-// table is one of the user's, with all that is made again with it.
+// table is a table of the user's, with everything that is made again with it.
 type table struct {
 	spread.Table
 	oid            int64
@@ -33,7 +33,7 @@ type index struct {
 // in returns the table's quoted name in a schema.
 func in(schema, name string) string { return dialect.Ident(schema) + "." + dialect.Ident(name) }
 
-// chosen returns the tables of these names, or the large ones.
+// chosen returns the tables with these names or, if there are no names, the large ones.
 func (m *postgres) chosen(names []string) ([]table, error) {
 	rows, err := m.rows("tables", filewise.Aside)
 	if err != nil {
@@ -46,7 +46,7 @@ func (m *postgres) chosen(names []string) ([]table, error) {
 	return spread.Choose(all, func(t table) spread.Table { return t.Table }, names)
 }
 
-// fill reads all of a table; what cannot be spread again, or moved as a whole, is refused.
+// fill reads all properties of a table. It refuses a table that cannot be spread or, if whole is set, moved as a whole.
 func (m *postgres) fill(t *table, whole bool) error {
 	divisible := m.divisible
 	if whole {
@@ -59,7 +59,7 @@ func (m *postgres) fill(t *table, whole bool) error {
 		return fmt.Errorf("table %s: %w", t, err)
 	}
 	if len(t.Why) > 0 {
-		return nil // all that are refused are named together
+		return nil // the error then names all refused tables at once
 	}
 	t.parts = map[string][]string{}
 	for _, read := range []struct {

@@ -8,27 +8,26 @@ import (
 	"filewise/engine/postgres/dialect"
 )
 
-// leaf is a table that holds rows: a partition, or all of a table that has none.
+// leaf is a table that holds rows: a partition, or a whole table without partitions.
 type leaf struct {
-	name, space, index string // and the tablespaces of its rows and of its indexes
-	keep               bool   // the indexes keep the ones that they have
+	name, space, index string // space holds the rows, index the indexes
+	keep               bool   // each index keeps its tablespace
 }
 
-// shape describes how a table lies: in partitions, or in one piece if there is one leaf of
-// the table's own name.
+// shape lists a table's leaves. A table in one piece has a single leaf of its own name.
 type shape []leaf
 
 func (s shape) partitioned(t table) bool { return s[0].name != t.Name }
 
-// whole returns the shape that a table has that is not partitioned.
+// whole returns the shape of a table without partitions.
 func whole(t table) shape { return shape{{name: t.Name, space: t.space, keep: true}} }
 
-// rebuild is the transaction that brings a table from one shape to another. The old one
-// is kept in a schema of its own.
+// rebuild holds the transaction that takes a table from one shape to another. The old table is kept in a schema of its
+// own.
 type rebuild struct {
 	table
 	from, to shape
-	held     string // the schema
+	held     string // the schema that keeps the old table
 	sql      []string
 }
 
@@ -36,14 +35,14 @@ func (r *rebuild) add(format string, args ...any) {
 	r.sql = append(r.sql, fmt.Sprintf(format, args...))
 }
 
-// do adds a section as an anonymous block.
+// do adds a section's SQL to the transaction, as an anonymous block.
 func (r *rebuild) do(section string, vars map[string]any) error {
 	sql, err := block(section, vars)
 	r.sql = append(r.sql, sql)
 	return err
 }
 
-// block returns a section as an anonymous block.
+// block returns a section's SQL as an anonymous block.
 func block(section string, vars map[string]any) (string, error) {
 	body, err := postgresText.Statement(section, vars)
 	return "DO " + strings.TrimSpace(dialect.Literal(body)), err
@@ -92,7 +91,7 @@ func (r *rebuild) statements() ([]string, error) {
 		of := func(table string) string {
 			return "pg_get_serial_sequence(" + dialect.Literal(table) + ", " + dialect.Literal(column) + ")"
 		}
-		r.add("SELECT setval(%s, pg_sequence_last_value(%s))", of(name), of(held)) // none: it was never used
+		r.add("SELECT setval(%s, pg_sequence_last_value(%s))", of(name), of(held)) // NULL, which leaves it unused, if it was never used
 	}
 	for _, what := range r.parts["rights"] {
 		for _, l := range r.to {
@@ -104,7 +103,7 @@ func (r *rebuild) statements() ([]string, error) {
 	}
 	r.sql = append(r.sql, r.parts["after"]...)
 	for _, what := range r.parts["default"] {
-		r.add("ALTER TABLE %s %s", held, what) // else the sequences belong to both
+		r.add("ALTER TABLE %s %s", held, what) // otherwise the sequences would belong to both tables
 	}
 	if err := r.do("moved", map[string]any{"Held": held, "Table": name}); err != nil {
 		return nil, err
@@ -113,7 +112,7 @@ func (r *rebuild) statements() ([]string, error) {
 	return r.sql, nil
 }
 
-// in which tablespace what follows is made.
+// in sets the tablespace in which the statements that follow make tables and indexes.
 func (r *rebuild) in(space string) {
 	r.add("SET LOCAL default_tablespace = %s", dialect.Literal(space))
 }
@@ -140,8 +139,7 @@ func (r *rebuild) create(name, held string) {
 	}
 }
 
-// index makes the indexes: of each partition first, in its tablespace; the index of the
-// whole table then takes them over.
+// index makes the indexes: first each partition's in its tablespace, then the whole table's, which takes them over.
 func (r *rebuild) index(name string) {
 	make := func(table, as string, x index) {
 		switch {

@@ -10,8 +10,8 @@ import (
 // whole reports whether tables stay in one piece, each in the tablespace of a volume.
 func (m *postgres) whole() bool { return m.wish.Layout.Kind == filewise.KindSingle }
 
-// move takes the tables, each with its indexes, to the tablespaces of the volumes in turn, as a run has them. They stay
-// the tables that they are, so any can be moved, without a key.
+// move takes the tables, each with its indexes, to the volumes' tablespaces in turn, as the run did. No table is made
+// again, so tables without a key can be moved too.
 func (m *postgres) move() error {
 	volumes := m.wish.Layout.DataVolumes(m.target.Volumes)
 	var back []filewise.MigrationStep
@@ -54,8 +54,8 @@ func (t table) moving(where string, sql []string) filewise.MigrationStep {
 		Stop: "nothing has changed: the step is one transaction, which a lost connection, Ctrl-C or an error undoes", SQL: sql}
 }
 
-// moves returns the transactions that take a table to a tablespace and its indexes to another, and back. If nil, all lies there.
-// An empty name stands for the present place.
+// moves returns two transactions: one takes a table to tablespace to and its indexes to tablespace keys, the other
+// takes them back. Both are nil if everything is there already. An empty name leaves the table or indexes in place.
 func (t table) moves(to, keys, usual string) (there, back []string, err error) {
 	guard, err := t.guard()
 	if err != nil {

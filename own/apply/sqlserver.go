@@ -11,18 +11,18 @@ import (
 	"filewise/engine/sqlserver/dialect"
 )
 
-// sqlserver writes the way of a user's tables into the files of a new filegroup: their indexes are
-// built again there, the clustered one with the rows.
+// sqlserver writes the scripts that take a user's tables into the files of a new filegroup. Their indexes are built
+// again there: the clustered index takes the rows along.
 type sqlserver struct {
 	*writer
 	files []userFile
-	full  bool // the log holds all that is built
+	full  bool // recovery model FULL: the log holds all that is built
 }
 
 // userFile is a file that the script adds.
 type userFile struct{ group, logical, path, volume string }
 
-// writeSQLServer asks by SELECT alone: SQL Server has no session that only reads.
+// writeSQLServer writes the scripts. It sends SELECT alone, as SQL Server has no read-only sessions.
 func writeSQLServer(of *writer) error {
 	m := &sqlserver{writer: of}
 	m.Server, _, _ = strings.Cut(m.about.Server, "; ")
@@ -59,7 +59,7 @@ func writeSQLServer(of *writer) error {
 		m.Back = append([]filewise.MigrationStep{back}, m.Back...)
 	}
 	m.removeFiles()
-	for _, steps := range [][]filewise.MigrationStep{m.Steps, m.Back} { // what stands behind the last GO
+	for _, steps := range [][]filewise.MigrationStep{m.Steps, m.Back} { // after the last GO
 		last := &steps[len(steps)-1]
 		last.SQL = append(last.SQL, batch("PRINT N'done'"))
 	}
@@ -67,7 +67,7 @@ func writeSQLServer(of *writer) error {
 	return nil
 }
 
-// ask runs a section, by release.
+// ask executes a section in the form for the server's release.
 func (m *sqlserver) ask(section string, args ...any) ([]filewise.Row, error) {
 	rows, err := m.in.Rows(m.ctx, section, map[string]any{"Sequential": m.about.Version[0] >= 15}, args...)
 	if err != nil {
@@ -76,10 +76,9 @@ func (m *sqlserver) ask(section string, args ...any) ([]filewise.Row, error) {
 	return rows, nil
 }
 
-// open begins the script: sqlcmd stops at the first error (-b), and without -I the indexes of
-// computed columns and those with a filter could not be made.
-// No statement names the database, so that a rehearsal on a copy alters the copy; the server refuses a database that has
-// not the tables.
+// open writes the script's opening. sqlcmd stops at the first error (-b). Without -I, indexes of computed columns and
+// filtered indexes could not be made. No statement names the database, so that a rehearsal on a copy alters the copy.
+// The server refuses a database that lacks the tables.
 func (m *sqlserver) open(tables []dialect.Table) {
 	m.Client = append(dialect.Client(*m.target.Address), "-x", "-d", m.Database, "-i")
 	m.Opening = "SET XACT_ABORT ON;\nSET LOCK_TIMEOUT 10000;"
@@ -88,7 +87,7 @@ func (m *sqlserver) open(tables []dialect.Table) {
 	}
 }
 
-// group returns the name of the new filegroup, or of the indexes' one if they lie apart.
+// group returns the name of the new filegroup for rows or, if indexes lie apart, for indexes.
 func (m *sqlserver) group(index bool) string {
 	if index && m.wish.Layout.Indexes == filewise.IndexesApart {
 		return fmt.Sprintf("indexes_%d", m.wish.Run)
@@ -136,11 +135,11 @@ func (m *sqlserver) place(first string) error {
 	return nil
 }
 
-// Of files, in bytes: the least size, and the growth if the layout has none.
+// leastFile is the least size of a file, and usualGrow the growth if the layout sets none, both in bytes.
 const leastFile, usualGrow = int64(8 << 20), int64(64 << 20)
 
-// addFiles makes filegroups of equal files with room for what comes into them: they fill
-// evenly as long as their free space is equal.
+// addFiles makes filegroups with files of equal size, large enough for the tables. SQL Server fills files evenly as
+// long as their free space is equal.
 func (m *sqlserver) addFiles(tables []dialect.Table) {
 	room := map[string]int64{}
 	for _, t := range tables {
@@ -165,7 +164,7 @@ func (m *sqlserver) addFiles(tables []dialect.Table) {
 		Stop: "the files that were added stay, empty: the last step of the other script removes them"})
 }
 
-// batch has sqlcmd execute a statement by itself, and stop if it fails.
+// batch returns a statement that sqlcmd executes by itself, after a GO.
 func batch(statement string) string { return "GO\n" + statement }
 
 // removeFiles takes the empty files away again.
@@ -183,7 +182,8 @@ func (m *sqlserver) removeFiles() {
 		Stop:  "execute the rest later; a file that holds what others have put in since is refused by the server, and stays"})
 }
 
-// step builds a table's indexes again, each in its new place, the rows first.
+// step returns the step that builds a table's indexes again, each in its new place, the clustered index with the rows
+// first.
 func (m *sqlserver) step(t dialect.Table, what string, to func(dialect.Index) string) filewise.MigrationStep {
 	online := m.about.Settings["engine edition"] == "3" // SERVERPROPERTY, “EngineEdition”
 	sql := filewise.Each(t.Indexes, func(x dialect.Index) string { return batch(t.Create(x, to(x), online)) })
@@ -201,7 +201,7 @@ func (m *sqlserver) step(t dialect.Table, what string, to func(dialect.Index) st
 			"the script again from there, or the other one from this table's step"}
 }
 
-// say notes what else changes, and what does not.
+// say notes what else the script changes, and what stays as it is.
 func (m *sqlserver) say(replicated bool, tables []dialect.Table) {
 	log := "the log: builds of indexes are logged in short under this recovery model, unless they are online: see that its volume has space"
 	if m.full {

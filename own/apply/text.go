@@ -12,10 +12,10 @@ import (
 	"filewise"
 )
 
-// columns is the width of a comment's line.
+// columns is the width of a comment line, in characters.
 const columns = 110
 
-// Text is a script as a file: there, or back.
+// Text returns one script as a file's text: the script there or, if back is set, the script back.
 func (s *Scripts) Text(version string, back bool, path, other string) string {
 	t := &text{}
 	steps, way, turn := s.Steps, fmt.Sprintf("to layout %q of run %d", s.Layout.Name, s.Run), "The way back: "
@@ -54,7 +54,7 @@ func (s *Scripts) Text(version string, back bool, path, other string) string {
 		t.comment("  ", "Locks %s. Takes %s", step.Locks, s.time(step))
 		t.comment("  ", "Stopped half-way: %s", step.Stop)
 		for _, sql := range step.SQL {
-			if !strings.HasSuffix(sql, `\gexec`) && !strings.HasSuffix(sql, "\n/") { // which end a statement themselves
+			if !strings.HasSuffix(sql, `\gexec`) && !strings.HasSuffix(sql, "\n/") { // these end a statement themselves
 				sql += ";"
 			}
 			if step.Later {
@@ -66,7 +66,7 @@ func (s *Scripts) Text(version string, back bool, path, other string) string {
 	return t.String()
 }
 
-// command returns the command that executes the script of a file.
+// command returns the shell command that executes the script in a file.
 func (s *Scripts) command(path string) string {
 	all := slices.Clone(s.Client)
 	switch {
@@ -79,7 +79,7 @@ func (s *Scripts) command(path string) string {
 	return filewise.CommandLine(append(all, s.Behind...)...)
 }
 
-// time returns the least time of steps, by the rates of the storage.
+// time describes the least time that the steps take at the storage's rates.
 func (s *Scripts) time(steps ...filewise.MigrationStep) string {
 	var read, written int64
 	for _, step := range steps {
@@ -102,7 +102,7 @@ type text struct{ strings.Builder }
 
 func (t *text) line(s string) { t.WriteString(s + "\n") }
 
-// comment writes lines of comment. A name in them cannot end it.
+// comment writes comment lines. A name in them cannot end the comment.
 func (t *text) comment(indent, format string, args ...any) {
 	line := ""
 	for _, word := range strings.Fields(fmt.Sprintf(format, args...)) {

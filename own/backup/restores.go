@@ -16,23 +16,23 @@ import (
 	"filewise/run"
 )
 
-// Goal is the aim by which settings are chosen.
+// Goal holds the aim by which a setting is chosen.
 type Goal struct {
 	Optimize string        // one of Optimizations. Empty means ToBackup
 	Within   time.Duration // no restore may take longer. 0 means no limit
 }
 
-// What Goal.Optimize can be.
+// The values of Goal.Optimize.
 const (
 	ToBackup  = "backup"  // the fastest backup
 	ToRestore = "restore" // the fastest restore
-	ToBoth    = "both"    // the least by the geometric mean of both times
+	ToBoth    = "both"    // the least geometric mean of both times
 )
 
-// Optimizations are the values of Goal.Optimize.
+// Optimizations lists the values of Goal.Optimize.
 var Optimizations = []string{ToBackup, ToRestore, ToBoth}
 
-// Check refuses goals that there are not.
+// Check returns an error if the goal is invalid.
 func (g Goal) Check() error {
 	switch {
 	case g.Optimize != "" && !slices.Contains(Optimizations, g.Optimize):
@@ -43,10 +43,10 @@ func (g Goal) Check() error {
 	return nil
 }
 
-// Restores reports whether restores have to be measured for it.
+// Restores reports whether the goal needs restores to be measured.
 func (g Goal) Restores() bool { return g.Optimize == ToRestore || g.Optimize == ToBoth || g.Within > 0 }
 
-// Restore holds a setting's restores, and its backups of the same run, each figure the median over them.
+// Restore holds the medians over a setting's restores, and over its backups in the same run.
 type Restore struct {
 	Layout   string        `json:"layout"`
 	Restores int           `json:"restores"`
@@ -56,12 +56,12 @@ type Restore struct {
 	Bytes    float64       `json:"bytes"`
 }
 
-// mostRestored bounds the leaders whose restores are measured: each takes room and minutes.
+// mostRestored limits the leaders whose restores are measured, since each takes space and minutes.
 const mostRestored = 4
 
-// RestorePlan returns the race of restores of the leaders: every trial backs up, restores and compares. Leaders are
-// the fastest settings, the one with the fewest bytes, which are least to read, and the fastest one of the most jobs.
-// False means there is one setting alone.
+// RestorePlan returns the race of the leaders' restores: every trial backs up, restores and compares. The leaders are
+// the fastest settings, the one with the fewest bytes, as it has the least to read, and the fastest of the ones with
+// the most jobs. RestorePlan returns false if there is one setting alone.
 func (r *Result) RestorePlan() (experiment.Plan, bool, error) {
 	p := r.plan
 	leaders := r.leaders()
@@ -83,7 +83,7 @@ func (r *Result) leaders() (out []filewise.Layout) {
 	}
 	if len(r.Settings) > 0 {
 		add(slices.MinFunc(r.Settings, func(a, b Setting) int { return cmp.Compare(a.Bytes, b.Bytes) }))
-		most := slices.MaxFunc(r.Settings, func(a, b Setting) int { // of equal numbers the first, which is the fastest
+		most := slices.MaxFunc(r.Settings, func(a, b Setting) int { // of equal ones the first, which is the fastest
 			return cmp.Compare(r.of(a.Layout).Backup.Files, r.of(b.Layout).Backup.Files)
 		})
 		add(most)
@@ -101,7 +101,7 @@ func (r *Result) leaders() (out []filewise.Layout) {
 	return out
 }
 
-// of returns the run's layout of that name.
+// of returns the run's layout with that name.
 func (r *Result) of(name string) filewise.Layout {
 	if i := slices.IndexFunc(r.plan.Layouts, func(l filewise.Layout) bool { return l.Name == name }); i >= 0 {
 		return r.plan.Layouts[i]
@@ -122,7 +122,7 @@ func (r *Result) Settle(ctx context.Context, o run.Options, g Goal) error {
 	if !several {
 		return filewise.Errorf(filewise.CodeUsage, "race two settings at least", "one setting leaves nothing to choose by its restores")
 	}
-	o.Result = func(run.Outcome) error { return nil } // what came of it is in the result
+	o.Result = func(run.Outcome) error { return nil } // the outcome is in the Result
 	out, err := run.Run(ctx, p, o)
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ func (r *Result) Settle(ctx context.Context, o run.Options, g Goal) error {
 	return r.Choose(restored, g)
 }
 
-// Late returns the error of a result whose every setting misses the limit of its goal, nil otherwise.
+// Late returns an error if every setting misses the limit of its goal, nil otherwise.
 func (r *Result) Late() error {
 	if !r.Missed {
 		return nil
@@ -143,7 +143,7 @@ func (r *Result) Late() error {
 		"--restore-within %v: no setting restores within it", r.Within)
 }
 
-// Choose takes the goal's setting, by a run of RestorePlan.
+// Choose takes the setting that serves the goal best, by the results of a run of RestorePlan.
 func (r *Result) Choose(restored archive.Run, g Goal) error {
 	if err := g.Check(); err != nil {
 		return err
@@ -165,8 +165,8 @@ func (r *Result) Choose(restored archive.Run, g Goal) error {
 	return nil
 }
 
-// chosen returns the setting, and the judgement's sentence on it. Within a limit it is the best one among settings
-// whose slowest restore keeps to it, else the fastest restore.
+// chosen returns the setting, and the judgement's sentence on it. If restores have a limit, it is the best setting
+// whose slowest restore keeps to the limit. If none does, it is the one with the fastest restore.
 func (r *Result) chosen(restored archive.Run, g Goal) (Restore, string, error) {
 	by := map[string]func(Restore) float64{
 		ToBackup:  func(s Restore) float64 { return float64(s.Backup) },
@@ -208,7 +208,7 @@ func (r *Result) chosen(restored archive.Run, g Goal) (Restore, string, error) {
 	return least(r.Restores, by[g.Optimize]), regret(noRegret, false, restored.Plan.Confidence), nil
 }
 
-// bought describes the setting's gain and cost compared with the fastest backup. Empty means it is that one.
+// bought describes the setting's gain and cost against the fastest backup. An empty text means it is that setting.
 func (r *Result) bought(s Restore) string {
 	i := slices.IndexFunc(r.Restores, func(x Restore) bool { return x.Layout == r.Layout })
 	if i < 0 || s.Layout == r.Layout {
@@ -220,7 +220,7 @@ func (r *Result) bought(s Restore) string {
 		say.Size(int64(s.Bytes)), say.Size(int64(fastest.Bytes)))
 }
 
-// restores returns the restores of the layouts that were measured, the fastest first.
+// restores returns the measured restores per layout, the fastest first.
 func restores(p experiment.Plan, trials []filewise.Trial) (out []Restore) {
 	for _, l := range p.Layouts {
 		var backups, times, sizes []float64
@@ -243,7 +243,7 @@ func restores(p experiment.Plan, trials []filewise.Trial) (out []Restore) {
 	return out
 }
 
-// restoreLines returns the measured restores in words. Nil means none were measured.
+// restoreLines describes the measured restores. It returns nil if none were measured.
 func (r *Result) restoreLines() (out []string) {
 	if len(r.Restores) == 0 {
 		return nil

@@ -9,23 +9,23 @@ import (
 	"filewise/run/plan"
 )
 
-// Race makes the runs of a search for the fastest backup.
+// Race runs the search for the fastest backup.
 type Race struct {
 	Engines plan.Engines
 	Options *plan.Options
-	Screen  int // settings that are compared in full, after all were compared at less cost. 0 means all
-	// Measure carries a run out; the last one is the search's.
+	Screen  int // settings that are compared in full, after a cheaper comparison of all. 0 means all
+	// Measure executes a run. last is set for the search's final run.
 	Measure func(made plan.Made, last bool) (run.Outcome, error)
 }
 
-// Made returns the plan of all settings, whole backups each.
+// Made returns the plan that measures whole backups with every setting.
 func (r Race) Made() (plan.Made, error) {
 	whole := r.Options.Clone()
 	whole.Part = plan.Opt[[]string]{}
 	return r.Engines.Make(whole)
 }
 
-// Run measures what reading alone takes, or screens the settings, and then the backups of that plan.
+// Run first measures the limit of backups or, if Screen is set, screens the settings. Then it runs the plan's backups.
 func (r Race) Run(made plan.Made) (run.Outcome, error) {
 	cheap, err := r.Options.Cheaper(r.Screen, made.Plan.Target.BackupsThere)
 	if err != nil {
@@ -43,15 +43,15 @@ func (r Race) Run(made plan.Made) (run.Outcome, error) {
 		if err != nil {
 			return out, err
 		}
-	case r.Screen > 0: // else one number of jobs is no comparison
+	case r.Screen > 0: // otherwise one number of jobs leaves nothing to compare
 		return run.Outcome{}, err
 	}
 	return r.Measure(made, true)
 }
 
-// Screened returns the layouts to race in full after a cheap race, which backed up a part of the database or threw
-// its backups away: the n that were fastest there, and the baseline. If nothing was written, volumes were not
-// compared: a setting that is kept stays with each of its volumes.
+// Screened returns the layouts to race in full: the n fastest of a cheap race, and the baseline. The cheap race backed
+// up a part of the database, or threw its backups away. If nothing was written, it did not compare volumes: a setting
+// that stays then stays with each of its volumes.
 func Screened(cheap archive.Run, layouts []filewise.Layout, baseline string, n int) ([]filewise.Layout, error) {
 	fastest := settings(cheap.Plan, cheap.Trials)
 	if len(fastest) == 0 {
@@ -68,7 +68,7 @@ func Screened(cheap archive.Run, layouts []filewise.Layout, baseline string, n i
 	}), nil
 }
 
-// setting holds the fields in which layouts of backups differ.
+// setting holds the fields in which the layouts of backups differ.
 type setting struct {
 	files   int
 	options filewise.BackupOptions

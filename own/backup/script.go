@@ -9,11 +9,11 @@ import (
 	"filewise/internal/say"
 )
 
-// File is one to write.
+// File is a file to write.
 type File struct{ Path, Text string }
 
-// Scripts returns a shell script at the path, which makes and restores backups by the setting without Filewise. It
-// also returns the engine's files for other ways to run backups, next to it.
+// Scripts returns a shell script for the path, which makes and restores backups with the setting, without Filewise. It
+// also returns the engine's files for other ways to run backups, next to the script.
 func (r *Result) Scripts(e filewise.Engine, path, version string) ([]File, error) {
 	script, err := e.(filewise.BackupTuner).BackupScript(r.plan.Target, r.layout, filewise.Program{Phases: []filewise.Phase{
 		{Act: filewise.ActBackup, Logical: true}}})
@@ -33,7 +33,7 @@ func (r *Result) Scripts(e filewise.Engine, path, version string) ([]File, error
 	return out, nil
 }
 
-// head is the comment on top of a file: what it is of, and the notes.
+// head returns the comment on top of a file: the database, the run, the backup's figures, and the notes.
 func (r *Result) head(mark, version string, notes []string) string {
 	proved := fmt.Sprintf("it was restored in %s and compared with the original", say.Human(r.Proof.Restore))
 	if r.Proof.By != "" {

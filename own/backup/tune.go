@@ -1,5 +1,5 @@
-// Package backup evaluates a run of backups of a user's database: the fastest setting, its proof by a restore that is
-// compared, and the script to keep. It works on stored runs.
+// Package backup evaluates a run of backups of a user's database. It returns the fastest setting, the proof by a
+// restore that is compared with the original, and the script to keep. It works on stored runs.
 package backup
 
 import (
@@ -18,7 +18,7 @@ import (
 	"filewise/run"
 )
 
-// Result is a run's result.
+// Result holds the conclusions from a run of backups.
 type Result struct {
 	Run      int64          `json:"run"`
 	Database string         `json:"database"`
@@ -28,40 +28,41 @@ type Result struct {
 	Settings []Setting      `json:"settings"` // the fastest first
 	Limit    *time.Duration `json:"limit_ns,omitempty"`
 	Proof    Proof          `json:"proof"`
-	Work     string         `json:"own_work,omitempty"` // without a backup
+	Work     string         `json:"own_work,omitempty"` // measured without a backup
 
 	// Restores are the leaders' restores, the fastest first; nil if they were not measured.
 	Restores   []Restore     `json:"restores,omitempty"`
 	RestoreRun int64         `json:"restore_run,omitempty"`
 	Optimize   string        `json:"optimize,omitempty"` // one of Optimizations
 	Within     time.Duration `json:"restore_within_ns,omitempty"`
-	Missed     bool          `json:"missed,omitempty"` // no setting restores within that
+	Missed     bool          `json:"missed,omitempty"` // no setting restores within the limit
 
 	plan   experiment.Plan
 	layout filewise.Layout
 	at     time.Time
 }
 
-// Setting holds a layout's backups, each figure the median over them.
+// Setting holds the medians over a layout's backups.
 type Setting struct {
 	Layout  string        `json:"layout"`
 	Backups int           `json:"backups"`
 	Took    time.Duration `json:"took_ns"`
 	Bytes   float64       `json:"bytes"`
-	// Latency is the time of a statement of the database's own during the backup, in seconds. Absent means the server
+	// Latency is the mean time of the database's own statements during the backup, in seconds. It is absent if the server
 	// does not count them, or there were none.
 	Latency *float64 `json:"latency_s,omitempty"`
 }
 
-// Proof is evidence: a backup was restored and compared with the original.
+// Proof describes the evidence for a setting: a backup was restored and compared with the original.
 type Proof struct {
 	Backup  time.Duration `json:"backup_ns"`
 	Restore time.Duration `json:"restore_ns"`
 	Bytes   int64         `json:"bytes"`
-	By      string        `json:"by,omitempty"` // if nothing was restored
+	By      string        `json:"by,omitempty"` // another proof, if nothing was restored
 }
 
-// onward returns the remedy for a run that has found nothing. One that has ended cannot be resumed.
+// onward returns the remedy for a run without a result: resume it or, if it has ended, start again with a larger
+// budget.
 func onward(r archive.Run, ended experiment.Ending) string {
 	if ended == experiment.GoesOn {
 		return fmt.Sprintf("filewise resume %d, and then filewise backup %d", r.ID, r.ID)
@@ -74,7 +75,7 @@ func onward(r archive.Run, ended experiment.Ending) string {
 		}
 	}
 	enough := 2 * r.Plan.Budget
-	if done > 0 { // one more than the blocks of a first look, since trials that fail are repeated
+	if done > 0 { // one block more than the first interim analysis needs, since failed trials are repeated
 		enough = max(enough, took/time.Duration(done)*time.Duration(len(r.Plan.Layouts)*(verdict.FirstLook+1)))
 	}
 	if enough == 0 {
@@ -84,7 +85,8 @@ func onward(r archive.Run, ended experiment.Ending) string {
 		enough.Round(time.Minute)+time.Minute)
 }
 
-// Of finds the run's best setting; thrown are trials whose backups were thrown away.
+// Of returns the conclusions from a run: above all the best setting. thrown holds the trials whose backups were thrown
+// away.
 func Of(r archive.Run, thrown []filewise.Trial) (*Result, error) {
 	p := r.Plan
 	if p.Target.Database == "" || p.Target.Part != nil || p.Params.Discard {
@@ -120,10 +122,10 @@ func Of(r archive.Run, thrown []filewise.Trial) (*Result, error) {
 	return out, nil
 }
 
-// noRegret is of a setting about which nothing was judged.
+// noRegret is the worst-case loss of a setting that was not judged.
 var noRegret = math.NaN()
 
-// regret bounds the distance of the best from the setting.
+// regret describes the setting's worst-case loss: by how much another tested setting can be faster.
 func regret(log float64, proven bool, confidence float64) string {
 	if math.IsNaN(log) {
 		return "It is the fastest so far; how much faster another one may be is not known."
@@ -139,7 +141,7 @@ func regret(log float64, proven bool, confidence float64) string {
 	return text
 }
 
-// took returns the time of the first measure of a trial.
+// took returns a trial's first measure, which is the time of its phase.
 func took(t filewise.Trial) (time.Duration, bool) {
 	if t.State != filewise.Done || len(t.Measures) == 0 {
 		return 0, false
@@ -147,7 +149,7 @@ func took(t filewise.Trial) (time.Duration, bool) {
 	return t.Measures[0].Window[1] - t.Measures[0].Window[0], true
 }
 
-// settings returns the settings of the layouts that were measured, the fastest first.
+// settings returns the measured setting of each layout, the fastest first.
 func settings(p experiment.Plan, trials []filewise.Trial) (out []Setting) {
 	for _, l := range p.Layouts {
 		s := Setting{Layout: l.Name}
@@ -188,7 +190,7 @@ func median(x []float64) float64 {
 	return x[len(x)/2]
 }
 
-// size of a trial's backup, in bytes.
+// size returns the size of a trial's backup, in bytes.
 func size(t filewise.Trial) (n int64) {
 	for _, f := range t.Final {
 		if f.Role == filewise.RoleBackup {
@@ -198,12 +200,11 @@ func size(t filewise.Trial) (n int64) {
 	return n
 }
 
-// Prove makes one more backup of the setting, restores it to a marked database, which is
-// dropped again, and compares that with the original: a trial like the others, with the
-// run's limits and hours, that is not stored.
+// Prove makes one more backup with the setting, restores it to a marked database, and compares that with the original.
+// The trial has the run's limits and hours, and is not stored. The marked database is dropped again.
 func (r *Result) Prove(ctx context.Context, o run.Options) error {
 	p, again := r.plan, r.layout
-	again.Name += " again" // a plan has two layouts; one pilot suffices
+	again.Name += " again" // a plan needs two layouts; one pilot suffices
 	p.Layouts, p.Baseline, p.AA = []filewise.Layout{r.layout, again}, r.layout.Name, ""
 	p.Params.Proof, p.Attempts, p.Budget = true, 1, 1
 	trials, _, err := run.Unstored(ctx, p, o)
@@ -220,10 +221,10 @@ func (r *Result) Prove(ctx context.Context, o run.Options) error {
 	return nil
 }
 
-// mostShown is the number of settings that Lines shows, so that they fit on a screen.
+// mostShown limits the settings that Lines shows, so that they fit on a screen.
 const mostShown = 10
 
-// Lines returns the result in words.
+// Lines describes the result.
 func (r *Result) Lines() []string {
 	out := []string{fmt.Sprintf("Best: %s. %s", r.Layout, r.Verdict)}
 	switch {
