@@ -43,7 +43,7 @@ var products = map[string]product{
 	"sqlserver": {dialect.TablesSQL, writeSQLServer, regexp.MustCompile(`SQL Server (\d{4}|version \d+)\b`), // the year
 		dataAndIndexes, false},
 	"postgres": {postgresSQL, writePostgres, regexp.MustCompile(`[0-9]+`),
-		[]filewise.Role{filewise.RoleData, filewise.RoleIndex, filewise.RoleSystem}, true}, // other indexes and TOAST are files of kinds that PostgreSQL alone has
+		[]filewise.Role{filewise.RoleData, filewise.RoleIndex, filewise.RoleSystem}, true}, // other indexes, and TOAST, are files of the engine
 }
 
 var innodbRelease = regexp.MustCompile(`[0-9]+\.[0-9]+`)

@@ -216,7 +216,7 @@ func (m *postgres) shape(t table) shape {
 func (r *rebuild) step(what string) (filewise.MigrationStep, error) {
 	sql, err := r.statements()
 	bytes := r.Bytes
-	return filewise.MigrationStep{Title: "table " + r.String() + " " + what, Read: r.bytes, Written: 2 * bytes, // the log holds all rows once more
+	return filewise.MigrationStep{Title: "table " + r.String() + " " + what, Read: r.bytes, Written: 2 * bytes, // the log too
 		Locks: "ACCESS EXCLUSIVE: no one else reads or writes the table from LOCK TABLE to COMMIT, nor writes those that foreign keys tie to " +
 			"it; where others keep it for more than 10 s, the step gives up",
 		Stop: "nothing has changed: the step is one transaction, which a lost connection, Ctrl-C or an error undoes", SQL: sql}, err

@@ -18,7 +18,7 @@ var (
 	sqlserverSQL string
 )
 
-// products holds by the engine's name its questions, and the ways to watch a database and to read a log.
+// products holds under each engine's name its SQL, the function that watches a database, and the one that reads a log.
 var products = map[string]product{
 	"oracle":    {oracleSQL, watchOracle, readNoLog},
 	"sqlserver": {sqlserverSQL, watchSQLServer, readNoTrace},
@@ -37,11 +37,11 @@ func SQL(engine string) string { return products[engine].SQL }
 type Engine interface {
 	filewise.Engine
 	filewise.Asker
-	// UserSQL are the rules by which users' SQL is read.
+	// UserSQL returns the rules by which users' SQL is read.
 	UserSQL() customsql.Rules
 }
 
-// Of returns the capturer of an engine's databases. ok is false if there is none.
+// Of returns the engine's Capturer. ok is false if the engine has none.
 func Of(e filewise.Engine) (c filewise.Capturer, ok bool) {
 	if of, is := e.(Engine); is {
 		p, ok := products[e.Name()]
@@ -78,7 +78,7 @@ func (c capturer) ReadLog(r io.Reader, database string, each func(filewise.Logge
 	return c.read(r, c.UserSQL(), database, each)
 }
 
-// asking is an open session in a user's database, with the rules of its SQL.
+// asking holds an open session in a user's database, with the rules of its SQL.
 type asking struct {
 	filewise.Asked
 	rules    customsql.Rules

@@ -1,6 +1,6 @@
 // Package capture makes a study of what the clients of an existing database do. The engines return statements, their
-// counts and the statistics of columns; here they become transactions with weights, parameters that are drawn, and
-// the account of what is left out.
+// counts and the statistics of columns. The package turns them into transactions with weights, parameters with
+// generators, and an account of what is left out.
 package capture
 
 import (
@@ -23,17 +23,17 @@ import (
 type Options struct {
 	Engine   string
 	Database string
-	For      time.Duration // between two looks. 0 means since the server counts
-	Values   bool          // of columns whose values are withheld, too
+	For      time.Duration // between the two readings of the counts. 0 means since the server counts
+	Values   bool          // values of columns are shown even if they would be withheld
 	Tell     []string      // columns whose values may be shown: COLUMN or TABLE.COLUMN
 	Withhold []string      // columns whose values are not
-	Log      io.Reader     // in the place of what the server counts. Nil means none
+	Log      io.Reader     // a log, read instead of what the server counts. Nil means none
 	LogName  string
 	LogSize  int64  // in bytes. 0 means not known
 	URL      string // of the database, without a secret
 }
 
-// OpenLog opens the log that is named, if one is.
+// OpenLog opens the named log, if one is named.
 func (o *Options) OpenLog() error {
 	if o.LogName == "" {
 		return nil
@@ -58,23 +58,23 @@ func (o *Options) Close() error {
 }
 
 const (
-	mostTypes  = 50        // of transactions that a study has
-	mostLooked = 1000      // of them for which the server is queried
-	mostBytes  = 128 << 10 // of their texts: half of what a study file may have
+	mostTypes  = 50        // transaction types in a study
+	mostLooked = 1000      // transaction types for which the server is queried
+	mostBytes  = 128 << 10 // texts of transactions in a study: half of a study file's limit
 )
 
 // Study is the result of a capture.
 type Study struct {
 	Options  `json:"-"`
 	Database string `json:"database"`
-	// Settings are the database's settings on which statements depend.
+	// Settings holds the database's settings on which its statements depend.
 	Settings map[string]string `json:"settings,omitempty"`
 	Server   string            `json:"server"`
 	Seconds  float64           `json:"seconds,omitempty"` // observed. 0 means since the server counts, or a log's
 	Calls    float64           `json:"calls"`             // of all statements, or transactions of a log
-	// Time is the time of these calls, in s. 0 means a log does not have it.
+	// Time is the total time of these calls, in seconds. It is 0 if a log has no times.
 	Time float64 `json:"time_s"`
-	// Covered is the share of the time that the study covers; without times, of the calls.
+	// Covered is the share of the time that the study covers. Without times, it is the share of the calls.
 	Covered      float64       `json:"covered"`
 	Active       float64       `json:"active"`
 	MostActive   int           `json:"most_active"`
@@ -84,16 +84,16 @@ type Study struct {
 	Parameters   []Parameter   `json:"parameters"`
 	Transactions []Transaction `json:"transactions"`
 	Left         []Left        `json:"left_out"`
-	// Told and Withheld are the columns of parameters: values of a text that stand in the study, and columns of which none does.
+	// Told lists the columns whose text values appear in the study, and Withheld the columns with no value in it.
 	Told     []Column `json:"told,omitempty"`
 	Withheld []Column `json:"withheld,omitempty"`
-	// Fill are parameters that are compared with no column and whose values the server does not return.
+	// Fill lists parameters that are compared with no column and whose values the server does not return.
 	Fill []Column `json:"fill_in,omitempty"`
-	// Unread are tables, or the settings, that the server did not return, with the reason.
+	// Unread lists the tables, or the settings, that the server did not return, with the reasons.
 	Unread []Column `json:"unread,omitempty"`
-	// Earlier counts a log's statements of sessions older than it, taken for this database's.
+	// Earlier counts a log's statements from sessions older than the log. They are assumed to belong to this database.
 	Earlier int `json:"of_earlier_sessions,omitempty"`
-	// Interrupted: the study is of what was read until then.
+	// Interrupted is set if the capture was interrupted: the study covers what was read until then.
 	Interrupted bool `json:"interrupted,omitempty"`
 }
 
@@ -104,15 +104,15 @@ type Table struct {
 	Bytes int64   `json:"bytes"`
 	Rows  float64 `json:"rows"`
 	Whole string  `json:"whole,omitempty"` // why it cannot be spread
-	// Alone is the kind of layouts that hold it whole. Empty means none does.
+	// Alone is the kind of layout that holds the table whole. It is empty if no kind does.
 	Alone filewise.Kind `json:"alone,omitempty"`
 }
 
-// Transaction is a type of them.
+// Transaction is a transaction type of the study.
 type Transaction struct {
 	Name      string   `json:"name"`
 	Weight    int      `json:"weight"`
-	Share     float64  `json:"share"` // of the calls of those that are included
+	Share     float64  `json:"share"` // of the calls of all included transactions
 	TimeShare float64  `json:"time_share"`
 	SQL       []string `json:"sql"`
 }
@@ -125,18 +125,18 @@ type Left struct {
 	TimeShare float64 `json:"time_share"`
 }
 
-// kind is a type of transactions as it was observed.
+// kind is a transaction type as it was observed.
 type kind struct {
 	texts                []string
 	keys                 []string // the same without values
-	values               []told   // of each text, as a log has them
+	values               []told   // values of each text, as logged
 	calls, seconds, rows float64
 	hidden               string
 	shapes               []filewise.Shape
 }
 
-// Take captures. A watcher is closed by its owner. If the context ends while the log is read, or the server is
-// watched, the study holds what is known then.
+// Take captures a study. The caller closes the watcher. If the context ends while a log is read or the server is
+// watched, the study holds what was read until then.
 func Take(ctx context.Context, e filewise.Capturer, w filewise.Watcher, o Options) (*Study, error) {
 	t := &taking{watcher: w, Study: Study{Options: o, Database: o.Database, Server: w.Server()}, why: map[string]string{}}
 	kinds, err := t.accustomed(ctx, e)
@@ -172,10 +172,11 @@ func Take(ctx context.Context, e filewise.Capturer, w filewise.Watcher, o Option
 	return &t.Study, nil
 }
 
-// manually is the setting that has sessions begin transactions by themselves; a study's begins and ends its own.
+// manually is the setting under which sessions begin transactions by themselves. A study sets it for none, since its
+// transactions have their own begin and end.
 const manually = "autocommit"
 
-// accustomed observes, and learns on which settings the statements depend.
+// accustomed observes the transactions, and reads the settings on which their statements depend.
 func (t *taking) accustomed(ctx context.Context, e filewise.Capturer) (kinds []kind, err error) {
 	of, ok := t.watcher.(filewise.Accustomed)
 	if !ok {
@@ -201,17 +202,17 @@ func (t *taking) accustomed(ctx context.Context, e filewise.Capturer) (kinds []k
 
 type taking struct {
 	Study
-	inLog   map[string]string // settings that sessions of a log have given themselves
+	inLog   map[string]string // settings that a log's sessions have made themselves
 	watcher filewise.Watcher
-	why     map[string]string // values are withheld, by TABLE.COLUMN
+	why     map[string]string // why values are withheld, by TABLE.COLUMN
 	tables  map[string]filewise.TableFacts
 	parents map[string]filewise.TableFacts // whose keys new rows need
-	drawn   map[string]string              // name of a parameter by what it is drawn for
-	// controls are the calls, and controlTime the time, that begin and end transactions.
+	drawn   map[string]string              // parameter names, by what the parameters are drawn for
+	// controls counts the calls that begin and end transactions, and controlTime their seconds.
 	controls, controlTime float64
 }
 
-// worth returns the greater share, of calls or of time.
+// worth returns a type's share of all calls or its share of all time, whichever is greater.
 func (t *taking) worth(k kind) float64 { return max(share(k.calls, t.Calls), share(k.seconds, t.Time)) }
 
 func share(part, of float64) float64 {
@@ -262,13 +263,13 @@ func (t *taking) observe(ctx context.Context, e filewise.Capturer) ([]kind, erro
 	var kinds []kind
 	known := map[string]int{}
 	for _, s := range after {
-		if b := before[s.ID]; b.Calls <= s.Calls { // else it was reset in between
+		if b := before[s.ID]; b.Calls <= s.Calls { // otherwise the counts were reset in between
 			s.Calls, s.Seconds, s.Rows = s.Calls-b.Calls, max(s.Seconds-b.Seconds, 0), max(s.Rows-b.Rows, 0)
 		}
 		if s.Calls <= 0 {
 			continue
 		}
-		key := s.Hidden + "\x00" + cmp.Or(s.Key, "\x00"+s.ID) // one statement has several IDs if its lists are of other lengths
+		key := s.Hidden + "\x00" + cmp.Or(s.Key, "\x00"+s.ID) // lists of other lengths give one statement several IDs
 		n, is := known[key]
 		if !is {
 			n = len(kinds)
@@ -281,8 +282,8 @@ func (t *taking) observe(ctx context.Context, e filewise.Capturer) ([]kind, erro
 	return kinds, nil
 }
 
-// sessions looks every second how many work, for a time or once. What cannot be seen is
-// not known.
+// sessions counts every second, for a time or once, how many sessions work. If the server does not show them, the
+// number stays unknown.
 func (t *taking) sessions(ctx context.Context, d time.Duration) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -308,7 +309,7 @@ func (t *taking) sessions(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// shape keeps what can be repeated, divided from its values.
+// shape keeps the transaction types that a study can repeat, and divides their statements from the values.
 func (t *taking) shape(ctx context.Context, kinds []kind) ([]kind, error) {
 	var kept []kind
 	bytes := 0
@@ -356,7 +357,7 @@ func (t *taking) shape(ctx context.Context, kinds []kind) ([]kind, error) {
 	return kept, nil
 }
 
-// control reports whether it begins or ends a transaction, as the study does by itself.
+// control reports whether the kind begins or ends a transaction. A study does so by itself.
 func (k kind) control() bool {
 	return len(k.texts) == 1 && k.texts[0] != rolledBack && k.texts[0] != undone && slices.Contains(controls, firstWord(k.texts[0]))
 }
@@ -368,7 +369,8 @@ func size(k kind) (n int) {
 	return n
 }
 
-// shapeOne divides a transaction's statements; why is why it is left out.
+// shapeOne divides a type's statements from their values. why is the reason to leave the type out, empty if there is
+// none.
 func (t *taking) shapeOne(ctx context.Context, k *kind) (why string, err error) {
 	for i, text := range k.texts {
 		if !slices.Contains(works, firstWord(text)) {
@@ -401,7 +403,7 @@ func (t *taking) shapeOne(ctx context.Context, k *kind) (why string, err error) 
 	return "", nil
 }
 
-// leave notes what is left out, by its reason.
+// leave adds a transaction type to the parts that are left out for this reason.
 func (t *taking) leave(k kind, why string) {
 	what := brief(strings.Join(k.keys, "; "))
 	n := slices.IndexFunc(t.Left, func(l Left) bool { return l.Why == why })

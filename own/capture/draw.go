@@ -11,17 +11,17 @@ import (
 	"filewise"
 )
 
-// drawing is the way to make the values of one parameter.
+// drawing holds what decides how one parameter's values are generated.
 type drawing struct {
 	filewise.ColumnFacts
 	use      filewise.Use
-	known    bool    // the column is
-	withheld string  // why its values are not shown. Empty means they are
-	paired   bool    // it is a bound of a range
-	part     float64 // of the rows, that a bound alone leaves
+	known    bool    // the column is known
+	withheld string  // why the column's values are not shown. Empty means they are
+	paired   bool    // the parameter is one bound of a range with two
+	part     float64 // share of the rows that a bound without its other one leaves
 }
 
-// unknown returns a value that most statements take, if no column shows which would be right.
+// unknown returns a generator of a value that most statements accept, for a parameter whose column is not known.
 func (d drawing) unknown() string {
 	switch d.Type {
 	case filewise.TypeText:
@@ -38,10 +38,10 @@ func (d drawing) unknown() string {
 	return "{choice: [1]}"
 }
 
-// few is the most values of a column that are listed.
+// few limits how many values of a column are listed.
 const few = 50
 
-// draw returns the generator, and what is to be known about it.
+// draw returns the parameter's generator, and a note on it for the reader.
 func (d drawing) draw() (text, note string) {
 	if d.withheld != "" {
 		note = "looks personal (" + d.withheld + "), so that no value of it is given"
@@ -77,7 +77,7 @@ func (d drawing) draw() (text, note string) {
 	return text, note + said
 }
 
-// chosen lists the values of a column that has few, or whose values may be shown.
+// chosen lists a column's values if they are few, or if they may be shown.
 func (d drawing) chosen() (string, bool) {
 	listed := d.use == filewise.UseEqual || d.use == filewise.UseOther || d.use == filewise.UseSet || d.use == filewise.UseInsert
 	if len(d.Common) == 0 || !d.Closed && (!listed || d.withheld != "" || d.Unique && d.use == filewise.UseInsert) {
@@ -89,7 +89,7 @@ func (d drawing) chosen() (string, bool) {
 	}
 	all := len(d.Common) <= few && sum > 0.9 && (d.Distinct == 0 || d.Distinct <= few)
 	text := d.Type == filewise.TypeText
-	if !all && !d.Closed && d.Type != filewise.TypeUUID && !text { // of a text, the values that may be shown are left
+	if !all && !d.Closed && d.Type != filewise.TypeUUID && !text { // a text's values are only the ones that may be shown
 		return "", false
 	}
 	var items []string
@@ -111,13 +111,13 @@ func (d drawing) chosen() (string, bool) {
 	return "{choice: {" + strings.Join(items, ", ") + "}}", true
 }
 
-// breaks reports that a row's new value is made up, of which a CHECK may not let it have any.
+// breaks reports whether a new row's value is made up for a column with a CHECK, which may refuse such a value.
 func (d drawing) breaks() bool {
 	_, listed := d.chosen()
 	return d.Checked && !listed && (d.use == filewise.UseInsert || d.use == filewise.UseSet) && (d.Low == "" || d.Type == filewise.TypeText)
 }
 
-// quoted returns a text as YAML has it, with nothing in it that a terminal would obey.
+// quoted returns a text as a YAML string, with nothing in it that a terminal would obey.
 func quoted(text string) string { return strconv.Quote(text) }
 
 // whole returns the lowest and the highest value of a column of whole numbers. ok is false if they are not known or
@@ -160,8 +160,8 @@ func (d drawing) number() (text, note string) {
 	return fmt.Sprintf("{int: {from: %d, to: %d}}", low, high), ""
 }
 
-// fresh returns the beginning of new keys: above the greatest, and as far above as clients may come before a copy is
-// taken, or as the type allows.
+// fresh returns the first of the new keys. It is above the greatest key, with a distance for the keys that clients add
+// before a copy is taken, as far as the type allows.
 func (d drawing) fresh(low, high int64) int64 {
 	most := int64(math.MaxInt32)
 	for said, its := range map[string]int64{"tinyint": math.MaxInt8, "smallint": math.MaxInt16, "mediumint": 1<<23 - 1, "bigint": 1 << 62} {
@@ -172,7 +172,7 @@ func (d drawing) fresh(low, high int64) int64 {
 	return high + 1 + min(max(high-low, 1_000_000), max(most-high, 0)/2)
 }
 
-// bound returns the range of a bound that stands alone, so that it leaves a part of the rows.
+// bound returns the range for a bound without its other one, so that the bound leaves a part of the rows.
 func (d drawing) bound(low, high int64) (int64, int64) {
 	span := int64(float64(high-low) * d.part)
 	switch {
@@ -185,8 +185,8 @@ func (d drawing) bound(low, high int64) (int64, int64) {
 	return low, high
 }
 
-// skew returns the exponent of Zipf's distribution that goes through the first and the middle one of the frequent
-// values. 0 means they are as frequent as each other.
+// skew returns the exponent of the Zipf distribution through the first and the middle one of the frequent values. 0
+// means both are equally frequent.
 func (d drawing) skew() float64 {
 	n := min(len(d.Shares), 20)
 	if n < 4 || d.Shares[n-1] <= 0 {
@@ -212,7 +212,7 @@ func (d drawing) real() (text, note string) {
 
 func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// momentOf reads a moment as servers write it.
+// momentOf parses a moment as servers write it.
 func momentOf(text string) (time.Time, bool) {
 	for _, layout := range []string{time.DateTime, time.RFC3339, time.DateOnly} {
 		cut := text[:min(len(text), len(layout))]

@@ -39,11 +39,11 @@ func (t *taking) facts(ctx context.Context, kinds []kind) error {
 	slices.SortStableFunc(all, func(a, b filewise.TableFacts) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	for _, f := range all {
 		if f.Bytes*10 < sum {
-			continue // small ones are not worth spreading
+			continue // small tables are not worth spreading
 		}
 		x := Table{f.Table, f.Key, f.Bytes, f.Rows, f.Whole, f.Alone}
 		if slices.ContainsFunc(t.Tables, func(o Table) bool { return o.Name == x.Name && o.Whole == x.Whole }) {
-			continue // with its schema, and without
+			continue // named twice: with its schema, and without
 		}
 		if filewise.Printable(f.Table) != f.Table {
 			x.Whole, x.Alone = cmp.Or(x.Whole, "control characters are in its name"), ""
@@ -51,7 +51,7 @@ func (t *taking) facts(ctx context.Context, kinds []kind) error {
 		if f.Key == "" {
 			x.Whole = cmp.Or(x.Whole, "it has no primary key")
 			if len(f.Columns) > 0 {
-				x.Key = f.Columns[0].Name // by which nothing is divided if it lies whole
+				x.Key = f.Columns[0].Name // of no effect, since the table stays whole
 			}
 		}
 		t.Tables = append(t.Tables, x)
@@ -60,8 +60,8 @@ func (t *taking) facts(ctx context.Context, kinds []kind) error {
 	return nil
 }
 
-// table reads a table's facts. One that the server does not return is noted: the statements are worth having without
-// it.
+// table reads a table's facts. If the server does not return them, it notes the table as unread: the statements are
+// useful without them.
 func (t *taking) table(ctx context.Context, name string) (filewise.TableFacts, error) {
 	f, err := t.watcher.Table(ctx, name, t.Options.asked)
 	if err != nil {
@@ -71,7 +71,7 @@ func (t *taking) table(ctx context.Context, name string) (filewise.TableFacts, e
 	return f, nil
 }
 
-// unread notes a question that failed. The error is the interruption's.
+// unread notes a question that failed. It returns an error only if the capture was interrupted.
 func (t *taking) unread(ctx context.Context, what string, why error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -82,7 +82,7 @@ func (t *taking) unread(ctx context.Context, what string, why error) error {
 	return nil
 }
 
-// once takes back what a server counts more than once: an INSERT for each rule of its table.
+// once corrects calls that the server counts several times: an INSERT counts once more for each rule of its table.
 func (t *taking) once(kinds []kind) {
 	for i := range kinds {
 		k := &kinds[i]
@@ -97,7 +97,8 @@ func (t *taking) once(kinds []kind) {
 	}
 }
 
-// parentsOf reads the tables whose keys are all that a unique column's new values can be.
+// parentsOf reads the tables that a unique column refers to: their keys are the only values that the column's new rows
+// can have.
 func (t *taking) parentsOf(ctx context.Context, all []filewise.TableFacts) error {
 	t.parents = map[string]filewise.TableFacts{}
 	for _, f := range all {
@@ -115,7 +116,7 @@ func (t *taking) parentsOf(ctx context.Context, all []filewise.TableFacts) error
 	return nil
 }
 
-// setUp makes the tables again if no dump does.
+// setUp adds the statements that make the tables, for studies whose builds no dump fills.
 func (t *taking) setUp(all []filewise.TableFacts) {
 	made := map[string]bool{}
 	for _, f := range all {

@@ -8,12 +8,11 @@ import (
 	"filewise"
 )
 
-// leastCalls is the number of calls in which a value that never varied is a constant of the program's, though a
-// column is known for it. leastWords is the number for a text, which may be a person's.
+// leastCalls is the number of calls from which a value that never varied is taken for a constant of the program, even
+// if its column is known. leastWords is the number for a text, which may be personal.
 const leastCalls, leastWords = 5, 2
 
-// constant returns the constants in one text of the kind. Empty means a constant is left out: it may be a person's,
-// or is too long.
+// constant returns the constants in text number of. A constant that may be personal, or is too long, is left empty.
 func (k *kind) constant(of int) []string {
 	if of >= len(k.values) {
 		return nil
@@ -30,17 +29,17 @@ func (k *kind) constant(of int) []string {
 	return all
 }
 
-// constant reports whether a value that never varied stands in the study, though a column is known for it.
+// constant reports whether a value that never varied appears in the study although its column is known.
 func (s *statement) constant(v filewise.ValueUse, c filewise.ColumnFacts, t filewise.TableFacts) bool {
 	fresh := v.Use == filewise.UseInsert && (c.Unique && !(c.Composite && s.renewed()) || c.Parent != "")
 	return s.kind.calls >= leastCalls && !fresh && s.why[t.Name+"."+c.Name] == ""
 }
 
-// mostDays bounds what is added to a moment within a key.
+// mostDays limits the days that are added to a moment in a key.
 const mostDays = 20_000
 
-// partOfKey draws what an expression adds to a column of a new row that a unique key ends with: as one constant it would
-// make a key that is there already.
+// partOfKey draws the value that an expression adds to the last column of a new row's unique key. A constant would make
+// a key that exists already.
 func (s *statement) partOfKey(v filewise.ValueUse) (text string, ok bool) {
 	if v.Part == "" || v.Constant != "" {
 		return "", false
@@ -59,13 +58,13 @@ func (s *statement) partOfKey(v filewise.ValueUse) (text string, ok bool) {
 	}
 	name := s.made(plain(table.Table+"_"+c.Name)+"_part", Parameter{Of: table.Name + "." + c.Name,
 		Draw: drawn, Note: "added, so that the key is new"})
-	if v.Use == filewise.UseSpan && (v.Literal == "" || v.Literal[0] == '\'') { // a text that has its unit
+	if v.Use == filewise.UseSpan && (v.Literal == "" || v.Literal[0] == '\'') { // a text with its unit
 		return "'1 day' * :" + name, true
 	}
 	return ":" + name, true
 }
 
-// made adds a parameter under a name like this one.
+// made adds a parameter named base. If the name is taken, it gets a number.
 func (s *statement) made(base string, p Parameter) string {
 	p.Name = base
 	for n := 2; s.taken(p.Name); n++ {
@@ -75,7 +74,8 @@ func (s *statement) made(base string, p Parameter) string {
 	return p.Name
 }
 
-// keyed has a value that needs to be new come from all that its parent has.
+// keyed returns the facts of a column whose new values must all be keys of its parent table: they are drawn from the
+// parent's range.
 func (s *statement) keyed(c filewise.ColumnFacts) filewise.ColumnFacts {
 	if !c.Unique || c.Parent == "" {
 		return c
@@ -90,8 +90,8 @@ func (s *statement) keyed(c filewise.ColumnFacts) filewise.ColumnFacts {
 	return c
 }
 
-// existing returns a value that the parent has: the next one from a drawn value on, as keys have gaps. Of a key of
-// several columns it is of the row that the values before are of.
+// existing returns the SQL of a value that the parent table has: the first from the drawn value on, as keys have gaps.
+// In a key of several columns, it is from the parent's row that the columns before it have chosen.
 func (s *statement) existing(t filewise.TableFacts, c filewise.ColumnFacts, drawn string) string {
 	for _, f := range t.Foreign {
 		n := slices.Index(f.Columns, c.Name)
@@ -109,14 +109,14 @@ func (s *statement) existing(t filewise.TableFacts, c filewise.ColumnFacts, draw
 	return next(c.Parent, c.ParentKey, drawn, nil, c.Type)
 }
 
-// next returns the least key of a table from a drawn one on, else its greatest.
+// next returns the SQL of a table's least key from a drawn one on. If there is none, it is the greatest key.
 func next(table, key, drawn string, where []string, kind filewise.ColumnType) string {
 	rest := ""
 	if len(where) > 0 {
 		rest = " WHERE " + strings.Join(where, " AND ")
 	}
 	all := strings.Join(append(slices.Clone(where), key+" >= "+drawn), " AND ")
-	if kind == filewise.TypeUUID { // of which servers have no MIN
+	if kind == filewise.TypeUUID { // servers have no MIN of UUIDs
 		return fmt.Sprintf("COALESCE((SELECT %[1]s FROM %[2]s WHERE %[3]s ORDER BY %[1]s LIMIT 1), "+
 			"(SELECT %[1]s FROM %[2]s%[4]s ORDER BY %[1]s DESC LIMIT 1))", key, table, all, rest)
 	}

@@ -13,48 +13,48 @@ import (
 // open is a transaction of a session that has not ended yet.
 type open struct {
 	begun   bool
-	manual  bool // autocommit is off: each statement is in a transaction
+	manual  bool // autocommit is off: each statement belongs to a transaction
 	texts   []string
 	keys    []string
 	values  [][][]string // of each text
 	seconds float64
 	held    int
 	points  []point
-	last    int    // 1 + the kind that was counted last. 0 means none
-	mode    string // = and the sql_mode that the session has set. Empty means none
+	last    int    // 1 + the number of the session's last counted kind. 0 means none
+	mode    string // "=" and the sql_mode that the session has set. Empty means none
 }
 
-// point is a savepoint: what stood before it.
+// point is a savepoint: how many texts, and how much time, came before it.
 type point struct {
 	name    string
 	texts   int
 	seconds float64
 }
 
-// mostHeld bounds the bytes that different transactions of a log may take, each with so many in addition to its
-// texts.
+// mostHeld limits the bytes that a log's different transactions take in memory. Each text counts beside bytes in
+// addition to its length.
 const mostHeld, beside = 256 << 20, 512
 
-// ledger counts the transactions of a log by what is the same of them.
+// ledger counts a log's transactions. Ones that differ in their values alone are one kind.
 type ledger struct {
 	kinds    []kind
 	known    map[string]int
 	sessions map[string]*open
 	held     int
-	key      []byte         // of the transaction that is counted
+	key      []byte         // of the transaction that is being counted
 	manual   bool           // sessions begin without autocommit
-	modes    map[string]int // statements by the sql_mode that their sessions have set
+	modes    map[string]int // number of statements by the sql_mode that their sessions have set
 }
 
-// older counts statements of sessions that are older than the log.
+// older counts a statement if its session is older than the log.
 func (t *taking) older(s filewise.LoggedStatement) {
 	if s.Earlier {
 		t.Earlier++
 	}
 }
 
-// readLog counts the transactions of a log: what stands between BEGIN and COMMIT in a
-// session, and statements by themselves.
+// readLog counts the transactions of a log: the statements between BEGIN and COMMIT in a session, and statements
+// outside of them.
 func (t *taking) readLog(ctx context.Context, e filewise.Capturer, from io.Reader) ([]kind, error) {
 	l := &ledger{known: map[string]int{}, sessions: map[string]*open{}, modes: map[string]int{}, manual: t.Settings[manually] != ""}
 	worked := &overlap{}
@@ -81,7 +81,7 @@ func (t *taking) readLog(ctx context.Context, e filewise.Capturer, from io.Reade
 	return l.kinds, err
 }
 
-// until reads until the context ends.
+// until reads until its context ends.
 type until struct {
 	context.Context
 	io.Reader
@@ -94,13 +94,13 @@ func (u until) Read(p []byte) (int, error) {
 	return u.Reader.Read(p)
 }
 
-// one adds calls of what is no transaction of a study's.
+// one counts calls that are no transaction of a study.
 func (l *ledger) one(what string, calls, seconds float64) {
 	l.count([]string{what}, []string{what}, nil, calls, seconds)
 }
 
-// count adds calls of a transaction, whose first holds memory for good: kept reports that this is it. n is the number
-// of its kind.
+// count counts calls of a transaction, and returns the number of its kind. kept reports that the kind is new: the
+// ledger then keeps the slices for good.
 func (l *ledger) count(texts, keys []string, values [][][]string, calls, seconds float64) (n int, kept bool) {
 	l.key = l.key[:0]
 	for _, key := range keys {
@@ -127,7 +127,7 @@ func sizeOf(texts, keys []string) (n int) {
 	return n
 }
 
-// finish counts a transaction that has been committed, or that left nothing behind.
+// finish counts a transaction that was committed, rolled back, or empty, and clears the session's state.
 func (l *ledger) finish(o *open, committed bool, ended string) {
 	kept := false
 	switch {
@@ -149,7 +149,7 @@ func (l *ledger) finish(o *open, committed bool, ended string) {
 }
 
 var (
-	other      = regexp.MustCompile(`(?i)^(?:START +(?:(?:ALL +)?SLAVE|REPLICA|GROUP_)|BEGIN +NOT +ATOMIC)`) // no transactions
+	other      = regexp.MustCompile(`(?i)^(?:START +(?:(?:ALL +)?SLAVE|REPLICA|GROUP_)|BEGIN +NOT +ATOMIC)`) // these begin no transaction
 	chains     = regexp.MustCompile(`(?i)\bAND +CHAIN\b`)
 	toPoint    = regexp.MustCompile("(?is)^ROLLBACK +(?:(?:WORK|TRANSACTION) +)?TO +(?:SAVEPOINT +)?(.*?)[ ;]*$")
 	pointName  = regexp.MustCompile("(?is)^(?:RELEASE +)?(?:SAVEPOINT +)?(.*?)[ ;]*$")
@@ -171,7 +171,7 @@ func (l *ledger) take(s filewise.LoggedStatement) {
 	var to []string
 	if word == "SET" || slices.Contains(controls, word) {
 		text = withoutNotes(s.Text)
-		text = strings.Join(strings.Fields(text[:min(len(text), 1<<8)]), " ") // controls are short
+		text = strings.Join(strings.Fields(text[:min(len(text), 1<<8)]), " ") // control statements are short
 		to = toPoint.FindStringSubmatch(text)
 	}
 	switch {
@@ -180,7 +180,7 @@ func (l *ledger) take(s filewise.LoggedStatement) {
 		*o = open{manual: l.manual}
 	case slices.Contains(begins, word) && !other.MatchString(text):
 		if o.begun {
-			l.finish(o, true, word) // its end is not in the log, or this is its end
+			l.finish(o, true, word) // the log lacks its end, or this is its end
 		}
 		o.begun = true
 		o.seconds += s.Seconds
@@ -216,7 +216,7 @@ func (l *ledger) within(o *open, s filewise.LoggedStatement, word, text string) 
 		if m := sqlMode.FindStringSubmatch(text); m != nil && m[1] == "" {
 			o.mode = "=" + m[2]
 		}
-	case "FETCH", "MOVE", "CLOSE": // of a cursor, whose query is in the study whole
+	case "FETCH", "MOVE", "CLOSE": // the cursor's whole query is in the study
 		if alone && l.behind(o, s.Seconds) {
 			return
 		}
@@ -234,14 +234,13 @@ func (l *ledger) within(o *open, s filewise.LoggedStatement, word, text string) 
 		o.held += sizeOf([]string{s.Text}, []string{s.Key})
 		return
 	}
-	if alone { // a call of its own, which a study has not
+	if alone { // a call by itself, which a study does not repeat
 		l.one(word, 1, s.Seconds)
 		o.seconds = 0
 	}
 }
 
-// settings returns the settings that sessions made themselves for most of the log's statements. Nil means there are
-// none.
+// settings returns the settings that sessions have made themselves for more than half of the log's statements, or nil.
 func (l *ledger) settings() map[string]string {
 	all := 0
 	for _, n := range l.modes {
@@ -255,7 +254,7 @@ func (l *ledger) settings() map[string]string {
 	return nil
 }
 
-// behind counts time as of the session's transaction before, if there is one.
+// behind adds time to the session's last counted transaction. It returns false if there is none.
 func (l *ledger) behind(o *open, seconds float64) bool {
 	if o.last == 0 {
 		return false
@@ -265,7 +264,7 @@ func (l *ledger) behind(o *open, seconds float64) bool {
 	return true
 }
 
-// point returns the number of the last savepoint of a name. -1 means there is none.
+// point returns the index of the last savepoint with this name, or -1.
 func (o *open) point(name string) int {
 	for n := len(o.points) - 1; n >= 0; n-- {
 		if strings.EqualFold(o.points[n].name, name) {
@@ -275,7 +274,7 @@ func (o *open) point(name string) int {
 	return -1
 }
 
-// undo takes back what followed a savepoint: a study does not repeat it, and its time is not covered.
+// undo removes the statements that followed a savepoint. A study does not repeat them, and their time is not covered.
 func (l *ledger) undo(o *open, name string, seconds float64) {
 	n := o.point(name)
 	if n < 0 {

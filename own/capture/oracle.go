@@ -12,12 +12,12 @@ import (
 	"filewise/engine/customsql"
 )
 
-// ofOracle watches a schema of an Oracle database. It sends nothing but SELECT on the server's views, and has the server parse
-// statements.
+// ofOracle watches a schema of an Oracle database. It sends nothing but SELECT on the server's views, and has the
+// server parse statements.
 type ofOracle struct {
 	asking
 	schema string
-	tables map[string]*oracleTable // by name. If nil, there is none
+	tables map[string]*oracleTable // by name. A nil table does not exist
 }
 
 func watchOracle(ctx context.Context, in asking) (filewise.Watcher, error) {
@@ -36,14 +36,14 @@ func watchOracle(ctx context.Context, in asking) (filewise.Watcher, error) {
 	return w, nil
 }
 
-// readNoLog refuses: the server writes no log of statements.
+// readNoLog returns an error: Oracle writes no log of statements.
 func readNoLog(io.Reader, customsql.Rules, string, func(filewise.LoggedStatement)) error {
 	return filewise.Unsupported("leave --log out: capture reads what the server counts", "statements of a log on oracle")
 }
 
 func (w *ofOracle) Server() string { return w.About().Server }
 
-// ask has all grants of a capture be the remedy of a missing one.
+// ask sends a question. If a grant is missing, the error's remedy lists all grants that a capture needs.
 func (w *ofOracle) ask(ctx context.Context, section string, vars map[string]any, args ...any) ([]filewise.Row, error) {
 	rows, err := w.asking.ask(ctx, section, vars, args...)
 	if w.Remedy(err) != "" {
@@ -60,10 +60,10 @@ func (w *ofOracle) ask(ctx context.Context, section string, vars map[string]any,
 
 var oracleView = regexp.MustCompile(`\bsys\.(dba_\w+|v_\$\w+)`)
 
-// longestText sets how many letters of a text are read.
+// longestText is the number of characters that are read of a text.
 const longestText = 4000
 
-// Counted reads V$SQLSTATS: statements that differ in their values alone are one.
+// Counted reads V$SQLSTATS. Statements that differ in their values alone count as one.
 func (w *ofOracle) Counted(ctx context.Context) ([]filewise.CountedStatement, error) {
 	rows, err := w.ask(ctx, "capture-statements", nil, w.schema)
 	if err != nil {
@@ -101,10 +101,10 @@ func (w *ofOracle) Sessions(ctx context.Context) (active, connected int, err err
 	return int(real(rows[0], 0)), int(real(rows[0], 1)), nil
 }
 
-// made matches expressions that stand for one value: moments, and numbers of sequences.
+// made matches expressions that yield one value: moments, and numbers from sequences.
 var made = regexp.MustCompile(`(?i)\bTO_(?:DATE|TIMESTAMP)\s*\([^()]*\)|\b(?:DATE|TIMESTAMP)\s*'[^']*'|(?:[\w$#".]+\.)?[\w$#"]+\.NEXTVAL\b`)
 
-// unmade returns a statement with a value in the place of each of these.
+// unmade returns a statement with a bind variable in the place of each expression that made matches.
 func unmade(statement string) string {
 	n := 0
 	return made.ReplaceAllStringFunc(statement, func(string) string {
@@ -113,10 +113,10 @@ func unmade(statement string) string {
 	})
 }
 
-// parsedWords are the words of statements that a server's parser does not execute.
+// parsedWords lists the first words of statements that a parse does not execute.
 var parsedWords = []string{"SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE"}
 
-// Shape divides a statement from its values, and has the server parse what is left of it.
+// Shape divides a statement from its values, and has the server parse the rest.
 func (w *ofOracle) Shape(ctx context.Context, statement string, _ []string) (filewise.Shape, error) {
 	s, err := w.rules.Shape(unmade(statement), w.schema, func(name string) ([]string, error) {
 		t, err := w.table(ctx, name)
@@ -146,7 +146,7 @@ func (w *ofOracle) Shape(ctx context.Context, statement string, _ []string) (fil
 	}
 	tried += s.Pieces[len(s.Values)]
 	_, err = w.ask(ctx, "capture-parse", nil, tried, w.schema)
-	if unseenByOracle(w.Codes(err)) { // the account need not read the tables
+	if unseenByOracle(w.Codes(err)) { // the account need not have the right to read the tables
 		err = nil
 	}
 	return s, err
@@ -156,7 +156,8 @@ func unfit(format string, args ...any) error {
 	return fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), filewise.ErrUnsupported)
 }
 
-// whole refuses names that are no table of the schema, which the study's set-up makes.
+// whole refuses a statement with a name that the study's set-up cannot make: a table that does not fit, or another
+// object.
 func (w *ofOracle) whole(ctx context.Context, names []string) error {
 	for _, name := range names {
 		t, err := w.table(ctx, name)
@@ -177,14 +178,15 @@ func (w *ofOracle) whole(ctx context.Context, names []string) error {
 		if err != nil {
 			return err
 		}
-		if len(found) > 0 { // else a column, of EXTRACT(DAY FROM at)
+		if len(found) > 0 { // otherwise a column, as in EXTRACT(DAY FROM at)
 			return unfit("%s is a %s, and a study's set-up makes the tables of one schema", name, strings.ToLower(found[0].Text(0)))
 		}
 	}
 	return nil
 }
 
-// moments has values of columns of time be texts, whatever the session's format.
+// moments turns values of date and time columns into TO_DATE calls on texts, so that the session's format does not
+// matter.
 func (w *ofOracle) moments(ctx context.Context, s *filewise.Shape) error {
 	for i, v := range s.Values {
 		tables := s.Tables
@@ -209,7 +211,8 @@ func (w *ofOracle) moments(ctx context.Context, s *filewise.Shape) error {
 	return nil
 }
 
-// unseenByOracle shows that the account may not see an object, or that there is none.
+// unseenByOracle reports whether the error codes show that an object does not exist, or that the account may not see
+// it.
 func unseenByOracle(codes []string) bool {
 	return slices.ContainsFunc(codes, func(c string) bool { return slices.Contains(strings.Fields("942 1031 4043 6550 1950 904"), c) })
 }

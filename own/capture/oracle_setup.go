@@ -8,8 +8,8 @@ import (
 	"filewise/engine/customsql"
 )
 
-// create returns statements that make a table with as many rows as this one. Its values have the same ranges, and a
-// column of few values, if they may be shown, has the same frequencies. The values of row n depend on n alone.
+// create returns the statements that make a table with as many rows as this one. Its values have the same ranges. A
+// column of few values has the same frequencies, if they may be shown. The values of row n depend on n alone.
 func (t *oracleTable) create(spread string, tell func(filewise.ColumnFacts) bool) []string {
 	var defined, names, values []string
 	for i, c := range t.columns {

@@ -9,8 +9,8 @@ import (
 	"filewise"
 )
 
-// stored returns a value of statistics in words, by the bytes that the server stores ("Oracle
-// Data Types", internal formats). If empty, it is none, or of a kind that is not read.
+// stored returns in words a value of the statistics, from the bytes that the server stores ("Oracle Data Types",
+// internal formats). It returns an empty text if there is no value, or its kind is not read.
 func stored(kind filewise.ColumnType, digits string) string {
 	b, err := hex.DecodeString(digits)
 	if err != nil || len(b) == 0 {
@@ -32,7 +32,7 @@ func stored(kind filewise.ColumnType, digits string) string {
 	return ""
 }
 
-// storedNumber reads digits to the base of 100 behind an exponent.
+// storedNumber decodes a number: an exponent, then digits to the base of 100.
 func storedNumber(b []byte) string {
 	if len(b) == 1 && b[0] == 0x80 {
 		return "0"
@@ -41,7 +41,7 @@ func storedNumber(b []byte) string {
 	rest := b[1:]
 	if b[0] < 0x80 {
 		sign, exponent, digit = "-", 62-int(b[0]), func(x byte) int { return 101 - int(x) }
-		if n := len(rest); n > 0 && rest[n-1] == 102 { // ends negative ones
+		if n := len(rest); n > 0 && rest[n-1] == 102 { // 102 ends a negative number
 			rest = rest[:n-1]
 		}
 	}

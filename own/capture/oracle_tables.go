@@ -14,12 +14,12 @@ import (
 type oracleTable struct {
 	name    string
 	rows    float64
-	why     string // a study's set-up does not make it. If empty, it does
+	why     string // why a study's set-up does not make the table. Empty means it does
 	columns []oracleColumn
 	indexes []oracleIndex
 }
 
-// oracleColumn is a column, and how its values are stored.
+// oracleColumn is a column, with the form in which its values are stored.
 type oracleColumn struct {
 	filewise.ColumnFacts
 	length, scale int64
@@ -39,7 +39,7 @@ type oracleIndex struct {
 	columns []string
 }
 
-// table looks a table of the schema up. If nil, there is none.
+// table reads a table of the schema. It returns nil if there is none.
 func (w *ofOracle) table(ctx context.Context, name string) (*oracleTable, error) {
 	if t, known := w.tables[name]; known {
 		return t, nil
@@ -82,7 +82,7 @@ func (w *ofOracle) read(ctx context.Context, name string) (*oracleTable, error) 
 	}
 	for _, r := range indexes {
 		if r.Text(2) != "NORMAL" {
-			continue // of expressions, bitmaps, domains
+			continue // of expressions, bitmaps or domains
 		}
 		if n := len(t.indexes); n == 0 || t.indexes[n-1].name != r.Text(0) {
 			t.indexes = append(t.indexes, oracleIndex{name: r.Text(0), unique: r.Text(1) == "UNIQUE"})
@@ -107,7 +107,7 @@ func (t *oracleTable) column(name string) *oracleColumn {
 	return nil
 }
 
-// columnOf returns a column with its type as a set-up writes it; without: a set-up cannot.
+// columnOf returns a column, with its type as a set-up writes it. The type is empty if a set-up cannot make the column.
 func columnOf(r filewise.Row) oracleColumn {
 	kind, length, chars := r.Text(1), int64(real(r, 2)), int64(real(r, 3))
 	c := oracleColumn{length: chars, scale: -1}
@@ -137,7 +137,7 @@ func columnOf(r filewise.Row) oracleColumn {
 	return c
 }
 
-// Table reports a table and its columns, by the last statistics.
+// Table returns a table's facts and its columns', by the last statistics.
 func (w *ofOracle) Table(ctx context.Context, name string, withhold func(string) bool) (f filewise.TableFacts, err error) {
 	t, err := w.table(ctx, name)
 	if err != nil || t == nil || t.why != "" {
@@ -161,7 +161,7 @@ func (w *ofOracle) Table(ctx context.Context, name string, withhold func(string)
 	return f, nil
 }
 
-// values reads what statistics report of columns' values; none of what is withheld.
+// values reads the statistics of the columns' values, except of withheld columns.
 func (w *ofOracle) values(ctx context.Context, t *oracleTable, withhold func(string) bool) error {
 	withheld := []string{}
 	for _, c := range t.columns {
@@ -200,7 +200,7 @@ func (w *ofOracle) values(ctx context.Context, t *oracleTable, withhold func(str
 	return nil
 }
 
-// frequent takes the frequent values of a histogram, with their shares of the rows.
+// frequent takes a histogram's frequent values, with their shares of the rows.
 func (c *oracleColumn) frequent(rows float64) {
 	c.Common, c.Shares = nil, nil
 	if len(c.ends) == 0 || c.Type == filewise.TypeTime || c.Type == filewise.TypeUnknown {
@@ -230,7 +230,7 @@ func (c *oracleColumn) frequent(rows float64) {
 	}
 }
 
-// real returns a number; what is none is 0.
+// real returns column n as a number, or 0 if it is no number.
 func real(r filewise.Row, n int) float64 {
 	x, _ := r.Real(n)
 	return x

@@ -6,17 +6,17 @@ import (
 	"filewise"
 )
 
-// overlap counts a log's sessions that worked at once.
+// overlap counts how many of a log's sessions worked at once.
 type overlap struct {
 	begins, ends []int64          // of statements, in ns
-	last         map[string]int64 // end of a session's last statement
-	// Of a log without times: the sessions of the present second, and the most that one had.
+	last         map[string]int64 // end of each session's last statement, in ns
+	// If a log has no times: the present second, its sessions, and the most sessions that one second had.
 	second int64
 	within map[string]bool
 	most   int
 }
 
-// mostEdges bounds the memory of an overlap: the rest of the log is taken to be the same.
+// mostEdges limits the memory of an overlap. The rest of the log is assumed to be alike.
 const mostEdges = 2 << 20
 
 func (o *overlap) add(s filewise.LoggedStatement) {
@@ -36,15 +36,15 @@ func (o *overlap) add(s filewise.LoggedStatement) {
 		return
 	}
 	ended := s.Ended.UnixNano()
-	begun := max(ended-int64(s.Seconds*1e9), o.last[s.Session]) // by rounding, or a statement within another
+	begun := max(ended-int64(s.Seconds*1e9), o.last[s.Session]) // later if times were rounded, or one statement runs within another
 	if ended > begun {
 		o.begins, o.ends = append(o.begins, begun), append(o.ends, ended)
 		o.last[s.Session] = ended
 	}
 }
 
-// of returns the most sessions that worked at once, and how many did on average. If a log does not have the
-// statements' times, the most in a second, and 0.
+// of returns the most sessions that worked at once, and how many did on average. If a log has no times of statements,
+// it returns the most in a second, and 0.
 func (o *overlap) of() (most int, mean float64) {
 	if len(o.ends) == 0 {
 		return o.most, 0

@@ -10,40 +10,40 @@ import (
 	"filewise"
 )
 
-// Of texts, values are shown if they are of a kind: few, short, and each stands in many rows, as a state does. A
-// name, an address or a token stands in few.
+// A text column's values are shown if they are few and short, and each occurs in many rows, as a state does. A name, an
+// address or a token occurs in few.
 const (
-	leastRows = 5  // in which a value that is shown stands
-	longest   = 40 // mean length, in letters, of texts that are shown
+	leastRows = 5  // rows in which a shown value occurs
+	longest   = 40 // mean length of shown texts, in letters
 )
 
-// secretWords are words within names of columns whose values are never read, whatever the statistics: secrets, and
-// figures and days that are a person's, of which each range gives two away.
+// secretWords lists the words in a column's name that keep its values from ever being read, whatever the statistics.
+// They name secrets, and a person's figures and days: the range of such a column gives two of them away.
 var secretWords = []string{"password", "passwd", "pwd", "secret", "token", "salt", "hash", "otp", "cvv", "pin", "iban", "ssn", "passport",
 	"email", "mail", "phone", "telephone", "tel", "mobile", "fax", "birth", "birthday", "birthdate", "dob", "geburtsdatum", "geburtstag",
 	"salary", "income", "gehalt", "lat", "latitude", "lng", "lon", "longitude", "ip", "card", "tax", "diagnosis", "religion", "nationality"}
 
-// words divides names: customer_name, customerName.
+// words divides a name such as customer_name or customerName into its words.
 var words = regexp.MustCompile(`[A-ZÄÖÜ]?[^A-ZÄÖÜ_\s\d-]+|[A-ZÄÖÜ]+`)
 
-// secret reports whether a column's name reports that its values are secret, or a person's.
+// secret reports whether a column's name suggests values that are secret or personal.
 func secret(column string) bool {
 	return slices.ContainsFunc(words.FindAllString(column, -1), func(w string) bool {
 		return slices.Contains(secretWords, strings.ToLower(w))
 	})
 }
 
-// refers reports whether a column's name is one of a key's: order_id, orderId.
+// refers reports whether a column's name looks like a key's, such as order_id or orderId.
 func refers(column string) bool {
 	all := words.FindAllString(column, -1)
 	return len(all) > 0 && strings.EqualFold(all[len(all)-1], "id")
 }
 
-// personalValue is one that looks personal whatever its column is called: an address, or
-// a long number within a text.
+// personalValue matches values that look personal whatever their column is called: an address, or a long number within
+// a text.
 var personalValue = regexp.MustCompile(`@|\d{6,}|^\+?\d[\d /-]{6,}$`)
 
-// rawBytes are the types of values that no study file can hold.
+// rawBytes matches the types whose values no study file can hold.
 var rawBytes = regexp.MustCompile(`(?i)^(var)?binary|blob|^bytea|^(long )?raw`)
 
 // Column is a column whose values the study shows, or withholds.
@@ -52,8 +52,8 @@ type Column struct {
 	Why  string `json:"why,omitempty"`
 }
 
-// judge reports why no value of a column may be shown. Empty means they may be. Of a text's values it leaves the ones
-// that stand in many rows.
+// judge returns why no value of a column may be shown. An empty text means the values may be shown: for a text column,
+// only the ones that occur in many rows, which judge leaves in c.
 func (o Options) judge(t filewise.TableFacts, c *filewise.ColumnFacts) string {
 	text := c.Type == filewise.TypeText
 	switch {
@@ -85,7 +85,8 @@ func (o Options) judge(t filewise.TableFacts, c *filewise.ColumnFacts) string {
 	return ""
 }
 
-// frequent leaves the values of a column that stand in many rows, if they are few and of nearly all rows; else none.
+// frequent leaves in c the values that occur in many rows, if they are few and make up nearly all rows. Otherwise it
+// leaves none.
 func frequent(c *filewise.ColumnFacts, rows float64) {
 	var common []string
 	var shares []float64
@@ -101,18 +102,18 @@ func frequent(c *filewise.ColumnFacts, rows float64) {
 	c.Common, c.Shares, c.Distinct = common, shares, float64(len(common))
 }
 
-// listed reports whether a column is in a list of the user's, as COLUMN or TABLE.COLUMN.
+// listed reports whether a user's list has the column, as COLUMN or TABLE.COLUMN.
 func (o Options) listed(names []string, t filewise.TableFacts, column string) bool {
 	return slices.Contains(names, column) || slices.Contains(names, t.Table+"."+column) || slices.Contains(names, t.Name+"."+column)
 }
 
-// asked decides by its name whether a column's values are never read, before anything of it is known.
+// asked reports, by a column's name alone, whether its values are never to be read.
 func (o Options) asked(column string) bool {
 	told := o.Values || slices.ContainsFunc(o.Tell, func(name string) bool { return name == column || strings.HasSuffix(name, "."+column) })
 	return slices.Contains(o.Withhold, column) || secret(column) && !told
 }
 
-// withhold judges all columns of a table, and takes out what must not be shown.
+// withhold judges all columns of a table, and removes the values that must not be shown.
 func (t *taking) withhold(f *filewise.TableFacts) {
 	for i := range f.Columns {
 		c := &f.Columns[i]

@@ -13,28 +13,28 @@ import (
 	"filewise/engine/customsql"
 )
 
-// ofSQLServer watches a database of SQL Server, which has no session that only reads: nothing but SELECT is sent, and statements
-// to be described, not executed.
+// ofSQLServer watches a database of SQL Server, which has no read-only sessions. It sends nothing but SELECT, and
+// statements that the server describes and does not execute.
 type ofSQLServer struct {
 	asking
-	section, source string          // what counts the statements
-	schemas         map[string]bool // that a set-up makes already
+	section, source string          // what counts the statements: its query, and its description
+	schemas         map[string]bool // that a set-up has made already
 }
 
-// Server is product and version, and what counts.
+// Server returns the product and version, and what counts the statements.
 func (w *ofSQLServer) Server() string {
 	banner, _, _ := strings.Cut(w.About().Server, "; ")
 	return banner + w.source
 }
 
-// storing is the state of a Query Store that counts.
+// storing is the state of a Query Store that records statements.
 const storing = 2
 
-// watchSQLServer finds what counts statements: the Query Store if it is on, else the cache of plans, which forgets.
+// watchSQLServer finds out what counts statements: the Query Store if it is on, else the plan cache, which forgets.
 func watchSQLServer(ctx context.Context, in asking) (filewise.Watcher, error) {
 	w := &ofSQLServer{asking: in, section: "counted-cache", schemas: map[string]bool{},
 		source: "; by the plans in its cache, which forgets those that it has no space for: the Query Store counts all"}
-	store, _ := w.ask(ctx, "store", nil) // without an answer the cache counts
+	store, _ := w.ask(ctx, "store", nil) // if this fails, the plan cache counts
 	if len(store) != 1 || store[0].Int(0) != storing {
 		return w, nil
 	}
@@ -45,20 +45,20 @@ func watchSQLServer(ctx context.Context, in asking) (filewise.Watcher, error) {
 	return w, nil
 }
 
-// readNoTrace refuses: a trace is no text.
+// readNoTrace returns an error: SQL Server's traces are no text.
 func readNoTrace(io.Reader, customsql.Rules, string, func(filewise.LoggedStatement)) error {
 	return filewise.Unsupported("leave --log out, and have the Query Store count: ALTER DATABASE … SET QUERY_STORE = ON",
 		"a log of SQL Server, whose traces are no text")
 }
 
-// Counted reads what was counted.
+// Counted returns the statements that the server has counted.
 func (w *ofSQLServer) Counted(ctx context.Context) ([]filewise.CountedStatement, error) {
 	rows, err := w.ask(ctx, w.section, nil)
 	if err != nil && filewise.RemedyOf(err) == "" {
 		err = filewise.Errorf(filewise.CodeUsage, cmp.Or(w.Remedy(err), "try again when the server is less busy, or have its Query Store "+
 			"count, which is read faster: ALTER DATABASE … SET QUERY_STORE = ON"), "what the statements do cannot be read: %w", err)
 	}
-	var all []filewise.CountedStatement // of one text without its values several
+	var all []filewise.CountedStatement // one text without its values can have several rows
 	for _, r := range rows {
 		s := filewise.CountedStatement{Text: w.rules.Masked(undeclared(r.Text(0)))}
 		s.Key = w.rules.Key(s.Text)
@@ -90,7 +90,7 @@ func undeclared(text string) string {
 	return text
 }
 
-// Sessions counts the sessions of the database.
+// Sessions counts the database's sessions.
 func (w *ofSQLServer) Sessions(ctx context.Context) (active, connected int, err error) {
 	rows, err := w.ask(ctx, "sessions", nil)
 	if err != nil || len(rows) != 1 {
@@ -141,7 +141,7 @@ func (w *ofSQLServer) Shape(ctx context.Context, statement string, _ []string) (
 	return s, err
 }
 
-// tried returns a shape with variables in the place of its values, and which value each stands for.
+// tried returns a shape's text with a variable in the place of each value, and the value's number by variable.
 func (w *ofSQLServer) tried(s filewise.Shape) (text string, variables map[string]int) {
 	variables = map[string]int{}
 	for i, v := range s.Values {
@@ -155,9 +155,9 @@ func (w *ofSQLServer) tried(s filewise.Shape) (text string, variables map[string
 	return text + s.Pieces[len(s.Values)], variables
 }
 
-// undescribed shows that a statement is right, and that no more can be reported: the type of a variable
-// cannot be reported (11502 to 11530; 11501 is a mistake), or the account may not execute it (229, 230),
-// since it changes rows.
+// undescribed reports whether the error codes show a correct statement that the server cannot describe further. The
+// type of a variable cannot be determined (11502 to 11530; 11501 is a mistake), or the account may not execute the
+// statement (229, 230), since it changes rows.
 func undescribed(codes []string) bool {
 	if slices.Contains(codes, "229") || slices.Contains(codes, "230") {
 		return true

@@ -9,17 +9,18 @@ import (
 	"filewise/engine/customsql"
 )
 
-// slice sets how many rows of a set-up are one transaction.
+// slice is the number of rows that a set-up adds in one transaction.
 const slice = 100000
 
 // madeColumn is a column as a set-up makes it.
 type madeColumn struct {
 	filewise.ColumnFacts
 	definition string
-	numbered   bool // the server numbers rows by it
+	numbered   bool // an IDENTITY column
 }
 
-// definition returns a column's in CREATE TABLE. If empty, it is left out. Only keys are not NULL, as nothing is drawn for some types.
+// definition returns a column's part of CREATE TABLE. It is empty if the column is left out. Only keys are NOT NULL,
+// since nothing is drawn for some types.
 func (w *ofSQLServer) definition(r filewise.Row, c filewise.ColumnFacts) string {
 	kind, length := c.Said, r.Int(3)
 	switch kind {
@@ -50,9 +51,9 @@ func (w *ofSQLServer) definition(r filewise.Row, c filewise.ColumnFacts) string 
 	return bracketed(c.Name) + " " + kind + null
 }
 
-// create returns a function, whose statements make a table with as many rows as this one. Its values have the same
-// ranges, and a column of few values, if they may be shown, has the same frequencies. The values of row n depend on n
-// alone.
+// create returns a function that returns the statements to make a table with as many rows as this one. Its values have
+// the same ranges. A column of few values has the same frequencies, if they may be shown. The values of row n depend on
+// n alone.
 func (w *ofSQLServer) create(name, schema string, rows int64, columns []madeColumn, indexes []filewise.Row) func(string,
 	func(filewise.ColumnFacts) bool) []string {
 	return func(spread string, tell func(filewise.ColumnFacts) bool) (all []string) {
@@ -85,7 +86,8 @@ func (w *ofSQLServer) create(name, schema string, rows int64, columns []madeColu
 	}
 }
 
-// indexes makes those by which rows lie, or the others; of one column that is left out there is none.
+// indexes returns the statements for the clustered indexes or for the others. An index on a column that is left out is
+// left out too.
 func (w *ofSQLServer) indexes(table string, known []string, rows []filewise.Row, clustered bool) (all []string) {
 	for len(rows) > 0 {
 		first, keys, left := rows[0], []string{}, false

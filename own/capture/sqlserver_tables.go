@@ -9,7 +9,8 @@ import (
 	"filewise/engine/customsql"
 )
 
-// find finds a table by a name with a schema or without; a dot can be of the name. None is nil.
+// find returns the row of a table, named with its schema or without. A dot can be part of the name. It returns nil if
+// there is no table.
 func (w *ofSQLServer) find(ctx context.Context, name string) (filewise.Row, error) {
 	names := []string{bracketed(name)}
 	if schema, table, ok := strings.Cut(name, "."); ok {
@@ -36,7 +37,7 @@ const sqlServerPage = 8192
 // usualSchema is the schema that a name without one means.
 const usualSchema = "dbo"
 
-// Table reports a table, and of its columns by the statistics that the server has made.
+// Table returns a table's facts, and its columns' by the statistics that the server has made.
 func (w *ofSQLServer) Table(ctx context.Context, name string, withhold func(string) bool) (filewise.TableFacts, error) {
 	r, err := w.find(ctx, name)
 	if err != nil || r == nil {
@@ -83,14 +84,14 @@ func (w *ofSQLServer) column(r filewise.Row) filewise.ColumnFacts {
 	c := filewise.ColumnFacts{Name: r.Text(1), Said: r.Text(2), Unique: r.Yes(10)}
 	c.Type = sqlServerKinds.Of(c.Said)
 	if length := int(r.Int(3)); c.Type == filewise.TypeText && length > 0 {
-		if c.Most = length; strings.HasPrefix(c.Said, "n") { // in UTF-16
+		if c.Most = length; strings.HasPrefix(c.Said, "n") { // UTF-16 takes 2 bytes
 			c.Most = length / 2
 		}
 	}
 	if c.Type == filewise.TypeUUID {
 		c.Fresh = "NEWID()"
 	}
-	least := c.Type == filewise.TypeWhole || c.Type == filewise.TypeText // of these there is one
+	least := c.Type == filewise.TypeWhole || c.Type == filewise.TypeText // a least value exists for these types
 	if parent := r.Text(13); parent != "" && least {
 		c.Parent, c.ParentKey = bracketed(r.Text(12))+"."+bracketed(parent), bracketed(r.Text(14))
 	}
@@ -102,13 +103,13 @@ var sqlServerKinds = customsql.Kinds{filewise.TypeWhole: "tinyint smallint int b
 	filewise.TypeText: "char varchar nchar nvarchar text ntext sysname",
 	filewise.TypeTime: "date datetime datetime2 smalldatetime datetimeoffset"}
 
-// histogram reports a column's range and frequencies. Without statistics, or the right to see them, it reports nothing.
+// histogram reads a column's range and frequencies. Without statistics, or the right to read them, it reads nothing.
 func (w *ofSQLServer) histogram(ctx context.Context, c *filewise.ColumnFacts, table, column int64) {
 	steps, err := w.ask(ctx, "histogram", map[string]any{"Moments": c.Type == filewise.TypeTime}, table, column)
 	if err != nil {
 		return
 	}
-	steps = slices.DeleteFunc(steps, func(r filewise.Row) bool { return r[0] == nil }) // the step of NULLs
+	steps = slices.DeleteFunc(steps, func(r filewise.Row) bool { return r[0] == nil }) // leave out the step of NULLs
 	rows, letters := 0.0, 0
 	for _, r := range steps {
 		rows += float64(r.Int(1) + r.Int(2))
@@ -127,7 +128,7 @@ func (w *ofSQLServer) histogram(ctx context.Context, c *filewise.ColumnFacts, ta
 	for _, r := range steps {
 		v := r.Text(0)
 		if c.Type == filewise.TypeBool {
-			v = map[string]string{"0": "f", "1": "t"}[v] // as capture has them
+			v = map[string]string{"0": "f", "1": "t"}[v] // in capture's form
 		}
 		c.Common, c.Shares = append(c.Common, v), append(c.Shares, float64(r.Int(1))/rows)
 	}

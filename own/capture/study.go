@@ -108,7 +108,7 @@ func (s *Study) tables(line func(string, ...any)) {
 	}
 }
 
-// named returns a name as YAML has it.
+// named returns a name in YAML, quoted if need be.
 func named(name string) string {
 	if plainName.MatchString(name) && !slices.Contains(yamlWords, strings.ToLower(name)) {
 		return name
@@ -118,10 +118,10 @@ func named(name string) string {
 
 var (
 	plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	yamlWords = []string{"null", "true", "false", "yes", "no", "on", "off", "y", "n"} // which YAML takes for something else
+	yamlWords = []string{"null", "true", "false", "yes", "no", "on", "off", "y", "n"} // words that YAML reads as something else
 )
 
-// Account describes the study's source, what it covers, and what it leaves out.
+// Account describes what the study was captured from, what it covers, and what it leaves out.
 func (s *Study) Account() []string {
 	from := "all that the server has counted"
 	switch {
@@ -172,7 +172,7 @@ func (s *Study) Account() []string {
 	return all
 }
 
-// shares words a share of the calls, and of the time if it is known.
+// shares describes a share of the calls, and the share of the time if it is known.
 func (s *Study) shares(calls, time float64) string {
 	if s.Time == 0 {
 		return percent(calls) + " of the calls"
@@ -182,7 +182,7 @@ func (s *Study) shares(calls, time float64) string {
 
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
-// brief returns a text on one line, cut.
+// brief returns a text on one line, shortened.
 func brief(text string) string {
 	text = filewise.Printable(strings.Join(strings.Fields(text), " "))
 	if len(text) > 160 {

@@ -11,7 +11,7 @@ import (
 	"filewise"
 )
 
-// Parameter is a value that a study draws.
+// Parameter is a parameter of a study, with its generator.
 type Parameter struct {
 	Name string `json:"name"`
 	Draw string `json:"draw"` // as the study writes it
@@ -19,7 +19,7 @@ type Parameter struct {
 	Note string `json:"note,omitempty"`
 }
 
-// write makes the study's transactions of what was observed.
+// write makes the study's transactions from the observed kinds.
 func (t *taking) write(kinds []kind) {
 	t.drawn = map[string]string{}
 	names := map[string]int{}
@@ -54,7 +54,7 @@ func (t *taking) write(kinds []kind) {
 	}
 }
 
-// nameOf returns a transaction's name: the actions of its statements on tables.
+// nameOf returns a transaction's name, made of its statements' actions and tables.
 func (t *taking) nameOf(k kind) string {
 	var parts []string
 	for i, s := range k.shapes {
@@ -71,7 +71,7 @@ func (t *taking) nameOf(k kind) string {
 
 var notPlain = regexp.MustCompile(`[^A-Za-z0-9]+`)
 
-// plain makes a name of plain letters, digits and _.
+// plain reduces a name to plain letters, digits and _.
 func plain(name string) string {
 	name = strings.Trim(notPlain.ReplaceAllString(name, "_"), "_")
 	if name == "" || name[0] >= '0' && name[0] <= '9' {
@@ -80,7 +80,8 @@ func plain(name string) string {
 	return strings.TrimRight(name[:min(len(name), 30)], "_")
 }
 
-// statement is number i of a kind, with parameters in the place of values; problem is why it cannot be.
+// statement returns the text of statement i of a kind, with parameters in the place of values. problem is the reason if
+// that is not possible.
 func (t *taking) statement(k *kind, i int, linked map[at]link, inserted map[string]int) (text, problem string) {
 	s := k.shapes[i]
 	limited := false
@@ -103,26 +104,26 @@ func (t *taking) statement(k *kind, i int, linked map[at]link, inserted map[stri
 	return text + s.Pieces[len(s.Values)], ""
 }
 
-// statement is a statement whose values are being replaced.
+// statement is a statement whose values are being replaced by parameters.
 type statement struct {
 	*taking
 	filewise.Shape
 	kind    *kind
-	at      at      // the value whose turn it is
-	rows    float64 // that it returns or changes on average
+	at      at      // the place of the present value
+	rows    float64 // rows that a call returns or changes on average
 	limited bool
 	ranged  bool           // the value is the lower bound of a range
 	times   map[string]int // how often a parameter was used
-	numbers map[int]string // what stands for the values of a number
-	// together are conditions on the parent's row that the values of a foreign key's columns are of, by its columns.
+	numbers map[int]string // texts in the place of values, by the values' numbers
+	// together holds the conditions that find the parent's row for a foreign key of several columns, by these columns.
 	together map[string][]string
 	linked   map[at]link
-	inserted map[string]int // how often a parameter was used for new rows of the transaction, no two of which have one key
-	lower    string         // the parameter of the lower bound before
+	inserted map[string]int // how often a parameter was used for new rows of the transaction, as no two may have the same key
+	lower    string         // the parameter of the preceding lower bound
 	lowerOf  string
 }
 
-// column returns the column that a value belongs to.
+// column returns the table and the column that a value belongs to.
 func (s *statement) column(v filewise.ValueUse) (filewise.TableFacts, filewise.ColumnFacts, bool) {
 	tables := s.Tables
 	if v.Table != "" {
@@ -138,7 +139,7 @@ func (s *statement) column(v filewise.ValueUse) (filewise.TableFacts, filewise.C
 	return filewise.TableFacts{}, filewise.ColumnFacts{Type: v.Type}, false
 }
 
-// fixed returns the text in place of a value that is not drawn. Empty means it is drawn.
+// fixed returns the text in place of a value that is not drawn, or an empty text if the value is drawn.
 func (s *statement) fixed(v filewise.ValueUse) string {
 	switch {
 	case v.Literal != "":
@@ -153,10 +154,11 @@ func (s *statement) fixed(v filewise.ValueUse) string {
 	return ""
 }
 
-// unsaid is the number of values in an array of which the server does not report how many it has.
+// unsaid is the number of values in a generated array if the server does not report the array's length.
 const unsaid = 5
 
-// assumed lists what stands for a constant that the server does not report: the statement runs with it, and may do another thing.
+// assumed notes that the statement has an assumed constant, which the server does not report. The statement runs with
+// it, but may do something else.
 func (s *statement) assumed(v filewise.ValueUse, text string) {
 	span := v.Use == filewise.UseSpan
 	if v.Text != "" || v.Constant != "" || !span && !strings.HasPrefix(text, "'") {
@@ -168,10 +170,10 @@ func (s *statement) assumed(v filewise.ValueUse, text string) {
 	s.Fill = append(s.Fill, Column{Name: text, Why: "a constant in " + brief(strings.Join(s.Pieces, "?"))})
 }
 
-// array returns an array of values of the column that it is compared with.
+// array returns an array of generated values for the column that it is compared with.
 func (s *statement) array(v filewise.ValueUse) (text, problem string) {
 	kind, number := v.Said, v.Number
-	v.Said, v.Constant, v.Number = "", "", 0 // each element is another value
+	v.Said, v.Constant, v.Number = "", "", 0 // each element is a value of its own
 	all := make([]string, strings.Count(v.Text, ",")+1)
 	if v.Text == "" {
 		all = make([]string, unsaid)
@@ -188,7 +190,7 @@ func (s *statement) array(v filewise.ValueUse) (text, problem string) {
 	return text, ""
 }
 
-// settled returns the text in the place of a value if none has to be drawn for it.
+// settled returns the text in the place of a value that need not be drawn. ok is false if the value has to be drawn.
 func (s *statement) settled(v filewise.ValueUse) (text string, ok bool) {
 	if printed := s.numbers[v.Number]; v.Number > 0 && printed != "" {
 		return printed, true
@@ -214,7 +216,7 @@ func (s *statement) value(v filewise.ValueUse) (text, problem string) {
 		return s.array(v)
 	}
 	if v.Type != filewise.TypeUnknown && (v.Type != c.Type || !known) {
-		c = filewise.ColumnFacts{Type: v.Type} // it is compared with something else
+		c = filewise.ColumnFacts{Type: v.Type} // the value is compared with something else
 		known = false
 	}
 	if problem = s.undrawable(v, table, c, known); problem != "" {
@@ -262,7 +264,7 @@ func (s *statement) value(v filewise.ValueUse) (text, problem string) {
 	return text, ""
 }
 
-// undrawable is why no value can be drawn. Empty means one can.
+// undrawable returns why no value can be drawn, or an empty text if one can.
 func (s *statement) undrawable(v filewise.ValueUse, table filewise.TableFacts, c filewise.ColumnFacts, known bool) string {
 	if !known && v.Said != "" {
 		return "a value is of type " + v.Said + ", for which a study draws none"
@@ -273,7 +275,7 @@ func (s *statement) undrawable(v filewise.ValueUse, table filewise.TableFacts, c
 	return ""
 }
 
-// part returns the share of a table's rows that a one-sided bound may leave; 1: any, as a LIMIT ends it.
+// part returns the share of a table's rows that a one-sided bound may leave. It is 1 if a LIMIT ends the result anyway.
 func (s *statement) part(t filewise.TableFacts) float64 {
 	if s.limited || t.Rows <= 0 {
 		return 1
@@ -281,8 +283,8 @@ func (s *statement) part(t filewise.TableFacts) float64 {
 	return min(max(2*max(s.rows, 50)/t.Rows, 0.0001), 0.05)
 }
 
-// width returns the length of a range of whole numbers, so that it has as many rows as the statement returned; if
-// that was one, it may be a sum over some.
+// width returns the length of a range of whole numbers that holds as many rows as the statement returned. If the
+// statement returned one row, it may be a sum over several: 100 rows are assumed.
 func (s *statement) width(t filewise.TableFacts, c filewise.ColumnFacts) int64 {
 	rows := s.rows
 	if rows <= 1 {
@@ -295,11 +297,11 @@ func (s *statement) width(t filewise.TableFacts, c filewise.ColumnFacts) int64 {
 	return int64(max(rows*float64(high-low+1)/t.Rows-1, 1))
 }
 
-// suffixes distinguish the uses for which one column's values are drawn.
+// suffixes holds the ends of parameter names that tell the uses of one column's values apart.
 var suffixes = map[filewise.Use]string{filewise.UseLower: "from", filewise.UseUpper: "to", filewise.UseSet: "new",
 	filewise.UseInsert: "insert", filewise.UseAdd: "add", filewise.UsePattern: "like", filewise.UseWords: "search"}
 
-// parameter returns the name of the parameter for a column and use, which is made if it is new.
+// parameter returns the name of the parameter for a column and use, and makes the parameter if it is new.
 func (s *statement) parameter(table filewise.TableFacts, of string, use filewise.Use, d drawing) string {
 	base := of
 	logged, ok := s.logged(d)
@@ -318,7 +320,7 @@ func (s *statement) parameter(table filewise.TableFacts, of string, use filewise
 	if n := times[key]; n > 1 {
 		key = fmt.Sprint(key, " ", n)
 	}
-	own := ok || !d.known // it is of this value alone
+	own := ok || !d.known // the parameter is for this value alone
 	if name, is := s.drawn[key]; is && !own {
 		return name
 	}
@@ -340,7 +342,7 @@ func (s *statement) parameter(table filewise.TableFacts, of string, use filewise
 	return name
 }
 
-// noted lists the column of a parameter for the study's head.
+// noted adds a parameter's column to the lists in the study's head.
 func (s *statement) noted(table filewise.TableFacts, d drawing) {
 	list := &s.Told
 	switch _, listed := d.chosen(); {

@@ -10,27 +10,27 @@ import (
 	"filewise"
 )
 
-// logged holds a log's information on one value of a kind's calls.
+// logged holds what a log shows of one value over a kind's calls.
 type logged struct {
-	text   string             // in all calls. Empty means it varies, or is not known
-	seen   map[string]float64 // calls by text, of a value that varies. Nil means it does not, or is not known
+	text   string             // the same in all calls. Empty means the value varies or is not known
+	seen   map[string]float64 // calls by text, if the value varies. Nil means it does not, or is not known
 	others float64            // calls with texts that are not in seen
-	as     []at               // earlier values of the transaction that were the same in all calls
+	as     []at               // earlier values of the transaction that were equal to it in all calls
 }
 
-// at is a value's place: the number of its statement in the transaction, and its own in that.
+// at is a value's place: the number of its statement in the transaction, and the value's number in the statement.
 type at struct{ statement, value int }
 
-// told holds the values of a statement, which stand in lists.
+// told holds the values of a statement, flattened from their lists.
 type told struct {
 	lists []int // their lengths
 	of    []logged
 }
 
-// mostSeen bounds the texts of a value that are kept, and mostCompared the values that later ones are compared with.
+// mostSeen limits the texts of a value that are kept, and mostCompared the values with which later ones are compared.
 const mostSeen, mostCompared = 50, 100
 
-// toldOf begins with the values of a first call.
+// toldOf returns the values of a kind's first call.
 func toldOf(statements [][][]string) []told {
 	all := make([]told, len(statements))
 	earlier := map[string][]at{}
@@ -50,10 +50,10 @@ func toldOf(statements [][][]string) []told {
 	return all
 }
 
-// bare returns a value's text without its quotes, which a parameter has and a number has not.
+// bare returns a value's text without quotes, so that a quoted parameter equals the bare number.
 func bare(text string) string { return strings.Trim(text, "'") }
 
-// fit returns the values of a call, each in the place of the first call's value. The values of a list with another
+// fit flattens a call's lists, with each value in the place of the first call's. The values of a list with another
 // length are left empty.
 func (t told) fit(lists [][]string) []string {
 	var flat []string
@@ -67,7 +67,7 @@ func (t told) fit(lists [][]string) []string {
 	return flat
 }
 
-// vary notes the values of a further call, and returns the bytes that it keeps of them.
+// vary adds the values of another call, and returns the bytes that it keeps of them.
 func (k *kind) vary(values [][][]string) (held int) {
 	flat := make([][]string, len(k.values))
 	for i, t := range k.values {
@@ -87,7 +87,7 @@ func (k *kind) vary(values [][][]string) (held int) {
 	return held
 }
 
-// add notes a value of so many further calls.
+// add adds a value of another call, after calls earlier ones.
 func (l *logged) add(v string, calls float64) (held int) {
 	switch {
 	case v == "" || v != l.text && l.text == "" && l.seen == nil:
@@ -109,8 +109,8 @@ func (l *logged) add(v string, calls float64) (held int) {
 	return held
 }
 
-// draw makes a generator of the texts that a log has of a value; kind is the server's kind of it. ok is false if the
-// log has too little, or the texts may be a person's.
+// draw returns a generator of the texts that a log has of a value, whose type on the server is kind. ok is false if the
+// log has too little, or the texts may be personal.
 func (l logged) draw(kind filewise.ColumnType) (text string, ok bool) {
 	var values []string
 	plain := map[string]float64{}
@@ -120,7 +120,7 @@ func (l logged) draw(kind filewise.ColumnType) (text string, ok bool) {
 		if strings.HasPrefix(v, "'") {
 			of = strings.ReplaceAll(strings.TrimSuffix(v[1:], "'"), "''", "'")
 		} else if _, err := strconv.ParseFloat(v, 64); err != nil {
-			return "", false // it is of no form that a generator has
+			return "", false // no generator has its form
 		}
 		if strings.ContainsRune(of, '\\') {
 			return "", false
@@ -151,7 +151,7 @@ func (l logged) draw(kind filewise.ColumnType) (text string, ok bool) {
 	return "{choice: {" + strings.Join(items, ", ") + "}}", true
 }
 
-// plainlyKind reports whether a value is plainly a number, a moment or a key, and no word.
+// plainlyKind reports whether a value is clearly a number, a moment or a key, and not a word.
 func plainlyKind(v string) bool {
 	_, err := strconv.ParseFloat(v, 64)
 	_, moment := momentOf(v)
@@ -162,7 +162,8 @@ func uuid(v string) bool {
 	return len(v) == 36 && strings.Count(v, "-") == 4 && strings.Trim(v, "0123456789abcdefABCDEF-") == ""
 }
 
-// ranged draws between the least and the greatest of numbers or moments. Empty means they are none.
+// ranged returns a generator between the least and the greatest of numbers or moments. It is empty if the values are
+// neither.
 func ranged(values []string, kind filewise.ColumnType) string {
 	var numbers []float64
 	var moments []time.Time
@@ -190,14 +191,14 @@ func timestamps(low, high time.Time) string {
 	return fmt.Sprintf("{timestamp: {from: %s, to: %s}}", low.UTC().Format(time.RFC3339), high.UTC().Format(time.RFC3339))
 }
 
-// link is the text for a value to which later ones of its transaction may be equal.
+// link holds the text of a value that later values of its transaction can repeat.
 type link struct {
 	text  string // :NAME
 	kind  filewise.ColumnType
 	fresh bool // it is a new row's key
 }
 
-// of returns the log's information on the value whose turn it is.
+// of returns what the log shows of the present value.
 func (s *statement) of() logged {
 	if s.at.statement >= len(s.kind.values) || s.at.value >= len(s.kind.values[s.at.statement].of) {
 		return logged{}
@@ -205,8 +206,8 @@ func (s *statement) of() logged {
 	return s.kind.values[s.at.statement].of[s.at.value]
 }
 
-// again returns an earlier value of the transaction that this one was equal to in all calls: the row that is read is
-// then changed, and the new order's lines are of that order.
+// again returns the text of an earlier value of the transaction, if the present one was equal to it in all calls. So a
+// row is read and then changed, and a new order's lines belong to that order.
 func (s *statement) again(v filewise.ValueUse, t filewise.TableFacts, c filewise.ColumnFacts, known bool) (text string, ok bool) {
 	l := s.of()
 	if s.kind.calls < leastCalls || l.seen == nil || v.Use == filewise.UseAdd {
@@ -228,13 +229,13 @@ func (s *statement) again(v filewise.ValueUse, t filewise.TableFacts, c filewise
 	return "", false
 }
 
-// fresh reports whether a value is a new row's key of its own.
+// fresh reports whether a value is by itself the key of a new row.
 func (s *statement) fresh(v filewise.ValueUse, c filewise.ColumnFacts) bool {
 	return v.Use == filewise.UseInsert && c.Unique && !c.Composite
 }
 
-// renewed reports whether another value of the statement is a new row's key: what belongs to it is new whatever else
-// its key has.
+// renewed reports whether another value of the statement repeats a new row's key. A key that contains it is then new,
+// whatever its other columns have.
 func (s *statement) renewed() bool {
 	if s.kind.calls < leastCalls || s.at.statement >= len(s.kind.values) {
 		return false
@@ -244,14 +245,15 @@ func (s *statement) renewed() bool {
 	})
 }
 
-// referred reports whether a later value of the transaction was equal to this one in all calls.
+// referred reports whether a later value of the transaction was equal to the present one in all calls.
 func (s *statement) referred() bool {
 	return s.kind.calls >= leastCalls && slices.ContainsFunc(s.kind.values, func(t told) bool {
 		return slices.ContainsFunc(t.of, func(l logged) bool { return l.seen != nil && slices.Contains(l.as, s.at) })
 	})
 }
 
-// logged draws from a log's own texts what stands against no column, is searched for, or is of a type that has no generator.
+// logged returns a generator of a log's own texts, for a value that is compared with no column, is searched for, or has
+// a type without a generator.
 func (s *statement) logged(d drawing) (text string, ok bool) {
 	search := d.use == filewise.UsePattern || d.use == filewise.UseWords
 	if d.known && !search && d.Type != filewise.TypeUnknown || d.withheld != "" {

@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// works are words that begin what a study can repeat, and controls what it does itself.
+// works lists the first words of statements that a study can repeat, and controls of the ones that it does by itself.
 var (
 	works    = []string{"SELECT", "INSERT", "UPDATE", "DELETE", "REPLACE", "MERGE", "WITH", "VALUES", "TABLE", "CALL", "("}
 	begins   = []string{"BEGIN", "START"}
@@ -15,24 +15,25 @@ var (
 	cursors  = []string{"FETCH", "MOVE", "CLOSE"}
 	prepares = []string{"PREPARE", "DEALLOCATE"}
 	controls = slices.Concat(begins, ends, []string{"SAVEPOINT", "RELEASE"}, cursors, prepares)
-	// catalogues begin the names of tables that are the server's.
+	// catalogues lists prefixes of the server's own tables.
 	catalogues     = []string{"pg_", "information_schema.", "performance_schema.", "mysql.", "sys."}
 	serverFunction = regexp.MustCompile(`\bpg_\w+ *[(.]|@@|CONNECTION_ID|current_setting *\(`)
-	// filewiseOwn is in the names of an earlier capture's queries, and rolledBack is what a log's transaction came
-	// to.
+	// filewiseOwn marks the queries of an earlier capture, by a name in them. rolledBack stands for a log's transactions
+	// that were rolled back.
 	filewiseOwn, rolledBack = "filewise_v", "ROLLBACK of what was begun"
-	// undone and notEnded stand for what parts of a log's transactions, and transactions open at its end, came to.
+	// undone stands for the parts of a log's transactions that were rolled back, and notEnded for transactions that were
+	// open at its end.
 	undone, notEnded = "ROLLBACK TO SAVEPOINT", "what the log ends within"
-	// foreignKey is in what PostgreSQL executes by itself: a check that is deferred counts as a statement of a client's.
+	// foreignKey occurs in the checks that PostgreSQL executes by itself. A deferred one counts as a client's statement.
 	foreignKey = "OPERATOR(pg_catalog."
-	// following matches what refers to a statement before in its session.
+	// following matches what refers to an earlier statement of the session.
 	following = regexp.MustCompile("(?i)\\b(?:LAST_INSERT_ID[\"`]? *\\( *\\)|" +
 		"(?:curr|last)val *\\(|SCOPE_IDENTITY *\\()|@@IDENTITY\\b|\\.CURRVAL\\b")
-	// waiting matches what lasts as long as its value sets, or until another session lets go.
+	// waiting matches what lasts as long as its value sets, or until another session releases a lock.
 	waiting = regexp.MustCompile("(?i)\\b(?:(?:pg_)?sleep(?:_for|_until)?|benchmark|get_lock)[`\"]? *\\(|^ *waitfor\\b")
 )
 
-// withoutNotes is a text from its first word on: comments before it are not the statement's.
+// withoutNotes returns a text without the comments before its first word.
 func withoutNotes(text string) string {
 	for {
 		text = strings.TrimSpace(text)

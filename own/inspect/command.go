@@ -16,8 +16,8 @@ func (j *judge) run(scenario string, args ...string) []string {
 	return append(append([]string{"filewise", "run", scenario}, j.target.Flags...), args...)
 }
 
-// largest returns the largest group of the database that the target names, else of the database of the largest of
-// all; among the groups that can be divided, if one can.
+// largest returns the largest group of the target's database, or of the database with the largest group if the target
+// names none. Groups that can be divided come first.
 func (j *judge) largest() filewise.FileGroup {
 	of := func(database string) []filewise.FileGroup {
 		return filewise.Those(j.data(), func(g filewise.FileGroup) bool { return g.Database == database })
@@ -32,7 +32,7 @@ func (j *judge) largest() filewise.FileGroup {
 	return groups[max(slices.IndexFunc(groups, func(g filewise.FileGroup) bool { return g.Whole == "" }), 0)]
 }
 
-// own returns the commands for its database; none that divide if nothing can be divided.
+// own returns the commands for its database. If the group cannot be divided, it returns none that divide.
 func (j *judge) own() (all [][]string) {
 	largest := j.largest()
 	if largest.Database == "" || largest.Database != filewise.Printable(largest.Database) {
@@ -50,7 +50,7 @@ func (j *judge) own() (all [][]string) {
 	}
 	if j.target.Captures {
 		run := []string{"filewise", "run", "own.yaml", "--from", j.target.of(largest.Database), "--kind", string(j.target.Kind)}
-		all = append(all, slices.Concat(run, j.target.Flags[2:])) // of a kind that apply takes the database to
+		all = append(all, slices.Concat(run, j.target.Flags[2:])) // of a kind that apply can reach
 	}
 	if j.target.Applies {
 		on("apply", "last")
@@ -61,7 +61,7 @@ func (j *judge) own() (all [][]string) {
 	return all
 }
 
-// database returns the database that the target's URL names. Empty means none.
+// database returns the database that the target's URL names, or an empty text.
 func (t Target) database() string {
 	if len(t.Flags) < 2 {
 		return ""
@@ -73,7 +73,7 @@ func (t Target) database() string {
 	return strings.Trim(u.Path, "/")
 }
 
-// of returns the URL of one of the server's databases.
+// of returns the target's URL with another database.
 func (t Target) of(database string) string {
 	server, query, has := strings.Cut(t.Flags[1], "?")
 	scheme, rest, _ := strings.Cut(server, "://")
@@ -85,11 +85,10 @@ func (t Target) of(database string) string {
 	return server
 }
 
-// mostFiles bounds what is proposed: more take space and time, and can be tried once these are measured.
+// mostFiles limits the numbers of files that are proposed. More take space and time, and can be tried after these.
 const mostFiles = 16
 
-// counts returns the numbers of files that are worth comparing: one, the present number, and powers of two up to the
-// cores.
+// counts returns the numbers of files worth comparing: 1, the present number, and powers of 2 up to the cores.
 func (j *judge) counts(have int) string {
 	all := []int{1}
 	for n := 2; n <= min(max(j.Cores, 4), mostFiles); n *= 2 {
@@ -103,7 +102,7 @@ func (j *judge) counts(have int) string {
 	return strings.Join(text, ",")
 }
 
-// places returns the flags of places for files, if there are several.
+// places returns the --volume flags for the places of files, if there are several.
 func (j *judge) places() []string {
 	if len(j.Places) < 2 || j.target.Embedded {
 		return nil
@@ -116,7 +115,7 @@ func (j *judge) places() []string {
 	return args
 }
 
-// volumesOf counts a group's files by place, by device if it is known.
+// volumesOf counts a group's files by device or, if devices are not known, by place.
 func volumesOf(g filewise.FileGroup) map[string]int {
 	all := map[string]int{}
 	told := !slices.ContainsFunc(g.Files, func(f filewise.FileInspect) bool { return f.Device == "" })

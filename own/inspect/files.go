@@ -9,7 +9,7 @@ import (
 	"filewise"
 )
 
-// question reports whether the number of files is worth asking about at all.
+// question adds the finding on whether the number of files is worth testing at all.
 func (j *judge) question() {
 	s := j.signals
 	f := Finding{About: "the question itself", Evidence: join(append(slices.Clone(s.pro), s.con...)), weight: 1e18}
@@ -59,7 +59,7 @@ func (j *judge) question() {
 	}
 }
 
-// untold reports that neither waits nor latency are known, and what else is known.
+// untold returns the words that neither waits nor latency are known, and what is known.
 func (j *judge) untold() string {
 	words := "the server reported neither waits nor latency"
 	if j.signals.blind && len(j.Waits) > 0 {
@@ -68,7 +68,7 @@ func (j *judge) untold() string {
 	return join(append([]string{words}, j.signals.con...))
 }
 
-// mostGroups are shown one by one; the others are counted.
+// mostGroups limits the groups that are shown one by one. The others are counted.
 const mostGroups = 5
 
 // groups compares each group's number of files with the cores.
@@ -90,7 +90,7 @@ func (j *judge) groups() {
 	}
 }
 
-// cores: the usual advice is about fewer files than cores.
+// cores compares a group's number of files with the cores, since the usual advice concerns fewer files than cores.
 func (j *judge) cores(g filewise.FileGroup) {
 	n, bytes := len(g.Files), bytesOf(g)
 	f := Finding{About: g.Name, weight: float64(bytes), Command: j.test(g)}
@@ -128,7 +128,7 @@ func (j *judge) cores(g filewise.FileGroup) {
 	j.holes(g)
 }
 
-// holes reports the free pages within the files of an embedded database.
+// holes adds a finding on the free pages within an embedded database's files.
 func (j *judge) holes(g filewise.FileGroup) {
 	if !j.target.Embedded {
 		return
@@ -148,7 +148,7 @@ func (j *judge) holes(g filewise.FileGroup) {
 	j.add(f)
 }
 
-// likeFiles returns the number of files that would do as much if the largest were one of equals.
+// likeFiles returns the number of equal files that would carry the same load, if the largest file were one of them.
 func likeFiles(g filewise.FileGroup) int {
 	least, most := extremes(g)
 	if g.Fill == filewise.FillOrder || float64(most) <= uneven*float64(max(least, 1)) {
@@ -160,7 +160,7 @@ func likeFiles(g filewise.FileGroup) int {
 // uneven is the factor from which differences between files of one group matter.
 const uneven = 1.5
 
-// balance looks whether a group's files are filled and used equally.
+// balance checks whether a group's files are equally full and equally used.
 func (j *judge) balance(g filewise.FileGroup) {
 	if len(g.Files) < 2 || g.Fill == filewise.FillOrder {
 		return
@@ -206,7 +206,7 @@ func (j *judge) balance(g filewise.FileGroup) {
 	j.add(f)
 }
 
-// spread looks over how many volumes and devices the data lie.
+// spread checks over how many volumes and devices the data are spread.
 func (j *judge) spread() {
 	all := filewise.FileGroup{}
 	for _, g := range j.data() {
@@ -260,7 +260,7 @@ func (j *judge) spread() {
 	j.add(f)
 }
 
-// growth looks for settings by which files grow too often or too much.
+// growth checks for settings by which files grow too often or too much.
 func (j *judge) growth() {
 	for _, g := range j.of(func(g filewise.FileGroup) bool { return !g.Own && (!g.System || g.Use == filewise.UseTemp) }) {
 		var small, percent int
@@ -300,13 +300,13 @@ func (j *judge) growth() {
 	}
 }
 
-// growsByItself are the kinds of layout whose files' growth is no option.
+// growsByItself lists the kinds of layout without an option for the growth of files.
 var growsByItself = []filewise.Kind{filewise.KindPartitions, filewise.KindSingle, filewise.KindPerTable}
 
-// size1 returns a size as flags take it.
+// size1 returns a size without a space, as flags take it.
 func size1(n int64) string { return strings.ReplaceAll(size(n), " ", "") }
 
-// rest counts what is no data of the user's, and databases of which only the sizes are known.
+// rest counts the groups that hold none of the user's data, and databases with sizes alone.
 func (j *judge) rest() {
 	for _, x := range []struct {
 		about, because string

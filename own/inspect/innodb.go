@@ -16,7 +16,7 @@ import (
 	"filewise/internal/mark"
 )
 
-// ofInnoDB inspects MariaDB or MySQL.
+// ofInnoDB inspects a MariaDB or MySQL server.
 type ofInnoDB struct {
 	*asker
 	vars   map[string]string // global variables
@@ -48,7 +48,7 @@ func lookInnoDB(ctx context.Context, all *asker) {
 	i.places()
 }
 
-// inspected are the variables that decide how files are made and written.
+// inspected lists the variables that decide how files are made and written.
 var inspected = []string{
 	"innodb_file_per_table", "innodb_data_file_path", "innodb_autoextend_increment", "innodb_temp_data_file_path", "innodb_log_file_size",
 	"innodb_log_files_in_group",
@@ -83,14 +83,14 @@ func (i *ofInnoDB) figures() {
 		}
 	}
 	if n, ok := i.Figures[filewise.FigureSessions]; ok {
-		i.Figures[filewise.FigureSessions] = max(n-1, 0) // Filewise's own
+		i.Figures[filewise.FigureSessions] = max(n-1, 0) // without Filewise's own session
 	}
 	if n := number(i.vars, "innodb_buffer_pool_size"); n > 0 {
 		i.Figures[filewise.FigureBuffer] = float64(n)
 	}
 }
 
-// ofInnoDBItself are the databases of the server itself.
+// ofInnoDBItself lists the server's own databases.
 var ofInnoDBItself = map[string]bool{"mysql": true, "sys": true, "information_schema": true, "performance_schema": true}
 
 func (i *ofInnoDB) tables(ctx context.Context) error {
@@ -121,8 +121,7 @@ func (i *ofInnoDB) sizes(ctx context.Context) error {
 	return err
 }
 
-// foreign marks the tables that have part in foreign keys, which InnoDB has none of on
-// partitions.
+// foreign marks the tables on either side of a foreign key as whole: InnoDB has no foreign keys on partitioned tables.
 func (i *ofInnoDB) foreign(ctx context.Context) error {
 	groups, databases := map[string]int{}, map[string]bool{}
 	for n, g := range i.Groups {
@@ -142,7 +141,7 @@ func (i *ofInnoDB) foreign(ctx context.Context) error {
 	return err
 }
 
-// add adds a file to its table's group.
+// add adds a file to the group of its table.
 func (i *ofInnoDB) add(table, database string, partitioned bool, f filewise.FileInspect) {
 	g := filewise.FileGroup{Name: "table " + table, Database: database, Use: filewise.UseData, Fill: filewise.FillOwn,
 		System: ofInnoDBItself[database], Own: mark.IsName(database)}
@@ -152,8 +151,8 @@ func (i *ofInnoDB) add(table, database string, partitioned bool, f filewise.File
 	i.addFile(g, f)
 }
 
-// tableOf reads the name of a tablespace: “sales/orders#P#p0”, with “#SP#” behind
-// if there are subpartitions; special characters are written as “@0040”.
+// tableOf reads a tablespace's name, such as “sales/orders#P#p0”. With subpartitions, “#SP#” follows. Special
+// characters are written as “@0040”.
 func tableOf(name string) (table, database string, partitioned bool) {
 	database, table, _ = strings.Cut(name, "/")
 	for _, infix := range []string{"#P#", "#p#"} {
@@ -164,7 +163,7 @@ func tableOf(name string) (table, database string, partitioned bool) {
 	return table, database, false
 }
 
-// plain returns a name as it was given, of one as files have it.
+// plain returns a name as the user gave it, from its form in file names.
 func (i *ofInnoDB) plain(ctx context.Context, name string, known map[string]string) (string, error) {
 	if i.engine != dialect.MariaDB.Name || !strings.Contains(name, "@") {
 		return name, nil
@@ -182,8 +181,8 @@ func (i *ofInnoDB) fileAt(name string, bytes int64) filewise.FileInspect {
 	return filewise.FileInspect{Path: name, Bytes: bytes, Volume: path.Dir(path.Dir(name)), Dir: path.Dir(name), IO: i.times[name]}
 }
 
-// serverFiles adds the files that start-up options name: the system tablespace, the
-// temporary tablespace, and the redo log.
+// serverFiles adds the files that start-up options name: the system tablespace, the temporary tablespace, and the redo
+// log.
 func (i *ofInnoDB) serverFiles() {
 	home := i.vars["innodb_data_home_dir"]
 	if home == "" {
@@ -203,12 +202,12 @@ func (i *ofInnoDB) redo() {
 	}
 	redo := filewise.FileGroup{Name: "redo log", Use: filewise.UseLog, Fill: filewise.FillOrder}
 	if capacity := number(i.vars, "innodb_redo_log_capacity"); capacity > 0 {
-		// “Redo Log”: since 8.0.30 some 32 files that come and go, seen as one.
+		// Manual, “Redo Log”: since 8.0.30 the log has some 32 files that come and go. They count as one.
 		f := i.fileAt(path.Join(i.whole(dir), "#innodb_redo", "#ib_redo"), capacity)
 		f.IO = i.under(f.Path)
 		redo.Files = append(redo.Files, f)
 	} else {
-		for n := range max(number(i.vars, "innodb_log_files_in_group"), 1) { // MariaDB 10.5: one
+		for n := range max(number(i.vars, "innodb_log_files_in_group"), 1) { // MariaDB 10.5 has one file
 			redo.Files = append(redo.Files, i.fileAt(path.Join(i.whole(dir), "ib_logfile"+strconv.FormatInt(n, 10)),
 				number(i.vars, "innodb_log_file_size")))
 		}
@@ -216,7 +215,7 @@ func (i *ofInnoDB) redo() {
 	i.Groups = append(i.Groups, redo)
 }
 
-// under returns the I/O of all files whose paths begin so. If nil, there is none.
+// under returns the summed I/O of all files whose paths begin with prefix, or nil if there is none.
 func (i *ofInnoDB) under(prefix string) (all map[string]float64) {
 	for name, io := range i.times {
 		if !strings.HasPrefix(name, prefix) {
@@ -232,8 +231,8 @@ func (i *ofInnoDB) under(prefix string) (all map[string]float64) {
 	return all
 }
 
-// ofPath reads a list such as “ibdata1:12M;ibdata2:50M:autoextend:max:500M”; if
-// the file can be seen here, the size is the file's.
+// ofPath reads a list such as “ibdata1:12M;ibdata2:50M:autoextend:max:500M”. If a file is on this machine, its size is
+// read from the file.
 func (i *ofInnoDB) ofPath(name string, use filewise.FileUse, home, list string, step int64) filewise.FileGroup {
 	g := filewise.FileGroup{Name: name, Use: use, Fill: filewise.FillOrder, System: use != filewise.UseData}
 	if list == "" {
@@ -258,7 +257,7 @@ func (i *ofInnoDB) ofPath(name string, use filewise.FileUse, home, list string, 
 	return g
 }
 
-// places returns where tables can be put in addition: MySQL lists them, MariaDB takes any.
+// places adds other places for tables: MySQL lists them, and MariaDB accepts any.
 func (i *ofInnoDB) places() {
 	i.Places = []filewise.Place{{Volume: filewise.Volume{Name: "default"}, Path: strings.TrimRight(i.vars["datadir"], "/")}}
 	for _, dir := range slices.Sorted(maps.Keys(i.directories())) {
@@ -297,7 +296,7 @@ func (i *ofInnoDB) fileTimes(ctx context.Context) error {
 		}
 		io[filewise.FileReadTime] *= dialect.Picosecond
 		io[filewise.FileWriteTime] *= dialect.Picosecond
-		if io[filewise.FileReadTime] == 0 && io[filewise.FileWriteTime] == 0 { // the instrument counts, and times nothing
+		if io[filewise.FileReadTime] == 0 && io[filewise.FileWriteTime] == 0 { // the instrument counts, but does not time
 			delete(io, filewise.FileReadTime)
 			delete(io, filewise.FileWriteTime)
 		}
@@ -306,7 +305,7 @@ func (i *ofInnoDB) fileTimes(ctx context.Context) error {
 	return err
 }
 
-// whole returns a path as the server has it, which can begin at the data directory.
+// whole returns a path's full form: a relative one starts at the data directory.
 func (i *ofInnoDB) whole(name string) string {
 	if name == "" || path.IsAbs(name) || windowsPath(name) {
 		return path.Clean(name)
@@ -314,10 +313,11 @@ func (i *ofInnoDB) whole(name string) string {
 	return path.Join(i.vars["datadir"], name)
 }
 
-// mostRowSizes is the number of the largest tables whose rows' sizes are read, since each table is opened for that.
+// mostRowSizes limits the largest tables whose row sizes are read, since each table is opened for that.
 const mostRowSizes = 5
 
-// rowHead is the least that InnoDB adds to a row, in bytes: header, transaction number and pointer to the undo log.
+// rowHead is the least number of bytes that InnoDB adds to a row: header, transaction number and pointer to the undo
+// log.
 const rowHead = 5 + 6 + 7
 
 func (i *ofInnoDB) rowSizes(ctx context.Context) error {
@@ -345,7 +345,7 @@ func (i *ofInnoDB) on(name string) bool {
 	return v == "ON" || v == "1" || v == "YES"
 }
 
-// number returns a value, or −1 if there is none.
+// number returns a variable's value, or −1 if there is none.
 func number(all map[string]string, name string) int64 {
 	n, err := strconv.ParseInt(all[name], 10, 64)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package inspect interprets the facts of an existing server: whether an experiment with the number of files is
-// likely to find anything there, and which. It is a pure function of the facts; the adapters gather them.
+// Package inspect interprets the facts of an existing server. It decides whether an experiment with the number of files
+// is likely to find anything there, and which experiment. Judge depends on the facts alone; Look gathers them.
 package inspect
 
 import (
@@ -13,10 +13,10 @@ import (
 // Worth is a finding's weight.
 type Worth string
 
-// What findings are worth, in the order in which they are shown.
+// The values of Worth, in the order in which findings are shown.
 const (
 	Experiment Worth = "worth an experiment"
-	Mend       Worth = "mend first" // it would be measured instead of the files
+	Mend       Worth = "mend first" // an experiment would measure this instead of the files
 	Perhaps    Worth = "perhaps worth an experiment"
 	Not        Worth = "not worth it"
 	Know       Worth = "worth knowing"
@@ -32,28 +32,28 @@ type Finding struct {
 	Evidence string `json:"evidence"` // the numbers
 	Because  string `json:"because,omitempty"`
 	Remedy   string `json:"remedy,omitempty"` // what else to do, such as the GRANT
-	// Command would test it, by its arguments. Empty means no experiment would.
+	// Command holds the arguments of the command that would test the finding. It is empty if no experiment would.
 	Command []string `json:"command,omitempty"`
 
-	weight float64 // within its worth, the greatest first
+	weight float64 // the order among findings of one worth, the greatest first
 }
 
 // Target is the server or file for an experiment.
 type Target struct {
 	Engine string
-	// Scans and TempModes are the engine's (filewise.Description).
+	// Scans and TempModes are the engine's, as in filewise.Description.
 	Scans     bool
 	TempModes []filewise.Mode
-	// TempAsIs is the engine's, too.
+	// TempAsIs is the engine's too.
 	TempAsIs bool
-	// Flags name it on the command line: "--target", URL.
+	// Flags names the target on the command line: "--target", URL.
 	Flags []string
-	// Kind is the usual one of layouts there.
+	// Kind is the engine's usual kind of layout.
 	Kind filewise.Kind
-	// Captures and Applies: the engine captures the work of a database, and writes the script
-	// that takes one to a layout.
+	// Captures reports whether the engine captures the work of a database, and Applies whether it writes the script that
+	// takes one to a layout.
 	Captures, Applies bool
-	// Embedded: it has no server, and its directory is the target.
+	// Embedded reports whether the engine has no server: the target is a directory.
 	Embedded bool
 }
 
@@ -61,8 +61,8 @@ type Target struct {
 type Report struct {
 	Summary  string    `json:"summary"`
 	Findings []Finding `json:"findings"`
-	// Own are the commands that test it on the user's own database, in their order: its
-	// work as a study, its run, and the script that applies what that recommends.
+	// Own holds the commands that test the user's own database, in order: they capture its work as a study, run the study,
+	// and write the script that applies the result.
 	Own [][]string `json:"own_database,omitempty"`
 }
 
@@ -89,7 +89,7 @@ func Judge(i filewise.Inspection, t Target) Report {
 	return Report{Summary: j.summary(), Findings: j.found, Own: j.own()}
 }
 
-// printable has the names that users have given on one line of a terminal each.
+// printable replaces the names that users have given so that each is one line of a terminal.
 func printable(i filewise.Inspection) filewise.Inspection {
 	i.Groups = slices.Clone(i.Groups)
 	for n := range i.Groups {
@@ -112,7 +112,7 @@ type judge struct {
 
 func (j *judge) add(f Finding) { j.found = append(j.found, f) }
 
-// data are the user's groups of data files, the largest first.
+// data returns the user's groups of data files, the largest first.
 func (j *judge) data() []filewise.FileGroup {
 	return j.of(func(g filewise.FileGroup) bool {
 		return g.Use == filewise.UseData && !g.System && !g.Own && !g.Aside && bytesOf(g) > 0
@@ -132,16 +132,16 @@ func bytesOf(g filewise.FileGroup) (sum int64) {
 	return sum
 }
 
-// Bounds of what is proposed: rows that all engines keep in one page, and as many
-// connections as a trial of seconds can use.
+// Limits of what is proposed: rows that every engine keeps in one page, and as many connections as a trial of seconds
+// can use.
 const (
 	leastRow, mostRow = 10, 6000
 	mostConnections   = 64
-	fewChanged        = 1000 // rows, of which nothing is concluded
+	fewChanged        = 1000 // with fewer changed rows, nothing is concluded
 )
 
-// test compares numbers of files for a group, by what is done to it: by queries if it is reading that is waited for,
-// by dml if rows are changed more than added, else by inserts, the scenario of all engines.
+// test returns a command that compares numbers of files by the group's own kind of work. If reads wait, it is scan. If
+// more rows are changed than added, it is dml. Otherwise it is inserts, which every engine has.
 func (j *judge) test(g filewise.FileGroup) []string {
 	switch {
 	case j.signals.readPro && !j.signals.writePro && !j.signals.allocPro:
@@ -152,7 +152,7 @@ func (j *judge) test(g filewise.FileGroup) []string {
 	return j.inserts(g)
 }
 
-// inserts are of rows like the group's, by as many connections as there are.
+// inserts returns a command that inserts rows like the group's, with as many connections as there are.
 func (j *judge) inserts(g filewise.FileGroup, args ...string) []string {
 	all := []string{"--files", j.counts(len(g.Files))}
 	if g.RowBytes > 0 {
@@ -161,7 +161,7 @@ func (j *judge) inserts(g filewise.FileGroup, args ...string) []string {
 	return j.run("inserts", slices.Concat(all, j.load(), args)...)
 }
 
-// load is the number of connections, if several are connected.
+// load returns the flag for the number of connections, if several are connected.
 func (j *judge) load() []string {
 	if n := int(j.Figures[filewise.FigureSessions]); n > 1 {
 		return []string{"--connections", strconv.Itoa(min(n, mostConnections))}
@@ -169,18 +169,18 @@ func (j *judge) load() []string {
 	return nil
 }
 
-// reads compares them by queries if the engine has such.
+// reads returns a command that compares numbers of files by queries, or by inserts if the engine has no queries.
 func (j *judge) reads(g filewise.FileGroup) []string {
 	if !j.target.Scans {
 		return j.inserts(g)
 	}
-	if j.target.Embedded { // which keeps each of the scenario's four tables whole
+	if j.target.Embedded { // its files hold each of the scenario's four tables whole
 		return j.run("scan", "--files", "1,2,4")
 	}
 	return j.run("scan", "--files", j.counts(len(g.Files)))
 }
 
-// first is the largest group; without files if there is none.
+// first returns the largest group, or an empty one if there is none.
 func (j *judge) first() filewise.FileGroup {
 	if all := j.data(); len(all) > 0 {
 		return all[0]

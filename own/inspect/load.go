@@ -10,7 +10,7 @@ import (
 	"filewise"
 )
 
-// timed holds the time of requests of one file, in s. −1 means not known.
+// timed holds the mean times of a file's requests, in seconds. −1 means not known.
 type timed struct {
 	name        string
 	read, write float64
@@ -40,10 +40,10 @@ func timesOf(g filewise.FileGroup) (all []timed) {
 	return all
 }
 
-// base is the last part of a path, of Windows too.
+// base returns the last part of a path, also of a Windows path.
 func base(name string) string { return path.Base(strings.ReplaceAll(name, `\`, "/")) }
 
-// latency looks at each file's waits for the storage. Groups whose files answer quickly are reported in one line.
+// latency checks how long each file's requests wait for the storage. Groups whose files answer quickly share one line.
 func (j *judge) latency() {
 	var quick []timed
 	for _, g := range j.of(func(g filewise.FileGroup) bool { return !g.Own && !g.System || g.Use != filewise.UseData }) {
@@ -64,7 +64,7 @@ func (j *judge) latency() {
 	j.extensions()
 }
 
-// slow adds a finding if one of a group's files is slow.
+// slow adds a finding if a file of the group is slow, and reports whether it did.
 func (j *judge) slow(g filewise.FileGroup, all []timed) bool {
 	worst, best := all[0], all[len(all)-1]
 	f := Finding{About: g.Name + ": latency", Evidence: worst.String(), weight: worst.worst() * 1e6, Command: j.test(g)}
@@ -96,7 +96,7 @@ func (j *judge) extensions() {
 	}
 }
 
-// waits names the first of those since the server's start.
+// waits adds a finding that names the greatest waits since the server's start.
 func (j *judge) waits() {
 	s := j.signals
 	all := filewise.Those(j.Waits, func(w filewise.Counter) bool { return w.Unit != "waits" && w.Value > 0 })
@@ -129,7 +129,7 @@ func (j *judge) waits() {
 	j.add(f)
 }
 
-// temp looks at temporary files, and at what makes them.
+// temp checks the temporary files and the work that fills them.
 func (j *judge) temp() {
 	for _, g := range j.of(func(g filewise.FileGroup) bool { return g.Use == filewise.UseTemp }) {
 		f := Finding{About: g.Name, weight: 1e10, Evidence: fmt.Sprintf("%s, %s", filewise.FilesName(len(g.Files)), size(bytesOf(g))),
@@ -195,7 +195,8 @@ func extremes(g filewise.FileGroup) (least, most int64) {
 	return least, most
 }
 
-// tempCommand compares temporary files if the engine lets them be chosen: on the server itself, or on a managed one.
+// tempCommand returns the command that compares temporary files, on the server itself or on a managed one. It is empty
+// if the engine offers no choice.
 func (j *judge) tempCommand(have int) []string {
 	switch modes := j.target.TempModes; {
 	case j.target.TempAsIs:
@@ -215,7 +216,7 @@ func (j *judge) tempCommand(have int) []string {
 	return nil
 }
 
-// log looks at the files that commits wait for.
+// log checks the files that commits wait for.
 func (j *judge) log() {
 	for _, g := range j.of(func(g filewise.FileGroup) bool { return g.Use == filewise.UseLog && !g.System && !g.Own }) {
 		f := Finding{About: g.Name, Worth: Know, Evidence: fmt.Sprintf("%s, %s", parts(g), size(bytesOf(g))), weight: 1e9}
@@ -258,7 +259,7 @@ func (j *judge) log() {
 	}
 }
 
-// shares reports whether a log lies on a device, or volume, with data.
+// shares reports whether a log shares a device, or a volume, with data.
 func (j *judge) shares(log filewise.FileGroup) bool {
 	at := volumesOf(log)
 	for _, g := range j.data() {
@@ -271,7 +272,7 @@ func (j *judge) shares(log filewise.FileGroup) bool {
 	return false
 }
 
-// checkpoints that come because the log is full are too many.
+// checkpoints adds a finding on how many checkpoints come by time, and how many because the log is full or on request.
 func (j *judge) checkpoints() {
 	requested, ok := j.Figures[filewise.FigureRequested]
 	timed, told := j.Figures[filewise.FigureTimed]

@@ -35,8 +35,8 @@ var products = map[string]struct {
 // SQL returns an engine's SQL, in named sections.
 func SQL(engine string) string { return products[engine].SQL }
 
-// Look looks at an existing server, or at an embedded engine's files, and adds this machine's facts about them. Nothing
-// is written. A question without an answer is a gap. The error is only for a target that does not open.
+// Look reads the facts of an existing server, or of an embedded engine's files, and adds this machine's. Nothing is
+// written. A question without an answer is recorded as a gap. Look returns an error only if the target does not open.
 func Look(ctx context.Context, e filewise.Engine, t filewise.Target) (filewise.Inspection, error) {
 	i, err := run.Look(ctx, t, func(ctx context.Context) (filewise.Inspection, error) { return Facts(ctx, e, t) })
 	if err == nil {
@@ -45,7 +45,7 @@ func Look(ctx context.Context, e filewise.Engine, t filewise.Target) (filewise.I
 	return i, err
 }
 
-// Facts is Look without this machine's facts.
+// Facts reads what Look reads, without this machine's facts.
 func Facts(ctx context.Context, e filewise.Engine, t filewise.Target) (filewise.Inspection, error) {
 	if e.Name() == "sqlite" {
 		return lookSQLite(ctx, t)
@@ -63,7 +63,7 @@ func Facts(ctx context.Context, e filewise.Engine, t filewise.Target) (filewise.
 	return Ask(ctx, e.Name(), opened), nil
 }
 
-// Ask sends all questions in an open session.
+// Ask sends all questions in a session that is already open.
 func Ask(ctx context.Context, engine string, in filewise.Asked) filewise.Inspection {
 	i := newAsker(in.Remedy)
 	i.engine, i.in = engine, in
@@ -72,7 +72,8 @@ func Ask(ctx context.Context, engine string, in filewise.Asked) filewise.Inspect
 	return *i.Inspection
 }
 
-// asker sends a server questions one after the other. A question without an answer is a gap, and the rest goes on.
+// asker sends questions to a server one after the other. A question without an answer is recorded as a gap, and the
+// rest goes on.
 type asker struct {
 	*filewise.Inspection
 	engine string
@@ -84,7 +85,7 @@ func newAsker(remedy func(error) string) *asker {
 	return &asker{Inspection: &filewise.Inspection{Figures: map[string]float64{}, Settings: map[string]string{}}, remedy: remedy}
 }
 
-// ask sends one question, and bounds its time.
+// ask runs a question's queries with a time limit, and records a gap if they fail.
 func (a *asker) ask(ctx context.Context, question string, do func(context.Context) error) {
 	limited, cancel := context.WithTimeout(ctx, filewise.AskPatience)
 	defer cancel()
@@ -100,18 +101,18 @@ func (a *asker) ask(ctx context.Context, question string, do func(context.Contex
 	a.lack(question, why, remedy)
 }
 
-// lack notes a question without an answer.
+// lack records a question without an answer as a gap.
 func (a *asker) lack(question, why, remedy string) {
 	a.Gaps = append(a.Gaps, filewise.Gap{Question: question, Why: why, Remedy: remedy})
 }
 
-// place is where a file stands: its group's place, and its own within that.
+// place is a file's place in the inspection: the index of its group, and its own within the group.
 type place struct{ group, file int }
 
-// addFile adds a file to its group, by the group's name. With the first file it adds the group, too.
+// addFile adds a file to the group with g's name. If there is none, it adds g first.
 func (a *asker) addFile(g filewise.FileGroup, f filewise.FileInspect) place {
 	n := len(a.Groups) - 1
-	for n >= 0 && a.Groups[n].Name != g.Name { // mostly it is the last one
+	for n >= 0 && a.Groups[n].Name != g.Name { // mostly the last group matches
 		n--
 	}
 	if n < 0 {
@@ -129,20 +130,20 @@ func (a *asker) group(at place) *filewise.FileGroup { return &a.Groups[at.group]
 // file returns a file that was added.
 func (a *asker) file(at place) *filewise.FileInspect { return &a.Groups[at.group].Files[at.file] }
 
-// sums reads the waits.
+// sums reads the sums of waits.
 func (a *asker) sums(ctx context.Context) error {
 	all, err := a.in.Waits(ctx)
 	a.Waits = append(a.Waits, all...)
 	return err
 }
 
-// rows runs a section.
+// rows executes a section of the engine's SQL, and returns its rows.
 func (a *asker) rows(ctx context.Context, section string, args ...any) ([]filewise.Row, error) {
 	return a.in.Rows(ctx, section, nil, args...)
 }
 
-// addMachine adds what the server itself does not return, if it runs on this host: the cores, and the devices below
-// the files.
+// addMachine adds facts that the server does not return, if it runs on this host: the cores, and the devices below the
+// files.
 func addMachine(i *filewise.Inspection) {
 	if !i.Local {
 		return

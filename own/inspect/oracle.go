@@ -10,7 +10,7 @@ import (
 	"filewise/internal/mark"
 )
 
-// ofOracle inspects Oracle. It sends nothing but SELECT, and reads no view of the Diagnostics Pack.
+// ofOracle inspects an Oracle server. It sends nothing but SELECT, and reads no view of the Diagnostics Pack.
 type ofOracle struct {
 	*asker
 	files map[int64]place // by number
@@ -54,7 +54,7 @@ func (i *ofOracle) cores(ctx context.Context) error {
 	return err
 }
 
-// ofOracleItself are the tablespaces of the server itself.
+// ofOracleItself lists the server's own tablespaces.
 var ofOracleItself = map[string]bool{"SYSTEM": true, "SYSAUX": true}
 
 func (i *ofOracle) datafiles(ctx context.Context) error {
@@ -75,7 +75,7 @@ func (i *ofOracle) datafiles(ctx context.Context) error {
 	return err
 }
 
-// oracleFile reads name, bytes, whether it extends itself, and by how much.
+// oracleFile returns a file from a row: its name, its bytes, and whether and by how much it extends itself.
 func oracleFile(r filewise.Row) filewise.FileInspect {
 	f := filewise.FileInspect{Path: r.Text(0), Bytes: r.Int(1), Growth: &filewise.Growth{}, Volume: volumeOf(r.Text(0))}
 	if r.Text(2) == "YES" {
@@ -84,7 +84,7 @@ func oracleFile(r filewise.Row) filewise.FileInspect {
 	return f
 }
 
-// volumeOf returns the disk group or the directory of a file.
+// volumeOf returns the disk group, or else the directory, of a file.
 func volumeOf(name string) string {
 	if strings.HasPrefix(name, "+") {
 		group, _, _ := strings.Cut(name, "/")
@@ -99,7 +99,7 @@ func (i *ofOracle) free(ctx context.Context) error {
 		return err
 	}
 	for _, at := range i.files {
-		i.file(at).Free = new(int64) // what is full has no row
+		i.file(at).Free = new(int64) // a full file has no row
 	}
 	for _, r := range found {
 		id, _ := r.Number(0)
@@ -178,7 +178,7 @@ func (i *ofOracle) cache(ctx context.Context) error {
 	return err
 }
 
-// only returns the single row.
+// only returns the row if there is just one.
 func only(rows []filewise.Row) filewise.Row {
 	if len(rows) == 1 {
 		return rows[0]

@@ -14,17 +14,17 @@ import (
 	"filewise/internal/mark"
 )
 
-// ofPostgres inspects PostgreSQL. A standby is looked at too.
+// ofPostgres inspects a PostgreSQL server, or a standby.
 type ofPostgres struct {
 	*asker
 	about        filewise.About
 	dataDir      string            // empty if the account may not read it
 	homes        map[string]string // location by tablespace
-	usual        string            // the tablespace of the database
+	usual        string            // the database's own tablespace
 	databaseName string
 }
 
-// ask sends one question. Gaps show a server's error in its own words, without the statement.
+// ask sends one question. A gap then shows the server's error message without the statement.
 func (i *ofPostgres) ask(ctx context.Context, question string, do func(context.Context) error) {
 	i.asker.ask(ctx, question, func(ctx context.Context) error {
 		err := do(ctx)
@@ -35,7 +35,7 @@ func (i *ofPostgres) ask(ctx context.Context, question string, do func(context.C
 	})
 }
 
-// answered has an error's text replaced.
+// answered is an error with another text.
 type answered struct {
 	error
 	text string
@@ -44,7 +44,7 @@ type answered struct {
 func (a *answered) Error() string { return a.text }
 func (a *answered) Unwrap() error { return a.error }
 
-// SQLSTATEs of a lock that was not had in time, and of statement_timeout.
+// lockTimeout and canceled are the SQLSTATEs of a lock that was not granted in time, and of statement_timeout.
 const lockTimeout, canceled = "55P03", "57014"
 
 func codeOf(err error) string {
@@ -92,7 +92,7 @@ func lookPostgres(ctx context.Context, all *asker) {
 	}
 }
 
-// fileSettings are the settings that decide how files are written and read.
+// fileSettings lists the settings that decide how files are written and read.
 const fileSettings = "shared_buffers,max_wal_size,checkpoint_timeout,track_io_timing,temp_tablespaces,effective_io_concurrency," +
 	"wal_compression,full_page_writes,fsync,synchronous_commit,default_tablespace,block_size,work_mem"
 
@@ -190,8 +190,8 @@ func (i *ofPostgres) tables(ctx context.Context) error {
 	return nil
 }
 
-// rowBytes returns what a row takes on average, without its header (23 bytes, aligned) and
-// line pointer. If 0, no ANALYZE has counted them.
+// rowBytes returns a row's mean size without its header (23 bytes, aligned) and line pointer. 0 means no ANALYZE has
+// counted the rows.
 func rowBytes(files []filewise.FileInspect, rows float64) float64 {
 	var bytes int64
 	for _, f := range files {
@@ -219,7 +219,7 @@ func (i *ofPostgres) activity(ctx context.Context) error {
 			"ask its owner for track_io_timing = on (pg_test_timing measures its cost)")
 		return nil
 	}
-	if read, ok := r.Real(5); ok { // of backends; pg_stat_io's is finer
+	if read, ok := r.Real(5); ok { // counts backends alone; pg_stat_io has more detail
 		write, _ := r.Real(6)
 		i.Figures[filewise.FigureReadTime], i.Figures[filewise.FigureWriteTime] = read/1000, write/1000
 	}
@@ -234,7 +234,7 @@ func (i *ofPostgres) figures(r filewise.Row, columns map[int]string) {
 	}
 }
 
-// checkpoints reads the views, of which none has a table below.
+// checkpoints reads the counts of checkpoints. None of these views is based on a table.
 func (i *ofPostgres) checkpoints(ctx context.Context) error {
 	view, timed, requested := "pg_stat_bgwriter", "checkpoints_timed", "checkpoints_req"
 	if i.about.Version[0] >= 170000 {
@@ -247,7 +247,7 @@ func (i *ofPostgres) checkpoints(ctx context.Context) error {
 	return i.view(ctx, "pg_stat_wal", map[string]string{"wal_bytes": filewise.FigureLogBytes})
 }
 
-// view reads columns of a view's one row.
+// view reads columns of a view with a single row.
 func (i *ofPostgres) view(ctx context.Context, name string, columns map[string]string) error {
 	rows, err := i.in.Rows(ctx, "view", map[string]any{"View": name})
 	if err != nil {
@@ -289,8 +289,7 @@ func (i *ofPostgres) io(ctx context.Context) error {
 	return nil
 }
 
-// all is the I/O of all relations of the server, which PostgreSQL does not report
-// apart by file: a group of its own.
+// all adds a group with the I/O of all the server's relations, which PostgreSQL does not count by file.
 func (i *ofPostgres) all(io map[string]float64) {
 	i.Groups = append(i.Groups, filewise.FileGroup{Name: "all relations of the server", Use: filewise.UseData,
 		Files: []filewise.FileInspect{{Path: "relations", IO: io}}})

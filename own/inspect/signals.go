@@ -8,30 +8,30 @@ import (
 	"filewise"
 )
 
-// From these on, storage or the allocation of space is worth looking at. They are the starts of vendors' own advice
+// From these values on, storage or the allocation of space is worth a look. They are where vendors' own advice starts
 // (Microsoft: “Slow I/O”, above 10 to 15 ms), or nothing smaller would show in an experiment of minutes.
 const (
-	quickRead                    = 0.0005              // s: of flash, or of the system's cache
+	quickRead                    = 0.0005              // s: as from flash, or from the system's cache
 	slowRead, slowWrite, slowLog = 0.010, 0.010, 0.005 // s for each request
-	fewRequests                  = 100                 // of which a mean has no meaning
+	fewRequests                  = 100                 // with fewer requests, a mean has no meaning
 	storageShare, allocShare     = 0.10, 0.03          // of all time waited
 	busyShare                    = 0.01                // waited, of the time that passed
 	missShare, cachedShare       = 0.01, 0.001         // of page requests
 	smallData                    = 256 << 20           // B: any cache holds it
-	young                        = 3600                // s of counting that prove little
+	young                        = 3600                // s: a shorter time of counting proves little
 	spilled, spillRate           = 1 << 30, 16 << 10   // B, and B/s: 1.4 GB a day
 )
 
-// signals holds the signs for an experiment, and against it.
+// signals holds what speaks for an experiment, and what speaks against it.
 type signals struct {
-	waited, storage, alloc float64  // of all that was waited for
-	read                   float64  // of storage
+	waited, storage, alloc float64  // waited in all, for storage, for allocation
+	read                   float64  // waited for reads, within storage
 	pro, con               []string // in words
 	allocPro, storagePro   bool
-	readPro, writePro      bool   // which of the two is waited for
-	known                  bool   // waits or latency were returned, so that what is not there is not there
-	blind                  bool   // waits were returned in part: what is not there may yet be
-	idle                   string // so little is waited for, in words
+	readPro, writePro      bool   // whether reads, or writes, are waited for
+	known                  bool   // waits or latency were returned: what is not among them did not happen
+	blind                  bool   // only a part of the waits was returned: others may have happened
+	idle                   string // in words: how little is waited for
 	quiet                  bool   // too little has happened to judge
 	quick                  bool   // reads come from the system's cache, or as quickly
 }
@@ -82,13 +82,13 @@ func (j *judge) lookWaits(s *signals) {
 	if s.waited <= 0 {
 		return
 	}
-	// A handful of samples, or seconds, of a server that does nothing prove nothing.
+	// A handful of samples, or a few seconds, of an idle server prove nothing.
 	if j.Sampled && s.waited < 5 || !j.Sampled && s.waited < 10 {
 		return
 	}
 	s.known = !s.blind
-	// If only I/O is timed, all waits are for I/O, on an idle server too: what counts is their share of the time that
-	// passed.
+	// If only I/O is timed, all waits are for I/O, even on an idle server. Then their share of the time that passed
+	// counts.
 	if since := j.Since.Seconds(); !j.Sampled && since > 0 && (s.storage+s.alloc)/since < busyShare {
 		s.idle = fmt.Sprintf("all sessions together waited %s for files in %s", seconds(s.storage+s.alloc), seconds(since))
 		s.against(s.idle)
@@ -107,14 +107,14 @@ func (j *judge) lookWaits(s *signals) {
 	}
 }
 
-// against adds what speaks against an experiment by waits, of which all must be seen.
+// against adds a reason against an experiment that rests on waits, if all of them were seen.
 func (s *signals) against(why string) {
 	if !s.blind {
 		s.con = append(s.con, why)
 	}
 }
 
-// gap reports whether some question about one of these was not answered.
+// gap reports whether one of these questions was not answered.
 func (j *judge) gap(of ...string) bool {
 	return slices.ContainsFunc(j.Gaps, func(g filewise.Gap) bool {
 		return slices.ContainsFunc(of, func(word string) bool { return strings.Contains(g.Question, word) })
@@ -151,7 +151,7 @@ func (j *judge) lookLatency(s *signals) {
 			continue
 		}
 		for _, f := range g.Files {
-			// What is only counted would make the mean of what is timed too small.
+			// If some requests are counted but not timed, they would make the mean too small.
 			for number, time := range map[string]string{filewise.FileReads: filewise.FileReadTime, filewise.FileWrites: filewise.FileWriteTime} {
 				if f.IO[time] > 0 {
 					t[number] += f.IO[number]
@@ -184,7 +184,7 @@ func (j *judge) lookLatency(s *signals) {
 	}
 }
 
-// mean is the time of a request. −1 means not known, or of too few.
+// mean returns the mean time of a request, in seconds. −1 means it is not known, or there were too few requests.
 func mean(io map[string]float64, number, time string) float64 {
 	n, t := io[number], io[time]
 	if n < fewRequests || t <= 0 {

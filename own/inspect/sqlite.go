@@ -16,8 +16,7 @@ import (
 	"filewise"
 )
 
-// fileHeader holds what the first 100 bytes of a database say (fileformat2.html,
-// “The Database Header”).
+// fileHeader holds the first 100 bytes of a database, decoded (fileformat2.html, “The Database Header”).
 type fileHeader struct {
 	page, pages, free int64
 	wal               bool
@@ -31,7 +30,7 @@ const (
 
 var errNoDatabase = errors.New("it is no SQLite database (or an encrypted one)")
 
-// parseHeader reads a header.
+// parseHeader decodes a header.
 func parseHeader(b []byte) (h fileHeader, err error) {
 	if len(b) < headerBytes || string(b[:16]) != headerMagic {
 		return h, errNoDatabase
@@ -49,9 +48,8 @@ func parseHeader(b []byte) (h fileHeader, err error) {
 	return h, nil
 }
 
-// lookSQLite looks at one database, or at all that a directory holds. It reads their
-// headers without SQLite, which would take a lock and may make a WAL or a journal
-// beside the file; nothing is written.
+// lookSQLite inspects one database, or all in a directory. It reads their headers without SQLite, which would take a
+// lock and may make a WAL or a journal beside the file. Nothing is written.
 func lookSQLite(ctx context.Context, t filewise.Target) (filewise.Inspection, error) {
 	path := t.Volumes[0].Dir
 	i := &ofSQLite{newAsker(func(error) string { return "look at the rights on the file" })}
@@ -75,10 +73,10 @@ func lookSQLite(ctx context.Context, t filewise.Target) (filewise.Inspection, er
 	return *i.Inspection, nil
 }
 
-// mostInDirectory of a directory are looked at.
+// mostInDirectory limits the databases of a directory that are looked at.
 const mostInDirectory = 10000
 
-// databasesIn returns the file itself, or the databases of a directory.
+// databasesIn returns the file itself, or the databases in a directory.
 func databasesIn(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
@@ -97,7 +95,7 @@ func databasesIn(path string) ([]string, error) {
 		if h, err := header(p); err == nil && h.page > 0 {
 			all = append(all, p)
 		} else if errors.Is(err, fs.ErrPermission) {
-			all = append(all, p) // reported it later
+			all = append(all, p) // opening it reports this
 		}
 	}
 	if len(all) == 0 {
@@ -107,7 +105,7 @@ func databasesIn(path string) ([]string, error) {
 }
 
 func header(path string) (fileHeader, error) {
-	// What is no plain file can block at its opening, or do something at its reading.
+	// Opening a file that is not regular can block, and reading it can have effects.
 	if info, err := os.Stat(path); err != nil {
 		return fileHeader{}, err
 	} else if !info.Mode().IsRegular() {
@@ -160,8 +158,7 @@ func (i *ofSQLite) database(path string) error {
 	return nil
 }
 
-// together makes one group of databases that look like shards: names that differ in
-// their digits alone.
+// together merges databases that look like shards into one group: their names differ in digits alone.
 func (i *ofSQLite) together(path string) {
 	plain := func(name string) string {
 		return strings.Map(func(r rune) rune {

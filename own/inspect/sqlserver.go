@@ -11,11 +11,11 @@ import (
 	"filewise/internal/mark"
 )
 
-// ofSQLServer inspects SQL Server, which has no session that only reads: nothing but SELECT is sent.
+// ofSQLServer inspects a SQL Server, which has no read-only sessions: it sends nothing but SELECT.
 type ofSQLServer struct {
 	*asker
 	databases []database
-	at        map[[2]int64]place // of a file, by the numbers of database and file
+	at        map[[2]int64]place // place of a file, by the numbers of its database and itself
 }
 
 type database struct {
@@ -62,7 +62,7 @@ func (i *ofSQLServer) machine(ctx context.Context) error {
 	return nil
 }
 
-// catalogue reads all files of the server.
+// catalogue reads the list of all the server's files.
 func (i *ofSQLServer) catalogue(ctx context.Context) error {
 	rows, err := i.rows(ctx, "inspect-files")
 	if err != nil {
@@ -88,7 +88,7 @@ func (i *ofSQLServer) catalogue(ctx context.Context) error {
 	return nil
 }
 
-// spaceOf returns a file's data space. If 0, it is of the log.
+// spaceOf returns the number of a file's data space. 0 means the file belongs to the log.
 func spaceOf(r filewise.Row) int64 {
 	if r.Text(3) == "LOG" {
 		return 0
@@ -108,7 +108,7 @@ func sqlServerFile(r filewise.Row) filewise.FileInspect {
 	return f
 }
 
-// The databases of the server itself, by number.
+// The numbers of the server's own databases.
 const (
 	temporaryID, agentID = 2, 4
 )
@@ -128,10 +128,10 @@ func (d database) group(space int64) filewise.FileGroup {
 	return g
 }
 
-// log returns the name of the group of its log.
+// log returns the name of the group for the database's log.
 func (d database) log() string { return "log of " + d.name }
 
-// counted names the columns of I/O, in order, with the factors to their units.
+// counted lists the columns of I/O figures, in order, with the factors to the figures' units.
 var counted = []struct {
 	name   string
 	factor float64
@@ -157,7 +157,7 @@ func (i *ofSQLServer) io(ctx context.Context) error {
 	return err
 }
 
-// file returns the file of a row. If nil, it was not listed.
+// file returns the file that a row is about, or nil if the file was not listed.
 func (i *ofSQLServer) file(r filewise.Row) *filewise.FileInspect {
 	at, ok := i.at[[2]int64{r.Int(0), r.Int(1)}]
 	if !ok {
@@ -192,7 +192,7 @@ func (i *ofSQLServer) logs(ctx context.Context) error {
 	return err
 }
 
-// mostDatabases limits the databases whose free space within files is queried.
+// mostDatabases limits the databases whose free space in files is queried.
 const mostDatabases = 20
 
 // entered returns the user's databases that the account can enter.
@@ -233,8 +233,8 @@ func (i *ofSQLServer) space(ctx context.Context, d database) error {
 	return err
 }
 
-// allocation looks once whether sessions wait for pages of allocation: the sums of
-// waits do not report them from other pages.
+// allocation checks once whether sessions wait for allocation pages. The sums of waits do not tell them from other
+// pages.
 func (i *ofSQLServer) allocation(ctx context.Context) error {
 	rows, err := i.rows(ctx, "inspect-allocation")
 	if err != nil || len(rows) != 1 {

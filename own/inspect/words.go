@@ -16,7 +16,7 @@ func percent(x float64) string { return fmt.Sprintf("%.0f %%", 100*x) }
 func exact(x float64) string   { return fmt.Sprintf("%.2f %%", math.Floor(10000*x)/100) }
 func join(all []string) string { return strings.Join(all, "; ") }
 
-// seconds is a time in the unit in which a reader thinks of it.
+// seconds returns a time in a unit that suits its size.
 func seconds(s float64) string {
 	switch {
 	case s < 100:
@@ -29,7 +29,7 @@ func seconds(s float64) string {
 	return fmt.Sprintf("%.0f days", s/86400)
 }
 
-// millis is a time of a request in the unit that shows it best.
+// millis returns a request's time in a unit that suits its size.
 func millis(s float64) string {
 	if s < 0.0001 {
 		return fmt.Sprintf("%.2g µs", 1e6*s)
@@ -37,7 +37,7 @@ func millis(s float64) string {
 	return fmt.Sprintf("%.3g ms", 1000*s)
 }
 
-// parts returns the name of a group's files.
+// parts returns the number of a group's files in words, or the file's name for a log of one file.
 func parts(g filewise.FileGroup) string {
 	switch {
 	case g.Fill == filewise.FillPartitions:

@@ -1,4 +1,4 @@
-// Package capturetest takes readers of logs through made-up logs of which the truth is known.
+// Package capturetest feeds readers of logs made-up logs, whose correct reading is known.
 package capturetest
 
 import (
@@ -23,12 +23,12 @@ type Logged struct {
 	At      time.Time // when it ended
 }
 
-// mutated is a log that is being made up: the statements of each session, and what a study of it covers.
+// mutated is a log in the making: the statements of each session, and how much of them a study must cover.
 type mutated struct {
 	*rand.Rand
 	sessions    [3][]Logged
 	session     int
-	calls, time [2]float64 // covered, and of all
+	calls, time [2]float64 // [0] covered, [1] all
 }
 
 func (m *mutated) add(text string) float64 {
@@ -37,7 +37,7 @@ func (m *mutated) add(text string) float64 {
 	return float64(l.Millis) / 1000
 }
 
-// work is a statement on rows, written as applications do.
+// work adds a statement on rows, written as applications do.
 func (m *mutated) work() float64 {
 	text := fmt.Sprintf([]string{"UPDATE a SET b = %d WHERE id = %d", "SELECT b FROM a WHERE b < %d AND id = %d",
 		"/* web */ SELECT b FROM a WHERE b = %d AND id = %d", "-- name: One :one\nDELETE FROM a WHERE b = %d AND id = %d"}[m.IntN(4)],
@@ -52,7 +52,7 @@ func (m *mutated) count(covered bool, calls, seconds float64) {
 	}
 }
 
-// unit is a transaction of some kind.
+// unit adds a transaction of a random kind.
 func (m *mutated) unit() {
 	begin := []string{"BEGIN", "START TRANSACTION", "begin"}[m.IntN(3)]
 	switch m.IntN(7) {
@@ -75,8 +75,8 @@ func (m *mutated) unit() {
 	}
 }
 
-// MutatedLogs has 100 made-up logs of a kind captured: a study covers what was fed, within 2 points.
-// shape divides a statement as the engine's watcher does. Where timed is not set, the log has no time.
+// MutatedLogs captures 100 made-up logs of a kind, and fails if a study does not cover what it should within 2 points.
+// shape divides a statement as the engine's watcher does. If timed is false, the logs have no times.
 func MutatedLogs(t *testing.T, e filewise.Capturer, timed bool, shape func(text string) (filewise.Shape, error),
 	render func([]Logged) string) {
 	t.Helper()
@@ -87,7 +87,7 @@ func MutatedLogs(t *testing.T, e filewise.Capturer, timed bool, shape func(text 
 				m.unit()
 			}
 			if m.IntN(3) == 0 {
-				m.count(false, 1, m.add("BEGIN")+m.work()) // the log ends within
+				m.count(false, 1, m.add("BEGIN")+m.work()) // the log ends within this transaction
 			}
 		}
 		var all []Logged
@@ -115,7 +115,7 @@ func MutatedLogs(t *testing.T, e filewise.Capturer, timed bool, shape func(text 
 	}
 }
 
-// shaped is a watcher of a database with one table.
+// shaped watches a made-up database with one table.
 type shaped struct {
 	filewise.Watcher
 	shape func(string) (filewise.Shape, error)
