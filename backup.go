@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// BackupOptions are an engine's own parameters of a backup, such as "buffer=1MiB,compression=gzip", in the order of
-// their names. Empty means its usual ones.
+// BackupOptions holds an engine's own parameters of a backup, such as "buffer=1MiB,compression=gzip", sorted by name.
+// Empty means the engine's usual parameters.
 type BackupOptions string
 
-// With is the options with one more, or another value of it.
+// With returns the options with the named one set to value.
 func (o BackupOptions) With(name, value string) BackupOptions {
 	all := append(o.Without(name).pairs(), name+"="+value)
 	slices.Sort(all)
 	return BackupOptions(strings.Join(all, ","))
 }
 
-// Without is the options without one.
+// Without returns the options without the named one.
 func (o BackupOptions) Without(name string) BackupOptions {
 	all := slices.DeleteFunc(o.pairs(), func(p string) bool { return strings.HasPrefix(p, name+"=") })
 	return BackupOptions(strings.Join(all, ","))
@@ -33,7 +33,7 @@ func (o BackupOptions) pairs() []string {
 	return strings.Split(string(o), ",")
 }
 
-// Get is the value of an option; false when it is not given.
+// Get returns an option's value. It returns false if the option is not set.
 func (o BackupOptions) Get(name string) (string, bool) {
 	for _, p := range o.pairs() {
 		if key, value, _ := strings.Cut(p, "="); key == name {
@@ -43,14 +43,14 @@ func (o BackupOptions) Get(name string) (string, bool) {
 	return "", false
 }
 
-// BackupOption is an option that an engine has.
+// BackupOption describes an option of an engine's backups.
 type BackupOption struct {
 	Name  string
-	Words string             // what it takes: "none or gzip"
-	Check func(string) error // of a value
+	Words string             // the values it takes: "none or gzip"
+	Check func(string) error // checks a value
 }
 
-// Check refuses options that are not among the known ones, and their bad values.
+// Check returns an error if an option is unknown, or its value is bad.
 func (o BackupOptions) Check(known []BackupOption) error {
 	for _, p := range o.pairs() {
 		name, value, _ := strings.Cut(p, "=")
@@ -70,7 +70,7 @@ func (o BackupOptions) Check(known []BackupOption) error {
 	return nil
 }
 
-// OneOf checks that a value is one of some.
+// OneOf returns a function that checks that a value is one of these.
 func OneOf(values ...string) func(string) error {
 	return func(v string) error {
 		if !slices.Contains(values, v) {
@@ -80,41 +80,38 @@ func OneOf(values ...string) func(string) error {
 	}
 }
 
-// OptionVolume is the option of backups of a user's database that names their volume.
+// OptionVolume names the option for the volume of a user's database's backups.
 const OptionVolume = "volume"
 
-// BackupTuner is an engine that makes backups of existing databases (Target.Database), which
-// it only reads.
+// BackupTuner is an engine that backs up existing databases (Target.Database), and only reads them.
 type BackupTuner interface {
-	// BackupArms are the values of its options that are worth comparing here, each as
-	// NAME=VALUE,VALUE with the usual one first.
+	// BackupArms returns the option values worth comparing here, each as NAME=VALUE,VALUE with the usual value first.
 	BackupArms(t Target, p Program) ([]string, error)
 	// BackupScript returns the commands that make and restore a layout's backups without Filewise.
 	BackupScript(t Target, l Layout, p Program) (BackupScript, error)
 }
 
-// BackupSizer is a server whose database (Target.Database) is backed up.
+// BackupSizer is a server that reports the size of the database to back up (Target.Database).
 type BackupSizer interface {
-	// BackupSize returns the bytes that a backup reads of that database, or of its part. It returns an error if the
-	// part names what is not there.
+	// BackupSize returns the bytes that a backup of the database, or of its part, reads. It returns an error if the part
+	// names something that does not exist.
 	BackupSize(context.Context) (BackupSize, error)
 }
 
 // BackupSize is the size of a database, in bytes.
 type BackupSize struct {
-	Bytes, Whole int64         // of the part, which is all if none is named, and of all
+	Bytes, Whole int64         // of the part and of the whole database; equal if no part is named
 	Last         time.Duration // of the last full backup by the server's own records. 0 means there are none
 }
 
-// BackupScript are lines of a POSIX shell, which stop at errors: "$to" is the directory to make,
-// "$from" one that was made, "$database" the empty database to fill, and "$@" are further
-// options of the user's.
+// BackupScript holds lines of a POSIX shell that stop at errors. "$to" is the directory to make, "$from" a directory
+// made before, "$database" the empty database to fill, and "$@" holds further options of the user's.
 type BackupScript struct {
-	Notes           []string // to read before
+	Notes           []string // to read first
 	Backup, Restore []string
-	// Proof describes how a backup was proved if it was not restored. Empty means it was.
+	// Proof describes how a backup was proved without restoring it. It is empty if the backup was restored.
 	Proof string
-	// Others are files with the same setting for other ways to run backups; nil if there are none.
+	// Others holds files that run the same backup in other ways; nil if there are none.
 	Others []OtherScript
 }
 
@@ -128,16 +125,16 @@ type OtherScript struct {
 
 // Matcher is a Restorer whose server may be installed in several releases.
 type Matcher interface {
-	// ServerBin is the directory of the oldest one that is as new as the server of an external target.
+	// ServerBin returns the binaries' directory of the oldest installed release that is at least as new as the external
+	// target's server.
 	ServerBin(context.Context, Target) (string, error)
 }
 
 // Restorer is an engine that fills builds from the dump of a database (CustomSQL.From).
 type Restorer interface {
-	// CheckDump reads a program's dump, and refuses layouts that cannot hold its tables,
-	// by the table's name.
+	// CheckDump reads a program's dump. It refuses layouts that cannot hold the dump's tables, and names the table.
 	CheckDump(context.Context, Target, []Layout, Program) error
-	// Dump writes a consistent dump of the database that the address of an external target
-	// names, in a session that only reads. It goes as fast as the writer takes it.
+	// Dump writes a consistent dump of the database that an external target's address names. Its session only reads. The
+	// writer sets its speed.
 	Dump(context.Context, Target, io.Writer) error
 }

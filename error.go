@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Code classifies an error; cmd/filewise turns it into an exit code.
+// Code classifies an error. cmd/filewise turns it into an exit code.
 type Code string
 
 // The codes of errors.
@@ -25,20 +25,20 @@ const (
 
 // Sentinel errors that layers test for.
 var (
-	// ErrUnsupported: the engine cannot do it.
+	// ErrUnsupported means that the engine cannot do it.
 	ErrUnsupported = errors.ErrUnsupported
-	// ErrCheck: the data is not what the operations should have left.
+	// ErrCheck means that the data differ from what the operations should have left.
 	ErrCheck = errors.New("the data is not what the operations should have left")
-	// ErrSpace: the volume is full. It ends a run: a repeated trial would find no
-	// more room, or pass because it happened to be slower.
+	// ErrSpace means that the volume is full. It ends a run: a repeated trial would find no more space, or pass by being
+	// slower.
 	ErrSpace = errors.New("the volume is full")
-	// ErrConnections: the server takes no more connections, whatever the layout.
+	// ErrConnections means that the server takes no more connections, whatever the layout.
 	ErrConnections = errors.New("the server takes no more connections")
-	// ErrLayout: the build differs from the requested layout.
+	// ErrLayout means that the build differs from the requested layout.
 	ErrLayout = errors.New("the files are not the requested layout")
 )
 
-// Error describes what went wrong, and what to do about it. Err holds the text and its cause.
+// Error describes what went wrong and what to do about it. Err holds the text and the cause.
 type Error struct {
 	Code   Code
 	Remedy string
@@ -48,17 +48,17 @@ type Error struct {
 func (e *Error) Error() string { return e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Errorf makes an Error of a code; %w wraps the cause.
+// Errorf returns an Error with a code and a remedy. A %w in the format wraps the cause.
 func Errorf(code Code, remedy, format string, args ...any) *Error {
 	return &Error{Code: code, Remedy: remedy, Err: fmt.Errorf(format, args...)}
 }
 
-// Unsupported returns the error of what an engine, a server or an account cannot do.
+// Unsupported returns the error for what an engine, a server or an account cannot do.
 func Unsupported(remedy, format string, args ...any) error {
 	return Errorf(CodeUsage, remedy, format+": %w", append(args, ErrUnsupported)...)
 }
 
-// TempElsewhere is the remedy of an engine that has no number of temporary files to choose.
+// TempElsewhere is the remedy for an engine whose number of temporary files cannot be chosen.
 const TempElsewhere = "give --engine mariadb or postgres, or --target sqlserver://USER@HOST"
 
 // CodeOf returns the code of the outermost Error in err's chain.
@@ -70,7 +70,7 @@ func CodeOf(err error) Code {
 	return CodeInternal
 }
 
-// RemedyOf returns the first remedy in err's chain, or empty.
+// RemedyOf returns the first remedy in err's chain, or an empty text.
 func RemedyOf(err error) string {
 	for err != nil {
 		var e *Error
@@ -85,33 +85,33 @@ func RemedyOf(err error) string {
 	return ""
 }
 
-// Plain returns an error's text without the sentinel ErrUnsupported, which adds nothing to the text that wraps it.
+// Plain returns an error's text without the text of ErrUnsupported, which adds nothing.
 func Plain(err error) string {
 	return strings.ReplaceAll(err.Error(), ": "+ErrUnsupported.Error(), "")
 }
 
-// Refusal is a statement that a server refused, as strangers may read it.
+// Refusal describes a statement that a server refused, in a form that strangers may read.
 type Refusal struct {
-	// Statement has ? in the place of literals, and of names that are not in Filewise's own SQL.
+	// Statement holds the statement with ? for literals, and for names that are not in Filewise's own SQL.
 	Statement string `json:"statement"`
-	Code      string `json:"code"` // the server's, such as 42501; of several errors "3013,3201"
+	Code      string `json:"code"` // the server's code, such as 42501, or several: "3013,3201"
 }
 
 type seesRefusals struct{}
 
-// SeeRefusals returns a context under which engines report each statement that their servers refuse.
-// see must be safe for concurrent use.
+// SeeRefusals returns a context under which engines pass to see each statement that their servers refuse. see must be
+// safe for concurrent use.
 func SeeRefusals(ctx context.Context, see func(Refusal)) context.Context {
 	return context.WithValue(ctx, seesRefusals{}, see)
 }
 
-// SeesRefusals returns whom engines report refusals to, or nil.
+// SeesRefusals returns the function that engines pass refusals to, or nil.
 func SeesRefusals(ctx context.Context) func(Refusal) {
 	see, _ := ctx.Value(seesRefusals{}).(func(Refusal))
 	return see
 }
 
-// Class is the kind of failure that an operation of a workload ended in.
+// Class classifies the failure of a workload's operation.
 type Class string
 
 // The classes of failures.
@@ -121,20 +121,20 @@ const (
 	ClassLockTimeout   Class = "lock timeout"
 	ClassConnection    Class = "connection" // lost or refused
 	ClassConstraint    Class = "constraint"
-	ClassDuplicate     Class = "duplicate key" // a unique key has a row already; may be tried again with other values
+	ClassDuplicate     Class = "duplicate key" // a row with this unique key exists; may be tried again with other values
 	ClassSpace         Class = "space"
-	// ClassMistake: the SQL itself is wrong, or its account may not do it: it would
-	// fail again in the same way.
+	// ClassMistake means that the SQL itself is wrong, or its account may not execute it. It would fail again in the same
+	// way.
 	ClassMistake Class = "mistake"
 	ClassOther   Class = "other"
 )
 
-// Passes reports whether a batch that failed with the class may be loaded when it is tried again.
+// Passes reports whether a batch that failed with this class may succeed if it is loaded again.
 func (c Class) Passes() bool {
 	return c == ClassConnection || c == ClassDeadlock || c == ClassSerialization
 }
 
-// Classed is an error of an operation with its class.
+// Classed is an operation's error with its class.
 type Classed struct {
 	Class Class
 	Err   error
@@ -143,15 +143,15 @@ type Classed struct {
 func (c *Classed) Error() string { return c.Err.Error() }
 func (c *Classed) Unwrap() error { return c.Err }
 
-// Unvaried is the failure of a CustomSQL statement whose values do not vary by chance: tried again, it would violate
-// the same constraint again.
+// Unvaried is the failure of a CustomSQL statement without values drawn by chance: tried again, it would violate the
+// same constraint.
 type Unvaried struct{ Err error }
 
 func (u *Unvaried) Error() string { return u.Err.Error() }
 func (u *Unvaried) Unwrap() error { return u.Err }
 
-// ClassOf returns the class of the outermost Classed in err's chain; ClassSpace for ErrSpace, ClassOther for an error
-// without a class.
+// ClassOf returns the class of the outermost Classed in err's chain. Without one, it returns ClassSpace for ErrSpace,
+// and ClassOther otherwise.
 func ClassOf(err error) Class {
 	var c *Classed
 	switch {

@@ -10,23 +10,23 @@ import (
 // What an external server offers in addition to Build. A Server implements these if it can; opening it has changed
 // nothing yet.
 
-// OptionChecker refuses options of a server's URL that nothing would read, by their
-// names alone: nothing is connected to, and no file looked at.
+// OptionChecker checks the options of a server's URL by their names alone, and refuses those that nothing would read.
+// It does not connect, or look at files.
 type OptionChecker interface {
 	CheckOptions(Address) error
 }
 
-// Examiner checks whether a server can run the experiment, and what will distort the result. It reads only.
+// Examiner checks whether a server can run the experiment, and what will distort the result. It only reads.
 type Examiner interface {
-	// Examine never fails: what could not be looked at is a finding too.
+	// Examine returns the findings, and never fails: a check that was not possible is a finding too.
 	Examine(context.Context, Demand) []Finding
 }
 
-// Demand holds an experiment's requirements of a server.
+// Demand holds what an experiment requires of a server.
 type Demand struct {
 	Layouts []Layout
 	Program Program
-	// Space is the room needed on each volume, in bytes, by volume name.
+	// Space holds the bytes needed on each volume, by volume name.
 	Space map[string]int64
 }
 
@@ -36,7 +36,7 @@ type Status string
 // The statuses of a finding, best first.
 const (
 	StatusOK      Status = "ok"
-	StatusNote    Status = "note"    // could not be looked at, or only worth knowing
+	StatusNote    Status = "note"    // could not be checked, or is only worth knowing
 	StatusWarning Status = "warning" // will distort the result
 	StatusFailed  Status = "failed"  // the experiment cannot run
 )
@@ -46,49 +46,47 @@ type Finding struct {
 	Check  string `json:"check"` // "rights", "free space of fast", "version"
 	Status Status `json:"status"`
 	Detail string `json:"detail"`
-	// Remedy gives the action, such as the exact GRANT; empty for StatusOK.
+	// Remedy is the action to take, such as the exact GRANT. It is empty for StatusOK.
 	Remedy string `json:"remedy,omitempty"`
-	// Consent is the name of what the check would prevent, for what a user may accept (--allow). Empty means that
-	// cannot be accepted.
+	// Consent names the effect that a user can accept with --allow. It is empty if the effect cannot be accepted.
 	Consent string `json:"consent,omitempty"`
-	// Absent: a failed check is about a part that this server or account does not offer. Other experiments run.
+	// Absent is set if a failed check concerns a part that this server or account does not offer. Other experiments run.
 	Absent bool `json:"-"`
 }
 
 // Locker lets one run measure on a server at a time.
 type Locker interface {
-	// Lock takes the server's measuring lock; the error has CodeBusy and names its holder.
+	// Lock takes the server's measuring lock. If another run holds it, the error has CodeBusy and names the holder.
 	Lock(context.Context, Holder) (Lock, error)
 }
 
-// Holder identifies the taker of a server's measuring lock.
+// Holder identifies the process that holds a server's measuring lock.
 type Holder struct {
-	Who string // for others
-	// Host names the host's measuring lock, which the run holds, among the locks of all hosts: a session on the
-	// server with the same lock but of another process belongs to a dead one. Empty means no lock is held, or the host
-	// cannot distinguish it from others'.
+	Who string // text for others
+	// Host names the host's measuring lock, which the run holds, uniquely among all hosts. A session on the server with
+	// the same lock but another process belongs to a dead process. Host is empty if no lock is held, or the host cannot
+	// distinguish it from other hosts' locks.
 	Host string
 }
 
-// Lock is a measuring lock that was taken. The server releases it when its
-// connection ends, for whatever reason: so it is looked at while it is needed. It
-// is not for several goroutines at once.
+// Lock is a measuring lock that was taken. The server releases the lock when its connection ends, for any reason, so
+// the holder checks it with Held. It is not safe for concurrent use.
 type Lock interface {
-	// Held checks with the server that the lock is still held; the error reports why it is not, or why that is not known. A context
-	// that ends may end the lock's connection.
+	// Held checks with the server that the lock is still held. The error reports why it is not, or why that is not known.
+	// If the context ends, the lock's connection may end.
 	Held(context.Context) error
-	// Release gives it back. The error may report that it had been lost.
+	// Release releases the lock. The error may report that the lock had been lost.
 	Release() error
 }
 
-// Monitor reads how busy others keep the server.
+// Monitor reports how busy others keep the server.
 type Monitor interface {
-	// Activity are gauges of the moment, Filewise's own sessions not counted:
-	// "active" and "sessions", others by engine. What cannot be read is absent.
+	// Activity returns gauges of the moment, without Filewise's own sessions: "active" and "sessions", and others by
+	// engine. A gauge that cannot be read is absent.
 	Activity(context.Context) ([]Gauge, error)
 }
 
-// Gauge is a value of the moment.
+// Gauge is a value at one moment.
 type Gauge struct {
 	Name  string  `json:"name"`
 	Unit  string  `json:"unit"`
@@ -97,52 +95,52 @@ type Gauge struct {
 
 // Cleaner finds and removes what runs have left on an external server.
 type Cleaner interface {
-	// Leftovers lists what carries the mark, or was about to be marked; that which
-	// a living run uses is among them with Kept set.
+	// Leftovers lists the objects that carry the mark, or were about to be marked. Objects that a living run uses are
+	// listed with Kept set.
 	Leftovers(context.Context) ([]Leftover, error)
-	// Remove drops one of them. The mark is read again right before; what has lost
-	// it, or is in use, is refused.
+	// Remove drops an object. It reads the mark again first, and refuses if the mark is gone or the object is in use.
 	Remove(context.Context, Leftover) error
 }
 
-// Leftover is an object on a server that a run of Filewise has created.
+// Leftover is an object on a server that a run of Filewise created.
 type Leftover struct {
 	Kind    string    `json:"kind"` // "database", "tablespace"
 	Name    string    `json:"name"`
 	Owner   string    `json:"owner,omitempty"`  // who created it, from the mark
 	Created time.Time `json:"created,omitzero"` // from the mark
-	// Unmarked: the run was killed between creating and marking it. It has a name
-	// that only Filewise gives, and is empty.
+	// Unmarked is set if the run was killed between creating and marking the object. The object has a name that only
+	// Filewise gives, and is empty.
 	Unmarked bool `json:"unmarked,omitempty"`
-	// Offline: a run ended while it was; its mark is read when it is back, before it is dropped.
+	// Offline is set if a run ended while the object was offline. Its mark is read once it is online, before it is
+	// dropped.
 	Offline bool   `json:"offline,omitempty"`
 	Kept    string `json:"kept,omitempty"` // why it must stay. Empty means it may go
 }
 
-// Sharer is a server on which sessions of several processes may work on one build: drivers.
+// Sharer is a server on which several processes (drivers) can work on one build.
 type Sharer interface {
-	// Join finds a build that another process has made, by Database.Shared of there. The other value it returns ends
-	// what belongs to it. To the server its sessions belong to that process, so that they end, at the latest, when
-	// that drops the build.
+	// Join finds a build that another process has made, by that process's Database.Shared. The returned function ends what
+	// belongs to the Connector. To the server, its sessions belong to the other process: they end at the latest when that
+	// drops the build.
 	Join(ctx context.Context, l Layout, p Program, shared string) (Connector, func(), error)
-	// Now is the time of the server's clock, which all processes can ask for.
+	// Now returns the time of the server's clock, which all processes can read.
 	Now(context.Context) (time.Time, error)
 }
 
-// Need is a right that an account needs on an external server.
+// Need describes a right that an account needs on an external server.
 type Need struct {
 	Right string `json:"right"`
-	Grant string `json:"grant"` // the statement that gives it to account filewise
-	// Commands do not work without it; "run NAME" is scenario NAME alone.
+	Grant string `json:"grant"` // the statement that gives the right to account filewise
+	// Commands lists the commands that do not work without the right. "run NAME" means scenario NAME alone.
 	Commands []string `json:"commands,omitempty"`
-	// Parts are further commands that send data which needs them. They work without it, apart from what Without
-	// names.
+	// Parts lists further commands that need the right for a part of their work. Without it they work, except for what
+	// Without names.
 	Parts    []string `json:"parts,omitempty"`
 	Without  string   `json:"without,omitempty"`
-	Versions string   `json:"versions,omitempty"` // that have it. Empty means all
+	Versions string   `json:"versions,omitempty"` // versions that have the right. Empty means all
 }
 
-// Grants are the statements that give an account what is needed, once each.
+// Grants returns the statements that grant the needed rights, each once.
 func Grants(needs []Need) (all []string) {
 	for _, n := range needs {
 		if !slices.Contains(all, n.Grant) {
@@ -161,7 +159,7 @@ func NeedsOf(needs []Need, command string) (all []Need) {
 	return all
 }
 
-// NeedsTable is a Markdown table of needs, a row each.
+// NeedsTable returns a Markdown table of needs, a row each.
 func NeedsTable(needs []Need) string {
 	var b strings.Builder
 	b.WriteString("| right | do not work without it | have less without it | what they lack | versions |\n|---|---|---|---|---|\n")

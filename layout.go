@@ -17,14 +17,14 @@ const (
 	Growing      Allocation = "growing"
 )
 
-// Placement names the volumes on which the files of a spread lie.
+// Placement determines on which volumes the files of a spread lie.
 type Placement string
 
 // The placements of a spread.
 const (
 	PlaceOne        Placement = "one"         // all on the first volume
 	PlaceRoundRobin Placement = "round-robin" // file i on volume i mod the number of volumes
-	PlaceApart      Placement = "apart"       // of backups: round-robin over the volumes without data files
+	PlaceApart      Placement = "apart"       // for backups: round-robin over the volumes without data files
 )
 
 // Kind is an engine's way to make several files out of one database. Engines have different kinds.
@@ -36,34 +36,34 @@ const (
 	KindSystem     Kind = "system"     // InnoDB: files of the system tablespace
 	KindPerTable   Kind = "per-table"  // InnoDB: one file per table
 	KindPartitions Kind = "partitions" // one file per partition
-	KindSingle     Kind = "single"     // postgres: a table that is not partitioned
+	KindSingle     Kind = "single"     // postgres: tables without partitions
 	KindFilegroup  Kind = "filegroup"  // sqlserver: files of one filegroup
 	KindSmallfile  Kind = "smallfile"  // oracle: datafiles of a smallfile tablespace
 	KindBigfile    Kind = "bigfile"    // oracle: the one datafile of a bigfile tablespace
 )
 
-// Spread is the distribution of one class of data (tables, indexes, temp, backup) over files. The zero value means
-// the engine's default, not varied.
+// Spread describes how one class of data (tables, indexes, temp, backup) is distributed over files. The zero value
+// means the engine's default, which is not varied.
 type Spread struct {
 	Files      int        `json:"files"`
 	Bytes      int64      `json:"bytes"` // total over the files
 	Allocation Allocation `json:"allocation,omitempty"`
 	Growth     int64      `json:"growth,omitempty"` // bytes by which a growing file grows
 	Placement  Placement  `json:"placement,omitempty"`
-	// Volumes are the volumes of this layout alone, in order. Empty means the target's volumes that have no other
-	// use.
+	// Volumes names the volumes for this layout alone, in order. If empty, the target's volumes that have no other use are
+	// taken.
 	Volumes VolumeNames `json:"volumes,omitempty"`
 }
 
-// VolumeNames are names of volumes, joined by "+", so that layouts can be compared.
+// VolumeNames holds names of volumes joined by "+", so that layouts can be compared with ==.
 type VolumeNames string
 
-// List returns the names; none for the zero value.
+// List returns the names, or none for the zero value.
 func (n VolumeNames) List() []string {
 	return strings.FieldsFunc(string(n), func(r rune) bool { return r == '+' })
 }
 
-// of returns the volumes of these names, in their order, without those that are not there.
+// of returns the volumes with these names, in their order. Unknown names are left out.
 func (n VolumeNames) of(volumes []Volume) (out []Volume) {
 	for _, name := range n.List() {
 		if i := slices.IndexFunc(volumes, func(v Volume) bool { return v.Name == name }); i >= 0 {
@@ -73,58 +73,55 @@ func (n VolumeNames) of(volumes []Volume) (out []Volume) {
 	return out
 }
 
-// AddedLater is the treatment of data that were loaded into one file when the layout's further files are added.
-// Existing data do not move by themselves.
+// AddedLater determines what happens to data in one file when the layout's further files are added. Existing data do
+// not move by themselves.
 type AddedLater string
 
-// The arms of an experiment on files that are added later.
+// The treatments of data when files are added later.
 const (
 	LaterUntouched AddedLater = "untouched" // no file is added: the database as it was
 	LaterNewData   AddedLater = "new-data"  // files are added; only new data go there
 	LaterRebuilt   AddedLater = "rebuilt"   // files are added, and the data spread over all
 )
 
-// Together and Apart are the places of indexes.
+// IndexesTogether and IndexesApart are the values of Layout.Indexes.
 const (
 	IndexesTogether = "together" // an index of its own, on the files of the table
 	IndexesApart    = "apart"    // an index on files of its own
 )
 
-// Layout is the distribution of a database over files.
+// Layout describes how a database is distributed over files.
 type Layout struct {
 	Name string `json:"name"`
 	Kind Kind   `json:"kind"`
 	Data Spread `json:"data"`
-	// SizedBy is the size of data by which a server's log and memory are set, so that layouts of several sizes have
-	// the same. 0 means Data.Bytes.
+	// SizedBy is the data size, in bytes, by which a server's log and memory are set, so that layouts of several sizes get
+	// the same. If 0, it is Data.Bytes.
 	SizedBy int64 `json:"sized_by,omitempty"`
-	// Backup is the distribution of backups: Files stripes over the volumes of its own placement; not varied if Files
-	// is 0.
+	// Backup describes backups: Files stripes over the volumes of Backup's own placement. If Files is 0, backups are not
+	// varied.
 	Backup Spread `json:"backup,omitzero"`
-	// Discard: backups are read, compressed and thrown away: what the server could
-	// do at most.
+	// Discard is set if backups are read, compressed and thrown away, to measure the most that the server could do.
 	Discard bool `json:"discard,omitempty"`
-	// BackupOptions are the engine's own parameters of its backups.
+	// BackupOptions holds the engine's own parameters of backups.
 	BackupOptions BackupOptions `json:"backup_options,omitempty"`
-	// Temp spreads the files of temporary tables: Files places over the volumes of the data, with data of one file;
-	// not varied if Files is 0.
+	// Temp describes the files of temporary tables: Files places over the data's volumes, with the data in one file. If
+	// Files is 0, they are not varied.
 	Temp Spread `json:"temp,omitzero"`
-	// AddedLater: the database is built and loaded as one file of Bytes/Files, then the further files are added.
-	// Empty means all files are there from the start.
+	// AddedLater is set if the database is built and loaded as one file of Bytes/Files before the further files are added.
+	// If empty, all files exist from the start.
 	AddedLater AddedLater `json:"added_later,omitempty"`
-	// Indexes is IndexesTogether or IndexesApart. Empty means the engine's default.
+	// Indexes is IndexesTogether or IndexesApart. If empty, it is the engine's default.
 	Indexes string `json:"indexes,omitempty"`
-	// LogVolume and IndexVolume name volumes that hold the log, or the index files, and no data. Empty means the
+	// LogVolume and IndexVolume name volumes for the log and for index files, which hold no data. If empty, it is the
 	// first data volume.
 	LogVolume   string `json:"log_volume,omitempty"`
 	IndexVolume string `json:"index_volume,omitempty"`
-	// Rank orders "fewest files" over kinds: the lower of two equally good
-	// layouts is recommended.
+	// Rank orders equally good layouts of all kinds by "fewest files": the one with the lowest rank is recommended.
 	Rank int `json:"rank"`
 }
 
-// BuildKey identifies what has to be built for the layout: layouts with equal
-// keys share one build.
+// BuildKey identifies the build that the layout needs. Layouts with equal keys share one build.
 func (l Layout) BuildKey() string {
 	key := fmt.Sprintf("%s/%d×%d/%s/%d/%s/%s/%s/%s/%s", l.Kind, l.Data.Files, l.Data.Bytes, l.Data.Allocation, l.Data.Growth, l.Data.Placement,
 		l.AddedLater, l.Indexes, l.LogVolume, l.IndexVolume)
@@ -137,8 +134,8 @@ func (l Layout) BuildKey() string {
 	return key
 }
 
-// DataVolumes are the volumes on which data files lie, in order: the layout's own, or
-// those that are not kept for the log or for indexes.
+// DataVolumes returns the volumes for data files, in order: the layout's own or, if it has none, those not reserved for
+// the log or for indexes.
 func (l Layout) DataVolumes(volumes []Volume) []Volume {
 	if l.Data.Volumes != "" {
 		return l.Data.Volumes.of(volumes)
@@ -146,8 +143,8 @@ func (l Layout) DataVolumes(volumes []Volume) []Volume {
 	return Those(volumes, func(v Volume) bool { return v.Name != l.LogVolume && v.Name != l.IndexVolume })
 }
 
-// BackupVolumes are the volumes over which backup files are spread, in order; none
-// if backups lie apart and every volume holds data files.
+// BackupVolumes returns the volumes over which backup files are spread, in order. It returns none if backups lie apart
+// and every volume holds data files.
 func (l Layout) BackupVolumes(volumes []Volume) []Volume {
 	if l.Backup.Volumes != "" {
 		return l.Backup.Volumes.of(volumes)
@@ -164,13 +161,14 @@ func (l Layout) BackupVolumes(volumes []Volume) []Volume {
 	return Those(volumes, func(v Volume) bool { return !held[v.Name] })
 }
 
-// BackupVolumeOf returns the volume on which backup file i lies. CheckBackupVolumes reports whether there is one.
+// BackupVolumeOf returns the volume of backup file i. There must be one: CheckBackupVolumes reports an error if there
+// is none.
 func (l Layout) BackupVolumeOf(i int, volumes []Volume) Volume {
 	return l.Backup.VolumeOf(i, l.BackupVolumes(volumes))
 }
 
-// CheckBackupVolumes refuses, with CodeUsage, a layout whose backups lie apart from its data
-// though every volume holds data files.
+// CheckBackupVolumes returns an error with CodeUsage if the layout's backups lie apart but every volume holds data
+// files.
 func (l Layout) CheckBackupVolumes(volumes []Volume) error {
 	if len(l.BackupVolumes(volumes)) > 0 {
 		return nil
@@ -179,7 +177,7 @@ func (l Layout) CheckBackupVolumes(volumes []Volume) error {
 		"backups apart from the data of %s: every volume holds data files", l.Name)
 }
 
-// FilesAtFirst is the number of data files that a build has before Extend.
+// FilesAtFirst returns the number of data files that a build has before Extend.
 func (l Layout) FilesAtFirst() int {
 	if l.AddedLater != "" {
 		return 1
@@ -187,10 +185,10 @@ func (l Layout) FilesAtFirst() int {
 	return l.Data.Files
 }
 
-// FilesName is the usual name of a layout of n data files: "1 file", "8 files".
+// FilesName returns the usual name of a layout with n data files: "1 file", "8 files".
 func FilesName(n int) string { return Counted(n, "file") }
 
-// Counted is a number of things with their name: "1 trial", "5 trials".
+// Counted returns a number with the name of what it counts: "1 trial", "5 trials".
 func Counted(n int, one string) string {
 	if n == 1 {
 		return "1 " + one
@@ -198,7 +196,7 @@ func Counted(n int, one string) string {
 	return strconv.Itoa(n) + " " + one + "s"
 }
 
-// Each returns the results of one for all.
+// Each returns one's result for each element.
 func Each[T, U any](all []T, one func(T) U) []U {
 	out := make([]U, len(all))
 	for i, v := range all {
@@ -207,7 +205,7 @@ func Each[T, U any](all []T, one func(T) U) []U {
 	return out
 }
 
-// Those returns a new list with the elements for which a function returns true.
+// Those returns a new list of the elements for which a function returns true.
 func Those[T any](all []T, wanted func(T) bool) (out []T) {
 	for _, v := range all {
 		if wanted(v) {
@@ -219,7 +217,7 @@ func Those[T any](all []T, wanted func(T) bool) (out []T) {
 
 func LayoutNames(all []Layout) []string { return Each(all, func(l Layout) string { return l.Name }) }
 
-// Role is a file's purpose.
+// Role is the purpose of a file.
 type Role string
 
 // The roles of a file.
@@ -230,39 +228,37 @@ const (
 	RoleIndex Role = "index"
 	// RoleBackup is a file of a backup, a stripe.
 	RoleBackup Role = "backup"
-	// RoleTemp is a file of temporary tables, or a directory of such files if the engine makes one for each table:
-	// Used is then the space of all tables there since it was built, all together.
+	// RoleTemp is a file of temporary tables, or a directory if the engine makes a file for each table. Used is then the
+	// space of all tables there since the build.
 	RoleTemp Role = "temp"
 	// RoleSystem is a file that the engine keeps for itself: dictionary, undo.
 	RoleSystem Role = "system"
 )
 
-// File is one file of a layout, demanded or observed.
+// File describes a file of a layout, as requested or as observed.
 type File struct {
 	Role   Role   `json:"role"`
 	Volume string `json:"volume"`
 	Path   string `json:"path"`
-	// Object names the file's object, such as a partition, if the engine itself numbers its files, so that a plan
-	// cannot show their paths; else empty.
+	// Object names what the file holds, such as a partition, if the engine numbers its files so that a plan cannot show
+	// their paths. Otherwise it is empty.
 	Object string `json:"object,omitempty"`
 	Bytes  int64  `json:"bytes"` // size in bytes by the file system
-	// Allocated is the storage that the file really takes; absent when unknown.
+	// Allocated is the storage that the file takes up, in bytes. It is absent if unknown.
 	Allocated *int64 `json:"allocated,omitempty"`
-	// Extents are the contiguous pieces in which the storage holds it; absent when unknown.
+	// Extents counts the contiguous pieces of storage that hold the file. It is absent if unknown.
 	Extents *int `json:"extents,omitempty"`
-	// EngineBytes is the size by the engine's own account; absent when unknown.
+	// EngineBytes is the file's size in bytes, as the engine reports it. It is absent if unknown.
 	EngineBytes *int64 `json:"engine_bytes,omitempty"`
-	// Used is the part of the file that holds pages in use, by the engine's own account; absent when unknown.
+	// Used is the size of the file's pages in use, in bytes, as the engine reports it. It is absent if unknown.
 	Used *int64 `json:"used,omitempty"`
-	// Grew is by how many bytes a preallocated file has outgrown the size that it
-	// was given.
+	// Grew is the number of bytes by which a preallocated file has outgrown its initial size.
 	Grew int64 `json:"grew,omitempty"`
-	// Stays: nothing that Filewise may do removes it. It is reported right after the trial.
+	// Stays is set if Filewise may do nothing that removes the file. It is reported right after the trial.
 	Stays bool `json:"-"`
 }
 
-// Sizes divides the spread's bytes over its files, in bytes, in multiples of
-// unit; what does not divide goes to the first files.
+// Sizes divides the spread's bytes over its files, in multiples of unit bytes. The first files get the rest.
 func (s Spread) Sizes(unit int64) []int64 {
 	sizes := make([]int64, s.Files)
 	units := s.Bytes / unit
@@ -276,11 +272,11 @@ func (s Spread) Sizes(unit int64) []int64 {
 	return sizes
 }
 
-// ServerBytes are the bytes of data by which a server's log and memory are set.
+// ServerBytes returns the data size by which a server's log and memory are set, in bytes.
 func (l Layout) ServerBytes() int64 { return cmp.Or(l.SizedBy, l.Data.Bytes) }
 
-// VolumeOf returns the volume on which file i of the spread lies; volumes are
-// Layout.DataVolumes, or for backups Layout.BackupVolumes.
+// VolumeOf returns the volume of the spread's file i. volumes is Layout.DataVolumes, or Layout.BackupVolumes for
+// backups.
 func (s Spread) VolumeOf(i int, volumes []Volume) Volume {
 	if s.Placement == PlaceRoundRobin || s.Placement == PlaceApart {
 		return volumes[i%len(volumes)]
@@ -288,10 +284,9 @@ func (s Spread) VolumeOf(i int, volumes []Volume) Volume {
 	return volumes[0]
 }
 
-// Verify compares a build's data files with the requested ones: as many, the same paths (or objects, if the engine
-// numbers its files) on the same volumes, and sizes within the allocation's rule. A preallocated file has exactly its
-// size, held by the storage; a growing one starts with no more than its size. Once the files have been worked on,
-// both may be larger. The error wraps ErrLayout.
+// Verify compares a build's data files with the requested ones: the number, the paths (or objects, if the engine
+// numbers its files), the volumes and the sizes. A preallocated file must have exactly its size, held by the storage. A
+// growing file must start with no more than its size. If worked is set, both may be larger. The error wraps ErrLayout.
 func (l Layout) Verify(asked, found []File, worked bool) error {
 	byPath, byObject := map[string]File{}, map[string]File{}
 	n := 0
@@ -330,7 +325,7 @@ func (l Layout) Verify(asked, found []File, worked bool) error {
 	return nil
 }
 
-// verifyTemps compares the places of temporary files.
+// verifyTemps compares the places of temporary files with the requested ones.
 func verifyTemps(asked, found []File) error {
 	there := map[string]string{}
 	for _, f := range found {

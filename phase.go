@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Act names a phase's worker.
+// Act determines what a phase does.
 type Act string
 
 // The acts of phases.
@@ -17,106 +17,102 @@ const (
 	ActRestore Act = "restore" // Database.Backup restores them under a new name
 )
 
-// Cache is the state of the caches from which a phase starts.
+// Cache is the state of the caches at the start of a phase.
 type Cache string
 
 // The states of caches.
 const (
-	CacheAsIs        Cache = ""             // as the phase before has left them
+	CacheAsIs        Cache = ""             // as the phase before left them
 	CacheBufferCold  Cache = "buffer-cold"  // the server was restarted: its buffer pool is empty
-	CacheStorageCold Cache = "storage-cold" // and the files' pages are evicted from the system's cache
+	CacheStorageCold Cache = "storage-cold" // the same, and the files' pages are evicted from the system's cache
 )
 
-// Phase is one part of a trial that is measured by itself, and judged by itself
-// as a family.
+// Phase is a part of a trial that is measured separately, and judged separately as a family.
 type Phase struct {
 	Family string `json:"family"` // of its measure
 	Unit   string `json:"unit"`   // of one operation
-	// Section names the phase's SQL: "call-SECTION" runs a number of operations on the server, "statement-SECTION"
-	// one that the client sends, "committed-SECTION" reports whether one of them is committed.
+	// Section names the phase's SQL. "call-SECTION" runs a number of operations on the server. "statement-SECTION" is an
+	// operation that the client sends. "committed-SECTION" reports whether such an operation is committed.
 	Section string `json:"section"`
 	Act     Act    `json:"act,omitempty"`
-	// Logical: the backup is of rows and definitions, by the engine's program for dumps.
+	// Logical is set if the engine's program for dumps makes the backup, of rows and definitions.
 	Logical bool  `json:"logical,omitempty"`
 	Cache   Cache `json:"cache,omitempty"`
-	// Connections work at the same time.
+	// Connections is the number of connections that work at the same time.
 	Connections int `json:"connections,omitempty"`
-	// CommitEvery operations are a transaction. 0 means each is one of its own.
+	// CommitEvery is the number of operations per transaction. If 0, each is its own transaction.
 	CommitEvery int `json:"commit_every,omitempty"`
-	// Ops is the fixed number of operations over all connections. 0 means as many as fit into the plan's window.
+	// Ops is the fixed number of operations over all connections. If 0, as many as fit into the plan's window are done.
 	Ops     int64 `json:"ops,omitempty"`
 	OpBytes int64 `json:"op_bytes,omitempty"` // payload bytes of one operation
-	// Appends: operation i adds the worker's row i, which has a key of its own, to rows
-	// that stay. So the work can be of any size, begin on what was loaded by it
-	// before, and be cut into turns.
+	// Appends is set if operation i adds the worker's row i, with a key of its own, to rows that stay. Such work can have
+	// any size, begin on rows that it loaded before, and be cut into turns.
 	Appends bool  `json:"appends,omitempty"`
-	Limit   int64 `json:"limit,omitempty"` // operations that one connection can do. 0 means not limited
-	// Discard operations of each connection come before the measured ones.
+	Limit   int64 `json:"limit,omitempty"` // most operations that a connection can do. 0 means no limit
+	// Discard is the number of operations that each connection does before the measured ones.
 	Discard int64 `json:"discard,omitempty"`
-	// Client: operations are single statements of the client's, with Args, each a
-	// transaction of its own. Else the server loops over them.
+	// Client is set if operations are single statements that the client sends, with Args, each its own transaction.
+	// Otherwise the server loops over them.
 	Client bool `json:"client,omitempty"`
-	// PerStatement: each of the client's statements has a connection of its own.
+	// PerStatement is set if each of the client's statements has its own connection.
 	PerStatement bool `json:"per_statement,omitempty"`
-	// Types are the names of the types of operations if there are several. Sections, in the same order, are their
-	// SQL, in place of Section. Args is a TypedArgs then.
+	// Types names the types of operations if there are several. Sections then holds their SQL in the same order, in place
+	// of Section, and Args is a TypedArgs.
 	Types    []string `json:"types,omitempty"`
 	Sections []string `json:"sections,omitempty"`
-	// Churns: before each operation a session creates a table, fills and drops it.
+	// Churns is set if a session creates, fills and drops a table before each operation.
 	Churns bool `json:"churns,omitempty"`
-	// Rate makes it an open loop of so many operations a second over all connections. 0 means closed.
+	// Rate is the number of operations per second over all connections, in an open loop. If 0, the loop is closed.
 	Rate float64 `json:"rate,omitempty"`
-	// Window is the measured time of a phase without Ops, if the plan's trials are of fixed work. 0 means the plan's.
+	// Window is the measured time of a phase without Ops, if the plan's trials are of fixed work. If 0, it is the plan's
+	// window.
 	Window time.Duration `json:"window,omitempty"`
-	// Beside is the family of another phase, of work at a rate, whose load runs for as long as this act does. Empty
-	// means there is none.
+	// Beside is the family of a phase that works at a rate, and whose load runs for as long as this act does. If empty,
+	// there is none.
 	Beside string `json:"beside,omitempty"`
-	// ByLatency are the figures of its operations' latency by which a phase of work
-	// is judged, instead of its throughput: MeanLatency, P99Latency.
+	// ByLatency lists the figures of latency (MeanLatency, P99Latency) by which a phase of work is judged, instead of by
+	// its throughput.
 	ByLatency []string `json:"by_latency,omitempty"`
-	// Pause returns the time that a connection rests before operation i, in a closed loop; it follows from the seed
-	// like the operation itself. Nil means it never rests.
+	// Pause returns how long a connection rests before operation i, in a closed loop. Like the operation itself, the time
+	// follows from the seed. If Pause is nil, connections never rest.
 	Pause func(worker int, i int64) time.Duration `json:"-"`
 	Args  Args                                    `json:"-"`
 }
 
-// TypedArgs are the arguments of operations of several types.
+// TypedArgs generates the arguments of operations of several types.
 type TypedArgs interface {
 	Args
-	// TypeOf is the type of operation i of the worker, an index of Phase.Types.
+	// TypeOf returns the type of the worker's operation i, as an index of Phase.Types.
 	TypeOf(worker int, i int64) int
 }
 
-// Redrawn are Args whose values drawn by chance can be drawn again if an operation's values made a key that exists
-// already.
+// Redrawn is an Args that can draw values again if an operation's values made a key that exists already.
 type Redrawn interface {
-	// ArgsAgain appends the arguments of the operation's further attempt, from 1.
+	// ArgsAgain appends the arguments for another attempt at the operation. Attempts count from 1.
 	ArgsAgain(dst []any, worker int, i int64, attempt int) []any
 }
 
-// ArgsWriter writes the arguments of an operation without allocating; Args that
-// are used on hot paths implement it.
+// ArgsWriter writes an operation's arguments without allocating. Args on hot paths implement it.
 type ArgsWriter interface {
-	// WriteArgs writes what Args would append, in the same order. EndRow is not
-	// called. Text is only valid during the call that hands it over.
+	// WriteArgs writes what Args would append, in the same order, but does not call EndRow. A text is valid only during
+	// the call that passes it.
 	WriteArgs(to RowWriter, worker int, i int64)
 }
 
-// The values of Phase.ByLatency, which end the names of families.
+// The values of Phase.ByLatency, with which the names of families end.
 const (
 	MeanLatency = "mean latency"
 	P99Latency  = "p99 latency"
 )
 
-// UnitTimes is the unit of measures that are a time each: their throughput is the
-// inverse of that time.
+// UnitTimes is the unit of measures that are a single time. Their throughput is the inverse of that time.
 const UnitTimes = "times"
 
-// LatencyFamily is the family of a figure of the latency of another one's operations.
+// LatencyFamily returns the name of the family that judges the latency of another family's operations by a figure.
 func LatencyFamily(family, figure string) string { return family + " (" + figure + ")" }
 
-// OfLatency is the inverse of LatencyFamily: the family whose operations' latency
-// a family is of, and the figure; a family of another kind is itself, figure empty.
+// OfLatency is the inverse of LatencyFamily. For another kind of family, it returns the family itself and an empty
+// figure.
 func OfLatency(family string) (of, figure string) {
 	for _, figure := range []string{MeanLatency, P99Latency} {
 		if of, ok := strings.CutSuffix(family, LatencyFamily("", figure)); ok {
@@ -126,10 +122,10 @@ func OfLatency(family string) (of, figure string) {
 	return family, ""
 }
 
-// BesideFamily is the family of a load that runs concurrently with a phase of work.
+// BesideFamily returns the name of the family of a load that runs during another phase's work.
 func BesideFamily(load, act string) string { return load + " beside " + act }
 
-// Families are the families by which the program is judged, in order.
+// Families returns the families by which the program is judged, in order.
 func (p Program) Families() []string {
 	var acts, loads []string
 	for _, x := range p.Phases {
@@ -150,97 +146,94 @@ func (p Program) Families() []string {
 	return append(acts, loads...)
 }
 
-// PhaseOf is the number of the phase of a family. −1 means there is none.
+// PhaseOf returns the index of the family's phase, or −1 if there is none.
 func (p Program) PhaseOf(family string) int {
 	return slices.IndexFunc(p.Phases, func(x Phase) bool { return x.Family == family })
 }
 
-// RowWriter takes the values of rows column by column; an engine's encoder
-// writes them on without keeping them.
+// RowWriter receives the values of rows, column by column. An engine's encoder passes them on without storing them.
 type RowWriter interface {
 	Int(int64)
 	Float(float64)
 	Text([]byte)
 	Null()
-	// EndRow ends a row; its error ends the batch.
+	// EndRow ends a row. If it returns an error, the batch ends.
 	EndRow() error
 }
 
-// TableData holds a table's data to load.
+// TableData holds the data to load into a table.
 type TableData struct {
 	Table   string
 	Columns []string
-	// Batches are numbered from 0; batch i follows from the seed and i alone, so
-	// that loaders work in parallel and a lost batch can be made again.
+	// Batches is the number of batches, numbered from 0. A batch follows from the seed and its number alone, so loaders
+	// work in parallel, and a lost batch can be made again.
 	Batches  int64
-	RowBytes int64 // of a row on average, payload
+	RowBytes int64 // mean payload of a row, in bytes
 	Rows     int64 // over all batches
 	Write    func(batch int64, to RowWriter) error
 }
 
 // Loadable is a workload whose builds are loaded before their first trial.
 type Loadable interface {
-	// Data are the tables. The batches of each are loaded in their order. Tables of one size take turns: batch 0 of
+	// Data returns the tables' data. Each table's batches are loaded in order. Tables of one size take turns: batch 0 of
 	// each, then batch 1 of each.
 	Data() []TableData
 }
 
-// BulkLoader loads data by the engine's fastest way.
+// BulkLoader loads data in the engine's fastest way.
 type BulkLoader interface {
-	// LoadBatch loads one batch in one transaction, and nothing when it is loaded
-	// already: after a lost connection it is called again.
+	// LoadBatch loads one batch in one transaction. If the batch is loaded already, it does nothing: after a lost
+	// connection it is called again.
 	LoadBatch(ctx context.Context, t TableData, batch int64) error
-	// Finish makes what is cheaper made after the load: indexes, statistics.
+	// Finish makes what is cheaper to make after the load, such as indexes and statistics.
 	Finish(context.Context) error
 }
 
-// Backuper makes backups of a database by the engine's own means.
+// Backuper makes backups of a database with the engine's own means.
 type Backuper interface {
-	// Backup writes the backup files of the layout and returns them.
+	// Backup writes the layout's backup files, and returns them.
 	Backup(context.Context) ([]File, error)
 	// Restore restores the last backup under a new name.
 	Restore(context.Context) error
-	// Verify compares the restored database with the original: the engine's own
-	// check, and row counts or checksums. The error wraps ErrCheck.
+	// Verify compares the restored database with the original, by the engine's own check and by row counts or checksums.
+	// The error wraps ErrCheck.
 	Verify(context.Context) error
-	// Discard removes backup files and restored database.
+	// Discard removes the backup files and the restored database.
 	Discard(context.Context) error
 }
 
-// TimedBackuper is a Backuper that does more than is measured: connecting, asking.
+// TimedBackuper is a Backuper whose calls also do what is not measured, such as connecting and querying.
 type TimedBackuper interface {
-	// Took returns the time of the last backup or restore by itself.
+	// Took returns the time of the last backup or restore alone.
 	Took() time.Duration
 }
 
-// TimedSettler is a Settler that does more than is measured: what it does to clean files.
+// TimedSettler is a Settler whose Settle also does what is not measured: work on clean files.
 type TimedSettler interface {
-	// Took returns the time of the last writing of what was dirty.
+	// Took returns the time in which the last Settle wrote what was dirty.
 	Took() time.Duration
 }
 
-// CountingSettler is a Settler that counts what it writes, because no probe does.
+// CountingSettler is a Settler that counts what it writes, since no probe does.
 type CountingSettler interface {
-	// Wrote returns the bytes that the last Settle wrote to data files; ok is false if they were
-	// not counted.
+	// Wrote returns the bytes that the last Settle wrote to data files. ok is false if they were not counted.
 	Wrote() (bytes int64, ok bool)
 }
 
-// SharedSettler is a Settler on a server whose checkpoints write what others changed, too.
+// SharedSettler is a Settler on a server whose checkpoints also write what others have changed.
 type SharedSettler interface {
-	// Others returns which part of what was changed on the server since the last call others
-	// changed, 0 to 1; ok is false if that is not known, or little.
+	// Others returns the share, from 0 to 1, that others had in the changes on the server since the last call. ok is false
+	// if the share is not known, or little was changed.
 	Others(context.Context) (part float64, ok bool, err error)
 }
 
-// PartialSettler is a Settler that may lack a right or a means to bring the database to rest.
+// PartialSettler is a Settler that may lack the rights or the means to bring the database to rest.
 type PartialSettler interface {
-	// Unsettled returns why something may be left to write after Settle; nil if nothing is.
+	// Unsettled returns the reason why something may be left to write after Settle, or nil if nothing is.
 	Unsettled() error
 }
 
-// Evicter drops the pages of the database's files from the system's cache, file
-// by file; the server must be at rest.
+// Evicter drops the pages of the database's files from the system's cache, file by file. The server must be at rest.
 type Evicter interface {
 	Evict(context.Context) error
 }

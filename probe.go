@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Probe reads cumulative counters. Deltas are computed in package probe only.
+// Probe reads cumulative counters. Only package probe computes their deltas.
 type Probe interface {
 	Name() string
-	// Read returns the counters; an absent counter is absent, never zero.
+	// Read returns the counters. A counter that is not known is absent, never zero.
 	Read(context.Context) ([]Counter, error)
 }
 
-// ProbeOf is a probe of that name which reads by a function.
+// ProbeOf returns a probe with this name that reads by calling read.
 func ProbeOf(name string, read func(context.Context) ([]Counter, error)) Probe {
 	return probe{name, read}
 }
@@ -25,11 +25,11 @@ type probe struct {
 func (p probe) Name() string                                { return p.name }
 func (p probe) Read(ctx context.Context) ([]Counter, error) { return p.read(ctx) }
 
-// Sampler is a probe of what cannot be read as a sum: while a window is open, it
-// looks now and then, and adds up what it sees.
+// Sampler is a Probe of something without a cumulative counter. While a window is open, it is sampled now and then, and
+// adds the samples up.
 type Sampler interface {
 	Probe
-	// Sample looks once; what it sees stands for the time since the look before.
+	// Sample takes a sample, which counts for the time since the last sample.
 	Sample(ctx context.Context, since time.Duration) error
 }
 
@@ -38,11 +38,11 @@ type Counter struct {
 	Name  string
 	Unit  string
 	Value float64
-	Class WaitClass // of a wait, whose event is the name. Empty means it is none
-	File  string    // the path of the file that it is of alone. Empty means all
+	Class WaitClass // of a wait, whose event is the counter's name. Empty means the counter is no wait
+	File  string    // path of the one file that is counted. Empty means all files
 }
 
-// Delta is a counter's change over the measured window.
+// Delta is a counter's change over a measured window.
 type Delta struct {
 	Probe string    `json:"probe"` // "cpu", "sqlite", …
 	Name  string    `json:"name"`
@@ -52,50 +52,47 @@ type Delta struct {
 	File  string    `json:"file,omitempty"`  // see Counter
 }
 
-// The names of probes that all engines use in one way.
+// The names of probes that all engines use alike.
 const (
-	// ProbeWaits are the server's waits: of each event the time, in "s" added up over
-	// all sessions, and the number, in "waits". Benign ones are left out.
+	// ProbeWaits counts the server's waits. For each event it has the time, in "s" summed over all sessions, and the
+	// number, in "waits". Benign events are left out.
 	ProbeWaits = "waits"
-	// ProbeBackground are waits of the server's own processes and threads, for which no session waits: for writing
-	// behind, for checkpoints. They are like ProbeWaits.
+	// ProbeBackground counts, like ProbeWaits, the waits of the server's own processes and threads for which no session
+	// waits: for writing behind and for checkpoints.
 	ProbeBackground = "background waits"
-	// ProbeFiles is the I/O of single files.
+	// ProbeFiles counts the I/O of single files.
 	ProbeFiles = "files"
-	// ProbeServer are the processes of a server on this machine: "user" and "system"
-	// in "s", and their I/O.
+	// ProbeServer counts the work of a server's processes on this machine: "user" and "system" in "s", and their I/O.
 	ProbeServer = "server"
-	// ProcessorWait is a counter of ProbeServer and of Filewise's own process, "process":
-	// in "s" for how long threads were ready and waited for a processor.
+	// ProcessorWait is a counter of ProbeServer and of "process", Filewise's own process: the time in "s" for which
+	// threads were ready and waited for a processor.
 	ProcessorWait = "waited for a processor"
-	// ContextSwitches is a counter of probe "cpu": of all programs of the machine.
+	// ContextSwitches is a counter of probe "cpu": it counts all programs of the machine.
 	ContextSwitches = "context switches"
-	// ProbeStorage is the use of a volume's storage against its limit: StorageShare.
+	// ProbeStorage measures the use of a volume's storage against its limit (StorageShare).
 	ProbeStorage = "storage"
-	// ProbeWritten counts all writes, in "B", by their destination; and the same per byte of the work's own data, in
-	// UnitPerByte.
+	// ProbeWritten counts all writes by destination, in "B", and the same per byte of the work's own data, in UnitPerByte.
 	ProbeWritten = "written"
-	// ProbeOwnWork counts the work of the clients of a user's database while it is backed up, if the server counts
-	// that: OwnStatements, and OwnTime in "s" over all of them.
+	// ProbeOwnWork counts the work of a user's database's clients during its backup, if the server counts it:
+	// OwnStatements, and OwnTime in "s" over all of them.
 	ProbeOwnWork  = "own work"
 	OwnStatements = "statements"
 	OwnTime       = "time"
-	// ProbeServerMemory is the server's own report of the memory that it may use: MemoryTotal, of which it adds up
-	// the amount times how long it was so, in UnitSummed, and how long it was looked at, in UnitLooked. Deltas hold
-	// the mean, in "B".
+	// ProbeServerMemory is the server's own report of the memory that it may use, MemoryTotal. The probe adds up amount
+	// times duration, in UnitSummed, and the time looked at, in UnitLooked. Deltas hold the mean, in "B".
 	ProbeServerMemory = "server memory"
 	MemoryTotal       = "total"
 	UnitSummed        = "B·s"
 	UnitLooked        = "s looked at"
-	// ProbeDriver, and a driver's name, give in "s" the offset of its clock from the server's, and the delay of its
-	// load's start.
+	// ProbeDriver, followed by a driver's name, has in "s" the offset of the driver's clock from the server's, and the
+	// delay of its load's start.
 	ProbeDriver = "driver "
-	// ProbeCheckpoints is the progress of the server's checkpoints: CheckpointCycles.
+	// ProbeCheckpoints counts the progress of the server's checkpoints (CheckpointCycles).
 	ProbeCheckpoints = "checkpoints"
 )
 
-// The counters of ProbeWritten. The counter of files is the engine's; devices also write others' data, and each page
-// as often as it is mirrored.
+// The counters of ProbeWritten. The engine counts the writes to files. Devices also count others' data, and a mirrored
+// page once per mirror.
 const (
 	WrittenDevices   = "devices"
 	WrittenData      = "data files"
@@ -104,20 +101,20 @@ const (
 	WrittenTemp      = "temporary files"
 	WrittenBackup    = "backup files"
 	WrittenRest      = "other files"
-	WrittenCalls     = "write calls" // of the server's processes, whatever they were to
+	WrittenCalls     = "write calls" // of the server's processes, to any destination
 	UnitPerByte      = "B per B of data"
-	CheckpointCycles = "cycles" // in "cycles": checkpoints, or the part of the log's room that one begins at
+	CheckpointCycles = "cycles" // in "cycles": checkpoints, or how often the part of the log at which one begins was filled
 )
 
-// StorageShare ends the name of a share of what a volume's storage gives, in "%":
-// "default: share of limit".
+// StorageShare ends the name of a counter, in "%", for the share of a volume's storage limit that is used: "default:
+// share of limit".
 const StorageShare = ": share of limit"
 
-// OfWaits reports whether a probe is one of waits, in which an event that was never waited for is not in the reading:
-// it is zero.
+// OfWaits reports whether a probe counts waits. If an event is missing from such a probe's reading, it was never waited
+// for, and its count is zero.
 func OfWaits(probe string) bool { return probe == ProbeWaits || probe == ProbeBackground }
 
-// The counters of ProbeFiles; a counter that a server does not return is absent.
+// The counters of ProbeFiles. A counter that a server does not return is absent.
 const (
 	FileReads     = "reads"         // requests
 	FileBytesRead = "bytes read"    // B
@@ -128,10 +125,10 @@ const (
 	FileSyncs     = "syncs"         // requests
 	FileSyncTime  = "sync time"     // s
 	FileGrown     = "bytes grown"   // B
-	FileRows      = "rows written"  // of a file that holds one table or partition
+	FileRows      = "rows written"  // to a file that holds one table or partition
 )
 
-// WaitClass is the thing that a session waits for.
+// WaitClass groups what sessions wait for.
 type WaitClass string
 
 // The classes of waits.
@@ -143,7 +140,7 @@ const (
 	WaitDataWrite  WaitClass = "data write"
 	WaitLog        WaitClass = "log"        // writing and syncing the log
 	WaitTemp       WaitClass = "temp"       // I/O of temporary files
-	WaitCheckpoint WaitClass = "checkpoint" // until a checkpoint has made room
+	WaitCheckpoint WaitClass = "checkpoint" // until a checkpoint has made space
 	WaitMemory     WaitClass = "memory"     // for a free buffer
 	WaitNetwork    WaitClass = "network"
 	WaitOther      WaitClass = "other"

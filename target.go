@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Mode is the origin of a target's server.
+// Mode is the way in which a target's server comes about.
 type Mode string
 
 // The modes of a target.
@@ -23,60 +23,59 @@ const (
 	External Mode = "external" // an existing server, by URL
 )
 
-// Volume is a directory on some storage for files.
+// Volume is a directory, on some storage, for files.
 type Volume struct {
 	Name string `json:"name"`
 	Dir  string `json:"dir"`
 }
 
-// Durability is the event that a commit waits for.
+// Durability determines what a commit waits for.
 type Durability string
 
-// Durabilities, strongest first.
+// The durabilities, strongest first.
 const (
 	DurabilityFull   Durability = "full"   // every commit is synced to the storage
 	DurabilityNormal Durability = "normal" // synced at checkpoints; a power cut may lose the last commits
 	DurabilityOff    Durability = "off"    // never synced while measuring
 )
 
-// Target is one server to experiment on, with the scratch directories that it
-// may write to. Volumes are in the order in which files are placed on them.
+// Target is a server to experiment on, with the scratch directories that the experiment may write to. Files are placed
+// on the volumes in order.
 type Target struct {
 	Engine string `json:"engine"`
 	Mode   Mode   `json:"mode"`
-	// Address is an external server's address.
+	// Address is the address of an external server.
 	Address *Address `json:"address,omitempty"`
-	// Database is the user's own, whose backups are measured. Empty means databases are made.
+	// Database names the user's database whose backups are measured. If empty, databases are made.
 	Database string `json:"database,omitempty"`
-	// Part are the only tables of Database (on SQL Server filegroups, on Oracle tablespaces) that are backed up, so
-	// that settings are compared at less cost. Nil means all of it. A backup of a part is never restored.
+	// Part lists the only tables of Database to back up (filegroups on SQL Server, tablespaces on Oracle), so that
+	// comparing settings costs less. If nil, all of Database is backed up. A backup of a part is never restored.
 	Part []string `json:"part,omitempty"`
-	// BackupsThere: the server writes these backups itself.
+	// BackupsThere is set if the server itself writes the backups.
 	BackupsThere bool `json:"backups_there,omitempty"`
-	// Volumes of an external server are directories as *it* sees them, or what its engine has instead; an empty Dir
-	// is the server's own default place. If a Database is backed up they are directories of this machine, unless
-	// BackupsThere.
+	// Volumes of an external server are directories as the server sees them, or what its engine has instead. An empty Dir
+	// is the server's default place. If a Database is backed up, they are directories of this machine unless BackupsThere
+	// is set.
 	Volumes    []Volume   `json:"volumes"`
 	Durability Durability `json:"durability"`
-	// Settings are the user's own server settings (--set key=value).
+	// Settings holds the user's own server settings (--set key=value).
 	Settings map[string]string `json:"settings,omitempty"`
-	// Memory is the limit of a managed server, the system's cache of its files included, in bytes. 0 means not
-	// limited.
+	// Memory limits a managed server's memory, in bytes, the system's cache of its files included. 0 means no limit.
 	Memory int64 `json:"memory_bytes,omitempty"`
-	// Cores are the processors that a managed server is bound to. 0 means all.
+	// Cores is the number of processors that a managed server is bound to. 0 means all.
 	Cores int `json:"cores,omitempty"`
-	// Allowed are the consequences that the user accepts, by Finding.Consent.
+	// Allowed lists the effects that the user accepts, by Finding.Consent.
 	Allowed []string `json:"allowed,omitempty"`
-	// ServerBin is the directory of a managed server's binaries. Empty means search.
+	// ServerBin is the directory of a managed server's binaries. If empty, they are searched for.
 	ServerBin string `json:"server_bin,omitempty"`
-	// OnStart notes a server process that was just started, so that a later start of Filewise ends it should this one
-	// be killed. Nil means not noted.
+	// OnStart records a server process that was just started, so that a later start of Filewise ends the process if this
+	// Filewise is killed. If nil, nothing is recorded.
 	OnStart func(pid int) error `json:"-"`
-	// OnLoad is the same for a server that is only loaded, whose memory is not limited. Nil means OnStart is.
+	// OnLoad is OnStart for a server that is only loaded, whose memory is not limited. If nil, OnStart is called.
 	OnLoad func(pid int) error `json:"-"`
 }
 
-// Starts returns the function that notes a server process that was just started, to be loaded or to be measured.
+// Starts returns the function that records a server process that was just started, for loading or for measuring.
 func (t Target) Starts(loading bool) func(pid int) error {
 	if loading && t.OnLoad != nil {
 		return t.OnLoad
@@ -84,10 +83,10 @@ func (t Target) Starts(loading bool) func(pid int) error {
 	return t.OnStart
 }
 
-// Elsewhere reports whether volumes are places of a server, and not of this machine.
+// Elsewhere reports whether volumes are places on a server rather than on this machine.
 func (t Target) Elsewhere() bool { return t.Mode == External && (t.Database == "" || t.BackupsThere) }
 
-// VolumesHere are the volumes that are directories of this machine.
+// VolumesHere returns the volumes that are directories of this machine.
 func (t Target) VolumesHere() []Volume {
 	if t.Elsewhere() {
 		return nil
@@ -95,7 +94,7 @@ func (t Target) VolumesHere() []Volume {
 	return t.Volumes
 }
 
-// Cache returns the part of a server's usual cache that it gets: a quarter of its memory at most, in bytes.
+// Cache returns the server's cache size: its usual size, but at most a quarter of its memory, in bytes.
 func (t Target) Cache(wanted int64) int64 {
 	if t.Memory == 0 {
 		return wanted
@@ -109,7 +108,7 @@ type Fact struct {
 	Value string `json:"value"`
 }
 
-// ValueOf is the value of the fact of that name, or absent if there is none.
+// ValueOf returns the value of the fact with this name, or absent if there is none.
 func ValueOf(facts []Fact, name, absent string) string {
 	for _, f := range facts {
 		if f.Name == name {
@@ -119,24 +118,24 @@ func ValueOf(facts []Fact, name, absent string) string {
 	return absent
 }
 
-// Address holds an external server's address and account. It has no secret except Password and Secrets, which are
-// never stored.
+// Address holds an external server's address and account. Its only secrets are Password and Secrets, which are never
+// stored.
 type Address struct {
 	Scheme string `json:"scheme"` // as given: "postgres", "mariadb", …
-	// Host is a name or address, or the directory or path of a Unix socket. Empty means the driver's default.
+	// Host is a name or address, or the directory or path of a Unix socket. If empty, the driver's default is used.
 	Host string `json:"host"`
 	Port int    `json:"port,omitempty"` // 0 means the engine's usual one
 	User string `json:"user,omitempty"`
-	// Path is the part behind the host: a database, an Oracle service, a SQL Server instance.
+	// Path is the part after the host: a database, an Oracle service, or a SQL Server instance.
 	Path string `json:"path,omitempty"`
-	// Options are the driver's own, TLS among them, from the URL's query.
+	// Options holds the driver's own options, such as for TLS, from the URL's query.
 	Options map[string]string `json:"options,omitempty"`
 
 	Password Secret            `json:"-"`
 	Secrets  map[string]Secret `json:"-"` // options that are secret: "sslpassword"
 }
 
-// String is the URL without any secret: it may be shown and stored.
+// String returns the URL without any secret: it may be shown and stored.
 func (a Address) String() string {
 	u := url.URL{Scheme: a.Scheme, Host: a.Host, Path: a.Path}
 	if a.User != "" {
@@ -149,7 +148,7 @@ func (a Address) String() string {
 	if len(a.Host) > 0 && (a.Host[0] == '/' || a.Host[0] == '@') { // a Unix socket
 		u.Host = ""
 		query.Set("host", a.Host)
-		if a.Port != 0 { // the number in the name of PostgreSQL's socket
+		if a.Port != 0 { // the number in the name of a PostgreSQL socket
 			query.Set("port", strconv.Itoa(a.Port))
 		}
 	} else if a.Port != 0 {
@@ -164,7 +163,7 @@ func (a Address) String() string {
 	return u.String()
 }
 
-// Here reports whether the server is on this host for sure: by a Unix socket or the loopback address.
+// Here reports whether the server is certainly on this host: by a Unix socket or the loopback address.
 func (a Address) Here() bool {
 	if a.Host == "" || a.Host == "localhost" || a.Host[0] == '/' || a.Host[0] == '@' {
 		return true
@@ -173,13 +172,13 @@ func (a Address) Here() bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// Hidden are all secrets of the address, for HideIn.
+// Hidden returns all secrets of the address, for HideIn.
 func (a Address) Hidden() []Secret {
 	all := []Secret{a.Password}
 	for _, name := range slices.Sorted(maps.Keys(a.Secrets)) {
 		all = append(all, a.Secrets[name])
 	}
-	// A driver that fails to parse a URL shows the password as it was escaped.
+	// A driver that fails to parse a URL shows the password in its escaped form.
 	for _, s := range slices.Clone(all) {
 		if escaped := url.QueryEscape(string(s)); escaped != string(s) {
 			all = append(all, Secret(escaped), Secret(url.PathEscape(string(s))))
@@ -188,14 +187,14 @@ func (a Address) Hidden() []Secret {
 	return all
 }
 
-// hidden stands for a secret wherever it would be shown.
+// hidden is shown in place of a secret.
 const hidden = "********"
 
-// Secret is a password or another text that is never shown, stored or logged:
-// every way of formatting it gives asterisks. Reveal gives the text.
+// Secret is a password or another text that is never shown, stored or logged: every way of formatting it yields
+// asterisks. Reveal returns the text.
 type Secret string
 
-// Reveal is the secret's text, for the driver and nothing else.
+// Reveal returns the secret's text, for the driver alone.
 func (s Secret) Reveal() string { return string(s) }
 
 // Format writes asterisks, whatever the verb.
@@ -208,17 +207,16 @@ func (s Secret) String() string {
 	return hidden
 }
 
-// LogValue returns the text for slog.
+// LogValue returns the asterisks for slog.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// MarshalText returns the text for JSON and other encodings.
+// MarshalText returns the asterisks for JSON and other encodings.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText refuses: a secret is never read from what was stored.
+// UnmarshalText sets an empty secret: a secret is never read from stored data.
 func (s *Secret) UnmarshalText([]byte) error { *s = ""; return nil }
 
-// Hide returns the text with every secret in it, of at least three bytes,
-// replaced by asterisks.
+// Hide returns the text with asterisks in place of every secret of at least three bytes.
 func Hide(text string, secrets ...Secret) string {
 	for _, s := range secrets {
 		if len(s) >= 3 {
@@ -228,8 +226,8 @@ func Hide(text string, secrets ...Secret) string {
 	return text
 }
 
-// HideIn wraps an error, of a driver for instance, so that its text shows no
-// secret; errors.Is and errors.As still see the cause.
+// HideIn wraps an error, such as a driver's, so that its text shows no secret. errors.Is and errors.As still find the
+// cause.
 func HideIn(err error, secrets ...Secret) error {
 	if err == nil {
 		return nil

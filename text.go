@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// shell is a program that takes commands.
+// shell identifies a program that reads commands.
 type shell int
 
 const (
@@ -17,8 +17,8 @@ const (
 	shellPowerShell
 )
 
-// CommandLine is a command as a user types it. The form is one that sh, cmd and PowerShell read the same way if there
-// is one, else the form of the shell from which this process was started.
+// CommandLine returns a command as a user types it. If a form exists that sh, cmd and PowerShell read alike, it returns
+// that form. Otherwise it returns the form for the shell that started this process.
 func CommandLine(args ...string) string {
 	in := shellSh
 	if runtime.GOOS == "windows" {
@@ -29,18 +29,20 @@ func CommandLine(args ...string) string {
 	return strings.Join(Each(args, in.word), " ")
 }
 
-// inner and last are the backslashes that Windows reads as escapes: those before a quote.
+// inner and last match the backslashes that Windows reads as escapes, before a quote inside the word and before the
+// closing one.
 var inner, last = regexp.MustCompile(`(\\*)"`), regexp.MustCompile(`(\\+)$`)
 
-// word is an argument as the shell reads it back.
+// word returns an argument quoted so that the shell reads it back.
 func (s shell) word(arg string) string {
-	// PowerShell takes @ at a word's beginning for an array's elements.
+	// At the beginning of a word, PowerShell takes @ for an array's elements.
 	if arg != "" && arg[0] != '@' && !strings.ContainsFunc(arg, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,@%+", r))
 	}) {
 		return arg
 	}
-	// Within "", sh reads $ ` ! and \\ otherwise, PowerShell $ and `; a \ before the last " would escape it for all.
+	// Within "", sh gives $ ` ! and \\ a meaning, and PowerShell $ and `. A \ before the last " would escape it in all
+	// shells.
 	double := `"` + last.ReplaceAllString(inner.ReplaceAllString(arg, `$1$1\"`), "$1$1") + `"`
 	switch {
 	case !strings.ContainsAny(arg, "\"$`!") && !strings.Contains(arg, `\\`):

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Cell is one place in an experiment: which layout is measured when.
+// Cell identifies one trial's place in an experiment: the layout, and when it is measured.
 type Cell struct {
 	Pilot    bool   `json:"pilot,omitempty"` // a pilot fixes the warm-up and is no part of the verdict
 	Block    int    `json:"block"`           // from 1; 0 for pilots
@@ -14,7 +14,7 @@ type Cell struct {
 	Attempt  int    `json:"attempt"` // from 1
 }
 
-// State is a trial's end.
+// State is the way in which a trial ended.
 type State string
 
 // The states of a trial. A running trial is not stored.
@@ -23,7 +23,7 @@ const (
 	Failed State = "failed"
 )
 
-// Trial is one measured run of the workload on one layout: one sample.
+// Trial is one measured run of the workload on one layout, which is one sample.
 type Trial struct {
 	Cell     Cell          `json:"cell"`
 	Instance string        `json:"instance,omitempty"` // empty means built again for this trial
@@ -31,7 +31,7 @@ type Trial struct {
 	Reason   string        `json:"reason,omitempty"` // why it failed
 	Remedy   string        `json:"-"`                // what to do about it, shown right after the trial
 	Started  time.Time     `json:"started"`
-	Elapsed  time.Duration `json:"elapsed_ns"` // wall time from build to drop; in a session its part of that
+	Elapsed  time.Duration `json:"elapsed_ns"` // wall time from build to drop; in an interleaved block, the trial's part of it
 	Measures []Measure     `json:"measures"`
 	Stages   []Stage       `json:"stages"`
 	Files    []File        `json:"files"` // as observed after building
@@ -39,60 +39,61 @@ type Trial struct {
 	Warnings []Warning     `json:"warnings,omitempty"`
 }
 
-// Measure holds the results of one family of operations in one trial. Durations count from the start of the warm-up.
+// Measure holds the results of one family of operations in a trial. Durations count from the start of the warm-up.
 type Measure struct {
 	Family string `json:"family"`
-	Unit   string `json:"unit"` // of Work: "rows"
-	// Connections worked on it at the same time. 0 means not known, of trials stored by an older Filewise.
+	Unit   string `json:"unit"` // unit of Work: "rows"
+	// Connections is the number of connections that worked at the same time. It is 0 if not known, for trials stored by an
+	// older Filewise.
 	Connections int `json:"connections,omitempty"`
-	// Paced connections also rested, or were held to a rate.
+	// Paced is set if connections also rested, or were held to a rate.
 	Paced  bool             `json:"paced,omitempty"`
 	Window [2]time.Duration `json:"window_ns"` // the measured part
-	Work   float64          `json:"work"`      // done within the window
+	Work   float64          `json:"work"`      // work done within the window
 	Bytes  float64          `json:"bytes"`     // payload bytes of that work
 	Tail   time.Duration    `json:"tail_ns"`   // from the window's end to the slowest connection's last commit
 	Sync   time.Duration    `json:"sync_ns"`   // from then until everything was durable on the storage
-	// SliceLength and Slices hold the work of every slice from the start of the
-	// warm-up, the slices after the window included.
+	// SliceLength and Slices hold the work of each slice from the start of the warm-up, slices after the window included.
 	SliceLength time.Duration `json:"slice_length_ns"`
 	Slices      []int64       `json:"slices"`
 	// Hist is the HDR histogram (V2 compressed) of the latencies of calls, in µs.
 	Hist []byte `json:"hist,omitempty"`
-	// Errors counts the failures of operations by class, including the ones tried again. Absent means none.
+	// Errors counts failed operations by class, including operations that were tried again. It is absent if there are
+	// none.
 	Errors map[Class]int64 `json:"errors,omitempty"`
-	// Types are the parts of the operations' types, by name, if there are several. Absent means there is one.
+	// Types holds the results per operation type, by name. It is absent if there is one type.
 	Types  map[string]TypeMeasure `json:"types,omitempty"`
 	Deltas []Delta                `json:"deltas,omitempty"`
-	// Turns are the turns of a session in which layouts took turns, which make up the window: the work of each, or,
-	// if they differ in length, scaled to their mean length. Absent means it was measured in one go.
+	// Turns holds the work of each turn if the layouts took turns. The turns make up the window. If they differ in length,
+	// the work is scaled to their mean length. Turns is absent if the trial was measured in one go.
 	Turns []float64 `json:"turns,omitempty"`
-	// Rest is the observation if the measure writes: all work by all time, from rest to
-	// rest. If nil, the observation is the work per second of the window.
+	// Rest holds the observation of a measure that writes: all work by all time, from rest to rest. If nil, the
+	// observation is the work per second of the window.
 	Rest *Rest `json:"rest,omitempty"`
 }
 
-// Rest describes the connections' work between two moments with nothing left to write; in a session the sum over its
-// turns.
+// Rest describes the connections' work between two moments at which nothing was left to write. In an interleaved block
+// it is the sum over the trial's turns.
 type Rest struct {
-	// Work is all that was committed, before and after the window too, in the measure's unit.
+	// Work is everything that was committed, also before and after the window, in the measure's unit.
 	Work float64 `json:"work"`
-	// Time lasts from the common start of the connections until everything was durable, less
-	// what a drain takes with nothing to write.
+	// Time lasts from the connections' common start until everything was durable, minus what a drain takes with nothing to
+	// write.
 	Time time.Duration `json:"time_ns"`
-	// Empty is the time taken off for that.
+	// Empty is the time that was subtracted for such a drain.
 	Empty time.Duration `json:"empty_ns"`
-	// Written holds the bytes that were written from the window's end until everything was
-	// durable, by the counters of ProbeWritten. If nil, nothing was counted then.
+	// Written holds the bytes written from the window's end until everything was durable, by the counters of ProbeWritten.
+	// It is nil if nothing was counted.
 	Written map[string]float64 `json:"written,omitempty"`
-	// Others is the part of what was changed on the server in that time that others changed, in a session the most of
-	// a turn. 0 means no others did, or it is not known.
+	// Others is the share of others in what was changed on the server during that time. With turns, it is the greatest
+	// share of a turn. It is 0 if others changed nothing, or it is not known.
 	Others float64 `json:"others,omitempty"`
-	// Storage is the disks' work in that time, as probe "disk" counts it. Nil means not counted.
+	// Storage holds the disks' work in that time, as probe "disk" counts it. It is nil if it was not counted.
 	Storage []Delta `json:"storage,omitempty"`
 }
 
-// DataPart returns the part of what was written behind the window that went to data and index
-// files, 0 to 1; ok is false if nothing was counted.
+// DataPart returns the share, from 0 to 1, of data and index files in what was written after the window. ok is false if
+// nothing was counted.
 func (r *Rest) DataPart() (part float64, ok bool) {
 	sum := 0.0
 	for _, name := range []string{WrittenData, WrittenIndex, WrittenLog, WrittenTemp, WrittenRest} {
@@ -104,15 +105,15 @@ func (r *Rest) DataPart() (part float64, ok bool) {
 	return (r.Written[WrittenData] + r.Written[WrittenIndex]) / sum, true
 }
 
-// TypeMeasure holds the results of the operations of one type in one measure.
+// TypeMeasure holds the results of one type's operations in a measure.
 type TypeMeasure struct {
 	Work   float64         `json:"work"`             // done within the window
 	Hist   []byte          `json:"hist,omitempty"`   // of their latencies, like Measure.Hist
 	Errors map[Class]int64 `json:"errors,omitempty"` // of their failures, like Measure.Errors
 }
 
-// Throughput returns the judged value: the work per second from rest to rest if the measure has it, else the
-// window's. It is 0 if nothing was done.
+// Throughput returns the judged value: the work per second from rest to rest if the measure has it, otherwise the work
+// per second of the window. It is 0 if nothing was done.
 func (m Measure) Throughput() float64 {
 	if m.Rest == nil {
 		return m.WindowRate()
@@ -123,8 +124,8 @@ func (m Measure) Throughput() float64 {
 	return m.Rest.Work / m.Rest.Time.Seconds()
 }
 
-// WindowRate returns the work per second of the window, in a session the geometric mean
-// over its turns. It is 0 if nothing was done.
+// WindowRate returns the work per second of the window or, if there were turns, the geometric mean over them. It is 0
+// if nothing was done.
 func (m Measure) WindowRate() float64 {
 	d := m.Window[1] - m.Window[0]
 	if d <= 0 {
@@ -133,15 +134,14 @@ func (m Measure) WindowRate() float64 {
 	if n := float64(len(m.Turns)); n > 0 {
 		logs := 0.0
 		for _, work := range m.Turns {
-			logs += math.Log(work) // −∞ if nothing was done: so is the mean, and the result 0
+			logs += math.Log(work) // −∞ if nothing was done: the mean is −∞ too, and the result 0
 		}
 		return math.Exp(logs/n) * n / d.Seconds()
 	}
 	return m.Work / d.Seconds()
 }
 
-// Throughput is the throughput of the named family; ok is false when the trial
-// did not measure it.
+// Throughput returns the throughput of the named family. ok is false if the trial did not measure it.
 func (t Trial) Throughput(family string) (x float64, ok bool) {
 	for _, m := range t.Measures {
 		if m.Family == family {
@@ -151,7 +151,7 @@ func (t Trial) Throughput(family string) (x float64, ok bool) {
 	return 0, false
 }
 
-// Stage is one step of a trial's life and how long it took.
+// Stage is a step in a trial's life, with the time it took.
 type Stage struct {
 	Name string        `json:"name"`
 	Took time.Duration `json:"took_ns"`
@@ -159,16 +159,16 @@ type Stage struct {
 
 // The stages of a trial, in order.
 const (
-	StageCreate   = "create" // what only a layout's first build has: see Database.First and Copier
+	StageCreate   = "create" // what only a layout's first build does: see Database.First and Copier
 	StageBuild    = "build"
 	StageLoad     = "load"
-	StageRehearse = "rehearse"  // of custom SQL, once: each type of transactions is executed and rolled back
-	StageExtend   = "add files" // the files of Layout.AddedLater
+	StageRehearse = "rehearse"  // custom SQL alone, once: each type of transaction is executed and rolled back
+	StageExtend   = "add files" // adds the files of Layout.AddedLater
 	StageReset    = "reset"
 	StageObserve  = "observe"
 	StageSettle   = "settle"
 	StageWarmUp   = "warm-up"
-	StageWork     = "work" // that is not measured
+	StageWork     = "work" // work that is not measured
 	StageMeasure  = "measure"
 	StageDrain    = "drain"
 	StageCheck    = "check"
@@ -176,11 +176,11 @@ const (
 	StageDrop     = "drop"
 )
 
-// Stages are the names of all stages, in order.
+// Stages lists the names of all stages, in order.
 var Stages = []string{StageCreate, StageBuild, StageLoad, StageRehearse, StageExtend, StageReset, StageObserve, StageSettle, StageWarmUp,
 	StageWork, StageMeasure, StageDrain, StageCheck, StageStop, StageDrop}
 
-// Warning informs a reader about a limit of a result, with what to do.
+// Warning informs a reader about a limit of a result, and what to do.
 type Warning struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -201,24 +201,24 @@ const (
 	CondHeadroom   ConditionName = "headroom"   // neither the processors nor the log limit the work
 )
 
-// Condition is one of the conditions under which a run answers a question about files.
+// Condition is a condition under which a run answers a question about files.
 type Condition struct {
 	Name ConditionName `json:"name"`
-	// Measured is the finding, in words; empty if Unknown.
+	// Measured describes the finding. It is empty if Unknown is set.
 	Measured string `json:"measured,omitempty"`
-	// Threshold is from when the condition holds, in words.
+	// Threshold describes the value from which the condition holds.
 	Threshold string `json:"threshold"`
 	OK        bool   `json:"ok"`
-	// Unknown conditions were not measured, or not yet; OK is false then.
+	// Unknown is set if the condition was not measured, or not yet. OK is then false.
 	Unknown bool `json:"unknown,omitempty"`
-	// Mend holds the options that would have a broken condition hold; empty if none would.
+	// Mend holds the options under which a broken condition would hold. It is empty if no option would help.
 	Mend string `json:"mend,omitempty"`
 }
 
 // Broken reports whether the condition was measured and does not hold.
 func (c Condition) Broken() bool { return !c.OK && !c.Unknown }
 
-// Sign is ✔, ✘, or ? if the condition is unknown.
+// Sign returns ✔, ✘, or ? if the condition is unknown.
 func (c Condition) Sign() string {
 	switch {
 	case c.OK:

@@ -152,7 +152,7 @@ func (m *innodb) chosen() ([]userTable, error) {
 // partition spreads a table over partitions by the hash of a column of all unique keys.
 func (m *innodb) partition(t *userTable) (there, back []string, err error) {
 	if len(t.Why) == 0 && m.wish.Layout.Data.Files == 1 && m.volume[0].Dir == "" {
-		return nil, nil, nil // the table is in one piece: this value alone says so
+		return nil, nil, nil // a table in one piece has this layout already
 	}
 	for _, k := range m.foreign {
 		is := func(end int) bool { return k.Text(end) == m.Database && k.Text(end+1) == t.Name }

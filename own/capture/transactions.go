@@ -297,7 +297,7 @@ func (s *statement) width(t filewise.TableFacts, c filewise.ColumnFacts) int64 {
 	return int64(max(rows*float64(high-low+1)/t.Rows-1, 1))
 }
 
-// suffixes holds the ends of parameter names that tell the uses of one column's values apart.
+// suffixes holds the ends of parameter names that distinguish the uses of one column's values.
 var suffixes = map[filewise.Use]string{filewise.UseLower: "from", filewise.UseUpper: "to", filewise.UseSet: "new",
 	filewise.UseInsert: "insert", filewise.UseAdd: "add", filewise.UsePattern: "like", filewise.UseWords: "search"}
 

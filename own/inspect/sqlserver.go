@@ -233,7 +233,7 @@ func (i *ofSQLServer) space(ctx context.Context, d database) error {
 	return err
 }
 
-// allocation checks once whether sessions wait for allocation pages. The sums of waits do not tell them from other
+// allocation checks once whether sessions wait for allocation pages. The sums of waits do not distinguish them from other
 // pages.
 func (i *ofSQLServer) allocation(ctx context.Context) error {
 	rows, err := i.rows(ctx, "inspect-allocation")
