@@ -168,7 +168,7 @@ type TableFacts struct {
 	// Rules counts the rules that can turn an INSERT into another statement. The server counts each as another call.
 	Rules int
 	// Create returns statements that make a table with rows like this one's, for builds that no dump fills. spread is the
-	// layout's place for the table, and tell reports for which columns frequent values may be used. Create is nil if a
+	// layout's place for the table, and the function reports for which columns frequent values may be used. Create is nil if a
 	// dump makes the table.
 	Create func(spread string, tell func(ColumnFacts) bool) []string
 }

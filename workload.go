@@ -17,7 +17,7 @@ type Program struct {
 	SQLOf string `json:"sql_of,omitempty"`
 	// Phases lists a trial's measured phases in order. There is at least one.
 	Phases    []Phase `json:"phases"`
-	WorkBytes int64   `json:"work_bytes,omitempty"` // fixed work of a trial in payload bytes, preload included. 0 means trials work for a window
+	WorkBytes int64   `json:"work_bytes,omitempty"` // fixed payload bytes of a trial, preload included. 0 means a time window
 	// Preload is the size of the data loaded into every build before its first trial, in payload bytes. 0 means none.
 	Preload int64 `json:"-"`
 	// Cycles is set if each build goes offline and comes back, and is timed, on a server that Filewise may not stop.

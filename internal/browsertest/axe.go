@@ -8,8 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Accessible fails with all that axe-core finds on the page that is shown: by the rules of
-// WCAG 2.2 and by its own.
+// Accessible fails with everything that axe-core finds on the present page, by WCAG 2.2 and by its own rules.
 func Accessible(t *testing.T, b *Tab) {
 	t.Helper()
 	for _, v := range violations(t, b) {

@@ -1,5 +1,4 @@
-// Package browsertest shows pages to tests in headless Chromium, and what the
-// browser complained about.
+// Package browsertest opens pages in headless Chromium for tests, and records the browser's complaints.
 package browsertest
 
 import (
@@ -19,7 +18,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// browser finds it. On CI it has to be there.
+// browser returns the path of Chromium, which must exist on CI.
 func browser(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -35,7 +34,7 @@ func browser(t *testing.T) string {
 	return ""
 }
 
-// Tab is one tab, with its complaints and requests.
+// Tab is a browser's tab, with its complaints and requests.
 type Tab struct {
 	context.Context
 	mu       sync.Mutex
@@ -43,7 +42,7 @@ type Tab struct {
 	requests []string
 }
 
-// Open starts a browser with a tab; it ends with the test.
+// Open starts a browser with one tab. It ends with the test.
 func Open(t *testing.T, flags ...chromedp.ExecAllocatorOption) *Tab {
 	t.Helper()
 	opts := []chromedp.ExecAllocatorOption{ // so that it makes no requests by itself
@@ -91,8 +90,7 @@ func (b *Tab) listen(event any) {
 	}
 }
 
-// Call runs one command of the browser's protocol.
-// The test fails with its error.
+// Call runs a command of the browser's protocol. If it returns an error, the test fails.
 func Call[P, R any](t *testing.T, b *Tab, c cdp.Command[P, R], p P) R {
 	t.Helper()
 	r, err := chromedp.Call(b, c, p)
@@ -102,7 +100,7 @@ func Call[P, R any](t *testing.T, b *Tab, c cdp.Command[P, R], p P) R {
 	return r
 }
 
-// Run does an action; the test fails with its error.
+// Run executes an action. If it returns an error, the test fails.
 func Run[T any](t *testing.T, b *Tab, a chromedp.Action[T]) T {
 	t.Helper()
 	x, err := chromedp.Run(b, a)
@@ -119,7 +117,7 @@ func (b *Tab) Forget() {
 	b.problems, b.requests = nil, nil
 }
 
-// Quiet fails when the page complained, or made a request for anything except itself and what begins as allowed.
+// Quiet fails if the page complained, or requested anything except itself and addresses that begin with allowed.
 func (b *Tab) Quiet(t *testing.T, allowed string) {
 	t.Helper()
 	b.mu.Lock()

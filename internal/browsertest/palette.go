@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// colours are the definitions in a style sheet, such as "--text: #1c2430".
+// colours matches the definitions in a style sheet, such as "--text: #1c2430".
 var colours = regexp.MustCompile(`--([a-z0-9-]+): #([0-9a-f]{6})`)
 
-// Legible fails if a colour of a style sheet cannot be read, or seen, on one of its grounds: letters need a contrast
-// of 4.5, shapes one of 3 (WCAG 2.2, AA), by light and by dark.
+// Legible fails if a style sheet's colours contrast too little with one of their grounds, in the light or the dark
+// theme: less than 4.5 for letters or 3 for shapes (WCAG 2.2, AA).
 func Legible(t *testing.T, css string, letters, shapes, grounds []string) {
 	t.Helper()
 	light, dark, found := strings.Cut(css, "prefers-color-scheme: dark")
@@ -39,7 +39,7 @@ func Legible(t *testing.T, css string, letters, shapes, grounds []string) {
 	}
 }
 
-// contrast is the contrast of two colours, from 1 to 21.
+// contrast returns the contrast of two colours, from 1 to 21.
 func contrast(a, b string) float64 {
 	x, y := luminance(a), luminance(b)
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)

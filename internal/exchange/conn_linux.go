@@ -12,12 +12,12 @@ import (
 	"unsafe"
 )
 
-// longest is the size up to which a request is held, in bytes: less than any socket's buffer takes.
+// longest is the size in bytes up to which a request is held. Any socket's buffer takes more.
 const longest = 4096
 
-// conn works on a socket by raw system calls. Sockets of package net do not block, so the scheduler need not learn of
-// the calls: in a process that mostly waits, each would wake the scheduler's monitor, a thread of its own. And a
-// reply is waited for before it is read; net's connections read in vain first. As with net's connections, one
+// conn reads and writes a socket by raw system calls. Package net's sockets do not block, so the scheduler need not
+// learn of the calls. In a process that mostly waits, each would wake the scheduler's monitor, a thread of its own.
+// conn waits for a reply before it reads, while net's connections first read in vain. As with net's connections, one
 // goroutine may read while another writes, and any may close.
 type conn struct {
 	net.Conn
@@ -33,12 +33,12 @@ type conn struct {
 	reading, writing call
 }
 
-// call is a system call for reading or writing, and how it ended.
+// call is a system call for reading or writing, with its outcome.
 type call struct {
 	buf    []byte
 	n      int
 	errno  syscall.Errno
-	unsent bool                  // reading: what is held could not be sent at once
+	unsent bool                  // on reading: what is held could not be sent at once
 	try    func(fd uintptr) bool // made once: it allocates
 }
 
@@ -79,7 +79,8 @@ func (c *conn) Write(b []byte) (int, error) {
 	return c.send(b)
 }
 
-// keep holds b, or returns what has to be sent before it. A Read that waits already would not send it.
+// keep holds b, or returns what must be sent before b. If a Read waits already, it holds nothing, since that Read would
+// not send it.
 func (c *conn) keep(b []byte) (before []byte, held bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,14 +106,14 @@ func (c *conn) send(b []byte) (sent int, err error) {
 	return sent, err
 }
 
-// tryWrite is false when there is no room.
+// tryWrite writes what the socket takes. It returns false if the socket's buffer is full.
 func (c *conn) tryWrite(fd uintptr) bool {
 	w := &c.writing
 	w.n, w.errno = transfer(syscall.SYS_WRITE, fd, w.buf)
 	return w.errno != syscall.EAGAIN
 }
 
-// Read sends what is held and reads what comes.
+// Read sends what is held, then reads the reply.
 func (c *conn) Read(b []byte) (int, error) {
 	c.readers.Add(1)
 	defer c.readers.Add(-1)
@@ -148,8 +149,8 @@ func (c *conn) Read(b []byte) (int, error) {
 // Unread implements Conn.
 func (c *conn) Unread(b []byte) { c.unread = slices.Concat(b, c.unread) }
 
-// tryRead is false when nothing has come. What is held is sent here and not before:
-// only from here on the poller remembers a reply that comes before it is waited for.
+// tryRead reads what has come. It returns false if nothing has. It also sends what is held, and no other place does:
+// only from here on, the poller remembers a reply that comes before it is waited for.
 func (c *conn) tryRead(fd uintptr) bool {
 	r := &c.reading
 	switch c.sendHeld(fd) {
@@ -171,8 +172,7 @@ const (
 	notSent
 )
 
-// sendHeld sends what is held if the socket takes it at once. What it does not take is
-// held further.
+// sendHeld sends what is held, as far as the socket takes it at once. It keeps the rest.
 func (c *conn) sendHeld(fd uintptr) outcome {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -187,7 +187,7 @@ func (c *conn) sendHeld(fd uintptr) outcome {
 	return sentNow
 }
 
-// lastWords returns what has come from a server that takes no request any more: it may have given the reason.
+// lastWords returns what has come from a server that takes no more requests: it may give the reason.
 func (c *conn) lastWords(why error) (int, error) {
 	r := &c.reading
 	if err := c.raw.Read(func(fd uintptr) bool {
@@ -199,7 +199,7 @@ func (c *conn) lastWords(why error) (int, error) {
 	return r.n, nil
 }
 
-// Close sends what is held, if the socket takes it at once, and closes.
+// Close sends what is held, if the socket takes it at once, and closes the socket.
 func (c *conn) Close() error {
 	err := c.raw.Control(func(fd uintptr) { c.sendHeld(fd) })
 	if errors.Is(err, net.ErrClosed) {
@@ -208,7 +208,7 @@ func (c *conn) Close() error {
 	return errors.Join(err, c.Conn.Close())
 }
 
-// failed is the error that a call ended with, in the form of package net's.
+// failed returns a call's error in the form of package net.
 func (c *conn) failed(op string, errno syscall.Errno) error {
 	if errno == 0 {
 		return nil
@@ -216,7 +216,7 @@ func (c *conn) failed(op string, errno syscall.Errno) error {
 	return &net.OpError{Op: op, Net: c.LocalAddr().Network(), Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: os.NewSyscallError(op, errno)}
 }
 
-// transfer calls read(2) or write(2) on a socket that does not block.
+// transfer calls read(2) or write(2) on a non-blocking socket.
 func transfer(trap, fd uintptr, b []byte) (int, syscall.Errno) {
 	for {
 		n, _, errno := syscall.RawSyscall(trap, fd, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))

@@ -4,5 +4,5 @@ package exchange
 
 import "net"
 
-// wrap returns c itself: elsewhere system calls are made by the system's libraries.
+// wrap returns c itself. On these systems, the system's libraries make the system calls.
 func wrap(c net.Conn, _ bool) net.Conn { return c }

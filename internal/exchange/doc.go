@@ -1,7 +1,7 @@
-// Package exchange makes connections that send a request and wait for its reply in as few system calls as possible: a
-// client's processor time is lost for the server that it measures. A transaction of orders takes 0.63 of the client's
-// processor time that connections of package net take on PostgreSQL, 0.55 on MariaDB and 0.56 on MySQL (go -C proof
-// run ./bench hotpath; proof/README.md has the figures).
+// Package exchange makes connections that send a request and wait for its reply in as few system calls as possible,
+// since a client's processor time is lost for the server that it measures. A transaction of orders takes 0.63 of the
+// client's processor time that connections of package net take on PostgreSQL, 0.55 on MariaDB and 0.56 on MySQL (go -C
+// proof run ./bench hotpath; proof/README.md has the figures).
 package exchange
 
 import (
@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 )
 
-// Off leaves the connections that Dialing opens as package net makes them: for the
-// measurement of what this package buys, go -C proof run ./bench hotpath.
+// Off makes Dialing open connections as package net does. It serves to measure the gain of this package (go -C proof
+// run ./bench hotpath).
 var Off atomic.Bool
 
 // Dial opens a connection, as drivers take it in their configuration.
@@ -19,14 +19,14 @@ type Dial = func(ctx context.Context, network, address string) (net.Conn, error)
 
 type noted struct{}
 
-// Note has opened called with each connection that Dialing opens with the context.
+// Note returns a context under which Dialing calls opened with each new connection.
 func Note(ctx context.Context, opened func(net.Conn)) context.Context {
 	return context.WithValue(ctx, noted{}, opened)
 }
 
-// Dialing has the connections of dial made cheap. With always, every short Write is kept
-// until the Read, Write or Close after it: for protocols in which nothing is sent that
-// is not followed by one of them at once. Otherwise see Holder.
+// Dialing returns a Dial whose connections need fewer system calls. If always is set, each short Write is held until
+// the next Read, Write or Close, for protocols in which one of them always follows at once. Otherwise only Holder.Hold
+// holds one.
 func Dialing(dial Dial, always bool) Dial {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dial(ctx, network, address)
@@ -47,18 +47,19 @@ func Dialing(dial Dial, always bool) Dial {
 type Conn interface {
 	net.Conn
 	Holder
-	// Unread has the next Reads begin with b, of which it keeps a copy.
+	// Unread makes the next Reads begin with b. It keeps a copy of b.
 	Unread(b []byte)
 }
 
-// Holder can keep a request until its reply is waited for.
+// Holder can hold a request until its reply is waited for.
 type Holder interface {
-	// Hold has the next Write, if it is short, go out with the Read, Write or Close after it. The caller promises
-	// that one of them follows at once. If a Read is under way, the Write goes out itself.
+	// Hold makes the next Write, if it is short, go out with the Read, Write or Close after it. The caller promises that
+	// one of them follows at once. If a Read is under way, the Write goes out by itself.
 	Hold()
 }
 
-// Of is the connection, or that under TLS's, that can hold a request; one that holds nothing if there is none.
+// Of returns the Holder of the connection, or of the connection below its TLS. If there is none, it returns a Holder
+// that holds nothing.
 func Of(conn net.Conn) Holder {
 	for {
 		switch c := conn.(type) {
@@ -72,7 +73,7 @@ func Of(conn net.Conn) Holder {
 	}
 }
 
-// plain holds nothing.
+// plain is a Holder that holds nothing.
 type plain struct{}
 
 func (plain) Hold() {}

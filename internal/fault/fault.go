@@ -1,5 +1,5 @@
-// Package fault has the one table of the host's errors and of a server's state that no layout is to
-// blame for: whatever they ended is measured again by resume.
+// Package fault lists the errors of the host, and the states of a server, that no layout is to blame for. Whatever they
+// ended is measured again by resume.
 package fault
 
 import (
@@ -10,16 +10,16 @@ import (
 	"filewise"
 )
 
-// Fault is a fault of the host, or a state of the server.
+// Fault describes a fault of the host, or a state of the server.
 type Fault struct {
 	Code   filewise.Code
 	What   string // the end of a sentence about a trial: "a volume is full"
-	Remedy string // before resume
-	// Passes reports that it may be gone soon: a trial is tried as often as any other before the run ends.
+	Remedy string // to be done before resume
+	// Passes reports whether the fault may soon be gone: a trial is then tried as often as any other before the run ends.
 	Passes bool
 }
 
-// The faults, as the errors of the systems are mapped to them.
+// The faults to which the systems' errors are mapped.
 var (
 	full = Fault{Code: filewise.CodePreflight, What: "a volume is full", Remedy: "free space there, or name another --volume"}
 	gone = Fault{Code: filewise.CodePreflight, What: "a volume does not answer any more",
@@ -34,8 +34,8 @@ var (
 		Remedy: "end other sessions there, or have its limit of connections raised (max_connections, or the account's)"}
 )
 
-// Of returns the fault that an error is of; ok is false if it is none. A lost network connection is none:
-// the server may come back, and is waited for.
+// Of returns the fault behind an error. ok is false if there is none. A lost network connection is no fault: the server
+// may come back, and is waited for.
 func Of(err error) (f Fault, ok bool) {
 	var network *net.OpError
 	switch {
@@ -46,7 +46,7 @@ func Of(err error) (f Fault, ok bool) {
 	case errors.Is(err, filewise.ErrSpace):
 		return full, true
 	case errors.As(err, &network), filewise.ClassOf(err) == filewise.ClassConnection:
-		// System calls on sockets give the same numbers as system calls on files.
+		// System calls on sockets have the same error numbers as calls on files.
 		return Fault{}, false
 	}
 	for _, row := range host {
@@ -57,29 +57,29 @@ func Of(err error) (f Fault, ok bool) {
 	return Fault{}, false
 }
 
-// row maps errors of the system to a fault.
+// row maps errors of the system to one fault.
 type row struct {
 	fault  Fault
 	errors []error
 }
 
-// TooManyFiles reports that this process, or its host, may open no more files, or sockets.
+// TooManyFiles reports whether this process, or its host, may open no more files or sockets.
 func TooManyFiles(err error) bool {
 	return slices.ContainsFunc(host, func(r row) bool { return r.fault == files && is(err, r.errors) })
 }
 
-// Refused reports that no process listens at an address.
+// Refused reports whether no process listens at an address.
 func Refused(err error) bool { return is(err, refused) }
 
-// NotEmpty reports that a directory holds something.
+// NotEmpty reports whether a directory is not empty.
 func NotEmpty(err error) bool { return is(err, notEmpty) }
 
-// ClosedPipe reports that what was written to a pipe has no reader any more, as of "filewise show | head"; if a
-// signal ends the process then it is never so.
+// ClosedPipe reports whether a write failed because the pipe has no reader any more, as in "filewise show | head". If a
+// signal ends the process instead, it never does.
 func ClosedPipe(err error) bool { return is(err, closedPipe) }
 
-// HeldOpen reports that another program, such as a virus scanner or a backup, has a file open, so that it cannot be
-// removed or replaced at this moment.
+// HeldOpen reports whether another program, such as a virus scanner or a backup, has a file open that therefore cannot
+// be removed or replaced now.
 func HeldOpen(err error) bool { return is(err, heldOpen) }
 
 func is(err error, any []error) bool {

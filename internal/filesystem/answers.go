@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// answerWithin is the time that volumes together may take to answer: a volume of the network, or of a daemon, may
-// never answer.
+// answerWithin is the time for all volumes together to answer. A volume of the network, or of a daemon, may never
+// answer.
 const answerWithin = 2 * time.Second
 
-// Answers reports whether the file system of a path answers, be it by an error.
+// Answers reports whether a path's file system answers, if only with an error.
 func Answers(path string) bool {
 	return len(Silent(map[string]func(){path: func() { _, _ = os.Stat(path) }})) == 0
 }
 
-// Silent calls the functions of all volumes at the same time, and returns the volumes whose function has not returned
-// in time. Nothing ends such a function.
+// Silent calls the functions of all volumes at the same time. It returns the volumes whose function has not returned in
+// time. Such a function goes on.
 func Silent(ask map[string]func()) map[string]bool { return silent(answerWithin, ask) }
 
 func silent(within time.Duration, ask map[string]func()) map[string]bool {
@@ -35,7 +35,7 @@ func silent(within time.Duration, ask map[string]func()) map[string]bool {
 		case volume := <-answered:
 			delete(left, volume)
 		case <-limit.C:
-			limit.Reset(0) // for the others: what has answered by now
+			limit.Reset(0) // now the others have no time left: only what has answered counts
 		}
 	}
 	return left

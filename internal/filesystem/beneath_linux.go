@@ -12,12 +12,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mostLinks is the limit for one path, as the kernel has it.
+// mostLinks limits the links in one path, as the kernel does.
 const mostLinks = 40
 
-// settle opens the directory that a path is in, through no link of another user except root, and returns the path
-// within it: whatever is put in the place of a directory later, the one that was looked at is written to. The
-// directory is to be closed.
+// settle opens the directory of a path's file, through no link that another user except root has made, and returns a
+// path to the file in it. The open directory is the one that was checked, even if another takes its place later. The
+// caller closes it.
 func settle(path string) (within string, dir *os.File, err error) {
 	fail := func(err error) (string, *os.File, error) {
 		return "", nil, errors.Join(&fs.PathError{Op: "open", Path: path, Err: err}, dir.Close())
@@ -72,12 +72,12 @@ func settle(path string) (within string, dir *os.File, err error) {
 	}
 }
 
-// handle is a name in an open directory, whatever has become of the directory's own name.
+// handle returns a path to a name in an open directory that holds even if the directory is renamed.
 func handle(dir *os.File, name string) string {
 	return fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), name)
 }
 
-// beneath opens what a directory has under a name, links themselves, to look at it alone.
+// beneath opens a name in a directory only to look at it. It opens a link itself.
 func beneath(dir *os.File, name string) (*os.File, error) {
 	at := unix.AT_FDCWD
 	if dir != nil {
@@ -101,7 +101,7 @@ func read(link *os.File) (string, error) {
 	return string(b[:max(n, 0)]), err
 }
 
-// ofProcess reports whether a directory is the kernel's, whose links to open files show no path.
+// ofProcess reports whether a directory is one of the kernel's, in which links to open files show no path.
 func ofProcess(dir *os.File) bool {
 	var s unix.Statfs_t
 	return unix.Fstatfs(int(dir.Fd()), &s) == nil && s.Type == unix.PROC_SUPER_MAGIC

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// settle returns the path that a path leads to, unless it is itself a link that another user has made.
+// settle returns the path that a path leads to. It refuses a path that is itself a link by another user.
 func settle(path string) (string, *os.File, error) {
 	if link, err := os.Lstat(path); err == nil && link.Mode()&fs.ModeSymlink != 0 && !trusted(link) {
 		return "", nil, errors.New("it is a link that another user has made")

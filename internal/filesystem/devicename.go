@@ -6,11 +6,11 @@ import (
 	"runtime"
 )
 
-// deviceNames matches names that Windows takes for devices, in whatever directory and with whatever extension: what
-// is written to AUX.html is lost, and a reader of COM1 waits.
+// deviceNames matches names that Windows takes for devices, in any directory and with any extension. What is written to
+// AUX.html is lost, and reading COM1 waits.
 var deviceNames = regexp.MustCompile(`(?i)(?:^|[\\/:])(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])(?: *[.:][^\\/]*| *)$`)
 
-// CheckName refuses the name of a device of Windows there.
+// CheckName returns an error on Windows if the name is a device's.
 func CheckName(path string) error {
 	if runtime.GOOS == "windows" && deviceNames.MatchString(path) {
 		return fmt.Errorf("%s is the name of a device of Windows: name another file", path)

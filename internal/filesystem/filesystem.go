@@ -1,5 +1,5 @@
-// Package filesystem has Filewise's operations on file systems beyond package os, on each platform by its own means.
-// What a platform does not return is absent (ok is false) or an error that wraps errors.ErrUnsupported.
+// Package filesystem holds operations on file systems that package os lacks, in each platform's own way. For what a
+// platform does not report, ok is false, or the error wraps errors.ErrUnsupported.
 package filesystem
 
 import (
@@ -11,11 +11,10 @@ import (
 	"filewise/internal/fault"
 )
 
-// ErrLocked: another process, or another open file of this one, holds the lock.
+// ErrLocked means that another process, or another open file of this process, holds the lock.
 var ErrLocked = errors.New("it is locked")
 
-// LockPatiently locks a file that no process keeps locked but whose lock others may be looking at, which takes them
-// moments.
+// LockPatiently locks a file whose lock others hold only for moments, to look at it.
 func LockPatiently(f *os.File) error {
 	for end := time.Now().Add(time.Second); ; time.Sleep(time.Millisecond) {
 		if err := Lock(f); !errors.Is(err, ErrLocked) || time.Now().After(end) {
@@ -27,8 +26,8 @@ func LockPatiently(f *os.File) error {
 // heldPatience is the time for which Insist tries.
 const heldPatience = 5 * time.Second
 
-// Insist does again, for some seconds, what fails because another program has a file open: virus
-// scanners and backups of Windows open each new file for a moment.
+// Insist repeats an action for some seconds while it fails because another program has a file open. Windows' virus
+// scanners and backups open each new file for a moment.
 func Insist(do func() error) error {
 	for end := time.Now().Add(heldPatience); ; time.Sleep(20 * time.Millisecond) {
 		if err := do(); !fault.HeldOpen(err) || time.Now().After(end) {
@@ -37,7 +36,7 @@ func Insist(do func() error) error {
 	}
 }
 
-// MkdirPrivate makes a directory, and those above it, that are not there, and leaves a new one to this user alone.
+// MkdirPrivate makes a directory and its missing parents. Only this user may access a new directory.
 func MkdirPrivate(dir string) error {
 	_, err := os.Lstat(dir)
 	isNew := errors.Is(err, fs.ErrNotExist)
@@ -47,15 +46,15 @@ func MkdirPrivate(dir string) error {
 	return MakePrivate(dir)
 }
 
-// Place distinguishes a directory from another one that is later found under its path, as an empty mount point from
-// the volume that was mounted there.
+// Place identifies a directory, so that another one found later under its path is recognized, such as an empty mount
+// point in place of the mounted volume.
 type Place struct {
-	Device uint64 `json:"device,omitempty"` // st_dev; another mount of a volume may have another
+	Device uint64 `json:"device,omitempty"` // st_dev, which can differ for another mount of a volume
 	Inode  uint64 `json:"inode,omitempty"`
 	System string `json:"system,omitempty"` // f_fsid of statfs(2), which many file systems keep; on Windows the volume's name
 }
 
-// Same reports whether both are one directory, as far as is known.
+// Same reports whether both places are one directory, as far as is known.
 func (p Place) Same(q Place) bool {
 	if p == (Place{}) || q == (Place{}) {
 		return true

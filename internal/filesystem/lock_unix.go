@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Lock locks an open file for as long as it is open in this process or the process lives: the kernel releases it,
-// however the process ends. ErrLocked means another one has it. Another error wraps errors.ErrUnsupported if the file
-// system has no locks.
+// Lock locks an open file until this process closes it or ends. The kernel then releases the lock, however the process
+// ends. The error is ErrLocked if another process has the lock. It wraps errors.ErrUnsupported if the file system has
+// no locks.
 func Lock(f *os.File) error { return flock(f, unix.LOCK_EX) }
 
 // Locked reports whether another open file holds the lock on f.

@@ -7,8 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Lock locks an open file for as long as it is open in this process or the process
-// lives. ErrLocked: another one has it.
+// Lock locks an open file until this process closes it or ends. The error is ErrLocked if another process has the lock.
 func Lock(f *os.File) error { return lock(f, windows.LOCKFILE_EXCLUSIVE_LOCK) }
 
 // Locked reports whether another open file holds the lock on f.
@@ -20,7 +19,7 @@ func Locked(f *os.File) (bool, error) {
 	return false, err
 }
 
-// lock locks a byte far behind what is written: no other process may read a locked one.
+// lock locks a byte far behind the file's text, since no other process may read a locked byte.
 func lock(f *os.File, how uint32) error {
 	at := windows.Overlapped{OffsetHigh: 1 << 30}
 	err := windows.LockFileEx(windows.Handle(f.Fd()), how|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &at)

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// PlaceOf is a directory's place.
+// PlaceOf returns a directory's place.
 func PlaceOf(dir string) (Place, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -27,7 +27,7 @@ func PlaceOf(dir string) (Place, error) {
 	return p, nil
 }
 
-// ReadOnly reports whether the file system of a directory is mounted so.
+// ReadOnly reports whether the file system of a directory is mounted read-only.
 func ReadOnly(dir string) bool {
 	var s unix.Statfs_t
 	const readOnly = 1 // ST_RDONLY of Linux, MNT_RDONLY of the others

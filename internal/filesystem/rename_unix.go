@@ -11,8 +11,8 @@ import (
 	"strconv"
 )
 
-// OthersMayRename returns the directory of a path in which another user than root and this one may replace what is
-// there, and which user. Empty means none. The path is absolute and free of links.
+// OthersMayRename returns the first directory of a path in which a user other than root and this one may replace an
+// entry, and that user. Both are empty if there is none. The path must be absolute and free of links.
 func OthersMayRename(path string) (dir, who string, err error) {
 	for dir = path; ; dir = filepath.Dir(dir) {
 		info, err := os.Lstat(dir)

@@ -1,5 +1,4 @@
 package filesystem
 
-// OthersMayRename would return who may replace what is on a path: Windows has no such user as root, for whom this
-// matters.
+// OthersMayRename returns nothing: it matters only to root, and Windows has no such user.
 func OthersMayRename(string) (dir, who string, err error) { return "", "", nil }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// everybody are the groups to which users belong who were given no rights by name, as SDDL abbreviates them.
+// everybody holds the groups of users who were given no rights by name, by their abbreviations in SDDL.
 var everybody = map[string]string{"WD": "Everyone", "S-1-1-0": "Everyone", "AU": "Authenticated Users", "S-1-5-11": "Authenticated Users",
 	"BU": "Users", "S-1-5-32-545": "Users", "IU": "Interactive", "S-1-5-4": "Interactive", "NU": "Network", "S-1-5-2": "Network",
 	"AN": "Anonymous", "S-1-5-7": "Anonymous", "BG": "Guests", "S-1-5-32-546": "Guests", "DU": "Domain Users"}
@@ -23,11 +23,11 @@ var (
 	owners  = regexp.MustCompile(`^O:(S(?:-(?:0x[0-9A-Fa-f]+|[0-9]+))+|[A-Z]{2})`)
 )
 
-// openTo returns the group of everybody that a security descriptor of Windows, in SDDL, lets read or write. Empty
-// means none.
+// openTo returns the group of everybody that may read or write, by a Windows security descriptor in SDDL. It is empty
+// if none may.
 func openTo(sddl string) string {
 	_, list, present := strings.Cut(sddl, "D:")
-	list, _, _ = strings.Cut(list, "S:(") // what is audited
+	list, _, _ = strings.Cut(list, "S:(") // the second list is for auditing
 	if !present || strings.HasPrefix(list, "NO_ACCESS_CONTROL") {
 		return "Everyone"
 	}
@@ -37,7 +37,7 @@ func openTo(sddl string) string {
 		if domains.MatchString(ace[4]) {
 			group = "Domain Users"
 		}
-		if group == "" || strings.Contains(ace[2], "IO") { // of what is made in a directory
+		if group == "" || strings.Contains(ace[2], "IO") { // a right for files made in a directory
 			continue
 		}
 		switch rights := rightsOf(ace[3]); ace[1] {
@@ -62,8 +62,8 @@ func rightsOf(text string) (mask uint32) {
 	return mask
 }
 
-// foreign returns the owner in a security descriptor if that is neither this user (me, a SID) nor an administrator or
-// the system; empty otherwise.
+// foreign returns the owner in a security descriptor, unless it is this user (me, a SID), an administrator or the
+// system. It is empty otherwise.
 func foreign(sddl, me string) string {
 	m := owners.FindStringSubmatch(sddl)
 	switch {

@@ -6,14 +6,14 @@ import (
 	"io"
 )
 
-// ErrShared: every user of the machine may read or write a file that holds a secret.
+// ErrShared means that every user of the machine may read or write a file that holds a secret.
 var ErrShared = errors.New("every user of this machine may read or write it")
 
-// ErrForeign: a file that holds a secret is another user's, who may alter it.
+// ErrForeign means that a file that holds a secret belongs to another user, who may alter it.
 var ErrForeign = errors.New("it belongs to another user")
 
-// OpenSecret opens a file, or a pipe, that holds a secret. One that everybody may read, or
-// write, is refused, and on Windows one of another user's.
+// OpenSecret opens a file or a pipe that holds a secret. It refuses a file that everybody may read or write and, on
+// Windows, a file of another user.
 func OpenSecret(path string) (io.ReadCloser, error) {
 	f, err := open(path)
 	if err != nil {

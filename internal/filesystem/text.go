@@ -10,11 +10,11 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// ErrUTF16: a text is no UTF-8, and nothing at its head marks it.
+// ErrUTF16 means that a text is UTF-16 without a byte order mark.
 var ErrUTF16 = errors.New("it is saved as UTF-16 without a byte order mark: save it as UTF-8")
 
-// Text reads a text that a user has saved as UTF-8, or as UTF-16 with a byte order mark, as PowerShell 5's > does. It
-// returns UTF-8 without a mark. What is no text passes unchanged.
+// Text returns a reader of UTF-8 for a text that a user has saved as UTF-8, or as UTF-16 with a byte order mark, as
+// PowerShell 5's > does. It drops the mark. What is no text passes unchanged.
 func Text(from io.Reader) io.Reader { return &text{in: bufio.NewReaderSize(from, 64<<10)} }
 
 type text struct {
@@ -31,8 +31,8 @@ func (t *text) Read(to []byte) (int, error) {
 	return t.out.Read(to)
 }
 
-// begin looks at the first bytes. It waits for no second one unless a mark begins: who types at a
-// terminal may give one alone. Errors come again by reading.
+// begin looks at the first bytes. It waits for a second byte only if the first one begins a mark, since a user at a
+// terminal may type one alone. An error comes again on reading.
 func (t *text) begin() error {
 	head, _ := t.in.Peek(1)
 	if len(head) == 1 && slices.Contains([]byte("\xef\xfe\xff"), head[0]) {

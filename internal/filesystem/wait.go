@@ -8,14 +8,14 @@ import (
 	"sync"
 )
 
-// interrupted is closed when the process is to end.
+// interrupted is closed when the process has to end.
 var interrupted = make(chan struct{})
 
-// Interrupt ends, with context.Canceled, what waits for a file that the user has named: for the other end
-// of a pipe the system lets Go wait whatever signal comes.
+// Interrupt ends all waits for files that the user has named, with context.Canceled. Without it, the system would let
+// Go wait for the other end of a pipe whatever signal comes.
 var Interrupt = sync.OnceFunc(func() { close(interrupted) })
 
-// Open opens a file, or a pipe, that the user has named. A text is read as Text does.
+// Open opens a file or a pipe that the user has named. It reads texts as Text does.
 func Open(path string) (io.ReadCloser, error) {
 	f, err := open(path)
 	return ofUser(f), err
@@ -35,7 +35,7 @@ func open(path string) (*os.File, error) {
 	return Await(func() (*os.File, error) { return os.Open(path) })
 }
 
-// ReadFile is os.ReadFile for what the user has named. A text is read as Text does.
+// ReadFile is os.ReadFile for a file that the user has named. It reads texts as Text does.
 func ReadFile(path string) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {
@@ -45,19 +45,19 @@ func ReadFile(path string) ([]byte, error) {
 	return all, errors.Join(err, f.Close())
 }
 
-// Reader reads what is open already, such as standard input. A text is read as Text does.
+// Reader reads from something already open, such as standard input. It reads texts as Text does.
 func Reader(from io.Reader) io.Reader { return Text(patient{from}) }
 
 type patient struct{ from io.Reader }
 
-// Read has a buffer of its own, which a read that has been given up may still fill.
+// Read reads into a buffer of its own, since an abandoned read may still fill the buffer.
 func (p patient) Read(to []byte) (int, error) {
 	own := make([]byte, len(to))
 	n, err := Await(func() (int, error) { return p.from.Read(own) })
 	return copy(to, own[:n]), err
 }
 
-// Await does what may wait for such a file.
+// Await returns do's result. If Interrupt is called first, it returns context.Canceled.
 func Await[T any](do func() (T, error)) (T, error) {
 	type answer struct {
 		got T

@@ -10,8 +10,9 @@ import (
 	"path/filepath"
 )
 
-// Writable tries whether something can be made in a directory, or in the nearest one above it that is there: neither
-// lists of rights nor write-protected volumes show it before. The error names the directory, and wraps the system's.
+// Writable makes and removes a file to find out whether files can be made in a directory, or in its nearest existing
+// parent: neither lists of rights nor write-protected volumes show it. The error names the directory, and wraps the
+// system's error.
 func Writable(dir string) error {
 	for {
 		f, err := os.CreateTemp(dir, ".filewise-tried-")

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Writable reports whether something can be made in a directory, or in the nearest one above it that is there; it
-// makes nothing. The error names the directory, and wraps the system's.
+// Writable returns an error if files cannot be made in a directory, or in its nearest existing parent. It makes
+// nothing. The error names the directory, and wraps the system's error.
 func Writable(dir string) error {
 	for {
 		err := unix.Access(dir, unix.W_OK|unix.X_OK)

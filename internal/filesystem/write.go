@@ -13,11 +13,11 @@ import (
 	"filewise/internal/fault"
 )
 
-// WriteFile renders to a new file next to the file and renames. So the file is the old one, with its rights, or the
-// whole new one. What is not a regular file, such as /dev/null or a pipe, is written to, never replaced. Links are
-// followed if this user, or root, has made them.
+// WriteFile renders to a new file next to the file, then renames it. So the path always has the old file or the
+// complete new one, with the old one's rights. What is not a regular file, such as /dev/null or a pipe, is written to,
+// and never replaced. WriteFile follows links that this user, or root, has made.
 func WriteFile(path string, render func(io.Writer) error) (err error) {
-	defer func() { // whose errors name handles and part files
+	defer func() { // its errors name handles and part files
 		var place *fs.PathError
 		var places *os.LinkError
 		if errors.As(err, &place) {
@@ -59,7 +59,7 @@ func WriteFile(path string, render func(io.Writer) error) (err error) {
 		return err
 	}
 	if err = LockPatiently(f); errors.Is(err, errors.ErrUnsupported) {
-		err = nil // then no other process takes it for what a killed one has left
+		err = nil // without locks, no other process takes it for a leftover of a killed one
 	}
 	if err == nil && info != nil {
 		err = f.Chmod(info.Mode().Perm())
@@ -76,7 +76,7 @@ func WriteFile(path string, render func(io.Writer) error) (err error) {
 	return nil
 }
 
-// NotWritten returns the remedy for an error of WriteFile, for a file that --output names.
+// NotWritten returns the remedy for an error of WriteFile on the file that --output names.
 func NotWritten(err error) string {
 	if fault.HeldOpen(err) {
 		return "close the program that has it open, or name another file with --output"
@@ -84,7 +84,7 @@ func NotWritten(err error) string {
 	return "name a file in a writable directory with --output"
 }
 
-// removeParts removes what killed writers of a file have left: no process holds its lock.
+// removeParts removes what killed writers of a file have left: parts that no process has locked.
 func removeParts(path string) {
 	parts, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*.part"))
 	for _, part := range parts {
@@ -102,7 +102,7 @@ func removeParts(path string) {
 		}
 		locked, err := Locked(f)
 		if f.Close(); err == nil && !locked {
-			_ = os.Remove(part) // else the next one does
+			_ = os.Remove(part) // otherwise the next writer removes it
 		}
 	}
 }

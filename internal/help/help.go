@@ -1,5 +1,5 @@
-// Package help writes how commands are used: flags in groups, in lines of a page's width, on the screen and in manual
-// pages, and explains mistakes in a command line.
+// Package help writes how commands are used, on the screen and in manual pages: their flags in groups, in lines of a
+// page's width. It also explains mistakes in a command line.
 package help
 
 import (
@@ -13,32 +13,32 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Width is the most columns of a page of help.
+// Width is the most columns that a page of help has.
 const Width = 100
 
-// Group is a heading with its flags.
+// Group is a group of flags with its heading.
 type Group struct {
 	Title string
 	Flags []string
 }
 
-// Layout groups the flags of the commands that have Mark among them; what is in no group is
-// put into Rest, and other commands have one group.
+// Layout groups the flags of the commands that have flag Mark. Flags in no group go into Rest. Other commands have a
+// single group.
 type Layout struct {
 	Mark, Rest string
 	Groups     []Group
-	// Scenarios have flags of their own, which stand under their own heading.
+	// Scenarios holds the groups of scenarios' own flags, each under a heading.
 	Scenarios []Group
-	// All shows every flag of the commands that have Mark, not the first group's alone.
+	// All shows every flag of the commands that have Mark. Otherwise only the first group is shown.
 	All bool
-	// Defaults returns the values that a scenario has for flags, or that the usual one has if it is empty, with its name.
+	// Defaults returns a scenario's name and its values for flags. If scenario is empty, they are the usual scenario's.
 	Defaults func(scenario string) (name string, defaults map[string]string)
 }
 
-// OptionAll shows every flag, as --help does of commands with few.
+// OptionAll names the flag that shows every flag, as --help does for commands with few.
 const OptionAll = "--help-all"
 
-// WantsAll returns a command line in which OptionAll is --help, and whether it had that.
+// WantsAll returns the command line with --help in place of OptionAll, and reports whether it had OptionAll.
 func WantsAll(args []string) ([]string, bool) {
 	i := slices.Index(args, OptionAll)
 	if end := slices.Index(args, "--"); i < 0 || end >= 0 && end < i {
@@ -49,10 +49,10 @@ func WantsAll(args []string) ([]string, bool) {
 	return out, true
 }
 
-// OfScenarios is the heading over the flags of some scenarios alone.
+// OfScenarios is the heading for the flags that only some scenarios have.
 const OfScenarios = "Of some scenarios"
 
-// Of are a command's flags under their headings: one if they are few.
+// Of returns a command's flags under their headings. If they are few, there is one group.
 func (l Layout) Of(c *cobra.Command) []Group {
 	var some, listed []string
 	names := Names(c.LocalFlags())
@@ -79,7 +79,7 @@ func (l Layout) Of(c *cobra.Command) []Group {
 	return out
 }
 
-// Text returns a command's purpose, in lines of a number of columns.
+// Text returns a command's purpose, wrapped to a number of columns.
 func Text(long string, columns int) string {
 	paragraphs := strings.Split(strings.TrimSpace(long), "\n\n")
 	for i, p := range paragraphs {
@@ -92,13 +92,13 @@ func Text(long string, columns int) string {
 	return strings.Join(paragraphs, "\n\n")
 }
 
-// wrap parts no flag from its hyphens.
+// wrap wraps a text, and never breaks a flag after its hyphens.
 func wrap(text string, columns int) string {
 	return strings.ReplaceAll(ansi.Wrap(strings.ReplaceAll(text, "-", "\u2011"), columns, ""), "\u2011", "-")
 }
 
-// Fold folds the lines of a text that are longer than a number of columns: below the last
-// column of a table, or with two more spaces. What is typed stays in one line.
+// Fold folds the lines of a text that exceed a number of columns. It continues them below a table's last column, or
+// indented by two more spaces. Text that users type stays on one line.
 func Fold(text string, columns int) string {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
@@ -117,7 +117,7 @@ func Fold(text string, columns int) string {
 	return strings.Join(lines, "\n")
 }
 
-// Write writes how a command is used, below what it is for, in lines of a number of columns.
+// Write writes a command's usage, which follows its purpose, wrapped to a number of columns.
 func (l Layout) Write(to io.Writer, c *cobra.Command, columns int) error {
 	w := &printer{}
 	w.printf("Usage:\n")
@@ -143,8 +143,8 @@ func (l Layout) Write(to io.Writer, c *cobra.Command, columns int) error {
 	return err
 }
 
-// listCommands lists the commands of a group, in the order in which they were added. Of a group without an ID come the
-// commands that belong to none.
+// listCommands lists a group's commands in the order in which they were added. For a group without an ID, it lists the
+// commands without a group.
 func listCommands(w *printer, c *cobra.Command, g *cobra.Group, columns int) {
 	title := "\n" + g.Title + ":\n"
 	for _, sub := range c.Commands() {
@@ -160,7 +160,7 @@ type printer struct{ strings.Builder }
 
 func (p *printer) printf(format string, args ...any) { fmt.Fprintf(p, format, args...) }
 
-// flags writes a command's flags: of the scenarios' flags the named scenario's, or the ones that each has.
+// flags writes a command's flags: all, or the flags of the named scenario, or the ones that every scenario has.
 func (l Layout) flags(w *printer, c *cobra.Command, columns int) {
 	named := strings.Join(c.Flags().Args(), " ")
 	long := c.Flags().Lookup(l.Mark) != nil
@@ -200,7 +200,7 @@ func (l Layout) flags(w *printer, c *cobra.Command, columns int) {
 	section("Global Flags", Names(c.InheritedFlags()))
 }
 
-// scenarios names the flags of every scenario.
+// scenarios writes every scenario's own flags by name.
 func (l Layout) scenarios(w *printer, c *cobra.Command, columns int) {
 	w.printf("\n%s (%s SCENARIO --help has more):\n", OfScenarios, c.CommandPath())
 	for _, sc := range l.Scenarios {
@@ -208,10 +208,10 @@ func (l Layout) scenarios(w *printer, c *cobra.Command, columns int) {
 	}
 }
 
-// flagColumn is the column of flags' texts.
+// flagColumn is the column at which flags' texts begin.
 const flagColumn = 28
 
-// writeFlag writes a flag, what it takes and what it is for.
+// writeFlag writes a flag, its type of value, and its purpose.
 func writeFlag(w *printer, f *pflag.Flag, columns int) {
 	if f.Hidden {
 		return
@@ -236,7 +236,7 @@ func writeFlag(w *printer, f *pflag.Flag, columns int) {
 	w.printf("  %-*s%s\n", flagColumn-2, name, wrapped(text, columns, flagColumn))
 }
 
-// wrapped is a text in lines that begin at a column and break at no hyphen.
+// wrapped returns a text in lines that begin at a column, broken at no hyphen.
 func wrapped(text string, columns, indent int) string {
 	text = ansi.Wrap(strings.ReplaceAll(text, "-", "\u2011"), columns-indent, ",")
 	return strings.NewReplacer("\n", "\n"+strings.Repeat(" ", indent), "\u2011", "-").Replace(text)
@@ -248,12 +248,12 @@ func Names(fs *pflag.FlagSet) []string {
 	return out
 }
 
-// Switch stands for the value of flags that have none in manual pages, until it is taken out.
+// Switch is a placeholder in manual pages for the value of flags without one. It is removed from the pages.
 const Switch = "SWITCH"
 
-// InManual has the manual pages of a command and of those below it show flags as
-// help does, with what they take: the generator's own way is their default, as if a
-// flag without a value had it. No command can be run afterwards.
+// InManual makes the manual pages of a command and its subcommands show flags as help does, with their type of value.
+// The generator itself would show defaults, as if a flag without a value had one. No command can be executed
+// afterwards.
 func InManual(cmd *cobra.Command) {
 	show := func(f *pflag.Flag) {
 		takes, usage := pflag.UnquoteUsage(f)
@@ -274,7 +274,7 @@ func InManual(cmd *cobra.Command) {
 	}
 }
 
-// Default is a flag's default if it is informative.
+// Default returns a flag's default if it is informative, otherwise an empty text.
 func Default(f *pflag.Flag) string {
 	if slices.Contains([]string{"0", "[]", "false", "0s"}, f.DefValue) {
 		return ""
@@ -288,7 +288,7 @@ func Default(f *pflag.Flag) string {
 	return out
 }
 
-// shown is a flag's value that is not put in quotes.
+// shown is a flag's value that is shown without quotes.
 type shown struct{ pflag.Value }
 
 func (shown) Type() string { return "text" }

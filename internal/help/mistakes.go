@@ -14,7 +14,7 @@ import (
 	"filewise/internal/nearest"
 )
 
-// SubcommandsOnly refuses a word that is no command, with the nearest one.
+// SubcommandsOnly refuses a word that is no subcommand, and suggests the nearest one.
 func SubcommandsOnly(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -28,8 +28,8 @@ func SubcommandsOnly(cmd *cobra.Command, args []string) error {
 	return nearest.Unknown("command", args[0], names)
 }
 
-// FlagError turns pflag's error into a usage error: a value that is not of the
-// flag's type, or the nearest known flag.
+// FlagError turns pflag's error into a usage error. It explains a value of the wrong type, or suggests the nearest
+// known flag.
 func FlagError(cmd *cobra.Command, err error) error {
 	if filewise.CodeOf(err) == filewise.CodeUsage { // its error already names the fault in the value
 		var said *filewise.Error
@@ -55,7 +55,7 @@ func FlagError(cmd *cobra.Command, err error) error {
 	return filewise.Errorf(filewise.CodeUsage, remedy, "%w", err)
 }
 
-// WrongType refuses what was given for a flag and cannot be read as what it holds.
+// WrongType returns the error for a flag's value that is not of the flag's type.
 func WrongType(given string, fl *pflag.Flag, cause error) error {
 	want, remedy := "a value for --"+fl.Name, "see --help"
 	switch fl.Value.Type() {
@@ -76,7 +76,7 @@ func WrongType(given string, fl *pflag.Flag, cause error) error {
 	return filewise.Errorf(filewise.CodeUsage, remedy, "%s is not %s", given, want)
 }
 
-// UsageArgs makes every complaint about arguments a usage error.
+// UsageArgs makes a usage error of every complaint about a command's arguments.
 func UsageArgs(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		UsageArgs(c)

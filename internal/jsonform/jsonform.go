@@ -1,5 +1,5 @@
-// Package jsonform writes the JSON Schema of a document, made of the very Go types that
-// are encoded, so that it cannot be another.
+// Package jsonform derives a document's JSON Schema from the very Go types that are encoded, so that they cannot
+// differ.
 package jsonform
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Types hold the types whose values in JSON do not follow from their kind.
+// Types holds the schemas of types whose JSON does not follow from their kind.
 type Types = map[reflect.Type]*jsonschema.Schema
 
 var usual = Types{
@@ -22,10 +22,10 @@ var usual = Types{
 	reflect.TypeFor[json.RawMessage](): {},
 }
 
-// Unknown are numbers that are null if they are not known.
+// Unknown makes numbers null if they are not known.
 var Unknown = Types{reflect.TypeFor[float64](): {Types: []string{"null", "number"}}}
 
-// OneOf returns the schema of a text that is one of these values.
+// OneOf returns the schema of a text with one of these values.
 func OneOf[T any](values ...T) *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "string"}
 	for _, v := range values {
@@ -34,7 +34,7 @@ func OneOf[T any](values ...T) *jsonschema.Schema {
 	return s
 }
 
-// Of returns the schema (draft 2020-12) of a document that has one of these forms.
+// Of returns the schema (draft 2020-12) of a document with one of these forms.
 func Of(title, description string, special Types, forms ...reflect.Type) (*jsonschema.Schema, error) {
 	types := maps.Clone(usual)
 	maps.Copy(types, special)

@@ -13,7 +13,7 @@ import (
 	"filewise/internal/nearest"
 )
 
-// Limit compares a gauge with a number: if it holds, the run stops.
+// Limit compares a gauge with a number. If the comparison holds, the run stops.
 type Limit struct {
 	Gauge string
 	Op    string // > >= < <=
@@ -24,7 +24,7 @@ const form = "give it as GAUGE>NUMBER, such as active>5 or sessions>=100"
 
 var limitForm = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9 ._/-]*?) *(>=|<=|>|<) *([0-9.][0-9.eE+-]*)$`)
 
-// Parse reads a limit. Errors have CodeUsage.
+// Parse parses a limit. Errors have CodeUsage.
 func Parse(text string) (Limit, error) {
 	m := limitForm.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
@@ -37,7 +37,7 @@ func Parse(text string) (Limit, error) {
 	return Limit{Gauge: m[1], Op: m[2], Value: v}, nil
 }
 
-// ParseAll reads several limits.
+// ParseAll parses several limits.
 func ParseAll(texts []string) ([]Limit, error) {
 	var all []Limit
 	for _, text := range texts {
@@ -50,12 +50,12 @@ func ParseAll(texts []string) ([]Limit, error) {
 	return all, nil
 }
 
-// String is the limit as it is given.
+// String returns the limit as it was given.
 func (l Limit) String() string {
 	return l.Gauge + l.Op + strconv.FormatFloat(l.Value, 'g', -1, 64)
 }
 
-// passed reports whether the limit holds for a value of its gauge.
+// passed reports whether a value of the gauge passes the limit.
 func (l Limit) passed(v float64) bool {
 	switch l.Op {
 	case ">":
@@ -68,8 +68,7 @@ func (l Limit) passed(v float64) bool {
 	return v <= l.Value
 }
 
-// Known refuses limits on gauges that there are not: the error has CodeUsage and
-// names those that there are.
+// Known returns an error with CodeUsage if a limit is on an unknown gauge. It names the known ones.
 func Known(limits []Limit, gauges []filewise.Gauge) error {
 	names := filewise.Each(gauges, func(g filewise.Gauge) string { return g.Name })
 	for _, l := range limits {
@@ -93,8 +92,8 @@ func find(gauges []filewise.Gauge, name string) (filewise.Gauge, bool) {
 	return filewise.Gauge{}, false
 }
 
-// Passed reports which limit is passed by how much, or is empty. The error reports that a gauge cannot be read any
-// more.
+// Passed reports which limit is passed, and by how much, or returns an empty text. It returns an error if a gauge can
+// no longer be read.
 func Passed(limits []Limit, gauges []filewise.Gauge) (string, error) {
 	for _, l := range limits {
 		g, ok := find(gauges, l.Gauge)

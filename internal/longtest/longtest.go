@@ -1,4 +1,4 @@
-// Package longtest arranges the tests of a package: which run, and how many at once.
+// Package longtest arranges a package's tests: which ones run, and how many at once.
 package longtest
 
 import (
@@ -7,11 +7,11 @@ import (
 	"strconv"
 )
 
-// Wanted reports whether the long part of the tests runs, as in scripts/test --all. A test of the long part does not
-// exist in the short one, so that none is skipped.
+// Wanted reports whether the long tests run, as in scripts/test --all. In the short part, long tests are not defined,
+// so that none is shown as skipped.
 func Wanted() bool { return os.Getenv("TEST_FILEWISE_ALL") == "1" }
 
-// Leave leaves the tests of a pattern, as -skip has it, out of the short part. For TestMain.
+// Leave excludes tests that match a pattern, as for -skip, from the short part. It is for TestMain.
 func Leave(pattern string) {
 	if Wanted() {
 		return
@@ -23,8 +23,8 @@ func Leave(pattern string) {
 	must(flag.Set("test.skip", pattern))
 }
 
-// AtOnce has that many parallel tests run at once unless -parallel sets another number: tests wait for servers more
-// than they compute. For TestMain.
+// AtOnce sets how many parallel tests run at once, unless -parallel does. Tests wait for servers more than they
+// compute. It is for TestMain.
 func AtOnce(tests int) {
 	parse()
 	asked := false
@@ -34,7 +34,7 @@ func AtOnce(tests int) {
 	}
 }
 
-// parse parses the command line once: again, it would undo what was set since.
+// parse parses the command line once: parsing it again would undo what was set since.
 func parse() {
 	if !flag.Parsed() {
 		flag.Parse()
@@ -43,6 +43,6 @@ func parse() {
 
 func must(err error) {
 	if err != nil {
-		panic(err) // a flag of package testing
+		panic(err) // no such flag of package testing
 	}
 }

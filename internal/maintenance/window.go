@@ -11,8 +11,7 @@ import (
 	"filewise"
 )
 
-// Window is a part of the day that comes back: local time by the wall clock, so
-// that it stays at its hours when summer time begins and ends.
+// Window is a recurring part of the day, in local wall-clock time: it keeps its hours when summer time begins or ends.
 type Window struct {
 	from, to int     // minutes since midnight; to may be below from: it ends on the next day
 	days     [7]bool // on which it begins, by time.Weekday
@@ -26,7 +25,7 @@ var (
 	dayNames   = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 )
 
-// Parse reads a window. Errors have CodeUsage.
+// Parse parses a window. Errors have CodeUsage.
 func Parse(text string) (Window, error) {
 	wrong := func(why string) (Window, error) {
 		return Window{}, filewise.Errorf(filewise.CodeUsage, form, "maintenance window %q is not possible: %s", text, why)
@@ -58,7 +57,7 @@ func minutes(hour, minute string) (int, bool) {
 	return h*60 + m, m < 60 && h*60+m <= 24*60
 }
 
-// daysOf reads "Sat", "Sat,Sun" or "Mon-Fri"; nothing is every day.
+// daysOf parses "Sat", "Sat,Sun" or "Mon-Fri". An empty text means every day.
 func daysOf(text string) (days [7]bool, ok bool) {
 	if text == "" {
 		return [7]bool{true, true, true, true, true, true, true}, true
@@ -82,11 +81,11 @@ func daysOf(text string) (days [7]bool, ok bool) {
 	return days, true
 }
 
-// String is the window as it was given.
+// String returns the window as it was given.
 func (w Window) String() string { return w.text }
 
-// on are the beginning and the end of the window that begins on t's day, if one does. If the clock is put forward
-// over all of it there is none.
+// on returns the beginning and the end of the window that begins on t's day. ok is false if none begins, or the clock
+// is put forward over all of it.
 func (w Window) on(t time.Time) (from, to time.Time, ok bool) {
 	if !w.days[t.Weekday()] {
 		return from, to, false
@@ -101,10 +100,10 @@ func (w Window) on(t time.Time) (from, to time.Time, ok bool) {
 	return from, to, from.Before(to)
 }
 
-// Windows are several; a run may measure in any of them.
+// Windows holds several windows. A run may measure in any of them.
 type Windows []Window
 
-// ParseAll reads several windows.
+// ParseAll parses several windows.
 func ParseAll(texts []string) (Windows, error) {
 	var all Windows
 	for _, text := range texts {
@@ -122,8 +121,8 @@ func (ws Windows) String() string {
 	return strings.Join(filewise.Each(ws, func(w Window) string { return w.text }), ", ")
 }
 
-// At reports whether t is within a window, and until when without a break. That is at most ten days later: windows
-// may follow each other without end.
+// At reports whether t is in a window, and until when measuring may go on without a break. It looks at most ten days
+// ahead, since windows may follow each other without end.
 func (ws Windows) At(t time.Time) (until time.Time, open bool) {
 	for until = t; until.Before(t.AddDate(0, 0, 10)); {
 		further := ws.end(until)
@@ -135,7 +134,7 @@ func (ws Windows) At(t time.Time) (until time.Time, open bool) {
 	return until, open
 }
 
-// end is the latest end of a window that holds t; t if none does.
+// end returns the latest end of the windows that hold t, or t if none does.
 func (ws Windows) end(t time.Time) time.Time {
 	last := t
 	for _, w := range ws {
@@ -148,8 +147,8 @@ func (ws Windows) end(t time.Time) time.Time {
 	return last
 }
 
-// Next is the beginning of the first window after t. It is the zero time if there is none within nine days. Of the
-// windows that Parse reads, that holds only for windows of an hour that summer time takes.
+// Next returns the beginning of the first window after t, or the zero time if none begins within nine days. For windows
+// from Parse, that happens only if summer time skips the window's hour.
 func (ws Windows) Next(t time.Time) time.Time {
 	var next time.Time
 	for _, w := range ws {
@@ -163,14 +162,13 @@ func (ws Windows) Next(t time.Time) time.Time {
 	return next
 }
 
-// noon is the middle of the day that comes so many days after t's: the one hour
-// that every day has.
+// noon returns the middle of the day that is so many days after t's. Every day has that hour.
 func noon(t time.Time, days int) time.Time {
 	y, m, d := t.Date()
 	return time.Date(y, m, d+days, 12, 0, 0, 0, t.Location())
 }
 
-// Longest returns the length of the longest window without a break, from t on.
+// Longest returns the length of the longest time in windows without a break, from t on.
 func (ws Windows) Longest(t time.Time) time.Duration {
 	var longest time.Duration
 	for range 7 * len(ws) {

@@ -1,6 +1,5 @@
-// Package mark is how Filewise recognizes on an external server what it has made: a
-// name that only Filewise gives, and a mark within what has the name. Both hold a
-// checksum, so that nothing of a user's can be mistaken for them.
+// Package mark recognizes what Filewise has made on an external server: by a name that only Filewise gives, and by a
+// mark inside the named object. Both hold a checksum, so that nothing of a user's can be mistaken for them.
 package mark
 
 import (
@@ -24,8 +23,7 @@ const (
 	nameLength                = len(Prefix) + randomLetters + sumLetters
 )
 
-// letters are lower-case, so that no server folds them, and hold no digit that
-// is taken for a letter.
+// letters encodes in lower case, which no server folds, and without digits that can be mistaken for letters.
 var letters = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
 // NewName returns a name of 27 bytes that no run has used before.
@@ -36,8 +34,7 @@ func NewName() string {
 	return Prefix + random + sum(Prefix+random)
 }
 
-// IsName reports whether NewName made the name; servers that store names in upper
-// case are understood.
+// IsName reports whether NewName made the name. It accepts upper case, in which some servers store names.
 func IsName(name string) bool {
 	name = strings.ToLower(name)
 	if len(name) != nameLength || !strings.HasPrefix(name, Prefix) {
@@ -46,10 +43,10 @@ func IsName(name string) bool {
 	return sum(name[:nameLength-sumLetters]) == name[nameLength-sumLetters:]
 }
 
-// PlanName stands in plans for the name that a build will get.
+// PlanName stands in a plan for the name that a build will get.
 const PlanName = Prefix + "xxxxxxxxxxxxxxxxxx"
 
-// Sum returns the checksum of a definition's content, for objects that carry it.
+// Sum returns the checksum of a definition, for objects that carry it.
 func Sum(definition ...string) string { return sum(strings.Join(definition, "\x00")) }
 
 func sum(text string) string {
@@ -57,7 +54,7 @@ func sum(text string) string {
 	return letters.EncodeToString(s[:])[:sumLetters]
 }
 
-// Definitions returns the columns and keys that a CREATE TABLE defines behind its first parenthesis.
+// Definitions returns the columns and keys that a CREATE TABLE defines after its first parenthesis.
 func Definitions(text string) []string {
 	var all []string
 	depth, start := 0, 0
@@ -77,7 +74,7 @@ func Definitions(text string) []string {
 	return all
 }
 
-// Columns returns the names of the columns that a CREATE TABLE defines behind its first parenthesis.
+// Columns returns the names of the columns that a CREATE TABLE defines after its first parenthesis.
 func Columns(definitions string) []string {
 	var all []string
 	for _, d := range Definitions(definitions) {
@@ -90,20 +87,19 @@ func Columns(definitions string) []string {
 
 // Mark records who made a database, and when.
 type Mark struct {
-	Name    string           `json:"name"` // of what it marks
+	Name    string           `json:"name"` // of the marked object
 	Host    string           `json:"host"`
 	Process process.Identity `json:"process"`
 	Created time.Time        `json:"created"`
-	// Custom: it was made for custom SQL, so that what is in it may have
-	// any name.
+	// Custom is set if the database was made for custom SQL, so that objects in it can have any name.
 	Custom bool   `json:"custom,omitempty"`
 	Sum    string `json:"sum"`
 }
 
-// warning begins every mark, for anyone who finds it.
+// warning begins every mark, for anyone who finds the mark.
 const warning = "Made by Filewise, which drops it: keep nothing here. "
 
-// New returns the mark of what this process is about to create under a name.
+// New returns the mark for an object with this name that this process is about to create.
 func New(name string, created time.Time) (Mark, error) {
 	self, err := process.Self()
 	if err != nil {
@@ -118,7 +114,7 @@ func New(name string, created time.Time) (Mark, error) {
 	return m, nil
 }
 
-// NewText returns the text of the mark of what this process creates now; custom: for custom SQL.
+// NewText returns the text of a mark for an object that this process creates now. custom is set for custom SQL.
 func NewText(name string, custom bool) (string, error) {
 	m, err := New(name, time.Now())
 	if custom {
@@ -127,7 +123,7 @@ func NewText(name string, custom bool) (string, error) {
 	return m.Text(), err
 }
 
-// ForCustom returns the mark of a database for custom SQL.
+// ForCustom returns the mark with Custom set.
 func (m Mark) ForCustom() Mark {
 	m.Custom = true
 	m.Sum = m.sum()
@@ -146,8 +142,8 @@ func (m Mark) Text() string {
 	return warning + string(b)
 }
 
-// Parse reads the mark of the object of that name. A text that is no mark, is
-// damaged, or belongs to another object is an error: the object is not ours.
+// Parse parses the mark of the object with this name. A text that is no mark, is damaged, or belongs to another object
+// is an error: the object is not Filewise's.
 func Parse(name, text string) (Mark, error) {
 	rest, ok := strings.CutPrefix(text, warning)
 	if !ok {
@@ -166,15 +162,15 @@ func Parse(name, text string) (Mark, error) {
 	return m, nil
 }
 
-// Owner names who made it.
+// Owner describes the process that made the object.
 func (m Mark) Owner() string { return fmt.Sprintf("process %d on %s", m.Process.PID, m.Host) }
 
-// Life reports whether the process that made it still runs: process.Unknown for
-// one of another host, which only the server's sessions show.
+// Life reports whether the process that made the object still runs. It is process.Unknown for a process of another
+// host, which only the server's sessions show.
 func (m Mark) Life() process.Status { return m.Process.Status() }
 
-// DiedHere: the process that made it ran on this host, in this boot, and has ended. Its
-// sessions can stand on the server, if their line was cut without a word.
+// DiedHere reports whether the process that made the object ran on this host, in this boot, and has ended. The server
+// may still hold its sessions, if their connection was cut silently.
 func (m Mark) DiedHere() bool {
 	self, err := process.Self()
 	return err == nil && m.Process.Boot == self.Boot && self.Boot != "" && m.Life() == process.Dead

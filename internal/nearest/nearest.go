@@ -12,10 +12,10 @@ import (
 	"filewise"
 )
 
-// Name is the known name with the smallest edit distance to the given one, letter case ignored. Of several equally
-// near it is the one that shares the longest beginning, then the one nearest in length, then the first. It is empty
-// when none is near enough to be meant: within two edits or half of the given name, and fewer edits than it has
-// letters; or begun by at least three letters.
+// Name returns the known name with the smallest edit distance to the given one, ignoring case. Among equally near
+// names, the longest common beginning wins, then the nearest length, then the first. The result is empty if no name is
+// near enough. A near name is within two edits or half of the given name, and fewer edits than it has letters. Or it
+// begins with the given name, of at least three letters.
 func Name(given string, known []string) string {
 	word := strings.ToLower(given)
 	length := utf8.RuneCountInString(word)
@@ -46,7 +46,7 @@ func (c candidate) compare(d candidate) int {
 	return cmp.Or(cmp.Compare(c.distance, d.distance), cmp.Compare(d.alike, c.alike), cmp.Compare(c.apart, d.apart))
 }
 
-// alike counts the bytes with which both words begin.
+// alike returns the number of bytes in the common beginning of two words.
 func alike(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -55,7 +55,7 @@ func alike(a, b string) int {
 	return n
 }
 
-// Remedy returns the advice after an unknown name.
+// Remedy returns the advice for an unknown name.
 func Remedy(given string, known []string) string {
 	switch len(known) {
 	case 0:
@@ -70,7 +70,7 @@ func Remedy(given string, known []string) string {
 	return list
 }
 
-// Unknown is the usage error for a name that is not among the known ones.
+// Unknown returns the usage error for a name that is not among the known ones.
 func Unknown(what, given string, known []string) error {
 	return filewise.Errorf(filewise.CodeUsage, Remedy(given, known), "%s %q is unknown", what, given)
 }

@@ -1,7 +1,7 @@
 package openfiles
 
-// Limits: the system has none.
+// Limits returns none: Windows has no such limit.
 func Limits() (soft, hard uint64, known bool) { return 0, 0, false }
 
-// Raise: the system has no limit.
+// Raise does nothing: Windows has no such limit.
 func Raise() (limit uint64, known bool) { return 0, false }

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// Escapes reports whether a terminal understands escapes; those that do not are TERM=dumb.
+// Escapes returns true: terminals that understand no escapes have TERM=dumb.
 func Escapes(*os.File) bool { return true }
 
-// ForPipe is w: pipes have UTF-8.
+// ForPipe returns w, as pipes take UTF-8.
 func ForPipe(w io.Writer) io.Writer { return w }

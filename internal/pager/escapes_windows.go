@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Escapes has a console understand escapes, and reports whether it does: before Windows 10 none does.
+// Escapes makes a console understand escapes, and reports whether it does. Before Windows 10 none does.
 func Escapes(f *os.File) bool {
 	var mode uint32
 	h := windows.Handle(f.Fd())
@@ -17,8 +17,8 @@ func Escapes(f *os.File) bool {
 	return windows.SetConsoleMode(h, mode|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING) == nil
 }
 
-// ForPipe is a writer that readers in the console's code page can read. Files, and pipes if there is no console or it
-// has UTF-8 (chcp 65001), get UTF-8.
+// ForPipe returns a writer in the console's code page, for programs that read text in it. Files get UTF-8, and so do
+// pipes if there is no console or it has UTF-8 (chcp 65001).
 func ForPipe(w io.Writer) io.Writer {
 	const utf8Page = 65001
 	f, ok := w.(*os.File)

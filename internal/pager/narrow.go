@@ -9,11 +9,11 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// Narrow is a pipe to a program that reads text in the console's code page, as more and PowerShell 5 do.
+// Narrow writes to a program that reads text in the console's code page, as more and PowerShell 5 do.
 type Narrow struct {
 	to    io.Writer
 	other func(rune) string // writes a character beyond ASCII
-	half  []byte            // of a character, whose rest comes with the next write
+	half  []byte            // the first bytes of a character, whose rest comes with the next write
 }
 
 // Write implements io.Writer.
@@ -40,7 +40,8 @@ func (n *Narrow) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Raw is the writer beneath a Narrow one, for what programs read as UTF-8, such as CSV; another one itself.
+// Raw returns the writer below a Narrow one, for text that programs read as UTF-8, such as CSV. It returns any other
+// writer itself.
 func Raw(w io.Writer) io.Writer {
 	if n, ok := w.(*Narrow); ok {
 		return n.to
@@ -48,7 +49,7 @@ func Raw(w io.Writer) io.Writer {
 	return w
 }
 
-// JSON is the writer for JSON, in which a Narrow one escapes what is beyond ASCII.
+// JSON returns a writer for JSON. On a Narrow one, it escapes characters beyond ASCII.
 func JSON(w io.Writer) io.Writer {
 	if n, ok := w.(*Narrow); ok {
 		return &Narrow{to: n.to, other: escaped}
@@ -63,7 +64,8 @@ func escaped(r rune) string {
 	return fmt.Sprintf(`\u%04x\u%04x`, 0xd800+(r-0x10000)>>10, 0xdc00+(r-0x10000)&0x3ff)
 }
 
-// plain are ASCII's words for signs that no code page of Western Europe has all of. Most have the sign's width.
+// plain holds ASCII replacements for signs that are missing from some code page of Western Europe. Most have the sign's
+// width.
 var plain = map[rune]string{
 	'…': "...", '−': "-", '–': "-", '—': "-", '·': ".", '→': "->", '“': `"`, '”': `"`, '„': `"`, '’': "'", '‘': "'", '×': "x", '±': "+-",
 	'²': "2", '₀': "0", '₁': "1", '₂': "2", 'µ': "u", 'μ': "u", '≥': ">=", '≤': "<=", '≠': "!=", '≈': "~", '✔': "+", '✘': "x", '√': "sqrt ",
@@ -71,13 +73,14 @@ var plain = map[rune]string{
 	'α': "alpha", '\u0302': "^", '\u00a0': " ", '\u202f': " ",
 }
 
-// codePages are the code pages that consoles have, by number; for others ASCII is written.
+// codePages holds the consoles' code pages, by number. For others, ASCII is written.
 var codePages = map[uint32]*charmap.Charmap{437: charmap.CodePage437, 850: charmap.CodePage850, 852: charmap.CodePage852,
 	855: charmap.CodePage855, 858: charmap.CodePage858, 860: charmap.CodePage860, 862: charmap.CodePage862, 863: charmap.CodePage863,
 	865: charmap.CodePage865, 866: charmap.CodePage866, 874: charmap.Windows874, 1250: charmap.Windows1250, 1251: charmap.Windows1251,
 	1252: charmap.Windows1252, 1253: charmap.Windows1253, 1254: charmap.Windows1254, 1257: charmap.Windows1257}
 
-// inPage writes characters for a code page: signs of Filewise's own in ASCII, names of users' as the page has them.
+// inPage returns a function that writes characters for a code page: Filewise's own signs in ASCII, and characters of
+// users' names as the page has them.
 func inPage(page uint32) func(rune) string {
 	letters := codePages[page]
 	return func(r rune) string {

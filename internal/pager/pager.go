@@ -1,4 +1,4 @@
-// Package pager shows what is longer than the screen by the user's pager, as git does.
+// Package pager shows output longer than the screen in the user's pager, as git does.
 package pager
 
 import (
@@ -13,21 +13,20 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Pager is a terminal's screen. It holds back what fits on it, and starts the user's pager
-// for what does not.
+// Pager is a writer for a terminal. It holds output that fits on the screen, and starts the user's pager for more.
 type Pager struct {
 	Screen *os.File
-	No     *bool // it is switched off
+	No     *bool // set if the pager is switched off
 	// Size returns the screen's columns and rows.
 	Size func() (width, height int)
 
 	off   bool
 	held  bytes.Buffer
-	pager *exec.Cmd // that runs. Nil means none
+	pager *exec.Cmd // running; nil means none
 	pipe  io.WriteCloser
 }
 
-// Off writes what is held, and all that comes, to the screen itself.
+// Off writes what is held, and everything that follows, to the screen itself.
 func (p *Pager) Off() error {
 	if p.pager != nil || p.off {
 		return nil
@@ -37,7 +36,7 @@ func (p *Pager) Off() error {
 	return err
 }
 
-// Write implements io.Writer. A pager that was left early takes no more, which is no error.
+// Write implements io.Writer. If the user has left the pager, Write drops the text without an error.
 func (p *Pager) Write(text []byte) (int, error) {
 	switch {
 	case p.off:
@@ -57,7 +56,7 @@ func (p *Pager) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// fits reports whether what is held fits on the screen.
+// fits reports whether the held text fits on the screen.
 func (p *Pager) fits() bool {
 	width, height := p.Size()
 	if width <= 0 || height <= 0 {
@@ -70,7 +69,7 @@ func (p *Pager) fits() bool {
 	return rows <= height
 }
 
-// start runs the pager. False means there is none.
+// start starts the pager. It returns false if there is none.
 func (p *Pager) start() bool {
 	if *p.No {
 		return false
@@ -85,7 +84,7 @@ func (p *Pager) start() bool {
 	if command == "" || command == "cat" || os.Getenv("TERM") == "dumb" {
 		return false
 	}
-	// Not of the run's context: it has to show the output until an interrupt, too.
+	// This is not the run's context, since the pager has to show what was written until an interrupt.
 	c := exec.CommandContext(context.Background(), "sh", "-c", command)
 	c.Stdout, c.Stderr, c.Env = p.Screen, os.Stderr, os.Environ()
 	if _, set := os.LookupEnv("LESS"); !set {
@@ -99,14 +98,14 @@ func (p *Pager) start() bool {
 	return true
 }
 
-// Close shows the rest, and waits for the pager's end. Until then Ctrl-C is the pager's.
+// Close shows the rest, and waits for the pager to end. Until then, Ctrl-C goes to the pager.
 func (p *Pager) Close() error {
 	if p.pager == nil {
 		return p.Off()
 	}
 	signal.Ignore(os.Interrupt)
 	_ = p.pipe.Close()
-	var left *exec.ExitError // by whatever code: it is not Filewise's
+	var left *exec.ExitError // with any exit code: it is not Filewise's
 	if err := p.pager.Wait(); err != nil && !errors.As(err, &left) {
 		return err
 	}

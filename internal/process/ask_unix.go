@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// askToEnd sends a process the signal to end by itself.
+// askToEnd sends a process SIGTERM, which asks it to end.
 func askToEnd(p *os.Process) error { return p.Signal(syscall.SIGTERM) }

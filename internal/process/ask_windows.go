@@ -5,5 +5,5 @@ import (
 	"os"
 )
 
-// askToEnd is unsupported: Windows has no signal by which a process of another console can be ended.
+// askToEnd is unsupported: Windows has no signal that ends a process of another console.
 func askToEnd(*os.Process) error { return errors.ErrUnsupported }

@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// HasOpen reports whether a process has that file open. The error wraps fs.ErrPermission if it is another user's.
+// HasOpen reports whether a process has a file open. The error wraps fs.ErrPermission if the process is another user's.
 func HasOpen(pid int, file os.FileInfo) (bool, error) {
 	return anyOpen(pid, func(descriptor string) bool {
 		info, err := os.Stat(descriptor)
@@ -17,7 +17,7 @@ func HasOpen(pid int, file os.FileInfo) (bool, error) {
 	})
 }
 
-// HasSocket reports whether a process has the socket of that inode open. Its error is HasOpen's.
+// HasSocket reports whether a process has the socket with this inode open. Its errors are like HasOpen's.
 func HasSocket(pid int, inode uint64) (bool, error) {
 	name := fmt.Sprintf("socket:[%d]", inode)
 	return anyOpen(pid, func(descriptor string) bool {

@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// HasOpen would report whether a process has that file open: only Linux does.
+// HasOpen is unsupported: only Linux reports whether a process has a file open.
 func HasOpen(int, os.FileInfo) (bool, error) { return false, errors.ErrUnsupported }

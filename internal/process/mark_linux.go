@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Marked reports whether the process names dir in its command line or its environment, or works in it. The error
-// reports why that cannot be read.
+// Marked reports whether the process names dir in its command line or its environment, or works in it. It returns an
+// error if they cannot be read.
 func (id Identity) Marked(dir string) (bool, error) {
 	proc := "/proc/" + strconv.Itoa(id.PID)
 	var errs []error

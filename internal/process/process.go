@@ -1,5 +1,5 @@
-// Package process recognizes a process again after its PID may have been given to another one: by PID, start time and
-// the boot they belong to.
+// Package process identifies a process by PID, start time and boot, so that it is recognized even after its PID was
+// given to another process.
 package process
 
 import (
@@ -12,44 +12,44 @@ import (
 	"time"
 )
 
-// Identity is one process for good. The zero value is no process.
+// Identity identifies one process for good. The zero value identifies none.
 type Identity struct {
 	PID int `json:"pid"`
-	// Start is the start time in clock ticks since boot (field 22 of /proc/PID/stat); 0 if the system does not have
-	// it.
+	// Start is the start time in clock ticks since boot (field 22 of /proc/PID/stat). It is 0 if the system does not
+	// report it.
 	Start uint64 `json:"start,omitempty"`
-	// Boot is the kernel's random id of this boot.
+	// Boot is the kernel's random ID of the boot.
 	Boot string `json:"boot,omitempty"`
-	// Host and Space distinguish what shares a home directory or a boot: other machines, and containers with PIDs of
-	// their own.
+	// Host and Space distinguish machines that share a home directory, and containers that share a boot but have their own
+	// PIDs.
 	Host  string `json:"host,omitempty"`
 	Space string `json:"space,omitempty"`
 }
 
-// Status reports whether a process still runs.
+// Status is a process's state of life.
 type Status string
 
-// The statuses. Unknown: it ran on another host or in another container, or this system cannot find out; it has to be
-// taken for alive.
+// The statuses. Unknown means that the process ran on another host or in another container, or that this system cannot
+// find out. It has to be assumed alive.
 const (
 	Alive   Status = "alive"
 	Dead    Status = "dead"
 	Unknown Status = "unknown"
 )
 
-// String names the process for a message.
+// String describes the process for a message.
 func (id Identity) String() string {
 	if id.PID == 0 {
 		return "no process"
 	}
 	if here, err := Self(); err == nil && id.Space != "" && id.Space != here.Space {
-		return fmt.Sprintf("process %d of another container", id.PID) // in which numbers mean other processes
+		return fmt.Sprintf("process %d of another container", id.PID) // where PIDs mean other processes
 	}
 	return fmt.Sprintf("process %d", id.PID)
 }
 
-// hold is that very process, to be signalled and released. Nil means it is gone. On Linux it holds the process
-// itself, not its number: what is verified is signalled.
+// hold returns a handle to the process, for signals. The caller releases it. It is nil if the process is gone. On Linux
+// the handle is of the process itself, not of its PID: the process that was verified is the one that gets the signal.
 func (id Identity) hold() (*os.Process, error) {
 	p, err := os.FindProcess(id.PID)
 	if err != nil {
@@ -61,24 +61,23 @@ func (id Identity) hold() (*os.Process, error) {
 	case Unknown:
 		err = fmt.Errorf("process %d runs on another host or in another container, or cannot be distinguished from another one", id.PID)
 	}
-	_ = p.Release() // frees a descriptor, no more
+	_ = p.Release() // frees a descriptor, nothing else
 	return nil, err
 }
 
-// Ask sends that very process a signal to end by, or a request of another kind if there are no signals, and waits
-// until it has ended; it is never killed. Before, the process has to prove by its number what it is. Nil means it
-// need not. The error reports that it is another one by now, what it has not proved, or that it still runs after
-// patience.
+// Ask asks the process to end, by a signal or, if there are no signals, by another request. It waits until the process
+// has ended, and never kills it. First, prove checks the PID's process; a nil prove checks nothing. The error reports
+// that the PID has another process by now, that prove failed, or that the process still runs after patience.
 func (id Identity) Ask(ctx context.Context, patience time.Duration, prove func(pid int) error,
 	otherwise func(context.Context) error) error {
 	p, err := id.hold()
 	if p == nil || err != nil {
 		return err
 	}
-	defer func() { _ = p.Release() }() // frees a descriptor, no more
+	defer func() { _ = p.Release() }() // frees a descriptor, nothing else
 	if prove != nil {
 		if err := prove(id.PID); err != nil {
-			if id.Status() == Dead { // it ended in between
+			if id.Status() == Dead { // it ended in the meantime
 				return nil
 			}
 			return err
@@ -98,14 +97,14 @@ func (id Identity) Ask(ctx context.Context, patience time.Duration, prove func(p
 	return err
 }
 
-// End ends that very process if it carries dir as its mark: first by SIGTERM, after patience by SIGKILL. It returns
-// nil when the process is gone, also when it was gone before.
+// End ends the process if it carries dir as its mark: first by SIGTERM and, after patience, by SIGKILL. It returns nil
+// once the process is gone, also if it was gone before.
 func (id Identity) End(ctx context.Context, dir string, patience time.Duration) error {
 	p, err := id.hold()
 	if p == nil || err != nil {
 		return err
 	}
-	defer func() { _ = p.Release() }() // frees a descriptor, no more
+	defer func() { _ = p.Release() }() // frees a descriptor, nothing else
 	marked, err := id.Marked(dir)
 	switch {
 	case id.Status() == Dead: // it ended while its mark was looked for
@@ -132,7 +131,7 @@ func (id Identity) End(ctx context.Context, dir string, patience time.Duration) 
 	return fmt.Errorf("process %d still runs %v after SIGKILL", id.PID, patience)
 }
 
-// await polls until the process is gone or patience is over.
+// await polls until the process is gone, or patience is over.
 func (id Identity) await(ctx context.Context, patience time.Duration) (bool, error) {
 	end := time.Now().Add(patience)
 	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
@@ -150,5 +149,5 @@ func (id Identity) await(ctx context.Context, patience time.Duration) (bool, err
 	}
 }
 
-// gone: a process that ends while its mark is looked for gives ESRCH.
+// gone reports whether the process ended while its mark was read, which fails with ESRCH.
 func gone(err error) bool { return errors.Is(err, syscall.ESRCH) }

@@ -20,8 +20,8 @@ func Of(pid int) (Identity, error) {
 	return Identity{PID: pid, Host: host}, nil
 }
 
-// Status is Dead when nothing has the PID, else Unknown: without a start time
-// it may be another process, so it is left alone.
+// Status returns Dead if no process has the PID, otherwise Unknown: without a start time, it may be another process, so
+// it is left alone.
 func (id Identity) Status() Status {
 	host, err := os.Hostname()
 	if err != nil || id.PID <= 0 || id.Host != host {

@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// surroundings is common to all processes of this one's boot and container.
+// surroundings returns the fields that all processes of this boot and container share.
 var surroundings = sync.OnceValues(func() (Identity, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -24,7 +24,7 @@ var surroundings = sync.OnceValues(func() (Identity, error) {
 	return Identity{Boot: strings.TrimSpace(string(boot)), Space: space, Host: host()}, nil
 })
 
-// host is the machine's id, else its name: a clone without an id still has its own name.
+// host returns the machine's ID, or its name if it has none. A cloned machine without an ID still has its own name.
 func host() string {
 	if b, err := os.ReadFile("/etc/machine-id"); err == nil {
 		if id := strings.TrimSpace(string(b)); id != "" {
@@ -38,8 +38,8 @@ func host() string {
 // Self identifies this process.
 func Self() (Identity, error) { return Of(os.Getpid()) }
 
-// Of identifies a running process of this machine. The error wraps
-// fs.ErrNotExist when there is no such process, or only its remains (a zombie).
+// Of identifies a running process of this machine. The error wraps fs.ErrNotExist if the process does not exist, or is
+// a zombie.
 func Of(pid int) (Identity, error) {
 	id, err := surroundings()
 	if err != nil {
@@ -56,15 +56,15 @@ func Of(pid int) (Identity, error) {
 	return id, nil
 }
 
-// lastThread: a process whose first thread has ended shows as a zombie while
-// its others run on.
+// lastThread reports whether no other thread of the process runs. A process whose first thread has ended looks like a
+// zombie while its other threads run on.
 func lastThread(pid int) bool {
 	threads, err := os.ReadDir("/proc/" + strconv.Itoa(pid) + "/task")
 	return err != nil || len(threads) <= 1
 }
 
-// stat reads state and start time, proc(5) fields 3 and 22. The command name
-// (field 2) may hold spaces and brackets, so fields count from its last one.
+// stat reads a process's state and start time, fields 3 and 22 of proc(5). The command name (field 2) may hold spaces
+// and brackets, so fields are counted from its last bracket.
 func stat(pid int) (state byte, start uint64, err error) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -82,14 +82,14 @@ func stat(pid int) (state byte, start uint64, err error) {
 	return fields[0][0], start, nil
 }
 
-// Status reports whether that very process still runs.
+// Status reports whether the process still runs.
 func (id Identity) Status() Status {
 	here, err := surroundings()
 	if err != nil || id.PID <= 0 {
 		return Unknown
 	}
 	if id.Boot != here.Boot {
-		// Another boot of this machine is over; another machine's may not be.
+		// If the boot differs on this machine, that boot is over. On another machine it may not be.
 		if id.Host == here.Host && id.Host != "" {
 			return Dead
 		}

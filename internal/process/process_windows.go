@@ -12,8 +12,8 @@ import (
 // Self identifies this process.
 func Self() (Identity, error) { return Of(os.Getpid()) }
 
-// Of identifies a running process of this machine. Its start time is in units of
-// 100 ns since 1601. The error wraps fs.ErrNotExist when there is no such process.
+// Of identifies a running process of this machine. Its start time is in units of 100 ns since 1601. The error wraps
+// fs.ErrNotExist if the process does not exist.
 func Of(pid int) (Identity, error) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -27,7 +27,7 @@ func Of(pid int) (Identity, error) {
 		return Identity{}, fmt.Errorf("process %d: %w", pid, err)
 	}
 	defer windows.CloseHandle(h) //nolint:errcheck // nothing was written by it
-	// One that has ended is there as long as any process holds a handle of it.
+	// A process that has ended still exists as long as any process holds a handle to it.
 	if event, err := windows.WaitForSingleObject(h, 0); err == nil && event == windows.WAIT_OBJECT_0 {
 		return Identity{}, fmt.Errorf("process %d has ended: %w", pid, fs.ErrNotExist)
 	}
@@ -38,8 +38,7 @@ func Of(pid int) (Identity, error) {
 	return Identity{PID: pid, Host: host, Start: uint64(created.HighDateTime)<<32 | uint64(created.LowDateTime)}, nil
 }
 
-// Status reports whether that very process still runs: no two processes of a machine have both PID and start time in
-// common.
+// Status reports whether the process still runs. No two processes of a machine share both PID and start time.
 func (id Identity) Status() Status {
 	host, err := os.Hostname()
 	if err != nil || id.PID <= 0 || id.Host != host {

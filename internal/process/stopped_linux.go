@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// ChildStopped reports that a process below this one is stopped (state T or t).
+// ChildStopped reports whether a process below this one is stopped (state T or t).
 func ChildStopped() bool {
 	self := os.Getpid()
 	return slices.ContainsFunc(stopped(), func(pid int) bool {
@@ -26,8 +26,8 @@ func ChildStopped() bool {
 	})
 }
 
-// StoppedAt reports that a process is stopped that has a TCP socket at a port of this host. Processes of other
-// users are seen by root only.
+// StoppedAt reports whether a stopped process has a TCP socket at a port of this host. Only root can see other users'
+// processes.
 func StoppedAt(port int) bool {
 	pids := stopped()
 	if len(pids) == 0 {
@@ -43,7 +43,7 @@ func StoppedAt(port int) bool {
 	})
 }
 
-// stopped are the processes in state T.
+// stopped returns the processes in state T or t.
 func stopped() (pids []int) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -61,7 +61,7 @@ func stopped() (pids []int) {
 	return pids
 }
 
-// parent is the parent's number. 0 means not known.
+// parent returns the parent's PID, or 0 if it is not known.
 func parent(pid int) int {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -75,11 +75,11 @@ func parent(pid int) int {
 	return n
 }
 
-// socketsAt are the sockets of a local port, as links of /proc/PID/fd name them.
+// socketsAt returns the sockets of a local port, named as the links of /proc/PID/fd name them.
 func socketsAt(port int) map[string]bool {
 	out := make(map[string]bool)
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
-		b, _ := os.ReadFile(table) // without IPv6 there is no second one
+		b, _ := os.ReadFile(table) // without IPv6, the second table does not exist
 		for line := range strings.Lines(string(b)) {
 			const local, inode = 1, 9
 			f := strings.Fields(line)

@@ -2,8 +2,8 @@
 
 package process
 
-// ChildStopped reports false: it cannot be seen on this system.
+// ChildStopped returns false: this system does not show stopped processes.
 func ChildStopped() bool { return false }
 
-// StoppedAt reports false: it cannot be seen on this system.
+// StoppedAt returns false: this system does not show stopped processes.
 func StoppedAt(int) bool { return false }
