@@ -9,7 +9,7 @@ import (
 	"filewise"
 )
 
-// Current is the holder of the lock now, by the kernel's word; ok is false when there is none.
+// Current returns the lock's present holder, as the kernel reports it. ok is false if there is none.
 func Current(ctx context.Context) (h Holder, ok bool, err error) {
 	addr, err := address()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"filewise/internal/process"
 )
 
-// Holds is nil if the process has the lock's socket open. The kernel's word on a peer is the number of
-// the process that called listen(), which may be another process's by now.
+// Holds returns nil if the process has the lock's socket open. The kernel's report of a peer is not enough: it names
+// the process that called listen(), which may be another process's number by now.
 func Holds(pid int) error {
 	inode, err := inode()
 	if err != nil {
@@ -28,8 +28,8 @@ func Holds(pid int) error {
 	return nil
 }
 
-// inode is the listening socket's, by /proc/net/unix (unix(7) of the manual pages: Num, RefCount, Protocol,
-// Flags, Type, St, Inode, Path).
+// inode returns the listening socket's inode from /proc/net/unix (unix(7): Num, RefCount, Protocol, Flags, Type, St,
+// Inode, Path).
 func inode() (uint64, error) {
 	f, err := os.Open("/proc/net/unix")
 	if err != nil {

@@ -1,9 +1,8 @@
-// Package hostlock holds the measuring lock of a host: two runs that measure on
-// one machine at once would measure each other, so the second one is refused.
+// Package hostlock holds a host's measuring lock. Two runs that measure on one machine at the same time would measure
+// each other, so the second one is refused.
 //
-// The lock goes with its process: when the holder ends, however it ends, the
-// system releases it. FILEWISE_LOCK names another lock, for tests that run in
-// parallel and measure nothing.
+// The lock belongs to its process: when the holder ends, in whatever way, the system releases the lock. FILEWISE_LOCK
+// names another lock, for tests that run in parallel and measure nothing.
 package hostlock
 
 import (
@@ -18,18 +17,18 @@ import (
 	"filewise"
 )
 
-// Holder is the measuring process.
+// Holder describes the process that measures.
 type Holder struct {
 	PID   int       `json:"pid"`
 	User  string    `json:"user,omitempty"`
-	Run   string    `json:"run,omitempty"` // as in "filewise show RUN". Empty means not known yet
+	Run   string    `json:"run,omitempty"` // as in "filewise show RUN"; empty if not known yet
 	What  string    `json:"what,omitempty"`
 	Since time.Time `json:"since,omitzero"`
-	// Store is the file that the run is stored in. Empty means it is stored nowhere.
+	// Store is the file in which the run is stored. It is empty if the run is not stored.
 	Store string `json:"store,omitempty"`
 }
 
-// complete fills in what the caller left out about this process.
+// complete fills in fields about this process that the caller left empty.
 func (h Holder) complete() Holder {
 	if h.PID == 0 {
 		h.PID = os.Getpid()
@@ -67,7 +66,7 @@ func (h Holder) String() string {
 	return who
 }
 
-// plain keeps another process's text from garbling the terminal.
+// plain removes from another process's text what would garble the terminal.
 func plain(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -81,7 +80,7 @@ func plain(s string) string {
 	return s
 }
 
-// busy is the refusal of a second holder.
+// busy returns the error for a lock that another process holds.
 func busy(h Holder, cause error) error {
 	remedy := "wait until it has ended, or end it"
 	if h.PID > 0 {
@@ -93,7 +92,7 @@ func busy(h Holder, cause error) error {
 	return filewise.Errorf(filewise.CodeBusy, remedy, "another run is measuring on this host: %v; it did not say more: %w", h, cause)
 }
 
-// name is the lock's name.
+// name returns the lock's name.
 func name() string {
 	if n := os.Getenv("FILEWISE_LOCK"); n != "" {
 		return n

@@ -8,15 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sharedDir is the directory for the lock's file.
+// sharedDir returns the directory for the lock's file.
 func sharedDir() string { return os.TempDir() }
 
-// openShared opens the lock's file for all users of the host; a link in its place
-// is refused.
+// openShared opens the lock's file for all users of the host. It refuses a link in its place.
 func openShared(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o666)
 	if err == nil {
-		_ = f.Chmod(0o666) // the umask may have taken it; only the file's owner can
+		_ = f.Chmod(0o666) // the umask may have removed rights; only the file's owner can restore them
 	}
 	return f, err
 }

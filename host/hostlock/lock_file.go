@@ -18,16 +18,16 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// Lock is the measuring lock, held: a locked file that all users of the host share,
-// which the system unlocks when the process ends.
+// Lock is the held measuring lock: a locked file that all users of the host share. The system unlocks it when the
+// process ends.
 type Lock struct {
 	mu     sync.Mutex
 	file   *os.File
 	holder Holder
 }
 
-// Acquire takes the lock for h; PID, User and Since are filled in when empty. An error of code busy names the holder.
-// It never waits for the holder.
+// Acquire takes the lock for h, and fills in PID, User and Since if they are empty. It never waits for a holder: the
+// error then has CodeBusy and names the holder.
 func Acquire(ctx context.Context, h Holder) (*Lock, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func open() (*os.File, error) {
 	return f, nil
 }
 
-// take locks the file, for which one that looks (Current) is waited for: it has the file locked for a moment.
+// take locks the file. It waits for callers of Current, which lock the file for a moment.
 func take(f *os.File) (err error) {
 	for range 10 {
 		if err = filesystem.Lock(f); !errors.Is(err, filesystem.ErrLocked) {
@@ -72,7 +72,7 @@ func take(f *os.File) (err error) {
 	return err
 }
 
-// Current is the holder of the lock now, by what it has written; ok is false when there is none.
+// Current returns the lock's present holder, as the holder has written. ok is false if there is none.
 func Current(context.Context) (h Holder, ok bool, err error) {
 	f, err := open()
 	if err != nil {
@@ -89,7 +89,7 @@ func Current(context.Context) (h Holder, ok bool, err error) {
 	return h, true, nil
 }
 
-// Holds is nil if the process has written that it holds the lock, which is held.
+// Holds returns nil if the lock is held, and the process has written that it is the holder.
 func Holds(pid int) error {
 	h, held, err := Current(context.Background())
 	if err == nil && (!held || h.PID != pid) {
@@ -98,7 +98,7 @@ func Holds(pid int) error {
 	return err
 }
 
-// written returns the holder's text about itself, which it writes right after it has the lock.
+// written returns the holder's description of itself, which it writes right after taking the lock.
 func written(f *os.File) (h Holder, err error) {
 	for end := time.Now().Add(time.Second); ; time.Sleep(5 * time.Millisecond) {
 		err = json.NewDecoder(io.NewSectionReader(f, 0, 4096)).Decode(&h)
@@ -108,13 +108,13 @@ func written(f *os.File) (h Holder, err error) {
 	}
 }
 
-// SetRun adds for later ones which run it is, once that is known.
+// SetRun adds the run to the holder's description, once the run is known.
 func (l *Lock) SetRun(run string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.holder.Run = run
 	if l.file != nil {
-		_ = l.write() // without it the refusal of a second run has less
+		_ = l.write() // a failure only makes the refusal of a second run less informative
 	}
 }
 
@@ -129,10 +129,10 @@ func (l *Lock) write() error {
 	return l.file.Truncate(int64(len(b) + 1))
 }
 
-// Unique would distinguish this lock from other hosts' locks: only Linux distinguishes boots.
+// Unique returns an empty text: only Linux has a boot's ID, by which locks of different hosts are distinguished.
 func (*Lock) Unique() string { return "" }
 
-// Release gives the lock back. Releasing twice is harmless.
+// Release releases the lock. Releasing twice is harmless.
 func (l *Lock) Release() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -21,12 +21,12 @@ import (
 	"filewise"
 )
 
-// answerWithin is the time that a holder may take to identify itself.
+// answerWithin is how long a holder may take to identify itself.
 const answerWithin = time.Second
 
-// Lock is the measuring lock, held. On Linux it is a listening socket in the abstract namespace. No file is left, the
+// Lock is the held measuring lock. On Linux it is a listening socket in the abstract namespace. It leaves no file, the
 // kernel releases it with the process, all users of the host see it, and a second run can ask it for its holder. A
-// container with a network of its own has locks of its own.
+// container with its own network has its own locks.
 type Lock struct {
 	listener *net.UnixListener
 	served   sync.WaitGroup
@@ -35,8 +35,8 @@ type Lock struct {
 	holder Holder
 }
 
-// Acquire takes the lock for h; PID, User and Since are filled in when empty. An error of code busy names the holder.
-// It never waits for the holder.
+// Acquire takes the lock for h, and fills in PID, User and Since if they are empty. It never waits for a holder: the
+// error then has CodeBusy and names the holder.
 func Acquire(ctx context.Context, h Holder) (*Lock, error) {
 	addr, err := address()
 	if err != nil {
@@ -57,7 +57,7 @@ func Acquire(ctx context.Context, h Holder) (*Lock, error) {
 			return nil, filewise.Errorf(filewise.CodePreflight, "", "cannot take the measuring lock: %w", err)
 		}
 		holder, err := ask(ctx, addr, end)
-		// Refused: it has just ended, or does not listen yet. Try again a while.
+		// The connection was refused: the holder has just ended, or does not listen yet. Retry for a while.
 		if errors.Is(err, syscall.ECONNREFUSED) && time.Now().Before(end) {
 			if err := (filewise.RealClock{}).Sleep(ctx, time.Millisecond); err != nil {
 				return nil, err
@@ -71,8 +71,8 @@ func Acquire(ctx context.Context, h Holder) (*Lock, error) {
 	}
 }
 
-// Unique distinguishes this lock from the locks of all hosts and containers with networks of their own, in 12
-// hexadecimal digits. Empty means that is not known here.
+// Unique returns 12 hexadecimal digits that distinguish this lock from the locks of all other hosts, and of containers
+// with their own networks. It is empty if they are not known.
 func (*Lock) Unique() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	network, failed := os.Readlink("/proc/self/ns/net")
@@ -92,14 +92,14 @@ func address() (*net.UnixAddr, error) {
 	return &net.UnixAddr{Name: n, Net: "unix"}, nil
 }
 
-// SetRun adds for later ones which run it is, once that is known.
+// SetRun adds the run to the holder's description, once the run is known.
 func (l *Lock) SetRun(run string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.holder.Run = run
 }
 
-// Release gives the lock back. Releasing twice is harmless.
+// Release releases the lock. Releasing twice is harmless.
 func (l *Lock) Release() error {
 	err := l.listener.Close()
 	l.served.Wait()
@@ -109,7 +109,7 @@ func (l *Lock) Release() error {
 	return err
 }
 
-// serve names the holder to every process that asks, and does nothing else.
+// serve describes the holder to every process that asks, and does nothing else.
 func (l *Lock) serve() {
 	for {
 		conn, err := l.listener.Accept()
@@ -123,15 +123,15 @@ func (l *Lock) serve() {
 		l.mu.Lock()
 		h := l.holder
 		l.mu.Unlock()
-		// A failure is the asking process's, which reports it.
+		// A failure is reported by the process that asks.
 		_ = conn.SetWriteDeadline(time.Now().Add(answerWithin))
 		_ = json.NewEncoder(conn).Encode(h)
 		conn.Close()
 	}
 }
 
-// ask returns what is known about the holder, also with an error. The kernel reports which process and user it is, so
-// that no other one can pose as it.
+// ask returns what is known about the holder, even with an error. The kernel reports the process and its user, so that
+// no other process can pose as the holder.
 func ask(ctx context.Context, addr *net.UnixAddr, end time.Time) (Holder, error) {
 	ctx, cancel := context.WithDeadline(ctx, end)
 	defer cancel()

@@ -7,7 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// sharedDir is the directory for the lock's file: the directory for temporary files is each user's own here.
+// sharedDir returns the directory for the lock's file. It is not the one for temporary files, of which each user has
+// another.
 func sharedDir() string {
 	if dir, err := windows.KnownFolderPath(windows.FOLDERID_ProgramData, 0); err == nil {
 		return dir
@@ -18,8 +19,7 @@ func sharedDir() string {
 // everyone gives all users of the host the right to read and write a file.
 const everyone = "D:(A;;GRGW;;;WD)(A;;FA;;;OW)(A;;FA;;;BA)"
 
-// openShared opens the lock's file for all users of the host; what a link in its
-// place points to is left alone.
+// openShared opens the lock's file for all users of the host. It does not follow a link in the file's place.
 func openShared(path string) (*os.File, error) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {

@@ -16,11 +16,11 @@ import (
 	"filewise"
 )
 
-// CoreLimits binds processes, with all that they start, to some of the processors on which Filewise may run: the
-// processors of one NUMA node before the next node's.
+// CoreLimits binds processes, with everything they start, to some of the processors on which Filewise may run. It takes
+// one NUMA node's processors before the next node's.
 type CoreLimits struct{ set unix.CPUSet }
 
-// LimitCores chooses n processors. The error has code preflight: there are not so many.
+// LimitCores chooses n processors. The error has CodePreflight if there are fewer.
 func LimitCores(n int) (*CoreLimits, error) {
 	var allowed unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &allowed); err != nil {
@@ -37,7 +37,7 @@ func LimitCores(n int) (*CoreLimits, error) {
 	return l, nil
 }
 
-// byNode are the processors of a set, node by node.
+// byNode returns the processors of a set, node by node.
 func byNode(set unix.CPUSet, nodeOf func(cpu int) int) []int {
 	var all []int
 	for c := range len(set) * strconv.IntSize {
@@ -49,7 +49,7 @@ func byNode(set unix.CPUSet, nodeOf func(cpu int) int) []int {
 	return all
 }
 
-// nodeOf is the NUMA node of a processor; 0 if there is one only.
+// nodeOf returns the NUMA node of a processor, or 0 if there is only one node.
 func (r roots) nodeOf(cpu int) int {
 	nodes, _ := filepath.Glob(filepath.Join(r.sys, fmt.Sprintf("devices/system/cpu/cpu%d/node[0-9]*", cpu)))
 	if len(nodes) == 0 {
@@ -59,7 +59,7 @@ func (r roots) nodeOf(cpu int) int {
 	return n
 }
 
-// Add binds a process with its threads and what it has started; what these start is bound, too.
+// Add binds a process, its threads, and everything that it has started or will start.
 func (l *CoreLimits) Add(pid int) error {
 	if err := eachOf(int32(pid), l.bind); err != nil {
 		return fmt.Errorf("bind process %d to %s: %w", pid, filewise.Counted(l.set.Count(), "processor"), err)
@@ -70,7 +70,7 @@ func (l *CoreLimits) Add(pid int) error {
 // bind binds all threads of a process.
 func (l *CoreLimits) bind(pid int32) error {
 	bound := make(map[int]bool)
-	for again := true; again; { // a thread may have started another one in between
+	for again := true; again; { // a thread may have started another one in the meantime
 		again = false
 		threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 		if errors.Is(err, os.ErrNotExist) {
@@ -84,7 +84,7 @@ func (l *CoreLimits) bind(pid int32) error {
 			if err != nil || bound[id] {
 				continue
 			}
-			if err := unix.SchedSetaffinity(id, &l.set); err != nil && !errors.Is(err, syscall.ESRCH) { // it may have ended
+			if err := unix.SchedSetaffinity(id, &l.set); err != nil && !errors.Is(err, syscall.ESRCH) { // the thread may have ended
 				return err
 			}
 			bound[id], again = true, true

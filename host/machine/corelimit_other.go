@@ -4,10 +4,10 @@ package machine
 
 import "filewise"
 
-// CoreLimits binds processes to processors; nothing does on this system.
+// CoreLimits binds processes to processors. This system does not support that.
 type CoreLimits struct{}
 
-// LimitCores refuses: processes are bound on Linux alone.
+// LimitCores returns an error: only Linux binds processes.
 func LimitCores(int) (*CoreLimits, error) {
 	return nil, filewise.Errorf(filewise.CodePreflight, "leave --cores out", "a server is bound to processors on Linux alone: %w",
 		filewise.ErrUnsupported)

@@ -9,20 +9,19 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// Device is the storage under a directory.
+// Device describes the storage under a directory.
 type Device struct {
 	Mount Mount
-	// Name is the block device as in /proc/diskstats, the whole disk for a partition: "sda", "nvme0n1", "dm-0". Empty
-	// if there is none of its own (tmpfs, overlay, network).
+	// Name is the block device as in /proc/diskstats: "sda", "nvme0n1", "dm-0". For a partition it is the whole disk. It
+	// is empty if there is no device (tmpfs, overlay, network).
 	Name string
-	// Disks are the disks that a composed device (LVM, RAID, encryption) lies on;
-	// Name itself for a plain one.
+	// Disks lists the disks below a composed device (LVM, RAID, encryption). For a plain device it holds Name.
 	Disks []string
 	// number identifies the file system if there is no block device.
 	number string
 }
 
-// memoryTypes are the file systems that keep their files in memory.
+// memoryTypes lists the file systems that keep their files in memory.
 var memoryTypes = []string{"tmpfs", "ramfs", "devtmpfs", "hugetlbfs"}
 
 // InMemory reports whether the files lie in memory.
@@ -30,7 +29,7 @@ func (d Device) InMemory() bool {
 	return slices.Contains(memoryTypes, d.Mount.Type) || strings.HasPrefix(d.Name, "zram") || strings.HasPrefix(d.Name, "ram")
 }
 
-// Same reports whether two devices share a disk: two partitions of a disk, or two logical volumes on it, are one
+// Same reports whether two devices share a disk. Two partitions of a disk, or two logical volumes on it, count as one
 // device.
 func (d Device) Same(o Device) bool {
 	if d.number == o.number {
@@ -49,7 +48,7 @@ func (d Device) String() string {
 	return d.Mount.Type
 }
 
-// DeviceOf finds the storage under an existing directory.
+// DeviceOf returns the storage under an existing directory.
 func DeviceOf(dir string) (Device, error) { return host.deviceOf(dir) }
 
 func (r roots) deviceOf(dir string) (Device, error) {
@@ -68,8 +67,8 @@ func (r roots) deviceOf(dir string) (Device, error) {
 	return d, nil
 }
 
-// Free is the space in bytes that an ordinary user may still write to the file
-// system of dir, without what is reserved for root.
+// Free returns the bytes that an ordinary user can still write to dir's file system, without the part reserved for
+// root.
 func Free(dir string) (int64, error) {
 	free, err := filesystem.Free(dir)
 	if err != nil {
@@ -79,7 +78,7 @@ func Free(dir string) (int64, error) {
 	return free, nil
 }
 
-// roots are the directories of Linux' own files; tests have others. Other systems have none of them.
+// roots holds the directories of Linux's own files; tests have others. Other systems have none of them.
 type roots struct {
 	mountinfo string
 	sys       string

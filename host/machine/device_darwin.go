@@ -7,12 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// slice finds the disk in the name of one of its partitions or volumes: disk3 in
-// /dev/disk3s1s1.
+// slice matches the disk in the name of a partition or volume: disk3 in /dev/disk3s1s1.
 var slice = regexp.MustCompile(`^/dev/(disk\d+)(s\d+)*$`)
 
-// deviceAt finds the storage under a directory whose path is free of links. The
-// volumes of an APFS container share its disk.
+// deviceAt returns the storage under a directory whose path is free of links. The volumes of an APFS container share
+// its disk.
 func (roots) deviceAt(path string) (Device, error) {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(path, &fs); err != nil {

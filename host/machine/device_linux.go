@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// deviceAt finds the storage under a directory whose path is free of links.
+// deviceAt returns the storage under a directory whose path is free of links.
 func (r roots) deviceAt(path string) (Device, error) {
 	var st unix.Stat_t
 	if err := unix.Stat(path, &st); err != nil {
@@ -35,8 +35,8 @@ func deviceNumber(dev uint64) string {
 	return fmt.Sprintf("%d:%d", unix.Major(dev), unix.Minor(dev))
 }
 
-// blockDevice is the whole disk with the number, or, if the file system has a number of its own (btrfs, zfs), the
-// disk of the mount's source. Empty means none.
+// blockDevice returns the whole disk with this number. If the file system has its own number (btrfs, zfs), it returns
+// the disk of the mount's source. It is empty if there is none.
 func (r roots) blockDevice(number, source string) string {
 	if name := r.byNumber(number); name != "" {
 		return name
@@ -59,10 +59,10 @@ func (r roots) byNumber(number string) string {
 	return filepath.Base(path)
 }
 
-// maxDepth bounds the layers (encryption on LVM on RAID …) that are followed.
+// maxDepth limits the layers (encryption on LVM on RAID …) that are followed.
 const maxDepth = 8
 
-// disks resolves a composed device to the disks at its bottom, sorted.
+// disks returns the disks at the bottom of a composed device, sorted.
 func (r roots) disks(name string) []string {
 	found := map[string]bool{}
 	r.collect(name, maxDepth, found)
@@ -81,7 +81,7 @@ func (r roots) collect(name string, depth int, found map[string]bool) {
 	}
 }
 
-// whole is the disk of a partition, by name.
+// whole returns the name of a partition's disk.
 func (r roots) whole(name string) string {
 	path, err := filepath.EvalSymlinks(filepath.Join(r.sys, "class/block", name))
 	if err != nil {

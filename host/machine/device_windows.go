@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// deviceAt finds the storage under a directory whose path is free of links: the
-// volume, and the disks that it lies on.
+// deviceAt returns the storage under a directory whose path is free of links: the volume, and the disks that it lies
+// on.
 func (roots) deviceAt(path string) (Device, error) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
@@ -23,7 +23,7 @@ func (roots) deviceAt(path string) (Device, error) {
 	d := Device{Mount: Mount{Point: windows.UTF16ToString(root)}}
 	d.Mount.Source = volumeName(&root[0])
 	d.number = d.Mount.Source
-	if d.number == "" { // a share of another host has no volume here
+	if d.number == "" { // another host's share has no volume here
 		d.number = d.Mount.Point
 	}
 	kind := make([]uint16, windows.MAX_PATH+1)
@@ -41,7 +41,7 @@ func (roots) deviceAt(path string) (Device, error) {
 	return d, nil
 }
 
-// volumeName is the unique name of the volume that is mounted at a root. Empty means there is none.
+// volumeName returns the unique name of the volume mounted at a root, or an empty text if there is none.
 func volumeName(root *uint16) string {
 	name := make([]uint16, 64) // \\?\Volume{GUID}\ has 49 characters
 	if windows.GetVolumeNameForVolumeMountPoint(root, &name[0], uint32(len(name))) != nil {
@@ -53,7 +53,7 @@ func volumeName(root *uint16) string {
 // ioctlDiskExtents is IOCTL_VOLUME_GET_VOLUME_DISK_EXTENTS of winioctl.h.
 const ioctlDiskExtents = 0x560000
 
-// disksOf are the disks of a volume, sorted; none if Windows does not return them.
+// disksOf returns a volume's disks, sorted. It returns none if Windows does not report them.
 func disksOf(volume string) []string {
 	if volume == "" {
 		return nil
@@ -67,8 +67,7 @@ func disksOf(volume string) []string {
 		return nil
 	}
 	defer windows.CloseHandle(h) //nolint:errcheck // nothing was written by it
-	// VOLUME_DISK_EXTENTS: a count, then for each extent the disk's number, its begin and its length; all aligned to
-	// 8 bytes.
+	// VOLUME_DISK_EXTENTS holds a count, then each extent's disk number, beginning and length, all aligned to 8 bytes.
 	out := make([]byte, 8+32*24)
 	var n uint32
 	if windows.DeviceIoControl(h, ioctlDiskExtents, nil, 0, &out[0], uint32(len(out)), &n, nil) != nil {

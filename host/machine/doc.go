@@ -1,3 +1,4 @@
-// Package machine reads the machine that is measured on: facts for reports, the devices behind volumes, free space.
-// Facts leave out the host's name, addresses and users: reports are shown to others, and no verdict depends on them.
+// Package machine reads facts about the machine that is measured on: facts for reports, the devices behind volumes, and
+// free space. Facts leave out the host's name, addresses and users, since reports are shown to others. No verdict
+// depends on facts.
 package machine

@@ -18,7 +18,7 @@ import (
 	"filewise"
 )
 
-// Facts returns a report's lines about the machine and its volumes. What cannot be found out is left out.
+// Facts returns a report's lines about the machine and its volumes. Facts that cannot be found out are left out.
 func Facts(ctx context.Context, volumes []filewise.Volume) []filewise.Fact {
 	var f facts
 	f.processors(ctx)
@@ -70,7 +70,7 @@ func (f *facts) memory(ctx context.Context) {
 	}
 }
 
-// Memory returns the memory for all programs of this machine, or container, in bytes.
+// Memory returns the memory of this machine, or of its container, in bytes. ok is false if it is not known.
 func Memory() (bytes uint64, ok bool) {
 	m, err := mem.VirtualMemory()
 	if err != nil {
@@ -82,12 +82,12 @@ func Memory() (bytes uint64, ok bool) {
 	return m.Total, true
 }
 
-// MemoryLimit returns the limit of Filewise's container, in bytes; ok is false when there is no limit.
+// MemoryLimit returns the memory limit of Filewise's container, in bytes. ok is false if there is no limit.
 func MemoryLimit() (bytes int64, ok bool) { return host.memoryLimit() }
 
 func (r roots) memoryLimit() (int64, bool) {
 	for _, file := range []string{"fs/cgroup/memory.max", "fs/cgroup/memory/memory.limit_in_bytes"} {
-		// Without a limit, cgroup 1 has a number near the largest there is.
+		// If there is no limit, cgroup 1 reports a number near the largest possible one.
 		if n, ok := parseInt(r.sysText(file)); ok && n > 0 && n < 1<<60 {
 			return n, true
 		}
@@ -107,8 +107,8 @@ func (f *facts) system(ctx context.Context) {
 	f.add("virtualisation", virtualisation(ctx))
 }
 
-// virtualisation names the hypervisor or container as far as it can be seen from within; empty if nothing was looked
-// at. A container hides the machine below it, but not the processor's flag.
+// virtualisation names the hypervisor or the container, as far as it can be seen from within. It is empty if nothing
+// could be read. A container hides the machine below it, but not the processor's flag.
 func virtualisation(ctx context.Context) string {
 	var parts []string
 	system, role, err := gopsutilhost.VirtualizationWithContext(ctx)
@@ -130,7 +130,7 @@ func virtualisation(ctx context.Context) string {
 	return strings.Join(parts, "; ")
 }
 
-// osName is PRETTY_NAME of the text of /etc/os-release (man 5 os-release).
+// osName returns PRETTY_NAME from the text of /etc/os-release (man 5 os-release).
 func osName(text string) string {
 	for line := range strings.Lines(text) {
 		if v, ok := strings.CutPrefix(strings.TrimSpace(line), "PRETTY_NAME="); ok {
@@ -140,16 +140,15 @@ func osName(text string) string {
 	return ""
 }
 
-// Command is a program that is not Filewise's, to be run without what of Filewise's
-// environment is none of its business: FILEWISE_PASSWORD, a URL, a token.
+// Command returns the command of a program that is not Filewise's. It gets no variable of Filewise's environment that
+// it does not need: FILEWISE_PASSWORD, a URL, a token.
 func Command(ctx context.Context, program string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env = Environment("LC_ALL=C")
 	return cmd
 }
 
-// Environment returns the variables of Filewise's environment that other programs need to be found and to start, with
-// what is set.
+// Environment returns the variables that other programs need to be found and to start, and the ones in set.
 func Environment(set ...string) []string {
 	env := []string{}
 	for _, name := range []string{"PATH", "LD_LIBRARY_PATH", "TZ", "SYSTEMROOT"} {
@@ -160,7 +159,7 @@ func Environment(set ...string) []string {
 	return append(env, set...)
 }
 
-// Threads returns the directories of a process's threads (Linux, proc_pid_task(5)), or none if it has ended.
+// Threads returns the directories of a process's threads (Linux, proc_pid_task(5)), or none if the process has ended.
 func Threads(pid int) []string {
 	dir := "/proc/" + strconv.Itoa(pid) + "/task/"
 	entries, _ := os.ReadDir(dir)
@@ -171,9 +170,9 @@ func Threads(pid int) []string {
 	return threads
 }
 
-// RunDelay returns the time for which a process's present threads were ready to run and waited for a processor
-// (Linux's Documentation/scheduler/sched-stats.rst). A thread that ends takes its part along. ok is false if the
-// kernel does not return it.
+// RunDelay returns how long a process's present threads were ready to run but waited for a processor (Linux's
+// Documentation/scheduler/sched-stats.rst). The time of a thread that has ended is lost. ok is false if the kernel does
+// not report the time.
 func RunDelay(pid int) (d time.Duration, ok bool) {
 	for _, thread := range Threads(pid) {
 		text, err := os.ReadFile(thread + "/schedstat")

@@ -18,8 +18,8 @@ import (
 	"filewise"
 )
 
-// MemoryLimits puts each process into a cgroup of its own. There it and its children have so much memory and no more,
-// including the system's cache of the files that they read and write.
+// MemoryLimits puts each process into its own cgroup, which limits the memory of the process and its children. The
+// system's cache of the files that they read and write counts too.
 type MemoryLimits struct {
 	parent memoryParent
 	bytes  int64
@@ -30,10 +30,10 @@ type MemoryLimits struct {
 
 const memoryGroupName = "filewise-memory-"
 
-// LimitMemory finds a place for groups: in version 1 of cgroups if that has the memory controller, else in version 2.
-// There it is within Filewise's own group or the nearest above it that hands the controller on (Linux's
-// Documentation/admin-guide: cgroup-v1/memory.rst, cgroup-v2.rst). The error has code preflight: there is no such
-// group, or Filewise may not make one.
+// LimitMemory finds a place for cgroups. It takes version 1 if that has the memory controller, otherwise version 2. In
+// version 2 it takes Filewise's own group, or the nearest group above that passes the controller on (Linux's
+// Documentation/admin-guide: cgroup-v1/memory.rst, cgroup-v2.rst). The error has CodePreflight if there is no such
+// group, or Filewise may not make groups in it.
 func LimitMemory(bytes int64) (*MemoryLimits, error) {
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -67,13 +67,13 @@ func noMemoryGroup(err error) error {
 			"--memory out", "memory cannot be limited here: %w", err)
 }
 
-// memoryParent is a directory of cgroups below which one can be limited.
+// memoryParent is a cgroup directory in which limited groups can be made.
 type memoryParent struct {
 	dir     string
 	unified bool // version 2
 }
 
-// memoryParents returns the groups to try, nearest to the process first.
+// memoryParents returns the groups to try, the nearest to the process first.
 func memoryParents(mounts []Mount, own string) []memoryParent {
 	var out []memoryParent
 	for _, m := range mounts {
@@ -95,8 +95,9 @@ func memoryParents(mounts []Mount, own string) []memoryParent {
 	return out
 }
 
-// groupBelow returns the directory of the process's own group of a hierarchy, by the lines of /proc/self/cgroup
-// (4:memory:/path; of version 2 0::/path); its root in a container, whose path there is not the host's.
+// groupBelow returns the directory of the process's own group in a hierarchy, by the lines of /proc/self/cgroup
+// (4:memory:/path; for version 2 0::/path). In a container, whose paths differ from the host's, it is the hierarchy's
+// root.
 func groupBelow(root, own, controller string) string {
 	for line := range strings.Lines(own) {
 		part := strings.SplitN(strings.TrimSpace(line), ":", 3)
@@ -114,7 +115,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// group makes a limited group below the parent.
+// group makes a group with a memory limit below the parent.
 func (p memoryParent) group(name string, bytes int64) (dir string, err error) {
 	dir = filepath.Join(p.dir, fmt.Sprintf("%s%d-%s", memoryGroupName, os.Getpid(), name))
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -128,14 +129,14 @@ func (p memoryParent) group(name string, bytes int64) (dir string, err error) {
 	if err := os.WriteFile(filepath.Join(dir, limit), []byte(text), 0); err != nil {
 		return "", errors.Join(err, os.Remove(dir))
 	}
-	if p.unified { // its limit of swap is one of its own; version 1 counts memory and swap together
+	if p.unified { // it limits swap separately; version 1 counts memory and swap together
 		text = "0"
 	}
-	_ = os.WriteFile(filepath.Join(dir, swap), []byte(text), 0) // if swap is not accounted for there is none
+	_ = os.WriteFile(filepath.Join(dir, swap), []byte(text), 0) // fails if swap is not accounted for
 	return dir, nil
 }
 
-// sweep removes the groups of runs that are gone.
+// sweep removes the groups of runs that have ended.
 func (p memoryParent) sweep() {
 	all, _ := filepath.Glob(filepath.Join(p.dir, memoryGroupName+"*"))
 	for _, dir := range all {
@@ -146,11 +147,11 @@ func (p memoryParent) sweep() {
 	}
 }
 
-// Add limits a process, with what it has started and starts from then on.
+// Add limits a process, with everything it has started and will start.
 func (l *MemoryLimits) Add(pid int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	// The number of a process may come again, and its group is there still.
+	// A PID can come again while its old group still exists.
 	dir, err := l.parent.group(fmt.Sprintf("%d-%d", len(l.dirs), pid), l.bytes)
 	if err == nil {
 		l.dirs = append(l.dirs, dir)
@@ -162,15 +163,14 @@ func (l *MemoryLimits) Add(pid int) error {
 	return nil
 }
 
-// move puts a process into a group, with its children: those that it had started before
-// it was moved are in the group that it was in.
+// move puts a process into a group, with its children: children started before the move are in the process's old group.
 func move(pid int32, dir string) error {
 	return eachOf(pid, func(pid int32) error {
 		return os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(int(pid))), 0)
 	})
 }
 
-// eachOf does something to a process, then to all that it has started, of which some may have ended.
+// eachOf applies do to a process, then to everything that it has started. Some of these may have ended.
 func eachOf(pid int32, do func(pid int32) error) error {
 	if err := do(pid); err != nil {
 		return err
@@ -187,11 +187,11 @@ func eachOf(pid int32, do func(pid int32) error) error {
 	return nil
 }
 
-// Close removes the groups, from which processes have gone.
+// Close removes the groups, whose processes must have ended.
 func (l *MemoryLimits) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	const patience = 5 * time.Second // a process that was ended is in its group until it is reaped
+	const patience = 5 * time.Second // a process that was ended stays in its group until it is reaped
 	end := time.Now().Add(patience)
 	for _, dir := range l.dirs {
 		for err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist); err = os.Remove(dir) {

@@ -4,10 +4,10 @@ package machine
 
 import "filewise"
 
-// MemoryLimits limits the memory of processes; there is none on this system.
+// MemoryLimits limits the memory of processes. This system does not support that.
 type MemoryLimits struct{}
 
-// LimitMemory refuses: groups with a limit are Linux's.
+// LimitMemory returns an error: only Linux has groups with a limit.
 func LimitMemory(int64) (*MemoryLimits, error) {
 	return nil, filewise.Errorf(filewise.CodePreflight, "leave --memory out", "memory can be limited on Linux alone: %w",
 		filewise.ErrUnsupported)

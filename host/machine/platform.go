@@ -2,10 +2,11 @@ package machine
 
 import "filewise"
 
-// Lacks returns what Filewise cannot do or see on this system. Empty means nothing.
+// Lacks returns what Filewise cannot do or see on this system. It is empty if nothing is lacking.
 func Lacks() string { return lacks }
 
-// ManagedServers is nil if Filewise can start servers itself, else an error of code preflight that reports why not.
+// ManagedServers returns nil if Filewise can start servers here. Otherwise it returns an error with CodePreflight and
+// the reason.
 func ManagedServers() error {
 	if managedServers {
 		return nil

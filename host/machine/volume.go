@@ -15,7 +15,7 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// volume adds what is known of a volume's file system and disks.
+// volume adds the facts of a volume's file system and disks.
 func (f *facts) volume(v filewise.Volume) {
 	name := func(what string) string { return "volume " + v.Name + ": " + what }
 	f.add(name("directory"), v.Dir)
@@ -46,8 +46,8 @@ func (f *facts) volume(v filewise.Volume) {
 	}
 }
 
-// identity distinguishes a device from others under whatever name the kernel gives it, which changes from mount to mount. It is
-// a sum, since reports are shown to others. Empty means unknown, or in memory.
+// identity distinguishes a device from others, even though the kernel's name for it changes from mount to mount. It is
+// a hash, since reports are shown to others. It is empty if the device is unknown or in memory.
 func (r roots) identity(d Device) string {
 	var ids []string
 	switch of := d.Mount; {
@@ -56,7 +56,7 @@ func (r roots) identity(d Device) string {
 		ids = []string{r.blockID(d.Name)}
 	case d.Name != "":
 		ids = filewise.Each(d.Disks, r.blockID)
-	case of.Source != of.Type && of.Source != "none": // of a network, or a pool
+	case of.Source != of.Type && of.Source != "none": // of a network file system, or a pool
 		ids = []string{of.Source}
 	}
 	if len(ids) == 0 || slices.Contains(ids, "") {
@@ -65,7 +65,8 @@ func (r roots) identity(d Device) string {
 	return fmt.Sprintf("%.4x", sha256.Sum256([]byte(strings.Join(ids, "\n"))))
 }
 
-// blockID is a block device's name for itself: by device mapper, RAID, NVMe, SCSI, virtio, MMC, or the file of a loop.
+// blockID returns a block device's own identification: by device mapper, RAID, NVMe, SCSI, virtio, MMC, or a loop
+// device's file.
 func (r roots) blockID(name string) string {
 	for _, file := range []string{"dm/uuid", "md/uuid", "wwid", "device/wwid", "serial", "device/serial", "device/cid", "loop/backing_file"} {
 		if id := r.sysText(filepath.Join("class/block", name, file)); id != "" {
@@ -75,8 +76,7 @@ func (r roots) blockID(name string) string {
 	return ""
 }
 
-// secretOptions are mount options that name hosts, users, secrets, or the paths
-// of a container's layers.
+// secretOptions lists mount options that name hosts, users or secrets, or the paths of a container's layers.
 var secretOptions = []string{"addr", "clientaddr", "mountaddr", "ip", "user", "username", "user_id", "uid", "gid",
 	"domain", "pass", "password", "credentials", "cred", "secret", "secretfile", "key", "mon_addr", "fsid", "name",
 	"lowerdir", "lowerdir+", "upperdir", "workdir", "source", "srcaddr"}
@@ -88,7 +88,7 @@ func publicOptions(options []string) []string {
 	})
 }
 
-// disk describes a disk by the kernel's facts under /sys/class/block.
+// disk describes a disk by what the kernel reports under /sys/class/block.
 func (r roots) disk(name string) string {
 	at := func(file string) string { return r.sysText(filepath.Join("class/block", name, file)) }
 	var parts []string
@@ -105,7 +105,7 @@ func (r roots) disk(name string) string {
 	if strings.HasPrefix(name, "vd") || strings.HasPrefix(name, "xvd") {
 		add("virtual disk")
 	}
-	// The kernel counts sizes in sectors of 512 bytes, whatever the disk's own are.
+	// The kernel counts sizes in sectors of 512 bytes, whatever the disk's own sector size is.
 	if n, ok := parseInt(at("size")); ok && n > 0 {
 		add(humanize.IBytes(uint64(n) * 512))
 	}
@@ -122,7 +122,7 @@ func (r roots) disk(name string) string {
 	return strings.Join(parts, ", ")
 }
 
-// current is the chosen one of a list like "mq-deadline [none]".
+// current returns the chosen item of a list such as "mq-deadline [none]".
 func current(list string) string {
 	if _, rest, ok := strings.Cut(list, "["); ok {
 		if s, _, ok := strings.Cut(rest, "]"); ok {
@@ -132,7 +132,7 @@ func current(list string) string {
 	return list
 }
 
-// sysText is the text of a file under /sys. Empty means there is none.
+// sysText returns the text of a file under /sys, or an empty text if there is no such file.
 func (r roots) sysText(file string) string {
 	b, err := os.ReadFile(filepath.Join(r.sys, file))
 	if err != nil {
@@ -146,7 +146,7 @@ func parseInt(s string) (int64, bool) {
 	return n, err == nil
 }
 
-// countList counts the members of a kernel list like "0-3,8". 0 means not a list.
+// countList returns the number of members of a kernel list such as "0-3,8". It returns 0 if the text is no list.
 func countList(s string) int64 {
 	var n int64
 	for part := range strings.SplitSeq(s, ",") {
@@ -164,17 +164,17 @@ func countList(s string) int64 {
 	return n
 }
 
-// Mount is one line of /proc/self/mountinfo.
+// Mount holds one line of /proc/self/mountinfo.
 type Mount struct {
-	Number  string // "8:1", of the file system
+	Number  string // of the file system: "8:1"
 	Point   string
 	Type    string
 	Source  string   // "/dev/sda1"
-	Options []string // of the mount and of the file system
+	Options []string // options of the mount and of the file system
 }
 
-// ParseMounts reads the text of /proc/self/mountinfo (man 5 proc_pid_mountinfo).
-// Lines that are not as documented are left out.
+// ParseMounts parses the text of /proc/self/mountinfo (man 5 proc_pid_mountinfo). It skips lines that are not as
+// documented.
 func ParseMounts(text string) []Mount {
 	var mounts []Mount
 	for line := range strings.Lines(text) {
@@ -196,9 +196,9 @@ func ParseMounts(text string) []Mount {
 	return mounts
 }
 
-// MountOf is the mount that a path lies on: of mounts at the path or above it, the longest, and of equal ones the
-// last mounted. Mounts of the device that the path really is on (number, "" if unknown) come first, because a mount
-// can be hidden by a later one above it.
+// MountOf returns the mount that a path lies on: the longest one at or above the path and, among equal ones, the last
+// mounted. Mounts of the path's actual device (number, "" if unknown) go first, since a later mount above can hide a
+// mount.
 func MountOf(mounts []Mount, path, number string) (Mount, bool) {
 	var best Mount
 	found, bestOnDevice := false, false
@@ -249,7 +249,7 @@ func splitOptions(s string) []string {
 	return out
 }
 
-// mergeOptions appends what the file system adds to the mount's options.
+// mergeOptions adds the file system's options to the mount's.
 func mergeOptions(mount, fs []string) []string {
 	has := make(map[string]bool, len(mount))
 	for _, o := range mount {

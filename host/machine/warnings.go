@@ -14,13 +14,12 @@ const (
 	WarnNetwork   = "network-storage"
 )
 
-// networkTypes are file systems on other machines: their server's disks and its
-// other users are not seen from here.
+// networkTypes holds file systems on other machines, whose disks and other users cannot be seen from here.
 var networkTypes = map[string]bool{"nfs": true, "nfs4": true, "cifs": true, "smb3": true, "smbfs": true,
 	"ceph": true, "fuse.sshfs": true, "fuse.glusterfs": true, "glusterfs": true, "lustre": true, "9p": true, "virtiofs": true}
 
-// Warnings returns warnings for results on these volumes. A volume that cannot be looked at gives no warning here:
-// preflight refuses it.
+// Warnings returns warnings for results on these volumes. For a volume that cannot be read it returns none: preflight
+// refuses the volume.
 func Warnings(volumes []filewise.Volume) []filewise.Warning {
 	var warnings []filewise.Warning
 	var before []filewise.Volume
@@ -50,7 +49,7 @@ func aboutOne(v filewise.Volume, d Device) []filewise.Warning {
 		return []filewise.Warning{{Code: WarnInMemory,
 			Message: fmt.Sprintf("Volume %s (%s) lies in memory (%v): no storage is measured.", v.Name, v.Dir, d),
 			Remedy:  "Name a directory on a disk with --volume NAME=DIR."}}
-	case networkTypes[d.Mount.Type] || strings.HasPrefix(d.Mount.Type, "remote"): // as deviceAt has it on Windows
+	case networkTypes[d.Mount.Type] || strings.HasPrefix(d.Mount.Type, "remote"): // as deviceAt reports it on Windows
 		return []filewise.Warning{{Code: WarnNetwork,
 			Message: fmt.Sprintf("Volume %s (%s) lies on a network file system (%s): other users of its server are part of what is measured.",
 				v.Name, v.Dir, d.Mount.Type),

@@ -27,12 +27,11 @@ type Dir struct {
 	registry *Registry
 	mu       sync.Mutex
 	entry    entry
-	life     *os.File // the mark, locked: a locked mark proves that this process lives
+	life     *os.File // the mark, locked: the lock proves that this process lives
 	removed  bool
 }
 
-// Create registers and makes a scratch directory filewise-ID in volumeDir,
-// which has to exist. Errors have code preflight.
+// Create registers and makes a scratch directory filewise-ID in volumeDir, which must exist. Errors have CodePreflight.
 func (r *Registry) Create(volumeDir, label string) (*Dir, error) {
 	e, err := newEntry(volumeDir, label)
 	if err != nil {
@@ -58,7 +57,7 @@ func (r *Registry) Create(volumeDir, label string) (*Dir, error) {
 	return &Dir{Path: e.path(), ID: e.ID, registry: r, entry: e, life: life}, nil
 }
 
-// rootsAlone refuses root a directory in which another user could replace the one that is made. Links in the
+// rootsAlone returns an error if Filewise runs as root and another user could replace the new directory. Links in a
 // replacement would lead root's databases and servers to any file.
 func rootsAlone(volume string) error {
 	if os.Geteuid() != 0 {
@@ -104,13 +103,14 @@ func newEntry(volumeDir, label string) (entry, error) {
 		Created: time.Now().UTC(), Owner: owner}, nil
 }
 
-// notMade is why there is no directory.
+// notMade is the reason why the directory was not made.
 type notMade struct{ error }
 
 func (n notMade) Unwrap() error { return n.error }
 
-// makeMarked makes the directory and its mark, both durable, and returns the mark: locked as long as it is open, if
-// the file system has locks. A directory that fails is removed through the volume's handle: the volume may have gone away since.
+// makeMarked makes the directory and its mark, both durable. It returns the mark, locked as long as it is open if the
+// file system has locks. If it fails, it removes the directory through the volume's handle, since the volume may have
+// gone away in the meantime.
 func makeMarked(e entry) (life *os.File, err error) {
 	volume, err := openVolume(e.Volume)
 	if err != nil {
@@ -129,15 +129,15 @@ func makeMarked(e entry) (life *os.File, err error) {
 		return life, nil
 	}
 	for _, name := range []string{newMarkName, markName} {
-		_ = dir.Remove(name) // one that stays keeps the directory
+		_ = dir.Remove(name) // if the mark stays, so does the directory
 	}
 	if left := volume.Remove(e.name()); left != nil {
-		return nil, errors.Join(err, left) // the sweep's to judge
+		return nil, errors.Join(err, left) // left for the sweep to judge
 	}
 	return nil, notMade{err}
 }
 
-// setMark makes the mark in a new directory, which is then at its path.
+// setMark makes the mark in a new directory, and checks that the directory is then at its path.
 func setMark(dir *os.Root, e entry) (life *os.File, err error) {
 	if life, err = dir.OpenFile(newMarkName, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 		return nil, err
@@ -156,10 +156,9 @@ func setMark(dir *os.Root, e entry) (life *os.File, err error) {
 	return life, nil
 }
 
-// AddProcess registers a server that was just started on the directory, so that
-// a sweep ends it should this process be killed. The server has to name the
-// directory in its command line or environment, or to work in it; one that does
-// not is refused, since it could not be known again.
+// AddProcess registers a server that was just started on the directory, so that a sweep ends the server if this process
+// is killed. The server must name the directory in its command line or environment, or work in it. Otherwise AddProcess
+// refuses it, since the server could not be recognized.
 func (d *Dir) AddProcess(pid int) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -185,13 +184,11 @@ func (d *Dir) AddProcess(pid int) error {
 	return nil
 }
 
-// markPatience bounds how long a process that was just started may take to show
-// its mark.
+// markPatience is how long a process that was just started may take to show its mark.
 const markPatience = 20 * time.Second
 
-// marks looks for the directory's mark on a process. While the kernel still sets a
-// process up, on a busy machine for a while, neither its command line nor its
-// environment can be read: so it is looked for again as long as the process lives.
+// marks waits for the directory's mark to show on a process, as long as the process lives. While the kernel still sets
+// a process up, which takes a while on a busy machine, its command line and environment cannot be read.
 func (d *Dir) marks(id process.Identity) error {
 	limit := time.Now().Add(cmp.Or(d.registry.patience, markPatience))
 	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
@@ -209,11 +206,11 @@ func (d *Dir) marks(id process.Identity) error {
 	}
 }
 
-// ErrStays is of a scratch directory that could not be removed.
+// ErrStays means that a scratch directory could not be removed.
 var ErrStays = errors.New("the scratch directory could not be removed")
 
-// Remove removes the directory with all it holds, and its registration. It is
-// refused while a registered server still runs. Removing twice is harmless.
+// Remove removes the directory with its contents, and its registration. It refuses while a registered server still
+// runs. Removing twice is harmless.
 func (d *Dir) Remove() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -240,7 +237,7 @@ func (d *Dir) Remove() error {
 	return nil
 }
 
-// running are the processes that have not ended.
+// running returns the processes that have not ended.
 func running(ids []process.Identity) []process.Identity {
 	return filewise.Those(ids, func(id process.Identity) bool { return id.Status() != process.Dead })
 }

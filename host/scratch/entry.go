@@ -13,18 +13,18 @@ import (
 	"filewise/internal/process"
 )
 
-// formatVersion is the version of entries and marks.
+// formatVersion is the version of the format of entries and marks.
 const formatVersion = 1
 
-// maxFile bounds what is read of an entry or a mark, in bytes.
+// maxFile limits the bytes that are read from an entry or a mark.
 const maxFile = 64 << 10
 
-// entry is the registry's record of one scratch directory.
+// entry is the registry's record of a scratch directory.
 type entry struct {
 	Format int    `json:"format"`
 	ID     string `json:"id"`
-	Volume string `json:"volume"` // absolute, free of symbolic links when it was made
-	// VolumeBytes is Volume if that is not UTF-8: paths are bytes, and JSON is text.
+	Volume string `json:"volume"` // absolute, and free of symbolic links when the directory was made
+	// VolumeBytes is Volume if Volume is not UTF-8, since paths are bytes, and JSON is text.
 	VolumeBytes []byte             `json:"volume_bytes,omitempty"`
 	Place       filesystem.Place   `json:"place,omitzero"` // of the volume's directory
 	Label       string             `json:"label,omitempty"`
@@ -33,12 +33,12 @@ type entry struct {
 	Processes   []process.Identity `json:"processes,omitempty"`
 }
 
-// mark is the mark within the scratch directory.
+// mark is the contents of the mark in a scratch directory.
 type mark struct {
 	Format int              `json:"format"`
 	ID     string           `json:"id"`
 	Owner  process.Identity `json:"owner"`
-	// Locked: the owner holds a lock on this file as long as it lives.
+	// Locked is set if the owner holds a lock on the mark's file as long as it lives.
 	Locked bool `json:"locked,omitempty"`
 }
 
@@ -57,7 +57,7 @@ func validID(id string) bool {
 	return len(id) == idLength && strings.Trim(id, idAlphabet) == ""
 }
 
-// parseEntry reads an entry that is registered under id.
+// parseEntry parses an entry registered under id.
 func parseEntry(b []byte, id string) (entry, error) {
 	var e entry
 	if err := decode(b, &e); err != nil {
@@ -84,7 +84,7 @@ func parseEntry(b []byte, id string) (entry, error) {
 	return e, nil
 }
 
-// parseMark reads the mark of the directory of e.
+// parseMark parses the mark in the directory of e.
 func parseMark(b []byte, e entry) (mark, error) {
 	var m mark
 	if err := decode(b, &m); err != nil {

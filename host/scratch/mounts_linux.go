@@ -8,8 +8,7 @@ import (
 
 var unescapeMount = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
 
-// checkMounts refuses a directory on or in which something else is mounted:
-// what lies there is not ours.
+// checkMounts returns an error if something is mounted on or in a directory: it is not Filewise's.
 func checkMounts(dir string) error {
 	b, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package scratch
 
-// checkMounts: only Linux lists its mounts in a file.
+// checkMounts returns nil: only Linux lists its mounts in a file.
 func checkMounts(string) error { return nil }

@@ -16,17 +16,18 @@ import (
 	"filewise/internal/process"
 )
 
-// errVolumeGone: the storage is not mounted, or the user moved the directory.
+// errVolumeGone means that the storage is not mounted, or the user has moved the directory.
 var errVolumeGone = errors.New("the volume's directory does not exist: mount it, and the next start removes what is there")
 
-// errOtherVolume: what is absent on another file system, such as the empty mount point, is not gone.
+// errOtherVolume means that another file system, such as an empty mount point, is at the volume's path. A directory
+// that is missing there is not gone.
 var errOtherVolume = errors.New("the volume's directory is not the one that it was in: is its file system mounted?")
 
-// opened is a scratch directory that was verified to be ours. All removal goes
-// through these handles, so that nothing that is swapped in later is touched.
+// opened is a scratch directory that was verified as Filewise's. Everything is removed through its handles, so that
+// nothing that takes its place later is touched.
 type opened struct {
 	volume, dir *os.Root
-	names       []string // what the directory holds
+	names       []string // what the directory contains
 }
 
 func (o *opened) close() {
@@ -34,8 +35,8 @@ func (o *opened) close() {
 	o.volume.Close()
 }
 
-// open verifies the directory of e. It returns nil, nil when there is none, and
-// an error saying why when it is not to be removed.
+// open verifies the directory of e. It returns nil, nil if there is none, and an error with the reason if it must not
+// be removed.
 func open(e entry) (*opened, error) {
 	volume, err := openVolume(e.Volume)
 	if err != nil {
@@ -106,7 +107,7 @@ func openDir(volume *os.Root, e entry) (*os.Root, error) {
 	return dir, nil
 }
 
-// there: the volume is still the same.
+// there returns an error if the path leads to another volume than before, or to none.
 func (e entry) there() error {
 	place, err := filesystem.PlaceOf(e.Volume)
 	if err == nil && !place.Same(e.Place) {
@@ -124,8 +125,7 @@ func names(dir *os.Root) ([]string, error) {
 	return f.Readdirnames(-1)
 }
 
-// checkMark accepts the directory with our mark, and one in which the mark was
-// about to be made.
+// checkMark accepts a directory with e's mark, or one in which the mark was about to be made.
 func checkMark(dir *os.Root, names []string, e entry) error {
 	if !slices.Contains(names, markName) {
 		for _, name := range names {
@@ -135,7 +135,7 @@ func checkMark(dir *os.Root, names []string, e entry) error {
 		}
 		return nil
 	}
-	// Another sweep may remove the mark at the same time; it does that last of all.
+	// Another sweep may remove the mark at the same time, as the last file.
 	_, f, err := readMark(dir, e)
 	if err != nil {
 		return fmt.Errorf("its mark is not the one that was registered: %w", err)
@@ -143,8 +143,7 @@ func checkMark(dir *os.Root, names []string, e entry) error {
 	return f.Close()
 }
 
-// readMark reads the mark itself, not what a link in its place points to, and
-// leaves it open.
+// readMark reads and opens the mark itself, not the target of a link in its place.
 func readMark(dir *os.Root, e entry) (m mark, f *os.File, err error) {
 	info, err := dir.Lstat(markName)
 	if err != nil {
@@ -169,8 +168,8 @@ func readMark(dir *os.Root, e entry) (m mark, f *os.File, err error) {
 	return m, f, nil
 }
 
-// life reports whether the owner lives: by the lock that it holds on its mark, whatever has become of process
-// numbers, boots and clocks; else by who it was.
+// life reports whether the owner lives: by its lock on the mark, which does not depend on PIDs, boots and clocks. If
+// marks are not locked, it goes by the owner's identity.
 func (e entry) life() process.Status {
 	if locked, err := e.locked(); err == nil {
 		if locked {
@@ -218,7 +217,7 @@ func readRegular(f *os.File) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxFile+1))
 }
 
-// removeMarked removes the directory of e if it is ours; nil when it is gone.
+// removeMarked removes the directory of e if it is Filewise's. It returns nil if the directory is gone.
 func removeMarked(e entry) error {
 	o, err := open(e)
 	if err != nil || o == nil {
@@ -226,7 +225,7 @@ func removeMarked(e entry) error {
 	}
 	defer o.close()
 	removeSegments(e.path())
-	// The mark goes last: a kill in between leaves a directory that is ours.
+	// The mark is removed last: if Filewise is killed in between, the directory can still be recognized.
 	for _, name := range o.names {
 		if name == markName {
 			continue
@@ -244,8 +243,7 @@ func removeMarked(e entry) error {
 	return nil
 }
 
-// removeAll removes what a process that is ending with its owner, such as a child of initdb,
-// may still put files into.
+// removeAll removes a tree into which an ending process, such as a child of initdb, may still put files.
 func removeAll(dir *os.Root, name string) error {
 	for limit := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
 		err := filesystem.Insist(func() error { return dir.RemoveAll(name) })

@@ -22,13 +22,13 @@ import (
 // Registry is the user's list of scratch directories.
 type Registry struct {
 	dir string
-	ask func(entry) // checks whether a volume answers; if nil, look. Tests have one that hangs.
-	// patience bounds how long a process may take to show its mark; if 0, markPatience. Tests have less.
+	ask func(entry) // checks whether a volume answers; nil means look, tests have a check that hangs
+	// patience is how long a process may take to show its mark. If 0, it is markPatience. Tests set less.
 	patience time.Duration
 }
 
-// StateDir is the directory of what Filewise remembers for the user apart from results. The error has code usage and
-// reports which variable to set.
+// StateDir returns the directory for what Filewise remembers about the user's work, apart from results. The error has
+// CodeUsage, and names the variable to set.
 func StateDir() (string, error) {
 	if dir := os.Getenv("FILEWISE_STATE"); dir != "" {
 		return filepath.Abs(dir)
@@ -40,7 +40,7 @@ func StateDir() (string, error) {
 		"no place to remember scratch directories: neither FILEWISE_STATE, XDG_STATE_HOME nor %s is set to a path", userdir.Home)
 }
 
-// Open finds the registry; it creates nothing. The error has code usage.
+// Open opens the registry, and creates nothing. The error has CodeUsage.
 func Open() (*Registry, error) {
 	dir, err := StateDir()
 	if err != nil {
@@ -49,8 +49,7 @@ func Open() (*Registry, error) {
 	return &Registry{dir: filepath.Join(dir, "scratch")}, nil
 }
 
-// ids lists the registered ids, and the files that a killed writer left
-// half-written.
+// ids returns the registered IDs, and the half-written files of killed writers.
 func (r *Registry) ids() (ids, rests []string, err error) {
 	files, err := os.ReadDir(r.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -72,8 +71,7 @@ func (r *Registry) ids() (ids, rests []string, err error) {
 
 func (r *Registry) file(id string) string { return filepath.Join(r.dir, id+".json") }
 
-// write registers e durably: a kill or a power cut leaves the old entry, the
-// new one, or none.
+// write registers e durably: after a kill or a power cut, the old entry, the new one, or none is there.
 func (r *Registry) write(e entry) error {
 	if !utf8.ValidString(e.Volume) {
 		e.VolumeBytes = []byte(e.Volume)
@@ -97,7 +95,7 @@ func (r *Registry) write(e entry) error {
 	return filesystem.SyncDir(r.dir)
 }
 
-// forget drops the entry of a directory that is gone.
+// forget removes the entry of a directory that is gone.
 func (r *Registry) forget(id string) error {
 	if err := filesystem.Insist(func() error { return os.Remove(r.file(id)) }); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -114,7 +112,7 @@ func newID() string {
 	return string(b)
 }
 
-// writeSynced makes a new file that is on the storage when it returns.
+// writeSynced writes a new file, and returns once it is on the storage.
 func writeSynced(path string, b []byte) error {
 	f, err := create(path)
 	if err != nil {
@@ -128,12 +126,13 @@ func create(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// unfinishedName names its writer, so that others can check whether it still writes.
+// unfinishedName returns a file name that identifies its writer, so that others can check whether the writer still
+// writes.
 func unfinishedName(id string, writer process.Identity) string {
 	return fmt.Sprintf("%s-%d-%d.new", id, writer.PID, writer.Start)
 }
 
-// unfinished reads the writer out of such a name, taken for one of this boot.
+// unfinished parses the writer from such a name, and assumes this boot.
 func unfinished(name string) (process.Identity, bool) {
 	rest, ok := strings.CutSuffix(name, ".new")
 	parts := strings.Split(rest, "-")

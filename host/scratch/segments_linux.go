@@ -13,11 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// largestSegment is more than any server takes for saying that a directory is in use.
+// largestSegment is the size in bytes above which no server's segment only marks a directory as in use.
 const largestSegment = 4096
 
-// removeSegments removes the System V shared memory by which servers mark a directory below dir as in use: it holds
-// the directory's device and inode. A server that is killed leaves it for good.
+// removeSegments removes the System V shared memory by which servers mark a directory below dir as in use. It holds the
+// directory's device and inode. A killed server leaves it for good.
 func removeSegments(dir string) {
 	segments := smallSegments()
 	if len(segments) == 0 {
@@ -35,14 +35,14 @@ func removeSegments(dir string) {
 		name := binary.NativeEndian.AppendUint64(binary.NativeEndian.AppendUint64(nil, at.Dev), at.Ino)
 		for id, holds := range segments {
 			if bytes.Contains(holds, name) {
-				_, _ = unix.SysvShmCtl(id, unix.IPC_RMID, nil) // without the right to, it stays
+				_, _ = unix.SysvShmCtl(id, unix.IPC_RMID, nil) // without the right to remove it, it stays
 			}
 		}
 		return nil
 	})
 }
 
-// smallSegments returns the contents of small segments, by their ids.
+// smallSegments returns the contents of small segments by ID.
 func smallSegments() map[int][]byte {
 	list, err := os.ReadFile("/proc/sysvipc/shm")
 	if err != nil {

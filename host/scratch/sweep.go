@@ -13,27 +13,27 @@ import (
 	"filewise/internal/process"
 )
 
-// patience is the time that an orphaned server may take for each of SIGTERM and SIGKILL. A server that holds nothing
-// worth keeping need not end in beauty.
+// patience is how long an orphaned server may take to end after SIGTERM, and after SIGKILL. The server holds nothing
+// worth keeping, so it need not end cleanly.
 const patience = 2 * time.Second
 
-// Leftover describes files that a dead Filewise left behind, or a registration that cannot be acted on.
+// Leftover describes files that a dead Filewise has left, or a registration that cannot be acted on.
 type Leftover struct {
 	ID      string    `json:"id"`
-	Path    string    `json:"path,omitempty"` // of the directory. Empty means the registration is unreadable
+	Path    string    `json:"path,omitempty"` // of the directory. Empty if the registration is unreadable
 	Label   string    `json:"label,omitempty"`
 	Created time.Time `json:"created,omitzero"`
-	Owner   int       `json:"owner,omitempty"` // its PID
-	// Processes are the PIDs of its servers that run, or that Sweep has ended.
+	Owner   int       `json:"owner,omitempty"` // PID of the owner
+	// Processes lists the PIDs of the directory's servers that run, or that Sweep has ended.
 	Processes []int `json:"processes,omitempty"`
-	// Removed: Sweep removed the directory (if it was there) and the registration.
+	// Removed is set if Sweep removed the registration, and the directory if it existed.
 	Removed bool `json:"removed"`
-	// Kept reports why it stays, and what to do. Empty means removed, or removable.
+	// Kept is the reason why the leftover stays, and what to do. It is empty if the leftover is removed or removable.
 	Kept string `json:"kept,omitempty"`
 }
 
-// Leftovers lists what a sweep would act on, and what it would keep and why. It
-// alters nothing. Directories of running Filewise processes are not listed.
+// Leftovers lists what a sweep would remove, and what it would keep and why. It alters nothing. Directories of running
+// Filewise processes are not listed.
 func (r *Registry) Leftovers(ctx context.Context) ([]Leftover, error) {
 	ids, _, err := r.ids()
 	if err != nil {
@@ -48,16 +48,15 @@ func (r *Registry) Leftovers(ctx context.Context) ([]Leftover, error) {
 	})
 }
 
-// Sweep ends the orphaned servers of dead owners and removes their directories
-// and registrations. What it keeps is reported with the reason, and is no
-// error. Sweeps may run at once.
+// Sweep ends the orphaned servers of dead owners, and removes the owners' directories and registrations. What it keeps
+// is listed with the reason, and is no error. Several sweeps may run at once.
 func (r *Registry) Sweep(ctx context.Context) ([]Leftover, error) {
 	ids, rests, err := r.ids()
 	if err != nil {
 		return nil, err
 	}
 	for _, rest := range rests {
-		_ = os.Remove(rest) // nothing depends on it; the next sweep tries again
+		_ = os.Remove(rest) // nothing depends on the file; the next sweep tries again
 	}
 	return r.each(ctx, ids, func(l *Leftover, e entry) error {
 		here, err := process.Self()
@@ -65,8 +64,8 @@ func (r *Registry) Sweep(ctx context.Context) ([]Leftover, error) {
 			return err
 		}
 		for _, server := range e.Processes {
-			// The kernel ends servers with their owner, which is dead: so is one of
-			// another container, which cannot be seen from here.
+			// The kernel ends servers with their owner, which is dead. So a server of another container, which cannot be seen
+			// from here, has ended too.
 			if server.Space != here.Space {
 				continue
 			}
@@ -85,8 +84,7 @@ func (r *Registry) Sweep(ctx context.Context) ([]Leftover, error) {
 	})
 }
 
-// each calls act for every id whose owner is dead; what act returns is the
-// reason to keep it.
+// each calls act for every ID whose owner is dead. act returns the reason to keep the directory, if there is one.
 func (r *Registry) each(ctx context.Context, ids []string, act func(*Leftover, entry) error) ([]Leftover, error) {
 	var all []Leftover
 	silent := r.silent(ids)
@@ -106,7 +104,7 @@ func (r *Registry) each(ctx context.Context, ids []string, act func(*Leftover, e
 	return all, nil
 }
 
-// look looks at a registration's directory, which hangs if the volume does not answer.
+// look reads a registration's directory, which hangs if the volume does not answer.
 func look(e entry) {
 	if o, _ := open(e); o != nil {
 		o.close()
@@ -136,11 +134,11 @@ func (r *Registry) silent(ids []string) map[string]entry {
 	return of
 }
 
-// one handles one registration; false when it is none of ours to handle.
+// one handles one registration. It returns false if the registration is not to be handled.
 func (r *Registry) one(id string, act func(*Leftover, entry) error) (Leftover, bool) {
 	e, err := r.read(id)
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // its owner or another sweep was faster
+	case errors.Is(err, fs.ErrNotExist): // its owner or another sweep removed it
 		return Leftover{}, false
 	case err != nil:
 		return Leftover{ID: id, Kept: fmt.Sprintf("its registration is not usable: %v; look at %s, and delete that file", err, r.file(id))}, true
@@ -164,7 +162,7 @@ func (r *Registry) one(id string, act func(*Leftover, entry) error) (Leftover, b
 	return l, true
 }
 
-// read reads one registration, refusing what this user did not write.
+// read reads a registration, and refuses one that this user did not write.
 func (r *Registry) read(id string) (entry, error) {
 	f, err := filesystem.OpenItself(r.file(id))
 	if err != nil {

@@ -4,5 +4,5 @@ package target
 
 import "golang.org/x/sys/unix"
 
-// The requests that read and set a terminal's attributes.
+// getTermios and setTermios are the requests that read and set a terminal's attributes.
 const getTermios, setTermios = unix.TIOCGETA, unix.TIOCSETA

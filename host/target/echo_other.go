@@ -2,5 +2,5 @@
 
 package target
 
-// disableEcho leaves it to term.ReadPassword.
+// disableEcho does nothing: term.ReadPassword disables the echo.
 func disableEcho(int) error { return nil }

@@ -4,7 +4,7 @@ package target
 
 import "golang.org/x/sys/unix"
 
-// disableEcho turns a terminal's echo off; term.Restore turns it on again.
+// disableEcho turns a terminal's echo off. term.Restore turns it on again.
 func disableEcho(fd int) error {
 	t, err := unix.IoctlGetTermios(fd, getTermios)
 	if err != nil {

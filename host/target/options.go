@@ -10,8 +10,7 @@ import (
 	"filewise"
 )
 
-// setOptions reads the query: parts of the address by name, secrets, and the
-// driver's own options.
+// setOptions parses the URL's query: parts of the address by name, secrets, and the driver's own options.
 func setOptions(a *filewise.Address, query string) error {
 	seen := map[string]bool{}
 	for pair := range strings.SplitSeq(query, "&") {
@@ -36,7 +35,7 @@ func setOptions(a *filewise.Address, query string) error {
 func option(pair string) (name, value string, err error) {
 	name, value, ok := strings.Cut(pair, "=")
 	if !ok || name == "" {
-		// Its text may be the rest of a secret that holds an &.
+		// The option's text is not shown: it may be the rest of a secret that holds an &.
 		return "", "", wrong("give options as NAME=VALUE; in a value write & as %26", "an option has no name or no value")
 	}
 	var errs [2]error
@@ -90,20 +89,20 @@ func setOption(a *filewise.Address, name, value string) error {
 	return nil
 }
 
-// secretWords are words in the names of secret options, in letters and digits: sslpassword (PostgreSQL), WALLET
+// secretWords lists words, in letters and digits, in the names of secret options: sslpassword (PostgreSQL), WALLET
 // PASSWORD (Oracle), accessToken and clientSecret (SQL Server), and similar ones.
 var secretWords = []string{"password", "passwd", "passphrase", "pwd", "secret", "token", "credential", "apikey", "conninfo"}
 
-// secretNot lists names that hold such a word and are none: the place of a secret, or the way it is sent.
+// secretNot lists names that hold such a word but no secret: they are about a secret's place, or the way it is sent.
 var secretNot = map[string]bool{"passfile": true, "passwordfile": true, "allowcleartextpasswords": true,
 	"allownativepasswords": true, "allowoldpasswords": true, "requirepasswordauth": true, "requireauth": true,
 	"nopassword": true, "tokenfile": true}
 
-// secretShort are short for one of the words.
+// secretShort lists short forms of these words.
 var secretShort = map[string]bool{"pass": true, "passw": true, "pw": true, "psw": true, "pswd": true, "pwort": true}
 
-// IsSecret reports whether an option of that name is a secret, or would be were it not mistyped: pasword,
-// sslpasswrod, wsrep_sst_auth.
+// IsSecret reports whether an option's name stands for a secret, even if it is mistyped: pasword, sslpasswrod,
+// wsrep_sst_auth.
 func IsSecret(name string) bool {
 	name = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -118,7 +117,7 @@ func IsSecret(name string) bool {
 		slices.ContainsFunc(secretWords, func(word string) bool { return holds(name, word) })
 }
 
-// holds reports whether a name holds a word, with a letter of six wrong, or two of eight.
+// holds reports whether a name holds a word, with one wrong letter in words from six letters on, two from eight.
 func holds(name, word string) bool {
 	if strings.Contains(name, word) {
 		return true

@@ -14,7 +14,7 @@ import (
 
 const form = "give it as SCHEME://USER@HOST:PORT/DATABASE?OPTION=VALUE"
 
-// escape is the remedy for a password that reads as another part of the URL.
+// escape is the remedy for a password that looks like another part of the URL.
 const escape = "in a user name or password write : / ? # @ % as %3A %2F %3F %23 %40 %25, or give the password by --password-file or " +
 	"FILEWISE_PASSWORD"
 
@@ -56,8 +56,8 @@ func Parse(text string, schemes []string) (filewise.Address, error) {
 		return filewise.Address{}, wrong(escape, "it has a fragment (#), which no server has")
 	}
 	authority, path, query := split(rest)
-	// There it may be the end of a password that holds / or ?, of which the
-	// beginning would be taken for a host. A socket in the abstract is host=@name.
+	// An @ there may follow a password that holds / or ?, whose beginning would be taken for a host. A socket in the
+	// abstract namespace is given as host=@name.
 	if strings.Contains(path+strings.ReplaceAll(query, "=@", "="), "@") {
 		return filewise.Address{}, wrong(escape, "an @ stands behind the first / or ?")
 	}
@@ -75,12 +75,12 @@ func Parse(text string, schemes []string) (filewise.Address, error) {
 	return a, nil
 }
 
-// wrong is the refusal of a URL. Its arguments must hold nothing of it.
+// wrong returns the error for a URL. Its arguments must hold no part of the URL.
 func wrong(remedy, format string, args ...any) error {
 	return filewise.Errorf(filewise.CodeUsage, remedy, "the URL of --target cannot be understood: %s", fmt.Sprintf(format, args...))
 }
 
-// split cuts what stands behind :// into authority, path and query.
+// split divides the part after :// into authority, path and query.
 func split(rest string) (authority, path, query string) {
 	rest, query, _ = strings.Cut(rest, "?")
 	authority, path, _ = strings.Cut(rest, "/")
@@ -113,13 +113,13 @@ var (
 )
 
 func setHost(a *filewise.Address, text string) error {
-	if host, port, is := strings.Cut(text, ","); is && host != "" && allDigits(port) { // as SQL Server's own tools have it
+	if host, port, is := strings.Cut(text, ","); is && host != "" && allDigits(port) { // as SQL Server's tools write it
 		return wrong("write it behind a colon: HOST:PORT", "the port stands behind a comma")
 	}
 	if strings.Contains(text, ",") {
 		return wrong("give the URL of the one that is to be measured", "it names several servers, and one is measured")
 	}
-	if strings.Contains(text, ";") { // as JDBC has it
+	if strings.Contains(text, ";") { // as JDBC writes it
 		return wrong("write them behind a question mark, and the database behind a slash: HOST:PORT/DATABASE?OPTION=VALUE",
 			"options stand behind a semicolon")
 	}
@@ -178,7 +178,7 @@ func setPath(a *filewise.Address, path string) (err error) {
 	return nil
 }
 
-// checkWhole refuses what only the whole address shows.
+// checkWhole checks what depends on several parts of the address.
 func checkWhole(a *filewise.Address) error {
 	switch {
 	case a.Password != "" && a.User == "":

@@ -16,21 +16,21 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// Sources are the sources of a password that is not in the URL, in order.
+// Sources lists where a password that is not in the URL is read from, in order.
 type Sources struct {
-	File        string    // its first line; "-": the first line of Stdin. Empty means none
+	File        string    // its first line; "-" means the first line of Stdin. Empty means none
 	Environment string    // the value of FILEWISE_PASSWORD. Empty means none
 	Stdin       io.Reader // the terminal of the prompt
-	Prompt      io.Writer // for the question
+	Prompt      io.Writer // receives the question
 }
 
-// maxPassword bounds what is read, in bytes.
+// maxPassword limits how much is read, in bytes.
 const maxPassword = 64 << 10
 
 const ways = "give it by --password-file FILE or FILEWISE_PASSWORD, or use --no-password if the account has none"
 
-// Password reads the password of the account at the address from the sources. Errors have CodeUsage and hold none of
-// what was read.
+// Password reads the password for the address's account from the sources. Errors have CodeUsage, and show nothing that
+// was read.
 func Password(ctx context.Context, a filewise.Address, s Sources) (filewise.Secret, error) {
 	terminal, isTerminal := s.terminal()
 	switch {
@@ -51,7 +51,7 @@ func (s Sources) terminal() (*os.File, bool) {
 	return f, ok && term.IsTerminal(int(f.Fd()))
 }
 
-// fromFile reads a file that not everybody can read.
+// fromFile reads the password from a file, and refuses one that everybody can read.
 func fromFile(path string) (filewise.Secret, error) {
 	f, err := filesystem.OpenSecret(path)
 	if err != nil {
@@ -77,8 +77,7 @@ func firstLine(r io.Reader, name string) (filewise.Secret, error) {
 	return filewise.Secret(line), nil
 }
 
-// ask reads the password from a terminal, unseen. The terminal shows what is
-// typed again however it ends.
+// ask reads the password from a terminal without showing it. However it ends, the terminal then shows input again.
 func ask(ctx context.Context, terminal *os.File, prompt io.Writer, a filewise.Address) (filewise.Secret, error) {
 	fd := int(terminal.Fd())
 	before, err := term.GetState(fd)
@@ -89,7 +88,7 @@ func ask(ctx context.Context, terminal *os.File, prompt io.Writer, a filewise.Ad
 	if err := disableEcho(fd); err != nil {
 		return "", filewise.Errorf(filewise.CodeUsage, ways, "ask for the password: %w", err)
 	}
-	// Only now: what is typed at once is not shown either.
+	// The prompt comes only now, so that even what is typed at once is not shown.
 	fmt.Fprintf(prompt, "Password for %s: ", place(a))
 	type answer struct {
 		text []byte
@@ -113,16 +112,14 @@ func ask(ctx context.Context, terminal *os.File, prompt io.Writer, a filewise.Ad
 	}
 }
 
-// place is the address without its options: one of them may be a password under a
-// mistyped name.
+// place returns the address without its options, as one of them may be a password under a mistyped name.
 func place(a filewise.Address) filewise.Address {
 	a.Options = nil
 	return a
 }
 
-// SecretsIn finds what may be a secret in any text that looks like a URL, also in
-// one that cannot be parsed: for masking what is printed. It errs on the side of
-// hiding too much.
+// SecretsIn returns everything that may be a secret in a text that looks like a URL, even if it cannot be parsed. It
+// serves to mask printed text, so it rather hides too much.
 func SecretsIn(text string) []filewise.Secret {
 	_, rest, ok := strings.Cut(text, "://")
 	if !ok {
@@ -141,7 +138,7 @@ func SecretsIn(text string) []filewise.Secret {
 			found = append(found, filewise.Secret(decoded))
 		}
 	}
-	// A password may hold any of / ? # @ unescaped, so it may end at any @.
+	// A password may contain / ? # @ unescaped, so it may end at any @.
 	if at := strings.LastIndex(rest, "@"); at >= 0 {
 		if _, password, ok := strings.Cut(rest[:at], ":"); ok {
 			add(password)

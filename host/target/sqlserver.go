@@ -10,9 +10,8 @@ import (
 
 const sqlserver = "sqlserver"
 
-// otherForms reads how SQL Server's own tools and drivers name a server, and turns it into an
-// address: HOST\INSTANCE, HOST,PORT, tcp:HOST, (local), a connection string of ADO.NET or JDBC. ok is false
-// if the text is none of these.
+// otherForms parses the names by which SQL Server's own tools and drivers know a server: HOST\INSTANCE, HOST,PORT,
+// tcp:HOST, (local), and connection strings of ADO.NET or JDBC. ok is false if the text is none of these.
 func otherForms(text string, schemes []string) (a filewise.Address, ok bool, err error) {
 	if !slices.Contains(schemes, sqlserver) {
 		return a, false, nil
@@ -38,7 +37,7 @@ func otherForms(text string, schemes []string) (a filewise.Address, ok bool, err
 	return a, false, nil
 }
 
-// serverForm is a server's name that cannot be a file or a word.
+// serverForm matches a server's name that cannot be a file or a word.
 var serverForm = regexp.MustCompile(`(?i)^((tcp|np|lpc|admin):.+|\(local\)(\\.*)?|\(localdb\).*|` +
 	`[\pL\pN._-]+(\\[\pL\pN_$#-]+)?(,\d+)|[\pL\pN._-]+\\[\pL\pN_$#-]+)$`)
 
@@ -68,8 +67,8 @@ func setServer(a *filewise.Address, text string) error {
 	return setPort(a, strings.TrimSpace(port))
 }
 
-// keywords of connection strings, as the documentation of SqlConnectionStringBuilder and of the
-// JDBC driver lists them, in lower case and without spaces.
+// keywords sets parts of an address from connection strings. Names are as documented for SqlConnectionStringBuilder and
+// the JDBC driver, in lower case and without spaces.
 var keywords = map[string]func(a *filewise.Address, value string) error{
 	"server": setServer, "datasource": setServer, "address": setServer, "addr": setServer, "networkaddress": setServer,
 	"servername":   setServer,
@@ -86,12 +85,12 @@ var keywords = map[string]func(a *filewise.Address, value string) error{
 	"trusted_connection":     nil, "integratedsecurity": nil,
 }
 
-// harmless keywords change nothing that Filewise does.
+// harmless lists keywords that change nothing for Filewise.
 var harmless = []string{"applicationname", "app", "multipleactiveresultsets", "connecttimeout", "connectiontimeout", "timeout",
 	"logintimeout", "pooling", "persistsecurityinfo", "driver", "provider", "maxpoolsize", "minpoolsize", "workstationid", "wsid",
 	"packetsize", "currentlanguage"}
 
-// setPairs sets the values of a connection string. A trusted connection signs in the user of Filewise.
+// setPairs sets the values of a connection string. A trusted connection signs in as the user who runs Filewise.
 func setPairs(a *filewise.Address, pairs [][2]string) error {
 	trusted := false
 	for _, p := range pairs {
@@ -137,8 +136,8 @@ func inOptions(name string) func(*filewise.Address, string) error {
 	}
 }
 
-// pairsOf divides a connection string: NAME=VALUE; with values that may be quoted or in braces. ok is false if
-// it is none.
+// pairsOf divides a connection string into its pairs NAME=VALUE, whose values may be quoted or in braces. ok is false
+// if the text is none.
 func pairsOf(text string) (out [][2]string, ok bool) {
 	for text = strings.TrimLeft(text, "; \t"); text != ""; text = strings.TrimLeft(text, "; \t") {
 		name, rest, found := strings.Cut(text, "=")
@@ -155,7 +154,7 @@ func pairsOf(text string) (out [][2]string, ok bool) {
 			for ; i < len(rest); i++ {
 				if rest[i] != quote {
 					b.WriteByte(rest[i])
-				} else if i+1 < len(rest) && rest[i+1] == quote { // doubled: itself
+				} else if i+1 < len(rest) && rest[i+1] == quote { // a doubled quote is the quote itself
 					b.WriteByte(quote)
 					i++
 				} else {
@@ -178,7 +177,7 @@ func pairsOf(text string) (out [][2]string, ok bool) {
 	return out, len(out) > 0
 }
 
-// cutFold is strings.CutPrefix without regard to case.
+// cutFold is strings.CutPrefix that ignores case.
 func cutFold(text, prefix string) (string, bool) {
 	if len(text) < len(prefix) || !strings.EqualFold(text[:len(prefix)], prefix) {
 		return text, false

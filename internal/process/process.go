@@ -43,7 +43,7 @@ func (id Identity) String() string {
 		return "no process"
 	}
 	if here, err := Self(); err == nil && id.Space != "" && id.Space != here.Space {
-		return fmt.Sprintf("process %d of another container", id.PID) // where PIDs mean other processes
+		return fmt.Sprintf("process %d of another container", id.PID) // in which PIDs mean other processes
 	}
 	return fmt.Sprintf("process %d", id.PID)
 }
