@@ -25,46 +25,46 @@ import (
 	"filewise/watch/web"
 )
 
-// Site is a host's settings for measuring.
+// Site holds a host's settings for measuring.
 type Site struct {
 	Offer
 	// Make plans an order's experiment as "run" on this host would.
 	Make func(Order) (plan.Made, error)
-	// Options are the options of a plan's run.
+	// Options returns the options of a plan's run.
 	Options func(plan.Made) run.Options
-	// Engine and Login open a driver's target: with this host's own password.
+	// Engine and Login open a driver's target, with this host's own password.
 	Engine func(string) (filewise.Engine, error)
 	Login  func(filewise.Target) run.Login
-	// Hide takes secrets out of what Temporal gets.
+	// Hide removes secrets from what Temporal gets.
 	Hide func(string) string
-	// Say reports to the user who has started the worker.
+	// Say reports to the user who started the worker.
 	Say func(string)
 }
 
-// Temporal finds within heartbeatWithin that a worker is dead. A run waits for idleFor for the request of its next
-// trial: then it gives the host back, and after a later request it goes on as after any interrupt. Trials go on
-// without a request until Share is over: Temporal takes some 10 ms of processor for each request, and so bears many
+// The times of a worker. Temporal notices within heartbeatWithin that a worker is dead. A run waits for the request of
+// its next trial for idleFor. Then it releases the host, and after a later request it resumes as after any interrupt.
+// Trials go on without a request until Share is over: a request costs Temporal some 10 ms of CPU, so it bears many
 // hosts however short their trials are.
 const (
 	Share = 5 * time.Second
 
 	heartbeatWithin = 20 * time.Second
 	heartbeatEvery  = 5 * time.Second
-	tellEvery       = 10 * time.Second // of heartbeats to Temporal, with what the host is doing
+	tellEvery       = 10 * time.Second // between heartbeats to Temporal, which report what the host is doing
 	idleFor         = time.Minute
-	stopWithin      = 2 * time.Minute // a trial that is ended, and what it has built
+	stopWithin      = 2 * time.Minute // to end a trial, and remove what it has built
 )
 
 // Request is a workflow's request to a host.
 type Request struct {
 	Order Order `json:"order"`
-	After int   `json:"after,omitempty"` // trials that it has counted, or will have when this is its turn
-	Ahead bool  `json:"ahead,omitempty"` // the trial before is being measured
+	After int   `json:"after,omitempty"` // number of trials that the workflow has counted, or will have when the request's turn comes
+	Ahead bool  `json:"ahead,omitempty"` // the previous trial is still being measured
 	Open  bool  `json:"open,omitempty"`  // no trial is requested yet
-	Part  int   `json:"part,omitempty"`  // of the bundle
+	Part  int   `json:"part,omitempty"`  // number of the bundle's part
 }
 
-// bench are the activities of a host. One run is open at a time.
+// bench holds the activities of a host. One run is open at a time.
 type bench struct {
 	site   Site
 	idle   time.Duration
@@ -73,8 +73,8 @@ type bench struct {
 
 	mu     sync.Mutex
 	open   *measuring
-	faulty map[string]time.Time // orders, since when what may pass has kept them from going on
-	bundle struct {             // that was read last
+	faulty map[string]time.Time // by order, since when a fault that may pass has stopped it
+	bundle struct {             // the bundle that was read last
 		name   string
 		trials int
 		sum    string
@@ -82,9 +82,9 @@ type bench struct {
 	}
 }
 
-// Next measures until more trials are stored than the workflow has counted and its share is over, and returns how the
-// run stands. What is stored already is not measured again, so that a repeated request does no harm. A request to
-// open the run returns when that waits for the request of its first trial.
+// Next measures until more trials are stored than the workflow has counted, and its share is over. It returns the run's
+// standing. Stored trials are not measured again, so a repeated request does no harm. A request to open the run returns
+// once the run waits for the request of its first trial.
 func (b *bench) Next(ctx context.Context, r Request) (Standing, error) {
 	m, err := b.begin(r.Order)
 	if err != nil {
@@ -112,19 +112,19 @@ func (b *bench) Next(ctx context.Context, r Request) (Standing, error) {
 				return s, ctx.Err()
 			}
 			m.close()
-			return m.now(), nil // so that what it has comes home
+			return m.now(), nil // so that its results come home
 		}
 	}
 }
 
-// unheard reports whether a request's heartbeats did not reach Temporal: the end was not requested, and the trial
-// goes on.
+// unheard reports whether a request's heartbeats did not reach Temporal. Then no end was requested, and the trial goes
+// on.
 func unheard(cause error) bool {
-	var unknown *serviceerror.NotFound // it was given up in between, and is requested again
+	var unknown *serviceerror.NotFound // the request was given up in the meantime, and is repeated
 	return away(cause) || errors.As(cause, &unknown)
 }
 
-// Close ends an order's run cleanly, if it is open; Next goes on with it.
+// Close ends an order's run cleanly, if it is open. Next resumes it.
 func (b *bench) Close(_ context.Context, r Request) error {
 	b.mu.Lock()
 	m := b.open
@@ -135,7 +135,7 @@ func (b *bench) Close(_ context.Context, r Request) error {
 	return nil
 }
 
-// begin is the order's run, which is open, or opened now: new, or as it was left.
+// begin returns the order's run. If the run is not open, begin opens it, new or as it was left.
 func (b *bench) begin(o Order) (*measuring, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -166,8 +166,8 @@ func (b *bench) begin(o Order) (*measuring, error) {
 	return m, nil
 }
 
-// unanswered is refused of what keeps an order from going on: faults that may pass by themselves are
-// waited for as long as for its host.
+// unanswered returns the error for what stops an order. Faults that may pass are waited for as long as the order's host
+// is.
 func (b *bench) unanswered(o Order, err error) error {
 	if !mayPass(err) {
 		return b.refused(err)
@@ -187,15 +187,15 @@ func (b *bench) unanswered(o Order, err error) error {
 	return b.later(err)
 }
 
-// passed books that the order goes on.
+// passed records that the order goes on.
 func (b *bench) passed(o Order) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.faulty, o.id())
 }
 
-// mayPass reports whether an error comes from a server that does not answer, as one that is being started, or from
-// storage that is full or fails.
+// mayPass reports whether an error comes from a server that does not answer, such as one that is starting, or from
+// storage that is full or failing.
 func mayPass(err error) bool {
 	var network *net.OpError
 	return errors.As(err, &network) || slices.ContainsFunc([]error{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO}, func(fault error) bool {
@@ -203,13 +203,13 @@ func mayPass(err error) bool {
 	})
 }
 
-// later is an error after which the same request comes again.
+// later returns an error after which the same request is repeated.
 func (b *bench) later(err error) error {
 	return temporal.NewApplicationErrorWithOptions(b.site.Hide(err.Error()), string(filewise.CodeOf(err)),
-		temporal.ApplicationErrorOptions{Category: temporal.ApplicationErrorCategoryBenign}) // as it goes: no worker's log speaks of it
+		temporal.ApplicationErrorOptions{Category: temporal.ApplicationErrorCategoryBenign}) // expected: no worker logs it
 }
 
-// refused is an error in the form for the workflow. What waiting may mend is tried again.
+// refused returns an error in the form for the workflow. If waiting may help, the request is retried.
 func (b *bench) refused(err error) error {
 	switch code := filewise.CodeOf(err); {
 	case code == filewise.CodeBusy || code == filewise.CodeStopped || errors.Is(err, context.Canceled):
@@ -223,7 +223,7 @@ func (b *bench) refused(err error) error {
 	}
 }
 
-// measuring is a run of package run, held before each trial until that is requested.
+// measuring is a run of package run that stops before each trial until the trial is requested.
 type measuring struct {
 	name   string
 	host   string
@@ -232,23 +232,23 @@ type measuring struct {
 	done   chan struct{}
 	idle   time.Duration
 
-	data report.Data // so far; one writer at a time
+	data report.Data // so far; has one writer at a time
 
 	mu      sync.Mutex
 	at      Standing
-	waiting bool // before a trial
+	waiting bool // the run waits before a trial
 	holder  *turn
-	told    int // trials, by the holder before
-	stood   int // trials when it waited last
+	told    int // trials that the previous holder has counted
+	stood   int // trials when the run waited last
 	ended   bool
 	err     error
-	changed chan struct{} // closed when any of these does
+	changed chan struct{} // closed if any of these changes
 }
 
 // turn is a request that is being answered.
 type turn struct {
 	Request
-	since time.Time // it was let go on for
+	since time.Time // when the run was allowed to go on for it
 }
 
 func (m *measuring) alter(do func()) {
@@ -259,8 +259,8 @@ func (m *measuring) alter(do func()) {
 	m.changed = make(chan struct{})
 }
 
-// grant lets the run go on if it waits and it is the request's turn. changed is nil if it waits with more trials than
-// the workflow has counted, and the share is over.
+// grant lets the run go on if it waits and the request's turn has come. changed is nil if the run waits with more
+// trials than the workflow has counted, and the share is over.
 func (m *measuring) grant(t *turn, share time.Duration) (s Standing, changed <-chan struct{}, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -285,7 +285,7 @@ func (m *measuring) grant(t *turn, share time.Duration) (s Standing, changed <-c
 	return m.at, m.changed, nil
 }
 
-// release lets the request made ahead go on.
+// release lets the request that was made ahead go on.
 func (m *measuring) release(t *turn) {
 	m.mu.Lock()
 	held := m.holder == t
@@ -295,21 +295,21 @@ func (m *measuring) release(t *turn) {
 	}
 }
 
-// mayEnd reports whether the trial is measured for a request, which may end it.
+// mayEnd reports whether the trial is measured for this request, which may then end the trial.
 func (m *measuring) mayEnd(t *turn) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return !t.Ahead || m.holder == t
 }
 
-// now returns the run's standing, and its present work.
+// now returns the run's standing, with its present work.
 func (m *measuring) now() Standing {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.at
 }
 
-// before is run.Options.Before.
+// before waits until the next trial is requested. It is run.Options.Before.
 func (m *measuring) before(ctx context.Context) error {
 	m.alter(func() { m.waiting, m.stood = true, m.at.Trials })
 	late := time.NewTimer(m.idle)
@@ -324,21 +324,21 @@ func (m *measuring) before(ctx context.Context) error {
 	}
 }
 
-// observe is run.Options.Observe.
+// observe shows the run to the workflow. It is run.Options.Observe.
 func (m *measuring) observe(d report.Data, _ *web.Monitor) run.Observer {
 	m.data = d
 	m.alter(func() { m.at.Run = d.RunID; m.at.count(d.Trials) })
 	return m
 }
 
-// Notify receives stages, and trials that are stored.
+// Notify receives stages, and stored trials.
 func (m *measuring) Notify(e experiment.Event) {
 	switch e.Kind {
 	case experiment.EventStage:
 		doing := report.Place(m.data, e.Cell) + ", " + e.Cell.Layout + ": " + e.Stage
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		m.at.Doing = doing // which a heartbeat reports
+		m.at.Doing = doing // a heartbeat reports it
 	case experiment.EventRecorded:
 		m.data.Trials, m.data.Judgement = append(m.data.Trials, *e.Trial), e.Judgement
 		layouts, verdict := estimates(m.data), report.Verdict(m.data)
@@ -350,7 +350,7 @@ func (m *measuring) Notify(e experiment.Event) {
 	}
 }
 
-// count books the stored trials.
+// count updates the standing from the stored trials.
 func (s *Standing) count(trials []filewise.Trial) {
 	s.Trials, s.Beside = len(trials), 0
 	for _, t := range trials {
@@ -360,7 +360,7 @@ func (s *Standing) count(trials []filewise.Trial) {
 	}
 }
 
-// estimates are the estimates of the first family, which covers all if there are several.
+// estimates returns the estimates of the first family, which covers all families if there are several.
 func estimates(d report.Data) (out []web.Estimate) {
 	for _, l := range report.Families(d)[0].Layouts {
 		if !l.Baseline {
@@ -382,13 +382,13 @@ func (m *measuring) over() bool {
 	}
 }
 
-// close ends the run cleanly, and waits until it has ended.
+// close ends the run cleanly, and waits for its end.
 func (m *measuring) close() {
 	m.cancel()
 	<-m.done
 }
 
-// run measures the plan, or goes on with the run that has its name.
+// run measures the plan, or resumes the run that has its name.
 func (m *measuring) run(ctx context.Context, made plan.Made, o run.Options) {
 	defer close(m.done)
 	defer m.cancel()
@@ -418,8 +418,9 @@ func (m *measuring) measure(ctx context.Context, made plan.Made, o run.Options) 
 	return run.Resume(ctx, r, o)
 }
 
-// own is the number of the run of that name that this host has measured. There may be another host's:
-// fetched, or measured by a second worker into the same store. The error has code not-found: there is none.
+// own returns the number of the run with this name that this host has measured. The store may also hold another host's
+// run with the name: fetched, or measured by a second worker into the same store. If there is none, the error has
+// CodeNotFound.
 func own(ctx context.Context, path, name, host string) (ref string, err error) {
 	runs, err := archive.List(ctx, path)
 	if err != nil {
@@ -435,7 +436,7 @@ func own(ctx context.Context, path, name, host string) (ref string, err error) {
 
 const hostTag = "host="
 
-// find is the order's run in the host's store.
+// find returns the order's run from the host's store.
 func (b *bench) find(ctx context.Context, o Order) (archive.Run, error) {
 	made, err := b.site.Make(o)
 	if err != nil {
@@ -449,10 +450,10 @@ func (b *bench) find(ctx context.Context, o Order) (archive.Run, error) {
 	return archive.Load(ctx, path, ref)
 }
 
-// partBytes is the size of a bundle's part in one answer; Temporal takes 2 MiB, in base64.
+// partBytes is the size of a bundle's part in one answer. Temporal takes 2 MiB, in base64.
 const partBytes = 512 << 10
 
-// Export is a part of the bundle of an order's run.
+// Export returns a part of the bundle of an order's run.
 func (b *bench) Export(ctx context.Context, r Request) (Part, error) {
 	found, err := b.find(ctx, r.Order)
 	if err != nil {

@@ -31,21 +31,21 @@ import (
 	"filewise/results/store"
 )
 
-// Campaigns are the campaigns of a Temporal server.
+// Campaigns is a connection to the campaigns of a Temporal server.
 type Campaigns struct {
 	client.Client
-	how    worker.WorkflowReplayerOptions // what goes there is converted
+	how    worker.WorkflowReplayerOptions // converts what is sent to Temporal
 	silent *atomic.Bool                   // no worker has answered
 }
 
-// Present is a host that has worked for campaigns.
+// Present describes a host that has worked for campaigns.
 type Present struct {
 	Offer
-	Working bool   `json:"working"`          // a worker has polled for work in the last minutes, and has not announced its end
-	Unread  string `json:"unread,omitempty"` // why its offer cannot be read
+	Working bool   `json:"working"`          // a worker has polled for work in the last minutes and has not announced its end
+	Unread  string `json:"unread,omitempty"` // why the host's offer cannot be read
 }
 
-// Hosts are all that workers have offered, by name.
+// Hosts returns all hosts that workers have offered, sorted by name.
 func (c Campaigns) Hosts(ctx context.Context) ([]Present, error) {
 	var out []Present
 	err := c.list(ctx, "WorkflowType='"+typeHost+"' AND ExecutionStatus='Running'", func(id string, memo *commonpb.Memo) {
@@ -80,7 +80,7 @@ func alive(w *taskqueue.PollerInfo) bool {
 	return time.Since(w.GetLastAccessTime().AsTime()) < 2*time.Minute
 }
 
-// each does something n times, some side by side.
+// each calls do n times, several at once.
 func each(ctx context.Context, n int, do func(context.Context, int) error) error {
 	eg, ctx := errgroup.WithContext(ctx)
 	eg.SetLimit(16)
@@ -90,7 +90,7 @@ func each(ctx context.Context, n int, do func(context.Context, int) error) error
 	return eg.Wait()
 }
 
-// list calls do with the id and the memo of every workflow that a query finds.
+// list calls do with the ID and the memo of every workflow that a query finds.
 func (c Campaigns) list(ctx context.Context, query string, do func(id string, memo *commonpb.Memo)) error {
 	var token []byte
 	for {
@@ -111,7 +111,7 @@ func unreachable(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
 	}
-	if errors.Is(err, errKey) || errors.Is(err, converter.ErrEncodingIsNotSupported) { // with no key at all
+	if errors.Is(err, errKey) || errors.Is(err, converter.ErrEncodingIsNotSupported) { // this process has no key at all
 		return filewise.Errorf(filewise.CodeUsage, "give workers and clients the same key, "+KeyVariable, "what Temporal has cannot be "+
 			"read: %w", err)
 	}
@@ -139,15 +139,15 @@ type Study struct {
 	File        string
 	Text        []byte
 	Experiments []string
-	Seeded      []string            // experiments that have a seed; the others' seeds follow from their names
-	Engines     map[string]string   // by experiment, what its host has to have; of an existing server nothing
-	Volumes     map[string][]string // by experiment, names of those that its layouts are on
-	Scripts     map[string]string   // texts of files with SQL, by the path in the study
-	// Secrets are texts that Temporal must not get.
+	Seeded      []string            // experiments with a seed; the others' seeds follow from their names
+	Engines     map[string]string   // engine that the host must have, by experiment; empty for an existing server
+	Volumes     map[string][]string // names of the volumes that the layouts are on, by experiment
+	Scripts     map[string]string   // texts of files with SQL, by path in the study
+	// Secrets holds texts that Temporal must not get.
 	Secrets []filewise.Secret
 }
 
-// secret refuses what Temporal must not get.
+// secret returns an error if the study holds what Temporal must not get.
 func (s Study) secret() error {
 	all := slices.AppendSeq([]string{string(s.Text)}, maps.Values(s.Scripts))
 	for _, secret := range s.Secrets {
@@ -159,8 +159,8 @@ func (s Study) secret() error {
 	return nil
 }
 
-// Start has every experiment measured on every one of the hosts, or with any each on one host that fits. It returns
-// the orders by their ids. Orders started before by that name go on unchanged: n counts new ones.
+// Start has every experiment measured on each of the hosts or, if any is set, on one host that fits. It returns the
+// orders by ID. Orders started before under this name go on unchanged; n counts the new ones.
 func (c Campaigns) Start(ctx context.Context, name string, s Study, hosts []Present, any bool, patience time.Duration) (ids []string, n int,
 	err error) {
 	if err := s.secret(); err != nil {
@@ -205,15 +205,15 @@ func (c Campaigns) Start(ctx context.Context, name string, s Study, hosts []Pres
 	return ids, int(begun.Load()), err
 }
 
-// anyOf chooses a host for an experiment: the one that has it by an order that is known. Else one that works and has
-// its engine, and its volumes by name if any does. These come in turns, from one on that follows from the campaign's
-// name, so that not all campaigns begin with the same.
+// anyOf returns a function that chooses an experiment's host. If a known order has a host, it is that one. Otherwise it
+// is a host that works, has the engine and, if any host has the volumes by name, has these too. Such hosts take turns.
+// The first one follows from the campaign's name, so that not all campaigns begin with the same host.
 func (s Study) anyOf(campaign string, known []string, hosts []Present) func(string) ([]string, error) {
 	turn := map[string]int{} // by engine
 	first, _ := strconv.Atoi(seedOf(campaign, ""))
 	return func(experiment string) ([]string, error) {
 		engine := s.Engines[experiment]
-		turn[engine]++ // also for experiments that are known, so that the others remain where they are
+		turn[engine]++ // counts known experiments too, so that the others keep their hosts
 		for _, id := range known {
 			if host, ok := strings.CutPrefix(id, Order{Campaign: campaign, Experiment: experiment}.id()); ok {
 				return []string{host}, nil
@@ -230,15 +230,15 @@ func (s Study) anyOf(campaign string, known []string, hosts []Present) func(stri
 		named := slices.DeleteFunc(slices.Clone(fit), func(p Present) bool {
 			return slices.ContainsFunc(s.Volumes[experiment], func(name string) bool { return p.Volumes[name] == "" })
 		})
-		if len(named) > 0 { // else all have the directories of the study
+		if len(named) > 0 { // otherwise all hosts have the study's directories
 			fit = named
 		}
 		return []string{fit[(first+turn[engine])%len(fit)].Host}, nil
 	}
 }
 
-// begin starts an order. False means it was started before. A request to a Temporal that has much to do, or is away,
-// is repeated.
+// begin starts an order. It returns false if the order was started before. If Temporal is overloaded or away, it
+// retries.
 func (c Campaigns) begin(ctx context.Context, o Order, again enums.WorkflowIdReusePolicy) (begun bool, err error) {
 	for tries := 0; ; tries++ {
 		_, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: o.id(), TaskQueue: queue,
@@ -247,7 +247,7 @@ func (c Campaigns) begin(ctx context.Context, o Order, again enums.WorkflowIdReu
 		var there *serviceerror.WorkflowExecutionAlreadyStarted
 		switch {
 		case errors.As(err, &there):
-			return tries > 0, nil // by the one before, whose answer was lost
+			return tries > 0, nil // by an earlier try, whose answer was lost
 		case err == nil || !away(err) || tries == mostTries:
 			return err == nil, err
 		}
@@ -257,10 +257,10 @@ func (c Campaigns) begin(ctx context.Context, o Order, again enums.WorkflowIdReu
 	}
 }
 
-// A start whose answer does not come is tried again, for a minute or two.
+// mostTries and askAgain limit the tries of a start without an answer to a minute or two.
 const mostTries, askAgain = 10, 2 * time.Second
 
-// away reports whether asking again may help.
+// away reports whether a retry may help.
 func away(err error) bool {
 	var gone *serviceerror.Unavailable
 	var late *serviceerror.DeadlineExceeded
@@ -268,15 +268,15 @@ func away(err error) bool {
 	return errors.As(err, &gone) || errors.As(err, &late) || errors.As(err, &much) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// seedOf is the same for anyone who starts the campaign again.
+// seedOf returns a seed that is the same for anyone who starts the campaign again.
 func seedOf(campaign, experiment string) string {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(campaign + "\x00" + experiment)) // which never fails
+	_, _ = h.Write([]byte(campaign + "\x00" + experiment)) // never fails
 	return strconv.FormatUint(h.Sum64()>>33, 10)
 }
 
-// Orders are the ids of a campaign's orders, by experiment and host; of all campaigns if it has no name. Temporal
-// lists what has just begun a little later.
+// Orders returns the IDs of a campaign's orders, by experiment and host. Without a name, it returns all campaigns'
+// orders. Temporal lists new orders with a delay.
 func (c Campaigns) Orders(ctx context.Context, campaign string) ([]string, error) {
 	prefix := campaignPrefix
 	if campaign != "" {
@@ -296,16 +296,16 @@ func (c Campaigns) Orders(ctx context.Context, campaign string) ([]string, error
 			"retention of its namespace only", "there is no campaign %q", campaign)
 	}
 	slices.Sort(ids)
-	return slices.Compact(ids), nil // continued as new it is there several times
+	return slices.Compact(ids), nil // an order that was continued as new is listed several times
 }
 
-// Ended reports whether nothing more will come.
+// Ended reports whether the order has ended, so that nothing more will come.
 func (s State) Ended() bool {
 	return !s.Ending && (s.Condition == Done || s.Condition == Stopped || s.Condition == Failed || s.Condition == Lost)
 }
 
-// Tell pauses, resumes or stops orders that have not ended; n counts them. To resume also restarts orders that
-// failed, or were lost, if a worker of their host is there: it goes on with its store.
+// Tell pauses, resumes or stops orders that have not ended, and returns their number. Resuming also restarts orders
+// that failed or were lost, if a worker of their host is there; such an order goes on with the host's store.
 func (c Campaigns) Tell(ctx context.Context, orders []string, word string) (n int, err error) {
 	all, err := c.States(ctx, orders)
 	if err != nil {
@@ -332,7 +332,7 @@ func (c Campaigns) Tell(ctx context.Context, orders []string, word string) (n in
 	return n + int(heard.Load()), err
 }
 
-// again restarts the orders that have ended without having been measured.
+// again restarts the orders that have ended without being measured, and returns their number.
 func (c Campaigns) again(ctx context.Context, all []State) (n int, err error) {
 	all = slices.DeleteFunc(slices.Clone(all), func(s State) bool { return !s.Ended() || s.Condition != Failed && s.Condition != Lost })
 	if len(all) == 0 {
@@ -360,12 +360,12 @@ func (c Campaigns) again(ctx context.Context, all []State) (n int, err error) {
 // Fetched holds an order's results.
 type Fetched struct {
 	State
-	Here  int64 `json:"here"`         // the run's number in this store. 0 means there is nothing yet
-	Added int   `json:"trials_added"` // 0 means all of it was here
+	Here  int64 `json:"here"`         // number of the run in this store. 0 means nothing yet
+	Added int   `json:"trials_added"` // 0 means all trials were here
 }
 
-// Fetch takes the bundles of orders into the store: each once, however often it is called. A bundle that cannot be
-// had does not keep the others back.
+// Fetch stores the bundles of orders, each once however often it is called. A bundle that cannot be fetched does not
+// stop the others.
 func (c Campaigns) Fetch(ctx context.Context, orders []string, into *store.Store) (out []Fetched, err error) {
 	all, err := c.States(ctx, orders)
 	if err != nil {
@@ -386,7 +386,7 @@ func (c Campaigns) fetched(ctx context.Context, s State, into *store.Store) (f F
 	f.State = s
 	for again := false; f.Bundle.Parts > 0; again = true {
 		f.Here, f.Added, err = c.fetch(ctx, f.State, into)
-		var other *serviceerror.QueryFailed // as a new history has no parts yet
+		var other *serviceerror.QueryFailed // a new history has no parts yet
 		if again || !errors.Is(err, errDamaged) && !errors.As(err, &other) {
 			break
 		}
@@ -427,13 +427,13 @@ func (c Campaigns) fetch(ctx context.Context, s State, into *store.Store) (id in
 	return into.Import(ctx, m, run, trials)
 }
 
-// Wait returns when all of these orders have ended, and reports each that has. Temporal may be away in between.
+// Wait returns once all orders have ended, and reports each that has. Temporal may be away in the meantime.
 func (c Campaigns) Wait(ctx context.Context, orders []string, told func(State)) error {
 	for _, id := range orders {
 		for {
 			var end State
 			err := c.GetWorkflow(ctx, id, "").Get(ctx, &end)
-			var cut *temporal.WorkflowExecutionError // by a user of Temporal
+			var cut *temporal.WorkflowExecutionError // ended by a user on Temporal
 			if errors.As(err, &cut) {
 				end, err = c.state(ctx, id)
 			}

@@ -22,14 +22,14 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// Variables with the keys by which all that goes through Temporal is encrypted, or with a file of
-// them: one a line, each 32 bytes in base64. The first one encrypts.
+// The variables with the keys that encrypt everything sent through Temporal, or with a file of such keys. A file has
+// one key a line, each of 32 bytes in base64. The first key encrypts.
 const (
 	KeyVariable     = "FILEWISE_CAMPAIGN_KEY"
 	KeyFileVariable = "FILEWISE_CAMPAIGN_KEY_FILE"
 )
 
-// encrypt has a client encrypt what it sends and decrypt what it receives, if there is a key.
+// encrypt makes a client encrypt what it sends and decrypt what it receives, if there is a key.
 func encrypt(o *client.Options) error {
 	text, from := os.Getenv(KeyVariable), KeyVariable
 	if file := os.Getenv(KeyFileVariable); text == "" && file != "" {
@@ -75,10 +75,10 @@ func encrypt(o *client.Options) error {
 	return nil
 }
 
-// codec has at least one key. It implements converter.PayloadCodec.
+// codec encrypts with the first of its keys, of which it has at least one. It implements converter.PayloadCodec.
 type codec []sealer
 
-// sealer is a key, with what distinguishes it from others.
+// sealer is a key, with the text that distinguishes it from others.
 type sealer struct {
 	id string
 	cipher.AEAD
@@ -105,8 +105,8 @@ func (c codec) Encode(in []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	return out, nil
 }
 
-// Decode implements converter.PayloadCodec. What is not encrypted is refused: anyone who has no key has nothing to
-// ask for.
+// Decode implements converter.PayloadCodec. It refuses what is not encrypted: no one without a key has anything to
+// request.
 func (c codec) Decode(in []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	out := make([]*commonpb.Payload, len(in))
 	for i, p := range in {

@@ -20,8 +20,8 @@ import (
 	"filewise/run"
 )
 
-// A driver that has died is found within driverWithin, and one that was never started within driverAway. A crew that
-// is stopped waits for its drivers no longer than stopDrivers.
+// The times of drivers. A dead driver is noticed within driverWithin, and one that was never started within driverAway.
+// A crew that is stopped waits at most stopDrivers for its drivers.
 const (
 	driverWithin = 5 * time.Second
 	driverBeat   = time.Second
@@ -30,7 +30,7 @@ const (
 	longestDrive = 48 * time.Hour
 )
 
-// Drivers reaches the drivers of plans through Temporal at an address (see Dial). It is
+// Drivers returns a function that reaches the drivers of plans through Temporal at an address (see Dial). It serves as
 // run.Options.Drivers.
 func Drivers(address, version string) func(context.Context, experiment.Plan, filewise.Server) (experiment.Drivers, func(), error) {
 	return func(ctx context.Context, p experiment.Plan, s filewise.Server) (experiment.Drivers, func(), error) {
@@ -56,8 +56,8 @@ func Drivers(address, version string) func(context.Context, experiment.Plan, fil
 	}
 }
 
-// withOthers names the other hosts that could be drivers if one is not there; Temporal has not yet noticed a death a
-// moment ago.
+// withOthers adds to the error for a missing driver the other hosts that could be drivers. Temporal may not have
+// noticed a recent death.
 func withOthers(err error, hosts []Present, named []string) error {
 	hosts = slices.DeleteFunc(hosts, func(p Present) bool { return !p.Working || slices.Contains(named, p.Host) })
 	if len(hosts) == 0 {
@@ -66,7 +66,7 @@ func withOthers(err error, hosts []Present, named []string) error {
 	return fmt.Errorf("%w; other hosts have one: %s", err, most(filewise.Each(hosts, func(p Present) string { return p.Host })))
 }
 
-// drive is drivers.Ask: a workflow of one step.
+// drive sends an order to a driver, by a workflow of one step. It is a drivers.Ask.
 func (c Campaigns) drive(ctx context.Context, host string, o drivers.Order) (a drivers.Answer, err error) {
 	w, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "filewise-driver/" + host + "/" + rand.Text(), TaskQueue: queue,
 		WorkflowExecutionTimeout: longestDrive}, typeDriver, host, o)
@@ -84,7 +84,7 @@ func (c Campaigns) drive(ctx context.Context, host string, o drivers.Order) (a d
 
 var errNoWorker = errors.New("no worker is there")
 
-// asked returns why a request did not reach a driver, in words.
+// asked returns the reason why a request did not reach a driver, for users.
 func asked(err error) error {
 	var late *temporal.TimeoutError
 	switch {
@@ -98,7 +98,7 @@ func asked(err error) error {
 	return errors.New(cause(err))
 }
 
-// Driver has one host carry out its crew's request.
+// Driver is the workflow that has one host carry out a crew's request.
 func Driver(ctx workflow.Context, host string, o drivers.Order) (a drivers.Answer, err error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue: queueOf(host), ScheduleToStartTimeout: driverAway, StartToCloseTimeout: longestDrive, HeartbeatTimeout: driverWithin,
@@ -112,7 +112,7 @@ const (
 	actDrive   = "Drive"
 )
 
-// driver is the site as one of several drivers.
+// driver returns a Driver with the site's settings.
 func (s Site) driver() *drivers.Driver {
 	return &drivers.Driver{Version: s.Version, Hide: s.Hide, Clock: filewise.RealClock{},
 		Open: func(ctx context.Context, t filewise.Target) (filewise.Server, error) {
@@ -146,8 +146,8 @@ func (b *bench) Drive(ctx context.Context, o drivers.Order) (drivers.Answer, err
 	return b.driver.Do(ctx, o), nil
 }
 
-// beat reports to Temporal that the driver lives until that is over, and ends its work once that is requested, or no
-// heartbeat has arrived for driverWithin. The SDK's own heartbeats are sent 4 s apart.
+// beat reports to Temporal that the driver lives until the context ends. It ends the driver's work if that is
+// requested, or if no heartbeat has arrived for driverWithin. The SDK itself sends heartbeats 4 s apart.
 func beat(ctx context.Context, end func(), tell func(context.Context) error) {
 	each, heard := time.NewTicker(driverBeat), time.Now()
 	defer each.Stop()

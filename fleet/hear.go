@@ -13,8 +13,8 @@ import (
 	"filewise"
 )
 
-// listener rewrites in this house's words what Temporal's SDK logs: each once, until Temporal has been away and
-// answers again. It implements slog.Handler.
+// listener rewrites the log messages of Temporal's SDK in Filewise's words. Each appears once, until Temporal has been
+// away and answers again. It implements slog.Handler.
 type listener struct {
 	say  func(string)
 	back func(context.Context) error // nil once Temporal answers
@@ -27,14 +27,14 @@ type listener struct {
 // Enabled implements slog.Handler.
 func (l *listener) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
 
-// WithAttrs implements slog.Handler. The attributes that distinguish a worker's tasks are dropped.
+// WithAttrs implements slog.Handler. It drops the attributes, which distinguish a worker's tasks.
 func (l *listener) WithAttrs([]slog.Attr) slog.Handler { return l }
 
 // WithGroup implements slog.Handler.
 func (l *listener) WithGroup(string) slog.Handler { return l }
 
-// The SDK's messages when it cannot poll for work, which it tries again for ever, and for work whose answer cannot be
-// given: the workflow gets a new request.
+// The SDK's messages if it cannot poll for work, which it retries forever, and if an answer cannot be delivered: the
+// workflow gets a new request.
 const (
 	logPoll = "Failed to poll for task."
 	logTask = "Failed to process workflow task."
@@ -54,7 +54,7 @@ func (l *listener) Handle(_ context.Context, r slog.Record) error {
 		l.lost()
 	case (r.Message == logPoll || r.Message == logTask) && err != nil:
 		l.once(filewise.Plain(unreachable(err)))
-	case r.Level >= slog.LevelError && !errors.Is(err, context.Canceled): // which a campaign has requested
+	case r.Level >= slog.LevelError && !errors.Is(err, context.Canceled): // canceled if a campaign requested it
 		text := "Temporal: " + strings.TrimSuffix(r.Message, ".")
 		if err != nil {
 			text += fmt.Sprintf(": %v", err)
@@ -76,7 +76,7 @@ func (l *listener) once(text string) {
 	}
 }
 
-// lost reports that Temporal is away, and, once it is so, that it is there again.
+// lost reports that Temporal is away and, once it answers, that it is back.
 func (l *listener) lost() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -88,7 +88,7 @@ func (l *listener) lost() {
 	go func() {
 		ctx := context.Background()
 		for l.back(ctx) != nil {
-			_ = (filewise.RealClock{}).Sleep(ctx, askAgain) // which nothing ends
+			_ = (filewise.RealClock{}).Sleep(ctx, askAgain) // its context does not end
 		}
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -97,7 +97,7 @@ func (l *listener) lost() {
 	}()
 }
 
-// answers reports whether Temporal does.
+// answers returns nil if Temporal answers.
 func (c Campaigns) answers(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, heartbeatWithin)
 	defer cancel()

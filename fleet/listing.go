@@ -11,7 +11,7 @@ import (
 	"filewise"
 )
 
-// With are the hosts with all of the labels.
+// With returns the hosts that have all of the labels.
 func (c Campaigns) With(ctx context.Context, labels []string) ([]Present, error) {
 	all, err := c.Hosts(ctx)
 	if err != nil {
@@ -42,7 +42,7 @@ func having(all []Present, labels []string) (out []Present, err error) {
 	return out, nil
 }
 
-// labelsOf returns the labels by which hosts can be chosen.
+// labelsOf lists the labels by which hosts can be chosen.
 func labelsOf(all []Present) string {
 	var hosts, labels []string
 	for _, p := range all {
@@ -53,7 +53,7 @@ func labelsOf(all []Present) string {
 	return most(append(slices.Compact(labels), hosts...))
 }
 
-// most are names, of many the first.
+// most lists names, of many only the first.
 func most(names []string) string {
 	if enough := 20; len(names) > enough {
 		return strings.Join(names[:enough], ", ") + fmt.Sprintf(", and %d more (filewise campaign list)", len(names)-enough)
@@ -61,8 +61,7 @@ func most(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// Forget takes hosts out of those that are known, if none of them has a worker there. A worker
-// makes its host known again.
+// Forget removes hosts from the known ones, unless one of them has a worker. A worker makes its host known again.
 func (c Campaigns) Forget(ctx context.Context, names []string) error {
 	all, err := c.Hosts(ctx)
 	if err != nil {
@@ -88,12 +87,12 @@ func (c Campaigns) Forget(ctx context.Context, names []string) error {
 	return nil
 }
 
-// Forgotten are hosts that are gone for good.
+// Forgotten lists hosts that are gone for good.
 type Forgotten struct {
 	Forgotten []string `json:"forgotten"`
 }
 
-// Words describe the host in a line.
+// Words describes the host in a line.
 func (p Present) Words() string {
 	if p.Unread != "" {
 		return fmt.Sprintf("host %s: what it offers cannot be read: %s", p.Host, p.Unread)
@@ -115,20 +114,20 @@ func Older(states []State, study Study) (n int) {
 	return n
 }
 
-// Started holds the parts of a campaign's start.
+// Started describes what starting a campaign has done.
 type Started struct {
 	Campaign string    `json:"campaign"`
-	Started  int       `json:"started"` // orders
+	Started  int       `json:"started"` // orders that were started
 	Hosts    []Present `json:"hosts"`
 }
 
-// Told is a campaign whose orders got a signal.
+// Told describes a campaign whose orders got a signal.
 type Told struct {
 	Campaign string `json:"campaign"`
 	Told     int    `json:"told"` // orders that had not ended, or begin again
 }
 
-// Words list the receivers.
+// Words describes who got the signal.
 func (t Told) Words() string {
 	if t.Told == 0 {
 		return fmt.Sprintf("All jobs of campaign %s have ended: another --name measures again; \"resume\" restarts jobs that failed "+
@@ -137,13 +136,13 @@ func (t Told) Words() string {
 	return fmt.Sprintf("Signalled %s.", filewise.Counted(t.Told, "job"))
 }
 
-// Listed are all campaigns and hosts.
+// Listed holds all campaigns and hosts.
 type Listed struct {
 	Campaigns []Sum     `json:"campaigns"`
 	Hosts     []Present `json:"hosts"`
 }
 
-// List are all of them, also campaigns of which nothing can be read without their key.
+// List returns all campaigns and hosts, also campaigns that cannot be read without their key.
 func (c Campaigns) List(ctx context.Context) (Listed, error) {
 	hosts, err := c.Hosts(ctx)
 	if err != nil {
@@ -157,13 +156,13 @@ func (c Campaigns) List(ctx context.Context) (Listed, error) {
 	return Listed{Campaigns: Sums(states), Hosts: hosts}, err
 }
 
-// Sum counts the orders of a campaign by condition.
+// Sum counts a campaign's orders by condition.
 type Sum struct {
 	Campaign string         `json:"campaign"`
 	Orders   map[string]int `json:"orders"`
 }
 
-// Words are the sum in a line: "night: 2 done, 1 paused".
+// Words describes the sum in a line: "night: 2 done, 1 paused".
 func (s Sum) Words() string {
 	var of []string
 	for _, condition := range slices.Sorted(maps.Keys(s.Orders)) {
@@ -172,7 +171,7 @@ func (s Sum) Words() string {
 	return s.Campaign + ": " + strings.Join(of, ", ")
 }
 
-// Sums sums orders up by campaign.
+// Sums returns the sums of orders by campaign.
 func Sums(states []State) []Sum {
 	out := []Sum{}
 	for _, s := range states {
@@ -185,7 +184,7 @@ func Sums(states []State) []Sum {
 	return out
 }
 
-// Unmeasured is the error of orders that have ended without having been measured: failed, or lost.
+// Unmeasured returns an error for orders that have ended without being measured: failed, or lost.
 func Unmeasured(states []State) error {
 	n := 0
 	for _, s := range states {

@@ -16,35 +16,35 @@ import (
 	"filewise/lab/experiment"
 )
 
-// Ask has the driver on a host do something. Its error means that the request did not reach the driver, or it has
+// Ask sends an order to the driver on a host. An error means that the order did not reach the driver, or the driver has
 // died.
 type Ask func(ctx context.Context, host string, o Order) (Answer, error)
 
-// Crew are the drivers of a run. It implements experiment.Drivers.
+// Crew holds the drivers of a run. It implements experiment.Drivers.
 type Crew struct {
 	Hosts   []string
 	Ask     Ask
-	Server  filewise.Sharer // as the run has it open
+	Server  filewise.Sharer // opened by the run
 	Clock   filewise.Clock
 	Version string
 	Run     string // a name that no other run has
 
-	plan  experiment.Plan // that they were greeted with
-	gone  bool            // a request did not reach one, or it has died
+	plan  experiment.Plan // the plan with which they were greeted
+	gone  bool            // a request did not reach a driver, or a driver has died
 	loads int
-	lead  time.Duration // from arming to the start
+	lead  time.Duration // time from arming to the start
 }
 
-// Patience is the time for which a driver, or a campaign's host, that is gone is waited for. The request is repeated
-// every askAgain.
+// Patience is how long a driver, or a campaign's host, that is gone is waited for. The request is repeated every
+// askAgain.
 const Patience, askAgain = time.Hour, 2 * time.Second
 
-// The lead is the time that greeting all takes, for all have to get the instant before it comes. It goes towards
-// twice the time of sending it.
+// leastLead and mostLead limit the lead, the time in which all drivers must receive the start's instant. It moves
+// towards twice the time that sending takes. leaveWithin limits Leave.
 const leastLead, mostLead, leaveWithin = 250 * time.Millisecond, 10 * time.Second, 3 * time.Second
 
-// Greet refuses drivers that are not there, or cannot work on the plan's target. It is called
-// before all else.
+// Greet returns an error if drivers are missing, or cannot work on the plan's target. It is called before everything
+// else.
 func (c *Crew) Greet(ctx context.Context, p experiment.Plan) error {
 	c.plan = slim(p)
 	err := c.greet(ctx)
@@ -85,29 +85,29 @@ func (c *Crew) Await(ctx context.Context, waits func(why string)) error {
 	return nil
 }
 
-// unasked is the error of a driver that a request did not reach, or that has died.
+// unasked is the error of a driver that has died, or that a request did not reach.
 type unasked struct{ error }
 
-// Is has it void a trial.
+// Is reports true for ErrVoid, so that the error voids a trial.
 func (unasked) Is(err error) bool { return err == experiment.ErrVoid }
 
 func (u unasked) Unwrap() error { return u.error }
 
-// slim is the plan without what a driver has no use for.
+// slim returns the plan without what drivers do not use.
 func slim(p experiment.Plan) experiment.Plan {
 	p.Command, p.Notify, p.Tags = nil, nil, nil
 	return p
 }
 
-// Leave has all drivers let go of what they have, as far as requests reach them at once: one that has died is not
-// waited for.
+// Leave makes all drivers release what they hold, if requests reach them at once. It does not wait for drivers that
+// have died.
 func (c *Crew) Leave(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, leaveWithin)
 	defer cancel()
-	_, _ = c.all(ctx, func(int) Order { return Order{} }) // else they do so after a while
+	_, _ = c.all(ctx, func(int) Order { return Order{} }) // otherwise they do so after a while
 }
 
-// all sends a request to all drivers, side by side. If one fails the others are stopped.
+// all sends an order to every driver at the same time. If one fails, the others are stopped.
 func (c *Crew) all(ctx context.Context, order func(i int) Order) ([]Answer, error) {
 	answers := make([]Answer, len(c.Hosts))
 	eg, ctx := errgroup.WithContext(ctx)
@@ -133,7 +133,7 @@ func (c *Crew) Drive(ctx context.Context, s experiment.Share) (drive.Result, err
 		return drive.Result{}, c.ended(ctx, err)
 	}
 	if s.WarmUp == 0 && s.Edge != nil {
-		s.Edge(ctx, drive.WindowStart) // reading probes is no part of the window
+		s.Edge(ctx, drive.WindowStart) // so that reading probes is not in the window
 	}
 	own, err := read(ctx, c.Server, c.Clock)
 	if err != nil {
@@ -160,7 +160,7 @@ func (c *Crew) Drive(ctx context.Context, s experiment.Share) (drive.Result, err
 	return c.merged(answers, at, s.Window == 0)
 }
 
-// ended is an error in the form for the run, whose end goes first.
+// ended returns an error in the form for the run. If the run's context has ended, that goes first.
 func (c *Crew) ended(ctx context.Context, err error) error {
 	c.Leave(context.WithoutCancel(ctx))
 	c.gone = errors.As(err, new(unasked))
@@ -185,7 +185,7 @@ func (c *Crew) task(id string, s experiment.Share, i int) *Task {
 	return t
 }
 
-// edges reads the probes at the edges of the window, as far as it comes to them.
+// edges reads the probes at the edges of the window, if the load gets that far.
 func (c *Crew) edges(ctx context.Context, s experiment.Share, at time.Time) {
 	if s.Edge == nil || s.Window == 0 {
 		return
@@ -201,7 +201,7 @@ func (c *Crew) edges(ctx context.Context, s experiment.Share, at time.Time) {
 	}
 }
 
-// merged returns the drivers' results together, with their clocks and starts as deltas.
+// merged returns the drivers' results as one, with the drivers' clocks and starts as deltas.
 func (c *Crew) merged(answers []Answer, at time.Time, fixed bool) (drive.Result, error) {
 	var parts []drive.Result
 	var deltas []filewise.Delta

@@ -15,37 +15,37 @@ import (
 	"filewise/lab/workload"
 )
 
-// Driver is this process as one of several. It works for one crew at a time.
+// Driver makes this process one of several drivers. It works for one crew at a time.
 type Driver struct {
 	// Open opens a target with this host's own password.
 	Open func(context.Context, filewise.Target) (filewise.Server, error)
 	// Version is Filewise's version here.
 	Version string
-	// Hide takes secrets out of what others get.
+	// Hide removes secrets from what others get.
 	Hide  func(string) string
 	Clock filewise.Clock
 
 	working sync.Mutex // held during a request
 	cut     atomic.Pointer[context.CancelFunc]
 
-	target string // which is open, as JSON. Empty means none is
+	target string // the open target, as JSON. Empty means none is open
 	server filewise.Server
-	armed  *armed // nil means nothing is
+	armed  *armed // nil means nothing is armed
 	forget *time.Timer
 	busy   atomic.Bool // a server is open
 }
 
-// Busy reports whether a crew may have the driver do something: from when it was greeted until it was left, or is
-// forgotten.
+// Busy reports whether a crew can give the driver orders: from its greeting until the crew leaves, or the driver
+// forgets the crew.
 func (d *Driver) Busy() bool { return d.busy.Load() }
 
-// armed are connections that wait for their start.
+// armed holds connections that wait for their start.
 type armed struct {
 	task     Task
 	load     drive.Load
 	sessions []filewise.Session
 	clock    Reading
-	left     func() // ends what belongs to the build
+	left     func() // releases what belongs to the build
 }
 
 func (a *armed) close() error {
@@ -54,16 +54,16 @@ func (a *armed) close() error {
 	return err
 }
 
-// patience is the time for which a driver keeps what no request needs any more.
+// patience is how long a driver keeps what no request needs any more.
 const patience = time.Minute
 
-// Do carries out an order. What fails is in the answer.
+// Do carries out an order. The answer holds failures too.
 func (d *Driver) Do(ctx context.Context, o Order) Answer {
 	a, err := d.do(ctx, o)
 	if err != nil {
 		a.Failure = failureOf(err, d.Hide)
 	}
-	a.Result.Failures = nil // which is reported
+	a.Result.Failures = nil // they are reported
 	return a
 }
 
@@ -85,14 +85,14 @@ func (d *Driver) do(ctx context.Context, o Order) (Answer, error) {
 	case o.Arm != nil:
 		return d.arm(ctx, *o.Arm)
 	case o.Start != nil:
-		d.forget.Stop() // until it is over
+		d.forget.Stop() // until the order is carried out
 		defer d.forget.Reset(patience)
 		return d.start(ctx, *o.Start)
 	}
 	return Answer{}, d.close()
 }
 
-// Close lets go of all that the driver has.
+// Close releases everything that the driver holds.
 func (d *Driver) Close() error {
 	d.working.Lock()
 	defer d.working.Unlock()
@@ -118,7 +118,7 @@ func (d *Driver) disarm() error {
 	return a.close()
 }
 
-// greet opens the target, and compares the clocks.
+// greet checks whether the driver can work on the greeting's target, and compares the clocks.
 func (d *Driver) greet(ctx context.Context, g Greeting) (a Answer, err error) {
 	if g.Version != d.Version {
 		return a, filewise.Errorf(filewise.CodePreflight, "have all drivers run the same version", "it is Filewise %s, and the run is of %s",
@@ -142,7 +142,7 @@ func (d *Driver) clock(ctx context.Context, p experiment.Plan) (a Answer, err er
 	return a, err
 }
 
-// open is the opened target, of which others may have made the builds.
+// open returns the opened target, in which others may have made the builds.
 func (d *Driver) open(ctx context.Context, t filewise.Target) (filewise.Sharer, error) {
 	text, err := json.Marshal(t)
 	if err != nil {
@@ -162,7 +162,7 @@ func (d *Driver) open(ctx context.Context, t filewise.Target) (filewise.Sharer, 
 	return SharerOf(d.server, t)
 }
 
-// SharerOf refuses a server on which several processes cannot work together.
+// SharerOf returns the server as a Sharer, or an error if several processes cannot work on it together.
 func SharerOf(s filewise.Server, t filewise.Target) (filewise.Sharer, error) {
 	sharer, ok := s.(filewise.Sharer)
 	if !ok {
@@ -172,7 +172,7 @@ func SharerOf(s filewise.Server, t filewise.Target) (filewise.Sharer, error) {
 	return sharer, nil
 }
 
-// arm opens the connections of a task, which wait.
+// arm opens the connections of a task, which then wait.
 func (d *Driver) arm(ctx context.Context, t Task) (a Answer, err error) {
 	if err := d.disarm(); err != nil {
 		return a, err
@@ -185,7 +185,7 @@ func (d *Driver) arm(ctx context.Context, t Task) (a Answer, err error) {
 	if err != nil {
 		return a, err
 	}
-	// Connections may keep their context for their own life.
+	// Connections may keep their context for as long as they live.
 	connector, left, err := s.Join(context.WithoutCancel(ctx), layout, program, t.Build)
 	if err != nil {
 		return a, err
@@ -232,7 +232,7 @@ func programOf(t Task) (program filewise.Program, layout filewise.Layout, err er
 	return program, layout, fmt.Errorf("the plan has no layout %q with a phase %d", t.Layout, t.Phase)
 }
 
-// from are the connections from one on.
+// from connects the workers from a number on.
 type from struct {
 	filewise.Connector
 	first int
@@ -243,7 +243,7 @@ func (f from) Connect(ctx context.Context, phase, worker int) (filewise.Session,
 	return f.Connector.Connect(ctx, phase, f.first+worker)
 }
 
-// start runs what is armed. Its connections are closed then.
+// start runs what is armed, and closes its connections.
 func (d *Driver) start(ctx context.Context, s Start) (out Answer, err error) {
 	a := d.armed
 	if a == nil || a.task.ID != s.ID {

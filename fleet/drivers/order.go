@@ -1,10 +1,10 @@
-// Package drivers has several processes, the drivers, put one load on one server in lockstep: a crew arms each of
-// them with its connections, has all start at one instant, and merges what they have done. How a driver is reached is
-// the caller's affair.
+// Package drivers has several processes, the drivers, put one load on one server in lockstep. A crew arms each driver
+// with its connections, starts all at one instant, and merges their results. How a driver is reached is up to the
+// caller.
 //
-// All have the instant by the server's clock, against which each measures its own before every load. The window opens
-// when all have begun, and a late driver makes it shorter. A start that leaves less than half of it, or a driver that
-// does not answer, voids the trial; a driver that is gone is waited for before the next one.
+// The instant is in the server's time, and each driver compares its own clock with it before every load. The window
+// opens once all have begun, so a late driver shortens it. The trial is void if less than half of the window is left,
+// or a driver does not answer. A driver that is gone is waited for before the next trial.
 package drivers
 
 import (
@@ -18,29 +18,29 @@ import (
 	"filewise/lab/experiment"
 )
 
-// Order holds a request to a driver: one of these, or nothing, to let go of all that it has.
+// Order is a request to a driver: one of the fields or, if all are nil, to release everything.
 type Order struct {
 	Greet *Greeting `json:"greet,omitempty"`
 	Arm   *Task     `json:"arm,omitempty"`
 	Start *Start    `json:"start,omitempty"`
 }
 
-// Greeting checks whether the driver can work on a target.
+// Greeting asks whether the driver can work on a target.
 type Greeting struct {
 	Plan    experiment.Plan `json:"plan"`
-	Version string          `json:"version"` // of Filewise, which all have to be of
+	Version string          `json:"version"` // of Filewise, the same for all
 }
 
-// Task is a driver's part of a load. Its connections wait when they are open.
+// Task is a driver's part of a load. Once its connections are open, they wait.
 type Task struct {
-	ID          string          `json:"id"` // of the load, in the run
+	ID          string          `json:"id"` // of the load, unique in the run
 	Plan        experiment.Plan `json:"plan"`
 	Layout      string          `json:"layout"`
 	Build       string          `json:"build"`
 	Phase       int             `json:"phase"`
-	First       int             `json:"first"` // of its connections
+	First       int             `json:"first"` // number of its first connection
 	Connections int             `json:"connections"`
-	Done        filewise.Ledger `json:"done"` // of its connections, before
+	Done        filewise.Ledger `json:"done"` // by its connections, before this load
 	Discard     bool            `json:"discard,omitempty"`
 	Chunk       int64           `json:"chunk,omitempty"`
 	WarmUp      time.Duration   `json:"warm_up_ns"`
@@ -49,7 +49,7 @@ type Task struct {
 	Ops         []int64         `json:"ops"`
 }
 
-// Start has an armed load start at an instant of the server's clock.
+// Start starts an armed load at an instant of the server's clock.
 type Start struct {
 	ID string    `json:"id"`
 	At time.Time `json:"at"`
@@ -58,8 +58,8 @@ type Start struct {
 // Answer is a driver's reply to an Order.
 type Answer struct {
 	Clock   Reading       `json:"clock"`
-	Result  drive.Result  `json:"result"`  // of a start
-	Told    time.Duration `json:"told_ns"` // so long before the start; negative: after it
+	Result  drive.Result  `json:"result"`  // of the load, after Start
+	Told    time.Duration `json:"told_ns"` // how long before the start the order came; negative means after it
 	Late    time.Duration `json:"late_ns"`
 	Failure *Failure      `json:"failure,omitempty"`
 }
@@ -78,7 +78,7 @@ func failureOf(err error, hide func(string) string) *Failure {
 		Late: errors.Is(err, drive.ErrLate)}
 }
 
-// error is the failure as it was at the driver.
+// error returns the failure as the error that it was at the driver.
 func (f Failure) error(host string) error {
 	err := errors.New(f.Text)
 	if f.Late {
@@ -87,13 +87,13 @@ func (f Failure) error(host string) error {
 	return filewise.Errorf(f.Code, f.Remedy, "driver %s: %w", host, &filewise.Classed{Class: f.Class, Err: err})
 }
 
-// Reading is the lead of the server's clock over a process's own.
+// Reading is the lead of the server's clock over the process's own.
 type Reading struct {
 	Ahead  time.Duration `json:"ahead_ns"`
-	Within time.Duration `json:"within_ns"` // to either side
+	Within time.Duration `json:"within_ns"` // error of Ahead, in either direction
 }
 
-// readings are taken of a clock: the reading of the shortest way there and back counts.
+// readings is how often a clock is read. The reading with the shortest round trip counts.
 const readings = 12
 
 // read compares the clocks.
@@ -106,7 +106,7 @@ func read(ctx context.Context, s filewise.Sharer, clock filewise.Clock) (Reading
 			return best, err
 		}
 		back := clock.Now().Sub(asked)
-		if i > 0 && back/2 < best.Within { // the first may have opened a connection
+		if i > 0 && back/2 < best.Within { // the first reading may have opened a connection
 			best = Reading{there.Sub(asked.Add(back / 2)), back / 2}
 		}
 	}
