@@ -17,14 +17,14 @@ import (
 	"filewise/watch/web"
 )
 
-// Order is one experiment of a study on one host.
+// Order is one experiment of a study, to be measured on one host.
 type Order struct {
 	Campaign   string            `json:"campaign"`
 	Experiment string            `json:"experiment"`
 	Host       string            `json:"host"`
-	File       string            `json:"file"`              // of the study, as it was named
+	File       string            `json:"file"`              // name of the study's file, as given
 	Study      []byte            `json:"study"`             // its text
-	Scripts    map[string]string `json:"scripts,omitempty"` // with SQL, by the path in the study
+	Scripts    map[string]string `json:"scripts,omitempty"` // texts of files with SQL, by path in the study
 	Seed       string            `json:"seed"`              // empty means the study has one
 	Patience   time.Duration     `json:"patience_ns"`
 }
@@ -48,7 +48,7 @@ const campaignPrefix = "filewise-campaign/" // of ids
 
 func idOf(campaign string) string { return campaignPrefix + campaign + "/" }
 
-// mostStudy bounds an order's study and its scripts: each question to its host has them.
+// mostStudy limits the size of an order's study with its scripts, since every request to its host holds them.
 const mostStudy = 256 << 10
 
 func (o Order) bytes() int {
@@ -59,7 +59,7 @@ func (o Order) bytes() int {
 	return n
 }
 
-// check refuses what is too long, and names that could not name a run, a tag or a workflow.
+// check returns an error if the order is too long, or a name in it cannot name a run, a tag or a workflow.
 func (o Order) check() error {
 	bad := func(name string) bool {
 		return name == "" || strings.ContainsAny(name, "\"'`\\\n") || utf8.RuneCountInString(name) > 60
@@ -79,46 +79,46 @@ func (o Order) check() error {
 	return nil
 }
 
-// Standing is an order's progress on its host.
+// Standing describes an order's progress on its host.
 type Standing struct {
-	Run     int64  `json:"run"`               // in the host's store. 0 means not begun
+	Run     int64  `json:"run"`               // number of the run in the host's store. 0 means not begun
 	Trials  int    `json:"trials"`            // stored there, pilots and failed ones included
-	Beside  int    `json:"beside,omitempty"`  // of them pilots and failed ones, which "list" does not count
+	Beside  int    `json:"beside,omitempty"`  // pilots and failed trials among them, which "list" does not count
 	Verdict string `json:"verdict,omitempty"` // so far, in a sentence
 	Ended   bool   `json:"ended,omitempty"`   // nothing is left to measure
 	Why     string `json:"why,omitempty"`
-	// Doing is the host's place in the plan, and the stage of a trial. Empty means between two.
+	// Doing describes the host's place in the plan, and the stage of a trial. It is empty between two trials.
 	Doing   string         `json:"doing,omitempty"`
 	Layouts []web.Estimate `json:"layouts,omitempty"` // so far, without the baseline
 }
 
 // The conditions of an order.
 const (
-	Waiting = "waiting" // for its host
+	Waiting = "waiting" // the host has not begun
 	Running = "running"
 	Paused  = "paused"
 	Done    = "done"
 	Stopped = "stopped"
 	Failed  = "failed"
-	Lost    = "lost" // its host does not answer any more
+	Lost    = "lost" // the host does not answer any more
 	Unread  = "cannot be read without its key"
 )
 
-// State holds a workflow's knowledge of its order.
+// State holds what a workflow knows of its order.
 type State struct {
 	Order
 	Standing  Standing  `json:"standing"`
 	Condition string    `json:"condition"`
 	Pausing   bool      `json:"pausing,omitempty"`
 	Stopping  bool      `json:"stopping,omitempty"`
-	Ending    bool      `json:"ending,omitempty"` // its results are on their way home
+	Ending    bool      `json:"ending,omitempty"` // the results are on their way home
 	Changed   time.Time `json:"changed"`          // when the host answered last
 	Error     string    `json:"error,omitempty"`
 	Bundle    Bundle    `json:"bundle"`
 	Steps     int       `json:"steps"` // requests to the host in all
 }
 
-// Bundle is the result as it waits to be fetched, also the part of it that has come so far.
+// Bundle describes a result that waits to be fetched, or the part of it that has come so far.
 type Bundle struct {
 	SHA256 string `json:"sha256,omitempty"`
 	Parts  int    `json:"parts,omitempty"`
@@ -132,15 +132,15 @@ type Part struct {
 	Bytes []byte `json:"bytes"`
 }
 
-// Offer describes a worker's host.
+// Offer describes what a worker's host offers.
 type Offer struct {
 	Host    string            `json:"host"`
 	Labels  []string          `json:"labels"` // KEY=VALUE
 	Version string            `json:"version"`
 	Cores   int               `json:"cores"`
 	Engines []string          `json:"engines"`
-	Volumes map[string]string `json:"volumes"` // directories by name
-	// Left is the worker, by its name on Temporal, that has announced its end. Empty means none has.
+	Volumes map[string]string `json:"volumes"` // directories by volume name
+	// Left is the name on Temporal of the worker that has announced its end. It is empty if none has.
 	Left string `json:"left,omitempty"`
 }
 
@@ -157,7 +157,8 @@ func (o Offer) Has(labels []string) bool {
 	return true
 }
 
-// The queues on Temporal: one of all workers, who decide what comes next, and one of each host, which measures.
+// queue is the queue on Temporal for all workers, which decide what comes next. Each host has another queue, for
+// measuring.
 const queue = "filewise"
 
 func queueOf(host string) string { return queue + "/" + host }

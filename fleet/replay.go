@@ -14,11 +14,11 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// answerWithin is the time that a worker may take to report an order's state: Temporal takes minutes to notice dead
-// ones, and would wait for them.
+// answerWithin limits the time that a worker may take to report an order's state. Temporal takes minutes to notice dead workers,
+// and would wait for them.
 const answerWithin = 10 * time.Second
 
-// ask queries a workflow, through any worker; if none answers it is replayed here, from its history.
+// ask queries a workflow through any worker. If no worker answers, it replays the workflow here, from its history.
 func (c Campaigns) ask(ctx context.Context, id, query string, to any, arg ...any) (replayed *progress, err error) {
 	within, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
@@ -27,7 +27,7 @@ func (c Campaigns) ask(ctx context.Context, id, query string, to any, arg ...any
 		if err == nil {
 			err = answer.Get(to)
 		}
-		var refused *serviceerror.QueryFailed // by a worker
+		var refused *serviceerror.QueryFailed // from a worker
 		if err == nil || ctx.Err() != nil || errors.Is(err, errKey) || errors.As(err, &refused) {
 			return nil, unreachable(err)
 		}
@@ -37,7 +37,7 @@ func (c Campaigns) ask(ctx context.Context, id, query string, to any, arg ...any
 	return e, unreachable(err)
 }
 
-// replay is a workflow as its history has it.
+// replay returns a workflow's state from its history.
 func (c Campaigns) replay(ctx context.Context, id string) (e *progress, err error) {
 	var events historypb.History
 	for h := c.GetWorkflowHistory(ctx, id, "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); h.HasNext(); {
@@ -65,7 +65,7 @@ func replayed(h *historypb.History, how worker.WorkflowReplayerOptions) (e *prog
 	if e != nil || len(h.GetEvents()) == 0 {
 		return e, err
 	}
-	e = new(progress) // no worker has begun with it
+	e = new(progress) // no worker has begun the workflow
 	begun := h.GetEvents()[0].GetWorkflowExecutionStartedEventAttributes()
 	if err := how.DataConverter.FromPayloads(begun.GetInput(), &e.State); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func replayed(h *historypb.History, how worker.WorkflowReplayerOptions) (e *prog
 	return e, nil
 }
 
-// unanswered reports that no worker is there that could add more.
+// unanswered records that no worker is there that could add more.
 func (s *State) unanswered(heard time.Time) {
 	if s.Ended() {
 		return

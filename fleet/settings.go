@@ -14,14 +14,14 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// quotedValue matches an error's quotation of a file.
+// quotedValue matches the text of a file that an error quotes.
 var quotedValue = regexp.MustCompile(`but found "(.*)" instead`)
 
 const fileVariable = "TEMPORAL_CONFIG_FILE"
 
-// settings are the values of TEMPORAL_… in the environment, and of temporal.toml.
+// settings returns the values of TEMPORAL_… in the environment, and of temporal.toml.
 func settings() (o client.Options, err error) {
-	// What the library passes over would leave TLS out unnoticed.
+	// Values that the library passes over would leave TLS off unnoticed.
 	for _, name := range []string{"TEMPORAL_TLS", "TEMPORAL_TLS_DISABLE_HOST_VERIFICATION"} {
 		if value := os.Getenv(name); value != "" && !slices.Contains([]string{"1", "0", "true", "false"}, strings.ToLower(value)) {
 			return o, filewise.Errorf(filewise.CodeUsage, "give true or false", "%s is neither: %q", name, value)
@@ -43,12 +43,12 @@ func settings() (o client.Options, err error) {
 		return o, nil
 	}
 	if found := quotedValue.FindStringSubmatch(err.Error()); found != nil {
-		err = filewise.HideIn(err, filewise.Secret(found[1])) // of a key without quotes, for example
+		err = filewise.HideIn(err, filewise.Secret(found[1])) // it may be a key without quotes
 	}
 	return o, filewise.Errorf(filewise.CodeUsage, "correct TEMPORAL_… in the environment, or temporal.toml", "settings of Temporal: %w", err)
 }
 
-// exposed is the error of a file with a secret that everybody may read.
+// exposed returns an error if a file with a secret can be read by everybody.
 func exposed(p envconfig.ClientConfigProfile) error {
 	var files []string
 	secret := p.APIKey != os.Getenv("TEMPORAL_API_KEY")

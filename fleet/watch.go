@@ -20,7 +20,7 @@ import (
 
 func (c Campaigns) States(ctx context.Context, orders []string) (out []State, err error) {
 	out = make([]State, len(orders))
-	c.silent.Store(false) // a worker may have come
+	c.silent.Store(false) // a worker may have come in the meantime
 	err = each(ctx, len(orders), func(ctx context.Context, i int) (err error) {
 		out[i], err = c.state(ctx, orders[i])
 		return err
@@ -28,7 +28,7 @@ func (c Campaigns) States(ctx context.Context, orders []string) (out []State, er
 	return out, err
 }
 
-// Readable returns the orders' states, also of orders of which nothing can be read without their key.
+// Readable returns the orders' states, also of orders that cannot be read without their key.
 func (c Campaigns) Readable(ctx context.Context, orders []string) ([]State, error) {
 	out := make([]State, len(orders))
 	c.silent.Store(false)
@@ -42,7 +42,7 @@ func (c Campaigns) Readable(ctx context.Context, orders []string) ([]State, erro
 	return out, err
 }
 
-// state returns the workflow's answer, or its last one, and its host's reports since.
+// state returns the workflow's answer, or its last one, updated by what its host has reported since.
 func (c Campaigns) state(ctx context.Context, id string) (s State, err error) {
 	d, err := c.DescribeWorkflowExecution(ctx, id, "")
 	switch status := d.GetWorkflowExecutionInfo().GetStatus(); {
@@ -70,7 +70,7 @@ func (c Campaigns) state(ctx context.Context, id string) (s State, err error) {
 	return s, err
 }
 
-// cut is an order whose workflow a user has ended on Temporal.
+// cut returns the state of an order whose workflow a user has ended on Temporal.
 func (c Campaigns) cut(ctx context.Context, id string, status enums.WorkflowExecutionStatus) (s State, err error) {
 	e, err := c.replay(ctx, id)
 	if e == nil {
@@ -82,7 +82,7 @@ func (c Campaigns) cut(ctx context.Context, id string, status enums.WorkflowExec
 	return s, nil
 }
 
-// hear takes the host's report of what it is doing now, or why it does nothing.
+// hear updates the state with the host's report of what it does now, or why it does nothing.
 func (s *State) hear(how worker.WorkflowReplayerOptions, a *workflowpb.PendingActivityInfo) {
 	var now Standing
 	var busy *temporal.ApplicationError
@@ -97,7 +97,7 @@ func (s *State) hear(how worker.WorkflowReplayerOptions, a *workflowpb.PendingAc
 	}
 }
 
-// Words describe how an order stands: "running on db1: 12 trials; 4 files: +6 % …".
+// Words describes an order's state: "running on db1: 12 trials; 4 files: +6 % …".
 func (s State) Words() string {
 	condition := s.Condition
 	switch goes := condition == Running || condition == Waiting; { // until what it measures has ended
@@ -112,19 +112,20 @@ func (s State) Words() string {
 			out += "; " + strings.TrimRight(more, ".:")
 		}
 	}
-	if s.Error != "" { // whose last lines have the reason, and what to do
+	if s.Error != "" { // the last lines have the reason, and what to do
 		out += "; " + strings.ReplaceAll(s.Error, "\n", "\n  ")
 	}
 	return out
 }
 
-// Watched is the order as a live page shows it.
+// Watched returns the order in the form for a live page.
 func (s State) Watched() web.Order {
 	return web.Order{Campaign: s.Campaign, Experiment: s.Experiment, Host: s.Host, Condition: s.Condition, Doing: s.Standing.Doing,
 		Trials: s.Standing.Trials, Beside: s.Standing.Beside, Verdict: s.Standing.Verdict, Error: s.Error, Layouts: s.Standing.Layouts}
 }
 
-// Watch is web.Config.Fleet: what all campaigns do. Temporal may come later. Orders that have ended are read once.
+// Watch returns a function that reports what all campaigns do. It serves as web.Config.Fleet. Temporal may come later.
+// Orders that have ended are read once.
 func Watch(address string) func(context.Context) (web.Fleet, error) {
 	var c Campaigns
 	over := map[string]State{}

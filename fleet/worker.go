@@ -28,9 +28,9 @@ import (
 	"filewise/results/store"
 )
 
-// Dial connects to Temporal at HOST:PORT. If that is empty, the environment gives the address. Namespace, TLS and API
-// key come from TEMPORAL_… in the environment, or from a profile of temporal.toml. Errors in the background go to
-// say, unless it is nil.
+// Dial connects to Temporal at HOST:PORT. If the address is empty, it comes from the environment. Namespace, TLS and
+// API key come from TEMPORAL_… in the environment, or from a profile of temporal.toml. Errors in the background are
+// passed to say, unless say is nil.
 func Dial(ctx context.Context, address string, say func(string)) (out Campaigns, err error) {
 	o, err := settings()
 	if err != nil {
@@ -80,7 +80,8 @@ func reachable(err error) string {
 
 const identityPrefix = "filewise@"
 
-// identity distinguishes this machine's workers from others on Temporal. Empty means it has no name.
+// identity returns a name that distinguishes this machine's workers from others on Temporal. It is empty if the machine
+// has no name.
 func identity() string {
 	if name, err := os.Hostname(); err == nil {
 		return identityPrefix + name
@@ -88,7 +89,7 @@ func identity() string {
 	return ""
 }
 
-// elsewhere returns another machine than me that has polled for the work of a host. Empty means there is none.
+// elsewhere returns a machine other than me that has polled for a host's work, or an empty text if there is none.
 func elsewhere(pollers []*taskqueue.PollerInfo, me string) string {
 	for _, p := range pollers {
 		if name, ok := strings.CutPrefix(p.GetIdentity(), identityPrefix); ok && p.GetIdentity() != me && alive(p) {
@@ -110,8 +111,8 @@ func resolve(ctx context.Context, address string) error {
 	return err
 }
 
-// Work offers the site's host to campaigns until the context ends. A run that is open then is ended cleanly; the next
-// worker with a request on this host goes on with it.
+// Work offers the site's host to campaigns until the context ends. Then it ends an open run cleanly. The next worker on
+// this host resumes the run on request.
 func Work(ctx context.Context, c Campaigns, site Site) error {
 	if err := (Order{Campaign: "c", Host: site.Host}).check(); err != nil {
 		return err
@@ -120,7 +121,7 @@ func Work(ctx context.Context, c Campaigns, site Site) error {
 	fatal := func(err error) { failed <- err }
 	b := &bench{site: site, idle: idleFor, share: Share, driver: site.driver()}
 	decides := worker.New(c.Client, queue, worker.Options{OnFatalError: fatal, LocalActivityWorkerOnly: true,
-		DeadlockDetectionTimeout: 5 * time.Second}) // which a host that measures may be late for
+		DeadlockDetectionTimeout: 5 * time.Second}) // a host that measures may be late
 	register(decides)
 	measures := worker.New(c.Client, queueOf(site.Host), worker.Options{OnFatalError: fatal, DisableWorkflowWorker: true,
 		MaxConcurrentActivityTaskPollers: 1, MaxConcurrentActivityExecutionSize: 4, WorkerStopTimeout: stopWithin,
@@ -154,12 +155,12 @@ func Work(ctx context.Context, c Campaigns, site Site) error {
 	}
 }
 
-// activities returns the activities that a workflow may run on the host.
+// activities returns the activities that a workflow may execute on the host.
 func (b *bench) activities() map[string]any {
 	return map[string]any{"Next": b.Next, "Close": b.Close, "Export": b.Export, actDrive: b.Drive}
 }
 
-// end ends what is open.
+// end ends the open run, and closes the driver.
 func (b *bench) end() {
 	if b.driver != nil {
 		_ = b.driver.Close() // what was open is gone
@@ -172,7 +173,7 @@ func (b *bench) end() {
 	}
 }
 
-// register makes a worker decide what comes next.
+// register registers the workflows, so that a worker decides what comes next.
 func register(w worker.WorkflowRegistry) {
 	w.RegisterWorkflowWithOptions(Experiment, workflow.RegisterOptions{Name: typeExperiment})
 	w.RegisterWorkflowWithOptions(Host, workflow.RegisterOptions{Name: typeHost})
@@ -182,10 +183,10 @@ func register(w worker.WorkflowRegistry) {
 const (
 	typeExperiment = "FilewiseExperiment"
 	typeHost       = "FilewiseHost"
-	hostPrefix     = "filewise-host/" // of ids
+	hostPrefix     = "filewise-host/" // of IDs
 )
 
-// offer announces to campaigns what the host has.
+// offer announces to campaigns what the host offers.
 func offer(ctx context.Context, c client.Client, o Offer) error {
 	_, err := c.SignalWithStartWorkflow(ctx, hostPrefix+o.Host, signalOffer, o, client.StartWorkflowOptions{
 		TaskQueue: queue, Memo: map[string]any{memoOffer: o}, WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
@@ -196,8 +197,9 @@ func offer(ctx context.Context, c client.Client, o Offer) error {
 	return nil
 }
 
-// goodbye announces to campaigns that the host's worker ends, for Temporal takes it for alive for two minutes. The
-// host's workflow stores it while a worker, this one, is there to do so; a Temporal that is away is not waited for.
+// goodbye announces to campaigns that the host's worker ends, since Temporal would assume for two minutes that it
+// lives. The host's workflow stores the announcement while this worker can still execute it. A Temporal that is away is
+// not waited for.
 func goodbye(c Campaigns, o Offer) {
 	ctx, cancel := context.WithTimeout(context.Background(), goodbyeWithin)
 	defer cancel()
@@ -216,7 +218,7 @@ func goodbye(c Campaigns, o Offer) {
 
 const goodbyeWithin = 3 * time.Second
 
-// bundleOf returns the run as a bundle, with its hash.
+// bundleOf returns the run as a bundle, with the bundle's hash.
 func bundleOf(r archive.Run, by store.Manifest) ([]byte, string, error) {
 	var b bytes.Buffer
 	if err := store.ExportBundle(&b, r.Run, r.Trials, by); err != nil {

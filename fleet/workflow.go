@@ -11,7 +11,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// A workflow's queries and signals.
+// The names of a workflow's queries and signals.
 const (
 	queryState = "state"
 	queryPart  = "part"
@@ -20,25 +20,25 @@ const (
 	wordPause, wordResume, wordStop = "pause", "resume", "stop"
 )
 
-// mostSteps is the number after which a workflow begins a new history at the latest: Temporal suggests it after 4,096
-// events, of which a step has some 7, or 4 MiB.
+// mostSteps is the number of steps after which a workflow begins a new history at the latest. Temporal suggests a new
+// history after 4,096 events, of which a step has some 7, or after 4 MiB.
 const mostSteps = 1000
 
-// progress is a workflow on its way.
+// progress is the state of a running workflow.
 type progress struct {
 	State
 	parts [][]byte // of the bundle
 	told  workflow.ReceiveChannel
-	began int // steps of the histories before
+	began int // steps of earlier histories
 
-	// Of changeAhead, when the workflow began. From 1 on the host gets the request for a trial while it measures the
-	// one before. So it never waits, and what it has comes home on the way. From 2 on the host's first request is to
-	// open the run, which a pause takes back while the host measures something else. A new history begins with what
-	// has come home.
+	// version is the version of changeAhead when the workflow began. From 1 on, the host gets the request for a trial
+	// while it measures the previous one. So it never waits, and its results come home on the way. From 2 on, the host's
+	// first request is to open the run. A pause takes it back while the host measures something else. A new history begins
+	// with what has come home.
 	version workflow.Version
-	ahead   *asking // nil means nothing is
-	kept    int     // trials at the bundle's last request
-	brought bool    // something came home in the history before
+	ahead   *asking // the request made ahead; nil means none
+	kept    int     // trials when the bundle was last requested
+	brought bool    // something came home in the previous history
 }
 
 const changeAhead = "ahead"
@@ -49,7 +49,7 @@ func Experiment(ctx workflow.Context, s State) (State, error) { return start(ctx
 
 func start(ctx workflow.Context, s State) *progress {
 	e := &progress{State: s, told: workflow.GetSignalChannel(ctx, control), began: s.Steps, brought: s.Bundle.Trials > 0}
-	e.Bundle = Bundle{} // of which the parts are in the history before
+	e.Bundle = Bundle{} // its parts are in the previous history
 	if e.Condition == "" {
 		e.Condition = Waiting
 	}
@@ -87,12 +87,12 @@ func (e *progress) run(ctx workflow.Context) (State, error) {
 	}
 }
 
-// long reports whether a new history is to be begun.
+// long reports whether a new history has to begin.
 func (e *progress) long(ctx workflow.Context) bool {
 	return e.Steps-e.began >= mostSteps || workflow.GetInfo(ctx).GetContinueAsNewSuggested()
 }
 
-// step requests the next trial. True means there is none any more.
+// step requests the next trial. It returns true if there is none any more.
 func (e *progress) step(ctx workflow.Context) (over bool, err error) {
 	e.Steps++
 	n, a := e.Standing.Trials, e.ahead
@@ -100,7 +100,7 @@ func (e *progress) step(ctx workflow.Context) (over bool, err error) {
 		a = e.begin(ctx, "Next", Request{Order: e.Order, After: n})
 	}
 	if e.version >= 1 && !e.due(n+1) && !e.long(ctx) {
-		// Of trials that take turns several come at once, so that the answer may bring no more than is known.
+		// When layouts take turns, several trials come at once, so the answer may bring no more than is known.
 		e.ahead = e.begin(ctx, "Next", Request{Order: e.Order, After: max(n, a.After+1), Ahead: true})
 	}
 	var s Standing
@@ -116,19 +116,19 @@ func (e *progress) step(ctx workflow.Context) (over bool, err error) {
 	return false, nil
 }
 
-// open has the host open the run, once it measures nothing else.
+// open has the host open the run, once the host measures nothing else.
 func (e *progress) open(ctx workflow.Context) (over bool, err error) {
 	s := e.Standing
 	if err := e.ask(ctx, "Next", &s, Request{Order: e.Order, After: s.Trials, Open: true}); err != nil {
 		return e.failed(ctx, err)
 	}
-	if s.Trials < e.Standing.Trials { // a stop has come before it was open
+	if s.Trials < e.Standing.Trials { // a stop has come before the run was open
 		s = e.Standing
 	}
 	return e.heard(ctx, s), nil
 }
 
-// heard books an answer. True means nothing is left to measure.
+// heard records an answer. It returns true if nothing is left to measure.
 func (e *progress) heard(ctx workflow.Context, s Standing) (over bool) {
 	e.Standing, e.Changed, e.Condition = s, workflow.Now(ctx), Running
 	if s.Ended {
@@ -138,13 +138,13 @@ func (e *progress) heard(ctx workflow.Context, s Standing) (over bool) {
 	return s.Ended
 }
 
-// failed books that there is no answer; over: there will be none any more.
+// failed records that no answer has come. over is true if none will come any more.
 func (e *progress) failed(ctx workflow.Context, err error) (over bool, _ error) {
 	switch {
 	case gone(err):
 		e.lose()
 		return true, nil
-	case e.Stopping, temporal.IsCanceledError(err) && ctx.Err() == nil: // by a stop, or a pause that may be over
+	case e.Stopping, temporal.IsCanceledError(err) && ctx.Err() == nil: // by a stop, or by a pause that may be over
 		e.recall(ctx)
 		return false, nil
 	case temporal.IsCanceledError(err):
@@ -155,7 +155,7 @@ func (e *progress) failed(ctx workflow.Context, err error) (over bool, _ error) 
 	return true, nil
 }
 
-// bring has what the host has so far come home. True means the host is lost.
+// bring has the host's results so far come home. It returns true if the host is lost.
 func (e *progress) bring(ctx workflow.Context) (lost bool) {
 	e.kept = e.Standing.Trials
 	if _, err := e.export(ctx, mostKeptParts); gone(err) {
@@ -165,13 +165,14 @@ func (e *progress) bring(ctx workflow.Context) (lost bool) {
 	return false
 }
 
-// From leastKept trials on a host's bundle comes home whenever it has grown by a quarter. So hardly more than a fifth
-// goes with a host that is lost for good. It is read between two trials.
+// leastKept is the number of trials from which a host's bundle comes home whenever it has grown by a quarter. So little
+// more than a fifth is lost with a host that is lost for good. The bundle is read between two trials. mostKeptParts
+// limits its parts.
 const leastKept, mostKeptParts = 4, 4
 
 func (e *progress) due(trials int) bool { return trials >= leastKept && 4*trials >= 5*e.kept }
 
-// lose gives the host up.
+// lose gives the host up as lost.
 func (e *progress) lose() {
 	e.Condition = Lost
 	e.Error = "its host has not answered for " + e.Patience.String() + "; "
@@ -181,14 +182,14 @@ func (e *progress) lose() {
 	e.Error += "what it has is in its own store"
 }
 
-// asking holds a request to the host without an answer yet.
+// asking is a request to the host that has no answer yet.
 type asking struct {
 	answer workflow.Future
 	cancel workflow.CancelFunc
 	Request
 }
 
-// begin sends the host a request.
+// begin sends a request to the host.
 func (e *progress) begin(ctx workflow.Context, what string, r Request) *asking {
 	ctx, cancel := workflow.WithCancel(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue: queueOf(e.Host), ScheduleToStartTimeout: e.Patience, StartToCloseTimeout: 7 * 24 * time.Hour,
@@ -198,7 +199,7 @@ func (e *progress) begin(ctx workflow.Context, what string, r Request) *asking {
 	return &asking{workflow.ExecuteActivity(ctx, what, r), cancel, r}
 }
 
-// await waits for the answer, and listens at the same time.
+// await waits for the answer, and handles signals in the meantime.
 func (e *progress) await(ctx workflow.Context, a *asking, to any) error {
 	defer a.cancel()
 	for !a.answer.IsReady() {
@@ -214,21 +215,21 @@ func (e *progress) await(ctx workflow.Context, a *asking, to any) error {
 	return a.answer.Get(ctx, to)
 }
 
-// ask has the host do something.
+// ask sends a request to the host, and waits for the answer.
 func (e *progress) ask(ctx workflow.Context, what string, to any, r Request) error {
 	return e.await(ctx, e.begin(ctx, what, r), to)
 }
 
-// recall takes back the request made ahead, and returns when the host has let go of it.
+// recall takes back the request made ahead, and returns once the host has released it.
 func (e *progress) recall(ctx workflow.Context) {
 	if a := e.ahead; a != nil {
 		e.ahead = nil
 		a.cancel()
-		_ = a.answer.Get(ctx, nil) // whatever it was
+		_ = a.answer.Get(ctx, nil) // whatever the answer was
 	}
 }
 
-// drain receives the signals sent so far.
+// drain handles the signals sent so far.
 func (e *progress) drain() {
 	for e.told.Len() > 0 {
 		e.hear(e.told)
@@ -250,12 +251,12 @@ func (e *progress) hear(c workflow.ReceiveChannel) {
 	}
 }
 
-// pause gives the host back until a signal ends it.
+// pause releases the host until a signal ends the pause.
 func (e *progress) pause(ctx workflow.Context) {
 	e.Condition = Paused
 	e.recall(ctx)
 	if err := e.ask(ctx, "Close", nil, Request{Order: e.Order}); err != nil {
-		e.Error = cause(err) // it ends by itself if the next trial is not requested
+		e.Error = cause(err) // the run ends by itself if its next trial is not requested
 	}
 	for e.Pausing && !e.Stopping {
 		workflow.NewSelector(ctx).AddReceive(e.told, func(c workflow.ReceiveChannel, _ bool) { e.hear(c) }).Select(ctx)
@@ -263,11 +264,11 @@ func (e *progress) pause(ctx workflow.Context) {
 	e.Error, e.Condition = "", Waiting
 }
 
-// mostParts bounds the size of a bundle that a history takes.
+// mostParts limits the parts of a bundle in a history.
 const mostParts = 40
 
-// home takes the bundle into the workflow's history, where it can be fetched also when the host is gone. To stop once
-// more ends the wait for it.
+// home takes the bundle into the workflow's history, so that it can be fetched even if the host is gone. A second stop
+// ends the wait for it.
 func (e *progress) home(ctx workflow.Context) {
 	e.Ending = true
 	defer func() { e.Ending = false }()
@@ -276,7 +277,7 @@ func (e *progress) home(ctx workflow.Context) {
 		return // nothing was begun
 	}
 	stopping := e.Stopping
-	e.Stopping = false // which would cancel the present request
+	e.Stopping = false // otherwise it would cancel the present request
 	defer func() { e.Stopping = stopping }()
 	switch fits, err := e.export(ctx, mostParts); {
 	case err != nil:
@@ -286,7 +287,7 @@ func (e *progress) home(ctx workflow.Context) {
 	}
 }
 
-// export takes the bundle as it is now, if it has no more parts than that.
+// export takes the present bundle, if it has no more than most parts.
 func (e *progress) export(ctx workflow.Context, most int) (fits bool, err error) {
 	for range 3 {
 		var first Part
@@ -303,7 +304,7 @@ func (e *progress) export(ctx workflow.Context, most int) (fits bool, err error)
 				return false, nil
 			}
 			if p.SHA256 != first.SHA256 {
-				break // it was written again
+				break // the bundle was written again
 			}
 			parts = append(parts, p.Bytes)
 		}
@@ -329,17 +330,17 @@ func (e *progress) part(i int) ([]byte, error) {
 	return e.parts[i], nil
 }
 
-// gone reports that no worker has taken a task within the host's patience.
+// gone reports whether no worker has taken a task within the host's patience.
 func gone(err error) bool {
 	var t *temporal.TimeoutError
 	return errors.As(err, &t) && t.TimeoutType() == enums.TIMEOUT_TYPE_SCHEDULE_TO_START
 }
 
-// cause returns the worker's error, without the names of Temporal's layers.
+// cause returns the worker's error message, without the names of Temporal's layers.
 func cause(err error) string {
 	var app *temporal.ApplicationError
 	switch {
-	case strings.Contains(err.Error(), "Encoded failure"): // so Temporal's SDK, for its text
+	case strings.Contains(err.Error(), "Encoded failure"): // the SDK's text for an encrypted failure
 		return "its text is encrypted: give " + KeyVariable + " as all workers have it"
 	case errors.As(err, &app):
 		return app.Message()
@@ -347,7 +348,7 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// Host remembers what a worker's host offers, which is its memo, for as long as Temporal runs.
+// Host holds what a worker's host offers, in its memo, for as long as Temporal runs.
 func Host(ctx workflow.Context, o Offer) error {
 	offers := workflow.GetSignalChannel(ctx, signalOffer)
 	for range mostSteps {

@@ -12,7 +12,7 @@ import (
 	"filewise/run/plan"
 )
 
-// acrossFlags are compare's flags for several hosts.
+// acrossFlags holds compare's flags for several hosts.
 type acrossFlags struct {
 	across         bool
 	filters        []string
@@ -29,7 +29,7 @@ func (f *acrossFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "`file` to write, such as change.html; - or nothing is standard output")
 }
 
-// check refuses what belongs to the other form of the command.
+// check returns an error for flags that belong to the other form of the command.
 func (f *acrossFlags) check(cmd *cobra.Command, args []string) error {
 	if !f.across {
 		if fl := cmd.Flags().Lookup("filter"); fl.Changed {
@@ -48,7 +48,7 @@ func (f *acrossFlags) check(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// compareAcross shows the result of the runs of several hosts together.
+// compareAcross shows the pooled result of several hosts' runs.
 func (a *app) compareAcross(ctx context.Context, args []string, f *acrossFlags, confidence float64, meant []string, rules int) error {
 	format, err := f.kind(a)
 	if err != nil {
@@ -67,7 +67,7 @@ func (a *app) compareAcross(ctx context.Context, args []string, f *acrossFlags, 
 	return a.writeAs(f.output, format, all, all.Write)
 }
 
-// kind is the format: the chosen one, else by the file's name, or text.
+// kind returns the format: the chosen one, else the format of the file's name, else text.
 func (f *acrossFlags) kind(a *app) (string, error) {
 	known := map[string]string{".md": "markdown", ".html": "html", ".json": "json"}
 	switch {
@@ -81,7 +81,7 @@ func (f *acrossFlags) kind(a *app) (string, error) {
 	return plan.Choice("format", f.format, "text", "markdown", "html", "json")
 }
 
-// hostRun reads a run of the store, or one from a bundle.
+// hostRun reads a run from the store, or from a bundle.
 func (a *app) hostRun(ctx context.Context, ref string, rules int) (archive.HostRun, error) {
 	if ext := strings.ToLower(filepath.Ext(ref)); ext != ".gz" && ext != ".tgz" && !strings.ContainsRune(ref, filepath.Separator) {
 		r, err := archive.Load(ctx, a.storePath, ref)

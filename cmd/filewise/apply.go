@@ -13,7 +13,7 @@ import (
 	"filewise/run/plan"
 )
 
-// applyFlags name the database, and the scripts' place.
+// applyFlags names the database, and where the scripts are written.
 type applyFlags struct {
 	server  plan.TargetOptions
 	places  plan.PlaceOptions

@@ -81,7 +81,7 @@ func (a *app) backupCommand() *cobra.Command {
 	return cmd
 }
 
-// prove tries the best setting of a run, and writes its script.
+// prove tests the best setting of a run by a restore, and writes the setting's script.
 func (a *app) prove(ctx context.Context, o *plan.Options, secret filewise.Address, ref, output string, goal backup.Goal) error {
 	r, err := archive.Load(ctx, a.storePath, ref)
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 	"filewise/run/study"
 )
 
-// campaignFlags choose what is measured, and where.
+// campaignFlags chooses what is measured, and on which hosts.
 type campaignFlags struct {
 	temporal, name string
 	labels, only   []string
@@ -57,7 +57,7 @@ func (a *app) campaignCommand() *cobra.Command {
 	return cmd
 }
 
-// campaign starts it, or finds it started, and waits for its end.
+// campaign starts a campaign, or continues one that was started, and waits for its end.
 func (a *app) campaign(ctx context.Context, c fleet.Campaigns, file string, f *campaignFlags) error {
 	s, err := a.studyOf(file, f.only)
 	if err != nil {
@@ -111,7 +111,7 @@ func (a *app) campaign(ctx context.Context, c fleet.Campaigns, file string, f *c
 	return err
 }
 
-// hosts are the chosen hosts.
+// hosts returns the chosen hosts.
 func (f *campaignFlags) hosts(ctx context.Context, c fleet.Campaigns) ([]fleet.Present, error) {
 	for _, label := range f.labels {
 		if pair := plan.ParsePair(label); pair.Bare || pair.Name == "" {
@@ -121,7 +121,7 @@ func (f *campaignFlags) hosts(ctx context.Context, c fleet.Campaigns) ([]fleet.P
 	return c.With(ctx, f.labels)
 }
 
-// sayOlder reports how many of the orders, n of which are new, were started with another study.
+// sayOlder reports how many of the orders were started with another study. n of them are new.
 func (a *app) sayOlder(ctx context.Context, c fleet.Campaigns, orders []string, n int, s fleet.Study) error {
 	if n == len(orders) {
 		return nil
@@ -134,7 +134,7 @@ func (a *app) sayOlder(ctx context.Context, c fleet.Campaigns, orders []string, 
 	return err
 }
 
-// studyOf reads the file as it goes to the workers. Its variables are theirs.
+// studyOf reads the study file in the form that workers get. Variables in it are resolved on the workers.
 func (a *app) studyOf(file string, only []string) (out fleet.Study, err error) {
 	text, err := filesystem.ReadFile(file)
 	if err != nil {
@@ -168,10 +168,10 @@ func (a *app) studyOf(file string, only []string) (out fleet.Study, err error) {
 			out.Seeded = append(out.Seeded, e.Name)
 		}
 	}
-	if err != nil || bytes.Contains(text, []byte("${")) { // whose values only workers have
+	if err != nil || bytes.Contains(text, []byte("${")) { // only workers have the variables' values
 		return out, err
 	}
-	// A plan that no host could make is refused before any gets it.
+	// A plan that no host could make is refused before any host gets it.
 	_, err = s.Plan(registry(), newOptions(), only, func(plan.Made) error { return nil })
 	if filewise.CodeOf(err) != filewise.CodeUsage {
 		err = nil
@@ -273,7 +273,7 @@ Their results stay, and a worker that is started there adds the host again.`,
 	}
 }
 
-// ordered finds the orders of a campaign.
+// ordered calls do with the orders of a campaign.
 func (a *app) ordered(ctx context.Context, f *campaignFlags, name string, do func(fleet.Campaigns, []string) error) error {
 	return a.dialled(ctx, f.temporal, func(c fleet.Campaigns) error {
 		orders, err := c.Orders(ctx, name)
@@ -284,7 +284,7 @@ func (a *app) ordered(ctx context.Context, f *campaignFlags, name string, do fun
 	})
 }
 
-// fetch takes the orders' results home, and shows each experiment's result over its hosts.
+// fetch stores the orders' results here, and shows each experiment's result over its hosts.
 func (a *app) fetch(ctx context.Context, c fleet.Campaigns, orders []string) (err error) {
 	st, err := store.Open(ctx, a.storePath)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"filewise/run/plan"
 )
 
-// captured is the study, with its file if that is not written to a file.
+// captured holds the study, and its text unless that is written to a file.
 type captured struct {
 	*capture.Study
 	YAML string `json:"study"`

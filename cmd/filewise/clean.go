@@ -66,7 +66,7 @@ func (a *app) printLeftovers(left []scratch.Leftover) error {
 	})
 }
 
-// leftoverLine reports the finding and what became of it.
+// leftoverLine describes a leftover, and what became of it.
 func leftoverLine(l scratch.Leftover) string {
 	what := l.Path
 	if what == "" {
@@ -88,8 +88,7 @@ func processes(format string, l scratch.Leftover) string {
 	return fmt.Sprintf(format, l.Processes)
 }
 
-// cleanServer removes from an external server what killed runs have left, after
-// it was agreed to.
+// cleanServer removes from an external server what killed runs have left, once the user has agreed.
 func (a *app) cleanServer(cmd *cobra.Command, f *plan.TargetOptions, dry, yes bool) (err error) {
 	ctx := cmd.Context()
 	env, err := a.connectTo(cmd, f)
@@ -109,7 +108,7 @@ func (a *app) cleanServer(cmd *cobra.Command, f *plan.TargetOptions, dry, yes bo
 	return a.printCleaned(all, dry)
 }
 
-// agreed shows what would be removed and asks, unless --yes has answered.
+// agreed shows what would be removed and asks the user, unless --yes is given.
 func (a *app) agreed(all []run.Leftover, n int, yes bool) error {
 	if yes {
 		return nil
@@ -123,7 +122,7 @@ func (a *app) agreed(all []run.Leftover, n int, yes bool) error {
 	return a.confirm(fmt.Sprintf("Remove %s from the server?", filewise.Counted(n, "thing")))
 }
 
-// confirm asks on the terminal and refuses what is not agreed to.
+// confirm asks on the terminal. It returns an error if the user does not agree.
 func (a *app) confirm(question string) error {
 	f, ok := a.stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -141,7 +140,7 @@ func (a *app) confirm(question string) error {
 	return filewise.Errorf(filewise.CodeUsage, "answer y, or add --yes, to go on", "not agreed to; nothing was done")
 }
 
-// printCleaned reports what became of everything; what failed is the error.
+// printCleaned reports what became of each leftover. It returns an error if some could not be removed.
 func (a *app) printCleaned(all []run.Leftover, dry bool) error {
 	err := a.print(all, func(w *lineWriter) {
 		for _, c := range all {
@@ -163,7 +162,7 @@ func (a *app) printCleaned(all []run.Leftover, dry bool) error {
 	return nil
 }
 
-// connectTo opens the server of --target for a command that measures nothing.
+// connectTo opens the server of --target, for a command that does not measure.
 func (a *app) connectTo(cmd *cobra.Command, f *plan.TargetOptions) (*run.Environment, error) {
 	c, err := registry().Choose(f)
 	if err != nil {

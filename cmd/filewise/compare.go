@@ -68,7 +68,7 @@ func (a *app) compareCommand() *cobra.Command {
 	return cmd
 }
 
-// printComparison shows what changed, and what its conditions came to.
+// printComparison shows what changed, and the results of its conditions.
 func (a *app) printComparison(c archive.Comparison, g *resultFlags, f *acrossFlags) error {
 	if err := g.parse(c.Layouts()); err != nil {
 		return err
@@ -84,7 +84,7 @@ func (a *app) printComparison(c archive.Comparison, g *resultFlags, f *acrossFla
 	return g.end(a)
 }
 
-// writeAs writes a result as JSON, or as its own way is to write a format.
+// writeAs writes a result as JSON, or in another format with the function as.
 func (a *app) writeAs(output, format string, v any, as func(io.Writer, string, document.TerminalOptions) error) error {
 	opts := document.TerminalOptions{Width: 80}
 	if output == "" {
@@ -99,7 +99,7 @@ func (a *app) writeAs(output, format string, v any, as func(io.Writer, string, d
 			w = a.stdout
 		}
 		if opts.Color {
-			w = beneath(w) // which Filewise's own colours steer
+			w = beneath(w) // Filewise's own colours need the terminal itself
 		}
 		return as(w, format, opts)
 	})

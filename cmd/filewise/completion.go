@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// shells are the shells that completion is for, with how it gets into them for good.
+// shells holds each shell's name, and how completion is installed in it for good.
 var shells = map[string]struct{ title, install string }{
 	"bash":       {"Bash", "  filewise completion bash > ~/.local/share/bash-completion/completions/filewise"},
 	"zsh":        {"Zsh", "  filewise completion zsh > \"${fpath[1]}/_filewise\"   # and \"autoload -U compinit; compinit\" in ~/.zshrc"},
@@ -14,7 +14,7 @@ var shells = map[string]struct{ title, install string }{
 	"powershell": {"PowerShell", "  filewise completion powershell | Out-String | Invoke-Expression   # a line for $PROFILE"},
 }
 
-// describeCompletion gives cobra's own commands texts in the style of all others.
+// describeCompletion gives cobra's completion commands texts in Filewise's style.
 func describeCompletion(c *cobra.Command) {
 	c.Short = "Write the completion script of a shell"
 	c.Long = `Completion writes the script by which a shell completes commands, flags, their values,

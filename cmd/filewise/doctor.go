@@ -15,10 +15,10 @@ import (
 	"filewise/run/preview"
 )
 
-// doctorFlags choose further checks, and how they run.
+// doctorFlags chooses further checks, and how they run.
 type doctorFlags struct {
 	selfCheck, all, yes, anonymous, resolve, storage bool
-	output                                           string // of all
+	output                                           string // file for the findings
 	told                                             plan.NotifyOptions
 }
 
@@ -64,8 +64,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	return cmd
 }
 
-// usualPlan is the plan that run would make of no other options: what doctor
-// examines a server for.
+// usualPlan returns the plan that run would make without other options. Doctor checks a server for it.
 func usualPlan(o *plan.Options) (plan.Made, error) {
 	usual := plan.New()
 	usual.Target, usual.Volumes, usual.Settings = o.Target, o.Volumes, o.Settings
@@ -75,7 +74,7 @@ func usualPlan(o *plan.Options) (plan.Made, error) {
 	return registry().Make(usual)
 }
 
-// diagnose looks at the machine, and at what is named.
+// diagnose checks the machine, and what the options name.
 func (a *app) diagnose(ctx context.Context, o *plan.Options, f *doctorFlags) (*doctor.Diagnosis, error) {
 	to, err := f.told.Told()
 	if err != nil {
@@ -95,7 +94,7 @@ func (a *app) diagnose(ctx context.Context, o *plan.Options, f *doctorFlags) (*d
 	}
 	d := &doctor.Diagnosis{Version: versionString()}
 	var volumes []filewise.Volume
-	if !external { // whose are not of this machine
+	if !external { // an external server's volumes are not on this machine
 		volumes = made.Target.Volumes
 	}
 	d.Machine = doctor.Machine(ctx, registry(), volumes)
@@ -124,7 +123,7 @@ func (a *app) diagnose(ctx context.Context, o *plan.Options, f *doctorFlags) (*d
 	return d, a.resolve(ctx, made, &o.TargetOptions, d)
 }
 
-// patient returns the target that the options name, to be looked at.
+// patient returns the target that the options name, in the form for doctor.
 func (a *app) patient(made plan.Made, login run.Login, f *doctorFlags) doctor.Patient {
 	p := doctor.Patient{Engine: made.Engine, Plan: made.Plan, Options: made.Options, Login: login, Hide: a.masked}
 	if f.all {
@@ -141,7 +140,7 @@ func (a *app) patient(made plan.Made, login run.Login, f *doctorFlags) doctor.Pa
 	return p
 }
 
-// storageFindings measures the storage of the usual experiment again.
+// storageFindings measures the usual experiment's storage again.
 func storageFindings(ctx context.Context, made plan.Made) ([]filewise.Finding, error) {
 	env, err := run.Prepare(made.Engine, made.Plan)
 	if err != nil {
@@ -151,7 +150,7 @@ func storageFindings(ctx context.Context, made plan.Made) ([]filewise.Finding, e
 	return env.MeasureStorage(ctx)
 }
 
-// resolve measures the noise of the usual experiment and adds what it allows to see.
+// resolve measures the usual experiment's noise, and adds which differences it allows to see.
 func (a *app) resolve(ctx context.Context, made plan.Made, o *plan.TargetOptions, d *doctor.Diagnosis) error {
 	n, err := a.measureNoise(ctx, made, o)
 	if err != nil {
@@ -162,7 +161,7 @@ func (a *app) resolve(ctx context.Context, made plan.Made, o *plan.TargetOptions
 	return err
 }
 
-// writeRecord writes what others may be sent of a self-check, which has been shown.
+// writeRecord writes the record of a self-check that can be sent to others. The record has been shown to the user.
 func (a *app) writeRecord(r *doctor.Record, output string) error {
 	if r == nil {
 		return nil

@@ -42,14 +42,14 @@ func (a *app) enginesCommand() *cobra.Command {
 	return cmd
 }
 
-// engineInfo is the output for an engine.
+// engineInfo is what the command prints about an engine.
 type engineInfo struct {
 	Name string `json:"name"`
 	filewise.Description
-	Proven string          `json:"proven,omitempty"` // versions on which the adapter is not unproven
-	Target string          `json:"target,omitempty"` // of an opened server, without secrets
+	Proven string          `json:"proven,omitempty"` // versions on which the adapter has been proven
+	Target string          `json:"target,omitempty"` // an opened server, without secrets
 	Facts  []filewise.Fact `json:"facts,omitempty"`  // of an opened server
-	// Offers holds for each capability "yes", or why not.
+	// Offers holds for each capability "yes", or the reason why it is absent.
 	Offers map[filewise.Capability]string `json:"offers,omitempty"`
 }
 
@@ -61,14 +61,14 @@ func known(e filewise.Engine) engineInfo {
 	return info
 }
 
-// infoOf returns an engine's facts about itself. Offers need an opened server; opening an embedded engine starts
-// nothing.
+// infoOf returns an engine's facts about itself. An embedded engine's offers are included, since opening it starts
+// nothing. Others need an opened server.
 func infoOf(ctx context.Context, e filewise.Engine) engineInfo {
 	info := known(e)
 	if info.Mode != filewise.Embedded {
 		return info
 	}
-	here := []filewise.Volume{{Name: "here", Dir: "."}} // looked at, not used
+	here := []filewise.Volume{{Name: "here", Dir: "."}} // only for the check; nothing is written there
 	s, err := e.Open(ctx, filewise.Target{Engine: e.Name(), Mode: info.Mode, Volumes: here, Durability: filewise.DurabilityFull})
 	if err != nil {
 		info.Missing = errors.Join(errors.New("cannot be opened"), err).Error()
@@ -79,7 +79,7 @@ func infoOf(ctx context.Context, e filewise.Engine) engineInfo {
 	return info
 }
 
-// openedInfo opens an engine, or a server, and adds its offers.
+// openedInfo opens an engine or a server, and adds its offers.
 func (a *app) openedInfo(cmd *cobra.Command, f *plan.TargetOptions) (info engineInfo, err error) {
 	c, err := registry().Choose(f)
 	if err != nil {
@@ -100,8 +100,8 @@ func (a *app) openedInfo(cmd *cobra.Command, f *plan.TargetOptions) (info engine
 	return info, err
 }
 
-// openIdle opens what is chosen to look at it: an existing server, or one that Filewise
-// starts in a scratch directory among the temporary files.
+// openIdle opens the chosen engine to look at it: an existing server, or a server that Filewise starts in a temporary
+// scratch directory.
 func (a *app) openIdle(ctx context.Context, c plan.Chosen, f *plan.TargetOptions) (*run.Environment, error) {
 	t := c.Target
 	t.Durability = filewise.DurabilityFull
@@ -129,7 +129,7 @@ func (info engineInfo) text(w *lineWriter) {
 		doctor.Account(info.Description, info.Target != ""))
 }
 
-// printEngines prints the table of engines, and below it what holds for each.
+// printEngines prints the table of engines, and details of each below it.
 func printEngines(w *lineWriter, infos []engineInfo, width int) {
 	w.printf("%s\n", document.Print(document.TerminalOptions{Width: width}, document.Everywhere(document.Tabulate(document.Table{}, infos,
 		document.Words("ENGINE", func(e engineInfo) string { return e.Name }),
@@ -143,8 +143,8 @@ func printEngines(w *lineWriter, infos []engineInfo, width int) {
 	w.printf("\nWhat one can do, and why not: filewise engines --engine NAME, or --target URL.\n")
 }
 
-// namedInfo returns the facts of an engine by its name. Its rights must be known before there is an account, so that
-// no server is needed for them.
+// namedInfo returns the facts of an engine given by name. Since rights must be known before an account exists, no
+// server is needed.
 func (a *app) namedInfo(cmd *cobra.Command, f *plan.TargetOptions) (engineInfo, error) {
 	if err := f.Idle(); err != nil {
 		return engineInfo{}, err

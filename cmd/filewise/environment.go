@@ -21,16 +21,17 @@ import (
 // prefix is the prefix of Filewise's variables.
 const prefix = "FILEWISE_"
 
-// bareVariables have no flag.
+// bareVariables lists Filewise's variables that stand for no flag.
 var bareVariables = []string{"FILEWISE_STATE", "FILEWISE_LOCK", "FILEWISE_PASSWORD", fleet.KeyVariable, fleet.KeyFileVariable}
 
-// variable is the name of a flag's variable.
+// variable returns the name of a flag's variable.
 func variable(flag string) string {
 	return prefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// fromEnvironment sets every flag that the command line leaves open from FILEWISE_NAME, if there is one; an empty one
-// is none. A flag that excludes another one goes before the other's variable. It returns the flags that it sets.
+// fromEnvironment sets every flag that the command line leaves open from FILEWISE_NAME. An empty variable counts as
+// none. A flag on the command line overrides the variable of a flag that excludes it. fromEnvironment returns the flags
+// that it sets.
 func fromEnvironment(fs *pflag.FlagSet) (set []string, err error) {
 	given := map[string]bool{}
 	fs.Visit(func(fl *pflag.Flag) { given[fl.Name] = true })
@@ -50,7 +51,7 @@ func fromEnvironment(fs *pflag.FlagSet) (set []string, err error) {
 	return set, err
 }
 
-// named puts variables in place of the flags that they have set: the user did not type those.
+// named replaces flags by the variables that have set them, since the user did not type these flags.
 func (a *app) named(message, remedy string) (string, string) {
 	for _, flag := range a.variables {
 		name := variable(flag)
@@ -64,7 +65,7 @@ func (a *app) named(message, remedy string) (string, string) {
 	return message, remedy
 }
 
-// environment takes the variables' values for a command.
+// environment sets a command's flags from the variables.
 func (a *app) environment(cmd *cobra.Command) error {
 	a.unknownVariables(cmd.Root())
 	var err error
@@ -72,7 +73,7 @@ func (a *app) environment(cmd *cobra.Command) error {
 	return err
 }
 
-// unknownVariables warns of variables that look as if they were Filewise's.
+// unknownVariables warns of variables that look like Filewise's, but are not.
 func (a *app) unknownVariables(root *cobra.Command) {
 	known := slices.Clone(bareVariables)
 	var add func(*cobra.Command)

@@ -14,7 +14,7 @@ import (
 	"filewise/watch/notify"
 )
 
-// Exit codes, documented in filewise help exit-codes.
+// The exit codes, documented in filewise help exit-codes.
 const (
 	exitOK          = 0
 	exitInternal    = 1
@@ -29,14 +29,14 @@ const (
 	exitInterrupted = 130
 )
 
-// exitCodes are the exit codes of errors' codes; an error without one is an error of Filewise.
+// exitCodes holds the exit codes for errors' codes. An error without a code is an error of Filewise.
 var exitCodes = map[filewise.Code]int{
 	filewise.CodeUsage: exitUsage, filewise.CodePreflight: exitPreflight, filewise.CodeBusy: exitBusy, filewise.CodeStore: exitStore,
 	filewise.CodeTrials: exitTrials, filewise.CodeNotFound: exitNotFound, filewise.CodeStopped: exitStopped,
 	filewise.CodeGate: exitGate, codeInterrupted: exitInterrupted,
 }
 
-// exitCode returns the exit code of an error. No other place makes exit codes of errors.
+// exitCode returns the exit code for an error. No other place turns errors into exit codes.
 func exitCode(err error) int {
 	if err == nil {
 		return exitOK
@@ -50,19 +50,19 @@ func exitCode(err error) int {
 	return exitInternal
 }
 
-// codeInterrupted is the code of an error which reports itself what a signal has left.
+// codeInterrupted is the code of an error that itself reports what a signal has left.
 const codeInterrupted filewise.Code = "interrupted"
 
-// interrupted holds the text after Ctrl-C.
+// interrupted is the error after Ctrl-C.
 var interrupted = filewise.Errorf(codeInterrupted, "\"filewise resume\" goes on with a run that was measuring",
 	"interrupted: finished trials are stored")
 
-// measures reports whether a command measures a run, which can go on after an interruption.
+// measures reports whether a command measures a run, which can be resumed after an interruption.
 func measures(command string) bool {
 	return slices.Contains([]string{"run", "resume", "backup"}, command)
 }
 
-// reportError writes to stderr what went wrong and what to do, as JSON with --json.
+// reportError writes to stderr what went wrong and what to do, in JSON with --json.
 func (a *app) reportError(err error, args []string) {
 	code := exitCode(err)
 	if code == exitInterrupted && filewise.CodeOf(err) != codeInterrupted {
@@ -72,7 +72,7 @@ func (a *app) reportError(err error, args []string) {
 	}
 	message, remedy := a.named(filewise.Plain(err), filewise.RemedyOf(err))
 	message, remedy = a.masked(message), a.masked(remedy)
-	if a.json || slices.Contains(args, "--json") { // also when a flag before it is wrong
+	if a.json || slices.Contains(args, "--json") { // even if an earlier flag is wrong
 		if json.NewEncoder(a.stderr).Encode(failed{failure{filewise.CodeOf(err), code, message, remedy}}) == nil {
 			return
 		}
@@ -84,8 +84,8 @@ func (a *app) reportError(err error, args []string) {
 	}
 }
 
-// masked hides every secret of this process, and whatever may be one in URLs of the command line and the environment:
-// a URL that was given for another flag is shown in the error about that.
+// masked hides every secret of this process, and everything that may be one in URLs of the command line and the
+// environment. The error about another flag can show a URL that was given for it.
 func (a *app) masked(text string) string {
 	secrets := append(slices.Clone(a.secrets), filewise.Secret(os.Getenv("FILEWISE_PASSWORD")))
 	for _, arg := range a.args {
@@ -99,7 +99,7 @@ func (a *app) masked(text string) string {
 			secrets = append(append(secrets, target.SecretsIn(value)...), notify.SecretsIn(value)...)
 		}
 	}
-	// The longest first: one may be part of another.
+	// The longest comes first, since one secret may be part of another.
 	slices.SortStableFunc(secrets, func(a, b filewise.Secret) int { return cmp.Compare(len(b), len(a)) })
 	return filewise.Hide(text, secrets...)
 }

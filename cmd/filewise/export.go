@@ -14,7 +14,7 @@ import (
 	"filewise/run/plan"
 )
 
-// exportFlags choose what of a run is written, and how.
+// exportFlags chooses what is written of a run, and in which format.
 type exportFlags struct {
 	format, rows, output, bundle string
 	schema                       bool
@@ -55,12 +55,12 @@ func (a *app) exportCommand() *cobra.Command {
 	return cmd
 }
 
-// bundleFormat is the format that --bundle stands for.
+// bundleFormat is the format that --bundle selects.
 const bundleFormat = "bundle"
 
 func (f *exportFlags) binary() bool { return f.format == "parquet" || f.format == bundleFormat }
 
-// check refuses flags that contradict each other.
+// check returns an error if flags contradict each other.
 func (f *exportFlags) check(cmd *cobra.Command, json bool, args []string) (err error) {
 	changed := cmd.Flags().Changed
 	if f.format, err = plan.Choice("format", f.format, "csv", "parquet", "json"); err != nil {
@@ -91,7 +91,7 @@ func (f *exportFlags) check(cmd *cobra.Command, json bool, args []string) (err e
 func (f *exportFlags) write(w io.Writer, s archive.Run) error {
 	switch {
 	case f.format == bundleFormat:
-		host, _ := os.Hostname() // without a name, it has none
+		host, _ := os.Hostname() // empty if the host has no name
 		by := store.Manifest{Version: versionString(), Exported: time.Now(), Host: host}
 		if me, err := user.Current(); err == nil {
 			by.User = me.Username

@@ -35,7 +35,7 @@ type Crew struct {
 	lead  time.Duration // time from arming to the start
 }
 
-// Patience is how long a driver, or a campaign's host, that is gone is waited for. The request is repeated every
+// Patience limits the wait for a driver, or a campaign's host, that is gone. The request is repeated every
 // askAgain.
 const Patience, askAgain = time.Hour, 2 * time.Second
 

@@ -54,7 +54,7 @@ func (a *armed) close() error {
 	return err
 }
 
-// patience is how long a driver keeps what no request needs any more.
+// patience limits the time for which a driver keeps what no request needs any more.
 const patience = time.Minute
 
 // Do carries out an order. The answer holds failures too.

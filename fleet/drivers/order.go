@@ -93,7 +93,7 @@ type Reading struct {
 	Within time.Duration `json:"within_ns"` // error of Ahead, in either direction
 }
 
-// readings is how often a clock is read. The reading with the shortest round trip counts.
+// readings counts the readings of a clock. The reading with the shortest round trip counts.
 const readings = 12
 
 // read compares the clocks.

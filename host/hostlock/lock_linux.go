@@ -21,7 +21,7 @@ import (
 	"filewise"
 )
 
-// answerWithin is how long a holder may take to identify itself.
+// answerWithin limits the time that a holder may take to identify itself.
 const answerWithin = time.Second
 
 // Lock is the held measuring lock. On Linux it is a listening socket in the abstract namespace. It leaves no file, the

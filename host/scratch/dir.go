@@ -184,7 +184,7 @@ func (d *Dir) AddProcess(pid int) error {
 	return nil
 }
 
-// markPatience is how long a process that was just started may take to show its mark.
+// markPatience limits the time that a process just started may take to show its mark.
 const markPatience = 20 * time.Second
 
 // marks waits for the directory's mark to show on a process, as long as the process lives. While the kernel still sets

@@ -13,7 +13,7 @@ import (
 	"filewise/internal/process"
 )
 
-// patience is how long an orphaned server may take to end after SIGTERM, and after SIGKILL. The server holds nothing
+// patience limits the time that an orphaned server may take to end after SIGTERM, and after SIGKILL. The server holds nothing
 // worth keeping, so it need not end cleanly.
 const patience = 2 * time.Second
 

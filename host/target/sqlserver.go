@@ -10,7 +10,7 @@ import (
 
 const sqlserver = "sqlserver"
 
-// otherForms parses the names by which SQL Server's own tools and drivers know a server: HOST\INSTANCE, HOST,PORT,
+// otherForms parses the forms in which SQL Server's own tools and drivers name a server: HOST\INSTANCE, HOST,PORT,
 // tcp:HOST, (local), and connection strings of ADO.NET or JDBC. ok is false if the text is none of these.
 func otherForms(text string, schemes []string) (a filewise.Address, ok bool, err error) {
 	if !slices.Contains(schemes, sqlserver) {

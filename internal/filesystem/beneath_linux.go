@@ -16,7 +16,7 @@ import (
 const mostLinks = 40
 
 // settle opens the directory of a path's file, through no link that another user except root has made, and returns a
-// path to the file in it. The open directory is the one that was checked, even if another takes its place later. The
+// path to the file in it. The open directory stays the checked one, even if another takes its place later. The
 // caller closes it.
 func settle(path string) (within string, dir *os.File, err error) {
 	fail := func(err error) (string, *os.File, error) {

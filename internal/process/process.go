@@ -49,7 +49,7 @@ func (id Identity) String() string {
 }
 
 // hold returns a handle to the process, for signals. The caller releases it. It is nil if the process is gone. On Linux
-// the handle is of the process itself, not of its PID: the process that was verified is the one that gets the signal.
+// the handle is of the process itself, not of its PID: the verified process gets the signal.
 func (id Identity) hold() (*os.Process, error) {
 	p, err := os.FindProcess(id.PID)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package filewisetest looks from outside at what a filewise process has done: the
-// runs that it stored, the processes that it started and the files that it left. The
-// tests of its commands and proof/attack check the same by it.
+// Package filewisetest checks from outside what a filewise process has done: the runs that it stored, the processes
+// that it started, and the files that it left. The commands' tests and proof/attack share these checks.
 package filewisetest
 
 import (
@@ -14,7 +13,7 @@ import (
 	"filewise/results/store"
 )
 
-// Until polls until it is so.
+// Until polls until so returns true.
 func Until(deadline time.Duration, so func() (bool, error)) error {
 	start := time.Now()
 	end := start.Add(deadline)
@@ -27,7 +26,7 @@ func Until(deadline time.Duration, so func() (bool, error)) error {
 		if time.Now().After(end) {
 			return fmt.Errorf("it has not come to that in %v", deadline)
 		}
-		// To ask takes a process or a database: it leaves most of the processors to what is waited for.
+		// Each poll takes a process or a database. Polling rarely leaves most of the CPU to what is waited for.
 		rarely := 100 * time.Millisecond
 		if time.Since(start) > 10*time.Second {
 			rarely = 250 * time.Millisecond
@@ -36,8 +35,7 @@ func Until(deadline time.Duration, so func() (bool, error)) error {
 	}
 }
 
-// Newest reads the newest run of a store as the next filewise would; its ID is 0 when
-// there is none.
+// Newest reads the newest run of a store as the next filewise would. Its ID is 0 if there is none.
 func Newest(path string) (run store.Run, trials []filewise.Trial, err error) {
 	ctx := context.Background()
 	st, err := store.OpenExisting(ctx, path)
@@ -58,8 +56,8 @@ func Newest(path string) (run store.Run, trials []filewise.Trial, err error) {
 	return run, trials, err
 }
 
-// AsPlanned checks that every trial was the plan's next after the trials before it, so none is missing,
-// out of order or measured twice; it reports whether the plan is complete.
+// AsPlanned checks that every trial was the plan's next one after the trials before, so that none is missing, out of
+// order or measured twice. It reports whether the plan is complete.
 func AsPlanned(plan experiment.Plan, trials []filewise.Trial) (complete bool, err error) {
 	for i, t := range trials {
 		then := plan // with the designs that it had left by then: pilots of the next one have later positions
