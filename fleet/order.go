@@ -104,7 +104,7 @@ const (
 	Unread  = "cannot be read without its key"
 )
 
-// State holds what a workflow knows of its order.
+// State holds a workflow's information on its order.
 type State struct {
 	Order
 	Standing  Standing  `json:"standing"`

@@ -12,7 +12,7 @@ import (
 	"filewise/run/plan"
 )
 
-// optionFlag is the flag of an option; setting it marks the option as given.
+// optionFlag is the flag of an option. Setting it marks the option as given.
 type optionFlag struct {
 	pflag.Value
 	row plan.Option
@@ -27,7 +27,7 @@ func (f optionFlag) Set(text string) error {
 	return err
 }
 
-// rowOf is the option that a flag sets. Nil means it sets none.
+// rowOf returns the option that a flag sets, or nil if it sets none.
 func rowOf(fl *pflag.Flag) *plan.Option {
 	if f, ok := fl.Value.(optionFlag); ok {
 		return &f.row
@@ -35,13 +35,13 @@ func rowOf(fl *pflag.Flag) *plan.Option {
 	return nil
 }
 
-// registerOptions makes a flag of every option.
+// registerOptions registers a flag for every option.
 func registerOptions(fs *pflag.FlagSet, table ...plan.Option) {
 	for _, row := range table {
 		fl := plainFlag(row)
 		fl.Value = optionFlag{fl.Value, row}
 		fl.DefValue = row.Default
-		if fl.DefValue == "0s" { // no default to be shown
+		if fl.DefValue == "0s" { // a default of 0s is not shown
 			fl.DefValue = "0"
 		}
 		if row.Alone != "" {
@@ -51,8 +51,8 @@ func registerOptions(fs *pflag.FlagSet, table ...plan.Option) {
 	}
 }
 
-// filled refuses flags without a value: of a script whose variable is empty, for example, which must not do what is done
-// without the flag.
+// filled returns an error for flags without a value. A script whose variable is empty, for example, must not do what is
+// done without the flag.
 func filled(fs *pflag.FlagSet) (err error) {
 	fs.Visit(func(fl *pflag.Flag) {
 		value, row := fl.Value, rowOf(fl)
@@ -62,14 +62,14 @@ func filled(fs *pflag.FlagSet) (err error) {
 		list, isList := value.(pflag.SliceValue)
 		empty := isList && (len(list.GetSlice()) == 0 || slices.Contains(list.GetSlice(), "")) ||
 			value.Type() == "string" && value.String() == ""
-		if empty && (row == nil || row.Choices == nil) { // else the error lists the choices
+		if empty && (row == nil || row.Choices == nil) { // for options with choices, another error lists them
 			err = cmp.Or(err, plan.BadValue(fl.Name, `""`, "give a value, or leave the flag out"))
 		}
 	})
 	return err
 }
 
-// plainFlag is a flag of the type that the option has.
+// plainFlag returns a flag of the option's type.
 func plainFlag(row plan.Option) *pflag.Flag {
 	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
 	switch v := row.To.Pointer().(type) {
@@ -94,12 +94,12 @@ func plainFlag(row plan.Option) *pflag.Flag {
 	case *[]plan.LayoutSpec:
 		fs.Var(&parsed[plan.LayoutSpec]{v, plan.ParseLayout}, row.Name, row.Usage)
 	default:
-		panic(fmt.Sprintf("option %s is of type %T, of which there is no flag", row.Name, v)) // a mistake of this program
+		panic(fmt.Sprintf("option %s is of type %T, of which there is no flag", row.Name, v)) // a mistake in this program
 	}
 	return fs.Lookup(row.Name)
 }
 
-// parsed is a flag that can be repeated, each value in parts.
+// parsed is a repeatable flag whose values are parsed one by one.
 type parsed[T any] struct {
 	to    *[]T
 	parse func(string) (T, error)

@@ -15,7 +15,7 @@ import (
 	"filewise/run/plan"
 )
 
-// resultFlags set what fails a pipeline, where its outcome is written, and the run's name.
+// resultFlags holds the flags for what fails a pipeline, where the outcome is written, and the run's name.
 type resultFlags struct {
 	failIf     []string
 	junit      string
@@ -23,7 +23,7 @@ type resultFlags struct {
 	suites     []gate.Suite
 	failed     []gate.Outcome
 	names      plan.Naming
-	quiet      bool // what came of it is shown otherwise
+	quiet      bool // the outcome is shown in another way
 }
 
 func (f *resultFlags) register(fs *pflag.FlagSet) {
@@ -32,13 +32,13 @@ func (f *resultFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.junit, "junit", "", "write verdict and conditions as JUnit XML to this `file`")
 }
 
-// registerNames registers what a run is called.
+// registerNames registers the flags for the run's name and tags.
 func (f *resultFlags) registerNames(fs *pflag.FlagSet) {
 	fs.StringVar(&f.names.Name, "name", "", "`name` of the run, such as \"before SAN migration\", usable wherever a run number is")
 	fs.StringArrayVar(&f.names.Tags, "tag", nil, "`KEY=VALUE` to find the run by with list --filter tag=KEY=VALUE (repeatable)")
 }
 
-// fit reads the conditions for the plan, and gives it its name and tags.
+// fit parses the conditions for the plan, and sets the plan's name and tags.
 func (f *resultFlags) fit(p *experiment.Plan) error {
 	if err := f.about(p); err != nil {
 		return err
@@ -46,7 +46,7 @@ func (f *resultFlags) fit(p *experiment.Plan) error {
 	return f.names.Apply(p)
 }
 
-// about reads the conditions, which have to be about the plan's layouts and measures.
+// about parses the conditions, which must concern the plan's layouts and measures.
 func (f *resultFlags) about(p *experiment.Plan) error {
 	if err := f.parse(layoutNames(p.Layouts, p.AA)); err != nil {
 		return err
@@ -59,7 +59,7 @@ func (f *resultFlags) about(p *experiment.Plan) error {
 	return nil
 }
 
-// parse reads the conditions, which have to be about these layouts. Nil means they are not known yet.
+// parse parses the conditions, which must concern these layouts. Nil means the layouts are not known yet.
 func (f *resultFlags) parse(layouts []string) (err error) {
 	f.conditions = nil
 	for _, text := range f.failIf {
@@ -75,7 +75,7 @@ func (f *resultFlags) parse(layouts []string) (err error) {
 	return nil
 }
 
-// judge judges a result, and keeps it for the file.
+// judge applies the conditions to a result, and keeps the outcomes for the file.
 func (f *resultFlags) judge(s gate.Suite, subjects []gate.Subject) []gate.Outcome {
 	s.Outcomes = gate.Judge(f.conditions, subjects)
 	f.suites, f.failed = append(f.suites, s), append(f.failed, gate.Failed(s.Outcomes)...)
@@ -91,7 +91,7 @@ func (f *resultFlags) judgeRun(d *report.Data) {
 	d.Gate = f.judge(s, archive.Subjects(d.Judgement))
 }
 
-// end writes the file, and is the error of what failed.
+// end writes the outcomes' file. It returns an error if a condition failed.
 func (f *resultFlags) end(a *app) error {
 	if f.junit != "" {
 		if err := a.write(f.junit, func(w io.Writer) error { return gate.JUnit(w, f.suites) }); err != nil {
@@ -101,7 +101,7 @@ func (f *resultFlags) end(a *app) error {
 	return gate.Error(f.failed)
 }
 
-// gateText writes below a result what its conditions came to.
+// gateText writes the outcomes of a result's conditions.
 func gateText(w *lineWriter, all []gate.Outcome) {
 	for i, o := range all {
 		if i == 0 {
@@ -111,7 +111,7 @@ func gateText(w *lineWriter, all []gate.Outcome) {
 	}
 }
 
-// layoutNames are the names that conditions can be about.
+// layoutNames returns the names that conditions can refer to.
 func layoutNames(layouts []filewise.Layout, aa string) []string {
 	return slices.DeleteFunc(filewise.LayoutNames(layouts), func(name string) bool { return name == aa })
 }

@@ -12,7 +12,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// helpLayout has the flags of run and plan in groups.
+// helpLayout returns the layout of help, with the flags of run and plan in groups.
 func helpLayout() help.Layout {
 	l := help.Layout{Mark: "placement", Rest: "Measuring", Groups: []help.Group{
 		{Title: "Basics", Flags: []string{"engine", "target", "password-file", "no-password", "volume", "files", "size", "connections",
@@ -31,7 +31,7 @@ func helpLayout() help.Layout {
 	return l
 }
 
-// help writes what a command is for, and how it is used.
+// help writes a command's purpose and usage.
 func (a *app) help(c *cobra.Command, _ []string) {
 	columns, _ := terminal(a.stdout)
 	fmt.Fprintf(c.OutOrStdout(), "%s\n\n", help.Text(cmp.Or(c.Long, c.Short), columns))
@@ -40,7 +40,7 @@ func (a *app) help(c *cobra.Command, _ []string) {
 	}
 }
 
-// usage writes how a command is used, below what it is for.
+// usage writes a command's usage, which follows its purpose.
 func (a *app) usage(c *cobra.Command) error {
 	columns, _ := terminal(a.stdout)
 	l := helpLayout()
@@ -51,7 +51,7 @@ func (a *app) usage(c *cobra.Command) error {
 //go:embed help/*.txt
 var texts embed.FS
 
-// describe gives a command and its subcommands their purpose and examples, if there is a file with them.
+// describe sets the purpose and examples of a command and its subcommands, from a file if there is one.
 func describe(c *cobra.Command) {
 	if text, err := texts.ReadFile("help/" + strings.ReplaceAll(c.CommandPath(), " ", "-") + ".txt"); err == nil {
 		c.Long, c.Example, _ = strings.Cut(strings.TrimSuffix(string(text), "\n"), "\n\nExamples:\n")

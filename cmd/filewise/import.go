@@ -50,10 +50,10 @@ func (a *app) readSelfCheck(name string) error {
 	return a.print(read, func(w *lineWriter) { w.printf("%s", read.Text()) })
 }
 
-// imported is the answer of import.
+// imported is the output of import.
 type imported struct {
 	Run   int64         `json:"run"`
-	Added int           `json:"trials_added"` // 0 means all of it was here
+	Added int           `json:"trials_added"` // 0 means all trials were here already
 	From  *store.Origin `json:"origin,omitempty"`
 }
 
@@ -103,7 +103,7 @@ func (a *app) readBundle(name string) (m store.Manifest, run store.Run, trials [
 	return m, run, trials, err
 }
 
-// input opens a file of another's; -: standard input.
+// input opens a file from someone else. "-" is standard input.
 func (a *app) input(name, what string) (in io.Reader, done func(), err error) {
 	if name == "-" {
 		return filesystem.Reader(a.stdin), func() {}, nil

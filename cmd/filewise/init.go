@@ -40,7 +40,7 @@ func (a *app) initCommand() *cobra.Command {
 	return cmd
 }
 
-// writeNew writes a file that must not exist.
+// writeNew writes a file, which must not exist.
 func (a *app) writeNew(path, text string) error {
 	failed := func(remedy string, err error) error {
 		return filewise.Errorf(filewise.CodeUsage, remedy, "write %s: %w", path, err)

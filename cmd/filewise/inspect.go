@@ -16,7 +16,7 @@ import (
 	"filewise/run/plan"
 )
 
-// inspectPatience bounds a look with all of its questions.
+// inspectPatience limits the time of an inspection with all its questions.
 const inspectPatience = time.Minute
 
 func (a *app) inspectCommand() *cobra.Command {
@@ -40,7 +40,7 @@ func (a *app) inspectCommand() *cobra.Command {
 
 // inspected holds the command's result.
 type inspected struct {
-	Version string `json:"version"` // of Filewise
+	Version string `json:"version"` // Filewise's version
 	Engine  string `json:"engine"`
 	Target  string `json:"target"`
 	inspect.Report
@@ -83,7 +83,7 @@ func (a *app) inspectTarget(cmd *cobra.Command, f *plan.TargetOptions) (*inspect
 	if out.Facts, err = inspect.Look(ctx, c.Engine, t); err != nil {
 		return nil, err
 	}
-	if cmd.Context().Err() != nil { // interrupted: gaps alone would be left
+	if cmd.Context().Err() != nil { // interrupted: the result would hold nothing but gaps
 		return nil, context.Cause(cmd.Context())
 	}
 	out.Seconds = time.Since(start).Seconds()
@@ -95,7 +95,7 @@ func (a *app) inspectTarget(cmd *cobra.Command, f *plan.TargetOptions) (*inspect
 	return out, nil
 }
 
-// directoryOf is the directory in which an experiment may make its scratch files, next to a database.
+// directoryOf returns the directory for an experiment's scratch files, next to a database.
 func directoryOf(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
@@ -118,7 +118,7 @@ func (out *inspected) text(w *lineWriter) {
 	if out.Unproven != "" {
 		w.printf("\nUnproven: %s\n", out.Unproven)
 	}
-	last, first := inspect.Worth(""), map[string]string{} // the finding that has shown a command, by it
+	last, first := inspect.Worth(""), map[string]string{} // by command, the finding that has shown it
 	for _, f := range out.Findings {
 		if f.Worth != last {
 			w.printf("\n%s\n", strings.ToUpper(string(f.Worth[:1]))+string(f.Worth[1:]))

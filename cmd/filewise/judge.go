@@ -67,7 +67,7 @@ func (a *app) judgeCommand() *cobra.Command {
 	return cmd
 }
 
-// csvOptions returns the options of reading a file.
+// csvOptions returns the options for reading a file.
 func csvOptions(family, decimal string) (tablecsv.Options, error) {
 	o := tablecsv.Options{Family: family}
 	switch decimal {
@@ -80,7 +80,7 @@ func csvOptions(family, decimal string) (tablecsv.Options, error) {
 	return o, nil
 }
 
-// alsoNMax takes --n-max for --max-blocks.
+// alsoNMax accepts --n-max as --max-blocks.
 func alsoNMax(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	if name == "n-max" {
 		name = "max-blocks"
@@ -122,7 +122,7 @@ func (a *app) judgeStored(ctx context.Context, f *plan.JudgeOptions, g *resultFl
 	return g.end(a)
 }
 
-// judgeCSV judges the file's trials and prints what came of it.
+// judgeCSV judges the trials in a file, and prints the verdict.
 func (a *app) judgeCSV(f *plan.JudgeOptions, g *resultFlags, path string, o tablecsv.Options, maxBlocks int) error {
 	inputs, err := a.readCSV(path, o)
 	if err != nil {
@@ -162,7 +162,7 @@ func (a *app) judgeCSV(f *plan.JudgeOptions, g *resultFlags, path string, o tabl
 	return g.end(a)
 }
 
-// haveP99 refuses conditions on p99 if a file has none: they would let everything through.
+// haveP99 returns an error for conditions on p99 if a file has none, since they would let everything pass.
 func (f *resultFlags) haveP99(path string, inputs []tablecsv.Input) error {
 	const remedy = "judge the run itself (filewise judge RUN), or give the columns p99_s and operations, as " +
 		"filewise export RUN --format csv does"
@@ -186,8 +186,8 @@ func (f *resultFlags) haveP99(path string, inputs []tablecsv.Input) error {
 	return nil
 }
 
-// shareConfidence puts the confidence of all families together in the place of those that the
-// file names, which are equal shares.
+// shareConfidence replaces the families' confidences, equal shares that the file names, by the confidence of all
+// families together.
 func shareConfidence(all []archive.Foreign) {
 	highest := 0.0
 	for _, in := range all {
@@ -196,7 +196,7 @@ func shareConfidence(all []archive.Foreign) {
 	if len(all) == 1 || highest == 0 {
 		return
 	}
-	const digits = 1e12 // as it was given, without the error of rounding
+	const digits = 1e12 // as it was given, without rounding errors
 	for i := range all {
 		all[i].Config.Confidence = math.Round((1-float64(len(all))*(1-highest))*digits) / digits
 	}
@@ -209,7 +209,7 @@ func sourceName(path string) string {
 	return path
 }
 
-// readCSV reads the options' family of the file, or all if they name none; "-" is standard input.
+// readCSV reads the family that the options name from a file, or all families if they name none. "-" is standard input.
 func (a *app) readCSV(path string, o tablecsv.Options) (all []tablecsv.Input, err error) {
 	from := filesystem.Reader(a.stdin)
 	if path != "-" {
@@ -237,10 +237,10 @@ func (a *app) readCSV(path string, o tablecsv.Options) (all []tablecsv.Input, er
 	return nil, filewise.Errorf(filewise.CodeUsage, remedy, "%s: %w", sourceName(path), err)
 }
 
-// csvDesign returns the design by which the numbers are judged: by the flags' rules.
+// csvDesign returns the design for judging the numbers by the flags' rules.
 func csvDesign(f *plan.JudgeOptions, in tablecsv.Input, maxBlocks int) (out archive.Foreign, err error) {
 	cfg := verdict.DefaultConfig()
-	named := in.Design // by a file that Filewise exported; flags go before it
+	named := in.Design // from a file that Filewise exported; flags override it
 	p := experiment.Plan{Rules: cmp.Or(named.Rules, cfg.Rules), Margin: cmp.Or(named.Margin, 2), Baseline: named.Baseline,
 		Confidence: cfg.Confidence, Goal: cmp.Or(named.Goal, cfg.Goal)}
 	for _, arm := range in.Arms() {
@@ -264,7 +264,7 @@ func csvDesign(f *plan.JudgeOptions, in tablecsv.Input, maxBlocks int) (out arch
 			verdict.FirstLook, tablecsv.MaxBlocks))
 	}
 	cfg.Rules, cfg.Margin, cfg.Confidence, cfg.Goal, cfg.MaxBlocks = p.JudgedBy(), p.MarginLog(), p.Confidence, p.Goal, maxBlocks
-	if named.Confidence > 0 && !f.Confidence.Given() { // of one of several families, as it is
+	if named.Confidence > 0 && !f.Confidence.Given() { // already the share of one of several families
 		cfg.Confidence = named.Confidence
 	}
 	for i, name := range in.Layouts {

@@ -33,7 +33,7 @@ func (a *app) listCommand() *cobra.Command {
 				return filewise.Errorf(filewise.CodeUsage, "give 0 for all", "--limit %d is negative", limit)
 			}
 			if a.json && !cmd.Flags().Changed("limit") {
-				limit = 0 // programs get all
+				limit = 0 // programs get all runs
 			}
 			return a.list(cmd.Context(), filters, order, limit)
 		},
@@ -46,7 +46,7 @@ func (a *app) listCommand() *cobra.Command {
 	return cmd
 }
 
-// list prints the newest runs, or all if limit is 0, of those that pass the filters.
+// list prints the newest runs that pass the filters. If limit is 0, it prints all.
 func (a *app) list(ctx context.Context, filters []string, order string, limit int) error {
 	var page store.Page
 	if len(filters) == 0 {
@@ -56,7 +56,7 @@ func (a *app) list(ctx context.Context, filters []string, order string, limit in
 	if err != nil {
 		return err
 	}
-	// A store that is named has to be there; if none is, and there is none yet, there are no runs.
+	// A store that is named must exist. If none is named, and the usual one does not exist yet, there are no runs.
 	if a.storePath != "" {
 		if _, err := os.Stat(a.storePath); err != nil {
 			return filewise.Errorf(filewise.CodeNotFound, "name one that is there, or leave --store out", "no store: %w", err)

@@ -13,7 +13,7 @@ import (
 	"filewise/run/plan"
 )
 
-// access logs in to the server of a target, or of a plan's origin, by what the options give.
+// access logs in to the server of a target, or of a plan's origin, with the options' credentials.
 func (a *app) access(t filewise.Target, origin *filewise.Address, secret filewise.Address, o *plan.TargetOptions) run.Login {
 	if origin != nil {
 		t.Address = origin
@@ -21,7 +21,8 @@ func (a *app) access(t filewise.Target, origin *filewise.Address, secret filewis
 	return func(ctx context.Context) (filewise.Address, error) { return a.login(ctx, t, secret, o) }
 }
 
-// login completes the address of an external target by its password, with a prompt on a terminal if nothing gives it.
+// login completes an external target's address with its password. If nothing gives the password, it prompts on a
+// terminal.
 func (a *app) login(ctx context.Context, t filewise.Target, given filewise.Address, o *plan.TargetOptions) (filewise.Address, error) {
 	full := *t.Address
 	full.Password, full.Secrets = given.Password, given.Secrets
@@ -32,7 +33,7 @@ func (a *app) login(ctx context.Context, t filewise.Target, given filewise.Addre
 	}
 	environment := os.Getenv("FILEWISE_PASSWORD")
 	socket := full.Host == "" || strings.HasPrefix(full.Host, "/") || strings.HasPrefix(full.Host, "@")
-	// The system identifies the user at the other end of a socket, so that many servers need no password there.
+	// The system identifies the user at the other end of a socket, so many servers need no password there.
 	if o.NoPassword.Value || socket && o.PasswordFile.Value == "" && environment == "" {
 		return full, nil
 	}
@@ -43,10 +44,10 @@ func (a *app) login(ctx context.Context, t filewise.Target, given filewise.Addre
 	return full, err
 }
 
-// hide keeps secrets out of every error that is reported.
+// hide keeps secrets out of every reported error.
 func (a *app) hide(secrets ...filewise.Secret) { a.secrets = append(a.secrets, secrets...) }
 
-// hintProcessList warns a user who has typed the password into the command line.
+// hintProcessList warns a user who typed the password on the command line.
 func (a *app) hintProcessList(password filewise.Secret) {
 	typed := slices.ContainsFunc(a.args, func(arg string) bool {
 		return slices.Contains(target.SecretsIn(arg), password)

@@ -23,9 +23,9 @@ func main() {
 	os.Exit(exitCode(err))
 }
 
-// interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP ends:
-// the running trial is ended cleanly. The second one exits at once; what is left
-// over is removed by the next start. A signal that is ignored stays so: nohup.
+// interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP ends, so that the running trial ends
+// cleanly. The second signal exits at once; the next start removes what is left over. An ignored signal stays ignored,
+// as under nohup.
 func interruptible(exit func(int)) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
@@ -44,16 +44,15 @@ func interruptible(exit func(int)) (context.Context, func()) {
 	return ctx, func() { signal.Stop(signals); cancel() }
 }
 
-// surviveBrokenPipe makes writing to a pipe without a reader an error instead of the end of the process: a closed
-// pager must not end a measurement. The returned function undoes it.
+// surviveBrokenPipe turns writing to a pipe without a reader into an error, since a closed pager must not end a
+// measurement. By default it ends the process. The returned function restores that.
 func surviveBrokenPipe() func() {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGPIPE)
 	return func() { signal.Stop(signals) }
 }
 
-// execute executes one command line. Errors are reported to stderr, and returned
-// for the exit code.
+// execute executes one command line. It reports errors to stderr, and returns them for the exit code.
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	args, all := help.WantsAll(args)
 	a := &app{stdin: stdin, args: args, helpAll: all}
@@ -70,9 +69,9 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	if err == nil {
 		err = a.paged()
 	} else {
-		_ = a.paged() // the first error goes before it
+		_ = a.paged() // an error of the command goes before its error
 	}
-	if err != nil && !fault.ClosedPipe(err) { // whose reader has seen enough
+	if err != nil && !fault.ClosedPipe(err) { // the reader has seen enough
 		a.reportError(err, args)
 	}
 	return err

@@ -17,11 +17,11 @@ import (
 	"filewise/internal/help"
 )
 
-// released is the moment that man pages carry: the commit's, so that two builds of it are the same. It is set by
-// scripts/release.
+// released is the time shown in manual pages. scripts/release sets it to the commit's, so that two builds of a commit
+// are equal.
 var released = ""
 
-// manCommand writes the manual pages. It is hidden: packagers need it, users have
+// manCommand returns the command that writes the manual pages. It is hidden, since packagers need it, and users have
 // "filewise help".
 func (a *app) manCommand() *cobra.Command {
 	return &cobra.Command{
@@ -52,8 +52,7 @@ func (a *app) manCommand() *cobra.Command {
 	}
 }
 
-// writePages has the generator write into a directory of its own: in another's it would
-// follow links.
+// writePages has the generator write into a new directory, since in someone else's it would follow links.
 func writePages(root *cobra.Command, header *doc.GenManHeader, dir string) (n int, err error) {
 	own, err := os.MkdirTemp("", "filewise-man-")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"filewise/watch/notify"
 )
 
-// notifier reaches the receivers that the flags name. Nil means none. It keeps their secrets out of what is printed,
-// and warns a user who has typed one into the command line.
+// notifier returns a notifier for the receivers that the flags name, or nil if there are none. It keeps their secrets
+// out of what is printed, and warns a user who typed one on the command line.
 func (a *app) notifier(t plan.Told) *notify.Notifier {
 	if len(t.Addresses) == 0 {
 		return nil

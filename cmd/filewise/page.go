@@ -16,12 +16,12 @@ import (
 	"filewise/watch/web"
 )
 
-// pageFlags set the live page's address: flags of run and resume.
+// pageFlags sets the live page's address. They are flags of run and resume.
 type pageFlags struct {
 	address   string
 	tokenFile string
 	open      bool
-	fleet     func(context.Context) (web.Fleet, error) // of serve
+	fleet     func(context.Context) (web.Fleet, error) // set by serve
 }
 
 func (f *pageFlags) register(fs *pflag.FlagSet) {
@@ -37,8 +37,8 @@ func (f *pageFlags) registerToken(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.open, "open", false, "open the live page in the browser")
 }
 
-// openPage opens the live page if the user asks for it: before anything is set up, so that an address that is taken
-// is found then.
+// openPage opens the live page if the user asked for it. It comes before all set-up, so that an address in use is found
+// first.
 func (a *app) openPage(f *pageFlags) error {
 	if f.open && f.address == "" {
 		f.address = web.DefaultAddress
@@ -78,8 +78,8 @@ func (a *app) openPage(f *pageFlags) error {
 	return nil
 }
 
-// keepPage has the page of a run that went well stay while a user looks at it on the other side of this terminal; a
-// script's page could not be ended. The error is the run's.
+// keepPage keeps the page of a run that went well open while a user looks at it beside this terminal. A script's page
+// closes, since nobody could end it. The returned error is the run's.
 func (a *app) keepPage(ctx context.Context, err error) error {
 	if _, ok := terminal(a.stderr); !ok || err != nil || a.page == nil || !a.page.Watched() {
 		return err
@@ -90,7 +90,7 @@ func (a *app) keepPage(ctx context.Context, err error) error {
 	return w.err
 }
 
-// closePage ends the live page; the open pages get that.
+// closePage closes the live page, and informs open browsers of that.
 func (a *app) closePage() {
 	if a.page != nil {
 		a.page.Close()
@@ -98,7 +98,7 @@ func (a *app) closePage() {
 	}
 }
 
-// tellPage prints the page's address. Only on a terminal does it show the token, which a log would keep.
+// tellPage prints the page's address. It shows the token on a terminal only, since a log would keep the token.
 func (a *app) tellPage(tokenFile string, token filewise.Secret) error {
 	w := &lineWriter{w: a.stderr}
 	if _, ok := terminal(a.stderr); ok {
@@ -120,7 +120,7 @@ func (a *app) observe(d report.Data, m *web.Monitor) run.Observer {
 	return a.display(d)
 }
 
-// stored is the store as the live page reads it.
+// stored gives the live page access to the store.
 type stored struct{ path string }
 
 func (s stored) Path() string { return s.path }
@@ -150,7 +150,7 @@ func (s stored) Compare(ctx context.Context, before, after string) (any, error) 
 	return archive.Compare(b, c, archive.UsualConfidence, nil)
 }
 
-// pathOfStore is the store's file, whether there is one or not.
+// pathOfStore returns the path of the store's file, which may not exist.
 func (a *app) pathOfStore() (string, error) {
 	if a.storePath != "" {
 		return filepath.Abs(a.storePath)

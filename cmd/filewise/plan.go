@@ -54,8 +54,8 @@ func (a *app) planCommand() *cobra.Command {
 	return cmd
 }
 
-// registerUnplanned registers the flags of run that no plan follows from, so that a line of run is one of plan. Their
-// conditions on the run are checked; their use of its result, and the live page, are for run alone.
+// registerUnplanned registers run's flags that do not affect a plan, so that a command line of run is also one of plan.
+// Conditions on the run are checked. Using its result, and the live page, are left to run.
 func (a *app) registerUnplanned(fs *pflag.FlagSet, g *resultFlags) {
 	those := pflag.NewFlagSet("", pflag.ContinueOnError)
 	new(pageFlags).register(those)
@@ -64,7 +64,7 @@ func (a *app) registerUnplanned(fs *pflag.FlagSet, g *resultFlags) {
 	fs.AddFlagSet(those)
 }
 
-// planOne shows one experiment, or sums it up.
+// planOne shows what one experiment would do: its SQL if sql is set, or a summary.
 func (a *app) planOne(ctx context.Context, made plan.Made, g *resultFlags, sql bool) error {
 	v, err := a.previewOf(ctx, made, g)
 	if err != nil {
@@ -72,7 +72,7 @@ func (a *app) planOne(ctx context.Context, made plan.Made, g *resultFlags, sql b
 	}
 	if err := a.print(v, func(w *lineWriter) {
 		if sql {
-			_, w.err = io.WriteString(w.w, v.Text()) // statements are copied as they are
+			_, w.err = io.WriteString(w.w, v.Text()) // statements are copied unchanged
 			return
 		}
 		width, _ := terminal(a.stdout)
@@ -83,8 +83,8 @@ func (a *app) planOne(ctx context.Context, made plan.Made, g *resultFlags, sql b
 	return v.Refusal()
 }
 
-// previewOf is a plan's preview, with a forecast from the store's runs. A store that cannot be read costs only the
-// forecast: run reports what is wrong with it.
+// previewOf returns a plan's preview, with a forecast from stored runs. If the store cannot be read, only the forecast
+// is missing: run reports what is wrong.
 func (a *app) previewOf(ctx context.Context, made plan.Made, g *resultFlags) (preview.Preview, error) {
 	if err := g.fit(&made.Plan); err != nil {
 		return preview.Preview{}, err

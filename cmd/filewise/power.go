@@ -13,7 +13,7 @@ import (
 	"filewise/run/preview"
 )
 
-// powerFlags name the source of the noise.
+// powerFlags names the source of the noise.
 type powerFlags struct {
 	wanted bool
 	from   string
@@ -27,7 +27,7 @@ func (f *powerFlags) register(fs *pflag.FlagSet) {
 	fs.Float64Var(&f.noise, "noise", 0, "with --power: a trial's noise is this `percent` (coefficient of variation within a block)")
 }
 
-// check refuses what does not go together.
+// check returns an error if flags contradict each other.
 func (f *powerFlags) check(cmd *cobra.Command) error {
 	set := cmd.Flags().Changed
 	switch {
@@ -41,7 +41,7 @@ func (f *powerFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// planPower prints what the plan can see.
+// planPower prints which differences the plan can detect.
 func (a *app) planPower(cmd *cobra.Command, o *plan.Options, power *powerFlags) error {
 	p, err := registry().Make(o)
 	if err != nil {
@@ -58,7 +58,7 @@ func (a *app) planPower(cmd *cobra.Command, o *plan.Options, power *powerFlags) 
 	return a.print(out, func(w *lineWriter) { w.printf("%s", out.Text()) })
 }
 
-// noiseFor takes the noise from the flags' source.
+// noiseFor returns the noise from the source that the flags name.
 func (a *app) noiseFor(ctx context.Context, f *powerFlags, made plan.Made) (preview.Noise, error) {
 	switch {
 	case f.noise > 0:
@@ -73,8 +73,7 @@ func (a *app) noiseFor(ctx context.Context, f *powerFlags, made plan.Made) (prev
 	return a.measureNoise(ctx, made, &made.Options.TargetOptions)
 }
 
-// measureNoise measures the plan's baseline twice in every block, and stores
-// nothing.
+// measureNoise measures the plan's baseline twice in every block. It stores nothing.
 func (a *app) measureNoise(ctx context.Context, made plan.Made, o *plan.TargetOptions) (preview.Noise, error) {
 	p := preview.Doubled(made.Plan)
 	defer surviveBrokenPipe()()

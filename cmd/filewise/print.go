@@ -13,8 +13,7 @@ import (
 	"filewise/results/report/document"
 )
 
-// lineWriter prints text for people until the first error, and keeps that. Lines are as wide as
-// the terminal.
+// lineWriter prints text for people in lines as wide as the terminal. It stops at the first error, and keeps the error.
 type lineWriter struct {
 	w   io.Writer
 	err error
@@ -36,7 +35,7 @@ func (a *app) print(v any, text func(*lineWriter)) error {
 	return w.err
 }
 
-// printJSON writes v for --json.
+// printJSON writes v as JSON, for --json.
 func (a *app) printJSON(v any) error { return writeJSON(pager.JSON(a.stdout), v) }
 
 func writeJSON(w io.Writer, v any) error {
@@ -49,7 +48,7 @@ func writeJSON(w io.Writer, v any) error {
 	return nil
 }
 
-// write renders to --output: a file, or standard output.
+// write renders to --output, which is a file or standard output.
 func (a *app) write(output string, render func(io.Writer) error) error {
 	if output == "" || output == "-" {
 		return render(pager.Raw(a.stdout))
@@ -65,7 +64,7 @@ func (a *app) write(output string, render func(io.Writer) error) error {
 	return err
 }
 
-// isStore reports whether a file is the store, or one that SQLite keeps next to it.
+// isStore reports whether a file is the store, or one of the files that SQLite keeps next to it.
 func (a *app) isStore(file string) bool {
 	path, err := a.pathOfStore()
 	info, statErr := os.Stat(file)

@@ -30,25 +30,25 @@ func (a *app) printData(d report.Data) error {
 	return w.err
 }
 
-// registerFull: on a terminal a result is cut to its screen, elsewhere it is complete.
+// registerFull registers the flag for the complete result: on a terminal, a result is otherwise cut to the screen.
+// Elsewhere it is always complete.
 func (a *app) registerFull(fs *pflag.FlagSet) {
 	fs.BoolVar(&a.full, "full", false, "show all of the result on a terminal too, not what fits on its screen")
 }
 
-// registerResult registers what a command that judges takes.
+// registerResult registers the flags of commands that judge.
 func (a *app) registerResult(fs *pflag.FlagSet, g *resultFlags) {
 	g.register(fs)
 	a.registerFull(fs)
 }
 
-// registerRun registers the further options of a command that measures.
+// registerRun registers the further flags of commands that measure.
 func (a *app) registerRun(fs *pflag.FlagSet, g *resultFlags) {
 	a.registerResult(fs, g)
 	g.registerNames(fs)
 }
 
-// display shows the run on stderr while it is measured, so that stdout holds
-// the result alone.
+// display shows the run on stderr while it is measured, so that stdout holds only the result.
 func (a *app) display(d report.Data) *display.Display {
 	return display.New(beneath(a.stderr), d, display.Options{
 		Live: steered(a.stderr), Color: coloured(a.stderr), Board: &a.board,
@@ -56,7 +56,7 @@ func (a *app) display(d report.Data) *display.Display {
 	})
 }
 
-// load reads the run that the arguments name; without one it is the newest.
+// load reads the run that the arguments name. Without an argument, it reads the newest.
 func (a *app) load(ctx context.Context, args []string) (archive.Run, error) {
 	ref := "last"
 	if len(args) > 0 {
@@ -65,9 +65,9 @@ func (a *app) load(ctx context.Context, args []string) (archive.Run, error) {
 	return archive.Load(ctx, a.storePath, ref)
 }
 
-// completeRun completes the numbers of stored runs.
+// completeRun completes numbers of stored runs.
 func (a *app) completeRun(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-	if most := strings.Count(cmd.Use, " "); len(args) >= most { // of what it takes
+	if most := strings.Count(cmd.Use, " "); len(args) >= most { // more than the command takes
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	const most = 100

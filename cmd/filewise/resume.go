@@ -17,7 +17,7 @@ import (
 	"filewise/run/plan"
 )
 
-// resumeFlags holds the options of a run that goes on.
+// resumeFlags holds the options for resuming a run.
 type resumeFlags struct {
 	login  plan.TargetOptions
 	stops  plan.StopOptions
@@ -27,12 +27,12 @@ type resumeFlags struct {
 	budget plan.Opt[time.Duration]
 }
 
-// table has the row of --budget.
+// table returns the option for --budget.
 func (f *resumeFlags) table() []plan.Option {
 	return []plan.Option{plan.Row(&f.budget, "budget", 0, "extend the run to this total `time`, also after an undecided end")}
 }
 
-// extended is the run with a larger budget, if one is given and leaves something to measure.
+// extended returns the run with a larger budget, if one is given and leaves something to measure.
 func (f *resumeFlags) extended(r archive.Run, d experiment.Decision, o *run.Options) (archive.Run, experiment.Decision, error) {
 	if !f.budget.Given() || d.Ending == experiment.Decided || d.Ending == experiment.Broken {
 		return r, d, nil
@@ -85,7 +85,7 @@ func (a *app) resumeCommand() *cobra.Command {
 	return cmd
 }
 
-// again sets what goes on as it was unless it is given again, and opens the live page.
+// again applies the flags that can be given again, keeps everything else as it was, and opens the live page.
 func (f *resumeFlags) again(a *app, r archive.Run, o *run.Options) (err error) {
 	p := r.Plan
 	if o.Login, err = a.accessAgain(&f.login, r); err != nil {
@@ -103,8 +103,8 @@ func (f *resumeFlags) again(a *app, r archive.Run, o *run.Options) (err error) {
 	return a.openPage(&f.page)
 }
 
-// accessAgain logs in to the server of a stored run, which this host has stored or the user names. A
-// URL on the command line has to be that server's.
+// accessAgain logs in to the server of a run that this host has stored, or whose server the user names. A URL on the
+// command line must be that server's.
 func (a *app) accessAgain(o *plan.TargetOptions, r archive.Run) (run.Login, error) {
 	var given filewise.Address
 	p := r.Plan
@@ -117,7 +117,7 @@ func (a *app) accessAgain(o *plan.TargetOptions, r archive.Run) (run.Login, erro
 		switch {
 		case address != nil && plan.WithoutSecrets(*address).String() == t.Address.String():
 			given = *address
-		case o.Target.Source() != plan.Variable: // a variable may be for other runs
+		case o.Target.Source() != plan.Variable: // a variable may be meant for other runs
 			return nil, filewise.Errorf(filewise.CodeUsage, "leave --target out, or start a new run there",
 				"the run is on %s, not on the server of --target", t.Address)
 		}
@@ -127,12 +127,12 @@ func (a *app) accessAgain(o *plan.TargetOptions, r archive.Run) (run.Login, erro
 	}
 	again := *o
 	if slices.Contains(p.Command, "--no-password") && o.PasswordFile.Value == "" && os.Getenv("FILEWISE_PASSWORD") == "" {
-		again.NoPassword = plan.Of(true) // as the run was started
+		again.NoPassword = plan.Of(true) // as when the run was started
 	}
 	return a.access(t, p.Origin(), given, &again), nil
 }
 
-// printResumed reports that nothing was left to measure, if so.
+// printResumed prints that nothing was left to measure, if that is so.
 func (a *app) printResumed(out run.Outcome) error {
 	if out.Over != "" && !a.json {
 		fmt.Fprintf(a.stderr, "filewise: run %d has nothing left to measure: %s\n", out.Run.ID, out.Over)

@@ -23,7 +23,7 @@ import (
 	"filewise/watch/web"
 )
 
-// app holds the parts that commands share.
+// app holds what commands share.
 type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -33,10 +33,10 @@ type app struct {
 	storePath      string
 
 	args      []string          // the command line
-	variables []string          // the flags that variables of the environment have set
-	secrets   []filewise.Secret // that no error may show
+	variables []string          // flags that were set by environment variables
+	secrets   []filewise.Secret // never shown in errors
 	hinted    bool              // see hintProcessList
-	page      *web.Server       // the live page. Nil means there is none
+	page      *web.Server       // the live page; nil means none
 	board     progress.Board
 }
 
@@ -81,7 +81,7 @@ func (a *app) command() *cobra.Command {
 	root.AddCommand(topics()...)
 	root.SetCompletionCommandGroupID("Upkeep")
 	root.SetHelpCommandGroupID("Upkeep")
-	for _, c := range root.Commands() { // files are offered only to flags that take one
+	for _, c := range root.Commands() { // files are completed only for flags that take one
 		if c.ValidArgsFunction == nil && !strings.Contains(c.Use, "FILE") && !strings.Contains(c.Use, "DIR") {
 			c.ValidArgsFunction = cobra.NoFileCompletions
 		}
@@ -92,7 +92,7 @@ func (a *app) command() *cobra.Command {
 	return root
 }
 
-// topics returns help about more than one command.
+// topics returns the commands with help on topics.
 func topics() []*cobra.Command {
 	return []*cobra.Command{
 		{Use: "exit-codes", Short: "What each exit code means (a topic: filewise help exit-codes)"},
@@ -100,7 +100,7 @@ func topics() []*cobra.Command {
 	}
 }
 
-// endsAtOnce has an interrupt end a command that only reads and computes, wherever it is.
+// endsAtOnce lets an interrupt end a command at once. It is for commands that only read and compute.
 func endsAtOnce(cmd *cobra.Command) *cobra.Command {
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -121,7 +121,7 @@ func (a *app) registerShared(root *cobra.Command) {
 	root.PersistentFlags().StringVar(&a.storePath, "store", "", "`file` that holds the results (default "+store.DefaultShown()+")")
 }
 
-// strictHelp makes help and completion refuse unknown arguments, as every command does; cobra's own print a help text
+// strictHelp makes help and completion refuse unknown arguments, as every command does. Cobra's own print a help text
 // and succeed.
 func strictHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
@@ -152,11 +152,11 @@ func strictHelp(root *cobra.Command) {
 	}
 }
 
-// unswept are commands that need no volume, and clean, which looks itself.
+// unswept lists commands that need no volume, and clean, which sweeps itself.
 var unswept = []string{"clean", "list", "serve", "stop", "version"}
 
-// sweep removes what killed runs left behind: at every start, whatever the command, except unswept ones and what a
-// shell runs on Tab. Errors are printed and never stop the command.
+// sweep removes what killed runs have left. It runs at every start, except for unswept commands and completion by a
+// shell. Its errors are printed, and never stop the command.
 func (a *app) sweep(ctx context.Context, root *cobra.Command, args []string) {
 	if len(args) > 0 && strings.HasPrefix(args[0], "__complete") {
 		return
@@ -166,7 +166,7 @@ func (a *app) sweep(ctx context.Context, root *cobra.Command, args []string) {
 	}
 	reg, err := scratch.Open()
 	if err != nil {
-		return // commands that need scratch report it themselves
+		return // commands that need scratch directories report it themselves
 	}
 	left, err := reg.Sweep(ctx)
 	for _, l := range left {
@@ -177,13 +177,13 @@ func (a *app) sweep(ctx context.Context, root *cobra.Command, args []string) {
 	}
 }
 
-// engines are the registry's engines, the default first. Tests add one.
+// engines returns the registry's engines, the default first. Tests add one.
 var engines = all.Engines
 
-// clock is the time of all runs. Nil means the machine's. Tests set it.
+// clock is the clock of all runs. Nil means the machine's. Tests set it.
 var clock filewise.Clock
 
-// registry are the engines that experiments can be planned on.
+// registry returns the engines on which experiments can be planned.
 func registry() plan.Engines { return engines() }
 
 // newOptions returns options that can ask a server for its cores.
@@ -193,5 +193,5 @@ func newOptions() *plan.Options {
 	return o
 }
 
-// indent puts further lines of a text below its first.
+// indent indents a text's lines after the first.
 func indent(text string, by int) string { return preview.Indent(text, by) }

@@ -59,7 +59,7 @@ func (a *app) runCommand() *cobra.Command {
 	return cmd
 }
 
-// runOne measures one experiment, and shows what came of it.
+// runOne measures one experiment, and shows the result.
 func (a *app) runOne(ctx context.Context, made plan.Made, g *resultFlags) (run.Outcome, error) {
 	defer surviveBrokenPipe()()
 	if err := g.fit(&made.Plan); err != nil {
@@ -93,8 +93,7 @@ func scenarioArg(args []string) string {
 	return args[0]
 }
 
-// completeChoices completes the values of flags that have a few. A command calls
-// it after its flags are registered.
+// completeChoices completes the values of flags with few values. A command calls it after registering its flags.
 func completeChoices(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(fl *pflag.Flag) {
 		if row := rowOf(fl); row != nil && len(row.Choices) > 0 {
@@ -105,10 +104,10 @@ func completeChoices(cmd *cobra.Command) {
 		completeFlag(cmd, "engine", registry().Names()...)
 	}
 	if cmd.Flags().Lookup("server-bin") != nil {
-		_ = cmd.MarkFlagDirname("server-bin") // which is there
+		_ = cmd.MarkFlagDirname("server-bin") // the flag exists
 	}
 	if cmd.Flags().Lookup("notify-on") != nil {
-		_ = cmd.RegisterFlagCompletionFunc("notify-on", completeEvents) // which is there
+		_ = cmd.RegisterFlagCompletionFunc("notify-on", completeEvents) // the flag exists
 	}
 }
 
@@ -126,11 +125,11 @@ func completeEvents(_ *cobra.Command, _ []string, word string) ([]string, cobra.
 
 func completeFlag(cmd *cobra.Command, flag string, values ...string) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // no such flag, or done twice: a mistake of this program
+		panic(err) // no such flag, or registered twice: a mistake in this program
 	}
 }
 
-// oneStudy refuses a second argument, and an unknown one: that may be the value of a flag which takes one only behind =.
+// oneStudy refuses a second or unknown argument. It may be the value of a flag that takes values only after =.
 func oneStudy(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -78,7 +78,7 @@ func (a *app) showScenario(sc workload.Scenario) error {
 // lineWidth is the width of a paragraph on the terminal.
 const lineWidth = 80
 
-// point is a text behind a dot, in lines.
+// point returns a text as a wrapped list item.
 func point(text string) string { return indent(ansi.Wordwrap(text, lineWidth-4, ""), 4) }
 
 // completeScenario completes the names of scenarios.

@@ -57,7 +57,7 @@ type (
 	}
 )
 
-// outputs are the forms of what commands print with --json, and of what else is JSON.
+// outputs returns the types of what commands print with --json, and of other JSON.
 func outputs() map[string][]any {
 	result, studied := report.Document{}, study.Ended{}
 	return map[string][]any{
@@ -72,14 +72,14 @@ func outputs() map[string][]any {
 	}
 }
 
-// ofExport is the output whose schema the store makes, for it writes that output.
+// ofExport is the output whose schema comes from the store, which writes that output.
 const ofExport = "export"
 
-// schemaOf is the JSON Schema of an output.
+// schemaOf returns the JSON Schema of an output.
 func schemaOf(name string) (*jsonschema.Schema, error) {
 	forms := filewise.Each(outputs()[name], reflect.TypeOf)
 	types := maps.Clone(jsonform.Unknown)
-	types[reflect.TypeFor[capture.Options]()] = &jsonschema.Schema{Type: "object"} // embedded, and not described
+	types[reflect.TypeFor[capture.Options]()] = &jsonschema.Schema{Type: "object"} // embedded, but not part of the output
 	return jsonform.Of("Filewise: "+name, "Names that end in _ns are nanoseconds; null and missing are not known.", types, forms...)
 }
 

@@ -36,7 +36,7 @@ kept in Filewise's state directory and is part of the URL that a terminal shows.
 			if len(args) > 0 {
 				f.address = args[0]
 			}
-			// A store that cannot be used is reported now; one that does not exist may come.
+			// A store that cannot be used is reported now. One that does not exist may still be made.
 			if _, err := archive.List(cmd.Context(), a.storePath); err != nil {
 				return err
 			}
@@ -61,7 +61,7 @@ kept in Filewise's state directory and is part of the URL that a terminal shows.
 	return cmd
 }
 
-// stopWithin is the time that a run may take to end: its trial, and its builds.
+// stopWithin limits the time in which a run ends its trial and removes its builds.
 const stopWithin = 2 * time.Minute
 
 func (a *app) stopCommand() *cobra.Command {
@@ -95,7 +95,7 @@ func (a *app) stopCommand() *cobra.Command {
 	return cmd
 }
 
-// measuring is the run to stop.
+// measuring returns the run to stop.
 func measuring(ctx context.Context, store, ref string, pid int) (run.Measured, error) {
 	switch {
 	case pid == 0:

@@ -74,10 +74,10 @@ func trialLine(t filewise.Trial) string {
 	return out
 }
 
-// measureText is a measure, with its name if a trial has several.
+// measureText describes a measure, with its name if a trial has several.
 func measureText(m filewise.Measure, named bool) string {
 	out := report.Measured(m)
-	if named && m.Unit != filewise.UnitTimes { // which state it themselves
+	if named && m.Unit != filewise.UnitTimes { // their texts contain the name
 		out = m.Family + " " + out
 	}
 	if m.Tail > 0 || m.Sync > 0 {

@@ -20,11 +20,11 @@ import (
 	"filewise/run/study"
 )
 
-// runStudy runs the experiments of a study file one after the other. One that fails does not keep the others from
-// being run; Ctrl-C ends them all. open is called once the file is read, for the file may name what is to be opened.
+// runStudy runs a study file's experiments one after the other. If one fails, the others still run. Ctrl-C ends all.
+// open is called once the file is read, since the file may name what to open.
 func (a *app) runStudy(cmd *cobra.Command, o *plan.Options, file string, only []string, g *resultFlags, open func() error) error {
 	all, err := a.planned(cmd, o, file, only)
-	for i := 0; err == nil && i < len(all); i++ { // before any is measured
+	for i := 0; err == nil && i < len(all); i++ { // check all before measuring any
 		err = g.about(&all[i].Made.Plan)
 	}
 	if err == nil {
@@ -68,7 +68,7 @@ func (a *app) runStudy(cmd *cobra.Command, o *plan.Options, file string, only []
 		"%d of %d experiments failed, the first: %w", failed, len(all), first)
 }
 
-// runPlanned runs one experiment, and keeps what is shown of it if that becomes a part of one JSON document.
+// runPlanned runs one experiment. If its result becomes part of one JSON document, runPlanned keeps the result.
 func (a *app) runPlanned(cmd *cobra.Command, p study.Planned, g *resultFlags, to *study.Outcome) error {
 	stdout := a.stdout
 	var shown bytes.Buffer
@@ -84,14 +84,14 @@ func (a *app) runPlanned(cmd *cobra.Command, p study.Planned, g *resultFlags, to
 	return err
 }
 
-// begins reports which of several experiments begins.
+// begins prints which of several experiments begins.
 func (a *app) begins(i, of int, name string) {
 	if of > 1 && !a.json {
 		fmt.Fprintf(a.stderr, "\nfilewise: experiment %d of %d: %s\n", i+1, of, name)
 	}
 }
 
-// printStudy sums up what the experiments came to: one needs no summary.
+// printStudy sums up the experiments' results. A single experiment needs no summary.
 func (a *app) printStudy(results []study.Outcome) error {
 	if a.json {
 		return a.printJSON(study.Ended{Experiments: results})
@@ -104,7 +104,7 @@ func (a *app) printStudy(results []study.Outcome) error {
 	return w.err
 }
 
-// previews are the previews of a study file's experiments.
+// previews holds the previews of a study file's experiments.
 type previews struct {
 	Experiments []named `json:"experiments"`
 }
@@ -114,7 +114,7 @@ type named struct {
 	preview.Preview
 }
 
-// planStudy shows what every experiment of a study file would do.
+// planStudy shows what each experiment of a study file would do.
 func (a *app) planStudy(cmd *cobra.Command, o *plan.Options, file string, only []string, g *resultFlags, sql bool) error {
 	all, err := a.planned(cmd, o, file, only)
 	if err != nil {
@@ -151,17 +151,16 @@ func (a *app) printPlans(cmd *cobra.Command, all []study.Planned, g *resultFlags
 	return first
 }
 
-// notInStudies are the flags of run that are not keys of study files: they are about the file itself.
+// notInStudies holds the flags of run that are no keys of study files, since they concern the file itself.
 var notInStudies = map[string]bool{"help": true, "only": true, "no-pager": true}
 
-// studyForm returns the keys that study files have in addition to the options of a plan: run's other flags appear
-// once for the whole file.
+// studyForm returns the keys of study files besides a plan's options: run's other flags, each once for the whole file.
 func studyForm() study.Form {
-	fresh := new(app) // registering sets what flags are bound to
+	fresh := new(app) // registering sets the variables that flags are bound to
 	run, root := fresh.runCommand(), &cobra.Command{}
 	fresh.registerShared(root)
 	root.AddCommand(run)
-	run.InheritedFlags() // merges them
+	run.InheritedFlags() // merges the inherited flags
 	f := study.Form{Engines: registry().Names(), Once: onceRows(run.Flags())}
 	for _, sc := range workload.Scenarios() {
 		f.Scenarios = append(f.Scenarios, sc.Name)
@@ -169,7 +168,7 @@ func studyForm() study.Form {
 	return f
 }
 
-// onceRows are the flags that are no options, as such.
+// onceRows returns the flags that are no options, in the form of options.
 func onceRows(fs *pflag.FlagSet) []plan.Option {
 	var rows []plan.Option
 	fs.VisitAll(func(fl *pflag.Flag) {
@@ -184,7 +183,7 @@ func onceRows(fs *pflag.FlagSet) []plan.Option {
 	return rows
 }
 
-// fillOnce sets what the file sets for all experiments, and neither the command line nor the environment does.
+// fillOnce sets the flags that the file sets for all experiments, unless the command line or the environment does.
 func fillOnce(fs *pflag.FlagSet, s study.Study) error {
 	rows := onceRows(fs)
 	if err := s.FillOnce(rows); err != nil {
@@ -230,7 +229,7 @@ func completeScenarioOrFile(cmd *cobra.Command, args []string, word string) ([]s
 	if len(args) > 0 {
 		return names, directive
 	}
-	// A shell completes files only if no name fits: so those here are named too.
+	// A shell completes file names only if no other name fits, so the study files here are listed too.
 	for _, pattern := range []string{"*.yaml", "*.yml"} {
 		files, _ := filepath.Glob(pattern)
 		names = append(names, files...)
@@ -240,10 +239,10 @@ func completeScenarioOrFile(cmd *cobra.Command, args []string, word string) ([]s
 			return names, directive
 		}
 	}
-	return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt // in other directories
+	return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt // files in other directories
 }
 
-// planned are the experiments that a study file and the options next to it describe.
+// planned returns the experiments that a study file and the options next to it describe.
 func (a *app) planned(cmd *cobra.Command, o *plan.Options, file string, only []string) ([]study.Planned, error) {
 	s, err := study.Load(file, studyForm(), os.LookupEnv)
 	a.hide(s.Secrets...)

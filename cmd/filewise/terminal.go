@@ -13,7 +13,7 @@ import (
 	"filewise/results/report/document"
 )
 
-// terminal reports whether w is one, and how wide it is.
+// terminal reports whether w is a terminal, and returns its width.
 func terminal(w io.Writer) (width int, ok bool) {
 	f, isFile := fileOf(w)
 	if !isFile || !term.IsTerminal(int(f.Fd())) {
@@ -25,7 +25,7 @@ func terminal(w io.Writer) (width int, ok bool) {
 	return width, true
 }
 
-// onTerminal is a text in lines that fit on the terminal, if w is one.
+// onTerminal wraps a text to the terminal's width, if w is a terminal.
 func onTerminal(w io.Writer, text string) string {
 	if width, ok := terminal(w); ok {
 		return help.Fold(text, width)
@@ -33,7 +33,7 @@ func onTerminal(w io.Writer, text string) string {
 	return text
 }
 
-// fileOf is the file that is written to at last.
+// fileOf returns the file to which w writes in the end.
 func fileOf(w io.Writer) (*os.File, bool) {
 	w = beneath(w)
 	if p, ok := w.(*pager.Pager); ok {
@@ -43,10 +43,10 @@ func fileOf(w io.Writer) (*os.File, bool) {
 	return f, ok
 }
 
-// unpaged are the commands that show how something goes on, or ask: their output is not held back.
+// unpaged lists the commands that show progress, or ask questions: their output must not be held back.
 var unpaged = []string{"run", "resume", "serve", "stop", "clean"}
 
-// pageable reports to the pager whether a command's output is for it.
+// pageable sets whether a command's output goes to the pager.
 func (a *app) pageable(cmd *cobra.Command) error {
 	if p, ok := beneath(a.stdout).(*pager.Pager); ok && slices.Contains(unpaged, cmd.Name()) {
 		return p.Off()
@@ -54,7 +54,7 @@ func (a *app) pageable(cmd *cobra.Command) error {
 	return nil
 }
 
-// paged shows what the pager has, to its end.
+// paged shows everything that the pager holds.
 func (a *app) paged() error {
 	if p, ok := beneath(a.stdout).(*pager.Pager); ok {
 		return p.Close()
@@ -62,7 +62,7 @@ func (a *app) paged() error {
 	return nil
 }
 
-// size is a terminal's size in columns and rows. 0 means unknown.
+// size returns a terminal's size in columns and rows. 0 means unknown.
 func size(w io.Writer) (width, height int) {
 	f, isFile := fileOf(w)
 	if !isFile {
@@ -77,14 +77,14 @@ func size(w io.Writer) (width, height int) {
 
 func coloured(w io.Writer) bool { return steered(w) && os.Getenv("NO_COLOR") == "" }
 
-// steered reports whether w is a terminal that escapes steer.
+// steered reports whether w is a terminal that understands escapes.
 func steered(w io.Writer) bool {
 	f, ok := fileOf(w)
 	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" && pager.Escapes(f)
 }
 
-// forPeople is standard output as people read it; for programs it stays as it is, such
-// as CSV and bundles.
+// forPeople returns standard output in the form for people. Output for programs, such as CSV and bundles, does not go
+// through it.
 func (a *app) forPeople(w io.Writer) io.Writer {
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return &document.Readable{To: &pager.Pager{Screen: f, No: &a.noPager, Size: func() (int, int) { return size(f) }},
@@ -93,7 +93,7 @@ func (a *app) forPeople(w io.Writer) io.Writer {
 	return pager.ForPipe(w)
 }
 
-// beneath is the writer below: for what cleans its texts, and steers the terminal itself.
+// beneath returns the writer below, for callers that clean their texts and steer the terminal themselves.
 func beneath(w io.Writer) io.Writer {
 	if r, ok := w.(*document.Readable); ok {
 		return r.To

@@ -12,7 +12,7 @@ import (
 // version is set by a release build: -ldflags "-X main.version=v1.2.3".
 var version = ""
 
-// versionString is the release, or the commit that was built.
+// versionString returns the release, or the commit that was built.
 func versionString() string {
 	if version != "" {
 		return version

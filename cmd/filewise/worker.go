@@ -20,7 +20,7 @@ import (
 	"filewise/run/study"
 )
 
-// temporalFlag registers Temporal's address.
+// temporalFlag registers the flag for Temporal's address.
 func temporalFlag(fs *pflag.FlagSet, address *string) {
 	fs.StringVar(address, "temporal", "", "`HOST:PORT` of Temporal (default: TEMPORAL_ADDRESS, a profile of temporal.toml, or localhost:7233)")
 }
@@ -62,7 +62,7 @@ func (a *app) site(o *plan.Options, login *plan.TargetOptions, host string, labe
 			return fleet.Site{}, filewise.Errorf(filewise.CodeUsage, "give --host", "this host has no name: %w", err)
 		}
 	}
-	host = strings.ToLower(host) // as names of hosts are the same in both
+	host = strings.ToLower(host) // host names are the same in any case
 	if err := (plan.Naming{Tags: labels}).Apply(new(experiment.Plan)); err != nil {
 		return fleet.Site{}, err
 	}
@@ -86,11 +86,11 @@ func (a *app) site(o *plan.Options, login *plan.TargetOptions, host string, labe
 	}, nil
 }
 
-// makeOrder plans an order's experiment as "run FILE --only NAME" here would.
+// makeOrder plans an order's experiment as "run FILE --only NAME" on this host would.
 func (a *app) makeOrder(order fleet.Order, given *plan.Options) (plan.Made, error) {
 	form := studyForm()
 	if form.Scripts = order.Scripts; form.Scripts == nil {
-		form.Scripts = map[string]string{} // a file of this host would be another
+		form.Scripts = map[string]string{} // a file of that name on this host would be a different one
 	}
 	s, err := study.Parse(order.File, order.Study, form, os.LookupEnv)
 	a.hide(s.Secrets...)
@@ -112,7 +112,7 @@ func (a *app) makeOrder(order fleet.Order, given *plan.Options) (plan.Made, erro
 	return all[0].Made, nil
 }
 
-// dialled are the campaigns of Temporal, which go on even if the command is interrupted.
+// dialled calls do with a connection to Temporal's campaigns, which go on even if the command is interrupted.
 func (a *app) dialled(ctx context.Context, temporal string, do func(fleet.Campaigns) error) error {
 	c, err := fleet.Dial(ctx, temporal, nil)
 	if err != nil {

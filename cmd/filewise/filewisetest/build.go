@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// Product returns the directory of the product's module, also if asked from proof's.
+// Product returns the directory of the product's module, even if called in proof's module.
 var Product = sync.OnceValues(func() (string, error) {
 	out, err := exec.CommandContext(context.Background(), "go", "list", "-m", "-f", "{{.Dir}}", "filewise").Output()
 	if err != nil {
@@ -18,7 +18,7 @@ var Product = sync.OnceValues(func() (string, error) {
 	return strings.TrimSpace(string(out)), nil
 })
 
-// Build builds the program at a path.
+// Build builds the program to a path.
 func Build(ctx context.Context, path string) error {
 	dir, err := Product()
 	if err != nil {

@@ -15,18 +15,17 @@ import (
 // Server is a running process that works on files of a scratch directory.
 type Server struct {
 	ID      process.Identity
-	Creates bool // its database's files, and will not answer
-	Sockets int  // open
+	Creates bool // it creates its database's files, and does not answer
+	Sockets int  // open sockets
 }
 
-// ServersBelow finds the processes that name a scratch directory below dir in
-// their command line, or work in one. It trusts no mark or registration of
-// Filewise's.
+// ServersBelow returns the processes that name a scratch directory below dir in their command line, or work in one. It
+// trusts none of Filewise's marks and registrations.
 func ServersBelow(dir string) []Server {
 	var found []Server
 	scratch := filepath.Join(dir, "filewise-")
 	for _, proc := range glob("/proc/[0-9]*") {
-		line, _ := os.ReadFile(filepath.Join(proc, "cmdline")) // it may just have ended
+		line, _ := os.ReadFile(filepath.Join(proc, "cmdline")) // the process may just have ended
 		cwd, _ := os.Readlink(filepath.Join(proc, "cwd"))
 		if !strings.Contains(string(line), scratch) && !strings.HasPrefix(cwd, scratch) {
 			continue
@@ -34,7 +33,7 @@ func ServersBelow(dir string) []Server {
 		pid, _ := strconv.Atoi(filepath.Base(proc))
 		id, err := process.Of(pid)
 		if err != nil {
-			continue // it has ended
+			continue // the process has ended
 		}
 		s := Server{ID: id, Creates: strings.Contains(string(line), "--bootstrap")}
 		for _, fd := range glob(filepath.Join(proc, "fd", "*")) {
@@ -50,12 +49,12 @@ func ServersBelow(dir string) []Server {
 func glob(pattern string) []string {
 	paths, err := filepath.Glob(pattern)
 	if err != nil {
-		panic(err) // a malformed pattern
+		panic(err) // the pattern is malformed
 	}
 	return paths
 }
 
-// Tree is a directory's content: what each path is, with a hash of files.
+// Tree returns a directory's contents by path: each entry's type, with a hash for files.
 func Tree(root string) (map[string]string, error) {
 	out := make(map[string]string)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
