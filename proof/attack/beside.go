@@ -8,12 +8,13 @@ import (
 	"syscall"
 )
 
-// second is a local user who renames, links and writes wherever he may beneath a directory, for as long as it is there.
+// second is the script of a local user who renames, links and writes wherever permitted below a directory, for as long
+// as the directory exists.
 const second = `cd "$1" && while [ -d "$1" ]; do for f in "$1"/* "$1"/*/* "$1"/*/*/*; do
 mv -n "$f" "$f.taken"; ln -s /etc/passwd "$f.link"; echo mine >>"$f"; chmod 777 "$f"; rm -f "$f"; done; sleep 0.2; done`
 
-// beside has another local user at work in the place at the same time, if this is root. The tries find out what he
-// may do.
+// beside runs a try with another local user at work in the place, if this process is root's. The tries find out what
+// that user can do.
 func beside(try func(*place) error) func(*place) error {
 	return func(p *place) error {
 		if os.Geteuid() != 0 {

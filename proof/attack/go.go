@@ -11,7 +11,7 @@ import (
 	"filewise/cmd/filewise/filewisetest"
 )
 
-// goTool returns a command of go that runs in the product's module.
+// goTool returns a go command that runs in the product's module.
 func goTool(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	dir, err := filewisetest.Product()

@@ -18,7 +18,7 @@ import (
 	"filewise/results/store"
 )
 
-// noMount is why nothing can be mounted here.
+// noMount returns the reason why nothing can be mounted here.
 func noMount(_ context.Context, a *attack) string {
 	dir, err := os.MkdirTemp(a.dir, "mount")
 	if err == nil {
@@ -33,8 +33,8 @@ func noMount(_ context.Context, a *attack) string {
 	return ""
 }
 
-// mount puts a small file system beneath a directory: one of its own, bound there, so
-// that it can go away and come back.
+// mount puts a small file system below a directory. It is a separate one that is bound there, so that it can go away
+// and come back.
 func (p *place) mount(dir string, bytes int) (source string, err error) {
 	source = p.dir + "/device-" + filepath.Base(dir)
 	if err := errors.Join(os.MkdirAll(source, 0o755), os.MkdirAll(dir, 0o755)); err != nil {
@@ -55,8 +55,7 @@ func (p *place) mount(dir string, bytes int) (source string, err error) {
 	return source, err
 }
 
-// struck has something happen to the host at a random moment of a run, and undone when
-// that has ended.
+// struck calls strike at a random moment of a run, and mend once the run has ended.
 func (p *place) struck(strike, mend func() error, flags ...string) error {
 	c, err := p.start(nil, runArgs(append([]string{"--volume=here=" + p.volume}, flags...)...)...)
 	if err != nil {
@@ -74,12 +73,12 @@ func (p *place) struck(strike, mend func() error, flags ...string) error {
 		return err
 	}
 	if s, err := p.stored(); code == 3 && err == nil && s.run.ID == 0 {
-		return p.clean() // it was so before the run began; what was out of reach then is not now
+		return p.clean() // the fault came before the run began; what was out of reach then is not now
 	}
 	return p.recovers(c)
 }
 
-// unmended: resume reports the remedy while nothing is mended, and loses nothing.
+// unmended checks that resume reports the remedy as long as nothing is mended, and loses nothing.
 func (p *place) unmended() error {
 	before, err := p.stored()
 	if err != nil || before.run.ID == 0 || before.run.State == store.Done {
@@ -134,7 +133,7 @@ func diskFull(p *place) error {
 	return nil
 }
 
-// readOnly remounts the volume so as soon as no file is open for writing.
+// readOnly remounts the volume read-only as soon as no file is open for writing.
 func readOnly(p *place) error {
 	if _, err := p.mount(p.volume, 80<<20); err != nil {
 		return err
@@ -151,7 +150,7 @@ func readOnly(p *place) error {
 	return p.struck(func() error { _ = remount(syscall.MS_RDONLY); return nil }, func() error { return remount(0) }, sqliteRun...)
 }
 
-// remounted takes the volume's disk away, which comes back under another name.
+// remounted removes the volume's disk, which comes back under another name.
 func remounted(p *place) error {
 	image, other := p.dir+"/image", p.dir+"/other"
 	sh := func(text string) func() error {
@@ -176,7 +175,7 @@ mount -o loop "$2" "$1"; rmdir "$1/lost+found"`)
 	return p.struck(sh(`umount -l "$1"`), sh(`losetup -f "$3"; mount -o loop "$2" "$1"`), sqliteRun...)
 }
 
-// unmounted takes the volume away, though its files are open.
+// unmounted unmounts the volume although its files are open.
 func unmounted(p *place) error {
 	if _, err := exec.LookPath("mkfs.ext4"); err == nil && p.IntN(2) == 0 {
 		return remounted(p)
@@ -189,7 +188,7 @@ func unmounted(p *place) error {
 		func() error { return syscall.Mount(source, p.volume, "", syscall.MS_BIND, "") }, sqliteRun...)
 }
 
-// noTimes is why there are no such namespaces.
+// noTimes returns the reason why such namespaces cannot be made.
 func noTimes(ctx context.Context, _ *attack) string {
 	out, err := exec.CommandContext(ctx, "unshare", "--pid", "--mount-proc", "--time", "--fork", "--boottime", "1", "true").CombinedOutput()
 	if err != nil {
@@ -198,9 +197,8 @@ func noTimes(ctx context.Context, _ *attack) string {
 	return ""
 }
 
-// elsewhere has a run and other commands each live in PID and mount namespaces of their own, and in a time namespace
-// whose monotonic and boot clocks differ. They act during the run, and after its kills. The wall clock has no
-// namespace.
+// elsewhere runs a run and other commands in separate PID, mount and time namespaces, whose monotonic and boot clocks
+// differ. The commands act during the run and after its kills. The wall clock has no namespace.
 func elsewhere(p *place) error {
 	text, err := os.ReadFile("/proc/uptime")
 	if err != nil {
@@ -230,10 +228,10 @@ func elsewhere(p *place) error {
 		return err
 	}
 	scratch := filepath.Join(p.volume, "filewise-*", ".filewise-mark")
-	// Layouts so equal that no verdict ends the run while the other commands look at it.
+	// The layouts are so equal that no verdict ends the run while the other commands look at it.
 	args, trials := runArgs("--layout=files=1", "--layout=files=1,allocation=growing", "--margin=0.1", "--goal=verdicts", "--window=2s",
-		"--warm-up=20ms", "--size=1MiB", "--connections=2", "--max-blocks=30"), 0 // of more, boundaries are simulated
-	for range 2 { // a run, and what goes on with it
+		"--warm-up=20ms", "--size=1MiB", "--connections=2", "--max-blocks=30"), 0 // boundaries for more blocks are simulated
+	for range 2 { // a run and its resumption
 		c, err := p.start(wraps[p.IntN(len(wraps))], args...)
 		if err != nil {
 			return err
@@ -252,14 +250,14 @@ func elsewhere(p *place) error {
 		if err == nil {
 			err = p.kill(c, time.Second)
 		}
-		if err == nil { // what is in the namespace ends after it
+		if err == nil { // everything in the namespace ends after it
 			err = until(func() (bool, error) { s, err := p.stored(); return s.run.State != store.Running, err })
 		}
 		args = []string{"resume"}
 		if err := errors.Join(err, say(0, "", "clean"), p.tidy(), p.kept(before)); err != nil {
 			return err
 		}
-		after, err := p.stored() // the kill may have come after a further trial, which is none of the next
+		after, err := p.stored() // a trial may have been stored before the kill; it is not the next command's
 		if err != nil {
 			return err
 		}

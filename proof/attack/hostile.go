@@ -14,11 +14,11 @@ import (
 	"sync/atomic"
 )
 
-// secret is a password in the environment, which no bundle gets anybody.
+// secret is a password in the environment that no bundle may make a command reveal.
 const secret = "FILEWISE_PASSWORD=a-secret-of-mine"
 
-// addresses imports a run whose bundle reports that it was measured on a server that listens here, and has every
-// command that takes a run take it: none connects.
+// addresses imports a run whose bundle names a server that listens here. It passes the run to every command that takes
+// one: none may connect.
 func addresses(p *place) error {
 	l, err := (&net.ListenConfig{}).Listen(p.Context, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -68,7 +68,7 @@ func addresses(p *place) error {
 	return nil
 }
 
-// replaced has a text in the place of another, behind each of a key and with or without space between them.
+// replaced replaces a text after each occurrence of a key, with or without a space between them.
 func replaced(text []byte, key, old, put string) []byte {
 	if key == "" {
 		return bytes.ReplaceAll(bytes.ReplaceAll(text, []byte(old), []byte(put)), bytes.ReplaceAll([]byte(old), []byte(" "), nil), []byte(put))
@@ -77,11 +77,11 @@ func replaced(text []byte, key, old, put string) []byte {
 	return bytes.ReplaceAll(text, []byte(key+old), []byte(key+put))
 }
 
-// extremes are numbers that readers convert, negate, add up or divide by.
+// extremes lists numbers that readers convert, negate, add up or divide by.
 var extremes = []string{"9223372036854775807", "-9223372036854775808", "18446744073709551615", "1000000000000000", "1e15", "1e21", "1e308",
 	"-1", "0", "5e-324", "31622400000000000", "4611686018427387904", "1099511627776"}
 
-// lyingNumbers has a number of a bundle's run be another. It is refused, or every command shows it.
+// lyingNumbers changes a number in a bundle's run. The bundle must be refused, or every command must show the run.
 func lyingNumbers(p *place) error {
 	for p.count = 0; p.count < min(10, p.most); p.count++ {
 		if err := p.lyingNumber(); err != nil {
@@ -125,7 +125,7 @@ func (p *place) lyingNumber() error {
 	return nil
 }
 
-// notRoot is why there is no other user here.
+// notRoot returns the reason why there is no other user here.
 func notRoot(context.Context, *attack) string {
 	if os.Geteuid() != 0 {
 		return "needs root, to have a volume of another user"
@@ -133,7 +133,7 @@ func notRoot(context.Context, *attack) string {
 	return ""
 }
 
-// otherUser has root measure on a volume that another user owns, or may write to: it is refused, and nothing is made.
+// otherUser has root measure on a volume that another user owns or may write to. It must be refused, and nothing made.
 func otherUser(p *place) error {
 	const nobody = 65534
 	parent := filepath.Dir(p.volume)

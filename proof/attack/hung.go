@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// hungWithin is the time that a command may take that meets a volume that does not answer.
+// hungWithin limits the time of a command that meets a volume that does not answer.
 const hungWithin = 30 * time.Second
 
-// hung has the volume of a killed run stop answering, as an NFS server or a FUSE daemon does, then die. Commands go
-// on during that; what is on the volume stays registered until it is back, and goes then.
+// hung makes the volume of a killed run stop answering, as an NFS server or a FUSE daemon does, and then die. Commands
+// must go on meanwhile. What is on the volume must stay registered until the volume is back, and then be removed.
 func hung(p *place) error {
 	volume := filepath.Join(p.dir, "hung")
 	if err := os.Mkdir(volume, 0o755); err != nil {
@@ -71,8 +71,8 @@ func hung(p *place) error {
 	return p.tidy()
 }
 
-// beside checks that commands end in their time while a volume of a registered run does not answer, and that the run
-// stays registered.
+// beside checks that commands end in time while the volume of a registered run does not answer, and that the run stays
+// registered.
 func (p *place) beside() error {
 	volume := "--volume=hung=" + filepath.Join(p.dir, "hung")
 	for _, args := range [][]string{{"version"}, {"list"}, {"stop"}, {"clean", "--dry-run"}, {"clean", "--yes"}, {"plan"}, {"show"}, {"judge"},
@@ -98,7 +98,7 @@ func (p *place) beside() error {
 	return err
 }
 
-// noFuse is why there is no file system whose daemon this could be.
+// noFuse returns the reason why no file system with such a daemon can be made.
 func noFuse(ctx context.Context, a *attack) string {
 	if why := noMount(ctx, a); why != "" {
 		return why

@@ -23,12 +23,12 @@ import (
 	"filewise/cmd/filewise/filewisetest"
 )
 
-// fixture is a run of filewise's own in each form that it is read in.
+// fixture holds one of Filewise's own runs, in each form in which runs are read.
 type fixture struct {
 	store, bundle, csv []byte
 	studies            [][]byte
 	trials             int
-	old, listed        []byte // an older Filewise's store, and list's output for it
+	old, listed        []byte // an older Filewise's store, and the output of list for it
 }
 
 func (a *attack) newFixture(ctx context.Context) (*fixture, error) {
@@ -55,14 +55,14 @@ func (a *attack) newFixture(ctx context.Context) (*fixture, error) {
 	s, readErr := p.stored()
 	f.trials = len(s.trials)
 	var storeErr, oldErr, writeErr error
-	f.store, storeErr = os.ReadFile(p.store) // the last to close it has emptied its log
+	f.store, storeErr = os.ReadFile(p.store) // the last process to close the store has emptied its log
 	f.old, oldErr = oldStore()
 	writeErr = os.WriteFile(p.store, f.old, 0o600)
 	f.listed = say("list", "--json")
 	return f, errors.Join(err, readErr, storeErr, oldErr, writeErr, p.close())
 }
 
-// oldStore is the store that the tests of the commands keep.
+// oldStore returns the store that the commands' tests use.
 func oldStore() ([]byte, error) {
 	root, err := filewisetest.Product()
 	if err != nil {
@@ -79,8 +79,8 @@ func oldStore() ([]byte, error) {
 	return io.ReadAll(unpacked)
 }
 
-// mutatedInput has a damaged file read. It is refused or understood: no crash, no error
-// of Filewise's own, no more memory than a store of the largest run takes.
+// mutatedInput has a damaged file read. It must be refused or understood, without a crash, an internal error, or more
+// memory than a store of the largest run takes.
 func mutatedInput(p *place) error {
 	for p.count = 0; p.count < min(50, p.most); p.count++ {
 		if err := p.mutated(); err != nil {
@@ -114,7 +114,7 @@ func (p *place) mutated() error {
 	if err := os.WriteFile(name, text, 0o600); err != nil {
 		return err
 	}
-	c, err := p.start([]string{"prlimit", "--data=4294967296"}, args...) // of pages that are writable, used or not
+	c, err := p.start([]string{"prlimit", "--data=4294967296"}, args...) // limits writable pages, used or not
 	if err != nil {
 		return err
 	}
@@ -136,10 +136,10 @@ func (p *place) mutated() error {
 	return nil
 }
 
-// steers: a terminal obeys it.
+// steers reports whether a terminal obeys the character.
 func steers(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 
-// damage are texts that break readers.
+// damage lists texts that break readers.
 var damage = []string{"\x00", "\xff\xfe", "\x1b]0;x\x07", "-1", "1e999", "99999999999999999999", "NaN", "null", "{}", "[", "\"", "\n", ",",
 	strings.Repeat("[", 20_000), strings.Repeat("{\"a\":", 5_000), strings.Repeat("é", 100_000), strings.Repeat("\n", 1<<20),
 	"=cmd|' /C calc'!A0", "*a", "&a [*a]", "../../etc/passwd", "<<: *x"}
@@ -176,7 +176,7 @@ func mutate(r *rand.Rand, text []byte) []byte {
 	return text
 }
 
-// rebundle alters the run of a bundle and has its sum and size fit again.
+// rebundle alters the run of a bundle, and corrects the bundle's checksum and size.
 func rebundle(bundle []byte, alter func([]byte) []byte) ([]byte, error) {
 	unpacked, err := gzip.NewReader(bytes.NewReader(bundle))
 	if err != nil {
@@ -218,8 +218,8 @@ func rebundle(bundle []byte, alter func([]byte) []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// damagedStore has a store read of which some bytes were changed. It is refused, or read: no crash, no error of
-// Filewise's own, and no trial that was not the plan's next.
+// damagedStore changes some bytes of a store and has it read. It must be refused or read, without a crash, an internal
+// error, or a trial that was not the plan's next.
 func damagedStore(p *place) error {
 	text := slices.Clone(p.fixture.store)
 	for range 1 + p.IntN(16) {

@@ -15,15 +15,14 @@ import (
 	"filewise/results/store"
 )
 
-// sqliteRun takes a second or two, with all that a run does.
+// sqliteRun holds the flags of a run that does all that runs do, in a second or two.
 var sqliteRun = []string{"--files=1,2", "--window=200ms", "--warm-up=20ms", "--size=1MiB", "--connections=2"}
 
 func runArgs(more ...string) []string {
 	return append([]string{"run", "--max-blocks=3", "--budget=0", "--seed=3"}, more...)
 }
 
-// killRuns kills a run and whatever goes on with it, at most eight times, and lets it
-// come to its end.
+// killRuns kills a run and its resumptions, at most eight times, and lets it finish.
 func killRuns(within time.Duration, flags ...string) func(*place) error {
 	return func(p *place) error {
 		for p.count = 0; p.count < min(8, p.most) && (p.count == 0 || time.Now().Before(p.end)); {
@@ -47,7 +46,7 @@ func killRuns(within time.Duration, flags ...string) func(*place) error {
 	}
 }
 
-// killOnce kills at a random moment, and reports whether that came before the end.
+// killOnce kills a command at a random moment, and reports whether it was killed before its end.
 func (p *place) killOnce(within time.Duration, args []string) (killed bool, err error) {
 	c, err := p.start(nil, args...)
 	if err != nil {
@@ -61,8 +60,8 @@ func (p *place) killOnce(within time.Duration, args []string) (killed bool, err 
 	if err == nil {
 		err = p.kill(c, time.Millisecond)
 	}
-	if err == nil && p.IntN(2) == 0 { // else what ends is met by the sweep
-		_, err = p.run(succeeds, "engines") // which sweeps
+	if err == nil && p.IntN(2) == 0 { // otherwise the sweep meets ending processes
+		_, err = p.run(succeeds, "engines") // a command that sweeps
 	}
 	if err == nil {
 		err = p.clean()
@@ -73,10 +72,10 @@ func (p *place) killOnce(within time.Duration, args []string) (killed bool, err 
 	return c.ProcessState != nil && c.ProcessState.ExitCode() == -1, err
 }
 
-// deeds are commands that are killed within a time and done again, without a server of the
-// user's: those with one are in TestKillOwn.
+// deeds lists commands to kill within a time and repeat. They need no server of the user's: commands with such a server
+// are in TestKillOwn.
 var deeds = []struct {
-	args    string // OUT, BUNDLE, CSV, STORE and VOLUME are of the place
+	args    string // OUT, BUNDLE, CSV, STORE and VOLUME are the place's files
 	within  time.Duration
 	endless bool
 }{
@@ -88,7 +87,7 @@ var deeds = []struct {
 	{args: "doctor --resolve", within: 4 * time.Second, endless: true}, {args: "serve 127.0.0.1:0", within: time.Second, endless: true},
 }
 
-// killCommand kills a command, and has it done again.
+// killCommand kills a command, and repeats it.
 func killCommand(p *place) error {
 	deed := deeds[p.IntN(len(deeds))]
 	out, bundle, csv := filepath.Join(p.dir, "out"), filepath.Join(p.dir, "bundle"), filepath.Join(p.dir, "csv")
@@ -102,7 +101,7 @@ func killCommand(p *place) error {
 		return err
 	}
 	switch args[0] {
-	case "clean": // which needs something to remove
+	case "clean": // it needs something to remove
 		c, err := p.start(nil, runArgs(sqliteRun...)...)
 		if err != nil {
 			return err
@@ -110,7 +109,7 @@ func killCommand(p *place) error {
 		if err := p.kill(c, time.Second); err != nil {
 			return err
 		}
-	case "compare": // which needs a second run
+	case "compare": // it needs a second run
 		if _, err := p.run(succeeds, runArgs(sqliteRun...)...); err != nil {
 			return err
 		}
@@ -140,7 +139,7 @@ func killCommand(p *place) error {
 	return nil
 }
 
-// whole: a command that was killed and done again has the same result as one done at once.
+// whole checks that a command that was killed and repeated has the same result as an undisturbed one.
 func (p *place) whole(args []string, out string) error {
 	if args[0] == "import" {
 		after, err := p.stored()
@@ -158,7 +157,7 @@ func (p *place) whole(args []string, out string) error {
 	return nil
 }
 
-// killMigration kills the first command that meets a store of an older Filewise.
+// killMigration kills the first command that opens an older Filewise's store.
 func killMigration(p *place) error {
 	if err := os.WriteFile(p.store, p.fixture.old, 0o600); err != nil {
 		return err

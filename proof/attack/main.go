@@ -1,9 +1,8 @@
 //go:build linux
 
-// Command attack attacks filewise as accidents and adversaries do: kills at random
-// moments, storage that is full or goes away, clocks of another time, servers that die,
-// files that are damaged. It prints what was tried and what failed. README.md of bench
-// has the newest table.
+// Command attack attacks filewise as accidents and adversaries do: with kills at random moments, storage that is full
+// or goes away, clocks of another time, servers that die, and damaged files. It prints what was tried and what failed.
+// README.md of bench has the newest table.
 package main
 
 import (
@@ -36,7 +35,8 @@ func main() {
 	}
 }
 
-// apart starts itself again if no other process has segments of shared memory: what is left is of this attack.
+// apart restarts this process in an IPC namespace of its own, in which no other process has shared memory segments.
+// Segments that are left there are of this attack.
 func apart() {
 	const done = "ATTACK_APART"
 	self, err := os.Executable()
@@ -50,32 +50,32 @@ func apart() {
 	}
 }
 
-// row is one kind of attack.
+// row describes one kind of attack.
 type row struct {
 	name, what string
-	few, many  int // tries of the minute, and of the hour at most
-	share      int // of the hour
-	// try attacks once, or a few times that it counts, in a place of its own.
+	few, many  int // tries in the minute, and at most in the hour
+	share      int // of the hour's time
+	// try attacks once in its own place, or a few times and counts them.
 	try func(*place) error
-	// why it cannot be tried here. Nil means it always can.
+	// why returns the reason why the attack cannot be tried here. If nil, it always can.
 	why func(context.Context, *attack) string
 }
 
-// attack holds the parts that all rows share.
+// attack holds what all rows share.
 type attack struct {
-	filewise string // the program
-	dir      string // of all places
+	filewise string // path of the program
+	dir      string // directory of all places
 	seed     uint64
 	fixture  *fixture
 	progress io.Writer
 }
 
-// outcome is a line of the table.
+// outcome holds a line of the table.
 type outcome struct {
 	row
 	tried  int
 	failed []string
-	not    string // why it was not tried
+	not    string // reason why it was not tried
 	took   time.Duration
 }
 
@@ -114,7 +114,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		if *minutes > 0 {
 			tries = r.many
 		} else {
-			end = time.Now().Add(time.Hour) // the tries of the minute are counted, not timed
+			end = time.Now().Add(time.Hour) // the minute limits tries, not time
 		}
 		table = append(table, a.row(ctx, r, tries, end))
 		if ctx.Err() != nil {
@@ -128,13 +128,13 @@ func names() string {
 	return strings.Join(filewise.Each(rows, func(r row) string { return r.name }), ", ")
 }
 
-// prepare builds the program and the fixture.
+// prepare builds the program and makes the fixture.
 func (a *attack) prepare(ctx context.Context) error {
 	a.filewise = filepath.Join(a.dir, "filewise")
 	if err := filewisetest.Build(ctx, a.filewise); err != nil {
 		return err
 	}
-	// A managed server of root's runs as postgres, which has to get to its directory.
+	// If this process is root's, managed servers run as user postgres, which needs access to its directory.
 	if err := os.Chmod(a.dir, 0o755); err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (a *attack) row(ctx context.Context, r row, tries int, end time.Time) (o ou
 	return o
 }
 
-// show prints the table, and is an error when a try has failed.
+// show prints the table. It returns an error if a try has failed.
 func show(w io.Writer, table []outcome) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "row\twhat\ttried\tfailed\tseconds")

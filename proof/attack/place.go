@@ -28,11 +28,10 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// patience is the time that a filewise that is left alone may take.
+// patience limits the time of an undisturbed filewise.
 const patience = 3 * time.Minute
 
-// place belongs to one try: a volume with something of the user's, a store, a state directory and a lock of their
-// own.
+// place belongs to one try. It has a volume with some of the user's files, a store, a state directory and a lock.
 type place struct {
 	*attack
 	context.Context
@@ -40,10 +39,10 @@ type place struct {
 	dir, volume, store, state string
 	env                       []string
 	belongings                map[string]string
-	segments                  []string // of SysV, before
+	segments                  []string // SysV segments that existed before
 	started                   []process.Identity
 	undo                      []func() error
-	count, most               int // tries of this place; how many there are to be
+	count, most               int // tries in this place, and how many there shall be
 	end                       time.Time
 }
 
@@ -67,7 +66,7 @@ func (a *attack) place(ctx context.Context, name string, random *rand.Rand) (*pl
 	return p, err
 }
 
-// close ends what the place has started, in turn, and removes it.
+// close ends what the place has started, in turn, and removes the place.
 func (p *place) close() error {
 	var err error
 	for _, undo := range slices.Backward(p.undo) {
@@ -77,17 +76,17 @@ func (p *place) close() error {
 	return errors.Join(err, os.RemoveAll(p.dir))
 }
 
-// until polls with the patience that a busy machine needs.
+// until polls, with the patience that a busy machine needs.
 func until(so func() (bool, error)) error { return filewisetest.Until(3*time.Minute, so) }
 
-// child is a running filewise.
+// child is a running filewise process.
 type child struct {
 	*exec.Cmd
-	stdout, stderr bytes.Buffer // to be read when ended
+	stdout, stderr bytes.Buffer // to be read once it has ended
 	ended          chan struct{}
 }
 
-// start starts a filewise, or by wrap a program that becomes one.
+// start starts filewise, or a program in wrap that starts it.
 func (p *place) start(wrap []string, args ...string) (*child, error) {
 	all := append(slices.Clone(wrap), append([]string{p.filewise}, args...)...)
 	c := &child{Cmd: exec.CommandContext(p.Context, all[0], all[1:]...), ended: make(chan struct{})}
@@ -103,7 +102,7 @@ func (p *place) start(wrap []string, args ...string) (*child, error) {
 	return c, nil
 }
 
-// exit waits for a child's end and returns its exit code. −1 means a signal.
+// exit waits for a child's end, and returns its exit code. −1 means that a signal ended it.
 func (c *child) exit() (int, error) {
 	select {
 	case <-c.ended:
@@ -113,7 +112,7 @@ func (c *child) exit() (int, error) {
 	}
 }
 
-// sound: it has not panicked, and speaks of no variable of ours.
+// sound checks that the child has not panicked, and mentions none of the attack's variables.
 func (c *child) sound() error {
 	said := slices.Concat(c.stderr.Bytes(), c.stdout.Bytes())
 	if bytes.Contains(said, []byte("unknown variable")) {
@@ -125,7 +124,7 @@ func (c *child) sound() error {
 	return nil
 }
 
-// run runs filewise to its end, which has to have one of these exit codes.
+// run runs filewise to its end. It must end with one of these exit codes.
 func (p *place) run(codes []int, args ...string) (*child, error) {
 	c, err := p.start(nil, args...)
 	if err != nil {
@@ -140,14 +139,14 @@ func (p *place) run(codes []int, args ...string) (*child, error) {
 
 var succeeds = []int{0}
 
-// kill kills at a random moment within a time, unless it ends before; with a code of
-// its own it has failed.
+// kill kills a child at a random moment within a time, unless it ends before. If it has then failed by itself, kill
+// returns an error.
 func (p *place) kill(c *child, within time.Duration) error {
 	select {
 	case <-time.After(time.Duration(p.Int64N(int64(within)))):
 	case <-c.ended:
 	}
-	_ = c.Process.Kill() // it may just have ended
+	_ = c.Process.Kill() // it may have ended in the meantime
 	<-c.ended
 	if code := c.ProcessState.ExitCode(); code > 0 {
 		return fmt.Errorf("filewise %v ended by itself with exit code %d\n%.2000s", c.Args[1:], code, c.stderr.Bytes())
@@ -155,7 +154,7 @@ func (p *place) kill(c *child, within time.Duration) error {
 	return c.sound()
 }
 
-// stored is a store's newest run.
+// stored holds a store's newest run.
 type stored struct {
 	run    store.Run
 	trials []filewise.Trial
@@ -166,7 +165,7 @@ func (p *place) stored() (s stored, err error) {
 	return s, err
 }
 
-// kept: nothing that was stored is lost or altered, and every trial was the plan's next.
+// kept checks that nothing stored is lost or altered, and that every trial was the plan's next.
 func (p *place) kept(before stored) error {
 	after, err := p.stored()
 	if err != nil {
@@ -188,7 +187,7 @@ func (p *place) kept(before stored) error {
 	return integrity(p, p.store)
 }
 
-// clean: the next start of a command that sweeps leaves what is the user's, and nothing of ours.
+// clean checks that after the next command that sweeps, everything of the user's is left, and nothing of Filewise's.
 func (p *place) clean() error {
 	if _, err := p.run(succeeds, "engines"); err != nil {
 		return err
@@ -196,7 +195,7 @@ func (p *place) clean() error {
 	return p.tidy()
 }
 
-// tidy: nothing of ours is left, and everything of the user's.
+// tidy checks that everything of the user's is left, and nothing of Filewise's.
 func (p *place) tidy() error {
 	if err := until(func() (bool, error) {
 		for _, id := range p.started {
@@ -222,7 +221,7 @@ func (p *place) tidy() error {
 	return err
 }
 
-// segmentsGone: no segment of shared memory is left that was not there.
+// segmentsGone checks that no new shared memory segment is left.
 func (p *place) segmentsGone() error {
 	var left []string
 	err := until(func() (bool, error) {
@@ -236,10 +235,10 @@ func (p *place) segmentsGone() error {
 	return nil
 }
 
-// segments returns the SysV segments that no process is attached to, with who made them.
+// segments returns the SysV segments without an attached process, with the processes that made them.
 func segments() (ids []string, err error) {
 	text, err := os.ReadFile("/proc/sysvipc/shm")
-	if errors.Is(err, fs.ErrNotExist) { // a kernel without them
+	if errors.Is(err, fs.ErrNotExist) { // the kernel has no such segments
 		return nil, nil
 	}
 	for i, line := range strings.Split(string(text), "\n") {
@@ -283,7 +282,7 @@ func integrity(ctx context.Context, path string) (err error) {
 	return nil
 }
 
-// signalServers sends a signal to the managed servers of the place.
+// signalServers sends a signal to the place's managed servers, and returns their number.
 func (p *place) signalServers(s syscall.Signal) (n int, err error) {
 	for _, server := range filewisetest.ServersBelow(p.volume) {
 		if e := syscall.Kill(server.ID.PID, s); e == nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// rows are all attacks. The minute has no servers: the package's tests have them.
+// rows lists all attacks. The minute has no servers, as the package's tests have them.
 var rows = []row{
 	{name: "kill-sqlite", what: "SIGKILL of run and resume, then resume", few: 12, many: 500, share: 8,
 		try: beside(killRuns(2*time.Second, sqliteRun...))},

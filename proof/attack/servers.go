@@ -18,19 +18,19 @@ import (
 	"filewise/results/store"
 )
 
-// serverRun is a run on an engine's managed server.
+// serverRun returns the flags of a run on an engine's managed server.
 func serverRun(engine string) []string {
 	return []string{"--engine=" + engine, "--files=1,2", "--window=200ms", "--warm-up=50ms", "--size=12MiB", "--connections=2",
 		"--durability=normal"}
 }
 
-// killServers kills runs with managed servers: those end with them.
+// killServers kills runs with managed servers. The servers must end with the runs.
 func killServers(engine string) func(*place) error {
 	kill := killRuns(12*time.Second, serverRun(engine)...)
 	return func(p *place) error { return errors.Join(kill(p), p.segmentsGone()) }
 }
 
-// noServer is why there is no managed server of an engine.
+// noServer returns the reason why an engine has no managed server here.
 func noServer(engine string) func(context.Context, *attack) string {
 	return func(ctx context.Context, a *attack) string {
 		out, _ := exec.CommandContext(ctx, a.filewise, "engines").Output()
@@ -41,8 +41,8 @@ func noServer(engine string) func(context.Context, *attack) string {
 	}
 }
 
-// hitServers sends signals to the managed servers of a run at a random moment. The run
-// goes on or ends with what is to be done, and comes to its end by resume.
+// hitServers sends signals to a run's managed servers at a random moment. The run must go on, or end with a remedy, and
+// resume must finish it.
 func hitServers(engine string, signals ...syscall.Signal) func(*place) error {
 	return func(p *place) error {
 		c, err := p.start(nil, runArgs(serverRun(engine)...)...)
@@ -77,8 +77,8 @@ func over(c *child) bool {
 
 func (p *place) wait(most time.Duration) { time.Sleep(time.Duration(p.Int64N(int64(most)))) }
 
-// recovers: a run that was hit goes on, or ends in a way that can be resumed; nothing is
-// left of it. Trials may have failed.
+// recovers checks that a run that was hit goes on, or ends so that it can be resumed, and leaves nothing behind. Trials
+// may have failed.
 func (p *place) recovers(c *child) error {
 	code, err := c.exit()
 	if err != nil {
@@ -110,8 +110,8 @@ func (p *place) recovers(c *child) error {
 	return nil
 }
 
-// tests runs tests of a package as tries: what needs a server of its own, or things of a
-// user's on it, is there already.
+// tests runs a package's tests as tries. They provide what an attack needs: a separate server, or a user's objects on
+// it.
 func tests(pkg, pattern string) func(*place) error {
 	return func(p *place) error {
 		dir, err := goList(p, "-f", "{{.Dir}}", pkg)
@@ -141,7 +141,7 @@ func tests(pkg, pattern string) func(*place) error {
 	}
 }
 
-// each tries all of these.
+// each returns a try that runs all of these tries.
 func each(tries ...func(*place) error) func(*place) error {
 	return func(p *place) error {
 		var err error
@@ -155,7 +155,7 @@ func each(tries ...func(*place) error) func(*place) error {
 	}
 }
 
-// noTemporal is why there is no Temporal, which takes minutes to build.
+// noTemporal returns the reason why Temporal, which takes minutes to build, is missing.
 func noTemporal(context.Context, *attack) string {
 	cache, err := os.UserCacheDir()
 	if found, _ := filepath.Glob(filepath.Join(cache, "filewise", "temporal-*", "temporal")); err != nil || len(found) == 0 {
@@ -164,7 +164,7 @@ func noTemporal(context.Context, *attack) string {
 	return ""
 }
 
-// killFleet has proof/fleet kill what a campaign is made of, and prove that nothing is lost or left.
+// killFleet has proof/fleet kill the parts of a campaign, and prove that nothing is lost or left.
 func killFleet(p *place) error {
 	p.count = min(20, p.most)
 	cmd := goTool(p, "-C", "proof", "run", "./fleet", "-drivers=0", "-blocks=24", "-every=3s", fmt.Sprint("-kills=", p.count),
@@ -175,7 +175,7 @@ func killFleet(p *place) error {
 	return nil
 }
 
-// failing is the output from the first failure on.
+// failing returns the output from the first failure on.
 func failing(out string) string {
 	if at := strings.Index(out, "--- FAIL"); at > 0 {
 		return out[max(0, at-3000):]
@@ -183,7 +183,7 @@ func failing(out string) string {
 	return out
 }
 
-// fuzzed are the fuzz targets of all packages.
+// fuzzed returns the fuzz targets of all packages.
 func fuzzed(ctx context.Context) (targets [][2]string, err error) {
 	lines, err := goList(ctx, "-f", `{{$p := .}}{{range .TestGoFiles}}{{$p.ImportPath}}={{$p.Dir}}/{{.}}
 {{end}}{{range .XTestGoFiles}}{{$p.ImportPath}}={{$p.Dir}}/{{.}}
@@ -209,7 +209,7 @@ func fuzzed(ctx context.Context) (targets [][2]string, err error) {
 
 var executions = regexp.MustCompile(`execs: (\d+)`)
 
-// outOfTime matches the end of a go test that was fuzzing when its time was over, without an input that fails:
+// outOfTime matches the output of a go test whose fuzzing time was over, without an input that fails:
 // https://go.dev/issue/75804.
 var outOfTime = regexp.MustCompile(`(?m)^--- FAIL: \w+ \(.*\)\n    context deadline exceeded\nFAIL$`)
 
@@ -222,7 +222,7 @@ func fuzz(p *place) error {
 	p.count = 0
 	for i, t := range targets {
 		each := max(time.Until(p.end)/time.Duration(len(targets)-i), 15*time.Second) // a loaded machine works through its seeds first
-		// What a fuzzer finds is not made smaller: with inputs of kilobytes it would do nothing else.
+		// Inputs that a fuzzer finds are not minimized: with inputs of kilobytes it would do nothing else.
 		cmd := goTool(p, "test", "-vet=off", "-run=^$", "-fuzz=^"+t[1]+"$", "-fuzztime="+each.Round(time.Second).String(),
 			"-fuzzminimizetime=1x", "-parallel=1", t[0])
 		out, runErr := cmd.CombinedOutput()

@@ -13,8 +13,8 @@ import (
 	"filewise/results/store"
 )
 
-// stoodStill stops a run for more than a second at random moments. It comes to its end by itself, and no trial counts
-// in whose window that was.
+// stoodStill stops a run for more than a second at random moments. The run must finish by itself, and no trial may
+// count if the stop fell into its window.
 func stoodStill(p *place) error {
 	c, err := p.start(nil, runArgs(sqliteRun...)...)
 	if err != nil {

@@ -22,26 +22,26 @@ import (
 	"filewise/lab/probe"
 )
 
-// maxApart is the most by which Filewise's counters may differ from an independent reader's, in percent, over a
-// window of at least leastWindow.
+// maxApart limits the difference between Filewise's counters and an independent reader's, in percent, over a window of
+// at least leastWindow.
 const (
 	maxApart    = 2.0
 	leastWindow = 30 * time.Second
-	// leastMoved is the least change of a counter to be compared: below, one event between the two readings is more
-	// than the limit.
+	// leastMoved is the least change of a counter to compare. Below it, one event between the two readings exceeds the
+	// limit.
 	leastMoved = 200
 )
 
-// counter is one of Filewise's: its probe, its name, and the file's name without the directory, of which one program
-// shows less than another.
+// counter names one of Filewise's counters: its probe, its name, and the file's name without the directory, since
+// programs show different parts of the directory.
 type counter struct{ probe, name, file string }
 
-// reader reads counters by a program of its own.
+// reader reads counters with an independent program.
 type reader func(context.Context) (map[counter]float64, error)
 
 type opener func(ctx context.Context, given agreement) (*agreement, error)
 
-// agreeing are the ways in which counters are compared, in the order in which they are.
+// agreeing lists the comparisons of counters, in their order.
 var agreeing = []struct {
 	name string
 	open opener
@@ -58,7 +58,7 @@ var agreeing = []struct {
 	})},
 }
 
-// agreement is a build that both readers look at.
+// agreement is a build whose counters both readers read.
 type agreement struct {
 	dir, bin string // given
 	db       *filewise.Database
@@ -107,8 +107,8 @@ func agreeOn(ctx context.Context, open opener, given agreement, window time.Dura
 	return a.over(ctx, window)
 }
 
-// over works for a window, and has both read at its edges, one right after the other: the work of the second reader's
-// own session in a server is in neither's difference twice, as it reads that last.
+// over works for a window, and has both readers read at its edges, one right after the other. On a server, the second
+// reader's own session is in neither difference twice, since that reader comes last.
 func (a *agreement) over(ctx context.Context, window time.Duration) ([]row, error) {
 	program := a.workload.Program()
 	sessions, err := experiment.Connect(ctx, a.db.Connector, 0, program.Connections())
@@ -116,7 +116,7 @@ func (a *agreement) over(ctx context.Context, window time.Duration) ([]row, erro
 	if err != nil {
 		return nil, err
 	}
-	if _, err := a.theirs(ctx); err != nil { // its programs are in memory then: loading them would be I/O between the two
+	if _, err := a.theirs(ctx); err != nil { // loads its programs into memory, which would be I/O between the two readings
 		return nil, err
 	}
 	set := probe.NewSet(slices.Concat(a.db.Probes, a.system)...)
@@ -161,10 +161,9 @@ func compared(deltas []filewise.Delta, theirs [2]map[counter]float64) []row {
 	return rows
 }
 
-// agreeMariaDB: the server's own client, as another account's session, prints status
-// and performance_schema.
+// agreeMariaDB has the server's own client, in another account's session, print status and performance_schema.
 func agreeMariaDB(ctx context.Context, a agreement) (_ *agreement, err error) {
-	// With so small a buffer pool and log, pages are written to their files during the work.
+	// With a small buffer pool and log, pages are written to their files during the work.
 	p, err := openPeer(ctx, mariaPeer, a.dir, a.bin, "--performance-schema=ON", "--innodb-buffer-pool-size=64M", "--innodb-log-file-size=32M")
 	if err != nil {
 		return nil, err
@@ -183,14 +182,14 @@ func agreeMariaDB(ctx context.Context, a agreement) (_ *agreement, err error) {
 	return &a, nil
 }
 
-// agreeManaged is a build on a managed server, of which theirs reads by its process.
+// agreeManaged makes a build on a managed server, whose counters theirs reads by the server's process.
 func agreeManaged(engine string, theirs func(a agreement, b *insertsBuild, pid int) reader) opener {
 	return func(ctx context.Context, a agreement) (*agreement, error) {
 		b, err := buildInserts(ctx, engines[engine], a.dir, filewise.DurabilityFull, 400)
 		if err != nil {
 			return nil, err
 		}
-		pid := os.Getpid() // the server is this process, without what it starts
+		pid := os.Getpid() // without a server, the build is in this process; its children do not count
 		if b.target.Mode == filewise.Managed {
 			pid, err = serverPID()
 		}

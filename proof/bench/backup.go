@@ -22,14 +22,14 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// The targets of tuning backups.
+// The targets for tuning backups.
 const (
 	mostOfGrid = 100.0 / 3 // percent of the full grid's backups
-	mostSlower = 2.0       // percent that the setting which is found takes longer than the grid's best
+	mostSlower = 2.0       // percent by which the found setting takes longer than the grid's best
 )
 
-// tuned are the servers whose backups are tuned, with the statement that makes a table of so
-// many rows of about 180 bytes.
+// tuned lists the servers whose backups are tuned, with the statement that makes a table of a number of rows of about
+// 180 bytes.
 var tuned = []struct {
 	peer  *product
 	table string
@@ -39,8 +39,8 @@ var tuned = []struct {
 		"FROM seq_1_to_%d"},
 }
 
-// runBackupTuning is the command backup-tuning: the race of the settings of filewise backup, against
-// all of them as often as a plan allows.
+// runBackupTuning is the command backup-tuning. It compares filewise backup's race of settings with all settings,
+// measured as often as a plan allows.
 func runBackupTuning(ctx context.Context, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("bench backup-tuning", flag.ContinueOnError)
 	names := flags.String("engines", "postgres,mariadb", "`engines` to measure")
@@ -74,7 +74,7 @@ func tuneOne(ctx context.Context, made *product, table string, mib, rounds int, 
 	if _, _, err := p.execute(ctx, "", "CREATE DATABASE shop"); err != nil {
 		return nil, err
 	}
-	for i := range 6 { // the largest has a third, the smallest an eleventh
+	for i := range 6 { // the largest has a third of the rows, the smallest an eleventh
 		if _, _, err := p.execute(ctx, "shop", fmt.Sprintf(table, i, mib<<20/180*2/(3*(i+2)))); err != nil {
 			return nil, err
 		}
@@ -82,7 +82,7 @@ func tuneOne(ctx context.Context, made *product, table string, mib, rounds int, 
 	o := plan.Engines(all.Engines()).New()
 	o.Scenario, o.Target, o.Database = "dump", plan.Of(p.target.Address.String()), plan.Of("shop")
 	o.NoPassword, o.Budget = plan.Of(true), plan.Of(time.Duration(0))
-	o.Volumes = plan.Of([]plan.Pair{{Name: "here", Value: p.scratch}}) // at which the grid's tools, too, leave their files
+	o.Volumes = plan.Of([]plan.Pair{{Name: "here", Value: p.scratch}}) // the grid's tools leave their files there too
 	if made == postgresPeer {
 		o.ServerBin = plan.Of(bin)
 	}
@@ -102,7 +102,7 @@ func tuneOne(ctx context.Context, made *product, table string, mib, rounds int, 
 	return tuningRows(m.Plan, trials, end, times)
 }
 
-// grid measures every setting as often, in random order: the logarithms of its times.
+// grid measures every setting equally often, in random order. It returns the logarithms of the times.
 func grid(ctx context.Context, m plan.Made, a filewise.Address, rounds int) (times [][]float64, err error) {
 	t := m.Target
 	t.Address, t.Database, t.Volumes, t.ServerBin = &a, m.Plan.Target.Database, m.Plan.Target.Volumes, m.Plan.Target.ServerBin
@@ -134,7 +134,7 @@ func grid(ctx context.Context, m plan.Made, a filewise.Address, rounds int) (tim
 	return times, nil
 }
 
-// tuningRows compare what the race has found with the best of the full grid.
+// tuningRows compares the race's result with the best setting of the full grid.
 func tuningRows(p experiment.Plan, trials []filewise.Trial, end experiment.Decision, times [][]float64) ([]row, error) {
 	j, err := p.Judge(trials)
 	if err != nil {
@@ -161,9 +161,9 @@ func tuningRows(p experiment.Plan, trials []filewise.Trial, end experiment.Decis
 	}, nil
 }
 
-// excess returns the time by which a setting takes longer than the grid's best, in percent, with its standard error,
-// and that best. The best setting is taken from the rounds of even number for the rounds of odd number, and the other
-// way round: the least of many noisy means is too low by itself.
+// excess returns by how many percent a setting takes longer than the grid's best, with the standard error, and that
+// best. The best for rounds of odd number is chosen from rounds of even number, and the other way round: the least of
+// many noisy means is too low by itself.
 func excess(times [][]float64, found int) (percent, pm float64, best int) {
 	fastest := func(counts func(round int) bool) (at int) {
 		least := math.Inf(1)

@@ -21,11 +21,11 @@ import (
 	"filewise/lab/workload"
 )
 
-// engines are the engines that builds can be made of here.
+// engines holds the engines for which builds can be made here.
 var engines = map[string]filewise.Engine{"postgres": postgres.Engine{}, "mariadb": innodb.MariaDB, "mysql": innodb.MySQL,
 	"sqlite": sqlite.New()}
 
-// managed is an engine's managed server, or the engine itself if it has none.
+// managed is an engine's managed server, or the engine itself if it has no server.
 type managed struct {
 	filewise.Server
 	engine  filewise.Engine
@@ -33,7 +33,7 @@ type managed struct {
 	target  filewise.Target
 }
 
-// openManaged opens it on a new directory. Close ends it and removes that.
+// openManaged opens an engine's managed server in a new directory. Close ends the server and removes the directory.
 func openManaged(ctx context.Context, engine filewise.Engine, dir string, durability filewise.Durability) (*managed, error) {
 	scratch, err := scratchIn(dir)
 	if err != nil {
@@ -53,19 +53,19 @@ func openManaged(ctx context.Context, engine filewise.Engine, dir string, durabi
 // Close ends the server.
 func (s *managed) Close() error { return errors.Join(s.Server.Close(), os.RemoveAll(s.scratch)) }
 
-// growing is a layout of the engine's first kind.
+// growing returns a layout of the engine's first kind.
 func (s *managed) growing(files int, bytes int64) filewise.Layout {
 	return filewise.Layout{Name: filewise.FilesName(files), Kind: s.engine.(filewise.Describer).Describe().Kinds[0],
 		Data: filewise.Spread{Files: files, Bytes: bytes, Allocation: filewise.Growing, Placement: filewise.PlaceOne}}
 }
 
-// newInserts is the workload on one table with rising keys.
+// newInserts returns the workload of inserts into one table with rising keys.
 func newInserts(connections, rowBytes int) (filewise.Workload, error) {
 	return workload.NewInserts(workload.Params{Connections: connections, RowBytes: rowBytes, CommitEvery: 1,
 		Table: workload.TableShared, Key: workload.KeySequential}, 1)
 }
 
-// insertsBuild is a build of inserts as a trial makes it.
+// insertsBuild holds a build for inserts, made as in a trial.
 type insertsBuild struct {
 	*managed
 	workload filewise.Workload
@@ -90,7 +90,7 @@ func buildInserts(ctx context.Context, engine filewise.Engine, dir string, durab
 	return b, nil
 }
 
-// serverPID is the only process that this one has started and that runs: a managed server.
+// serverPID returns the PID of the only running child of this process: a managed server.
 func serverPID() (int, error) {
 	pids, err := children(os.Getpid(), false)
 	if err == nil && len(pids) != 1 {
@@ -102,8 +102,8 @@ func serverPID() (int, error) {
 	return pids[0], nil
 }
 
-// childrenTime is the processor time of all threads of all processes that this one has started, and they in turn. The
-// kernel's scheduler counts it to the nanosecond, while the sums of a process are in hundredths of a second.
+// childrenTime returns the processor time of all threads of all descendants of this process. The kernel's scheduler
+// counts it in nanoseconds, while a process's sums are in hundredths of a second.
 func childrenTime() (time.Duration, error) {
 	pids, err := children(os.Getpid(), true)
 	var sum time.Duration
@@ -113,7 +113,7 @@ func childrenTime() (time.Duration, error) {
 		for _, path := range threads {
 			text, readErr := os.ReadFile(path)
 			if readErr != nil {
-				continue // it has ended in between
+				continue // the thread has ended in the meantime
 			}
 			nanos, _, _ := strings.Cut(string(text), " ")
 			n, numberErr := strconv.ParseInt(nanos, 10, 64)
@@ -123,13 +123,13 @@ func childrenTime() (time.Duration, error) {
 	return sum, err
 }
 
-// children are the processes that one has started; with all, also the processes that these have started in turn.
+// children returns a process's children or, if all is set, its descendants.
 func children(pid int, all bool) (pids []int, err error) {
 	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, path := range lists {
 		text, readErr := os.ReadFile(path)
 		if readErr != nil {
-			continue // the thread has ended in between
+			continue // the thread has ended in the meantime
 		}
 		for word := range strings.FieldsSeq(string(text)) {
 			child, numberErr := strconv.Atoi(word)

@@ -25,13 +25,13 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// The targets of capture.
+// The targets for capture.
 const (
-	mostAdded = 1.0 // percent of the processors, of the server's own time
-	mostAside = 2.0 // percentage points that a share may be off the mix
+	mostAdded = 1.0 // percent of the processors that the server may use in addition
+	mostAside = 2.0 // percentage points that a share may differ from the mix
 )
 
-// captured are the servers whose work is captured, with what has them count it.
+// captured lists the servers whose work is captured, with the settings that make them count it.
 var captured = []struct {
 	peer             *product
 	settings         []string
@@ -42,7 +42,7 @@ var captured = []struct {
 	{mysqlPeer, nil, "DO 0", "ANALYZE TABLE orders"},
 }
 
-// mixed are the statements that clients execute, ten in turn, by how they begin.
+// mixed lists the statements that clients execute, in turns of ten, by their beginnings.
 var mixed = []struct {
 	begins, text string
 	of10         int
@@ -56,8 +56,8 @@ var mixed = []struct {
 // mixedRows and mixedCustomers are the table's sizes.
 const mixedRows, mixedCustomers = 32_000, 3_200
 
-// runCapture is the command capture: what it adds to a server's processor time, and how
-// near its study is to the mix that it was taken of.
+// runCapture is the command capture. It measures what capture adds to a server's processor time, and how close its
+// study is to the mix of statements.
 func runCapture(ctx context.Context, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("bench capture", flag.ContinueOnError)
 	names := flags.String("engines", "postgres,mariadb,mysql", "`engines` to measure")
@@ -95,7 +95,7 @@ func runCapture(ctx context.Context, args []string, stdout io.Writer) error {
 	return print(stdout, rows)
 }
 
-// captureBench is a server whose work is captured.
+// captureBench holds a server whose work is captured.
 type captureBench struct {
 	*peer
 	rounds, blocks int
@@ -150,7 +150,7 @@ func (b *captureBench) rows(ctx context.Context, open func() (*peer, error), ext
 		target: "in " + ratio(original), ok: original.Lo <= found.Effect && found.Effect <= original.Hi}), nil
 }
 
-// fill makes the table: its rows by doubling, which all servers can.
+// fill makes the table. It doubles the rows, which works on all servers.
 func (b *captureBench) fill(ctx context.Context, extend, analyzed string) error {
 	statements := []string{extend, "CREATE TABLE orders (id BIGINT PRIMARY KEY, customer INT NOT NULL, status VARCHAR(10) NOT NULL, " +
 		"total DECIMAL(9,2), note VARCHAR(100))",
@@ -168,8 +168,8 @@ func (b *captureBench) fill(ctx context.Context, extend, analyzed string) error 
 	return err
 }
 
-// work has the server's own client execute the mix for the window, 100 statements a second: as
-// many with capture as without.
+// work has the server's own client execute the mix for the window, at 100 statements a second: as many with capture as
+// without.
 func (b *captureBench) work(ctx context.Context) error {
 	cmd := b.program(ctx, b.command(b.peer, "execute", "shop"))
 	in, err := cmd.StdinPipe()
@@ -194,7 +194,7 @@ func (b *captureBench) work(ctx context.Context) error {
 	return nil
 }
 
-// statement is the next of the mix, with values.
+// statement returns the next statement of the mix, with values.
 func (b *captureBench) statement() string {
 	n := b.done
 	b.done++
@@ -206,11 +206,10 @@ func (b *captureBench) statement() string {
 			return values.Replace(m.text)
 		}
 	}
-	return "" // they are ten
+	return "" // there are ten
 }
 
-// busy is the processor time of the server's processes while something is done, also of those
-// that came and went.
+// busy returns the processor time of the server's processes during do, including processes that have come and gone.
 func (b *captureBench) busy(ctx context.Context, do func() error) (float64, error) {
 	read := readTree("server", b.process.Process.Pid)
 	before, err := read(ctx)
@@ -220,7 +219,7 @@ func (b *captureBench) busy(ctx context.Context, do func() error) (float64, erro
 	if err != nil {
 		return 0, err
 	}
-	time.Sleep(200 * time.Millisecond) // until processes of closed connections have ended
+	time.Sleep(200 * time.Millisecond) // processes of closed connections end in this time
 	after, err := read(ctx)
 	used := 0.0
 	for of, seconds := range after {
@@ -258,7 +257,7 @@ func (b *captureBench) shares(s *capture.Study) row {
 		target: fmt.Sprintf("≤ %.1f points", mostAside), ok: aside <= mostAside}
 }
 
-// study is the mix as a study, without capture.
+// study returns the mix as a study, made without capture.
 func (b *captureBench) study() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "name: original\nengine: %s\ncustom:\n  tables: {orders: id}\n  parameters:\n    id: {int: {from: 1, to: %d}}\n"+
@@ -270,7 +269,7 @@ func (b *captureBench) study() string {
 	return text.String()
 }
 
-// effect runs a study on copies of the database, in 16 files against the plain table or 1 file.
+// effect runs a study on copies of the database, with 16 files against the plain table or 1 file.
 func (b *captureBench) effect(ctx context.Context, text string) (e verdict.Estimate, err error) {
 	engines := plan.Engines(all.Engines())
 	s, err := study.Parse("study.yaml", []byte(text), study.Form{Engines: engines.Names(), Scenarios: []string{"custom"}}, os.LookupEnv)
@@ -281,7 +280,7 @@ func (b *captureBench) effect(ctx context.Context, text string) (e verdict.Estim
 	of.Path = "shop"
 	o.From, o.Files, o.Kind, o.Size = plan.Of(of.String()), plan.Of([]int{1, 16}), plan.Of(string(filewise.KindPartitions)), plan.Of("64MiB")
 	o.Instances, o.Connections, o.MaxBlocks = plan.Of(1), plan.Of(4), plan.Of(b.blocks)
-	o.Goal = plan.Of(string(verdict.GoalVerdicts)) // a layout that is dropped early has no interval
+	o.Goal = plan.Of(string(verdict.GoalVerdicts)) // a layout dropped early would have no interval
 	o.Window, o.WarmUp, o.Budget = plan.Of(time.Second), plan.Of(time.Duration(0)), plan.Of(time.Duration(0))
 	o.Volumes = plan.Of([]plan.Pair{{Name: "here", Value: b.dir}})
 	if b.product == postgresPeer {

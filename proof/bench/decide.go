@@ -21,11 +21,11 @@ import (
 	"filewise/run/preview"
 )
 
-// plantedShare is the share by which each operation of the other layout takes longer.
+// plantedShare is the share by which each operation on the other layout takes longer.
 const plantedShare = 0.1
 
-// runDecide is the command decide: how often default runs decide about a planted
-// difference, how often about none, and what machine time sessions save.
+// runDecide is the command decide. It measures how often default runs decide about a planted difference, how often
+// about none, and how much machine time sessions save.
 func runDecide(ctx context.Context, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("bench decide", flag.ContinueOnError)
 	names := flags.String("engines", "sqlite,postgres,mariadb", "`engines` to measure")
@@ -51,24 +51,24 @@ func runDecide(ctx context.Context, args []string, stdout io.Writer) error {
 					return fmt.Errorf("%s: %w", name, err)
 				}
 				fmt.Fprintln(stdout, kind.last)
-				fmt.Fprint(stdout, kind.line()) // of all so far: the whole takes hours
+				fmt.Fprint(stdout, kind.line()) // all results so far, since the whole takes hours
 			}
 		}
 	}
 	return nil
 }
 
-// decided is the result of default runs of one kind.
+// decided holds the results of default runs of one kind.
 type decided struct {
 	engine            string
 	sessions, planted bool
 
-	last                       string // what the last run came to
+	last                       string // outcome of the last run
 	runs, right, wrong, narrow int
 	measuring, wall, toNarrow  time.Duration
 }
 
-// run is one more.
+// run runs one more default run, and counts its result.
 func (d *decided) run(ctx context.Context, budget time.Duration, dir string) error {
 	o := plan.Engines(all.Engines()).New()
 	o.Scenario = "inserts"
@@ -95,8 +95,8 @@ func (d *decided) run(ctx context.Context, budget time.Duration, dir string) err
 	return d.add(p, trials, end)
 }
 
-// add counts a run. Of two equal layouts, one that is better or worse is a false decision;
-// of the planted one, that it is better, or to be recommended.
+// add counts a run. With two equal layouts, a verdict of better or worse is a false decision. With a planted
+// difference, so is a verdict that the slower layout is better or recommended.
 func (d *decided) add(p experiment.Plan, trials []filewise.Trial, end experiment.Decision) error {
 	j, err := p.Judge(trials)
 	if err != nil {
@@ -125,7 +125,7 @@ func (d *decided) add(p experiment.Plan, trials []filewise.Trial, end experiment
 	return nil
 }
 
-// timeUntil returns the time of the trials to the end of a block.
+// timeUntil returns the time of the trials up to the end of a block.
 func timeUntil(trials []filewise.Trial, block int) (took time.Duration) {
 	for _, t := range trials {
 		if t.Cell.Block <= block {
@@ -147,7 +147,7 @@ func (d *decided) line() string {
 		d.runs, d.right, d.wrong, narrow, 100*d.measuring.Seconds()/max(d.wall.Seconds(), 1e-9), d.wall.Round(time.Second))
 }
 
-// slowed is an engine on which operations of all layouts but one take longer, by the clock.
+// slowed is an engine on which operations of all layouts but one take longer, by its clock.
 type slowed struct {
 	filewise.Engine
 	but   string
@@ -203,13 +203,13 @@ func (s slowedSession) Do(ctx context.Context, first, n int64) (int64, error) {
 	return s.Session.Do(ctx, first, n)
 }
 
-// slowClock runs at the rate of the layout that is at work, of which there is one at a time. Sleeping for longer in
-// each operation plants no difference of a known size: if connections wait for each other, they wait the less for it.
+// slowClock runs at the rate of the layout that works at the moment, of which there is one at a time. Sleeping in each
+// operation would not plant a known difference: connections that wait for each other would wait less for it.
 type slowClock struct {
 	mu   sync.Mutex
 	rate float64
-	real time.Time // when it last was read
-	now  time.Time // its time then
+	real time.Time // when the clock was last read
+	now  time.Time // the clock's time then
 }
 
 func newSlowClock() *slowClock {

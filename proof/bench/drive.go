@@ -16,10 +16,10 @@ import (
 	"filewise/lab/experiment"
 )
 
-// maxDriveShare is the target of driving orders, in percent of all processors.
+// maxDriveShare is the target for driving orders, in percent of all processors.
 const maxDriveShare = 5.0
 
-// driveFlags are the flags of the commands that drive orders.
+// driveFlags holds the flags of the commands that drive orders.
 type driveFlags struct {
 	peerFlags
 	connections *int
@@ -47,7 +47,7 @@ func (f *driveFlags) workload(args []string) (filewise.Workload, error) {
 	return newOrders(*f.warehouses, *f.scale, *f.connections)
 }
 
-// drivePeer is a command that drives orders, as does the server's own client.
+// drivePeer returns a command that drives orders, and has the server's own client drive them too.
 func drivePeer(made *product) command {
 	return func(ctx context.Context, args []string, stdout io.Writer) (err error) {
 		f := newDriveFlags("drive-" + made.engine.Name())
@@ -89,7 +89,7 @@ func drivePeer(made *product) command {
 	}
 }
 
-// warmed returns the rounds of two clients that have their first time behind them.
+// warmed returns the rounds of two clients after a first round, which does not count.
 func warmed(ctx context.Context, rounds int, ours, theirs client) (duel, error) {
 	if _, err := interleaved(ctx, 1, ours, theirs); err != nil {
 		return duel{}, err
@@ -97,7 +97,7 @@ func warmed(ctx context.Context, rounds int, ours, theirs client) (duel, error) 
 	return interleaved(ctx, rounds, ours, theirs)
 }
 
-// driven has all connections of the workload's first phase work for a while.
+// driven has all connections of the workload's first phase work for a window.
 func driven(ctx context.Context, db *filewise.Database, w filewise.Workload, window time.Duration) (work, error) {
 	phase := w.Program().Phases[0]
 	return bySelf(func() (float64, error) {
@@ -111,7 +111,7 @@ func driven(ctx context.Context, db *filewise.Database, w filewise.Workload, win
 	})
 }
 
-// profileTo profiles this process until stop; no path: not at all.
+// profileTo profiles this process until stop is called. Without a path, it does nothing.
 func profileTo(path string) (stop func() error, err error) {
 	if path == "" {
 		return func() error { return nil }, nil

@@ -13,11 +13,11 @@ import (
 	"filewise/internal/exchange"
 )
 
-// maxHotPath bounds the processor time of a transaction, by connections that internal/exchange makes, relative to
-// package net's; above, it buys nothing.
+// maxHotPath limits a transaction's processor time with internal/exchange's connections, relative to package net's.
+// Above it, the package gains nothing.
 const maxHotPath = 0.95
 
-// runHotPath is the command hotpath: what internal/exchange buys.
+// runHotPath is the command hotpath. It measures what internal/exchange gains.
 func runHotPath(ctx context.Context, args []string, stdout io.Writer) error {
 	f := newDriveFlags("hotpath")
 	names := f.String("engines", "postgres,mariadb,mysql", "`engines` to measure")

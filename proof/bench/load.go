@@ -21,13 +21,13 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// The targets of loading orders.
+// The targets for loading orders.
 const (
 	minLoadRatio     = 0.8  // of the rate of the server's own client
 	maxGenerateShare = 25.0 // percent of the client's processor time
 )
 
-// loadPeer is a command that loads orders, as does the server's own client.
+// loadPeer returns a command that loads orders, and has the server's own client load them too.
 func loadPeer(made *product) command {
 	return func(ctx context.Context, args []string, stdout io.Writer) (err error) {
 		f := newPeerFlags("load-"+made.engine.Name(), 3, 10, 1)
@@ -69,7 +69,7 @@ func loadPeer(made *product) command {
 	}
 }
 
-// onBuild has a client work on a new build with empty tables, which is dropped.
+// onBuild returns a client that works on a new build with empty tables, and then drops the build.
 func (p *peer) onBuild(w filewise.Workload, do func(context.Context, *filewise.Database) (work, error)) client {
 	return func(ctx context.Context) (_ work, err error) {
 		db, err := p.server.Build(ctx, p.layout, w.Program())
@@ -81,7 +81,7 @@ func (p *peer) onBuild(w filewise.Workload, do func(context.Context, *filewise.D
 	}
 }
 
-// loads has the server's own client load the same rows from files, the largest table first, by as many clients at a
+// loads has the server's own clients load the same rows from files, the largest table first. As many clients work at a
 // time as Filewise has loaders. Then it makes the same indexes and statistics.
 func (p *peer) loads(ctx context.Context, w filewise.Workload) (all work, err error) {
 	database, err := p.built(ctx)
@@ -112,14 +112,13 @@ func (p *peer) loads(ctx context.Context, w filewise.Workload) (all work, err er
 	return all, nil
 }
 
-// finishing are the statements of the engine's plan that make a table's indexes and
-// statistics, by table.
+// finishing returns the statements of the engine's plan that make indexes and statistics, by table.
 func (p *peer) finishing(w filewise.Workload, database string) (map[string][]string, error) {
 	script, err := p.engine.Script(p.target, p.layout, w.Program())
 	if err != nil {
 		return nil, err
 	}
-	planned := "" // the name that plans have for a database
+	planned := "" // the database's name in plans
 	all := map[string][]string{}
 	for _, s := range script.Steps {
 		if name, ok := strings.CutPrefix(s.SQL, "CREATE DATABASE `"); ok {
@@ -142,13 +141,13 @@ func (p *peer) finishing(w filewise.Workload, database string) (map[string][]str
 	return all, nil
 }
 
-// isOf reports whether a statement names a table, and not one whose name goes on.
+// isOf reports whether a statement names a table, and not one with a longer name.
 func (p *peer) isOf(table, statement string) bool {
 	_, after, found := strings.Cut(statement, fmt.Sprintf(p.names, table))
 	return found && (after == "" || strings.ContainsAny(after[:1], "` \",(;") || strings.HasSuffix(p.names, `"`))
 }
 
-// together has a client execute each list of statements, several at a time.
+// together has clients execute the lists of statements, several lists at a time.
 func (p *peer) together(ctx context.Context, database string, lists [][]string) (cpu time.Duration, err error) {
 	eg, ctx := errgroup.WithContext(ctx)
 	eg.SetLimit(max(runtime.NumCPU(), 2))
@@ -169,8 +168,7 @@ func (p *peer) together(ctx context.Context, database string, lists [][]string) 
 	return cpu, err
 }
 
-// loaded loads the workload's data as an experiment does, indexes included, and
-// returns the number of rows.
+// loaded loads the workload's data as an experiment does, indexes included. It returns the number of rows.
 func loaded(ctx context.Context, db *filewise.Database, w filewise.Workload) (rows float64, err error) {
 	tables := w.(filewise.Loadable).Data()
 	for _, t := range tables {
@@ -179,7 +177,7 @@ func loaded(ctx context.Context, db *filewise.Database, w filewise.Workload) (ro
 	return rows, experiment.Load(ctx, db.Bulk, tables)
 }
 
-// loadedBuild is a build with the workload's data.
+// loadedBuild returns a build with the workload's data.
 func loadedBuild(ctx context.Context, s filewise.Server, l filewise.Layout, w filewise.Workload) (*filewise.Database, error) {
 	db, err := s.Build(ctx, l, w.Program())
 	if err == nil {
@@ -188,7 +186,7 @@ func loadedBuild(ctx context.Context, s filewise.Server, l filewise.Layout, w fi
 	return db, err
 }
 
-// generated writes the same rows, and returns their number.
+// generated writes the workload's rows, and returns their number.
 func generated(w filewise.Workload, to func(table string) filewise.RowWriter) (rows float64, err error) {
 	for _, t := range w.(filewise.Loadable).Data() {
 		rows += float64(t.Rows)
@@ -211,8 +209,8 @@ func (nowhere) Text([]byte)   {}
 func (nowhere) Null()         {}
 func (nowhere) EndRow() error { return nil }
 
-// writeTables writes the workload's rows into a file for each table, TABLE.tsv: columns divided by tabs, NULL as \N,
-// which both COPY and LOAD DATA read.
+// writeTables writes the workload's rows into one file per table, TABLE.tsv. Columns are separated by tabs, and NULL is
+// \N, as COPY and LOAD DATA both expect.
 func writeTables(w filewise.Workload, dir string) (err error) {
 	var files []*lines
 	_, err = generated(w, func(table string) filewise.RowWriter {
@@ -229,7 +227,7 @@ func writeTables(w filewise.Workload, dir string) (err error) {
 
 func tableFile(dir, table string) string { return filepath.Join(dir, table+".tsv") }
 
-// lines are a RowWriter of text. Texts of orders are letters, digits and blanks.
+// lines is a RowWriter of text. Texts of orders are letters, digits and blanks.
 type lines struct {
 	file *os.File
 	to   *bufio.Writer
@@ -242,7 +240,7 @@ func (l *lines) Float(v float64) { l.row = append(strconv.AppendFloat(l.row, v, 
 func (l *lines) Text(v []byte)   { l.row = append(append(l.row, v...), '\t') }
 func (l *lines) Null()           { l.row = append(l.row, `\N`+"\t"...) }
 
-// EndRow writes the row, with a line's end in the place of its last tab.
+// EndRow ends the row with a newline in place of its last tab.
 func (l *lines) EndRow() error {
 	l.row[len(l.row)-1] = '\n'
 	_, err := l.to.Write(l.row)
@@ -250,7 +248,7 @@ func (l *lines) EndRow() error {
 	return errors.Join(l.err, err)
 }
 
-// newOrders is the workload at a size, on so many connections.
+// newOrders returns the workload at a size, for a number of connections.
 func newOrders(warehouses int, scale float64, connections int) (filewise.Workload, error) {
 	return workload.NewOrders(workload.Params{Connections: connections, Warehouses: warehouses, Scale: scale}, 1)
 }

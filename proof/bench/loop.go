@@ -13,12 +13,12 @@ import (
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// The targets of the driver's loop: with them, the tool is less than 1 % of an
-// operation of 50 µs, a commit that is not synced.
+// The targets for the driver's loop. With them, the tool takes less than 1 % of an operation of 50 µs, such as a commit
+// that is not synced.
 const (
 	maxLoopNanos = 500
-	// No allocation: below what the histograms' encoding at the end of a run
-	// differs by from one run to the next.
+	// In effect no allocation: this is less than the variation between runs of encoding the histograms at the end of a
+	// run.
 	maxLoopAllocs = 0.001
 )
 
@@ -28,7 +28,7 @@ type nothing struct{}
 func (nothing) Do(_ context.Context, _, n int64) (int64, error) { return n, nil }
 func (nothing) Close() error                                    { return nil }
 
-// loopRows are of processor time: wall time would count what other processes take.
+// loopRows measures processor time, since wall time would count what other processes take.
 func loopRows(ctx context.Context, repeats int, ops int64) ([]row, error) {
 	nanos := func(all []work) float64 { return 1e3 * middle(of(all, cpuPerOp)) }
 	var bare []work
@@ -51,7 +51,7 @@ func loopRows(ctx context.Context, repeats int, ops int64) ([]row, error) {
 	return rows, nil
 }
 
-// bareLoop returns the least work of a loop: the call and the time.
+// bareLoop measures the least work of a loop: the call and reading the time.
 func bareLoop(ctx context.Context, ops int64) (work, error) {
 	var session filewise.Session = nothing{}
 	var clock filewise.Clock = filewise.RealClock{}
@@ -66,9 +66,8 @@ func bareLoop(ctx context.Context, ops int64) (work, error) {
 	})
 }
 
-// driverLoop runs the driver with calls of one operation. What a run costs once
-// (workers, histograms) is taken out as the cost of a run with a tenth of the
-// operations.
+// driverLoop runs the driver with calls of one operation. It subtracts a run's fixed costs (workers, histograms),
+// measured in a run with a tenth of the operations.
 func driverLoop(ctx context.Context, workers int, ops int64) (work, error) {
 	few, err := drivenRun(ctx, workers, ops/10)
 	if err != nil {
@@ -90,16 +89,17 @@ func drivenRun(ctx context.Context, workers int, ops int64) (work, error) {
 	})
 }
 
-// The pacing of the open loop, against a loop of nothing but a timer.
+// The targets for the open loop's pacing, against a loop of nothing but a timer.
 const (
 	pacingRate     = 10_000 // operations a second
 	pacingTime     = time.Second
 	pacingWorkers  = 16
 	pacingRepeats  = 10
-	maxPacingRatio = 1.2 // of the 99.9 % quantiles of how late a start is
+	maxPacingRatio = 1.2 // ratio of the 99.9 % quantiles of how late starts are
 )
 
-// pacingRows measures both in turn, so that other processes' work hits both, and takes the median of the ratios.
+// pacingRows measures both loops in turn, so that other processes' work affects both, and takes the median of the
+// ratios.
 func pacingRows(ctx context.Context) ([]row, error) {
 	var bare, driven []float64
 	err := inTurn(pacingRepeats, into(&bare, func() (float64, error) { return bareTimer(ctx) }),
@@ -115,8 +115,8 @@ func pacingRows(ctx context.Context) ([]row, error) {
 	}, nil
 }
 
-// bareTimer sleeps until each start, as simply as can be, and returns the 99.9 %
-// quantile of how late it was, in µs.
+// bareTimer sleeps until each start, in the simplest way. It returns the 99.9 % quantile of how late the starts were,
+// in µs.
 func bareTimer(ctx context.Context) (float64, error) {
 	h := hdr.New(1, int64(time.Minute/time.Microsecond), 3)
 	start, gap := time.Now(), time.Second/pacingRate
@@ -142,7 +142,7 @@ func bareTimer(ctx context.Context) (float64, error) {
 	return float64(h.ValueAtQuantile(99.9)), nil
 }
 
-// drivenTimer is the same by the driver: latencies of operations that do nothing.
+// drivenTimer returns the same quantile for the driver: the latencies of operations that do nothing.
 func drivenTimer(ctx context.Context) (float64, error) {
 	load := drive.Load{Chunk: 1, Window: pacingTime, Rate: pacingRate, Arrivals: drive.Uniform}
 	for range pacingWorkers {

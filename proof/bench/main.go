@@ -1,10 +1,10 @@
 //go:build linux
 
 // Command bench measures Filewise's own costs: the driver's loop against a session that does nothing, and a trial
-// against the fake engine. Its commands measure driving and loading orders against the servers' own clients, looking
-// at a trial, the gain from connections of its own, the distance of counters from an independent reader's, the
-// certainty of default runs, and the worth of backup tuning and capture. It exits with 1 when a target is missed. The
-// README lists the measurements and their methods.
+// against the fake engine. Its commands measure driving and loading orders against the servers' own clients, sampling a
+// trial, the gain from exchange's connections, how far counters are from an independent reader's, how certain default
+// runs are, and how much backup tuning and capture are worth. It exits with 1 if a target is missed. The README lists
+// the measurements and their methods.
 package main
 
 import (
@@ -33,15 +33,15 @@ func main() {
 	}
 }
 
-// row is one figure of the table.
+// row holds one figure of the table.
 type row struct {
 	what   string
 	value  string
-	target string // empty means none, for comparison only
+	target string // empty means the figure is for comparison only
 	ok     bool
 }
 
-// commands are the commands other than the one without a name.
+// commands holds the commands by name, except the default one.
 var commands = map[string]command{
 	"agree": runAgree, "sampling": runSampling,
 	"drive-postgres": drivePeer(postgresPeer), "load-postgres": loadPeer(postgresPeer),
@@ -85,8 +85,8 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	return print(stdout, rows)
 }
 
-// othersShare returns the processors' time of other processes, in percent: with more than a few, the wall times of
-// the table are too long.
+// othersShare returns other processes' share of processor time, in percent. If it exceeds a few percent, the table's
+// wall times are too long.
 func othersShare(deltas []filewise.Delta) (percent float64, ok bool) {
 	busy, known := probe.Find(deltas, "cpu", probe.BusyShare)
 	user, knownUser := probe.Find(deltas, "process", "user")

@@ -20,30 +20,28 @@ import (
 	"filewise"
 )
 
-// product is a server whose own clients do the same as Filewise.
+// product describes a server whose own clients do the same work as Filewise.
 type product struct {
 	engine filewise.Engine
-	layout filewise.Layout // tables as users have them
-	// command is the command line of a program for a purpose: install, serve, or execute
-	// on a database.
+	layout filewise.Layout // tables as users would have them
+	// command returns a program's command line for a purpose: install, serve, or execute on a database.
 	command  func(p *peer, purpose, database string, statements ...string) []string
-	end      syscall.Signal // has the server end
+	end      syscall.Signal // ends the server
 	address  func(p *peer) *filewise.Address
 	builds   string // the query for the databases that Filewise has built
 	mistaken string // a word in a client's output that marks failures
 
 	driver   string  // the program that drives orders
-	most     float64 // of its processor time for a transaction
+	most     float64 // share of its processor time that a transaction may take
 	driving  func(p *peer, database string, w filewise.Workload, window time.Duration) ([]string, error)
-	reported *regexp.Regexp // the number of transactions in its output
+	reported *regexp.Regexp // matches the number of transactions in its output
 
-	loader string // how its client loads
+	loader string // describes how its client loads
 	copied string // the statement that loads a table's columns from a file
-	names  string // how a statement of the engine names a table
+	names  string // a table's name as the engine's statements write it
 }
 
-// peer is a server that is made for a comparison, reached by its socket as an external
-// one.
+// peer is a server that is started for a comparison, and reached by its socket as an external server.
 type peer struct {
 	*product
 	scratch, bin string
@@ -53,7 +51,7 @@ type peer struct {
 	target       filewise.Target
 }
 
-// openPeer starts the server, with further settings. Close ends it.
+// openPeer starts the server with additional settings. Close ends it.
 func openPeer(ctx context.Context, made *product, dir, bin string, settings ...string) (_ *peer, err error) {
 	p := &peer{product: made, bin: bin}
 	if p.scratch, err = scratchIn(dir); err != nil {
@@ -79,7 +77,7 @@ func openPeer(ctx context.Context, made *product, dir, bin string, settings ...s
 	return p, err
 }
 
-// scratchIn makes a directory, and returns its whole path, that another account may pass.
+// scratchIn makes a directory that another account can reach, and returns its full path.
 func scratchIn(dir string) (string, error) {
 	path, err := os.MkdirTemp(dir, "filewise-bench-")
 	if err != nil {
@@ -89,7 +87,7 @@ func scratchIn(dir string) (string, error) {
 	return whole, errors.Join(err, os.Chmod(path, 0o755))
 }
 
-// account is whom the server runs as: PostgreSQL's refuses root.
+// account sets the account that the server runs as, since PostgreSQL's refuses root.
 func (p *peer) account() error {
 	u, err := databaseUser(p.engine.Name())
 	if err != nil || u == nil {
@@ -102,8 +100,7 @@ func (p *peer) account() error {
 func (p *peer) data() string   { return filepath.Join(p.scratch, "data") }
 func (p *peer) socket() string { return filepath.Join(p.scratch, "s") }
 
-// program is a program with its arguments, without the environment of the user's own
-// PG* variables.
+// program returns a command without the user's own PG* variables.
 func (p *peer) program(ctx context.Context, line []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
 	cmd.Env, cmd.Dir, cmd.SysProcAttr = environment(), p.scratch, p.as
@@ -146,7 +143,7 @@ func (p *peer) execute(ctx context.Context, database string, statements ...strin
 	return byCommand(p.program(ctx, p.command(p, "execute", database, statements...)))
 }
 
-// built is the database of the one build on the server.
+// built returns the name of the database of the server's only build.
 func (p *peer) built(ctx context.Context) (string, error) {
 	_, out, err := p.execute(ctx, "", p.builds)
 	names := strings.Fields(string(out))
@@ -159,7 +156,7 @@ func (p *peer) built(ctx context.Context) (string, error) {
 	return names[0], nil
 }
 
-// drives is the server's own client at the same work.
+// drives returns a client that has the server's own client do the same work.
 func (p *peer) drives(ctx context.Context, w filewise.Workload, window time.Duration) (client, error) {
 	database, err := p.built(ctx)
 	if err != nil {
@@ -183,7 +180,7 @@ func (p *peer) drives(ctx context.Context, w filewise.Workload, window time.Dura
 	}, nil
 }
 
-// peerFlags are the flags of the commands that compare with a server's own programs.
+// peerFlags holds the flags of the commands that compare with a server's own programs.
 type peerFlags struct {
 	*flag.FlagSet
 	rounds, warehouses *int

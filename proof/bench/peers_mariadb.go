@@ -24,7 +24,7 @@ import (
 //go:embed orders.lua
 var ordersLua []byte
 
-// mariaSettings are the settings of a server with room for the data, which syncs every commit.
+// mariaSettings holds the settings of a server that has space for the data, and syncs every commit.
 var mariaSettings = []string{"--skip-networking", "--skip-log-bin", "--local-infile=1", "--innodb-buffer-pool-size=1G",
 	"--innodb-log-file-size=1G"}
 
@@ -61,14 +61,14 @@ func mariaCommand(p *peer, purpose, database string, statements ...string) []str
 		return append(line, as...)
 	}
 	line := []string{"mariadb", "--no-defaults", socket, "--user=root", "--local-infile=1", "--batch", "--skip-column-names"}
-	if len(statements) > 0 { // else it reads them
+	if len(statements) > 0 { // otherwise it reads them
 		line = append(line, "-e", strings.Join(statements, ";\n"))
 	}
 	return append(line, database)
 }
 
-// sysbench does the same work: the same procedures with the same mix and
-// connections, each of which is a thread.
+// sysbench does the same work: it calls the same procedures with the same mix and connections, each of which is a
+// thread.
 func sysbench(p *peer, database string, w filewise.Workload, window time.Duration) ([]string, error) {
 	path := filepath.Join(p.scratch, "orders.lua")
 	if err := os.WriteFile(path, ordersLua, 0o600); err != nil {
@@ -81,7 +81,7 @@ func sysbench(p *peer, database string, w filewise.Workload, window time.Duratio
 		fmt.Sprintf("--items=%d", size.items), path, "run"}, nil
 }
 
-// mysqlPeer is as MariaDB's, whose client it shares.
+// mysqlPeer is like MariaDB's peer, and uses the same client.
 var mysqlPeer = func() *product {
 	p := *mariaPeer
 	p.engine, p.command = innodb.MySQL, mysqlCommand
@@ -98,7 +98,7 @@ func mysqlCommand(p *peer, purpose, database string, statements ...string) []str
 	}
 	in, err := dialect.MySQL.Managed.Find(context.Background(), "")
 	if err != nil {
-		return []string{"mysqld"} // whose absence is reported when it is started
+		return []string{"mysqld"} // its absence is reported at its start
 	}
 	if purpose == "install" {
 		return []string{in.Binary, "--no-defaults", "--initialize-insecure", "--datadir=" + p.data(), "--user=root"}

@@ -18,10 +18,10 @@ import (
 	"filewise/engine/postgres"
 )
 
-// pgPort is in the name of the server's socket.
+// pgPort is part of the name of the server's socket.
 const pgPort = 5432
 
-// pgSettings are the settings of a server with room for the data, which syncs every commit.
+// pgSettings holds the settings of a server that has space for the data, and syncs every commit.
 var pgSettings = []string{"listen_addresses=", "unix_socket_directories=.", "port=5432", "shared_buffers=1GB", "max_wal_size=4GB",
 	"maintenance_work_mem=256MB"}
 
@@ -45,7 +45,8 @@ var postgresPeer = &product{
 	names:    `"%s"`,
 }
 
-// databaseUser is the account of a server that refuses root. Nil means it does not, or this user is not root.
+// databaseUser returns the account for a server that refuses root. It is nil if the server accepts root, or this user
+// is not root.
 func databaseUser(engine string) (*syscall.Credential, error) {
 	if engine != "postgres" || os.Geteuid() != 0 {
 		return nil, nil
@@ -78,7 +79,7 @@ func postgresCommand(p *peer, purpose, database string, statements ...string) []
 	return line
 }
 
-// at are the words by which PostgreSQL's own programs find a database.
+// at returns the arguments by which PostgreSQL's own programs find a database.
 func (p *peer) at(database string) []string {
 	if database == "" {
 		database = "postgres"
@@ -86,8 +87,8 @@ func (p *peer) at(database string) []string {
 	return []string{"-h", p.data(), "-p", fmt.Sprint(pgPort), "-U", "filewise", database}
 }
 
-// pgbench is PostgreSQL's own client at the same work: scripts of one call each,
-// prepared, with the same mix and connections, by as many threads as are cheapest.
+// pgbench returns the command of PostgreSQL's own client for the same work: prepared scripts of one call each, with the
+// same mix and connections, and as many threads as are cheapest.
 func pgbench(p *peer, database string, w filewise.Workload, window time.Duration) ([]string, error) {
 	size := sizeOf(w)
 	line := []string{filepath.Join(p.bin, "pgbench"), "-n", "-M", "prepared", "-c", strconv.Itoa(size.connections), "-j", "1",
@@ -109,7 +110,8 @@ type pgbenchScript struct {
 	text   string
 }
 
-// pgbenchScripts are the five transactions by their mix. Lines are ten, the mean, and customers are chosen by number.
+// pgbenchScripts returns the five transactions by their shares in the mix. Orders have ten lines, the mean, and
+// customers are chosen by number.
 func pgbenchScripts() []pgbenchScript {
 	const home = `\set w 1 + :client_id % :warehouses
 \set d random(1, 10)
@@ -121,7 +123,7 @@ func pgbenchScripts() []pgbenchScript {
 	lists := map[string][]string{}
 	for n := range 10 {
 		item := `((random(0, 8191) | random(1, :items)) + 999) % :items + 1`
-		if n == 9 { // 1 % ask for an item that does not exist
+		if n == 9 { // 1 % request an item that does not exist
 			item = `case when random(1, 100) = 1 then :items + 1 else ` + item + ` end`
 		}
 		fmt.Fprintf(&order, "\\set i%d %s\n\\set s%d case when random(1, 100) = 1 then random(1, :warehouses) else :w end\n"+

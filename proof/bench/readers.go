@@ -28,7 +28,7 @@ func allOf(readers ...reader) reader {
 	}
 }
 
-// printed are the lines “probe|counter|file|value” that a program prints.
+// printed parses the lines “probe|counter|file|value” that a program prints.
 func printed(cmd *exec.Cmd) (map[counter]float64, error) {
 	out, err := cmd.Output()
 	if err != nil {
@@ -52,7 +52,7 @@ func printed(cmd *exec.Cmd) (map[counter]float64, error) {
 	return all, nil
 }
 
-// readStatus has the server's own client print the status.
+// readStatus has the server's own client print the server's status.
 func (p *peer) readStatus(ctx context.Context) (map[counter]float64, error) {
 	_, out, err := p.execute(ctx, "", "SHOW GLOBAL STATUS")
 	all := map[counter]float64{}
@@ -65,7 +65,7 @@ func (p *peer) readStatus(ctx context.Context) (map[counter]float64, error) {
 	return all, err
 }
 
-// readFiles has it print what performance_schema counts of files.
+// readFiles has the server's own client print performance_schema's counts for files.
 func (p *peer) readFiles(ctx context.Context) (map[counter]float64, error) {
 	_, out, err := p.execute(ctx, "", "SELECT FILE_NAME, COUNT_WRITE, SUM_NUMBER_OF_BYTES_WRITE, SUM_TIMER_WRITE / 1e12, COUNT_READ, "+
 		"SUM_NUMBER_OF_BYTES_READ FROM performance_schema.file_summary_by_instance")
@@ -82,8 +82,7 @@ func (p *peer) readFiles(ctx context.Context) (map[counter]float64, error) {
 	return all, err
 }
 
-// postgresScript prints the views' columns, and of each table's file what the
-// statistics' views count of it.
+// postgresScript prints the columns of the statistics views, and for each table's file what the views count.
 const postgresScript = `
 SELECT 'postgres', v || '.' || key, '', value FROM (
   SELECT 'pg_stat_database' v, to_jsonb(d) j FROM pg_stat_database d WHERE datname = current_database() UNION ALL
@@ -94,7 +93,7 @@ SELECT 'files', 'rows written', pg_relation_filepath(relid), n_tup_ins + n_tup_u
 SELECT 'files', 'bytes grown', pg_relation_filepath(relid), pg_relation_size(relid) FROM pg_stat_user_tables UNION ALL
 SELECT 'files', 'bytes grown', pg_relation_filepath(indexrelid), pg_relation_size(indexrelid) FROM pg_stat_user_indexes;`
 
-// readPostgres has psql ask a server in whose directory its socket is.
+// readPostgres has psql query a server whose socket is in the server's directory.
 func readPostgres(bin string, pid int) reader {
 	return func(ctx context.Context) (map[counter]float64, error) {
 		cmd := exec.CommandContext(ctx, filepath.Join(bin, "psql"), "-XqAt", "-v", "ON_ERROR_STOP=1", "-h", fmt.Sprintf("/proc/%d/cwd", pid),
@@ -104,7 +103,7 @@ func readPostgres(bin string, pid int) reader {
 	}
 }
 
-// systemScript prints by awk, in Filewise's names and units, what the kernel counts.
+// systemScript is an awk script that prints the kernel's counters with Filewise's names and units.
 const systemScript = `$1 == "cpu" {
   split("user nice system idle iowait irq softirq steal", n, " ")
   for (i = 2; i <= 9; i++) print "cpu|" n[i-1] "||" $i / 100
@@ -113,7 +112,7 @@ FILENAME == "/proc/diskstats" { print "disk|" $3 " reads||" $4; print "disk|" $3
   print "disk|" $3 " bytes written||" $10 * 512; print "disk|" $3 " write time||" $11; print "disk|" $3 " busy time||" $13
   print "disk|" $3 " flushes||" $19 }`
 
-// awk runs a script, with all digits of numbers.
+// awk returns a command that runs a script, and prints all digits of numbers.
 func awk(ctx context.Context, args ...string) *exec.Cmd {
 	return exec.CommandContext(ctx, "awk", append([]string{"-v", "CONVFMT=%.15g", "-v", "OFMT=%.15g"}, args...)...)
 }
@@ -123,8 +122,8 @@ func readSystem(ctx context.Context) (map[counter]float64, error) {
 	return printed(awk(ctx, systemScript, "/proc/stat", "/proc/diskstats"))
 }
 
-// treeScript adds up the processes below one, and itself, as ps -e and /proc/PID/io
-// have them; what ended is on its parent's account.
+// treeScript sums up a process and its descendants from ps -e and /proc/PID/io. Processes that have ended count in
+// their parents.
 const treeScript = `BEGIN {
   while (("cat /proc/[0-9]*/stat 2>/dev/null" | getline) > 0) {
     id = $1; line = $0; sub(/^.*\) /, "", line); split(line, f, " ")
@@ -143,10 +142,10 @@ const treeScript = `BEGIN {
   for (n = 1; n <= 6; n++) print probe "|" name[n] "||" io[key[n]]
 }`
 
-// readTree has awk read what a process and all below it have used.
+// readTree has awk read what a process and its descendants have used.
 func readTree(probe string, pid int) reader { return readUsed(probe, pid, "1") }
 
-// readProcess has it read one process alone.
+// readProcess has awk read what one process alone has used.
 func readProcess(probe string, pid int) reader { return readUsed(probe, pid, "0") }
 
 func readUsed(probe string, pid int, tree string) reader {

@@ -14,18 +14,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// work is a client's work, and its cost.
+// work holds a client's work with its costs.
 type work struct {
 	ops     float64       // transactions, rows
-	cpu     time.Duration // processor time of the client alone, user and system
+	cpu     time.Duration // user and system time of the client alone
 	wall    time.Duration
 	mallocs float64 // of this process
 }
 
-// cpuPerOp is the client's processor time per operation, in microseconds.
+// cpuPerOp returns the client's processor time per operation, in microseconds.
 func cpuPerOp(w work) float64 { return float64(w.cpu.Nanoseconds()) / 1e3 / w.ops }
 
-// rate is operations a second.
+// rate returns operations per second.
 func rate(w work) float64 { return w.ops / w.wall.Seconds() }
 
 func cpuSeconds(w work) float64 { return w.cpu.Seconds() }
@@ -37,8 +37,8 @@ func machineShare(w work) float64 {
 	return 100 * w.cpu.Seconds() / (w.wall.Seconds() * float64(runtime.NumCPU()))
 }
 
-// inTurn does things in rounds, in every second one in the reverse order, so that what changes on the machine during
-// them meets all of them.
+// inTurn calls the functions in rounds, every second round in reverse order, so that changes on the machine affect all
+// of them.
 func inTurn(rounds int, things ...func() error) error {
 	for round := range rounds {
 		for _, do := range things {
@@ -51,7 +51,7 @@ func inTurn(rounds int, things ...func() error) error {
 	return nil
 }
 
-// into keeps what is measured.
+// into returns a function that measures, and appends the result to all.
 func into[T any](all *[]T, measure func() (T, error)) func() error {
 	return func() error {
 		x, err := measure()
@@ -60,10 +60,10 @@ func into[T any](all *[]T, measure func() (T, error)) func() error {
 	}
 }
 
-// client works for a while.
+// client is a client that works for a while.
 type client = func(context.Context) (work, error)
 
-// duel are the rounds of two clients that do the same.
+// duel holds the rounds of two clients that do the same work.
 type duel struct{ ours, theirs []work }
 
 // interleaved has both clients work in every round.
@@ -80,12 +80,12 @@ func interleaved(ctx context.Context, rounds int, ours, theirs client) (d duel, 
 	return d, inTurn(rounds, into(&d.ours, busy(ours)), into(&d.theirs, busy(theirs)))
 }
 
-// ratios are the ratios of a figure within each round, ours to theirs.
+// ratios returns the ratio of a figure, ours to theirs, for each round.
 func (d duel) ratios(figure func(work) float64) []float64 {
 	return ratios(of(d.ours, figure), of(d.theirs, figure))
 }
 
-// of is a figure of every round.
+// of returns a figure for every round.
 func of(all []work, figure func(work) float64) []float64 {
 	values := make([]float64, len(all))
 	for i, w := range all {
@@ -102,18 +102,18 @@ func ratios(a, b []float64) []float64 {
 	return all
 }
 
-// middle is the median; of an even number the mean of the two in the middle.
+// middle returns the median. For an even number of values, it is the mean of the two in the middle.
 func middle(values []float64) float64 {
 	s := slices.Sorted(slices.Values(values))
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
-// spreadOf is a median with the least and the most, each in the given format.
+// spreadOf formats the median with the least and the greatest value.
 func spreadOf(format string, values []float64) string {
 	return fmt.Sprintf(format+" ("+format+" … "+format+")", middle(values), slices.Min(values), slices.Max(values))
 }
 
-// atMost and atLeast are figures whose median has a target.
+// atMost returns a row for a figure whose median must not exceed a target.
 func atMost(what, format string, values []float64, most float64) row {
 	return row{what, spreadOf(format, values), fmt.Sprintf("≤ "+format, most), middle(values) <= most}
 }
@@ -122,7 +122,7 @@ func atLeast(what, format string, values []float64, least float64) row {
 	return row{what, spreadOf(format, values), fmt.Sprintf("≥ "+format, least), middle(values) >= least}
 }
 
-// told is a figure for comparison only.
+// told returns a row with figures for comparison only.
 func told(what, format string, values ...[]float64) row {
 	r := row{what: what, value: spreadOf(format, values[0])}
 	for _, more := range values[1:] {
@@ -131,9 +131,9 @@ func told(what, format string, values ...[]float64) row {
 	return r
 }
 
-// bySelf returns this process's cost of doing something; servers and clients that it started are not counted.
+// bySelf returns what do costs this process. Servers and clients that this process has started do not count.
 func bySelf(do func() (ops float64, err error)) (work, error) {
-	runtime.GC() // garbage of the work before
+	runtime.GC() // collects garbage of earlier work
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	begin := time.Now()
@@ -157,8 +157,8 @@ func processorTime() (time.Duration, error) {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), nil
 }
 
-// byCommand returns a program's cost from its start to its end, as the system counts when it has ended. Ops is left
-// to the caller; out is all that it wrote.
+// byCommand returns what a program costs from start to end, as the system counts it. The caller sets ops. out is the
+// program's output.
 func byCommand(cmd *exec.Cmd) (w work, out []byte, err error) {
 	begin := time.Now()
 	out, err = cmd.CombinedOutput()

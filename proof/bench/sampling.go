@@ -21,16 +21,16 @@ import (
 	"filewise/lab/verdict/stats"
 )
 
-// The targets of sampling: of one core, in percent, and of the throughput.
+// The targets for sampling: in percent of one core, and of the throughput.
 const (
 	maxSampling = 1.0
 	maxSlower   = 0.03
 )
 
-// samplingBench measures the cost of looking at a build while it is measured.
+// samplingBench measures what sampling a build costs while the build is measured.
 type samplingBench struct {
 	engine filewise.Engine
-	idle   int // pairs of periods that nothing else is done in
+	idle   int // pairs of periods in which nothing else is done
 	pairs  int // pairs of periods under load
 	period time.Duration
 	dir    string
@@ -67,7 +67,7 @@ func runSampling(ctx context.Context, args []string, stdout io.Writer) error {
 }
 
 func (b samplingBench) run(ctx context.Context) (rows []row, err error) {
-	// What is not synced waits for processors alone, of which looking takes some.
+	// Work that is not synced waits for processors alone, and sampling takes some of them.
 	build, err := buildInserts(ctx, b.engine, b.dir, filewise.DurabilityOff, 100)
 	if err != nil {
 		return nil, err
@@ -85,13 +85,13 @@ func (b samplingBench) run(ctx context.Context) (rows []row, err error) {
 	return append(rows, slower), err
 }
 
-// watching has the samplers look, at the pace of a window of that length (0: of a
-// long one); the function that starts it returns one that ends it.
+// watching returns a function that starts the samplers at the pace for a window of this length (0: a long one). It
+// returns a function that ends them.
 func watching(window time.Duration) func(context.Context, *probe.Set) func() {
 	return func(ctx context.Context, set *probe.Set) func() { return set.Watch(ctx, window) }
 }
 
-// displayed reads all probes once a second, as a display of a running trial does.
+// displayed reads all probes once a second, as the display of a running trial does.
 func displayed(ctx context.Context, set *probe.Set) func() {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -108,8 +108,7 @@ func displayed(ctx context.Context, set *probe.Set) func() {
 	return func() { cancel(); <-done }
 }
 
-// costs are the processor time of looking, Filewise's and the server's, while the
-// sessions do nothing.
+// costs measures the processor time of sampling, Filewise's and the server's, while the sessions do nothing.
 func (b samplingBench) costs(ctx context.Context, set *probe.Set) ([]row, error) {
 	var rows []row
 	for _, x := range []struct {
@@ -131,10 +130,10 @@ func (b samplingBench) costs(ctx context.Context, set *probe.Set) ([]row, error)
 	return rows, nil
 }
 
-// cost is the difference of processor time between looking and not, in percent of
-// one core; the server's is of all processes that this one has started.
+// cost returns the difference in processor time between sampling and not sampling, in percent of one core. The server's
+// part is of all processes that this process has started.
 func (b samplingBench) cost(ctx context.Context, start func() func()) (self, server float64, err error) {
-	var selves, servers [2][]float64 // looked at, not
+	var selves, servers [2][]float64 // with sampling, without
 	err = b.periods(ctx, b.idle, start, func(how int, wall time.Duration, use func() error) error {
 		before, err := processorTime()
 		serverBefore, err2 := childrenTime()
@@ -153,8 +152,7 @@ func (b samplingBench) cost(ctx context.Context, start func() func()) (self, ser
 	return 100 * (middle(selves[0]) - middle(selves[1])), 100 * (middle(servers[0]) - middle(servers[1])), nil
 }
 
-// periods are pairs of periods in which all is looked at and is not, in turn the one
-// and the other first.
+// periods measures pairs of periods, one with sampling and one without, with alternating order.
 func (b samplingBench) periods(ctx context.Context, pairs int, start func() func(),
 	measure func(how int, wall time.Duration, use func() error) error) error {
 	for pair := range pairs {
@@ -180,10 +178,10 @@ func (b samplingBench) periods(ctx context.Context, pairs int, start func() func
 	return nil
 }
 
-// inBlock are the pairs of a block: a checkpoint may stop all work for a period.
+// inBlock is the number of pairs in a block, since a checkpoint may stop all work for a period.
 const inBlock = 4
 
-// blocks are the means of blocks of periods.
+// blocks returns the means of blocks of periods.
 func blocks(rates []float64) (means []float64) {
 	for block := range slices.Chunk(rates, inBlock) {
 		sum := 0.0
@@ -195,13 +193,13 @@ func blocks(rates []float64) (means []float64) {
 	return means
 }
 
-// slower compares the throughput of periods of one load, side by side.
+// slower compares the throughput with and without sampling, in periods of one load.
 func (b samplingBench) slower(ctx context.Context, build *insertsBuild, sessions []filewise.Session) (row, error) {
 	live, enough := new(drive.Live), make(chan struct{})
 	ended := make(chan error, 1)
 	chunk := build.db.Chunk
 	if chunk == 0 {
-		chunk = 100 // calls that are short compared with a period
+		chunk = 100 // calls shorter than a period by far
 	}
 	most := time.Duration(2*b.pairs)*2*b.period + time.Minute
 	go func() {
@@ -210,7 +208,7 @@ func (b samplingBench) slower(ctx context.Context, build *insertsBuild, sessions
 			Retry: build.workload.Program().Retry, Until: enough})
 		ended <- err
 	}()
-	for live.Phase() != drive.PhaseMeasure { // after its warm-up
+	for live.Phase() != drive.PhaseMeasure { // waits for the end of its warm-up
 		select {
 		case err := <-ended:
 			return row{}, fmt.Errorf("the load ended before its window: %w", err)

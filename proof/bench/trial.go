@@ -24,11 +24,11 @@ import (
 // maxTrial is the most that Filewise itself may cost a trial: 1 % of a window of a second.
 const maxTrial = 10.0 // ms
 
-// spent splits the time of one trial, in milliseconds.
+// spent holds the time of one trial in parts, in milliseconds.
 type spent struct{ total, stored float64 }
 
-// trialRows runs an experiment of the default's shape in virtual time, where the
-// measured windows take no time, so that what is left is Filewise's own cost.
+// trialRows runs an experiment of the default's shape in virtual time. Its measured windows take no time, so the rest
+// is Filewise's own cost.
 func trialRows(ctx context.Context, blocks int) ([]row, error) {
 	dir, err := os.MkdirTemp("", "filewise-bench-")
 	if err != nil {
@@ -97,7 +97,7 @@ func fakeExperiment(ctx context.Context, dir string, blocks int) (took []spent, 
 	return took, nil
 }
 
-// timed runs the experiment and times its trials, from one event to the next.
+// timed runs the experiment, and takes the time of its trials from one event to the next.
 func timed(ctx context.Context, rec *store.Recorder, runner *experiment.Runner) (took []spent, trials []filewise.Trial, err error) {
 	var stored float64
 	last := time.Now()
@@ -116,9 +116,8 @@ func timed(ctx context.Context, rec *store.Recorder, runner *experiment.Runner) 
 	return took, trials, err
 }
 
-// fakePlan has the default's layouts, connections, slices and pilots. All
-// layouts are equally good and the margin is too small to be resolved, so that
-// it goes on for many blocks.
+// fakePlan returns a plan with the default's layouts, connections, slices and pilots. All layouts are equally good, and
+// the margin is too small to be resolved, so it goes on for many blocks.
 func fakePlan(dir string, blocks int) (experiment.Plan, error) {
 	inserts, err := workload.Lookup("inserts")
 	if err != nil {
