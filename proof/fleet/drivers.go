@@ -20,7 +20,7 @@ import (
 	"filewise/results/archive"
 )
 
-// driverNames are the names of n drivers.
+// driverNames returns the names of n drivers.
 func driverNames(n int) (out []string) {
 	for i := range n {
 		out = append(out, fmt.Sprint("driver", i+1))
@@ -28,8 +28,8 @@ func driverNames(n int) (out []string) {
 	return out
 }
 
-// driven has workers load one PostgreSQL as the drivers of a run: how far apart they start, and
-// what one process with the same connections measures there.
+// driven has workers load one PostgreSQL server as the drivers of a run. It measures how far apart they start, and what
+// one process with the same connections measures there.
 func (g *ground) driven(ctx context.Context, n int) (err error) {
 	url, err := g.postgres(ctx)
 	if err != nil {
@@ -38,12 +38,12 @@ func (g *ground) driven(ctx context.Context, n int) (err error) {
 	names := driverNames(n)
 	for _, name := range names {
 		cmd := g.command(ctx, name, "worker", "--host", name, "--no-password")
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // as a service has: Linux shares processors out by session first
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // as a service has: Linux shares processors between sessions first
 		if err := cmd.Start(); err != nil {
 			return err
 		}
-		// If others keep the machine busy: nice works within a session, this between sessions. A driver without the
-		// right, or on a kernel without it, competes like any other process.
+		// This matters if others keep the machine busy: nice works within a session, and this between sessions. A driver
+		// without the right, or on a kernel without it, competes like any other process.
 		_ = os.WriteFile(fmt.Sprintf("/proc/%d/autogroup", cmd.Process.Pid), []byte("-15"), 0)
 		g.running[name] = cmd
 	}
@@ -52,7 +52,7 @@ func (g *ground) driven(ctx context.Context, n int) (err error) {
 			"--window", "300ms", "--warm-up", "100ms", "--interleave=false", "--max-blocks", "20", "--goal", "verdicts", "--budget", "0s",
 			"--seed", "7", "--margin", "0.1"}, by...)
 		out, err := g.command(ctx, "driven", args...).CombinedOutput()
-		for tries := 0; err != nil && tries < 10; tries++ { // drivers that are late again and again end a run, which goes on
+		for tries := 0; err != nil && tries < 10; tries++ { // drivers that are late again and again end a run, which is then resumed
 			out, err = g.command(ctx, "driven", "resume", "last", "--no-password").CombinedOutput()
 		}
 		if err != nil {
@@ -62,7 +62,7 @@ func (g *ground) driven(ctx context.Context, n int) (err error) {
 	return g.lockstep(ctx, names)
 }
 
-// postgres starts a server that filewise did not, and returns its URL.
+// postgres starts a PostgreSQL server that filewise does not manage, and returns its URL.
 func (g *ground) postgres(ctx context.Context) (string, error) {
 	all, err := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
 	if err != nil || len(all) == 0 {
@@ -73,7 +73,7 @@ func (g *ground) postgres(ctx context.Context) (string, error) {
 	if err := os.Mkdir(data, 0o700); err != nil {
 		return "", err
 	}
-	if os.Getuid() == 0 { // as which it does not run
+	if os.Getuid() == 0 { // the server refuses to run as root
 		as.Credential = &syscall.Credential{Uid: 65534, Gid: 65534}
 		if err := os.Chown(data, 65534, 65534); err != nil {
 			return "", err
@@ -108,7 +108,7 @@ func (g *ground) postgres(ctx context.Context) (string, error) {
 	})
 }
 
-// trust lets other hosts in.
+// trust makes the server accept other hosts.
 func trust(file string) error {
 	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
@@ -158,8 +158,8 @@ func (g *ground) lockstep(ctx context.Context, names []string) error {
 	return nil
 }
 
-// spread returns the time between the starts of the first and the last driver of a trial, by this host's clock, which
-// all of them have.
+// spread returns the time between the starts of a trial's first and last driver, by this host's clock, which all of
+// them share.
 func spread(t filewise.Trial, names []string) time.Duration {
 	starts := make([]float64, len(names))
 	for _, d := range t.Measures[0].Deltas {
@@ -175,7 +175,7 @@ func spread(t filewise.Trial, names []string) time.Duration {
 	return time.Duration((slices.Max(starts) - slices.Min(starts)) * float64(time.Second)).Round(time.Microsecond)
 }
 
-// meanOf is the mean and its variance.
+// meanOf returns the mean and its variance.
 func meanOf(x []float64) (mean, variance float64) {
 	for _, v := range x {
 		mean += v / float64(len(x))

@@ -21,11 +21,11 @@ import (
 	"time"
 )
 
-// apiKey is the front's requirement in addition to a certificate.
+// apiKey is the API key that the front requires in addition to a certificate.
 const apiKey = "key-of-the-bench"
 
-// front is Temporal behind TLS that requires a certificate and an API key, as a cluster may be: the development
-// server has none of them. It returns the environment of a client that goes through it.
+// front puts Temporal behind TLS that requires a certificate and an API key, as a cluster may do; the development
+// server has neither. It returns the environment of a client that connects through the front.
 func (g *ground) front(ctx context.Context) ([]string, error) {
 	pool := x509.NewCertPool()
 	ca, cert, err := g.certificate("server", nil, nil, pool)
@@ -66,7 +66,7 @@ func (g *ground) front(ctx context.Context) ([]string, error) {
 
 func (g *ground) file(name string) string { return filepath.Join(g.dir, name) }
 
-// certificate writes NAME.crt and NAME.key, signed by the key and certificate given, or by itself.
+// certificate writes NAME.crt and NAME.key, signed by the given key and certificate, or self-signed if there are none.
 func (g *ground) certificate(name string, by *ecdsa.PrivateKey, ca *x509.Certificate, pool *x509.CertPool) (*ecdsa.PrivateKey,
 	*x509.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

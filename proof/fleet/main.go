@@ -32,7 +32,7 @@ import (
 	"filewise/fleet"
 )
 
-// options are the command line's.
+// options holds the command line's options.
 type options struct {
 	kills, blocks, drivers, cells int
 	every, window                 time.Duration
@@ -60,15 +60,15 @@ func main() {
 	}
 }
 
-// hosts are the workers, by name, with their label.
+// hosts lists the workers by name, with their labels.
 var hosts = []struct{ name, label string }{{"db1", "storage=nvme"}, {"db2", "storage=nvme"}, {"db3", "storage=network"}}
 
-// ground holds the places and parts of the measurement.
+// ground holds the places and processes of the measurement.
 type ground struct {
 	dir, filewise, temporal, address string
-	synced                           string // whether Temporal's storage is: FULL, or OFF
+	synced                           string // whether Temporal's storage is synced: FULL or OFF
 	net                              *network
-	far                              []string             // the environment of the last host, which goes through the front
+	far                              []string             // environment of the last host, which connects through the front
 	fronted                          atomic.Int64         // calls through the front
 	running                          map[string]*exec.Cmd // by name: temporal, campaign, and hosts
 }
@@ -76,7 +76,7 @@ type ground struct {
 func bench(ctx context.Context, o options) (err error) {
 	g := &ground{running: map[string]*exec.Cmd{}, synced: "FULL"}
 	if o.simulate != "" {
-		g.synced = "OFF" // which nothing is killed for
+		g.synced = "OFF" // no process is killed in this measurement
 	}
 	if g.dir, err = os.MkdirTemp("", "filewise-fleet-"); err != nil {
 		return err
@@ -110,7 +110,7 @@ func bench(ctx context.Context, o options) (err error) {
 	return nil
 }
 
-// campaign runs, is killed at, and is proven.
+// campaign runs a campaign, kills its processes, and proves the results.
 func (g *ground) campaign(ctx context.Context, o options, engines int) (err error) {
 	if g.far, err = g.front(ctx); err != nil {
 		return err
@@ -161,7 +161,7 @@ func (g *ground) build(ctx context.Context, engines []string, blocks int) error 
 		"goal: verdicts\nbudget: 0s\nconnections: 2\nstorage-limit: \"off\"\nseed: 7\nexperiments:\n"
 	for _, e := range engines {
 		study += "  - name: " + e + "\n    engine: " + e + "\n"
-		if e != "postgres" { // elsewhere layouts do not take turns, so that there is a time between two trials
+		if e != "postgres" { // layouts of other engines do not take turns, so that there is time between two trials
 			study += "    sessions: false\n"
 		}
 	}
@@ -170,7 +170,7 @@ func (g *ground) build(ctx context.Context, engines []string, blocks int) error 
 
 func (g *ground) study() string { return filepath.Join(g.dir, "study.yaml") }
 
-// command is one of the program's, in a home of its own.
+// command returns a filewise command with a separate home.
 func (g *ground) command(ctx context.Context, home string, args ...string) *exec.Cmd {
 	line := g.net.in(home, append([]string{g.filewise}, args...)...)
 	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
@@ -185,7 +185,7 @@ func (g *ground) command(ctx context.Context, home string, args ...string) *exec
 
 func (g *ground) volume(host string) string { return filepath.Join(g.dir, host, "volume") }
 
-// start starts Temporal, a host's worker, the campaign, or what looks at it: show and fetch.
+// start starts Temporal, a host's worker, the campaign, or a command that reads it: show and fetch.
 func (g *ground) start(ctx context.Context, name string) error {
 	var cmd *exec.Cmd
 	switch i := slices.IndexFunc(hosts, func(h struct{ name, label string }) bool { return h.name == name }); {
@@ -194,7 +194,7 @@ func (g *ground) start(ctx context.Context, name string) error {
 		if err != nil {
 			return err
 		}
-		// Its parts find each other at 127.0.0.1. A queue of its own for each host needs no partitions.
+		// Temporal's parts find each other at 127.0.0.1. Since each host has its own queue, queues need no partitions.
 		cmd = exec.CommandContext(ctx, g.temporal, "server", "start-dev", "--headless", "--ip", "0.0.0.0", "--port", port, "--log-level", "never",
 			"--namespace", "measuring", "--db-filename", g.file("temporal.db"), "--sqlite-pragma", "synchronous="+g.synced,
 			"--dynamic-config-value", "matching.numTaskqueueReadPartitions=1", "--dynamic-config-value", "matching.numTaskqueueWritePartitions=1")
@@ -217,7 +217,7 @@ func (g *ground) start(ctx context.Context, name string) error {
 	return errors.Join(cmd.Start(), log.Close(), g.answers(ctx))
 }
 
-// answers returns when Temporal listens.
+// answers returns once Temporal listens.
 func (g *ground) answers(ctx context.Context) error {
 	return until(ctx, "Temporal does not answer", func() bool {
 		c, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", g.address)
@@ -236,7 +236,7 @@ func until(ctx context.Context, otherwise string, so func() bool) error {
 	return nil
 }
 
-// known returns when so many hosts are known to campaigns.
+// known returns once campaigns know n hosts.
 func (g *ground) known(ctx context.Context, n int) error {
 	return g.asked(ctx, func(c fleet.Campaigns) error {
 		return until(ctx, "the hosts do not come", func() bool { all, err := c.Hosts(ctx); return err == nil && len(all) == n })
@@ -252,18 +252,18 @@ func (g *ground) asked(ctx context.Context, do func(fleet.Campaigns) error) erro
 	return do(c)
 }
 
-// kill ends a process at once, and waits for that.
+// kill kills a process, and waits for its end.
 func (g *ground) kill(name string) error {
 	cmd := g.running[name]
 	err := cmd.Process.Kill()
-	_ = cmd.Wait() // which reports that it was killed
+	_ = cmd.Wait() // reports that the process was killed
 	if errors.Is(err, os.ErrProcessDone) {
 		err = nil
 	}
 	return err
 }
 
-// killed starts the campaign and kills at random: workers, Temporal, who waits, and who looks.
+// killed starts the campaign, and kills processes at random: workers, Temporal, and the commands that wait and read.
 func (g *ground) killed(ctx context.Context, o options) error {
 	if err := g.start(ctx, "campaign"); err != nil {
 		return err
@@ -291,7 +291,7 @@ func (g *ground) killed(ctx context.Context, o options) error {
 	if err := g.kill("campaign"); err != nil {
 		return err
 	}
-	for _, h := range hosts { // one that came while Temporal was away has ended; anyone who keeps services running starts it again
+	for _, h := range hosts { // a worker that came while Temporal was away has ended; a service manager would start it again
 		if err := errors.Join(g.kill(h.name), g.start(ctx, h.name)); err != nil {
 			return err
 		}
@@ -305,7 +305,7 @@ func (g *ground) killed(ctx context.Context, o options) error {
 	return err
 }
 
-// end ends what runs.
+// end ends the running processes.
 func (g *ground) end() {
 	for name := range g.running {
 		_ = g.kill(name) // it may have ended

@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// network gives hosts network namespaces of their own, as far as this host lets it: each with an
-// address on a bridge, at the first address of which Temporal is.
+// network gives hosts their own network namespaces, if this host permits. Each gets an address on a bridge, and
+// Temporal is at the bridge's first address.
 type network struct {
 	bridge string
-	subnet string // of a /24, without its last number. Empty means all are on the loopback address
+	subnet string // of a /24, without the last number; empty if all use the loopback address
 	made   []string
 }
 
@@ -45,7 +45,7 @@ func newNetwork(ctx context.Context, hosts []string) *network {
 	return w
 }
 
-// own is the address at which this process's servers are.
+// own returns the address of this process's servers.
 func (w *network) own() string {
 	if w.subnet == "" {
 		return "127.0.0.1"
@@ -55,7 +55,7 @@ func (w *network) own() string {
 
 func (w *network) space(host string) string { return w.bridge + "-" + host }
 
-// in is a program with its arguments as it is called on a host; of other names it is on this one.
+// in returns the command line that executes a program on a host. For other names it is this host.
 func (w *network) in(host string, args ...string) []string {
 	for _, space := range w.made {
 		if w.subnet != "" && space == w.space(host) {
@@ -69,7 +69,7 @@ func (w *network) in(host string, args ...string) []string {
 func (w *network) close(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
 	for _, space := range w.made {
-		_ = ip(ctx, "netns", "del", space) // with what is in it
+		_ = ip(ctx, "netns", "del", space) // with everything in it
 	}
 	_ = ip(ctx, "link", "del", w.bridge) // it may not have been made
 }

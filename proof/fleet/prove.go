@@ -38,7 +38,7 @@ func (g *ground) prove(ctx context.Context, want int) error {
 			return err
 		}
 		trials += len(r.Trials)
-		if !r.Plan.TakesTurns() { // by which trials lie within each other
+		if !r.Plan.TakesTurns() { // turns overlap
 			took[r.Plan.Target.Engine] = append(took[r.Plan.Target.Engine], between(r)...)
 		}
 		if r.State != store.Done {
@@ -57,11 +57,11 @@ func (g *ground) prove(ctx context.Context, want int) error {
 		fmt.Printf("%s: %v between two trials in the median; %v of \"filewise run\" alone\n", engine, medianOf(took), alone)
 	}
 	for _, h := range hosts {
-		if err := g.kill(h.name); err != nil { // idle; what is left would be found
+		if err := g.kill(h.name); err != nil { // the worker is idle; anything left would be found
 			return err
 		}
 	}
-	left := error(nil) // what is in a namespace ends right after what was killed
+	left := error(nil) // what is in a namespace ends right after the killed process
 	if err := until(ctx, "what is left stays", func() bool { left = g.left(); return left == nil }); err != nil {
 		return errors.Join(err, left)
 	}
@@ -77,8 +77,8 @@ func (g *ground) prove(ctx context.Context, want int) error {
 	})
 }
 
-// figures prints how long an order's history is, and proves that nothing of study or results can be
-// read in it.
+// figures prints the length of an order's history, and proves that no part of the study or the results can be read in
+// it.
 func figures(ctx context.Context, c fleet.Campaigns, id string) error {
 	d, err := c.DescribeWorkflowExecution(ctx, id, "")
 	if err != nil {
@@ -104,7 +104,7 @@ func figures(ctx context.Context, c fleet.Campaigns, id string) error {
 	return nil
 }
 
-// between is the time from the end of a trial to the start of the next one.
+// between returns the times from the end of each trial to the start of the next.
 func between(r archive.Run) (out []time.Duration) {
 	for i, t := range r.Trials[1:] {
 		before := r.Trials[i]
@@ -118,7 +118,7 @@ func medianOf(took []time.Duration) time.Duration {
 	return took[len(took)/2].Round(100 * time.Microsecond)
 }
 
-// alone returns the time of "filewise run" between two trials of the first experiment.
+// alone returns the time that "filewise run" takes between two trials of the first experiment.
 func (g *ground) alone(ctx context.Context, experiment string) (time.Duration, error) {
 	cmd := g.command(ctx, "alone", "run", g.study(), "--only", experiment)
 	cmd.Dir = g.dir
@@ -133,7 +133,7 @@ func (g *ground) alone(ctx context.Context, experiment string) (time.Duration, e
 	return medianOf(between(r)), nil
 }
 
-// left returns as an error what is left of workers that are killed: files, and processes.
+// left returns an error that lists what killed workers have left: files and processes.
 func (g *ground) left() error {
 	for _, h := range hosts {
 		if left, err := os.ReadDir(g.volume(h.name)); err != nil || len(left) > 0 {
@@ -142,7 +142,7 @@ func (g *ground) left() error {
 	}
 	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, line := range lines {
-		text, _ := os.ReadFile(line) // it may just have ended
+		text, _ := os.ReadFile(line) // the process may just have ended
 		for _, h := range hosts {
 			if bytes.Contains(text, []byte(g.volume(h.name))) {
 				return fmt.Errorf("left: %s %s", line, bytes.ReplaceAll(text, []byte{0}, []byte{' '}))
@@ -152,7 +152,7 @@ func (g *ground) left() error {
 	return err
 }
 
-// asPlanned reports that a run's trials differ from its plan, to the end.
+// asPlanned returns an error if a run's trials differ from its plan, up to its end.
 func asPlanned(r archive.Run) error {
 	if err := placed(r); err != nil {
 		return err
@@ -163,7 +163,7 @@ func asPlanned(r archive.Run) error {
 	return nil
 }
 
-// placed reports the first trial that is not the one from Plan.Next after the trials before.
+// placed returns an error for the first trial that is not Plan.Next's after the trials before it.
 func placed(r archive.Run) error {
 	for i, t := range r.Trials {
 		want, d := r.Plan.Next(r.Trials[:i])

@@ -25,8 +25,8 @@ import (
 	"go.temporal.io/sdk/worker"
 )
 
-// simulated measures campaigns on made-up hosts, whose trials come from the fake engine in virtual time: the rest is
-// the time of Temporal and of the workers that decide.
+// simulated measures campaigns on made-up hosts, whose trials come from the fake engine in virtual time. The rest is
+// the time of Temporal, and of the workers that decide.
 func (g *ground) simulated(ctx context.Context, numbers []string, cells int, window time.Duration) error {
 	debug.SetGCPercent(400)
 	deciders := []string{"decider1", "decider2"}
@@ -104,7 +104,7 @@ func (g *ground) simulate(ctx context.Context, c fleet.Campaigns, n, cells int, 
 	return err
 }
 
-// spent is processor time and memory so far.
+// spent holds the processor time and memory used so far.
 type spent struct {
 	seconds float64
 	mib     int
@@ -121,7 +121,7 @@ func (g *ground) spent(deciders []string) (out [3]spent) {
 }
 
 func spentBy(pid int) (s spent) {
-	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // it runs
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // the process runs
 	_, rest, _ := bytes.Cut(stat, []byte(") "))
 	fields := strings.Fields(string(rest))
 	if len(fields) < 22 {
@@ -136,7 +136,7 @@ func spentBy(pid int) (s spent) {
 	return s
 }
 
-// madeUp is a host whose experiment waits after each trial.
+// madeUp is a made-up host whose experiment waits after each trial.
 type madeUp struct {
 	dir      string
 	seed     uint64
@@ -147,18 +147,18 @@ type madeUp struct {
 	done     chan error
 
 	mu     sync.Mutex
-	more   sync.Cond // trials
+	more   sync.Cond // signals further trials
 	clock  filewise.Clock
 	ended  bool
 	trials int
 }
 
-// next does the same as a host's, whose share is over in virtual time too.
+// next does the same as a real host's activity; its share too is over in virtual time.
 func (m *madeUp) next(ctx context.Context, r fleet.Request) (s fleet.Standing, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for r.Ahead && m.trials < r.After && !m.ended {
-		m.more.Wait() // until it is its turn
+		m.more.Wait() // until its turn has come
 	}
 	after := r.After
 	if r.Ahead {
@@ -222,7 +222,7 @@ func (m *madeUp) run(ctx context.Context, e *fake.Engine) error {
 
 func (m *madeUp) close(context.Context, fleet.Request) error { return nil }
 
-// export has the size of a bundle of so many trials.
+// export returns a bundle as large as one of as many trials.
 func (m *madeUp) export(context.Context, fleet.Request) (fleet.Part, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -18,15 +18,15 @@ import (
 	"filewise/results/store"
 )
 
-// stopped starts a further campaign, kills the stopping command again and again, and compares the results that came
-// home with the plan: every order ends, with its trials so far, each if the plan has it.
+// stopped starts another campaign, kills the stopping command again and again, and compares the results with the plan.
+// Every order must end with its trials so far, and the plan must have each of them.
 func (g *ground) stopped(ctx context.Context, o options) (err error) {
 	const name = "stopped"
 	text, err := os.ReadFile(g.study())
 	if err != nil {
 		return err
 	}
-	study := filepath.Join(g.dir, name+".yaml") // of trials that last, so that it is stopped on its way
+	study := filepath.Join(g.dir, name+".yaml") // its trials last, so that it is stopped on the way
 	if err := os.WriteFile(study, bytes.Replace(text, []byte("window: 500ms"), []byte("window: 5s"), 1), 0o600); err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (g *ground) stopped(ctx context.Context, o options) (err error) {
 	}
 	defer func() {
 		_ = waits.Process.Kill() // it may have ended
-		_ = waits.Wait()         // which reports that orders were stopped
+		_ = waits.Wait()         // reports that orders were stopped
 	}()
 	var runs []store.RunInfo
 	said, home := "", filepath.Join(g.dir, name, "store.db")
@@ -72,7 +72,7 @@ func (g *ground) stopped(ctx context.Context, o options) (err error) {
 	return stoppedEarly(ctx, home, runs, kills)
 }
 
-// stoppedEarly compares the results that came home with the plan.
+// stoppedEarly compares the results that have come home with the plan.
 func stoppedEarly(ctx context.Context, home string, runs []store.RunInfo, kills int) error {
 	trials, early := 0, 0
 	for _, info := range runs {

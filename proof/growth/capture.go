@@ -20,7 +20,7 @@ import (
 	"filewise/own/capture"
 )
 
-// formats are the formats of logs: an engine that reads it, its beginning, and the form of a statement in it.
+// formats lists the formats of logs: an engine that reads each, the log's beginning, and the form of a statement in it.
 var formats = []struct {
 	name, engine, head string
 	write              func(w io.Writer, at time.Time, session int, seconds float64, text string)
@@ -59,8 +59,8 @@ var generalHead = func() string {
 
 const sessions = 32
 
-// captureRows read logs of each format, one of them packed, with the statements of a shop. The server that has the
-// columns' facts is made up: the log's cost is measured.
+// captureRows returns rows that read logs of each format, one of them packed, with a shop's statements. The server with
+// the facts about columns is made up, since the log's cost is measured.
 func captureRows() (all []row) {
 	for i, f := range formats {
 		all = append(all, row{name: "capture, " + f.name, unit: "MB", sizes: [3]int{10, 100, 1000}, most: 200, prepare: writeLog(i, ""),
@@ -102,7 +102,7 @@ func writeLog(format int, ending string) func(context.Context, *place, row, int)
 	}
 }
 
-// order returns a shop's work at a time: a transaction, or a statement by itself.
+// order returns a shop's work at one time: a transaction, or a single statement.
 func order(random *rand.Rand) []string {
 	n, m := random.IntN(1_000_000), random.IntN(5000)
 	switch random.IntN(4) {
@@ -122,7 +122,7 @@ func order(random *rand.Rand) []string {
 	return []string{fmt.Sprintf("UPDATE customers SET seen = '2026-11-27 10:%02d:%02d' WHERE id = %d", n%60, m%60, n/7)}
 }
 
-// limited takes so many bytes.
+// limited is a writer that accepts a limited number of bytes.
 type limited struct {
 	to   io.Writer
 	left int64
@@ -163,7 +163,7 @@ func takeLog(format int, ending string) func(context.Context, *place, row, int, 
 	}
 }
 
-// madeUp is a server about whose statements only their existence is known.
+// madeUp is a server that reports nothing about statements except that they exist.
 type madeUp struct{}
 
 func (madeUp) Server() string { return "a made-up server" }

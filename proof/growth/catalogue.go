@@ -18,7 +18,8 @@ import (
 	"filewise/lab/workload"
 )
 
-// onMariaDB is a script that starts a server of the place's, does something by the client in $c, and stops the server.
+// onMariaDB returns a script that starts a server in the place, executes commands with the client in $c, and stops the
+// server.
 func onMariaDB(p *place, do string) []string {
 	return []string{"sh", "-c", `set -e; d="$1"; c="mariadb --no-defaults --socket=$d/s --user=root"
 [ -d "$d/data" ] || mariadb-install-db --no-defaults --datadir="$d/data" --user="$(id -un)" \
@@ -30,7 +31,8 @@ for i in $(seq 600); do $c -e "SELECT 1" >"$d/said" 2>&1 && break; sleep 0.1; do
 ` + do, "sh", p.dir}
 }
 
-// onPostgres is onMariaDB for PostgreSQL, with psql in $c; the server is the account's postgres if this one is root.
+// onPostgres is onMariaDB for PostgreSQL, with psql in $c. If this process is root's, the server runs as the account
+// postgres.
 func onPostgres(p *place, do string) []string {
 	return []string{"sh", "-c", `set -e; d="$1/pg"; bin=$(dirname "$(ls /usr/lib/postgresql/*/bin/initdb | tail -1)")
 c="psql -qAtX -h $d -U postgres"; as=; [ "$(id -u)" = 0 ] && as="setpriv --reuid=postgres --regid=postgres --clear-groups"
@@ -44,7 +46,7 @@ trap '$as "$bin/pg_ctl" -D "$d/data" -m fast stop >"$1/said"' EXIT
 ` + do, "sh", p.dir}
 }
 
-// postgresRows look at a database with many tables of its own.
+// postgresRows returns rows that inspect a database with many tables.
 func postgresRows() (all []row) {
 	for _, name := range []string{"capture", "inspect"} {
 		args := map[string]string{"capture": "capture --for 0s", "inspect": "inspect"}[name]
@@ -68,7 +70,8 @@ export XDG_DATA_HOME="$1/home" XDG_STATE_HOME="$1/home"
 	return all
 }
 
-// catalogueRows look at a database with three tables on a server that has many in another one.
+// catalogueRows returns rows that inspect a database with three tables, on a server with many tables in another
+// database.
 func catalogueRows() (all []row) {
 	for _, name := range []string{"capture", "inspect"} {
 		args := map[string]string{"capture": "capture --database shop --for 0s", "inspect": "inspect"}[name]
@@ -110,7 +113,7 @@ func tablesOfOthers(n int) string {
 	return text
 }
 
-// dumpRows fill a build from a dump, as a run of a study does, compared with the server's own client.
+// dumpRows returns rows that fill a build from a dump, as a study's run does, compared with the server's own client.
 func dumpRows() []row {
 	return []row{{name: "a dump into MariaDB", unit: "MB", sizes: [3]int{10, 300, 1500}, most: 600,
 		why: "the servers' starts are in it, and their memory the peak",
@@ -148,7 +151,7 @@ func writeDump(path string, megabytes int) (err error) {
 	return w.Flush()
 }
 
-// fill makes one build of a copy.
+// fill makes one build of a copy of the dump.
 func fill(ctx context.Context, engine, dir, dump string) (err error) {
 	w, err := workload.NewCustom(workload.Params{Connections: 1, Custom: &workload.Custom{From: dump,
 		Tables: []filewise.CustomTable{{Name: "orders", Key: "id"}}, Transactions: []workload.Transaction{{Name: "look", Weight: 1,

@@ -15,7 +15,7 @@ import (
 	"filewise"
 )
 
-// judgeRows judge tables of trials, on four builds of each layout.
+// judgeRows returns rows that judge tables of trials, with four builds of each layout.
 func judgeRows() (all []row) {
 	for layouts, sizes := range map[int][3]int{2: {100, 400, 1000}, 12: {400, 4000, 6000}, 50: {400, 4000, 25000}} {
 		all = append(all, row{name: fmt.Sprintf("judge, %d layouts", layouts), unit: "rows", sizes: sizes, most: 100,

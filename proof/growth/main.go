@@ -1,7 +1,7 @@
 //go:build linux
 
-// Command growth measures the cost of commands by the size of their input: processor time, peak memory, and the
-// longest time without a word, at three sizes each. A stopped measurement goes on. The README explains how to add a
+// Command growth measures what commands cost by the size of their input: processor time, peak memory, and the longest
+// time without output, at three sizes each. A stopped measurement can be continued. The README explains how to add a
 // row.
 package main
 
@@ -31,7 +31,7 @@ func main() {
 	}
 }
 
-// rows are the table's, in its order.
+// rows returns the table's rows in order.
 func rows() []row {
 	return slices.Concat(storeRows(), runRows(), judgeRows(), acrossRows(), captureRows(), catalogueRows(), postgresRows(), dumpRows(),
 		spreadRows())
@@ -61,7 +61,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 			return err
 		}
 		defer p.remove()
-		for n := range min(*largest, 3) { // small ones first
+		for n := range min(*largest, 3) { // small sizes first
 			for _, r := range rows() {
 				k := key{r.name, r.sizes[n]}
 				if !strings.Contains(r.name, *only) || done.has(k) && !*again {
@@ -104,13 +104,14 @@ func newPlace(ctx context.Context, in string) (*place, error) {
 
 func (p *place) remove() { _ = os.RemoveAll(p.dir) }
 
-// file is one of the place's, which belongs to a row and size.
+// file returns the path of a file in the place that belongs to a row and a size.
 func (p *place) file(r row, size int, ending string) string {
 	name := strings.NewReplacer(" ", "-", ",", "").Replace(r.name)
 	return filepath.Join(p.dir, fmt.Sprintf("%s-%d%s", name, size, ending))
 }
 
-// step runs in a process of its own: prepare or work, the row, the size, the place.
+// step executes a part of a row in a separate process. Its arguments are prepare or work, the row, the size and the
+// place.
 func step(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	size, err := strconv.Atoi(args[2])
 	if err != nil || len(args) != 4 {

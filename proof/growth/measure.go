@@ -22,19 +22,19 @@ import (
 	"github.com/creack/pty"
 )
 
-// row is a command that is measured at three sizes.
+// row describes a command that is measured at three sizes.
 type row struct {
 	name, unit string
 	sizes      [3]int
-	// most is the peak memory in MiB that the middle size may have: CI's long part holds it.
+	// most limits the peak memory at the middle size, in MiB. CI's long part checks it.
 	most int
-	why  string // why the exponents are like this
-	// prepare makes what the command is given, in a process of its own. Nil means nothing.
+	why  string // explains the exponents
+	// prepare makes the command's input, in a separate process. If nil, nothing has to be made.
 	prepare func(ctx context.Context, p *place, r row, size int) error
-	// command returns the measured command: filewise with these arguments, or work in a process of its own.
+	// command returns the measured command: arguments of filewise, or work in a separate process.
 	command func(p *place, r row, size int) []string
 	work    func(ctx context.Context, p *place, r row, size int, stdout, stderr io.Writer) error
-	// beside is another program that does the same. Nil means none is measured.
+	// beside returns another program that does the same work. If nil, none is measured.
 	beside func(p *place, r row, size int) []string
 }
 
@@ -43,14 +43,14 @@ type key struct {
 	Size int    `json:"size"`
 }
 
-// cell is a row's cost at a size.
+// cell holds what a row costs at one size.
 type cell struct {
 	key
 	Unit    string  `json:"unit"`
 	Seconds float64 `json:"seconds"`
 	CPU     float64 `json:"cpu_s"`
 	Peak    float64 `json:"peak_mib"`
-	Silent  float64 `json:"silent_s"` // the longest time without a word on a terminal
+	Silent  float64 `json:"silent_s"` // the longest time without output on a terminal
 	Why     string  `json:"why,omitempty"`
 	Date    string  `json:"date"`
 	// BesideCPU and BesideSeconds are the other program's figures. 0 means there is none.
@@ -81,7 +81,8 @@ func (p *place) measure(ctx context.Context, r row, size int) (c cell, err error
 	return c, err
 }
 
-// spent executes a command on a terminal. This process is small, and so stays out of the peak: a child begins with its parent's.
+// spent executes a command on a terminal. This process is small so as to keep out of the peak, since a child's peak
+// begins with its parent's.
 func (p *place) spent(ctx context.Context, args []string) (c cell, err error) {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Env = append(os.Environ(), "HOME="+p.dir, "XDG_DATA_HOME="+p.dir, "XDG_STATE_HOME="+p.dir, "PAGER=cat", "TERM=xterm")
@@ -101,7 +102,7 @@ func (p *place) spent(ctx context.Context, args []string) (c cell, err error) {
 		c.Silent, said = max(c.Silent, now.Sub(said).Seconds()), now
 		tail = append(tail, buffer[:n]...)
 		tail = tail[max(0, len(tail)-2000):]
-		if err != nil { // it has closed it
+		if err != nil { // the child has closed the terminal
 			break
 		}
 	}
@@ -114,7 +115,7 @@ func (p *place) spent(ctx context.Context, args []string) (c cell, err error) {
 	return c, nil
 }
 
-// cells are the measured cells, the last of each.
+// cells holds the measured cells, the last of each.
 type cells map[key]cell
 
 func load(path string) (cells, error) {
@@ -149,12 +150,13 @@ func (done cells) add(path string, c cell) (err error) {
 	return json.NewEncoder(f).Encode(c)
 }
 
-// exponent is by which power of the size something grows from the middle size to the largest. NaN means not known.
+// exponent returns the power of the size by which a figure grows from the middle size to the largest. NaN means not
+// known.
 func exponent(sizes [3]int, middle, largest float64) float64 {
 	return math.Log(largest/middle) / math.Log(float64(sizes[2])/float64(sizes[1]))
 }
 
-// print writes the table: of each row the three sizes, and the exponents of the last two.
+// print writes the table: each row's three sizes, and the exponents between the last two.
 func (done cells) print(to io.Writer, only string) error {
 	w := tabwriter.NewWriter(to, 1, 1, 1, ' ', 0)
 	fmt.Fprintln(w, "| what\t| size\t| processor, s\t| n\t| peak, MiB\t| n\t| without a word, s\t| beside, s of processor\t| why\t|")

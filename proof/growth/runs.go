@@ -21,7 +21,7 @@ import (
 	"filewise/run"
 )
 
-// storeRows list and show runs of a store that has many.
+// storeRows returns rows that list and show runs of a store with many.
 func storeRows() []row {
 	sizes := [3]int{10, 1000, 5000}
 	of := func(name string, args ...string) row {
@@ -31,7 +31,7 @@ func storeRows() []row {
 	return []row{of("list", "list"), of("show", "show", "last"), of("plan", "plan", "--files=1,2")}
 }
 
-// acrossRows pool runs of as many hosts, of 24 trials and two pilots each.
+// acrossRows returns rows that pool the runs of as many hosts, each with 24 trials and two pilots.
 func acrossRows() []row {
 	return []row{{name: "compare --across", unit: "runs", sizes: [3]int{10, 100, 1000}, most: 150, prepare: manyRuns,
 		command: func(p *place, r row, size int) []string {
@@ -43,7 +43,8 @@ func acrossRows() []row {
 		}}}
 }
 
-// runRows measure runs of ten layouts on the fake engine in virtual time: the rest is Filewise's work around a trial.
+// runRows returns rows that measure runs of ten layouts on the fake engine in virtual time. The rest is Filewise's work
+// around a trial.
 func runRows() []row {
 	const layouts = 10
 	return []row{{name: "run", unit: "trials", sizes: [3]int{50, 500, 5000}, most: 200,
@@ -52,7 +53,7 @@ func runRows() []row {
 		}}}
 }
 
-// manyRuns stores a run of 24 trials as many times as the row has, each of another host.
+// manyRuns stores a run of 24 trials as many times as size, each from another host.
 func manyRuns(ctx context.Context, p *place, r row, size int) (err error) {
 	path := p.file(r, size, ".db")
 	if err := measured(ctx, path, 4, 6, io.Discard); err != nil {
@@ -90,7 +91,7 @@ func manyRuns(ctx context.Context, p *place, r row, size int) (err error) {
 	return nil
 }
 
-// measured stores a run on the fake engine, in which nothing differs, and of which every block is measured.
+// measured stores a run on the fake engine, in which nothing differs and every block is measured.
 func measured(ctx context.Context, path string, layouts, blocks int, stderr io.Writer) error {
 	volume := filepath.Join(filepath.Dir(path), "volume")
 	if err := os.MkdirAll(volume, 0o700); err != nil {

@@ -4,7 +4,7 @@ package main
 
 import "fmt"
 
-// spreadRows measure on SQLite, in this process: over many files, and by many connections.
+// spreadRows returns rows that measure on SQLite, in this process: over many files, and by many connections.
 func spreadRows() []row {
 	short := func(p *place, args ...string) []string {
 		return append([]string{"run", "inserts", "--engine=sqlite", "--window=1s", "--warm-up=100ms", "--max-blocks=3", "--budget=0", "--seed=3",

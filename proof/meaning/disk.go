@@ -18,25 +18,25 @@ import (
 	"filewise/proof/planted"
 )
 
-// A small cloud disk: reads and writes of each volume, a second.
+// The speeds of a small cloud disk: reads and writes of each volume, per second.
 const (
 	diskBytes    = 40_000_000
 	diskRequests = 1000
 )
 
-// neverSync are the cells whose programs leave writing to the kernel, which is not throttled: their volumes are
+// neverSync holds the cells whose programs leave writing to the kernel, which is not throttled. Their volumes are
 // mounted with -o sync.
 var neverSync = map[string]bool{"temp postgres": true, "temp mariadb": true, "temp mysql": true, "dump postgres": true, "dump sqlite": true}
 
-// volumes are the places of a cell's run.
+// volumes holds the places of a cell's run.
 type volumes struct {
 	args    []string
-	storage *planted.Storage // nil means the run has the defaults
+	storage *planted.Storage // nil means the run uses the defaults
 	dir     string
 }
 
-// volumes makes the places of a cell's run, and returns the function that removes them. The log lies on a third
-// volume that is not throttled, with the server's own files if the engine can do that, and so do backups.
+// volumes makes the places of a cell's run, and returns the function that removes them. The log lies on a third volume,
+// which is not throttled. So do the server's own files, if the engine permits it, and backups.
 func (o options) volumes(ctx context.Context, c *cell, dir string) (volumes, func() error, error) {
 	if !c.Disk {
 		v := volumes{dir: filepath.Join(dir, "volume")}
@@ -44,7 +44,7 @@ func (o options) volumes(ctx context.Context, c *cell, dir string) (volumes, fun
 		return v, func() error { return nil }, os.Mkdir(v.dir, 0o711)
 	}
 	speed := planted.Speed{Bytes: diskBytes, Requests: diskRequests, Reads: true, Sync: neverSync[c.Scenario+" "+c.Engine]}
-	s, err := planted.New(speed, speed, planted.Speed{}) // not in memory, which would be the server's own if that is limited
+	s, err := planted.New(speed, speed, planted.Speed{}) // not in memory: a memory limit would count it as the server's
 	if err != nil {
 		return volumes{}, nil, err
 	}
@@ -52,7 +52,7 @@ func (o options) volumes(ctx context.Context, c *cell, dir string) (volumes, fun
 	if err == nil {
 		err = s.Prove(ctx, func(line string) { fmt.Fprintln(os.Stderr, line) })
 	}
-	if errors.Is(err, planted.ErrUnable) && ctx.Err() == nil { // a busy machine is slower: the table has what was measured
+	if errors.Is(err, planted.ErrUnable) && ctx.Err() == nil { // a busy machine is slower: the table shows what was measured
 		c.Control, err = err.Error(), nil
 	}
 	if err != nil {
@@ -84,21 +84,21 @@ func (o options) volumes(ctx context.Context, c *cell, dir string) (volumes, fun
 	return v, s.Close, nil
 }
 
-// factor is the throughput of two files on two volumes against one on one, from what bytes and requests by
-// volume take at the planted speeds.
+// factor is the throughput of two files on two volumes relative to one file on one volume. It follows from what the
+// bytes and requests on each volume take at the planted speeds.
 type factor struct {
-	// After is the factor if the rest of the work's time lies before and after the storage's. Beside is the factor if
-	// the work waits for the storage alone.
+	// After is the factor if the work's other time lies before and after the storage's time. Beside is the factor if the
+	// work waits for the storage alone.
 	After, Beside float64
-	// Fio is fio's result for the same bytes in requests of the same size. 0 means not tried.
+	// Fio is fio's factor for the same bytes in requests of the same size. 0 means not tried.
 	Fio float64 `json:",omitempty"`
-	// Busy is the part of the first layout's time that its volumes take at the planted speeds.
+	// Busy is the share of the first layout's time that its volumes take at the planted speeds.
 	Busy  float64
 	loads [2]load
 }
 
-// limits are the range that follows: if the storage takes less than half of the time, something else may hide all
-// of it.
+// limits returns the range that follows from the factor. If the storage takes less than half of the time, something
+// else may hide all of it.
 func (f factor) limits() (low, high float64) {
 	if f.Busy < limiting {
 		return min(1, f.After) * (1 - tolerance), max(1, f.After) * (1 + tolerance)
@@ -106,28 +106,28 @@ func (f factor) limits() (low, high float64) {
 	return min(f.After, f.Beside) * (1 - tolerance), max(f.After, f.Beside) * (1 + tolerance)
 }
 
-// tolerance is the tolerance of the volumes' speeds, as fio has to prove them.
+// tolerance limits how far the volumes' speeds, measured by fio, may be off.
 const tolerance = 0.15
 
-// limiting is the part of the time from which the storage is the limit.
+// limiting is the share of the time from which the storage is the limit.
 const limiting = 0.5
 
 // load is a layout's load on the volumes, per unit of work.
 type load struct {
-	seconds float64 // that it took
+	seconds float64 // that the work took
 	storage float64 // that the busiest volume takes at the planted speed
 	on      map[string]use
 }
 
-// use is the load on one volume.
+// use counts the requests and bytes on one volume.
 type use struct{ reads, read, writes, written float64 } // requests, and bytes
 
-// takes returns the time that a volume needs for it, in seconds: reads and writes are throttled apart.
+// takes returns the time that a volume needs for the use, in seconds. Reads and writes are throttled separately.
 func (u use) takes() float64 {
 	return max(u.reads/diskRequests, u.read/diskBytes, u.writes/diskRequests, u.written/diskBytes)
 }
 
-// expected is the factor of a family by the trials' own counts of its disks; nil if they have none.
+// expected returns a family's factor, from the trials' own counts of its disks. It is nil if the trials have none.
 func (v volumes) expected(trials []filewise.Trial, family, first, second string) *factor {
 	if v.storage == nil {
 		return nil
@@ -150,7 +150,7 @@ func (v volumes) load(trials []filewise.Trial, family, layout string) load {
 			}
 			done, counted, deltas := m.Work, (m.Window[1] - m.Window[0]).Seconds(), m.Deltas
 			seconds := counted
-			if m.Rest != nil { // what goes before the window is in its work and time, and is not counted
+			if m.Rest != nil { // work before the window is in Rest's work and time, but its I/O is not counted
 				done, seconds, deltas = m.Rest.Work, m.Rest.Time.Seconds(), append(deltas[:len(deltas):len(deltas)], m.Rest.Storage...)
 				counted = min(counted+(m.Sync-m.Rest.Empty).Seconds(), seconds)
 			}
@@ -171,7 +171,7 @@ func (v volumes) load(trials []filewise.Trial, family, layout string) load {
 	return l
 }
 
-// plus adds so many times what a device did; requests that were merged are throttled one by one.
+// plus adds what a device did, multiplied by times. Merged requests are throttled one by one.
 func (u use) plus(deltas []filewise.Delta, device string, times float64) use {
 	for _, d := range deltas {
 		if d.Probe != "disk" {
@@ -194,7 +194,7 @@ func (u use) plus(deltas []filewise.Delta, device string, times float64) use {
 // controlSeconds is the time for which fio repeats the first layout's load.
 const controlSeconds = 2
 
-// prove has fio do what the layouts did to the volumes: as many bytes on each, in requests of the same size.
+// prove has fio do to the volumes what the layouts did: the same bytes on each, in requests of the same size.
 func (v volumes) prove(ctx context.Context, c *cell) error {
 	for i := range c.Families {
 		f := c.Families[i].Expected
@@ -219,7 +219,8 @@ func (v volumes) prove(ctx context.Context, c *cell) error {
 	return nil
 }
 
-// asFio is so many times the load, of its kind that takes the volumes longer, as fio does it.
+// asFio returns the load, multiplied by times, in the form for fio. It takes the kind of request for which the volumes
+// need longer.
 func (l load) asFio(times float64) (map[string]int64, planted.Way) {
 	var sum use
 	for _, u := range l.on {
@@ -238,7 +239,7 @@ func (l load) asFio(times float64) (map[string]int64, planted.Way) {
 	return bytes, append(way, "--direct=1", fmt.Sprint("--bs=", block))
 }
 
-// least is the factor that is sure, tolerance left out.
+// least returns the least factor that is certain, without the tolerance.
 func (f factor) least() float64 {
 	if f.Busy < limiting {
 		return 1
@@ -249,7 +250,7 @@ func (f factor) least() float64 {
 // leastFound is the factor from which a run has to recommend two files.
 const leastFound = 1.6
 
-// diskRows are the lines of the second disk's table.
+// diskRows returns the cell's lines for the second disk's table.
 func (c cell) diskRows() []string {
 	var out []string
 	for _, f := range c.Families {

@@ -1,9 +1,9 @@
 //go:build linux
 
-// Command meaning runs every scenario on every engine with its defaults, and prints as Markdown each run's meaning:
-// its conditions, the files' share of the time, and the measured share of the time. With -disk each run compares one
-// file on one throttled volume with two files on two, and the table has the factor that follows from the bytes next
-// to the interval. A stopped run of it goes on.
+// Command meaning runs every scenario on every engine with its defaults. It prints in Markdown what each run means: its
+// conditions, the files' share of the time, and the measured share of the time. With -disk, each run compares one file
+// on one throttled volume with two files on two. The table then has the factor that follows from the bytes next to the
+// interval. A stopped measurement can be continued.
 package main
 
 import (
@@ -25,33 +25,33 @@ import (
 	"filewise/proof/planted"
 )
 
-// cell is a line of the file of cells: one run.
+// cell holds one run: a line of the file of cells.
 type cell struct {
 	Scenario, Engine string
-	Args             []string // in addition to the defaults
+	Args             []string // arguments in addition to the defaults
 	Disk             bool     // on two throttled volumes
 
 	Control    string               `json:",omitempty"` // why fio does not prove the volumes' speeds
-	Failed     string               `json:",omitempty"` // the run's error instead of a result
+	Failed     string               `json:",omitempty"` // the run's error, in place of a result
 	Headline   string               `json:",omitempty"`
 	Elapsed    time.Duration        `json:",omitempty"`
 	Measuring  time.Duration        `json:",omitempty"`
-	Files      float64              `json:",omitempty"` // their share of the time; 1 is all
+	Files      float64              `json:",omitempty"` // the files' share of the time, from 0 to 1
 	Written    int64                `json:",omitempty"` // by the run and its servers, in bytes
 	Conditions []filewise.Condition `json:",omitempty"`
 	Rungs      []string             `json:",omitempty"` // options that the ladder added
 	Families   []family             `json:",omitempty"`
 }
 
-// key distinguishes cells that are different questions.
+// key identifies the cell's question.
 func (c cell) key() string { return fmt.Sprint(c.Scenario, c.Engine, c.Args, c.Disk) }
 
-// family is a run's result for one family of operations.
+// family holds a run's result for one family of operations.
 type family struct {
 	Name, Decision, Layout string
-	Low, High              *float64 // of the interval of the last layout, in percent
+	Low, High              *float64 // interval of the last layout, in percent
 	Cause                  string   `json:",omitempty"`
-	Expected               *factor  `json:",omitempty"` // of runs on throttled volumes
+	Expected               *factor  `json:",omitempty"` // for runs on throttled volumes
 }
 
 type options struct {
@@ -121,7 +121,7 @@ func (o options) measure(ctx context.Context) error {
 	return nil
 }
 
-// run measures a cell. Its error is one of the machine or of Ctrl-C; the run's error is in the cell.
+// run measures a cell. It returns an error of the machine, or after Ctrl-C. The run's own error is in the cell.
 func (o options) run(ctx context.Context, c *cell) error {
 	dir, err := os.MkdirTemp(o.scratch, "filewise-meaning-")
 	if err != nil {
@@ -143,7 +143,7 @@ func (o options) run(ctx context.Context, c *cell) error {
 	return err
 }
 
-// execute runs the program, with a store and a state of its own.
+// execute runs the program with its own store and state directory.
 func (o options) execute(ctx context.Context, c *cell, dir string, args []string) (r result, err error) {
 	var said strings.Builder
 	args = slices.Concat([]string{"run", c.Scenario, "--engine", c.Engine, "--json"}, args, c.Args)

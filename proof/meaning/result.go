@@ -47,7 +47,7 @@ type (
 	cause struct{ Sentences []string }
 )
 
-// read takes what a run has found.
+// read fills the cell with a run's results.
 func (c *cell) read(r result, v volumes) {
 	j := r.Judgement
 	c.Headline, c.Elapsed, c.Measuring, c.Files, c.Conditions = r.Headline, j.Elapsed, j.Measuring, j.Relevance.Files, j.Conditions
@@ -83,7 +83,7 @@ func head(disk bool) string {
 		"|---|---|---|--:|--:|--:|--:|--:|---|"
 }
 
-// rows are the cell's lines of the table.
+// rows returns the cell's lines of the table.
 func (c cell) rows() []string {
 	if c.Failed != "" {
 		return []string{fmt.Sprintf("| %s | %s | %s |", c.Scenario, c.Engine, strings.ReplaceAll(c.Failed, "|", "/"))}

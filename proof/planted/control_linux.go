@@ -17,22 +17,20 @@ import (
 // Way is fio's way to write, or read.
 type Way []string
 
-// Blkio cgroups of version 1 charge what is written to whom submits it: direct
-// writes, and of buffered ones those that the writer's own fsync writes back. Pages
-// that the kernel's flusher gets hold of first, which takes seconds, escape. SQLite
-// writes buffered and syncs at the end of a backup that takes a second: Synced is
-// the control that looks like it.
+// Blkio cgroups of version 1 charge writes to the process that submits them: direct writes and, of buffered writes, the
+// ones that the writer's own fsync writes back. Pages that the kernel's flusher writes first, which takes seconds,
+// escape. SQLite writes buffered and syncs at the end of a backup that takes a second. Synced is the control for that.
 var (
 	Direct = Way{"--rw=write", "--direct=1", "--bs=256k"}
 	Synced = Way{"--rw=write", "--direct=0", "--bs=64k", "--end_fsync=1"}
 	Read   = Way{"--rw=read", "--direct=1", "--bs=256k"}
 )
 
-// fioPatience bounds a control run of seconds.
+// fioPatience limits the time of a control run that takes seconds.
 const fioPatience = 30 * time.Second
 
-// Fio writes so many bytes to the volumes, or reads them, to all at once, from within the cgroup, and returns the
-// time on each.
+// Fio writes the bytes to the volumes, or reads them, on all at once and from within the cgroup. It returns the time on
+// each volume.
 func (s *Storage) Fio(ctx context.Context, how Way, bytes map[string]int64) (map[string]time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, fioPatience)
 	defer cancel()
@@ -59,7 +57,7 @@ func (s *Storage) Fio(ctx context.Context, how Way, bytes map[string]int64) (map
 func fioOn(ctx context.Context, dir string, bytes int64, how Way) (time.Duration, error) {
 	args := append([]string{"--name=control", "--directory=" + dir, "--size=" + strconv.FormatInt(bytes/4096*4096, 10),
 		"--thread", "--ioengine=psync", "--fallocate=none", "--unlink=1", "--output-format=json"}, how...)
-	runtime.LockOSThread() // whose end would be taken for ours
+	runtime.LockOSThread() // the thread's end would be taken for this process's
 	defer runtime.UnlockOSThread()
 	cmd := exec.CommandContext(ctx, "fio", args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -85,8 +83,8 @@ const (
 	controlAttempts = 3
 )
 
-// Prove measures the volumes, all at once; its error names the volumes that do not have their speeds, and says gets
-// each one's result.
+// Prove measures the volumes, all at once. Its error names the volumes that do not have their speeds. It passes each
+// one's result to says.
 func (s *Storage) Prove(ctx context.Context, says func(string)) error {
 	ways := map[string]Way{"written directly": Direct, "written buffered and synced at the end": Synced}
 	if slices.ContainsFunc(s.Slow, func(d Device) bool { return d.Reads }) {

@@ -11,23 +11,23 @@ import (
 	"strings"
 )
 
-// group is a cgroup that this process is in, in which devices can be throttled.
+// group is a cgroup with this process in it, in which devices can be throttled.
 type group struct {
 	place
 	dir string
 }
 
-// place is the parent of the tests' cgroup: a cgroup of the block-I/O controller of version 1 (blkio), or of the one
-// hierarchy of version 2 (io).
+// place describes where the tests' cgroup is made: in the hierarchy of the block-I/O controller of version 1 (blkio),
+// or in the one hierarchy of version 2 (io).
 type place struct {
-	home    string // the group this process was in before
-	parent  string // of the tests' cgroup
+	home    string // the group of this process before the move
+	parent  string // parent of the tests' cgroup
 	unified bool   // version 2
 }
 
 func (p place) group() string { return filepath.Join(p.parent, Name) }
 
-// newGroup makes the cgroup and moves this process there; sweep moves it back.
+// newGroup makes the cgroup, and moves this process into it. sweep moves the process back.
 func newGroup() (*group, error) {
 	p, err := findPlace()
 	if err != nil {
@@ -47,10 +47,10 @@ func newGroup() (*group, error) {
 	return g, nil
 }
 
-// cameFrom is the cgroup that this process was in before it was moved. Empty means it was not.
+// cameFrom is the cgroup of this process before it was moved. It is empty if the process was not moved.
 var cameFrom string
 
-// throttle limits what a device takes, and gives if that has a speed, too.
+// throttle limits a device's writes and, if the speed is for reads too, its reads.
 func (g *group) throttle(loop string, s Speed) error {
 	number, err := os.ReadFile(filepath.Join("/sys/block", filepath.Base(loop), "dev"))
 	if err != nil {
@@ -94,8 +94,8 @@ func moveTo(group string, pid int) error {
 	return os.WriteFile(filepath.Join(group, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0)
 }
 
-// findPlace looks for the block-I/O controller, of version 1 first: if both hierarchies are mounted, it is in one of
-// them only.
+// findPlace finds the block-I/O controller, of version 1 first. If both hierarchies are mounted, only one has the
+// controller.
 func findPlace() (place, error) {
 	mounts, err := mountPoints()
 	if err != nil {
@@ -120,7 +120,7 @@ func placeAmong(mounts []mount, own string) (place, error) {
 			continue
 		}
 		if has, err := lists(filepath.Join(m.dir, "cgroup.controllers"), "io"); err == nil && has {
-			// A cgroup with processes of its own has no controllers below it, but the root's.
+			// A cgroup that holds processes has no controllers below it, except for the root.
 			return place{home: homeIn(m.dir, own, ""), parent: m.dir, unified: true}, nil
 		}
 	}
@@ -128,8 +128,8 @@ func placeAmong(mounts []mount, own string) (place, error) {
 		errors.New("there is no cgroup that throttles block I/O: neither blkio of version 1 nor io of version 2 is below /sys/fs/cgroup")
 }
 
-// homeIn is the directory of this process's cgroup of a hierarchy, by the lines of
-// /proc/self/cgroup (7:blkio:/path; of version 2 0::/path); never the tests' own.
+// homeIn returns the directory of this process's cgroup in a hierarchy, by the lines of /proc/self/cgroup
+// (7:blkio:/path; for version 2 0::/path). It never returns the tests' own cgroup.
 func homeIn(root, own, controller string) string {
 	for line := range strings.Lines(own) {
 		part := strings.SplitN(strings.TrimSpace(line), ":", 3)
@@ -137,17 +137,17 @@ func homeIn(root, own, controller string) string {
 			continue
 		}
 		home := filepath.Join(root, part[2])
-		if filepath.Base(home) == Name { // one that was killed started this one
+		if filepath.Base(home) == Name { // a killed process in the group started this one
 			home = filepath.Dir(home)
 		}
 		if _, err := os.Stat(home); err == nil {
 			return home
 		}
 	}
-	return root // in a container, whose path there is not the host's
+	return root // in a container, whose paths differ from the host's
 }
 
-// enable has cgroups of version 2 below the parent throttle block I/O.
+// enable makes cgroups of version 2 below the parent throttle block I/O.
 func (p place) enable() error {
 	if !p.unified {
 		return nil
@@ -164,11 +164,11 @@ func lists(path, word string) (bool, error) {
 	return slices.Contains(strings.Fields(string(text)), word), err
 }
 
-// leaveGroup moves anyone who is in the tests' cgroup back, and removes it.
+// leaveGroup moves every process out of the tests' cgroup, and removes it.
 func leaveGroup() error {
 	p, err := findPlace()
 	if err != nil {
-		return nil //nolint:nilerr // then there never was one
+		return nil //nolint:nilerr // then the cgroup was never made
 	}
 	home := p.home
 	if cameFrom != "" {

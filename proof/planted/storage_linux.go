@@ -16,12 +16,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Name is the name of the directory, the cgroup and the lock of this process's storage: one name, one storage on a
-// machine.
+// Name is the name of the storage's directory, cgroup and lock, so that a machine has one storage per name.
 var Name = "filewise-planted"
 
-// Storage is a directory that is not throttled, and volumes on loop devices that
-// are, for the processes of a cgroup in which this one is.
+// Storage holds a directory that is not throttled, and volumes on loop devices that are throttled for the processes of
+// a cgroup. This process is in the cgroup.
 type Storage struct {
 	Data  filewise.Volume
 	Slow  []Device
@@ -29,37 +28,37 @@ type Storage struct {
 	lock  *os.File
 }
 
-// Device is a volume on a loop device of its own.
+// Device is a volume on its own loop device.
 type Device struct {
 	filewise.Volume
 	Loop string // /dev/loop3
 	Speed
 }
 
-// Speed is the speed at which a device takes writes, and gives reads if Reads, a second. 0 means no limit. Sync has
-// every write wait until it is on the device, for programs that never sync: version 1 of cgroups does not charge what
-// the kernel's flusher writes.
+// Speed limits a device's writes per second and, if Reads is set, its reads too. 0 means no limit. Sync makes every
+// write wait until it is on the device, for programs that never sync: version 1 of cgroups does not charge what the
+// kernel's flusher writes.
 type Speed struct {
 	Bytes, Requests int64
 	Reads, Sync     bool
 }
 
-// imageBytes is the size of a device, of which only what is written takes memory, and roomBytes what
-// there has to be: more than a server that nothing throttles writes in a trial, its log included.
+// imageBytes is the size of a device, of which only written parts take memory. roomBytes is the memory that must be
+// free: more than a server without throttling writes in a trial, its log included.
 const (
 	imageBytes = 16 << 30
 	roomBytes  = 4 << 30
 )
 
-// ErrUnable is wrapped by errors of machines on which no truth can be planted.
+// ErrUnable is wrapped by errors on machines that cannot have storage of planted speed.
 var ErrUnable = errors.New("no truth can be planted on this machine")
 
 func unable(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrUnable, fmt.Errorf(format, args...))
 }
 
-// New makes the storage, with a volume for each speed that is not throttled before Limit. What a killed
-// run left is removed before.
+// New removes what a killed run has left, and makes the storage with a volume for each speed. Volumes are throttled
+// only after Limit.
 func New(speeds ...Speed) (*Storage, error) {
 	if err := Need(); err != nil {
 		return nil, err
@@ -103,8 +102,8 @@ func (s *Storage) Close() error {
 	return s.lock.Close()
 }
 
-// newDevice makes a file system on a loop device and mounts it. It has no journal, whose thread would write on its
-// own behalf, past the throttle.
+// newDevice makes a file system on a loop device and mounts it. The file system has no journal, whose thread would
+// write on its own account, past the throttle.
 func newDevice(root, name string, speed Speed) (d Device, err error) {
 	image, dir := filepath.Join(root, name+".img"), filepath.Join(root, name)
 	f, err := os.OpenFile(image, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -149,8 +148,8 @@ func (s *Storage) throttle(to func(Device) Speed) error {
 	return nil
 }
 
-// WriteThrough has every write to the present files on the volumes wait until it is on the device (chattr +S), except
-// in directories of that name.
+// WriteThrough makes every write to the volumes' present files wait until it is on the device (chattr +S), except in
+// directories named but.
 func (s *Storage) WriteThrough(but string) error {
 	for _, d := range s.Slow {
 		err := filepath.WalkDir(d.Dir, func(path string, e fs.DirEntry, err error) error {
@@ -176,7 +175,7 @@ const syncFlag = 0x8
 
 func writeThrough(path string) error {
 	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) { // it was temporary
+	if errors.Is(err, fs.ErrNotExist) { // the file was temporary
 		return nil
 	}
 	if err != nil {
@@ -190,7 +189,7 @@ func writeThrough(path string) error {
 	return unix.IoctlSetPointerInt(int(f.Fd()), unix.FS_IOC_SETFLAGS, flags|syncFlag)
 }
 
-// workDir is in memory if there is enough of it, so that others' work on the disks does not matter.
+// workDir returns a directory in memory if there is enough, so that others' use of the disks does not matter.
 func workDir() string {
 	const tmpfsMagic = 0x01021994
 	var fs syscall.Statfs_t
@@ -200,7 +199,7 @@ func workDir() string {
 	return filepath.Join(os.TempDir(), Name)
 }
 
-// lock keeps two runs on one machine apart. A killed run's lock is gone with it.
+// lock keeps two runs on one machine apart. The lock ends with a killed run.
 func lock() (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join("/run", Name+".lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -217,7 +216,7 @@ func lock() (*os.File, error) {
 	}
 }
 
-// Need returns why storage cannot be made here. Nil means it can.
+// Need returns the reason why storage cannot be made here, or nil if it can.
 func Need() error {
 	if os.Geteuid() != 0 {
 		return unable("only root can make throttled volumes")

@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// sweep removes what these tests made, by its names: file systems mounted below the
-// work directory, loop devices whose image lies in there, the directory, and the
-// cgroup. Nothing else is touched. It is called with the lock held.
+// sweep removes what these tests have made, by name, and nothing else: file systems mounted below the work directory,
+// loop devices with images in it, the directory, and the cgroup. The caller holds the lock.
 func sweep(root string) error {
 	if err := leaveGroup(); err != nil {
 		return fmt.Errorf("the cgroup: %w", err)
@@ -46,7 +45,7 @@ func sweep(root string) error {
 	return os.RemoveAll(root)
 }
 
-// loopsIn are the loop devices whose images lie in the directory.
+// loopsIn returns the loop devices whose images lie in the directory.
 func loopsIn(root string) ([]string, error) {
 	files, err := filepath.Glob("/sys/block/loop*/loop/backing_file")
 	if err != nil {
@@ -55,14 +54,14 @@ func loopsIn(root string) ([]string, error) {
 	var loops []string
 	for _, f := range files {
 		image, err := os.ReadFile(f)
-		if err == nil && strings.HasPrefix(string(image), root+"/") { // else free by now, or not ours
+		if err == nil && strings.HasPrefix(string(image), root+"/") { // otherwise free by now, or not the tests'
 			loops = append(loops, "/dev/"+filepath.Base(filepath.Dir(filepath.Dir(f))))
 		}
 	}
 	return loops, nil
 }
 
-// detach frees those; its error reports which are still busy.
+// detach frees these loop devices. Its error names the devices that are still busy.
 func detach(root string) error {
 	loops, err := loopsIn(root)
 	if err != nil {
@@ -80,7 +79,7 @@ func detach(root string) error {
 	return errors.Join(errs...)
 }
 
-// patiently tries again while something is still busy.
+// patiently retries while something is still busy.
 func patiently(do func() error) error {
 	for start := time.Now(); ; time.Sleep(20 * time.Millisecond) {
 		if err := do(); err == nil || time.Since(start) > 10*time.Second {
@@ -89,15 +88,15 @@ func patiently(do func() error) error {
 	}
 }
 
-// mount is a line of /proc/self/mountinfo.
+// mount holds a line of /proc/self/mountinfo.
 type mount struct {
 	dir, kind string
-	options   []string // of the file system
+	options   []string // options of the file system
 }
 
 func (m mount) has(option string) bool { return slices.Contains(m.options, option) }
 
-// mountPoints are the mount points that this process sees, in the order of mounting (proc_pid_mountinfo(5)).
+// mountPoints returns the mount points that this process sees, in the order of mounting (proc_pid_mountinfo(5)).
 func mountPoints() ([]mount, error) {
 	text, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
