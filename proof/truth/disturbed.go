@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// disturbed returns worlds that STATISTICS.md lists. The estimand is the typical trial, the median of ln y: what one
-// layout alone has is centred on its median, so that nothing differs by it.
+// disturbed returns the worlds that STATISTICS.md lists. The estimand is the typical trial, the median of ln y. A
+// disturbance of one layout alone is centred on its median, so that no layout differs by it.
 func disturbed() []kind {
 	return append(append(ofOneLayout(), ofTheMachine()...), independent("skewed lognormal noise", false, skewedLognormal),
 		kind{carryKind, func(r *rand.Rand, k int) trialNoise {
@@ -33,23 +33,24 @@ func disturbed() []kind {
 		kind{twoStateBuilds, kinds()[0].make})
 }
 
-// carryKind needs no truth of its own: what the last layout leaves behind is no layout's work.
+// carryKind and twoStateBuilds name kinds of noise. carryKind needs no truth of its own: what the last layout leaves
+// behind is no layout's work.
 const carryKind, twoStateBuilds = "the last layout slows the next trial by 3 %", "every layout's reused builds are fast or slow, 4 % apart"
 
 const lognormalShape, lognormalScale = 0.8, 0.05
 
-// skewedLognormal has the median 0.
+// skewedLognormal draws from a skewed lognormal distribution with median 0.
 func skewedLognormal(r *rand.Rand) float64 {
 	return -lognormalScale * (math.Exp(lognormalShape*r.NormFloat64()) - 1)
 }
 
-// stalledMedian returns the median of noise of an sd of which a share is far below: the point at which the rest alone
-// has half of all trials below it.
+// stalledMedian returns the median of noise with standard deviation sd, of which a share of the trials is far below:
+// the point at which the other trials alone bring half of all trials below it.
 func stalledMedian(share, sd float64) float64 {
 	return sd * distuv.UnitNormal.Quantile((0.5-share)/(1-share))
 }
 
-// ofOneLayout returns disturbances that the last layout alone has.
+// ofOneLayout returns disturbances that only the last layout has.
 func ofOneLayout() []kind {
 	alone := func(name string, make func(r *rand.Rand) func() float64) kind {
 		return kind{name, func(r *rand.Rand, k int) trialNoise {
@@ -73,12 +74,12 @@ func ofOneLayout() []kind {
 			}
 		}),
 		alone("one layout stalls in bursts, 10 % of its trials", func(r *rand.Rand) func() float64 {
-			state := newTwoState(r, 1.0/27, 1.0/3) // three trials each
+			state := newTwoState(r, 1.0/27, 1.0/3) // states last three trials each
 			return func() float64 {
 				return state.next() + 0.1*slowBy + 0.02*r.NormFloat64() - stalledMedian(0.1, 0.02)
 			}
 		}),
-		// A trial of 10 s starts anywhere. In half of them at most 1.5 s are frozen.
+		// A trial of 10 s starts at any time. In half of the trials, at most 1.5 s are frozen.
 		alone("one layout freezes 8 s every 30 s", func(r *rand.Rand) func() float64 {
 			return func() float64 {
 				from := 30 * r.Float64()
@@ -89,7 +90,7 @@ func ofOneLayout() []kind {
 	}
 }
 
-// ofTheMachine returns disturbances by time, whichever layout runs.
+// ofTheMachine returns disturbances that depend on time, whichever layout runs.
 func ofTheMachine() []kind {
 	byTrial := func(name string, make func(r *rand.Rand, k int) func(t int) float64) kind {
 		return kind{name, func(r *rand.Rand, k int) trialNoise {
@@ -117,7 +118,7 @@ func ofTheMachine() []kind {
 			}
 		}),
 		byTrial("a checkpoint every 5 minutes", func(r *rand.Rand, _ int) func(int) float64 {
-			phase := r.IntN(10) // of trials of 30 s
+			phase := r.IntN(10) // trials take 30 s
 			return func(t int) float64 {
 				if t%10 == phase {
 					return math.Log(0.8)

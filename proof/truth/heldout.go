@@ -10,9 +10,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// heldOut are worlds that the rules were not chosen by: written down before the rules
-// were fixed and run afterwards. Nothing differs in them: the median of each layout's
-// logarithms is the same.
+// heldOut returns worlds by which the rules were not chosen: they were written down before the rules were fixed, and
+// run afterwards. Nothing differs in them: the median of the logarithms is the same for every layout.
 func heldOut() []kind {
 	return []kind{
 		{"gamma slow-downs, a shape of each layout", func(r *rand.Rand, k int) trialNoise {
@@ -34,7 +33,7 @@ func heldOut() []kind {
 				if j < k-1 {
 					return 0.02 * r.NormFloat64()
 				}
-				const share = 0.08 / 0.48 // of slow trials
+				const share = 0.08 / 0.48 // share of slow trials
 				return slow.next() + share*slowBy + 0.02*r.NormFloat64() - stalledMedian(share, 0.02)
 			}
 		}},
@@ -75,7 +74,7 @@ func heldOut() []kind {
 	}
 }
 
-// spreadOut draws a parameter of each layout, evenly on the log scale.
+// spreadOut draws a parameter for each layout, evenly on the log scale.
 func spreadOut(r *rand.Rand, k int, least, most float64) []float64 {
 	out := make([]float64, k)
 	for j := range out {
@@ -84,11 +83,11 @@ func spreadOut(r *rand.Rand, k int, least, most float64) []float64 {
 	return out
 }
 
-// twoState is slow by 30 % now and then, around a mean of 0; it starts anywhere.
+// twoState is noise that is slow by 30 % now and then, around a mean of 0. It starts in any state.
 type twoState struct {
 	random       *rand.Rand
 	slow         bool
-	enter, leave float64 // chances at each trial
+	enter, leave float64 // probabilities at each trial
 }
 
 func newTwoState(r *rand.Rand, enter, leave float64) *twoState {
@@ -110,8 +109,8 @@ func (t *twoState) next() float64 {
 	return -mean
 }
 
-// article is a way of the published articles: a number of runs of each layout, one
-// layout after the other, and a test against 1 file at 5 % each.
+// article is a way of judging from the published articles: a number of runs of each layout, one layout after the other,
+// and a test of each against 1 file at 5 %.
 type article struct {
 	name string
 	runs int
@@ -139,8 +138,8 @@ func welch(base, other []float64) (bool, error) {
 	return r.P < 0.05, err
 }
 
-// judge measures a world in the article's way, on one build of each layout if builds are reused, and chooses the
-// highest mean. Choosing another layout than 1 file counts as proven when the article's test claims it.
+// judge measures a world in the article's way, and chooses the layout with the highest mean. If builds are reused, each
+// layout has one build. A layout other than 1 file counts as proven if the article's test claims it.
 func (a article) judge(w world, seed, number uint64) (score, error) {
 	m := newMachine(w, seed, number)
 	var samples [layouts][]float64

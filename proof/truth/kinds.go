@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// kind is a kind of noise. Its generator gives the disturbance of a trial by block,
-// layout and number of the trial, on the log scale; failed trials are NaN.
+// kind is a kind of noise. Its generator returns the disturbance of a trial on the log scale, by block, layout and
+// number of the trial. Failed trials are NaN.
 type kind struct {
 	name string
 	make func(r *rand.Rand, k int) func(block, layout, trial int) float64
@@ -19,14 +19,14 @@ type kind struct {
 
 type trialNoise = func(block, layout, trial int) float64
 
-// byLayout is normal noise with a standard deviation of each layout.
+// byLayout returns normal noise with a standard deviation for each layout.
 func byLayout(name string, sd func(j, k int) float64) kind {
 	return kind{name, func(r *rand.Rand, k int) trialNoise {
 		return func(_, j, _ int) float64 { return sd(j, k) * r.NormFloat64() }
 	}}
 }
 
-// oneAmong: the layout that is chosen has a noise of its own.
+// oneAmong returns normal noise in which one layout, chosen by which, has a standard deviation of its own.
 func oneAmong(name string, odd, others float64, which func(k int) int) kind {
 	return byLayout(name, func(j, k int) float64 {
 		if j == which(k) {
@@ -36,8 +36,8 @@ func oneAmong(name string, odd, others float64, which func(k int) int) kind {
 	})
 }
 
-// independent is noise of one distribution, which every layout has, or the last alone
-// among others of 1 %.
+// independent returns noise drawn from one distribution: for every layout or, if alone is set, for the last layout
+// among others with noise of 1 %.
 func independent(name string, alone bool, draw func(r *rand.Rand) float64) kind {
 	return kind{name, func(r *rand.Rand, k int) trialNoise {
 		return func(_, j, _ int) float64 {
@@ -52,8 +52,8 @@ func independent(name string, alone bool, draw func(r *rand.Rand) float64) kind 
 func last(k int) int { return k - 1 }
 func first(int) int  { return 0 }
 
-// kinds are worlds in which no layout differs: the median of ln y is the same for all, also if one
-// layout alone is skewed or of two states.
+// kinds returns worlds in which no layout differs: the median of ln y is the same for all, even if one layout alone is
+// skewed or has two states.
 func kinds() []kind {
 	all := append(append(unequalKinds(), shapes()...), machines()...)
 	return append(all, kind{builtKind, all[0].make})
@@ -93,7 +93,7 @@ func unequalKinds() []kind {
 	}
 }
 
-// shapes are distributions that are not normal.
+// shapes returns noise whose distribution is not normal.
 func shapes() []kind {
 	twoStates := func(r *rand.Rand) float64 {
 		return 0.01*r.NormFloat64() + slowBy*(float64(r.IntN(2))-0.5)
@@ -125,7 +125,7 @@ func shapes() []kind {
 	}
 }
 
-// machines returns the machine's states apart from the layouts: by the time of a trial.
+// machines returns states of the machine that depend on a trial's time, not on the layout.
 func machines() []kind {
 	return []kind{
 		{"every K-th trial 30 % slower (checkpoints)", func(r *rand.Rand, k int) trialNoise {
@@ -166,7 +166,7 @@ func machines() []kind {
 	}
 }
 
-// ofMachine is the noise of one of the worlds, the same for every layout.
+// ofMachine returns the noise of a world, the same for every layout.
 func ofMachine(name string, w world) kind {
 	return kind{name, func(r *rand.Rand, _ int) trialNoise {
 		m := &machine{world: w, random: r}
@@ -175,7 +175,7 @@ func ofMachine(name string, w world) kind {
 	}}
 }
 
-// row is one way of judging in one world.
+// row holds the results of one way of judging in one world.
 type row struct {
 	world  world
 	method string
@@ -183,8 +183,8 @@ type row struct {
 	tally  tally
 }
 
-// runWorld takes n experiments through one world: by the program, or by cells, and by the articles' ways if the
-// design is that of trials.
+// runWorld runs n experiments in one world, by the program or by cells. If the design consists of trials, it also
+// judges by the articles' ways.
 func runWorld(ctx context.Context, w world, n int, seed uint64) ([]row, error) {
 	rows := []row{{world: w, method: w.method(), ours: true}}
 	ways := []func(uint64) (score, error){func(i uint64) (score, error) { return ours(ctx, w, seed, i) }}
@@ -225,8 +225,8 @@ func ours(ctx context.Context, w world, seed, number uint64) (score, error) {
 	return scoreOf(w, j.First().Result), err
 }
 
-// parallel calls f for 0 … n−1 on all processors; the scores are in order, and so
-// do not depend on how many there are.
+// parallel calls f for 0 … n−1 on all processors. The scores are in order, so they do not depend on the number of
+// processors.
 func parallel[T any](ctx context.Context, n int, f func(uint64) (T, error)) ([]T, error) {
 	scores := make([]T, n)
 	var group sync.WaitGroup

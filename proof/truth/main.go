@@ -1,7 +1,7 @@
-// Command truth takes thousands of whole experiments through the real program — plan, runner, life cycle of every
-// trial, verdict — on the fake engine in virtual time. In these worlds the truth is known. It prints how often the
-// program is right, next to the articles' ways in the same worlds. It exits with 1 when a target is missed.
-// proof/README.md lists the measurements and their methods.
+// Command truth runs thousands of whole experiments through the real program — plan, runner, life cycle of every trial,
+// verdict — on the fake engine in virtual time. In these worlds the truth is known. It prints how often the program is
+// right, next to the articles' ways in the same worlds. It exits with 1 if a target is missed. proof/README.md lists
+// the measurements and their methods.
 package main
 
 import (
@@ -30,8 +30,7 @@ func main() {
 	}
 }
 
-// lazyGC: an experiment leaves little behind, and collecting it often doubles the
-// time that it takes.
+// lazyGC makes garbage collection rare: an experiment leaves little behind, and frequent collection doubles its time.
 const lazyGC = 800
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -94,7 +93,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// runWorlds prints the rows of each world to stderr as it ends, and all of them to stdout.
+// runWorlds prints each world's rows to stderr once the world ends, and all rows to stdout.
 func runWorlds(ctx context.Context, chosen []world, n int, seed uint64, stdout, stderr io.Writer) ([]row, error) {
 	start := time.Now()
 	var rows []row
@@ -105,7 +104,7 @@ func runWorlds(ctx context.Context, chosen []world, n int, seed uint64, stdout, 
 		}
 		rows = append(rows, more...)
 		fmt.Fprintf(stderr, "after %v:\n", time.Since(start).Round(time.Second))
-		if err := printRows(stderr, more); err != nil { // the results of a long run that is ended early
+		if err := printRows(stderr, more); err != nil { // keeps the results of a long run that is ended early
 			return nil, err
 		}
 	}
@@ -117,7 +116,7 @@ func runWorlds(ctx context.Context, chosen []world, n int, seed uint64, stdout, 
 	return rows, nil
 }
 
-// targets is an error that lists the targets that are missed.
+// targets returns an error that lists the missed targets.
 func targets(missed []string) error {
 	if len(missed) == 0 {
 		return nil
@@ -125,7 +124,7 @@ func targets(missed []string) error {
 	return fmt.Errorf("targets missed:\n  %s", strings.Join(missed, "\n  "))
 }
 
-// choose finds worlds by name.
+// choose returns the worlds with these names.
 func choose(names string) ([]world, error) {
 	all := worlds()
 	if names == "" {

@@ -14,19 +14,18 @@ import (
 	"filewise/lab/verdict"
 )
 
-// In addition to the whole experiments, which have five layouts: every kind of noise with 2, 5, 8 and 12 layouts that
-// do not differ, in the program's order of trials, judged by package verdict at every look. All blocks are measured
-// in full; the judgement leaves out what a decision or a dropped layout would have saved.
+// The whole experiments have five layouts. In addition, every kind of noise is run with 2, 5, 8 and 12 layouts that do
+// not differ, in the program's order of trials. Package verdict judges them at every interim analysis. All blocks are
+// measured in full: the judgement leaves out what a decision or a dropped layout would have saved.
 
-// counts are the numbers of layouts.
+// counts lists the numbers of layouts.
 var counts = []int{2, 5, 8, 12}
 
-// builtKind is the world that needs builds: the last layout's three are reused in
-// turn, and each is faster or slower for good by a normal 6 %.
+// builtKind is the world that needs builds: the last layout's three builds are reused in turn. Each is permanently
+// faster or slower by a normal 6 %.
 const builtKind = "one layout's reused builds differ by 6 %"
 
-// nullTable is an experiment of so many blocks of a kind of noise, in the order of trials that the
-// rules have.
+// nullTable returns an experiment with a number of blocks and a kind of noise, in the rules' order of trials.
 func nullTable(w kind, k, rules, blocks int, seed, number uint64) verdict.Table {
 	r := rand.New(rand.NewPCG(seed, number))
 	draw := w.make(r, k)
@@ -68,9 +67,8 @@ func nullTable(w kind, k, rules, blocks int, seed, number uint64) verdict.Table 
 	return table
 }
 
-// plantedScore judges it by the rules, the layout in the middle faster by an effect on
-// the log scale. Without one an alarm and an interval that does not hold the truth are
-// the same.
+// plantedScore judges an experiment by the rules, with the middle layout faster by an effect on the log scale. Without
+// an effect, an alarm is the same as an interval that misses the truth.
 func plantedScore(w kind, k int, effect float64, rules int, seed, number uint64) (score, error) {
 	cfg := verdict.DefaultConfig()
 	cfg.MaxBlocks, cfg.Rules = maxBlocks, rules
@@ -101,8 +99,8 @@ func plantedScore(w kind, k int, effect float64, rules int, seed, number uint64)
 	return s, nil
 }
 
-// runNulls takes n experiments of each kind and number of layouts. It prints the false alarms by rules 1 and 2 as it
-// goes, and returns the targets that rules 2 miss.
+// runNulls runs n experiments for each kind and number of layouts. It prints the false alarms by rules 1 and 2 on the
+// way, and returns the targets that rules 2 miss.
 func runNulls(ctx context.Context, all []kind, names string, n int, seed uint64, w io.Writer) (missed []string, err error) {
 	tw := tabwriter.NewWriter(w, 0, 0, 1, ' ', 0)
 	fmt.Fprintln(tw, "| false alarms, % (rules 1 → 2)\t| 2 layouts\t| 5\t| 8\t| 12\t|")
@@ -136,10 +134,10 @@ func runNulls(ctx context.Context, all []kind, names string, n int, seed uint64,
 	return missed, tw.Flush()
 }
 
-// others are the experiments other than the whole ones: how many of each, 0 = none.
+// others counts the experiments other than the whole ones, by sort. 0 means none.
 type others struct {
 	nulls, heldOut, planted, races int
-	kinds                          string // part of the names of kinds of noise
+	kinds                          string // part of the names of the kinds of noise to run
 	seed                           uint64
 }
 
@@ -168,8 +166,8 @@ func runOthers(ctx context.Context, o others, w io.Writer) (missed []string, err
 	return missed, nil
 }
 
-// runPlanted takes n experiments of each effect, machine and number of layouts, one of which is faster. It prints how
-// many trials rules 1 and 2 take and how often they find it. Targets are targets for a wrong interval.
+// runPlanted runs n experiments for each effect, machine and number of layouts, one of which is faster. It prints how
+// many trials rules 1 and 2 take, and how often they find that layout. The targets concern wrong intervals.
 func runPlanted(ctx context.Context, n int, seed uint64, w io.Writer) (missed []string, err error) {
 	tw := tabwriter.NewWriter(w, 0, 0, 1, ' ', 0)
 	fmt.Fprintln(tw, "| trials (found, %), rules 1 → 2\t| 2 layouts\t| 5\t| 8\t| 12\t|")
@@ -203,21 +201,21 @@ func runPlanted(ctx context.Context, n int, seed uint64, w io.Writer) (missed []
 	return missed, tw.Flush()
 }
 
-// Races are the races of filewise backup, of some dozens of layouts. Layouts that are proven not to be the best get
-// no more trials. The race ends when no layout can be more than the margin faster than one (verdict.GoalBest). The
-// boundaries are every verdict's.
+// Races are filewise backup's races of some dozens of layouts. Layouts that are proven not to be the best get no more
+// trials. The race ends once no layout can be faster than a certain one by more than the margin (verdict.GoalBest). The
+// boundaries are the same as for every verdict.
 
-// raced are the numbers of layouts of races.
+// raced lists the numbers of layouts in races.
 var raced = []int{12, 24}
 
-// raceScore is a race's result.
+// raceScore holds a race's result.
 type raceScore struct {
 	trials         int
-	proven, wrong  bool // wrong: proven, and another is more than the margin faster
-	chosen, missed bool // chosen, proven or not: the last leader; missed: as wrong
+	proven, wrong  bool // wrong if proven although another layout is faster by more than the margin
+	chosen, missed bool // chosen is the last leader, proven or not; missed is wrong for it
 }
 
-// race measures layouts that differ by up to three times in noise of a kind.
+// race measures layouts that differ by up to a factor of three, with a kind of noise.
 func race(w kind, k int, seed, number uint64) (s raceScore, err error) {
 	r := rand.New(rand.NewPCG(seed, number))
 	draw := w.make(r, k)
@@ -270,8 +268,7 @@ func race(w kind, k int, seed, number uint64) (s raceScore, err error) {
 	return s, nil
 }
 
-// runRaces takes n races in each kind of noise, prints how they end, and returns the targets
-// that are missed.
+// runRaces runs n races in each kind of noise, prints how they end, and returns the missed targets.
 func runRaces(ctx context.Context, n int, names string, seed uint64, w io.Writer) (missed []string, err error) {
 	tw := tabwriter.NewWriter(w, 0, 0, 1, ' ', 0)
 	fmt.Fprintln(tw, "| races\t| layouts\t| proven, %\t| proven and wrong, %\t| leader off by more than 2 %, %\t| trials of the full grid, "+

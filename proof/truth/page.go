@@ -11,11 +11,11 @@ import (
 	"filewise/lab/verdict"
 )
 
-// The page holds the summary between these lines.
+// pageBegin and pageEnd are the lines of the page between which the summary stands.
 const pageBegin, pageEnd = "<!-- table: begin -->\n", "<!-- table: end -->\n"
 
-// writePage puts the summary of the cells into the page: of each world the worst cell of each column if nothing
-// differs, the power rows, and the targets that are missed.
+// writePage puts the summary of the cells into the page. For each world in which nothing differs, the summary has the
+// worst cell of each column. Then follow the power rows, and the missed targets.
 func writePage(o tableOptions, cells []cellDone, missed []string) error {
 	text, err := os.ReadFile(o.page)
 	if err != nil {
@@ -40,7 +40,7 @@ func writePage(o tableOptions, cells []cellDone, missed []string) error {
 	return os.WriteFile(o.page, []byte(before+pageBegin+out.String()+pageEnd+after), 0o644)
 }
 
-// sizes returns the cells' numbers of experiments.
+// sizes describes how many experiments the cells have.
 func sizes(cells []cellDone) string {
 	least, most := math.MaxInt, 0
 	for _, c := range cells {
@@ -52,7 +52,7 @@ func sizes(cells []cellDone) string {
 	return fmt.Sprintf("%d to %d", least, most)
 }
 
-// worstOfWorlds prints a row of each world in which nothing differs.
+// worstOfWorlds prints a row for each world in which nothing differs.
 func worstOfWorlds(w *bytes.Buffer, cells []cellDone) {
 	fmt.Fprintln(w, "| world, nothing differs | experiments a cell | false alarms | wrong recommendations | coverage | U | U and intervals | "+
 		"withheld |")
@@ -72,7 +72,7 @@ func worstOfWorlds(w *bytes.Buffer, cells []cellDone) {
 		fmt.Fprintf(w, "| %s | %s |", name, sizes(of[name]))
 		for _, column := range []struct {
 			of      func(c cellDone) int
-			highest bool // is the worst
+			highest bool // the highest value is the worst
 		}{{func(c cellDone) int { return c.Alarms }, true}, {func(c cellDone) int { return c.Wrong }, true},
 			{func(c cellDone) int { return c.Covered }, false}, {func(c cellDone) int { return c.Bounded }, false},
 			{func(c cellDone) int { return c.Together }, false}, {func(c cellDone) int { return c.Withheld }, true}} {
@@ -88,7 +88,7 @@ func worstOfWorlds(w *bytes.Buffer, cells []cellDone) {
 	}
 }
 
-// powerRows prints how often a faster layout is found, next to a test with the noise given.
+// powerRows prints how often a faster layout is found, next to a test that is given the noise.
 func powerRows(w *bytes.Buffer, cells []cellDone) {
 	fmt.Fprintln(w, "\n| one layout faster, 20 blocks | layouts | found | by known noise | trials | trials by rules 2 |")
 	fmt.Fprintln(w, "|---|---|---|---|---|---|")
@@ -106,7 +106,7 @@ func powerRows(w *bytes.Buffer, cells []cellDone) {
 	}
 }
 
-// grantedRows prints how often the number of blocks that an earlier experiment named did suffice.
+// grantedRows prints how often the number of blocks that an earlier experiment named was sufficient.
 func grantedRows(w *bytes.Buffer, cells []cellDone) {
 	fmt.Fprintln(w, "\n| as many blocks as six blocks forecast | layouts | decided | trials |")
 	fmt.Fprintln(w, "|---|---|---|---|")

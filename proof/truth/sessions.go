@@ -13,16 +13,16 @@ import (
 	"filewise/lab/workload"
 )
 
-// Worlds that go through the real Runner: sessions of layouts that are live at once and take turns,
-// on the fake engine in virtual time. By the typical session no layout differs in them.
+// Worlds that go through the real Runner: interleaved blocks on the fake engine in virtual time. In the typical block,
+// no layout differs.
 
-// sessionWorld is a machine for sessions.
+// sessionWorld is a machine for interleaved blocks.
 type sessionWorld struct {
 	name string
-	make func(r *rand.Rand) fake.Config // of layouts 1 to k, named by rank
+	make func(r *rand.Rand) fake.Config // layouts 1 to k, named by rank
 }
 
-// Sessions are of four turns of 300 ms each.
+// Interleaved blocks have four turns of 300 ms for each layout.
 const (
 	sessionRounds = 4
 	sessionWindow = sessionRounds * 300 * time.Millisecond
@@ -60,7 +60,8 @@ func sessionWorlds() []sessionWorld {
 				return max(0, 8*time.Second-(now.Sub(fake.Epoch)+phase)%(30*time.Second))
 			}}
 		}},
-		// 1,000 operations a second from rest to rest: all in the work, or 0.8 ms in the work and 0.2 in the drain.
+		// Each layout does 1,000 operations a second from rest to rest: in the work alone, or with 0.8 ms per operation in
+		// the work and 0.2 ms in the drain.
 		{"sessions: half of the layouts write in the drain", func(r *rand.Rand) fake.Config {
 			late := func(l filewise.Layout) bool { return l.Rank%2 == 0 }
 			return fake.Config{Turn: noisy(r),
@@ -80,7 +81,7 @@ func sessionWorlds() []sessionWorld {
 	}
 }
 
-// sessionsOf takes a whole experiment through the Runner, and judges it as the program does.
+// sessionsOf runs a whole experiment through the Runner, and judges it as the program does.
 func sessionsOf(ctx context.Context, w sessionWorld, key cellKey, number uint64) (verdict.Result, error) {
 	config := w.make(rand.New(rand.NewPCG(key.Seed^0x5e55, number)))
 	config.Seed = key.Seed ^ number<<20
@@ -123,10 +124,10 @@ func sessionsOf(ctx context.Context, w sessionWorld, key cellKey, number uint64)
 	return j.First().Result, nil
 }
 
-// granted judges an experiment that has as many blocks as an experiment of six blocks in the same world named as
-// sufficient. False means it could name no number, or no verdict takes so many.
+// granted returns the number of blocks that an experiment of six blocks in the same world names as sufficient. ok is
+// false if that can name no number, or no verdict takes so many.
 func granted(w kind, key cellKey, number uint64) (blocks int, ok bool, err error) {
-	const before, other = 6, 1 << 40 // experiments of other noise
+	const before, other = 6, 1 << 40 // other selects experiments with other noise
 	cfg, arms := key.config(before)
 	r, err := verdict.Judge(cfg, arms, nullTable(w, key.Layouts, key.Rules, before, key.Seed, number+other))
 	if err != nil {

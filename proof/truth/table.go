@@ -19,11 +19,11 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// The table has a cell for each world, number of layouts, and number of blocks planned. Cells grow by batches, all of
-// them before any grows further; each batch is appended to a file when it is done, and the next run continues from
-// it.
+// The table has a cell for each world, number of layouts, and number of planned blocks. Cells grow by batches: every
+// cell gets a batch before any gets the next. Each batch is appended to a file once it is done, and the next run
+// continues from the file.
 
-// batch is by how many experiments a cell grows.
+// batch is the number of experiments by which a cell grows.
 const batch = 100
 
 var (
@@ -34,47 +34,47 @@ var (
 	sessionBlocks  = []int{6, 20}
 )
 
-// asGranted stands for the number of blocks that an earlier experiment named as sufficient.
+// asGranted represents the number of blocks that an earlier experiment named as sufficient.
 const asGranted = 0
 
-// cellKey names a cell. Cells of other rules or seeds are other cells.
+// cellKey identifies a cell. Other rules or seeds make other cells.
 type cellKey struct {
 	World   string  `json:"world"`
 	Layouts int     `json:"layouts"`
-	Blocks  int     `json:"blocks"`  // planned; asGranted
-	Percent float64 `json:"percent"` // by which the layout in the middle is faster
+	Blocks  int     `json:"blocks"`  // planned, or asGranted
+	Percent float64 `json:"percent"` // by which the middle layout is faster
 	Rules   int     `json:"rules"`
 	Seed    uint64  `json:"seed"`
 }
 
-// cellDone counts the experiments of a cell, or of a batch of it.
+// cellDone counts the results of a cell's experiments, or of a batch of them.
 type cellDone struct {
 	cellKey
 	S         int     `json:"s"`          // experiments
-	Alarms    int     `json:"alarms"`     // at some look a difference is claimed if there is none
+	Alarms    int     `json:"alarms"`     // a difference is claimed at some interim analysis although there is none
 	Wrong     int     `json:"wrong"`      // see wrongChoice
-	Covered   int     `json:"covered"`    // all intervals of all looks hold
-	Bounded   int     `json:"bounded"`    // U holds at all looks
-	Together  int     `json:"together"`   // both
-	Decided   int     `json:"decided"`    // use, keep or more
-	Found     int     `json:"found"`      // the faster layout is named, by use or more
-	Reversed  int     `json:"reversed"`   // faster is claimed of the slower, or the other way round
-	Withheld  int     `json:"withheld"`   // no verdict at the last look, because of carry-over
-	Trials    float64 `json:"trials"`     // mean
-	KnowNoise int     `json:"know_noise"` // found by a test at the last block alone with the noise given; 0 if there is none
+	Covered   int     `json:"covered"`    // all intervals of all interim analyses hold
+	Bounded   int     `json:"bounded"`    // U holds at all interim analyses
+	Together  int     `json:"together"`   // covered and bounded
+	Decided   int     `json:"decided"`    // the verdict is use, keep or more
+	Found     int     `json:"found"`      // the faster layout is named, by the verdict use or more
+	Reversed  int     `json:"reversed"`   // the slower layout is claimed to be faster, or the other way round
+	Withheld  int     `json:"withheld"`   // no verdict at the last interim analysis, because of carry-over
+	Trials    float64 `json:"trials"`     // mean trials
+	KnowNoise int     `json:"know_noise"` // found by a test of the last block alone that is given the noise; 0 if there is none
 }
 
-// cellScore is one experiment of a cell.
+// cellScore is the result of one experiment of a cell.
 type cellScore struct {
 	score
 	wrongChoice, bounded, decided, withheld, knowing bool
 }
 
-// noiseSD are the standard deviations of a trial in worlds of the power rows.
+// noiseSD holds the standard deviations of a trial in the worlds of the power rows.
 var noiseSD = map[string]float64{"all CV 2 %": 0.02, "skewed lognormal noise": lognormalScale *
 	math.Sqrt((math.Exp(lognormalShape*lognormalShape)-1)*math.Exp(lognormalShape*lognormalShape))}
 
-// config is the configuration of a plan of so many blocks.
+// config returns the configuration of a plan with a number of blocks.
 func (k cellKey) config(blocks int) (verdict.Config, []verdict.Arm) {
 	cfg := verdict.DefaultConfig()
 	cfg.MaxBlocks, cfg.Rules = blocks, k.Rules
@@ -85,8 +85,7 @@ func (k cellKey) config(blocks int) (verdict.Config, []verdict.Arm) {
 	return cfg, arms
 }
 
-// experimentOf judges one experiment by package verdict, the layout in the middle faster by the
-// effect.
+// experimentOf judges one experiment by package verdict, with the middle layout faster by the effect.
 func experimentOf(w kind, key cellKey, number uint64) (s cellScore, err error) {
 	k, effect, blocks := key.Layouts, math.Log1p(key.Percent/100), key.Blocks
 	if blocks == asGranted {
@@ -110,7 +109,7 @@ func experimentOf(w kind, key cellKey, number uint64) (s cellScore, err error) {
 	return s, nil
 }
 
-// scored holds a result against medians that differ by the effect alone.
+// scored compares a result with medians that differ by the effect alone.
 func (k cellKey) scored(r verdict.Result) (s cellScore) {
 	effect, truth := math.Log1p(k.Percent/100), make([]float64, k.Layouts)
 	truth[k.Layouts/2] = effect
@@ -121,7 +120,7 @@ func (k cellKey) scored(r verdict.Result) (s cellScore) {
 				s.claim(truth[j], e.Lo, e.Hi)
 			}
 		}
-		if u := look.Estimates[0].Regret; u < effect-1e-9 { // not of NaN
+		if u := look.Estimates[0].Regret; u < effect-1e-9 { // false for NaN
 			s.bounded = false
 		}
 	}
@@ -137,7 +136,8 @@ func (k cellKey) scored(r verdict.Result) (s cellScore) {
 	return s
 }
 
-// knows is a test at the last block alone by the mean, with the noise given, at 5 % over all layouts.
+// knows reports whether a test of the last block alone, by the mean and given the noise, finds a layout, at 5 % over
+// all layouts.
 func knows(table verdict.Table, j int, sd float64, k int) bool {
 	sum, n := 0.0, 0.0
 	for _, row := range table {
@@ -148,7 +148,7 @@ func knows(table verdict.Table, j int, sd float64, k int) bool {
 	return sd > 0 && sum/n > distuv.UnitNormal.Quantile(1-0.025/float64(k-1))*sd*math.Sqrt(2/n)
 }
 
-// add counts a batch more.
+// add adds the counts of another batch.
 func (c *cellDone) add(more cellDone) {
 	c.Trials = (c.Trials*float64(c.S) + more.Trials*float64(more.S)) / float64(c.S+more.S)
 	c.S += more.S
@@ -159,7 +159,7 @@ func (c *cellDone) add(more cellDone) {
 	}
 }
 
-// measureCell takes n experiments of a cell, from the given one on.
+// measureCell runs n experiments of a cell, beginning with number from.
 func measureCell(ctx context.Context, w tableWorld, key cellKey, from, n int) (cellDone, error) {
 	c := cellDone{cellKey: key, S: n}
 	scores, err := parallel(ctx, n, func(i uint64) (cellScore, error) { return w(ctx, key, uint64(from)+i) })
@@ -182,21 +182,21 @@ func measureCell(ctx context.Context, w tableWorld, key cellKey, from, n int) (c
 type tableOptions struct {
 	s, rules    int
 	seed        uint64
-	only, state string // part of the worlds' names, and the file of cells that are done
-	page        string // that has a summary between marks. Empty means none
+	only, state string // part of the worlds' names; file of the finished cells
+	page        string // page with a summary between marks; empty means none
 	date        time.Time
-	stored      bool // print the cells that are done, and measure none
+	stored      bool // print the finished cells, and measure none
 }
 
-// tableKinds are the table's worlds that package verdict judges.
+// tableKinds returns the table's worlds that package verdict judges.
 func tableKinds() []kind { return append(append(kinds(), heldOut()...), disturbed()...) }
 
-// tableWorld takes one experiment of a cell.
+// tableWorld runs one experiment of a cell.
 type tableWorld func(ctx context.Context, key cellKey, number uint64) (cellScore, error)
 
-// cellsOf are the cells of a table: with no difference in every world, and with one faster layout in the worlds of
-// the power rows; in the quiet one also by rules 2, whose trials are to suffice, and with the number of blocks named
-// as sufficient.
+// cellsOf returns the cells of a table. Every world has cells without a difference. The worlds of the power rows also
+// have cells with one faster layout. In the quiet world, these are also judged by rules 2, whose trials must suffice,
+// and with the number of blocks named as sufficient.
 func (o tableOptions) cellsOf() (all []cellKey, worlds map[string]tableWorld) {
 	worlds = map[string]tableWorld{}
 	for _, w := range tableKinds() {
@@ -240,13 +240,13 @@ func (o tableOptions) cellsOf() (all []cellKey, worlds map[string]tableWorld) {
 	return all, worlds
 }
 
-// quietKind is the world of whose noise there is least.
+// quietKind is the world with the least noise.
 const quietKind = "all CV 2 %"
 
-// twoMargins is the gain of the layout that a granted number of blocks has to find, in percent.
+// twoMargins is the gain, in percent, that a granted number of blocks has to find.
 const twoMargins = 4.04
 
-// runTable measures the cells that the state lacks, and prints all.
+// runTable measures the cells that the file lacks, and prints all.
 func runTable(ctx context.Context, o tableOptions, stdout, stderr io.Writer) (missed []string, err error) {
 	done, err := readCells(o.state)
 	if err != nil {
@@ -293,7 +293,7 @@ func runTable(ctx context.Context, o tableOptions, stdout, stderr io.Writer) (mi
 	return missed, nil
 }
 
-// readCells sums up the batches that are done. A last line that was cut off is measured again.
+// readCells sums up the finished batches. A last line that was cut off is ignored, so its batch is measured again.
 func readCells(path string) (map[cellKey]cellDone, error) {
 	done := map[cellKey]cellDone{}
 	file, err := os.Open(path)
@@ -316,7 +316,7 @@ func readCells(path string) (map[cellKey]cellDone, error) {
 	return done, nil
 }
 
-// printTable prints a row for each cell, and returns the targets that are missed.
+// printTable prints a row for each cell, and returns the missed targets.
 func printTable(w io.Writer, cells []cellDone) (missed []string) {
 	rules2 := trialsBy(2, cells)
 	fmt.Fprintln(w, "| world | layouts | blocks | faster by | false alarms | wrong recommendations | coverage | U | U and intervals | "+
@@ -336,7 +336,7 @@ func printTable(w io.Writer, cells []cellDone) (missed []string) {
 	return missed
 }
 
-// trialsBy are the mean trials of cells by some rules, under the key of the newest ones.
+// trialsBy returns the mean trials of the cells by some rules, under the keys of cells of the newest rules.
 func trialsBy(rules int, cells []cellDone) map[cellKey]float64 {
 	out := map[cellKey]float64{}
 	for _, c := range cells {
@@ -349,7 +349,7 @@ func trialsBy(rules int, cells []cellDone) map[cellKey]float64 {
 	return out
 }
 
-// misses are the targets that a cell misses. Cells of rules 2 next to cells of rules 3 have none.
+// misses returns the targets that a cell misses. Cells of rules 2 next to cells of rules 3 have no targets.
 func (c cellDone) misses(rules2 map[cellKey]float64) (missed []string) {
 	miss := func(format string, args ...any) {
 		missed = append(missed, fmt.Sprintf("%s, %d layouts, %s blocks, +%g %%: ", c.World, c.Layouts, c.planned(), c.Percent)+
@@ -357,7 +357,7 @@ func (c cellDone) misses(rules2 map[cellKey]float64) (missed []string) {
 	}
 	for _, target := range []struct {
 		what string
-		n    int // of failures
+		n    int // number of failures
 		most float64
 	}{{"false alarms", c.Alarms, mostAlarms}, {"wrong recommendations", c.Wrong, mostAlarms},
 		{"intervals missed", c.S - c.Covered, 1 - leastCovered},
@@ -375,10 +375,10 @@ func (c cellDone) misses(rules2 map[cellKey]float64) (missed []string) {
 	return missed
 }
 
-// leastDecided is the share of experiments that the granted blocks are to decide.
+// leastDecided is the least share of experiments that the granted blocks must decide.
 const leastDecided = verdict.Power
 
-// planned is the number of blocks in words.
+// planned describes the number of blocks.
 func (k cellKey) planned() string {
 	if k.Blocks == asGranted {
 		return "granted"

@@ -35,13 +35,13 @@ func (t *tally) add(s score) {
 	t.trialsSquare += float64(s.trials) * float64(s.trials)
 }
 
-// share is a proportion with its standard error.
+// share is a proportion, of out of n, with a standard error.
 type share struct{ of, n int }
 
 func (s share) value() float64 { return float64(s.of) / float64(s.n) }
 
-// se is the binomial standard error; at 0 and 1 the error of one more or less, so that it is never none (Agresti and
-// Coull's idea).
+// se returns the binomial standard error. At 0 and 1, it is the error of one more or less, so that it is never 0
+// (Agresti and Coull's idea).
 func (s share) se() float64 {
 	p := (float64(s.of) + 1) / (float64(s.n) + 2)
 	return math.Sqrt(p * (1 - p) / float64(s.n))
@@ -54,7 +54,7 @@ func (s share) String() string {
 	return fmt.Sprintf("%.1f ±%.1f", 100*s.value(), 100*s.se())
 }
 
-// meanTrials is the mean number of trials, with its standard error.
+// meanTrials returns the mean number of trials, with its standard error.
 func (t *tally) meanTrials() (mean, se float64) {
 	n := float64(t.n)
 	mean = t.trials / n
@@ -64,8 +64,7 @@ func (t *tally) meanTrials() (mean, se float64) {
 	return mean, math.Sqrt(max(0, t.trialsSquare/n-mean*mean) / (n - 1))
 }
 
-// printRows writes the table as Markdown. Shares are in percent, with standard
-// errors.
+// printRows writes the table in Markdown. Shares are in percent, with standard errors.
 func printRows(w io.Writer, rows []row) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 1, ' ', 0)
 	fmt.Fprintln(tw, "| world\t| judged by\t| false alarms\t| coverage\t| wrong direction\t| proven\t| of it within 2 %\t| best found\t| "+
@@ -91,7 +90,7 @@ func printRows(w io.Writer, rows []row) error {
 	return tw.Flush()
 }
 
-// alarms are possible if some layout is as good as 1 file.
+// alarms returns a row's share of false alarms, which are possible if some layout is as good as 1 file.
 func alarms(r row) string {
 	for _, e := range r.world.effects[1:] {
 		if e == 0 {
@@ -101,7 +100,7 @@ func alarms(r row) string {
 	return "–"
 }
 
-// wrong directions are possible if some layout is not.
+// wrong returns a row's share of wrong directions, which are possible if some layout differs from 1 file.
 func wrong(r row) string {
 	if r.world.null() {
 		return "–"
@@ -109,7 +108,7 @@ func wrong(r row) string {
 	return share{r.tally.wrong, r.tally.n}.String()
 }
 
-// found: what is missing to 100 are the misses.
+// found returns a row's share of experiments in which a better layout is found. The others are the misses.
 func found(r row) string {
 	if r.world.best() <= 0 {
 		return "–"
@@ -120,18 +119,18 @@ func found(r row) string {
 // margin is δ: a layout this close to the best one is as good.
 var margin = math.Log(1.02)
 
-// score is the result of one experiment, compared with the truth.
+// score holds the result of one experiment, compared with the truth.
 type score struct {
-	alarm   bool // a difference is claimed at some look if there is none
-	covered bool // all intervals of all looks hold the truth
-	wrong   bool // better is claimed of what is worse, or the other way round
-	proven  bool // something is recommended, the baseline included
-	good    bool // and it is within the margin of the best
-	found   bool // a layout other than the baseline, within the margin of the best
+	alarm   bool // a difference is claimed at some interim analysis although there is none
+	covered bool // all intervals of all interim analyses hold the truth
+	wrong   bool // a worse layout is claimed to be better, or the other way round
+	proven  bool // a layout is recommended, the baseline included
+	good    bool // the recommended layout is within the margin of the best
+	found   bool // a layout other than the baseline, within the margin of the best, is recommended
 	trials  int
 }
 
-// scoreOf holds a judgement against the truth of a world.
+// scoreOf compares a judgement with the truth of a world.
 func scoreOf(w world, r verdict.Result) score {
 	s := score{covered: true, trials: r.Trials}
 	for _, look := range r.Looks {
@@ -151,7 +150,7 @@ func scoreOf(w world, r verdict.Result) score {
 	return s
 }
 
-// claim is an interval of a layout whose true effect is known.
+// claim counts a layout's interval against its known true effect.
 func (s *score) claim(truth, lo, hi float64) {
 	const rounding = 1e-9
 	s.alarm = s.alarm || truth == 0 && (lo > rounding || hi < -rounding)
@@ -159,7 +158,7 @@ func (s *score) claim(truth, lo, hi float64) {
 	s.covered = s.covered && lo <= truth+rounding && hi >= truth-rounding
 }
 
-// choose a layout.
+// choose records layout j as the choice.
 func (s *score) choose(w world, j int) {
 	s.good = w.best()-w.effects[j] <= margin+1e-9
 	s.found = s.good && j != 0

@@ -15,12 +15,11 @@ import (
 // maxBlocks is N_max of every experiment.
 const maxBlocks = 20
 
-// loadedBytes is the data of reused builds: next to nothing.
+// loadedBytes is the size of the data in reused builds: next to nothing.
 const loadedBytes = 64
 
-// whole takes a whole experiment through the real program — pilots, blocks in
-// random order, life cycle of every trial, judgement after each — on the fake
-// engine, in virtual time.
+// whole runs a whole experiment through the real program — pilots, blocks in random order, life cycle of every trial,
+// judgement after each — on the fake engine, in virtual time.
 func whole(ctx context.Context, w world, seed, number uint64) (experiment.Judgement, error) {
 	m := newMachine(w, seed, number)
 	list, place := layoutsOf()
@@ -73,12 +72,11 @@ func planOf(w world, list []filewise.Layout, number uint64) experiment.Plan {
 	return p
 }
 
-// What the method promises (issue 6): each share may exceed its target by two
-// standard errors of the simulation.
+// The method's targets (issue 6). Each share may exceed its target by two standard errors of the simulation.
 const (
 	mostAlarms   = 0.05
 	leastCovered = 0.95
-	leastGood    = 0.99 // of what is called proven, over all worlds
+	leastGood    = 0.99 // of the proven recommendations, over all worlds
 	mostWrong    = 0.005
 	tolerated    = 2.0 // standard errors
 	rounding     = 0.5 // the page's trials are whole numbers

@@ -17,37 +17,37 @@ type world struct {
 	name  string
 	about string
 
-	noise   float64          // sd of a trial, independent of all others
-	unequal [layouts]float64 // noise of each layout instead, if one is not 0
-	drift   float64          // sd of an AR(1) from trial to trial
-	steps   float64          // share of trials at which the level changes for good
-	step    float64          // sd of such a change
+	noise   float64          // standard deviation of a trial, independent of all others
+	unequal [layouts]float64 // noise of each layout in place of noise, if one is not 0
+	drift   float64          // standard deviation of an AR(1) from trial to trial
+	steps   float64          // share of trials at which the level changes permanently
+	step    float64          // standard deviation of such a change
 	slow    [layouts]float64 // share of a layout's trials that are 30 % slow
 
-	builds   int     // loaded builds of a layout, reused in turn. 0 means built again
-	peculiar float64 // sd of what is peculiar to a build
+	builds   int     // number of loaded builds of a layout, reused in turn. 0 means built again
+	peculiar float64 // standard deviation of a build's own effect
 
-	probe   float64          // sd of a calibration around the machine's state. 0 means none
+	probe   float64          // standard deviation of a calibration around the machine's state. 0 means none
 	effects [layouts]float64 // true effects against 1 file
 
-	forget bool    // judged as if reused builds were new ones: shows what that costs
-	slices int     // of a session for each layout: cells. 0 means trials one after the other
+	forget bool    // judged as if reused builds were new ones, to show the cost of that
+	slices int     // number of slices of a session for each layout (cells). 0 means trials one after the other
 	single bool    // one session alone, judged by its slices
-	limit  float64 // mean trials by STATISTICS.md. 0 means the page has no such world
+	limit  float64 // mean trials in STATISTICS.md. 0 means that page has no such world
 }
 
 // driftMemory is the AR(1) coefficient of the drift, from one trial to the next.
 const driftMemory = 0.95
 
-// slowBy is a slow run's loss: 30 %.
+// slowBy is the effect of a slow run, a loss of 30 %.
 var slowBy = math.Log(0.7)
 
-// machine is a world in which time passes trial by trial.
+// machine is the state of a world in which time passes trial by trial.
 type machine struct {
 	world
 	random *rand.Rand
 	state  float64 // of the drift
-	level  float64 // after the steps so far
+	level  float64 // changed by the steps so far
 }
 
 func newMachine(w world, seed, stream uint64) *machine {
@@ -56,7 +56,7 @@ func newMachine(w world, seed, stream uint64) *machine {
 	return m
 }
 
-// next returns the disturbance of the next trial, of layout j.
+// next returns the disturbance of the next trial, which measures layout j.
 func (m *machine) next(j int) float64 {
 	m.pass(1)
 	noise := m.noise
@@ -70,7 +70,7 @@ func (m *machine) next(j int) float64 {
 	return y
 }
 
-// pass lets time pass, in trials: a part of one for a slice of a session.
+// pass lets time pass, in trials. A slice of a session takes a part of a trial.
 func (m *machine) pass(trials float64) {
 	memory := math.Pow(driftMemory, trials)
 	m.state = memory*m.state + math.Sqrt(1-memory*memory)*m.drift*m.random.NormFloat64()
@@ -79,10 +79,10 @@ func (m *machine) pass(trials float64) {
 	}
 }
 
-// machineState returns the present effect that all layouts have in common.
+// machineState returns the present effect that is common to all layouts.
 func (m *machine) machineState() float64 { return m.state + m.level }
 
-// calibration returns the fixed probe's result before the trial that next drew.
+// calibration returns the result of the fixed probe before the trial that next drew last.
 func (m *machine) calibration() float64 {
 	return 1000 * math.Exp(m.machineState()+m.probe*m.random.NormFloat64())
 }
@@ -99,7 +99,7 @@ func (w world) best() float64 {
 // null reports whether no layout differs from another.
 func (w world) null() bool { return w.effects == [layouts]float64{} }
 
-// layoutsOf returns the layouts of every world, and the place of each by name.
+// layoutsOf returns the layouts of every world, and each one's index by name.
 func layoutsOf() (list []filewise.Layout, place map[string]int) {
 	place = make(map[string]int)
 	for j := range layouts {
@@ -114,8 +114,8 @@ func layoutsOf() (list []filewise.Layout, place map[string]int) {
 // The program has them as run --rounds: what cells save is simulated on
 // the verdict's own rules, in the same machines.
 
-// sessions is an experiment by cells. A block is a session that cycles short slices over the live layouts. Its
-// observation of a layout is the mean of the logarithms of its slices.
+// sessions judges an experiment by cells. A block is a session that cycles short slices over the live layouts. Its
+// observation of a layout is the mean of the logarithms of the layout's slices.
 func sessions(w world, seed, number uint64) (verdict.Result, error) {
 	m := newMachine(w, seed, number)
 	cfg := verdict.DefaultConfig()
@@ -153,9 +153,8 @@ func armsOf() []verdict.Arm {
 	return arms
 }
 
-// session is one session's slices: a row for each cycle, in fresh random order.
-// Each layout is one build throughout. A slow spell lasts as long as a trial would,
-// and so hits whatever is measured then.
+// session returns the slices of one session, a row for each cycle, in a new random order. Each layout has one build
+// throughout. A slow spell lasts as long as a trial would, and so affects whatever is measured then.
 func (m *machine) session(live []bool, cycles int) verdict.Table {
 	length := 1 / float64(m.slicesOf())
 	var build [layouts]float64
@@ -163,7 +162,7 @@ func (m *machine) session(live []bool, cycles int) verdict.Table {
 		build[j] = m.peculiar * m.random.NormFloat64()
 	}
 	table := make(verdict.Table, cycles)
-	slow := 0.0 // trials that the spell still lasts
+	slow := 0.0 // trials for which the spell still lasts
 	for c := range table {
 		table[c] = make([]verdict.Cell, layouts)
 		for _, j := range m.random.Perm(layouts) {
@@ -186,7 +185,7 @@ func (m *machine) session(live []bool, cycles int) verdict.Table {
 
 func (w world) slicesOf() int { return max(w.slices, 1) }
 
-// merged returns a session's cycles as one row: of each layout, the geometric mean of its throughput.
+// merged returns a session's cycles as one row with the geometric mean of each layout's throughput.
 func merged(session verdict.Table) []verdict.Cell {
 	row := make([]verdict.Cell, layouts)
 	for j := range row {

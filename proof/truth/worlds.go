@@ -1,8 +1,8 @@
 package main
 
-// The machines. Their parameters were fixed once, from STATISTICS.md's account of the articles' ways and before this
-// program's own method was looked at: five runs in a row claim a difference between equal layouts in 13, 77, 65 and
-// 50 % of the experiments there, and about as often here. They are not to be changed to suit a result.
+// The machines. Their parameters were fixed once, from STATISTICS.md's account of the articles' ways, before this
+// program's own method was looked at. There, five runs in a row claim a difference between equal layouts in 13, 77, 65
+// and 50 % of the experiments, and about as often here. The parameters must not be changed to suit a result.
 func quiet(cv float64) world { return world{noise: cv} }
 
 func drifting(cv float64) world {
@@ -18,21 +18,21 @@ func shared(cv float64) world {
 	return w
 }
 
-// stalling is a machine on which one layout is slow more often than the others.
+// stalling returns a machine on which one layout is slow more often than the others.
 func stalling() world {
 	w := quiet(0.02)
 	w.slow = [layouts]float64{0.05, 0.05, 0.15, 0.05, 0.05}
 	return w
 }
 
-// unequal is a machine on which layouts differ in their noise, by a factor of ten.
+// unequal returns a machine on which the layouts' noise differs by a factor of ten.
 func unequal() world {
 	w := drifting(0.02)
 	w.unequal = [layouts]float64{0.01, 0.02, 0.03, 0.06, 0.10}
 	return w
 }
 
-// placed is a machine on which builds of one layout differ for good, by 3 %.
+// placed returns a machine on which builds of one layout differ permanently, by 3 %.
 func placed(reused int) world {
 	w := quiet(0.02)
 	w.peculiar, w.builds = 0.03, reused
@@ -70,19 +70,19 @@ func (w world) within(trials float64) world {
 	return w
 }
 
-// calibrated has a probe before each trial, 0.5 % around the machine's state.
+// calibrated adds a probe before each trial, accurate to 0.5 % around the machine's state.
 func (w world) calibrated() world {
 	w.probe = 0.005
 	return w
 }
 
-// cells are sessions in which every layout has ten slices of a tenth of a trial.
+// cells makes each block a session in which every layout has ten slices of a tenth of a trial.
 func (w world) cells() world {
 	w.slices = 10
 	return w
 }
 
-// worlds are all worlds, in the order of the table.
+// worlds returns all worlds, in the order of the table.
 func worlds() []world {
 	forgetful := placed(4)
 	forgetful.forget = true
