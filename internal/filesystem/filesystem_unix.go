@@ -14,8 +14,8 @@ import (
 	"filewise"
 )
 
-// Free is the space in bytes that an ordinary user may still write to the file
-// system of dir, without what is reserved for root.
+// Free returns the bytes that an ordinary user can still write to dir's file system, without the part reserved for
+// root.
 func Free(dir string) (int64, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {
@@ -24,7 +24,7 @@ func Free(dir string) (int64, error) {
 	return int64(s.Bavail) * int64(s.Bsize), nil
 }
 
-// Size is the size of dir's file system, in bytes.
+// Size returns the size of dir's file system, in bytes.
 func Size(dir string) (int64, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {
@@ -33,7 +33,7 @@ func Size(dir string) (int64, error) {
 	return int64(s.Blocks) * int64(s.Bsize), nil
 }
 
-// Full reports whether an error comes from storage, or a quota, without room.
+// Full reports whether an error means that storage or a quota is used up.
 func Full(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
 
 // Allocated returns the storage of a file, in bytes: st_blocks counts units of 512 bytes (stat(2)).
@@ -45,7 +45,7 @@ func Allocated(_ string, info fs.FileInfo) (bytes int64, ok bool) {
 	return int64(s.Blocks) * 512, true
 }
 
-// Owner is whom a file belongs to.
+// Owner returns the user and the group that a file belongs to.
 func Owner(info fs.FileInfo) (uid, gid uint32, ok bool) {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -54,7 +54,7 @@ func Owner(info fs.FileInfo) (uid, gid uint32, ok bool) {
 	return s.Uid, s.Gid, true
 }
 
-// shared refuses a file that everybody may read or write.
+// shared returns an error for a file that everybody may read or write.
 func shared(f *os.File, info fs.FileInfo) error {
 	if info.Mode().Perm()&0o006 != 0 {
 		return fmt.Errorf("%s (%v): %w", f.Name(), info.Mode().Perm(), ErrShared)
@@ -62,10 +62,11 @@ func shared(f *os.File, info fs.FileInfo) error {
 	return nil
 }
 
-// alone is the command that takes all others' rights to a file.
+// alone returns the command that removes all others' rights to a file.
 func alone(path string) string { return filewise.CommandLine("chmod", "600", path) }
 
-// Stranger is whom an open file belongs to if that is not this user. Empty means it does, or that is unknown.
+// Stranger returns the owner of an open file if it is another user than this one. It is empty otherwise, or if the
+// owner is unknown.
 func Stranger(f *os.File) (who string, err error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -77,16 +78,16 @@ func Stranger(f *os.File) (who string, err error) {
 	return "", nil
 }
 
-// MakePrivate takes others' rights to a new file or directory, which its mode has done here.
+// MakePrivate removes others' rights to a new file or directory. Here the file's mode has done that.
 func MakePrivate(string) error { return nil }
 
-// OpenItself opens a file to read what it holds, but neither what a link in its
-// place points to nor, waiting for a writer, a pipe.
+// OpenItself opens a file for reading. It does not follow a link in the file's place, and does not wait for the writer
+// of a pipe.
 func OpenItself(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
 }
 
-// SyncFile brings what was written to a file to the storage.
+// SyncFile syncs a file to the storage.
 func SyncFile(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -95,7 +96,7 @@ func SyncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// SyncDir makes the names within a directory durable, if the file system can do that.
+// SyncDir makes the names in a directory durable, if the file system can do that.
 func SyncDir(path string) error {
 	d, err := os.Open(path)
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"filewise"
 )
 
-// Free is the space in bytes that this user may still write to the volume of dir,
-// within the user's quota.
+// Free returns the bytes that this user can still write to dir's volume, within the user's quota.
 func Free(dir string) (int64, error) {
 	name, err := windows.UTF16PtrFromString(dir)
 	if err != nil {
@@ -26,7 +25,7 @@ func Free(dir string) (int64, error) {
 	return int64(free), nil
 }
 
-// Size is the size of dir's volume, in bytes.
+// Size returns the size of dir's volume, in bytes.
 func Size(dir string) (int64, error) {
 	name, err := windows.UTF16PtrFromString(dir)
 	if err != nil {
@@ -39,7 +38,7 @@ func Size(dir string) (int64, error) {
 	return int64(size), nil
 }
 
-// Full reports whether an error comes from storage, or a quota, without room.
+// Full reports whether an error means that storage or a quota is used up.
 func Full(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL) ||
 		errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED)
@@ -68,11 +67,11 @@ func Allocated(path string, _ fs.FileInfo) (bytes int64, ok bool) {
 	return info.allocation, err == nil
 }
 
-// Owner is unknown: users have no numbers here. Stranger checks an open file.
+// Owner returns nothing, since users have no numbers here. Stranger checks an open file.
 func Owner(fs.FileInfo) (uid, gid uint32, ok bool) { return 0, 0, false }
 
-// PlaceOf is a directory's place: its volume's serial number and unique name, and its number there, which NTFS and
-// ReFS keep.
+// PlaceOf returns a directory's place: its volume's serial number and unique name, and its own number on the volume,
+// which NTFS and ReFS keep.
 func PlaceOf(dir string) (p Place, err error) {
 	name, err := windows.UTF16PtrFromString(dir)
 	if err != nil {
@@ -106,7 +105,8 @@ func ReadOnly(dir string) bool {
 	return flags&windows.FILE_READ_ONLY_VOLUME != 0
 }
 
-// volumeOf is the root of a directory's volume, or an empty name, the kind of its file system, and its flags.
+// volumeOf returns the root of a directory's volume, the kind of its file system, and its flags. The root is an empty
+// name if it is not known.
 func volumeOf(dir string) (root *uint16, kind string, flags uint32) {
 	path := make([]uint16, windows.MAX_LONG_PATH)
 	name, err := windows.UTF16PtrFromString(dir)
@@ -120,7 +120,7 @@ func volumeOf(dir string) (root *uint16, kind string, flags uint32) {
 	return &path[0], windows.UTF16ToString(fileSystem), flags
 }
 
-// descriptor is a file's security descriptor in SDDL: its owner and its list of rights.
+// descriptor returns a file's security descriptor in SDDL: its owner and its list of rights.
 func descriptor(f *os.File) (string, error) {
 	sd, err := windows.GetSecurityInfo(windows.Handle(f.Fd()), windows.SE_FILE_OBJECT,
 		windows.OWNER_SECURITY_INFORMATION|windows.DACL_SECURITY_INFORMATION)
@@ -130,7 +130,7 @@ func descriptor(f *os.File) (string, error) {
 	return sd.String(), nil
 }
 
-// self is this user's SID.
+// self returns this user's SID.
 func self() (string, error) {
 	user, err := windows.GetCurrentProcessToken().GetTokenUser()
 	if err != nil {
@@ -139,7 +139,7 @@ func self() (string, error) {
 	return user.User.Sid.String(), nil
 }
 
-// shared refuses a file that everybody may read or write, or that is another user's.
+// shared returns an error for a file that everybody may read or write, or that belongs to another user.
 func shared(f *os.File, _ fs.FileInfo) error {
 	rights, err := descriptor(f)
 	if err != nil {
@@ -155,7 +155,7 @@ func shared(f *os.File, _ fs.FileInfo) error {
 	return err
 }
 
-// alone is the command that takes all others' rights to a file.
+// alone returns the command that removes all others' rights to a file.
 func alone(path string) string {
 	me, err := self()
 	if err != nil {
@@ -164,7 +164,7 @@ func alone(path string) string {
 	return filewise.CommandLine("icacls", path, "/inheritance:r", "/grant:r", "*"+me+":F")
 }
 
-// Stranger is whom an open file belongs to if that is neither this user nor an administrator. Empty means it does.
+// Stranger returns the owner of an open file if it is neither this user nor an administrator. It is empty otherwise.
 func Stranger(f *os.File) (who string, err error) {
 	rights, err := descriptor(f)
 	if err != nil {
@@ -183,8 +183,8 @@ func Stranger(f *os.File) (who string, err error) {
 	return who, nil
 }
 
-// MakePrivate leaves a new file or directory, and what is made in that, to this user, administrators and the system. A
-// file system without such rights has none to take.
+// MakePrivate gives a new file or directory, and everything made in it, to this user, administrators and the system
+// alone. On a file system without such rights, it does nothing.
 func MakePrivate(path string) error {
 	if _, _, flags := volumeOf(path); flags&windows.FILE_PERSISTENT_ACLS == 0 {
 		return nil
@@ -213,8 +213,7 @@ func MakePrivate(path string) error {
 	return nil
 }
 
-// OpenItself opens a file to read what it holds, but not what a link in its place
-// points to.
+// OpenItself opens a file for reading, but not the target of a link in its place.
 func OpenItself(path string) (*os.File, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -230,8 +229,7 @@ func OpenItself(path string) (*os.File, error) {
 	return f, nil
 }
 
-// SyncFile brings what was written to a file to the storage, for which it has to be
-// open for writing.
+// SyncFile syncs a file to the storage. The file has to be open for writing for that.
 func SyncFile(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {

@@ -1,5 +1,4 @@
-// Package spread chooses which tables of a user's a layout spreads over files, and refuses
-// those that cannot be.
+// Package spread chooses which of a user's tables a layout spreads over files. It refuses tables that cannot be spread.
 package spread
 
 import (
@@ -10,19 +9,19 @@ import (
 	"filewise"
 )
 
-// Table is one of the user's.
+// Table is a user's table.
 type Table struct {
 	Schema, Name string
-	Bytes        int64    // with its indexes
-	Why          []string // it cannot have the layout. If none, it can
+	Bytes        int64    // indexes included
+	Why          []string // reasons why it cannot have the layout; empty if it can
 }
 
 func (t Table) String() string { return t.Schema + "." + t.Name }
 
-// Large is the share of all data from which a table is spread that no one names.
+// Large is the share of all data from which a table is spread if no tables are named.
 const Large = 0.05
 
-// Choose returns the tables of these names, or the large ones.
+// Choose returns the tables with these names or, if there are no names, the large ones.
 func Choose[T any](all []T, of func(T) Table, names []string) ([]T, error) {
 	if len(names) == 0 {
 		sum := int64(0)
@@ -57,22 +56,22 @@ func Choose[T any](all []T, of func(T) Table, names []string) ([]T, error) {
 	return named, nil
 }
 
-// RefuseIf notes why a table cannot have the layout, if that is so.
+// RefuseIf adds a reason why a table cannot have the layout, if the condition is true.
 func (t *Table) RefuseIf(is bool, why string) {
 	if is {
 		t.Why = append(t.Why, why)
 	}
 }
 
-// CheckKey notes that there is no column by which to divide the table: key names the column that all
-// of its unique keys have.
+// CheckKey adds a reason if no column can divide the table. key names the column that all its unique keys have.
 func (t *Table) CheckKey(key, unique string) {
 	t.RefuseIf(unique == "", "it has no unique key, so that there is nothing to divide it by")
 	t.RefuseIf(key == "" && unique != "", "no column is in all of its unique keys ("+unique+
 		"), and a partitioned table's must all contain the partition key")
 }
 
-// Refused is the error of the tables that cannot have it, all of them, with the others named. If nil, all can.
+// Refused returns an error that lists all tables that cannot have the layout, and names the others. It returns nil if
+// all can.
 func Refused[T any](all []T, of func(T) Table) error {
 	var why, others []string
 	for _, x := range all {

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// public holds the words of all SQL files, in small letters: they are in Filewise's sources. Texts wait for the first
-// statement to be shown, since most commands show none.
+// public holds the words of all SQL files in lower case, which are in Filewise's sources anyway. The texts are read
+// when a statement is first shown, since most commands show none.
 var public = struct {
 	sync.Mutex
 	texts []string
@@ -34,7 +34,7 @@ func isPublic(w string) bool {
 	return public.words[strings.ToLower(w)]
 }
 
-// mostPublic bounds what Public returns, in bytes.
+// mostPublic limits the length of Public's result, in bytes.
 const mostPublic = 1000
 
 var (
@@ -44,9 +44,9 @@ var (
 	masked = regexp.MustCompile(`\?(?:[ .,]*\?)+`)
 )
 
-// Public returns a statement as strangers can read it: of words only those that SQL files of Filewise have, without
-// comments, and with ? for literals, quoted names and all else. Which dialect it is of does not matter: whatever is
-// taken for code by mistake has to be such a word, too.
+// Public returns a statement in a form that strangers may read. It keeps only the words that Filewise's SQL files have,
+// drops comments, and puts ? for literals, quoted names and everything else. The dialect does not matter: text that is
+// mistaken for code must also consist of such words to be kept.
 func Public(statement string) string {
 	text := hidden.ReplaceAllStringFunc(statement, func(s string) string {
 		switch {

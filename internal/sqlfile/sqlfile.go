@@ -32,21 +32,21 @@ type File struct {
 }
 
 type section struct {
-	text  func() (*template.Template, error) // parsed when it is first rendered: a command renders few of all
+	text  func() (*template.Template, error) // parsed when first rendered, since a command renders few of all sections
 	whole bool
 }
 
 var header = regexp.MustCompile(`^--\s*name:\s*(.*?)\s*$`)
 var title = regexp.MustCompile(`^([a-z][a-z0-9_-]*(?:\s+[a-z][a-z0-9_-]*)*?)(\s+whole)?$`)
 
-// Parse divides a file's text into sections. The name stands in errors, which have the line; those of a section's
-// template come when it is rendered.
+// Parse divides a file's text into sections. Errors hold the file's name and the line. Errors in a section's template
+// are returned when it is rendered.
 func Parse(name, text string, funcs template.FuncMap) (*File, error) {
 	f := &File{name: name, sections: map[string]section{}}
 	return f, f.Add(text, funcs)
 }
 
-// Add reads further sections.
+// Add adds further sections.
 func (f *File) Add(text string, funcs template.FuncMap) error {
 	publish(text)
 	var current []string // the names of the section being read
@@ -54,7 +54,7 @@ func (f *File) Add(text string, funcs template.FuncMap) error {
 	var body []string
 	start := 0
 	finish := func() error {
-		for n := len(body) - 1; n >= 0 && (comment(body[n]) || strings.TrimSpace(body[n]) == ""); n-- { // of the next section
+		for n := len(body) - 1; n >= 0 && (comment(body[n]) || strings.TrimSpace(body[n]) == ""); n-- { // they belong to the next section
 			body = body[:n]
 		}
 		for _, name := range current {
@@ -116,7 +116,7 @@ func (f *File) add(name, text string, line int, whole bool, funcs template.FuncM
 	return nil
 }
 
-// Must is Parse for embedded files, whose errors are the programmer's.
+// Must returns the file of Parse, and panics on an error. It is for embedded files, whose errors are the programmer's.
 func Must(f *File, err error) *File {
 	if err != nil {
 		panic(err)
@@ -124,17 +124,17 @@ func Must(f *File, err error) *File {
 	return f
 }
 
-// Files holds the files of a folder, by their names without ".sql".
+// Files holds a folder's files by name, without ".sql".
 type Files map[string]*File
 
-// Apart takes a file out: of the others each is of a workload.
+// Apart removes a file from the others, each of which belongs to a workload, and returns it.
 func (all Files) Apart(name string) *File {
 	f := all[name]
 	delete(all, name)
 	return f
 }
 
-// Folder reads the files of folder "sql" of an embedded file system; edit changes their texts, if it is not nil.
+// Folder parses the files in folder "sql" of an embedded file system. If edit is not nil, it changes their texts first.
 func Folder(files fs.FS, edit func(text string) string, funcs template.FuncMap) Files {
 	names, err := fs.Glob(files, "sql/*.sql")
 	all := Files{}
@@ -150,15 +150,15 @@ func Folder(files fs.FS, edit func(text string) string, funcs template.FuncMap) 
 		all[strings.TrimSuffix(path.Base(name), ".sql")] = Must(Parse(name, text, funcs))
 	}
 	if err != nil {
-		panic(err) // embedded: the programmer's
+		panic(err) // the file is embedded: the programmer's error
 	}
 	return all
 }
 
-// Sections returns the sections' names in the file's order.
+// Sections returns the sections' names in file order.
 func (f *File) Sections() []string { return slices.Clone(f.order) }
 
-// Has reports whether there is a section of that name; no file has none.
+// Has reports whether the file has a section with this name. A nil file has none.
 func (f *File) Has(name string) bool {
 	if f == nil {
 		return false
@@ -167,8 +167,8 @@ func (f *File) Has(name string) bool {
 	return ok
 }
 
-// Statements renders a section and divides it into statements, without their
-// final semicolons. A section that leaves no statement returns none.
+// Statements renders a section, and divides it into statements without their final semicolons. It returns none if the
+// section renders to nothing.
 func (f *File) Statements(name string, data any) ([]string, error) {
 	s, ok := f.sections[name]
 	if !ok {
@@ -200,8 +200,7 @@ func (f *File) Statement(name string, data any) (string, error) {
 	return all[0], nil
 }
 
-// Text returns the one statement of a section without parameters. That there is one is the
-// programmer's.
+// Text returns the only statement of a section without parameters. The programmer ensures that there is one.
 func (f *File) Text(name string) string {
 	statement, err := f.Statement(name, nil)
 	if err != nil {
@@ -228,7 +227,7 @@ func divide(text string) []string {
 
 func comment(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "--") }
 
-// nonEmpty drops statements that are nothing but comment.
+// nonEmpty drops statements that consist of comments alone.
 func nonEmpty(all []string) []string {
 	var out []string
 	for _, s := range all {
@@ -245,7 +244,7 @@ func nonEmpty(all []string) []string {
 	return out
 }
 
-// Short returns a statement's beginning, for messages, without the comments before it.
+// Short returns the beginning of a statement, for messages, without the comments before it.
 func Short(statement string) string {
 	line, rest, more := strings.Cut(strings.TrimSpace(statement), "\n")
 	for more && strings.HasPrefix(line, "--") {

@@ -12,7 +12,7 @@ import (
 // Name is the driver's name for database/sql.
 const Name = "sqlite3"
 
-// PureGo reports whether this is the translation into Go.
+// PureGo reports whether the driver is the translation into Go.
 const PureGo = false
 
 // Driver names the driver and its version.
@@ -21,7 +21,7 @@ func Driver() string {
 	return path[len("github.com/"):] + module(path) + ", cgo build"
 }
 
-// CodesOf are the result codes of a failure of SQLite; ok is false for other errors.
+// CodesOf returns the result codes of an SQLite error. ok is false for other errors.
 func CodesOf(err error) (c Codes, ok bool) {
 	var e sqlite3.Error
 	if !errors.As(err, &e) {
@@ -30,8 +30,7 @@ func CodesOf(err error) (c Codes, ok bool) {
 	return Codes{Primary: int(e.Code), Extended: int(e.ExtendedCode), Errno: e.SystemErrno}, true
 }
 
-// LimitLength has a connection refuse rows and values of more bytes, before it reads them
-// (SQLITE_LIMIT_LENGTH).
+// LimitLength makes a connection refuse rows and values with more bytes before it reads them (SQLITE_LIMIT_LENGTH).
 func LimitLength(conn *sql.Conn, bytes int) error {
 	return conn.Raw(func(c any) error {
 		c.(*sqlite3.SQLiteConn).SetLimit(sqlite3.SQLITE_LIMIT_LENGTH, bytes)
@@ -39,17 +38,16 @@ func LimitLength(conn *sql.Conn, bytes int) error {
 	})
 }
 
-// Conn is a connection without database/sql and its pool, for one goroutine at a
-// time.
+// Conn is a connection without database/sql and its pool. Only one goroutine may use it at a time.
 type Conn struct{ *sqlite3.SQLiteConn }
 
-// Opener opens connections that have its functions.
+// Opener opens connections that have its SQL functions.
 type Opener struct{ functions Functions }
 
-// NewOpener makes an opener; the functions may be nil.
+// NewOpener returns an opener. functions may be nil.
 func NewOpener(functions Functions) *Opener { return &Opener{functions} }
 
-// Open opens a connection to the file of a URI, whose parameters may not be empty.
+// Open opens a connection to the file in a URI, which must have parameters.
 func (o *Opener) Open(uri string) (*Conn, error) {
 	raw, err := (&sqlite3.SQLiteDriver{}).Open(uri + mutexFree)
 	if err != nil {
@@ -64,22 +62,22 @@ func (o *Opener) Open(uri string) (*Conn, error) {
 	return c, nil
 }
 
-// mutexFree leaves out the locks that a connection of one goroutine does not need.
+// mutexFree turns off locks that a connection of one goroutine does not need.
 const mutexFree = "&_mutex=no"
 
-// ChunkSize makes the file of an attached schema grow and shrink by whole chunks of
-// so many bytes (SQLITE_FCNTL_CHUNK_SIZE).
+// ChunkSize makes the file of an attached schema grow and shrink in chunks of this many bytes
+// (SQLITE_FCNTL_CHUNK_SIZE).
 func (c *Conn) ChunkSize(schema string, bytes int) error {
 	return c.SetFileControlInt(schema, sqlite3.SQLITE_FCNTL_CHUNK_SIZE, bytes)
 }
 
-// Backup copies a database by SQLite's online backup.
+// Backup is a copy of a database in progress, by SQLite's online backup.
 type Backup struct {
 	target *Conn
 	backup *sqlite3.SQLiteBackup
 }
 
-// NewBackup begins to copy a connection's database to the file of a URI.
+// NewBackup begins to copy a connection's database to the file in a URI.
 func NewBackup(from *Conn, uri string) (*Backup, error) {
 	target, err := NewOpener(nil).Open(uri)
 	if err != nil {
@@ -92,7 +90,7 @@ func NewBackup(from *Conn, uri string) (*Backup, error) {
 	return &Backup{target, b}, nil
 }
 
-// Step copies so many pages; done reports that none is left.
+// Step copies a number of pages. done reports that none is left.
 func (b *Backup) Step(pages int) (done bool, err error) { return b.backup.Step(pages) }
 
 // Finish ends the backup and closes the connection to its file.

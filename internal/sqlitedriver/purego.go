@@ -16,7 +16,7 @@ import (
 // Name is the driver's name for database/sql.
 const Name = "sqlite"
 
-// PureGo reports whether this is the translation into Go.
+// PureGo reports whether the driver is the translation into Go.
 const PureGo = true
 
 // Driver names the driver and its version.
@@ -25,7 +25,7 @@ func Driver() string {
 	return path + module(path) + ", pure Go"
 }
 
-// CodesOf are the result codes of a failure of SQLite; ok is false for other errors.
+// CodesOf returns the result codes of an SQLite error. ok is false for other errors.
 func CodesOf(err error) (c Codes, ok bool) {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
@@ -34,8 +34,7 @@ func CodesOf(err error) (c Codes, ok bool) {
 	return Codes{Primary: e.Code() & 0xff, Extended: e.Code()}, true
 }
 
-// LimitLength has a connection refuse rows and values of more bytes, before it reads them
-// (SQLITE_LIMIT_LENGTH).
+// LimitLength makes a connection refuse rows and values with more bytes before it reads them (SQLITE_LIMIT_LENGTH).
 func LimitLength(conn *sql.Conn, bytes int) error {
 	_, err := sqlite.Limit(conn, lib.SQLITE_LIMIT_LENGTH, bytes)
 	return err
@@ -50,18 +49,16 @@ type raw interface {
 	NewBackup(uri string) (*sqlite.Backup, error)
 }
 
-// Conn is a connection without database/sql and its pool, for one goroutine at a
-// time.
+// Conn is a connection without database/sql and its pool. Only one goroutine may use it at a time.
 type Conn struct{ raw }
 
-// Opener opens connections that have its functions.
+// Opener opens connections that have its SQL functions.
 type Opener struct {
 	driver sqlite.Driver
 	err    error
 }
 
-// NewOpener makes an opener; the functions may be nil. They live as long as the
-// process.
+// NewOpener returns an opener. functions may be nil. The functions live as long as the process.
 func NewOpener(functions Functions) *Opener {
 	o := new(Opener)
 	for name, f := range functions {
@@ -70,7 +67,7 @@ func NewOpener(functions Functions) *Opener {
 	return o
 }
 
-// ofText is a function of SQLite whose argument is a text.
+// ofText returns an SQL function of one text in the driver's form.
 func ofText(name string, f func([]byte) int64) func(*sqlite.FunctionContext, []driver.Value) (driver.Value, error) {
 	return func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
 		switch text := args[0].(type) {
@@ -83,7 +80,7 @@ func ofText(name string, f func([]byte) int64) func(*sqlite.FunctionContext, []d
 	}
 }
 
-// Open opens a connection to the file of a URI, whose parameters may not be empty.
+// Open opens a connection to the file in a URI, which must have parameters.
 func (o *Opener) Open(uri string) (*Conn, error) {
 	if err := errors.Join(o.err, reach()); err != nil {
 		return nil, err
@@ -105,8 +102,8 @@ func (c *Conn) AutoCommit() bool {
 	return err == nil && v != 0
 }
 
-// ChunkSize makes the file of an attached schema grow and shrink by whole chunks of
-// so many bytes (SQLITE_FCNTL_CHUNK_SIZE).
+// ChunkSize makes the file of an attached schema grow and shrink in chunks of this many bytes
+// (SQLITE_FCNTL_CHUNK_SIZE).
 func (c *Conn) ChunkSize(schema string, bytes int) error {
 	code, err := c.ask("SELECT "+chunkSizeFunction+"(?1, ?2)", schema, int64(bytes))
 	if err == nil && code != 0 {
@@ -115,7 +112,7 @@ func (c *Conn) ChunkSize(schema string, bytes int) error {
 	return err
 }
 
-// ask returns the whole number that a statement returns.
+// ask returns the whole number that a statement selects.
 func (c *Conn) ask(text string, args ...driver.Value) (int64, error) {
 	named := make([]driver.NamedValue, len(args))
 	for i, v := range args {
@@ -131,10 +128,10 @@ func (c *Conn) ask(text string, args ...driver.Value) (int64, error) {
 	return n, err
 }
 
-// Backup copies a database by SQLite's online backup.
+// Backup is a copy of a database in progress, by SQLite's online backup.
 type Backup struct{ backup *sqlite.Backup }
 
-// NewBackup begins to copy a connection's database to the file of a URI.
+// NewBackup begins to copy a connection's database to the file in a URI.
 func NewBackup(from *Conn, uri string) (*Backup, error) {
 	b, err := from.NewBackup(uri)
 	if err != nil {
@@ -143,7 +140,7 @@ func NewBackup(from *Conn, uri string) (*Backup, error) {
 	return &Backup{b}, nil
 }
 
-// Step copies so many pages; done reports that none is left.
+// Step copies a number of pages. done reports that none is left.
 func (b *Backup) Step(pages int) (done bool, err error) {
 	more, err := b.backup.Step(int32(pages))
 	return err == nil && !more, err

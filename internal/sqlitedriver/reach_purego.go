@@ -20,7 +20,7 @@ const (
 	autoCommitFunction = "filewise_autocommit"
 )
 
-// reach gives the functions to every connection that is opened from now on.
+// reach gives the functions to every connection that is opened from then on.
 var reach = sync.OnceValue(func() error {
 	tls := libc.NewTLS()
 	defer tls.Close()
@@ -33,7 +33,7 @@ var reach = sync.OnceValue(func() error {
 	return nil
 })
 
-// function is the form in which SQLite calls a function of its users.
+// function is the form in which SQLite calls an application's functions.
 type function func(tls *libc.TLS, context uintptr, n int32, args uintptr)
 
 // extend adds the functions to a new connection.
@@ -57,7 +57,7 @@ func extend(tls *libc.TLS, db, _, _ uintptr) int32 {
 	return lib.SQLITE_OK
 }
 
-// setChunkSize is filewise_chunk_size(schema, bytes): SQLite's result code.
+// setChunkSize implements filewise_chunk_size(schema, bytes), which returns SQLite's result code.
 func setChunkSize(tls *libc.TLS, context uintptr, _ int32, args uintptr) {
 	schema, size := libc.AtomicLoadPUintptr(args), libc.AtomicLoadPUintptr(args+unsafe.Sizeof(args))
 	bytes := tls.Alloc(4)
@@ -68,7 +68,7 @@ func setChunkSize(tls *libc.TLS, context uintptr, _ int32, args uintptr) {
 	lib.Xsqlite3_result_int(tls, context, code)
 }
 
-// autoCommit is filewise_autocommit(): 0 within a transaction.
+// autoCommit implements filewise_autocommit(), which returns 0 within a transaction.
 func autoCommit(tls *libc.TLS, context uintptr, _ int32, _ uintptr) {
 	lib.Xsqlite3_result_int(tls, context, lib.Xsqlite3_get_autocommit(tls, lib.Xsqlite3_context_db_handle(tls, context)))
 }

@@ -1,7 +1,6 @@
-// Package sqlitedriver is the SQLite that Filewise was built with: the C library
-// (mattn/go-sqlite3) in builds with cgo, its translation into Go
-// (modernc.org/sqlite) in builds without. Both have the same files, the same SQL
-// and the same result codes; the translation is slower.
+// Package sqlitedriver is the SQLite driver that Filewise was built with: the C library (mattn/go-sqlite3) in builds
+// with cgo, or its translation into Go (modernc.org/sqlite) in builds without. Both have the same files, SQL and result
+// codes. The translation is slower.
 package sqlitedriver
 
 import (
@@ -12,9 +11,9 @@ import (
 	"syscall"
 )
 
-// Primary result codes (https://www.sqlite.org/rescode.html), as Codes has them.
+// The primary result codes (https://www.sqlite.org/rescode.html), as in Codes.
 const (
-	Error      = 1 // of SQL itself, mostly
+	Error      = 1 // mostly an error in the SQL itself
 	Perm       = 3
 	Busy       = 5
 	Locked     = 6
@@ -30,7 +29,7 @@ const (
 	NotADB     = 26
 )
 
-// Extended result codes.
+// The extended result codes.
 const (
 	ConstraintForeignKey = Constraint | 3<<8
 	Moved                = ReadOnly | 4<<8 // SQLITE_READONLY_DBMOVED: the file was moved
@@ -38,27 +37,27 @@ const (
 	ConstraintUnique     = Constraint | 8<<8
 )
 
-// Codes holds SQLite's codes of a failure.
+// Codes holds SQLite's codes for a failure.
 type Codes struct {
 	Primary, Extended int
-	Errno             syscall.Errno // of the system call that failed; 0 if it is not known
+	Errno             syscall.Errno // of the failed system call; 0 if not known
 }
 
-// Functions are SQL functions of one text that return a whole number, always the
-// same one for the same text.
+// Functions holds SQL functions by name. Each takes a text and returns a whole number, always the same for the same
+// text.
 type Functions map[string]func(text []byte) int64
 
-// URI names a file to SQLite, with whatever characters its path holds; the query
-// gives SQLite's parameters and the driver's.
+// URI returns SQLite's URI for a file, whatever characters its path holds. query holds the parameters of SQLite and of
+// the driver.
 func URI(path, query string) string {
 	path = filepath.ToSlash(path)
 	if filepath.VolumeName(path) != "" && !strings.HasPrefix(path, "/") {
-		path = "/" + path // file:/C:/x
+		path = "/" + path // as in file:/C:/x
 	}
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + query
 }
 
-// module returns a space and the driver's version in this build. It is empty if the version is not recorded.
+// module returns a space and the driver's version in this build, or an empty text if the version is not recorded.
 func module(path string) string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

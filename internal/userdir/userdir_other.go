@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 )
 
-// Home is the variable with the user's directory.
+// Home is the variable that holds the user's home directory.
 const Home = "HOME"
 
-// Shown returns a directory below the user's home as people write it.
+// Shown returns a directory below the user's home, as people write it.
 func Shown(below ...string) string { return filepath.Join(append([]string{"~"}, below...)...) }
 
-// base is a directory below the user's home.
+// base returns a directory below the user's home.
 func base(below []string) string {
 	return filepath.Join(append([]string{os.Getenv(Home)}, below...)...)
 }

@@ -236,7 +236,7 @@ func until(ctx context.Context, otherwise string, so func() bool) error {
 	return nil
 }
 
-// known returns once campaigns know n hosts.
+// known returns once campaigns list n hosts.
 func (g *ground) known(ctx context.Context, n int) error {
 	return g.asked(ctx, func(c fleet.Campaigns) error {
 		return until(ctx, "the hosts do not come", func() bool { all, err := c.Hosts(ctx); return err == nil && len(all) == n })

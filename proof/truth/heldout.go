@@ -118,7 +118,7 @@ type article struct {
 	test func(base, other []float64) (bool, error)
 }
 
-// articles are the ways of the articles, and the usual test without their means.
+// articles returns the ways of the articles, and the usual test without their means.
 func articles() []article {
 	return []article{
 		{"one run each", 1, 0, func(base, other []float64) (bool, error) {
