@@ -66,7 +66,7 @@ func exposed(p envconfig.ClientConfigProfile) error {
 		if err != nil {
 			return filewise.Errorf(filewise.CodeUsage, filesystem.SecretRemedy(file, err), "settings of Temporal: %w", err)
 		}
-		_ = f.Close() // of which only the mode was checked
+		_ = f.Close() // only the file's mode was checked
 	}
 	return nil
 }

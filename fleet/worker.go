@@ -40,7 +40,7 @@ func Dial(ctx context.Context, address string, say func(string)) (out Campaigns,
 		return out, err
 	}
 	o.HostPort = cmp.Or(address, o.HostPort, client.DefaultHostPort)
-	if strings.Contains(o.HostPort, "@") { // what stands before it is a secret, and not to be shown
+	if strings.Contains(o.HostPort, "@") { // the part before it is a secret, and must not be shown
 		return out, filewise.Errorf(filewise.CodeUsage, "give HOST:PORT, and the API key by TEMPORAL_API_KEY or its file (docs/fleet.md)",
 			"Temporal's address has no user and password")
 	}

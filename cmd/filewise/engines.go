@@ -42,7 +42,7 @@ func (a *app) enginesCommand() *cobra.Command {
 	return cmd
 }
 
-// engineInfo is what the command prints about an engine.
+// engineInfo holds the output about an engine.
 type engineInfo struct {
 	Name string `json:"name"`
 	filewise.Description

@@ -20,17 +20,16 @@ const escape = "in a user name or password write : / ? # @ % as %3A %2F %3F %23 
 
 var schemeForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]{0,19}$`)
 
-// Parse reads the URL of a server, whose scheme is one of those given. Errors
-// have CodeUsage and show no part of the URL but a scheme.
+// Parse parses a server's URL, whose scheme must be one of schemes. Errors have CodeUsage, and show no part of the URL
+// except a scheme.
 //
 //	postgres://ada@db.example:5433/bench?sslmode=verify-full
 //	postgres:///bench?host=/run/postgresql        a Unix socket
 //	mysql://ada@[fe80::1%25eth0]:3307/
 //	HOST\INSTANCE, HOST,PORT, Server=HOST;Trusted_Connection=yes      as SQL Server's own tools have it
 //
-// The options host (or socket), port, user and password stand for the parts of
-// the URL that are not given. Options that are secret by their name go into
-// Secrets.
+// The options host (or socket), port, user and password replace parts that are missing in the URL. Options whose names
+// mean secrets go into Secrets.
 func Parse(text string, schemes []string) (filewise.Address, error) {
 	var a filewise.Address
 	scheme, rest, ok := strings.Cut(text, "://")

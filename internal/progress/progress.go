@@ -1,5 +1,5 @@
-// Package progress shows how far a step has come that may last: on a terminal in a line that is drawn over, elsewhere by a line every
-// half minute. What is over soon is not shown.
+// Package progress shows how far a long step has come: on a terminal in one line that is redrawn, elsewhere by a line
+// every half minute. It does not show steps that end soon.
 package progress
 
 import (
@@ -19,42 +19,43 @@ import (
 
 const (
 	interval = 250 * time.Millisecond // between two drawings
-	patience = 2 * time.Second        // without a word on a terminal
-	// Silence is the time without output elsewhere.
+	patience = 2 * time.Second        // without output on a terminal
+	// Silence is the time without output elsewhere than on a terminal.
 	Silence = 30 * time.Second
 )
 
-// Board holds the steps that are under way. The zero value shows them to no terminal; a nil *Board holds none.
+// Board holds the steps under way. The zero value shows them to no terminal. A nil *Board holds none.
 type Board struct {
 	mu     sync.Mutex
 	steps  []*Step
-	owners int  // who show the steps themselves
-	ticks  bool // a goroutine shows them
+	owners int  // callers that show the steps themselves
+	ticks  bool // a goroutine shows the steps
 	drawn  bool // a line of the board is on the terminal
-	mid    bool // a line of another writer has not ended
+	mid    bool // another writer has not ended its line
 	to     io.Writer
-	live   bool       // it is a terminal
-	width  func() int // of which
+	live   bool       // the board writes to a live terminal
+	width  func() int // width of the terminal
 	said   time.Time  // when another writer, or a line, last wrote
 }
 
-// Show has the board write to w, a live terminal of a width or something else. It is called before the first step.
+// Show makes the board write to w, which is a live terminal with a width, or something else. It is called before the
+// first step.
 func (b *Board) Show(w io.Writer, live bool, width func() int) {
 	b.to, b.live, b.width, b.said = w, live, width, time.Now()
 }
 
 type key struct{}
 
-// With returns a context whose steps stand on the board.
+// With returns a context whose steps are put on the board.
 func With(ctx context.Context, b *Board) context.Context { return context.WithValue(ctx, key{}, b) }
 
-// Of returns the board of a context. Nil means it has none.
+// Of returns the board of a context, or nil if it has none.
 func Of(ctx context.Context) *Board {
 	b, _ := ctx.Value(key{}).(*Board)
 	return b
 }
 
-// Step is one that may last. It may be used by several goroutines at once.
+// Step is a step that may take long. It is safe for concurrent use.
 type Step struct {
 	board       *Board
 	what, unit  string
@@ -62,8 +63,8 @@ type Step struct {
 	done, total atomic.Int64
 }
 
-// Begin puts a step on the context's board until its End. total is the sum of all Add calls. 0 means not known. unit
-// is the thing counted, in the plural. Empty means bytes.
+// Begin puts a step on the context's board until its End. total is the expected sum of all Add calls; 0 means not
+// known. unit names in the plural what is counted; empty means bytes.
 func Begin(ctx context.Context, what string, total int64, unit string) *Step {
 	s := &Step{board: Of(ctx), what: what, unit: unit, begun: time.Now()}
 	s.total.Store(total)
@@ -79,10 +80,10 @@ func Begin(ctx context.Context, what string, total int64, unit string) *Step {
 	return s
 }
 
-// Add counts finished work.
+// Add adds finished work, in the step's unit.
 func (s *Step) Add(n int64) { s.done.Add(n) }
 
-// End takes the step off the board.
+// End removes the step from the board.
 func (s *Step) End() {
 	if b := s.board; b != nil {
 		b.mu.Lock()
@@ -92,7 +93,7 @@ func (s *Step) End() {
 	}
 }
 
-// Reader counts the bytes read.
+// Reader returns a reader that adds the bytes read to the step.
 func (s *Step) Reader(r io.Reader) io.Reader { return &counted{r, s} }
 
 type counted struct {
@@ -106,7 +107,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// text shows how far it has come, with a bar of so many cells. 0 means none.
+// text describes the step's progress, with a bar of this many cells. 0 means no bar.
 func (s *Step) text(now time.Time, cells int) string {
 	done, total, took := s.done.Load(), s.total.Load(), now.Sub(s.begun)
 	amount := func(n int64) string { return fmt.Sprintf("%d %s", n, s.unit) }
@@ -131,13 +132,13 @@ func (s *Step) text(now time.Time, cells int) string {
 	return s.what + ": " + strings.Join(parts, ", ")
 }
 
-// Bar draws a bar of so many cells, of which the given share is full.
+// Bar returns a bar of this many cells, filled to the given share.
 func Bar(share float64, cells int) string {
 	full := min(max(int(share*float64(cells)), 0), cells)
 	return "[" + strings.Repeat("#", full) + strings.Repeat("·", cells-full) + "]"
 }
 
-// Text describes the step that was begun last. Empty means none is under way.
+// Text describes the step that began last. It is empty if none is under way.
 func (b *Board) Text(now time.Time) string {
 	if b == nil {
 		return ""
@@ -150,7 +151,7 @@ func (b *Board) Text(now time.Time) string {
 	return b.steps[len(b.steps)-1].text(now, 0)
 }
 
-// Own has the caller alone show the steps, until it calls what is returned.
+// Own lets the caller alone show the steps, until it calls release.
 func (b *Board) Own() (release func()) {
 	if b == nil {
 		return func() {}
@@ -166,8 +167,8 @@ func (b *Board) Own() (release func()) {
 	})
 }
 
-// Before is called with what another writer is about to write to the terminal; when it returns, the step's line is
-// out of the way. A result ends all steps.
+// Before is called with the text that another writer is about to write to the terminal. It first removes the step's
+// line. A result ends all steps.
 func (b *Board) Before(text []byte, result bool) {
 	if b == nil || len(text) == 0 {
 		return
@@ -191,7 +192,7 @@ func (b *Board) loop() {
 	}
 }
 
-// show shows the last step. False means there is none.
+// show shows the last step. It returns false if there is none.
 func (b *Board) show(now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -219,5 +220,5 @@ func (b *Board) erase() {
 	}
 }
 
-// write writes to who may be gone: that must not end what is shown.
+// write writes to a reader that may be gone, and ignores errors: they must not end what is shown.
 func (b *Board) write(text string) { _, _ = io.WriteString(b.to, text) }

@@ -34,7 +34,7 @@ func Human(d time.Duration) string {
 	return pair(d.Round(time.Hour), 24*time.Hour, "d", time.Hour, "h")
 }
 
-// Seconds writes seconds for people, however many; what is not a number is Absent.
+// Seconds writes any number of seconds for people. NaN is Absent.
 func Seconds(s float64) string {
 	switch ns := s * float64(time.Second); {
 	case math.IsNaN(s):
@@ -56,7 +56,7 @@ func trimmed(s string) string {
 	return strings.TrimRight(strings.TrimRight(s, "0"), ".")
 }
 
-// Ended ends with a full stop, unless it ends otherwise or there is nothing.
+// Ended returns s with a full stop, unless s has an end mark or is empty.
 func Ended(s string) string {
 	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?:") {
 		return s
@@ -64,7 +64,7 @@ func Ended(s string) string {
 	return s + "."
 }
 
-// Sentence starts with a capital letter.
+// Sentence returns s with a capital first letter.
 func Sentence(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(r)) + s[n:]

@@ -11,19 +11,19 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Absent stands if nothing was measured.
+// Absent is written if nothing was measured.
 const Absent = "–"
 
-// FactorFrom is the effect (log scale) from which a difference reads better as
-// a factor than as a percentage: twice the throughput.
+// FactorFrom is the effect, on the log scale, from which a difference reads better as a factor than as a percentage:
+// twice the throughput.
 const FactorFrom = math.Ln2
 
 func Known(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// minus replaces the hyphen of a formatted number by a minus sign.
+// minus replaces the hyphens in a formatted number by minus signs.
 func minus(s string) string { return strings.ReplaceAll(s, "-", "−") }
 
-// asPercent is an effect on the log scale in percent.
+// asPercent returns an effect on the log scale in percent.
 func asPercent(effect float64) float64 { return 100 * math.Expm1(effect) }
 
 // Percent writes an effect on the log scale: "+6.1 %", "0.0 %".
@@ -34,8 +34,7 @@ func Percent(effect float64) string {
 	return Signed(asPercent(effect)) + " %"
 }
 
-// Signed writes a number with its sign and one decimal; what rounds to zero has
-// no sign.
+// Signed writes a number with its sign and one decimal. If it rounds to zero, it has no sign.
 func Signed(x float64) string {
 	if !Known(x) {
 		return Absent
@@ -50,8 +49,8 @@ func Signed(x float64) string {
 	return minus("-" + Grouped(s[1:]))
 }
 
-// Bound writes an upper limit without a sign, rounded up so that it stays one: "1.6 %", "factor 2.7"; one above a
-// factor of 100 has no meaning any more.
+// Bound writes an upper limit without a sign, rounded up so that it stays a limit: "1.6 %", "factor 2.7". A limit above
+// a factor of 100 has no meaning any more.
 func Bound(effect float64) string {
 	if !Known(effect) {
 		return Absent
@@ -105,17 +104,17 @@ func Interval(effect, lo, hi float64) string {
 	return Difference(effect) + " " + Limits(effect, lo, hi)
 }
 
-// NotResolvable stands for intervals from a fraction to a multiple that have no meaning any more.
+// NotResolvable is written for intervals that reach from a fraction to a multiple, and so have no meaning any more.
 const NotResolvable = "not resolvable here (factor > 100)"
 
-// Unresolvable reports whether an interval holds no difference as well as one by more than a factor of 100: its
-// limits are then numbers without a meaning.
+// Unresolvable reports whether an interval includes both no difference and one by more than a factor of 100. Its limits
+// are then meaningless.
 func Unresolvable(lo, hi float64) bool {
 	const most = 4.605170185988092 // ln 100
 	return lo <= 0 && hi >= 0 && (lo < -most || hi > most)
 }
 
-// Limits writes the interval alone, in the form that the estimate has.
+// Limits writes the interval alone, in the form of its estimate.
 func Limits(effect, lo, hi float64) string {
 	form := func(x float64) string { return Signed(asPercent(x)) }
 	if effect >= FactorFrom {
@@ -201,7 +200,7 @@ type Rate struct {
 	Scale float64
 }
 
-// RateFor is the unit in which x bytes a second reads well.
+// RateFor returns the unit in which x bytes per second reads well.
 func RateFor(x float64) Rate {
 	switch {
 	case x >= 1e9:
@@ -212,7 +211,7 @@ func RateFor(x float64) Rate {
 	return Rate{"MB/s", 1e6}
 }
 
-// Of writes x bytes a second in the unit.
+// Of writes x bytes per second in the unit.
 func (r Rate) Of(x float64) string {
 	if !Known(x) {
 		return Absent
@@ -229,12 +228,12 @@ func Enumerate(words []string) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// Joined joins what is not empty.
+// Joined joins the parts that are not empty.
 func Joined(sep string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), sep)
 }
 
-// InBrackets is behind something else: " (text)"; of nothing it is nothing.
+// InBrackets returns " (text)", to append to something, or an empty text for an empty one.
 func InBrackets(s string) string {
 	if s == "" {
 		return ""

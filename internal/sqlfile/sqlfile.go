@@ -6,11 +6,10 @@
 //	-- name: procedure whole
 //	CREATE PROCEDURE p() BEGIN SELECT 1; END
 //
-// A section has statements, each ended by a semicolon at the end of a line; a
-// section marked "whole" is one statement, semicolons included. Sections of the same
-// text stand in one, with several names: {{op}} stands for the text behind the name's first
-// hyphen. What stands before the first section must be comment. Engines pass their
-// quoting of identifiers and literals as template functions.
+// A section has statements, each ended by a semicolon at the end of a line. A section marked "whole" is one statement,
+// semicolons included. A section can have several names for the same text. In the text, {{op}} is the part of the name
+// after its first hyphen. Only comments may come before the first section. Engines pass their quoting of identifiers
+// and literals as template functions.
 package sqlfile
 
 import (

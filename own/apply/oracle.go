@@ -251,9 +251,9 @@ func named(name string) (string, error) {
 	return quoted, err
 }
 
-// The sizes of files, in bytes: unit divides them, and is the smallest extent of AUTOALLOCATE. header is the part of
-// a file before its data. A file of a user's tablespace grows by growth at least: one that grows by little stops those who
-// insert often.
+// unit, header, leastData and growth are sizes in bytes. unit divides the sizes of files, and is the smallest extent of
+// AUTOALLOCATE. header is the part of a file before its data. leastData is the least size of a file. A file grows by
+// growth at least, since one that grows by little stops clients that insert often.
 const unit, header, leastData, growth = int64(64 << 10), int64(1 << 20), int64(8 << 20), int64(64 << 20)
 
 func roundUp(n int64) int64 { return (n + unit - 1) / unit * unit }

@@ -113,8 +113,8 @@ func worlds() []world {
 		shared(0.05).cells().with(randal).named("shared-5 +6 %, cells", ""),
 		shared(0.05).cells().named("shared-5, cells", "nothing differs"),
 		one.named("one session", "builds differ by 3 %, one session by its slices (no target)"),
-		// The page's 16 and 20 trials are of rules 1: rules 2 compare nothing before block 6.
-		// Rules 3 claim nothing, and drop none, before block 6 of 5 layouts: 30 trials, and a few experiments one block more.
+		// The page's 16 and 20 trials are for rules 1: rules 2 compare nothing before block 6. Rules 3 claim nothing, and
+		// drop no layout, before block 6 of 5 layouts: 30 trials, and in a few experiments one block more.
 		quiet(0.02).with(shea).within(32).named("quiet +50 %", "Shea's figures"),
 		drifting(0.02).with(shea).within(32).named("drift +50 %", ""),
 		shared(0.02).with(shea).within(33).named("shared +50 %", ""),
