@@ -1,10 +1,10 @@
-// Package fleet measures one study on many hosts, on Temporal. A worker on each host measures by package run, into
-// its own store; a workflow for each experiment and host asks it for one trial after the other, and survives whatever
-// dies in between. The experiment's results come home as a bundle.
+// Package fleet measures one study on many hosts, through Temporal. A worker on each host measures with package run,
+// into its own store. A workflow for each experiment and host asks the worker for one trial after the other, and
+// survives whatever dies in the meantime. The experiment's results come home as a bundle.
 //
-// A workflow's state is in its history, which others may read: orders name no secret, and errors are masked by the
-// worker. A workflow is replayed from its history by whatever worker is there, also a newer one: a change of its
-// steps needs workflow.GetVersion, and TestHistoryIsReplayed has a history of each version.
+// A workflow's state is in its history, which others may read. So orders name no secret, and workers mask errors. Any
+// worker that is there replays a workflow from its history, even a newer one. So a change of a workflow's steps needs
+// workflow.GetVersion, and TestHistoryIsReplayed has a history of each version.
 package fleet
 
 import (

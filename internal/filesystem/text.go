@@ -13,8 +13,8 @@ import (
 // ErrUTF16 means that a text is UTF-16 without a byte order mark.
 var ErrUTF16 = errors.New("it is saved as UTF-16 without a byte order mark: save it as UTF-8")
 
-// Text returns a reader of UTF-8 for a text that a user has saved as UTF-8, or as UTF-16 with a byte order mark, as
-// PowerShell 5's > does. It drops the mark. What is no text passes unchanged.
+// Text returns a reader of UTF-8 for a text that a user has saved as UTF-8 or as UTF-16. UTF-16 needs a byte order
+// mark, as PowerShell 5's > writes it. Text drops the mark. What is no text passes unchanged.
 func Text(from io.Reader) io.Reader { return &text{in: bufio.NewReaderSize(from, 64<<10)} }
 
 type text struct {

@@ -60,8 +60,8 @@ type Restore struct {
 const mostRestored = 4
 
 // RestorePlan returns the race of the leaders' restores: every trial backs up, restores and compares. The leaders are
-// the fastest settings, the one with the fewest bytes, as it has the least to read, and the fastest of the ones with
-// the most jobs. RestorePlan returns false if there is one setting alone.
+// the fastest settings, the one with the fewest bytes, and the fastest one of the most jobs. The fewest bytes are the
+// least to read. RestorePlan returns false if there is one setting alone.
 func (r *Result) RestorePlan() (experiment.Plan, bool, error) {
 	p := r.plan
 	leaders := r.leaders()

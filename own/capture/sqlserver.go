@@ -155,9 +155,9 @@ func (w *ofSQLServer) tried(s filewise.Shape) (text string, variables map[string
 	return text + s.Pieces[len(s.Values)], variables
 }
 
-// undescribed reports whether the error codes show a correct statement that the server cannot describe further. The
-// type of a variable cannot be determined (11502 to 11530; 11501 is a mistake), or the account may not execute the
-// statement (229, 230), since it changes rows.
+// undescribed reports whether the error codes show a correct statement that the server cannot describe further. Either
+// the type of a variable cannot be determined (11502 to 11530; 11501 is a mistake). Or the account may not execute the
+// statement, since it changes rows (229, 230).
 func undescribed(codes []string) bool {
 	if slices.Contains(codes, "229") || slices.Contains(codes, "230") {
 		return true

@@ -2,9 +2,9 @@
 
 // Command bench measures Filewise's own costs: the driver's loop against a session that does nothing, and a trial
 // against the fake engine. Its commands measure driving and loading orders against the servers' own clients, sampling a
-// trial, the gain from exchange's connections, how far counters are from an independent reader's, how certain default
-// runs are, and how much backup tuning and capture are worth. It exits with 1 if a target is missed. The README lists
-// the measurements and their methods.
+// trial, and the gain from exchange's connections. Others measure how far counters are from an independent reader's,
+// how certain default runs are, and how much backup tuning and capture are worth. It exits with 1 if a target is
+// missed. The README lists the measurements and their methods.
 package main
 
 import (

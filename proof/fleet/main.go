@@ -1,12 +1,12 @@
 //go:build linux
 
-// Command fleet has three workers, each in a network namespace of its own if this host lets it, measure a study on
-// SQLite, PostgreSQL and MariaDB through a real Temporal; kills workers, Temporal and the waiting command with
-// SIGKILL, and proves that nothing is lost and nothing counts twice, that nothing is left, and that nothing readable
-// is in a history. It prints how long hosts wait between two trials, compared with "filewise run", and ends with one
-// report. Then two workers load one PostgreSQL in lockstep: go -C proof run ./fleet.
+// Command fleet has three workers measure a study on SQLite, PostgreSQL and MariaDB through a real Temporal. If this
+// host permits, each worker has its own network namespace. The command kills workers, Temporal and the waiting command
+// with SIGKILL. It proves that nothing is lost, counts twice or is left, and that nothing readable is in a history. It
+// prints how long hosts wait between two trials, compared with "filewise run", and ends with one report. Then two
+// workers load one PostgreSQL server in lockstep: go -C proof run ./fleet.
 //
-// -engines "" leaves the campaign out, -drivers 0 the drivers; -simulate 10,100,1000 measures a fleet of so many
+// -engines "" leaves the campaign out, and -drivers 0 the drivers. -simulate 10,100,1000 measures a fleet of that many
 // made-up hosts instead.
 package main
 
