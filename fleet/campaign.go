@@ -159,8 +159,8 @@ func (s Study) secret() error {
 	return nil
 }
 
-// Start has every experiment measured on each of the hosts or, if any is set, on one host that fits. It returns the
-// orders by ID. Orders started before under this name go on unchanged; n counts the new ones.
+// Start has every experiment measured on each of the hosts or, if any is set, on one host that fits. It returns all
+// orders' IDs. Orders started before under this name go on unchanged; n counts the new ones.
 func (c Campaigns) Start(ctx context.Context, name string, s Study, hosts []Present, any bool, patience time.Duration) (ids []string, n int,
 	err error) {
 	if err := s.secret(); err != nil {
