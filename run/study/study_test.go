@@ -131,7 +131,7 @@ func TestParseRefuses(t *testing.T) {
 		"connections: ${EMPTY}":               {"connections is an empty text", ""},
 		"password: hunter22":                  {"a password does not stand in a study file", "${NAME}"},
 		"serve: x\nexperiments: [{serve: y}]": {`key "serve" is unknown`, ""},
-		"matrix: {engine: [sqlite]}\nengine: sqlite": {"engine stands beside the matrix and in it", ""},
+		"matrix: {engine: [sqlite]}\nengine: sqlite": {"engine is both in the matrix and outside of it", ""},
 		"matrix: {connections: [1, 2000, 2001]}":     {"2001", ""},
 		"matrix: {connections: []}":                  {"connections is empty", ""},
 		"name: ''":                                   {"name", ""},
