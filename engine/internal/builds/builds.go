@@ -1,4 +1,4 @@
-// Package builds keeps account of what an opened target has built and not dropped.
+// Package builds tracks which builds an opened target has made and not yet dropped.
 package builds
 
 import (
@@ -8,12 +8,11 @@ import (
 	"sync"
 )
 
-// First is the number of a build when no other is there.
+// First is the number that a build gets if no other build exists.
 const First = 1
 
-// Open are the builds of an opened target that are not dropped, with their
-// numbers, by which the directories of managed servers are distinguished. The zero value
-// is ready.
+// Open holds the builds of an opened target that are not dropped, each under a number. The numbers keep the directories
+// of managed servers apart. The zero value is ready for use.
 type Open[B comparable] struct {
 	mu      sync.Mutex
 	numbers map[B]int
@@ -39,10 +38,10 @@ func (s *Open[B]) Register(make func(number int) (B, error)) (B, error) {
 	return b, err
 }
 
-// Add notes a build that has no need of its number.
+// Add registers a build that does not use its number.
 func (s *Open[B]) Add(b B) { _, _ = s.Register(func(int) (B, error) { return b, nil }) }
 
-// Remove frees the number of a build that is dropped. Twice is harmless.
+// Remove frees the number of a dropped build. Calling Remove twice is harmless.
 func (s *Open[B]) Remove(b B) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,7 +55,7 @@ func (s *Open[B]) All() []B {
 	return slices.Collect(maps.Keys(s.numbers))
 }
 
-// Close drops what was built and not dropped.
+// Close calls drop for every build that is not yet dropped.
 func (s *Open[B]) Close(drop func(B) error) error {
 	var errs []error
 	for _, b := range s.All() {

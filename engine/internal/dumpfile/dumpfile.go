@@ -1,5 +1,4 @@
-// Package dumpfile has what engines share that fill builds from a dump of a user's database
-// (filewise.CustomSQL.From).
+// Package dumpfile holds what engines share to fill builds from a dump of a user's database (filewise.CustomSQL.From).
 package dumpfile
 
 import (
@@ -16,14 +15,14 @@ import (
 	"filewise/host/machine"
 )
 
-// Longest sets how many bytes a statement of a script or a log may have, rows of COPY aside: as servers take
-// by default. A few of a packed file come to any number.
+// Longest limits a statement of a script or a log, in bytes; rows of COPY are exempt. Servers take that much by
+// default. Without a limit, a few bytes of a packed file could unpack to any size.
 const Longest = 64 << 20
 
-// ErrTooLong reports a statement that is longer.
+// ErrTooLong reports a statement that is longer than Longest.
 var ErrTooLong error = filewise.Errorf(filewise.CodeUsage, "leave it out of the file", "a statement is longer than %d MiB", Longest>>20)
 
-// Line reads a further line of a statement, of which known bytes have been read already.
+// Line reads the next line of a statement. known counts the statement's bytes that were read before.
 func Line(in *bufio.Reader, known int) (string, error) {
 	var line []byte
 	for {
@@ -40,8 +39,8 @@ func Line(in *bufio.Reader, known int) (string, error) {
 	}
 }
 
-// Take runs a program that writes a dump to its standard output. Secrets are in its
-// environment, which only its account can read.
+// Take runs a program that writes a dump to its standard output, and copies the dump to to. secrets are passed in the
+// environment, which only the program's account can read.
 func Take(ctx context.Context, to io.Writer, secrets []string, program string, args ...string) error {
 	cmd := machine.Command(ctx, program, args...)
 	cmd.Env = append(append(cmd.Env, "HOME="+os.Getenv("HOME")), secrets...)
@@ -60,13 +59,13 @@ func Take(ctx context.Context, to io.Writer, secrets []string, program string, a
 	return nil
 }
 
-// Step returns what a plan shows of a restore.
+// Step returns the line that a plan shows for a restore.
 func Step(custom *filewise.CustomSQL) string {
 	return "-- restores " + strings.ReplaceAll(custom.From, "\n", " ") + ", the tables where the layout puts them"
 }
 
-// Failed names the dump of an error, and by which programs one is made. What a layout
-// cannot hold is reported as it is.
+// Failed adds to an error the path of the dump and a remedy, which names the programs that write such dumps. Usage
+// errors and ErrUnsupported are returned unchanged.
 func Failed(path, programs string, err error) error {
 	if err == nil || errors.Is(err, filewise.ErrUnsupported) || filewise.CodeOf(err) == filewise.CodeUsage {
 		return err
@@ -78,13 +77,14 @@ func Failed(path, programs string, err error) error {
 	return filewise.Errorf(filewise.CodePreflight, remedy, "restoring %s: %w", path, err)
 }
 
-// Refuse is for tables that a layout cannot hold.
+// Refuse returns the error for a table that a layout cannot hold.
 func Refuse(format string, args ...any) error {
 	return filewise.Unsupported("take it out of custom.tables, or name a column there that all of its keys have", format, args...)
 }
 
-// Refused is one error of all tables that a layout cannot hold, each with its reason, and of those that it can. If nil, it
-// holds all, whatever the dump has not. whole is the kind of layouts that need no key.
+// Refused returns one error for all tables that a layout cannot hold, each with its reason from why. The remedy names
+// the tables that can be divided, and whole, the kind of layout that needs no key. Refused returns nil if no table has
+// a reason, even if the dump lacks a table.
 func Refused(tables []filewise.CustomTable, why map[string]error, has func(table string) bool, whole filewise.Kind) error {
 	var all, others, lacks []string
 	for _, t := range tables {
@@ -107,7 +107,7 @@ func Refused(tables []filewise.CustomTable, why map[string]error, has func(table
 		"whole, each on a volume: --layout kind="+string(whole)+",volumes=A+B,files=N", "%s", strings.Join(append(all, lacks...), "\n"))
 }
 
-// CheckKey refuses partitions by a column that a primary or unique key does not have.
+// CheckKey refuses to divide a table by a column that is missing from key, its primary key or a unique one.
 func CheckKey(t filewise.CustomTable, key []string) error {
 	if slices.Contains(key, t.Key) {
 		return nil
@@ -115,7 +115,7 @@ func CheckKey(t filewise.CustomTable, key []string) error {
 	return Refuse("table %s cannot be divided by %s: its key (%s) does not contain it", t.Name, t.Key, strings.Join(key, ", "))
 }
 
-// CheckTables refuses names that a dump has no table of.
+// CheckTables refuses custom tables that the dump does not have.
 func CheckTables(custom *filewise.CustomSQL, has func(table string) bool, where string) error {
 	lacks := filewise.Those(custom.Tables, func(t filewise.CustomTable) bool { return !has(t.Name) })
 	if len(lacks) == 0 {

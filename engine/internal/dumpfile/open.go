@@ -22,7 +22,7 @@ import (
 	"filewise/internal/progress"
 )
 
-// packers are the programs that dumps are packed by, recognized by the first bytes.
+// packers lists the programs that pack dumps. The first bytes of a file identify its packer.
 var packers = []struct {
 	magic, ending string
 	open          func(io.Reader) (io.Reader, error)
@@ -39,7 +39,7 @@ var packers = []struct {
 	{"BZh", ".bz2", func(in io.Reader) (io.Reader, error) { return bzip2.NewReader(in), nil }},
 }
 
-// Unpacked returns a file's name without the ending that its packer gave it.
+// Unpacked returns a file's name without the ending that its packer added.
 func Unpacked(name string) string {
 	for _, p := range packers {
 		if plain, is := strings.CutSuffix(name, p.ending); is {
@@ -49,7 +49,8 @@ func Unpacked(name string) string {
 	return name
 }
 
-// Open opens the text of a dump: gzip, zstd, xz or bzip2 may have packed it, and it can be in UTF-16 or begin with a byte order mark.
+// Open opens a dump as text. gzip, zstd, xz or bzip2 can have packed the file; the text can be UTF-16 or begin with a
+// byte order mark.
 func Open(path string) (io.ReadCloser, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -63,7 +64,8 @@ func Open(path string) (io.ReadCloser, error) {
 	return t, nil
 }
 
-// Shown shows how far the text of a dump is read, for what it is. Its size is known if no program has packed it.
+// Shown begins a progress step, named what, for reading a dump. The step's total counts only files that no program has
+// packed.
 func Shown(ctx context.Context, what, path string) *progress.Step {
 	total := int64(0)
 	_ = filepath.WalkDir(path, func(at string, e fs.DirEntry, err error) error { // what cannot be read is reported by who reads it
@@ -77,7 +79,7 @@ func Shown(ctx context.Context, what, path string) *progress.Step {
 	return progress.Begin(ctx, what+" "+filepath.Base(path), total, "")
 }
 
-// Text returns the text of a file, of which the same can be true. Closing it leaves the file open.
+// Text returns the text of a file, unpacked and decoded as Open does. Closing the result leaves the file open.
 func Text(f io.Reader) (*Unpacking, error) {
 	in := bufio.NewReaderSize(f, 1<<20)
 	t := &Unpacking{}
@@ -99,13 +101,13 @@ func Text(f io.Reader) (*Unpacking, error) {
 	return t, nil
 }
 
-// Unpacking reads a file's text.
+// Unpacking reads the text of a file that can be packed.
 type Unpacking struct {
 	io.Reader
 	closers []io.Closer
 }
 
-// Close ends it.
+// Close closes the unpackers, and the file if Open opened it.
 func (t *Unpacking) Close() (err error) {
 	for _, c := range t.closers {
 		err = errors.Join(err, c.Close())
@@ -113,7 +115,7 @@ func (t *Unpacking) Close() (err error) {
 	return err
 }
 
-// signs are the heads of files that show which program has written them.
+// signs lists byte sequences near the start of a file that show which program wrote it.
 var signs = []struct{ of, what string }{
 	{"PK\x03\x04", "a zip archive: unpack it"}, {"7z\xbc\xaf", "a 7z archive: unpack it"}, // first: a script may stand in one as it is
 	{"Rar!", "a rar archive: unpack it"}, {"ustar", "a tar archive: unpack it"}, {"XBSTCK01", "a stream of mariadb-backup"},
@@ -123,10 +125,10 @@ var signs = []struct{ of, what string }{
 	{"PRAGMA foreign_keys", "a dump of SQLite"},
 }
 
-// Head sets how much of a dump reports who has written it.
+// Head is the number of bytes at the start of a dump in which CheckHead looks for signs.
 const Head = 512
 
-// CheckHead refuses the head of a file that another program has written than those (their signs' words hold one).
+// CheckHead refuses a head whose sign shows another program. A sign is accepted if its description contains one of own.
 func CheckHead(head []byte, programs string, own ...string) error {
 	for _, s := range signs {
 		at := bytes.Index(head, []byte(s.of))
@@ -142,7 +144,7 @@ func CheckHead(head []byte, programs string, own ...string) error {
 	return nil
 }
 
-// NotWritten is the error of a file that none of the programs has written.
+// NotWritten returns the usage error for a file that none of the programs has written.
 func NotWritten(programs, why string, args ...any) error {
 	return filewise.Errorf(filewise.CodeUsage, "restore it to a server, and give the server's URL, or what "+programs+" writes of it",
 		"not written by "+programs+": "+why, args...)

@@ -9,19 +9,19 @@ import (
 	"filewise/internal/mark"
 )
 
-// Catalogue is a server's knowledge of what runs have left.
+// Catalogue lists, examines and drops what runs have left on a server.
 type Catalogue interface {
-	// Names lists what has a name that begins as Filewise's do.
+	// Names lists the objects whose names begin as Filewise's do.
 	Names(context.Context) ([]Name, error)
-	// Look asks the server what stands under a name; ok is false when nothing does.
+	// Look asks the server for the object with a name; ok is false if there is none.
 	Look(context.Context, Name) (o Object, ok bool, err error)
-	// Drop drops an object that was looked at. It reads the mark once more, right before
-	// it drops: if that is another than Object.Mark, nothing is dropped.
+	// Drop drops an object that Look returned. It reads the mark again right before dropping; if the mark differs from
+	// Object.Mark, nothing is dropped.
 	Drop(context.Context, Object) error
 }
 
-// Leftovers lists what carries the mark, was about to be marked, or cannot be looked
-// at. Everything else is left alone, whatever its name looks like.
+// Leftovers lists the objects that carry Filewise's mark, were about to be marked, or cannot be examined. All other
+// objects are left alone, whatever their names look like.
 func Leftovers(ctx context.Context, c Catalogue) ([]filewise.Leftover, error) {
 	names, err := c.Names(ctx)
 	if err != nil {
@@ -43,7 +43,7 @@ func Leftovers(ctx context.Context, c Catalogue) ([]filewise.Leftover, error) {
 	return all, nil
 }
 
-// Remove drops a leftover, after all has been looked at again.
+// Remove examines a leftover again, and drops it only if nothing speaks against it any more.
 func Remove(ctx context.Context, c Catalogue, l filewise.Leftover) error {
 	refuse := func(code filewise.Code, remedy, why string) error {
 		return filewise.Errorf(code, remedy, "%s %s is not removed: %s", l.Kind, l.Name, why)
@@ -73,8 +73,8 @@ func Remove(ctx context.Context, c Catalogue, l filewise.Leftover) error {
 	return c.Drop(ctx, o)
 }
 
-// Undo removes what a failure has left, also when the context has ended, and returns
-// both errors.
+// Undo removes what a failure has left, even if the context has ended, within patience. It returns failure joined with
+// the error of undo.
 func Undo(ctx context.Context, patience time.Duration, failure error, undo func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()

@@ -1,5 +1,4 @@
-// Package external holds what engines have in common on a server that exists without
-// Filewise. What a run has made there is found by its mark and removed by nothing
-// else (Leftovers, Remove). One run measures at a time (Lock). A server is looked
-// at before (Examination). The engine gives the SQL, by small interfaces.
+// Package external holds what engines share on a server that exists without Filewise. What a run has made there is
+// found and removed only by its mark (Leftovers, Remove). One run measures at a time (Lock). The server is examined
+// first (Examination). The engine supplies the SQL through small interfaces.
 package external

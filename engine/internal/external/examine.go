@@ -11,7 +11,7 @@ import (
 	"filewise"
 )
 
-// Examination gathers findings about a server, before anything is measured on it.
+// Examination gathers findings about a server before anything is measured on it.
 type Examination struct {
 	Demand   filewise.Demand
 	Findings []filewise.Finding
@@ -22,7 +22,7 @@ func (e *Examination) Add(status filewise.Status, check, remedy, format string, 
 	e.Findings = append(e.Findings, filewise.Finding{Check: check, Status: status, Detail: fmt.Sprintf(format, args...), Remedy: remedy})
 }
 
-// OK adds that all is well.
+// OK adds a finding of status OK.
 func (e *Examination) OK(check, format string, args ...any) {
 	e.Add(filewise.StatusOK, check, "", format, args...)
 }
@@ -32,45 +32,45 @@ func (e *Examination) Note(check, remedy, format string, args ...any) {
 	e.Add(filewise.StatusNote, check, remedy, format, args...)
 }
 
-// Warn adds what will distort the result.
+// Warn adds a finding about something that will distort the result.
 func (e *Examination) Warn(check, remedy, format string, args ...any) {
 	e.Add(filewise.StatusWarning, check, remedy, format, args...)
 }
 
-// Fail adds why the experiment cannot run.
+// Fail adds the reason why the experiment cannot run.
 func (e *Examination) Fail(check, remedy, format string, args ...any) {
 	e.Add(filewise.StatusFailed, check, remedy, format, args...)
 }
 
-// Absent adds why this experiment cannot run on a server, or with an account, on which others can.
+// Absent adds the reason why this experiment cannot run with this server or account, although other experiments can.
 func (e *Examination) Absent(check, remedy, format string, args ...any) {
 	e.Fail(check, remedy, format, args...)
 	e.Findings[len(e.Findings)-1].Absent = true
 }
 
-// Unseen adds what the server did not report.
+// Unseen adds that the server did not report what a check needs.
 func (e *Examination) Unseen(check string, err error) {
 	e.Note(check, cmp.Or(filewise.RemedyOf(err), "look at it with an account that may"), "it cannot be looked at: %v", err)
 }
 
-// Right is something that the account can do, or not.
+// Right is a privilege that the account may need, and whether the account has it.
 type Right struct {
 	Check string
-	// Name names the right in the list of rights that the account has.
+	// Name names the right in the list of rights that the account has. If empty, the right is not listed.
 	Name string
 	Has  bool
-	// Grant gives the account what it lacks.
+	// Grant is the statement or advice that gives the account the right.
 	Grant string
-	// Lacks describes what the account may not do, and what is missing without that.
+	// Lacks describes what the account may not do, and what is missing without the right.
 	Lacks string
-	// Optional: experiments run without it.
+	// Optional is true if experiments run without the right.
 	Optional bool
-	// Part: without it this experiment cannot run, and others can.
+	// Part is true if this experiment needs the right and other experiments do not.
 	Part bool
 }
 
-// Rights adds each right that the account lacks, and under check whether it has all
-// that is needed; has holds it.
+// Rights adds a finding for each right that the account lacks. If no required right is missing, it adds an OK under
+// check, with the text has.
 func (e *Examination) Rights(check, account, has string, all []Right) {
 	lacks := false
 	var there []string
@@ -121,7 +121,7 @@ func (e *Examination) Room(check, place string, need, free int64, remedy string)
 
 func size(bytes int64) string { return humanize.IBytes(uint64(max(bytes, 0))) }
 
-// Leftovers adds what earlier runs have left, and what of it would stay.
+// Leftovers adds what earlier runs have left, and which of it a clean-up would not remove.
 func (e *Examination) Leftovers(ctx context.Context, c filewise.Cleaner, url string) {
 	const check = "leftovers"
 	left, err := c.Leftovers(ctx)

@@ -10,33 +10,33 @@ import (
 	"filewise"
 )
 
-// Claim is a lock that one connection to a server has for as long as it lives, and no other
-// at the same time: a named lock, or a word in a list that all can read.
+// Claim is a lock that one connection to a server holds for as long as the connection lives. It is a named lock, or an
+// entry in a list that all can read.
 type Claim interface {
-	// Take takes it at once; ErrTaken: another connection has it.
+	// Take takes the lock without waiting. It returns ErrTaken if another connection has it.
 	Take(context.Context) error
-	// Check asks the server whether this connection has it still.
+	// Check asks the server whether this connection still has the lock.
 	Check(context.Context) error
-	// Release gives back what was taken.
+	// Release gives the lock back.
 	Release(context.Context) error
-	// Close ends the connection, with which the server lets go of everything.
+	// Close ends the connection, whereupon the server releases everything that it held.
 	Close() error
 }
 
-// ErrTaken states that another connection has the claim.
+// ErrTaken reports that another connection has the claim.
 var ErrTaken = errors.New("another connection has it")
 
 // The intervals of a held connection.
 const (
-	// keepAlive is below every usual limit of idle connections, also of firewalls.
+	// keepAlive is shorter than every usual limit on idle connections, those of firewalls included.
 	keepAlive       = 20 * time.Second
 	releasePatience = 10 * time.Second
-	// Silence holds how long a server is instructed to keep a claim's session of which it hears
-	// nothing: its line, or its host, has died.
+	// Silence is how long a server is told to keep a claim's session that has gone silent, because its network connection
+	// or its host has died.
 	Silence = 9 * keepAlive
 )
 
-// Held is a claim that was taken. Its connection is kept from idling.
+// Held is a claim that was taken. It checks the claim every keepAlive, so that its connection never idles.
 type Held struct {
 	claim Claim
 	stop  context.CancelFunc
@@ -46,7 +46,7 @@ type Held struct {
 	lost error
 }
 
-// Hold takes a claim at once.
+// Hold takes a claim without waiting.
 func Hold(ctx context.Context, c Claim) (*Held, error) {
 	if err := c.Take(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
@@ -76,7 +76,7 @@ func (h *Held) keep(ctx context.Context) {
 	}
 }
 
-// Check asks whether the connection lives and has the claim still.
+// Check asks whether the connection lives and still has the claim.
 func (h *Held) Check(ctx context.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -86,7 +86,7 @@ func (h *Held) Check(ctx context.Context) error {
 	return h.claim.Check(ctx)
 }
 
-// Release gives the claim back. The error can state that it had been lost.
+// Release gives the claim back. The error reports it if the claim had been lost before.
 func (h *Held) Release() error {
 	h.stop()
 	<-h.over
@@ -99,16 +99,16 @@ func (h *Held) Release() error {
 	return errors.Join(err, h.claim.Close())
 }
 
-// Measuring is the lock by which one run at a time measures on a server.
+// Measuring makes the lock with which one run at a time measures on a server.
 type Measuring struct {
 	Claim Claim
-	// Holder reports who has it, as far as the account can see. If empty, it is unknown.
+	// Holder describes who has the lock, as far as the account can see; "" if unknown.
 	Holder func(context.Context) string
-	// Explain adds remedies to errors of the server and hides its secrets.
+	// Explain adds remedies to the server's errors and hides secrets in them.
 	Explain func(error) error
 }
 
-// Lock takes the measuring lock; the error has CodeBusy and reports who holds it.
+// Lock takes the measuring lock. If another run has it, the error has CodeBusy and names the holder.
 func (m Measuring) Lock(ctx context.Context) (filewise.Lock, error) {
 	held, err := Hold(ctx, m.Claim)
 	switch {
@@ -132,7 +132,7 @@ type lock struct {
 	explain func(error) error
 }
 
-// Held asks the server whether the lock is held still.
+// Held returns an error if the server reports that the lock is lost.
 func (l lock) Held(ctx context.Context) error {
 	if err := l.held.Check(ctx); err != nil {
 		return l.explain(fmt.Errorf("the measuring lock is lost: %w", err))
@@ -140,7 +140,7 @@ func (l lock) Held(ctx context.Context) error {
 	return nil
 }
 
-// Release gives it back.
+// Release gives the lock back.
 func (l lock) Release() error {
 	if err := l.held.Release(); err != nil {
 		return l.explain(fmt.Errorf("releasing the measuring lock: %w", err))

@@ -6,40 +6,39 @@ import (
 	"filewise/internal/process"
 )
 
-// Name is a name on a server, of one of the engine's kinds: "database".
+// Name is the name of an object on a server, and its kind, one of the engine's such as "database".
 type Name struct{ Kind, Name string }
 
-// Object holds what stands under a name that only Filewise gives, as the server reports it
-// at this moment.
+// Object describes the object behind a name that only Filewise gives, as the server reports it now.
 type Object struct {
 	Name
-	// Mark is the text in the mark's place. If empty, there is none.
+	// Mark is the text at the place of Filewise's mark. If empty, the object has no mark.
 	Mark string
-	// Empty: it holds nothing at all. Without a mark, a run was killed before marking it.
+	// Empty is true if the object holds nothing at all. Without a mark, this shows that a run was killed before marking
+	// it.
 	Empty bool
-	// Others names what it holds that Filewise has not made. Empty means nothing.
+	// Others names contents that Filewise has not made. If empty, there are none.
 	Others string
-	// Used reports by whom it is used: "2 sessions are connected to it". Empty means by no one.
+	// Used describes who uses the object: "2 sessions are connected to it". If empty, no one does.
 	Used string
-	// Young states that a run may be making it; it counts if the mark does not report
-	// that the run has ended.
+	// Young explains why a run may still be making the object. It counts unless the mark shows that the run has ended.
 	Young string
-	// Offline: it has to be brought back before its mark can be read, and all that can be reported until then
-	// states that it is Filewise's.
+	// Offline is true if the object must be brought online before its mark can be read. Until then all that is known is
+	// that it is Filewise's.
 	Offline bool
-	// Stays explains why it must stay although its mark, or what others have in it, cannot be
-	// read. Empty means the mark reports whose it is.
+	// Stays explains why the object must stay although its mark, or what others have in it, cannot be read. If empty, the
+	// mark decides.
 	Stays string
 }
 
-// verdict holds what becomes of an object.
+// verdict holds what a clean-up may do with an object.
 type verdict struct {
 	leftover filewise.Leftover
-	marked   bool // or about to be marked: Filewise's
-	busy     bool // it is kept for as long as it is used
+	marked   bool // it has the mark, or was about to be marked: it is Filewise's
+	busy     bool // the object stays as long as it is used
 }
 
-// judge decides by what the server has just stated.
+// judge returns the verdict on an object from what the server has just reported.
 func (o Object) judge() verdict {
 	v := verdict{leftover: filewise.Leftover{Kind: o.Kind, Name: o.Name.Name}}
 	life := process.Unknown
@@ -65,7 +64,7 @@ func (o Object) judge() verdict {
 	return v
 }
 
-// kept returns why it must stay. If empty, it can go.
+// kept returns why the object must stay, or "" if it can go. busy is true if it can go later.
 func (o Object) kept(owner string, life process.Status) (why string, busy bool) {
 	switch {
 	case o.Others != "":

@@ -17,24 +17,23 @@ import (
 	"filewise/internal/nearest"
 )
 
-// Options holds the options of a URL's query that set the configuration C of a driver.
+// Options describes the options in a URL's query that set a driver's configuration C.
 type Options[C any] struct {
-	Driver string // whose they are: "SQL Server's driver"
-	// Known set their part of the configuration, by the driver's names; the engine does
-	// it itself if the function is nil.
+	Driver string // the driver in messages: "SQL Server's driver"
+	// Known maps the driver's option names to functions that set them. If a function is nil, the engine sets the option
+	// itself.
 	Known map[string]func(*C, string) error
-	// Unwanted are options of the driver that would break what Filewise promises, with
-	// what to do instead.
+	// Unwanted maps options that would break what Filewise promises to what to do instead.
 	Unwanted map[string]string
-	// Secret ones are only taken as secrets, so that they are not stored.
+	// Secret lists options that are only accepted as secrets, so that they are not stored.
 	Secret map[string]bool
-	// Synonyms are other names that the driver takes for an option.
+	// Synonyms maps other names that the driver accepts for an option to the option's name.
 	Synonyms map[string]string
-	// Fold makes names equal that the driver takes for one.
+	// Fold returns the same text for names that the driver treats as equal.
 	Fold func(name string) string
 }
 
-// name returns the driver's name of an option; an unknown one stays as it is.
+// name returns the driver's name of an option; an unknown name is returned unchanged.
 func (o Options[C]) name(given string) string {
 	is := func(name string) bool { return o.Fold(name) == o.Fold(given) }
 	for other, name := range o.Synonyms {
@@ -74,7 +73,7 @@ func (o Options[C]) Apply(c *C, a filewise.Address) (map[string]string, error) {
 	return given, nil
 }
 
-// Check refuses what is not an option, or none that can be used here.
+// Check refuses a name that is no option of the driver, and an option that cannot be used here.
 func (o Options[C]) Check(a filewise.Address) error {
 	_, err := o.checked(a)
 	return err
@@ -97,7 +96,7 @@ func (o Options[C]) checked(a filewise.Address) (map[string]string, error) {
 	return given, nil
 }
 
-// given are options and secrets by the driver's names.
+// given returns the address's options and secrets by the driver's names.
 func (o Options[C]) given(a filewise.Address) (map[string]string, error) {
 	all := map[string]string{}
 	add := func(name, value string) error {
@@ -125,8 +124,7 @@ func (o Options[C]) given(a filewise.Address) (map[string]string, error) {
 	return all, nil
 }
 
-// Truth reads true or false, and nothing that a driver would take for false because it
-// does not have the word.
+// Truth reads true or false. It refuses any other word, because a driver would take it for false.
 func Truth(into *bool, value string) error {
 	switch strings.ToLower(value) {
 	case "true", "yes", "on", "enable", "enabled", "t", "1":
@@ -149,8 +147,8 @@ func Seconds(into *time.Duration, value string) error {
 	return nil
 }
 
-// CheckPhases refuses what no workload of several phases can do on an existing server. The
-// engine's SQL has these sections, and its builds can leave the buffer cache alone.
+// CheckPhases refuses what a workload of several phases cannot do on an existing server. has reports whether the
+// engine's SQL has a section.
 func CheckPhases(engine string, l filewise.Layout, p filewise.Program, has func(section string) bool) error {
 	refuse := func(remedy, format string, args ...any) error {
 		return filewise.Errorf(filewise.CodeUsage, remedy, "%s on %s: %w", fmt.Sprintf(format, args...), engine, filewise.ErrUnsupported)
@@ -175,11 +173,11 @@ func CheckPhases(engine string, l filewise.Layout, p filewise.Program, has func(
 	return nil
 }
 
-// Classes are the numbers by which a server reports its errors, by class.
+// Classes maps each error class to the numbers under which a server reports such errors.
 type Classes map[filewise.Class][]int
 
-// Of returns the class of an error that carries these numbers; errors of the connection
-// carry none.
+// Of returns the class of an error with these numbers. An error with no known number is of ClassConnection if the
+// connection broke, else of ClassOther.
 func (c Classes) Of(err error, numbers []int) filewise.Class {
 	for class, known := range c {
 		if slices.ContainsFunc(numbers, func(n int) bool { return slices.Contains(known, n) }) {
@@ -192,14 +190,14 @@ func (c Classes) Of(err error, numbers []int) filewise.Class {
 	return filewise.ClassOther
 }
 
-// Broken reports whether the connection is lost, as far as all drivers show it.
+// Broken reports whether an error shows that the connection is lost, as far as all drivers show it.
 func Broken(err error) bool {
 	var network net.Error
 	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, net.ErrClosed) || errors.Is(err, driver.ErrBadConn)
 }
 
-// Classed is the error with its class, if it has one.
+// Classed returns the error with its class attached; of ClassOther, the error unchanged.
 func Classed(class filewise.Class, err error) error {
 	if class == filewise.ClassOther {
 		return err

@@ -12,17 +12,17 @@ import (
 	"filewise/internal/sqlfile"
 )
 
-// Traits holds what is particular to a driver.
+// Traits holds what differs between drivers.
 type Traits struct {
-	Server string // in messages
-	// Why returns why a connection was ended, if the driver does not report it. If nil, it does.
+	Server string // the server's name in messages
+	// Why returns why a connection was ended. It is nil if the driver's own errors report that.
 	Why func(driver.Conn) error
-	// Code returns the server's code of an error; empty if the server did not send it.
+	// Code returns the server's code of an error, or "" if the server did not send the error.
 	Code func(error) string
 }
 
-// Recovering has panics of a driver, over what a server has sent, come back as errors that name the server. What
-// has met one is not used again. Statements that the server refuses are reported (filewise.SeeRefusals).
+// Recovering wraps a connector so that a driver's panic over a server's answer becomes an error that names the server.
+// A connection that met a panic is not used again. Refused statements are reported (filewise.SeeRefusals).
 func Recovering(inner driver.Connector, t Traits) driver.Connector { return recovering{inner, t} }
 
 type recovering struct {
@@ -30,7 +30,7 @@ type recovering struct {
 	Traits
 }
 
-// Unreadable is the error about a server whose answer ends the driver, or would.
+// Unreadable returns the error about a server whose answer the driver cannot read.
 func Unreadable(server string, what any) error {
 	format := "%s sent an answer that its driver cannot read: %v"
 	if _, is := what.(error); is {
@@ -53,15 +53,16 @@ func (r recovering) Connect(ctx context.Context) (c driver.Conn, err error) {
 	return &careful{Conn: c, from: r, see: filewise.SeesRefusals(ctx)}, nil
 }
 
-// careful is a connection, with what database/sql asks of one that is more than a driver.Conn.
+// careful wraps a connection. It implements the optional interfaces that database/sql looks for in addition to
+// driver.Conn.
 type careful struct {
 	driver.Conn
 	from   recovering
-	see    func(filewise.Refusal) // of anyone who had it opened
+	see    func(filewise.Refusal) // taken from the context that the connection was opened with; can be nil
 	broken atomic.Bool
 }
 
-// recovered is deferred: it makes an error of a panic, and explains why a connection was ended.
+// recovered turns a panic into an error, and explains why a connection was ended. It must be deferred.
 func (c *careful) recovered(err *error) {
 	if p := recover(); p != nil {
 		c.broken.Store(true)
@@ -77,7 +78,7 @@ func (c *careful) recovered(err *error) {
 	}
 }
 
-// answered is deferred by what executes a statement: it is recovered, and reports a refusal.
+// answered does what recovered does, and also reports a statement that the server refused. It must be deferred.
 func (c *careful) answered(ctx context.Context, query string, err *error) {
 	if p := recover(); p != nil {
 		c.broken.Store(true)
@@ -97,7 +98,7 @@ func (c *careful) answered(ctx context.Context, query string, err *error) {
 	}
 }
 
-// Refused reports a statement that a server refused with a code; without one nothing is reported.
+// Refused passes a statement and its error code to see. Without a code nothing is passed.
 func Refused(see func(filewise.Refusal), statement, code string) {
 	if see != nil && code != "" {
 		see(filewise.Refusal{Statement: sqlfile.Public(statement), Code: code})
@@ -135,7 +136,7 @@ func (c *careful) BeginTx(ctx context.Context, o driver.TxOptions) (tx driver.Tx
 	if b, ok := c.Conn.(driver.ConnBeginTx); ok {
 		return b.BeginTx(ctx, o)
 	}
-	return c.Conn.Begin() //nolint:staticcheck // what an old driver has
+	return c.Conn.Begin() //nolint:staticcheck // old drivers have no BeginTx
 }
 
 // Ping implements driver.Pinger.
@@ -167,7 +168,7 @@ func (c *careful) QueryContext(ctx context.Context, query string, args []driver.
 	return c.rows(ctx, query, r, err)
 }
 
-// Exec is for sessions that work on the driver's own connection.
+// Exec executes a statement for sessions that use the driver's connection directly.
 func (c *careful) Exec(query string, args []driver.Value) (r driver.Result, err error) {
 	defer c.answered(context.Background(), query, &err)
 	if e, ok := c.Conn.(driver.Execer); ok { //nolint:staticcheck // the one without a context costs less
@@ -206,7 +207,7 @@ func (c *careful) rows(ctx context.Context, query string, r driver.Rows, err err
 	return &carefulRows{r, c, ctx, query}, nil
 }
 
-// carefulStmt is a statement of such a connection.
+// carefulStmt wraps a statement of a careful connection.
 type carefulStmt struct {
 	driver.Stmt
 	conn  *careful
@@ -225,7 +226,7 @@ func (s *carefulStmt) ExecContext(ctx context.Context, args []driver.NamedValue)
 	if e, ok := s.Stmt.(driver.StmtExecContext); ok {
 		return e.ExecContext(ctx, args)
 	}
-	return s.Stmt.Exec(valuesOf(args)) //nolint:staticcheck // what an old driver has
+	return s.Stmt.Exec(valuesOf(args)) //nolint:staticcheck // old drivers have no ExecContext
 }
 
 // QueryContext implements driver.StmtQueryContext.
@@ -234,7 +235,7 @@ func (s *carefulStmt) QueryContext(ctx context.Context, args []driver.NamedValue
 	if q, ok := s.Stmt.(driver.StmtQueryContext); ok {
 		r, err = q.QueryContext(ctx, args)
 	} else {
-		r, err = s.Stmt.Query(valuesOf(args)) //nolint:staticcheck // what an old driver has
+		r, err = s.Stmt.Query(valuesOf(args)) //nolint:staticcheck // old drivers have no QueryContext
 	}
 	return s.conn.rows(ctx, s.query, r, err)
 }
@@ -251,7 +252,7 @@ func (s *carefulStmt) CheckNamedValue(v *driver.NamedValue) error {
 	return s.conn.CheckNamedValue(v)
 }
 
-// carefulRows are the rows of such a connection.
+// carefulRows wraps the rows that a careful connection returns.
 type carefulRows struct {
 	driver.Rows
 	conn  *careful

@@ -1,5 +1,4 @@
-// Package insertrows inserts the rows of a batch by statements of many rows, if a server
-// takes them no faster way.
+// Package insertrows inserts a batch with multi-row INSERT statements, for servers without a faster way to load rows.
 package insertrows
 
 import (
@@ -9,11 +8,11 @@ import (
 	"filewise"
 )
 
-// AtOnce is the number of rows of one statement; the engines take 32,766 parameters and more.
+// AtOnce is the number of rows per statement. The engines accept at least 32,766 parameters.
 const AtOnce = 100
 
-// Load inserts a batch into a table, which is given with its columns as INSERT INTO has it. Many
-// executes the statement of AtOnce rows, which it can prepare, and rest the statement of the last ones.
+// Load inserts a batch into a table. into is the table with its columns, as after INSERT INTO. many executes the
+// statement of AtOnce rows, and can prepare it; rest executes the shorter last statement.
 func Load(t filewise.TableData, batch int64, into string, many, rest func(statement string, values []any) error) error {
 	w := &writer{table: t.Table, into: into, columns: len(t.Columns), many: many}
 	w.statement = w.of(AtOnce)
@@ -28,7 +27,7 @@ type writer struct {
 	table, into string
 	columns     int
 	many        func(statement string, values []any) error
-	statement   string // of AtOnce rows
+	statement   string // inserts AtOnce rows
 	values      []any
 }
 
@@ -41,11 +40,10 @@ func (w *writer) Int(v int64)     { w.values = append(w.values, v) }
 func (w *writer) Float(v float64) { w.values = append(w.values, v) }
 func (w *writer) Null()           { w.values = append(w.values, nil) }
 
-// Text adds a copy of a text; as bytes it would be sent as a binary value, which has no
-// character set.
+// Text adds a copy of a text, as a string. Bytes would be sent as a binary value, which has no character set.
 func (w *writer) Text(v []byte) { w.values = append(w.values, string(v)) }
 
-// EndRow inserts the rows when there are enough of them.
+// EndRow inserts the collected rows if there are AtOnce of them.
 func (w *writer) EndRow() error {
 	if n := len(w.values) % w.columns; n != 0 {
 		return fmt.Errorf("a row of table %s has %d values, expected %d", w.table, n, w.columns)

@@ -1,5 +1,5 @@
-// Package operations has what all engines do with the operations of one worker,
-// which are executed, and committed, one after the other.
+// Package operations holds what all engines do with the operations of one worker, which are executed and committed one
+// after the other.
 package operations
 
 import (
@@ -10,11 +10,11 @@ import (
 	"filewise"
 )
 
-// Committed finds how many of n operations are committed. They are a beginning of
-// them, whose end is found by halving: is reports it for one operation, counted from 0.
-// With an error, that many are known to be.
+// Committed returns how many of n operations are committed. The committed ones come first, so halving finds the last of
+// them. is reports whether an operation, counted from 0, is committed. If is fails, Committed returns the number known
+// so far with the error.
 func Committed(n int64, is func(i int64) (bool, error)) (int64, error) {
-	low, high := int64(0), n // low are committed, high are not known to be
+	low, high := int64(0), n // operations before low are committed; high is the most that can be
 	for low < high {
 		mid := low + (high-low+1)/2
 		found, err := is(mid - 1)
@@ -30,8 +30,8 @@ func Committed(n int64, is func(i int64) (bool, error)) (int64, error) {
 	return low, nil
 }
 
-// Parameters returns how many of at most so many arguments a statement takes, by the
-// number after the sign of its last parameter (":", "@p", "$").
+// Parameters returns how many arguments a statement takes, at most most. It looks for the highest number after the
+// parameter sign (":", "@p", "$").
 func Parameters(statement, sign string, most int) int {
 	for n := most; n > 0; n-- {
 		if strings.Contains(statement, sign+strconv.Itoa(n)) {
@@ -41,8 +41,8 @@ func Parameters(statement, sign string, most int) int {
 	return 0
 }
 
-// Section returns the name of the SQL by which a phase executes a section: a statement of
-// the client's, or a call of the server's.
+// Section returns the name of the SQL with which a phase executes a section: "statement-" if the client executes it,
+// "call-" if the server loops.
 func Section(p filewise.Phase, section string) string {
 	if p.Client {
 		return "statement-" + section
@@ -50,7 +50,7 @@ func Section(p filewise.Phase, section string) string {
 	return "call-" + section
 }
 
-// SectionsOf returns the sections of a phase's operations, by their types.
+// SectionsOf returns the sections of a phase's operations, ordered by operation type.
 func SectionsOf(p filewise.Phase) []string {
 	if len(p.Types) == 0 {
 		return []string{p.Section}
@@ -58,8 +58,7 @@ func SectionsOf(p filewise.Phase) []string {
 	return p.Sections
 }
 
-// Missing returns the first section of SQL that sessions would execute, and that is not
-// there. If empty, all are.
+// Missing returns the first SQL section that sessions would execute and the engine lacks, or "" if none is missing.
 func Missing(p filewise.Program, has func(section string) bool) string {
 	for _, phase := range p.Phases {
 		if phase.Act != filewise.ActWork {
@@ -74,7 +73,7 @@ func Missing(p filewise.Program, has func(section string) bool) string {
 	return ""
 }
 
-// Procedures returns the sections that create what phases call, each once.
+// Procedures returns the sections that create the procedures called by the phases, each section once.
 func Procedures(p filewise.Program, has func(section string) bool) []string {
 	var all []string
 	for _, phase := range p.Phases {

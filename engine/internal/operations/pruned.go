@@ -6,14 +6,12 @@ import (
 	"filewise"
 )
 
-// Pruned reports whether a program's statements read one of several files of its rows
-// whole, for lack of an index.
+// Pruned reports whether a program's statements, lacking an index, scan one whole file of several.
 func Pruned(p filewise.Program, files int) bool {
 	return p.Unindexed() && files > 1
 }
 
-// PrunedPartitions returns the warning that Pruned calls for if files are partitions. If nil,
-// none.
+// PrunedPartitions returns a warning if Pruned is true of the partitions, else nil.
 func PrunedPartitions(p filewise.Program, partitions int, remedy string) []filewise.Warning {
 	if !Pruned(p, partitions) {
 		return nil

@@ -1,5 +1,5 @@
-// Package orders has the SQL of workload orders that engines share except for their words: the
-// tables, the consistency conditions, and what is compared after the load and the work.
+// Package orders holds the SQL of workload orders that engines share except for some words: the tables, the consistency
+// conditions, and what is compared after the load and after the work.
 package orders
 
 import (
@@ -18,21 +18,21 @@ import (
 //go:embed checks.sql
 var checks string
 
-// Words are an engine's, in which % stands for what they are of.
+// Words holds an engine's SQL forms; in each of them % is replaced by the argument.
 type Words struct {
-	Types map[string]string // of columns: % is a text's length; "null": of those that may be
-	// At is a table's name in statements, of what a section is rendered with.
+	Types map[string]string // by column type; % is the length of a text. "null" is added to nullable columns
+	// At returns a table's name in statements, given the values that a section is rendered with.
 	At func(vars map[string]any, table string) (string, error)
-	// The others can be empty. Count counts rows beyond 2³¹, Big is a number of 64 bits, Sum
-	// a sum of such numbers as the client reads it, Length a text's.
+	// Count counts more than 2³¹ rows, Big writes a 64-bit number, Sum sums such numbers as the client reads them, and
+	// Length is the length of a text. Each has a default if empty.
 	Count, Big, Sum, Length string
-	EmptyIsNull             bool // texts are joined, and then have a length
+	EmptyIsNull             bool // texts are joined before their length is taken, as the length of an empty one is NULL
 }
 
-// Table is one of the nine in an engine's words.
+// Table holds one of the nine tables of workload orders in an engine's words.
 type Table struct {
 	Number, Name, Columns, Key string
-	Numbers, Lengths           string // the sums of what its columns have, by their kinds
+	Numbers, Lengths           string // sums over the numeric columns, and over the lengths of the text columns
 }
 
 func (w Words) tables() []Table {
@@ -75,8 +75,8 @@ func (w Words) lengths(texts []string) string {
 
 func of(format, x string) string { return strings.ReplaceAll(format, "%", x) }
 
-// Folder reads an engine's files, whose orders.sql has the tables as {{range orders}}, and adds
-// to it the sections that are the same for all.
+// Folder reads an engine's SQL files, and adds the sections that all engines share. The engine's orders.sql lists the
+// tables with {{range orders}}.
 func (w Words) Folder(files fs.FS, edit func(text string) string, funcs template.FuncMap) sqlfile.Files {
 	words := template.FuncMap{
 		"orders": w.tables, "at": w.At,
@@ -87,7 +87,7 @@ func (w Words) Folder(files fs.FS, edit func(text string) string, funcs template
 	maps.Copy(words, funcs)
 	all := sqlfile.Folder(files, edit, words)
 	if err := all["orders"].Add(checks, words); err != nil {
-		panic(err) // embedded: the programmer's
+		panic(err) // the text is embedded, so an error is a bug
 	}
 	return all
 }

@@ -1,5 +1,5 @@
-// Package sampling makes waits of what sessions are seen to wait for at the moment,
-// for servers that do not add their waits up themselves.
+// Package sampling estimates wait times from samples of what sessions wait for, for servers that do not sum their waits
+// themselves.
 package sampling
 
 import (
@@ -14,40 +14,39 @@ import (
 	"filewise"
 )
 
-// Event is something that is waited for.
+// Event is something that sessions or server processes wait for.
 type Event struct {
 	Name       string
 	Class      filewise.WaitClass
-	Background bool // by a process of the server's own, for which no session waits
+	Background bool // a process of the server's own waits, and no session waits for that process
 }
 
-// Seen holds what one look saw.
-type Seen map[Event]int // how many wait
+// Seen counts the waiting sessions or processes per event in one sample.
+type Seen map[Event]int // number of waiters
 
-// patience bounds one look.
+// patience limits the duration of one sample.
 const patience = 5 * time.Second
 
-// Sampler adds up what its looks see: each stands for the time since the one
-// before, and the latest, at a reading, for the time until then. It implements
-// filewise.Sampler.
+// Sampler sums the waits that its samples see. Each sample covers the time since the one before. A reading extends the
+// latest sample to the moment of the reading. It implements filewise.Sampler.
 type Sampler struct {
 	look func(context.Context) (Seen, error)
 	now  func() time.Time
 
 	mu       sync.Mutex
 	latest   Seen
-	at       time.Time     // until when all is added up
-	since    time.Duration // that the latest look stood for
-	early    time.Duration // added up since it
+	at       time.Time     // the sums are complete until then
+	since    time.Duration // the time that the latest sample covers
+	early    time.Duration // the part already added after the latest sample
 	seconds  map[Event]float64
 	looks    int
 	failures int
-	why      error // of the last failure
+	why      error // the latest failure
 	told     [2]int
 }
 
-// New makes a sampler. A look is never cut short by the end of a window, so that
-// its connection stays usable; it has 5 s.
+// New returns a sampler that samples with look. A sample has 5 s, and the end of a window does not interrupt it, so
+// that its connection stays usable.
 func New(look func(context.Context) (Seen, error)) *Sampler {
 	return &Sampler{look: look, now: time.Now, seconds: make(map[Event]float64)}
 }
@@ -55,7 +54,7 @@ func New(look func(context.Context) (Seen, error)) *Sampler {
 // Name returns the probe's name.
 func (s *Sampler) Name() string { return filewise.ProbeWaits }
 
-// Sample looks once.
+// Sample takes one sample, which covers the time since.
 func (s *Sampler) Sample(ctx context.Context, since time.Duration) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -83,9 +82,8 @@ func (s *Sampler) add(d time.Duration) {
 	}
 }
 
-// upToNow adds what the latest look saw until now: if looks are few, the time from
-// it to the edge of a window is much of it. It covers nothing for longer than it
-// stood for.
+// upToNow adds the latest sample for the time since it was taken. If samples are few, that time is a large part of a
+// window. A sample is never extended by more than the time that it covers.
 func (s *Sampler) upToNow() {
 	now := s.now()
 	if d := min(now.Sub(s.at), s.since-s.early); s.latest != nil && d > 0 {
@@ -94,9 +92,8 @@ func (s *Sampler) upToNow() {
 	}
 }
 
-// Read returns the time of every event that sessions were seen to wait for, and
-// the number of looks. A look that failed since the reading before is an error: the
-// sums have a hole.
+// Read returns the waiting time of every event of sessions, and the number of samples. It returns an error if a sample
+// failed since the last reading, because the sums then have a gap.
 func (s *Sampler) Read(context.Context) ([]filewise.Counter, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,7 +120,7 @@ func (s *Sampler) counters(reader int, background bool) ([]filewise.Counter, err
 	return all, nil
 }
 
-// Background returns the probe of what the server's own processes were seen to wait for: the time of every event.
+// Background returns the probe for the server's own processes: the waiting time of every event.
 func (s *Sampler) Background() filewise.Probe {
 	return filewise.ProbeOf(filewise.ProbeBackground, func(context.Context) ([]filewise.Counter, error) {
 		s.mu.Lock()

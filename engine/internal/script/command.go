@@ -2,13 +2,13 @@ package script
 
 import "strings"
 
-// Shell is where commands are done.
+// Shell is the place (Step.On) of steps that run a command.
 const Shell = "shell"
 
-// plain are the characters that a shell takes as they are.
+// plain lists the characters that a shell does not interpret.
 const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:"
 
-// Quoted writes a command so that a shell would read it back.
+// Quoted returns a command with its words quoted for a shell.
 func Quoted(command []string) string {
 	words := make([]string, len(command))
 	for i, word := range command {
