@@ -31,8 +31,8 @@ const (
 	// keepAlive is shorter than every usual limit on idle connections, those of firewalls included.
 	keepAlive       = 20 * time.Second
 	releasePatience = 10 * time.Second
-	// Silence is how long a server is told to keep a claim's session that has gone silent, because its network connection
-	// or its host has died.
+	// Silence is how long a server is told to keep a claim's session that has gone silent. Its network connection or its
+	// host may have died.
 	Silence = 9 * keepAlive
 )
 

@@ -23,7 +23,7 @@ type Words struct {
 	Types map[string]string // by column type; % is the length of a text. "null" is added to nullable columns
 	// At returns a table's name in statements, given the values that a section is rendered with.
 	At func(vars map[string]any, table string) (string, error)
-	// Count counts more than 2³¹ rows, Big writes a 64-bit number, Sum sums such numbers as the client reads them, and
+	// Count counts more than 2³¹ rows, and Big writes a 64-bit number. Sum sums such numbers as the client reads them, and
 	// Length is the length of a text. Each has a default if empty.
 	Count, Big, Sum, Length string
 	EmptyIsNull             bool // texts are joined before their length is taken, as the length of an empty one is NULL

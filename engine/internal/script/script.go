@@ -1,5 +1,5 @@
-// Package script holds what a trial does as data: steps that `filewise plan` prints and
-// Build executes, so that the plan cannot differ from the deed.
+// Package script holds what a trial does as data: steps that `filewise plan` prints and Build executes. So the plan
+// cannot differ from what is done.
 //
 // An engine joins in by one function that writes the steps of a design:
 //
@@ -17,8 +17,8 @@
 //
 //	err := b.steps.At(filewise.StageBuild).On("server").Run(ctx, b.exec)
 //
-// What only the server has, such as the last key before files are added, is a value of
-// the design: plans render it with a stand-in, and the build writes its steps again.
+// A value that only the server has, such as the last key before files are added, belongs to the design. Plans render it
+// with a stand-in, and the build writes its steps again.
 package script
 
 import (
@@ -33,27 +33,27 @@ import (
 // Step is one thing that a trial does.
 type Step struct {
 	Stage   string
-	On      string   // where: a server, a shell, a file; plans print it
-	Text    string   // all of it: a statement, a command, the file's content
-	Section string   // that it is rendered from. Empty means none
-	Command []string // of a program that is started, with its arguments; Text is it as a shell reads it
+	On      string   // where it is done: on a server, in a shell, in a file; plans print it
+	Text    string   // in full: a statement, a command, or the file's content
+	Section string   // the SQL section that Text was rendered from; "" if none
+	Command []string // a program to start, with its arguments; Text is then the same command as a shell reads it
 }
 
-// Command returns the start of a program.
+// Command returns the step that starts a program.
 func Command(stage string, command ...string) Step {
 	return Step{Stage: stage, On: Shell, Text: Quoted(command), Command: command}
 }
 
-// Steps are done one after the other.
+// Steps holds steps in the order in which they are done.
 type Steps []Step
 
 // At returns the steps of a stage.
 func (s Steps) At(stage string) Steps { return s.those(func(x Step) bool { return x.Stage == stage }) }
 
-// On returns the steps that are done there.
+// On returns the steps that are done on the named place.
 func (s Steps) On(on string) Steps { return s.those(func(x Step) bool { return x.On == on }) }
 
-// Of returns the steps of a section.
+// Of returns the steps that were rendered from a section.
 func (s Steps) Of(section string) Steps {
 	return s.those(func(x Step) bool { return x.Section == section })
 }
@@ -68,12 +68,12 @@ func (s Steps) those(are func(Step) bool) Steps {
 	return all
 }
 
-// Texts returns what the steps execute.
+// Texts returns the steps' texts.
 func (s Steps) Texts() []string {
 	return filewise.Each(s, func(x Step) string { return x.Text })
 }
 
-// Run does the steps one after the other, until one fails or the context ends.
+// Run calls do for the steps one after the other, until one fails or the context ends.
 func (s Steps) Run(ctx context.Context, do func(ctx context.Context, x Step) error) error {
 	for _, x := range s {
 		if ctx.Err() != nil {
@@ -86,7 +86,7 @@ func (s Steps) Run(ctx context.Context, do func(ctx context.Context, x Step) err
 	return nil
 }
 
-// Plan returns the steps as plans print them: shortened by shorten, if it is not nil.
+// Plan returns the steps as plans print them. Their texts are shortened by shorten unless it is nil.
 func (s Steps) Plan(shorten func(text string) string) []filewise.Step {
 	var all []filewise.Step
 	for _, x := range s {
@@ -99,7 +99,7 @@ func (s Steps) Plan(shorten func(text string) string) []filewise.Step {
 	return all
 }
 
-// Writer writes steps. After an error it writes nothing, and Steps returns it.
+// Writer collects steps. After an error it adds nothing more, and Steps returns the error.
 type Writer struct {
 	on     string
 	render func(section string) ([]string, error)
@@ -113,19 +113,19 @@ func NewWriter(on string, render func(section string) ([]string, error)) *Writer
 	return &Writer{on: on, render: render}
 }
 
-// Add adds texts that are no section's.
+// Add adds texts that belong to no section.
 func (w *Writer) Add(stage, on string, texts ...string) {
 	for _, text := range texts {
 		w.add(Step{Stage: stage, On: on, Text: text})
 	}
 }
 
-// AddAll adds what was rendered elsewhere, or its error.
+// AddAll adds texts that were rendered elsewhere, or the error of rendering them.
 func (w *Writer) AddAll(stage, on string, texts []string, err error) {
 	w.Rendered(stage, on, "", texts, err)
 }
 
-// Rendered adds a section that was rendered elsewhere, or its error.
+// Rendered adds a section that was rendered elsewhere, or the error of rendering it.
 func (w *Writer) Rendered(stage, on, section string, texts []string, err error) {
 	w.fail(err)
 	for _, text := range texts {
@@ -133,7 +133,7 @@ func (w *Writer) Rendered(stage, on, section string, texts []string, err error) 
 	}
 }
 
-// Command adds the start of a program.
+// Command adds the step that starts a program.
 func (w *Writer) Command(stage string, command ...string) { w.add(Command(stage, command...)) }
 
 // Sections renders sections and adds them.
@@ -147,9 +147,8 @@ func (w *Writer) Sections(stage string, names ...string) {
 	}
 }
 
-// Work adds what sessions execute in the program's phases, and drain after each of them;
-// phases that differ only in their connections stand for one. What a phase does that is
-// no work of sessions, act adds.
+// Work adds what sessions execute in the program's phases, and the sections drain after each phase. Phases that differ
+// only in their connections are added once. act adds what a phase does other than sessions' work.
 func (w *Writer) Work(p filewise.Program, act func(p filewise.Phase), drain ...string) {
 	var done []string
 	for _, phase := range p.Phases {
@@ -164,7 +163,7 @@ func (w *Writer) Work(p filewise.Program, act func(p filewise.Phase), drain ...s
 	}
 }
 
-// phase adds the sections of a phase that are not done yet, if there are any.
+// phase adds the sections of a phase that done does not hold yet, and reports whether there were any.
 func (w *Writer) phase(p filewise.Phase, done *[]string) (any bool) {
 	for _, section := range operations.SectionsOf(p) {
 		name := operations.Section(p, section)

@@ -4,8 +4,8 @@ package server
 
 import "syscall"
 
-// attributes: other systems have no parent-death signal; there the next start
-// of Filewise ends what is left.
+// attributes sets only the user. These systems have no parent-death signal; the next start of Filewise ends leftover
+// servers.
 func attributes(user *User) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Credential: user.credential()}
 }

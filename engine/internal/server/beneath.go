@@ -9,11 +9,11 @@ import (
 	"syscall"
 )
 
-// A server that refuses root runs as another user, whose processes can put links
-// anywhere in its directories, while Filewise, which works there too, can be root. So
-// what lies in such a directory is opened beneath it, and no link leads out of it.
+// A server that refuses root runs as another user. Its processes can put links anywhere in its directories, where
+// Filewise works too, possibly as root. So Filewise opens such files relative to the directory (os.Root), and no link
+// leads out of it.
 
-// OpenIn opens a regular file to read it that lies in a server's directory.
+// OpenIn opens a regular file in a server's directory for reading.
 func OpenIn(dir, path string) (*os.File, error) {
 	f, err := openIn(dir, path, os.O_RDONLY, 0)
 	if err != nil {
@@ -29,8 +29,7 @@ func OpenIn(dir, path string) (*os.File, error) {
 	return f, nil
 }
 
-// openIn opens a file that lies in a server's directory; it waits for no pipe's other
-// end.
+// openIn opens a file in a server's directory. If it is a pipe, openIn does not wait for the other end.
 func openIn(dir, path string, flag int, perm fs.FileMode) (f *os.File, err error) {
 	err = In(dir, path, func(root *os.Root, rel string) error {
 		f, err = root.OpenFile(rel, flag|syscall.O_NONBLOCK, perm)
@@ -39,7 +38,7 @@ func openIn(dir, path string, flag int, perm fs.FileMode) (f *os.File, err error
 	return f, err
 }
 
-// In calls do with a server's directory and a path's place beneath it.
+// In opens dir, a server's directory, and calls do with it and with the relative path of path.
 func In(dir, path string, do func(root *os.Root, rel string) error) error {
 	rel, err := filepath.Rel(dir, path)
 	if err != nil {
@@ -53,17 +52,15 @@ func In(dir, path string, do func(root *os.Root, rel string) error) error {
 	return do(root, rel)
 }
 
-// MakeIn makes a new file that lies in a server's directory, for its owner alone.
+// MakeIn creates a new file in a server's directory. Only the file's owner can read or write it.
 func MakeIn(dir, path string) (*os.File, error) {
 	return openIn(dir, path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// WriteIn makes or replaces a file that lies in a server's directory, for its owner
-// alone.
+// WriteIn creates or replaces a file in a server's directory. Only the owner of a new file can read or write it.
 func WriteIn(dir, path string, content []byte) error {
 	return In(dir, path, func(root *os.Root, rel string) error { return root.WriteFile(rel, content, 0o600) })
 }
 
-// RemoveIn removes a file or a tree that lies in a server's directory; that it is not
-// there is no error.
+// RemoveIn removes a file or a tree in a server's directory. It is no error if the path does not exist.
 func RemoveIn(dir, path string) error { return In(dir, path, (*os.Root).RemoveAll) }

@@ -12,17 +12,15 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// copyBuffer is read and written at a time.
+// copyBuffer is the most bytes read and written at a time.
 const copyBuffer = 1 << 20
 
-// Copy copies a stopped server's files byte by byte. It never makes reflinks,
-// whose copy-on-write would be measured later: neither io.Copy nor
-// copy_file_range(2) promises that, so it reads and writes. Ranges that are
-// holes or preallocated and never written stay so.
+// Copy copies a stopped server's file byte by byte. It never makes reflinks, whose copy-on-write would be measured
+// later. Neither io.Copy nor copy_file_range(2) promises that, so Copy reads and writes. Ranges that are holes, or
+// preallocated and never written, stay so.
 //
-// An existing destination is overwritten in place, so that it keeps its place on
-// the storage. The destination is synced, and its pages are dropped from the
-// operating system's cache.
+// An existing destination is overwritten in place, so that it keeps its place on the storage. The destination is
+// synced, and its pages are dropped from the operating system's cache.
 func Copy(ctx context.Context, from, to string) (err error) {
 	in, err := OpenIn(filepath.Dir(from), from)
 	if err != nil {
@@ -42,7 +40,7 @@ func copyTo(ctx context.Context, in *os.File, dir, to string) error {
 	})
 }
 
-// copyThen does the same, and something with the copy.
+// copyThen copies an open file to a path in a server's directory, and calls then with the copy.
 func copyThen(ctx context.Context, in *os.File, dir, to string, then func(out *os.File) error) (err error) {
 	info, err := in.Stat()
 	if err != nil {
@@ -59,7 +57,7 @@ func copyThen(ctx context.Context, in *os.File, dir, to string, then func(out *o
 	return then(out)
 }
 
-// copyRanges copies what holds data and clears what does not.
+// copyRanges copies the ranges of in that hold data, and clears the other ranges of out.
 func copyRanges(ctx context.Context, in, out *os.File, size int64) error {
 	if err := out.Truncate(size); err != nil {
 		return err
@@ -93,8 +91,8 @@ func copyRanges(ctx context.Context, in, out *os.File, size int64) error {
 	return nil
 }
 
-// allocate gives the whole file storage without writing to it; if the file
-// system cannot, it is written with zeros.
+// allocate reserves storage for the whole file without writing to it. If the file system cannot, the file is written
+// with zeros.
 func allocate(f *os.File, size int64) error {
 	err := filesystem.Preallocate(f, size)
 	if errors.Is(err, errors.ErrUnsupported) {
@@ -106,7 +104,7 @@ func allocate(f *os.File, size int64) error {
 	return nil
 }
 
-// writeZeros clears a range if the system has nothing better.
+// writeZeros clears a range by writing zeros, where the system offers no better way.
 func writeZeros(f *os.File, from, to int64) error {
 	zeros := make([]byte, copyBuffer)
 	for from < to {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nextData returns the next range of f from at on that holds data; (size, size) when
-// there is none. Preallocated ranges that were never written count as holes.
+// nextData returns the next range of f, from at on, that holds data; (size, size) if there is none. Preallocated ranges
+// that were never written count as holes.
 func nextData(f *os.File, at, size int64) (from, to int64, err error) {
 	fd := int(f.Fd())
 	from, err = unix.Seek(fd, at, unix.SEEK_DATA)
@@ -17,7 +17,7 @@ func nextData(f *os.File, at, size int64) (from, to int64, err error) {
 	case errors.Is(err, unix.ENXIO):
 		return size, size, nil
 	case errors.Is(err, unix.EINVAL):
-		return at, size, nil // a file system without holes
+		return at, size, nil // the file system reports no holes
 	case err != nil:
 		return 0, 0, fmt.Errorf("looking for data: %w", err)
 	}
@@ -27,8 +27,8 @@ func nextData(f *os.File, at, size int64) (from, to int64, err error) {
 	return min(from, size), min(to, size), nil
 }
 
-// clearRange makes a range read as zeros. What holds no data already is left as
-// it is; if the storage is allocated it stays so, as never written.
+// clearRange makes a range read as zeros. Parts without data are left as they are. Allocated storage stays allocated,
+// marked as never written.
 func clearRange(f *os.File, from, to int64) error {
 	for from < to {
 		data, end, err := nextData(f, from, to)
@@ -50,7 +50,7 @@ func clearRange(f *os.File, from, to int64) error {
 	return nil
 }
 
-// evict asks for every page of the file to leave the cache (posix_fadvise(2)).
+// evict asks the kernel to drop every page of the file from its cache (posix_fadvise(2)).
 func evict(f *os.File) error {
 	if err := unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED); err != nil {
 		return fmt.Errorf("dropping %s from the cache: %w", f.Name(), err)

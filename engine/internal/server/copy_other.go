@@ -4,10 +4,10 @@ package server
 
 import "os"
 
-// nextData: without a portable way to find holes everything is data.
+// nextData returns the whole rest of the file as data, because there is no portable way to find holes.
 func nextData(_ *os.File, at, size int64) (int64, int64, error) { return at, size, nil }
 
 func clearRange(f *os.File, from, to int64) error { return writeZeros(f, from, to) }
 
-// evict: there is no such call here; a trial after a reset can find pages cached.
+// evict does nothing: there is no such call here. A trial after a reset can find pages cached.
 func evict(*os.File) error { return nil }

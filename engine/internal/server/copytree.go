@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 )
 
-// CopyTree copies a tree, which lies in a server's directory, as copyRanges does each file; nothing is synced. Links
-// stay as they are: those to the server's own directories name them by Handles, and so the directories of whichever
-// server follows them.
+// CopyTree copies a tree in a server's directory, each file as copyRanges does, and syncs nothing. Symbolic links keep
+// their targets. Links to the server's own directories go through Handles, so in the copy they lead to the other
+// server's directories.
 func CopyTree(ctx context.Context, dir, from, copied string) error {
 	return filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -50,10 +50,10 @@ func copyLink(dir, path, copied, to string) (err error) {
 	return In(copied, to, func(r *os.Root, rel string) error { return r.Symlink(target, rel) })
 }
 
-// writeOnly hides that a file could take its content by copy_file_range(2).
+// writeOnly hides the file's ReadFrom, which could use copy_file_range(2).
 type writeOnly struct{ io.Writer }
 
-// WriteFile writes a new file for its owner alone, byte by byte.
+// WriteFile writes a new file byte by byte. Only its owner can read or write it.
 func WriteFile(to string, from io.Reader, buf []byte) error {
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

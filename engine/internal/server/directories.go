@@ -13,8 +13,8 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// MakeDirs makes the directories of a build, for its owner alone. What exists
-// already is another's: then the ones that were made are removed again.
+// MakeDirs makes the directories of a build, accessible to their owner alone. A directory that exists already belongs
+// to someone else: MakeDirs then fails, and removes the ones it made.
 func MakeDirs(dirs ...string) error {
 	for n, dir := range dirs {
 		if err := os.Mkdir(dir, 0o700); err != nil {
@@ -24,8 +24,8 @@ func MakeDirs(dirs ...string) error {
 	return nil
 }
 
-// RemoveDirs removes the directories of a build whose server has ended, their
-// snapshots, and what is next to them with one of the suffixes.
+// RemoveDirs removes the directories of a build whose server has ended, and their snapshots. It also removes neighbours
+// whose names add one of the suffixes.
 func RemoveDirs(dirs []string, suffixes ...string) error {
 	all := dirs[:len(dirs):len(dirs)]
 	for _, dir := range dirs {
@@ -46,13 +46,13 @@ func removeAll(dirs []string) error {
 	return errors.Join(errs...)
 }
 
-// Environment returns all that a server sees of Filewise's environment, with what is set.
-// The scratch directories in it are the mark by which a later sweep recognizes an orphan.
+// Environment returns the environment of a server: what it may see of Filewise's, and the variables in set. It names
+// the scratch directories, by which a later sweep recognizes an orphaned server.
 func Environment(dirs []string, set ...string) []string {
 	return append(machine.Environment(set...), "FILEWISE_SCRATCH="+strings.Join(dirs, ":"))
 }
 
-// Stat returns a file as the file system has it.
+// Stat returns a file's size and allocated bytes as the file system reports them.
 func Stat(role filewise.Role, volume, path string) (filewise.File, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -65,8 +65,8 @@ func Stat(role filewise.Role, volume, path string) (filewise.File, error) {
 	return f, nil
 }
 
-// BackupFiles returns the regular files below a backup's directory, each synced to the storage,
-// which not every program does.
+// BackupFiles returns the regular files below a backup's directory. It syncs each file, because not every backup
+// program does.
 func BackupFiles(volume, dir string) (files []filewise.File, err error) {
 	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {

@@ -1,6 +1,5 @@
-// Package server is the life of managed servers, whatever the engine: it finds
-// installed binaries, gives each server a process group and a log file of its own,
-// has the kernel end it when Filewise is killed, waits until it answers, and notices
-// when it died; takes snapshots of its files and resets them; and keeps account of
-// the builds of an opened target. An engine describes in a Control what is its own.
+// Package server runs managed servers of any engine. It finds installed binaries, and gives each server a process group
+// and a log file of its own. It has the kernel end a server if Filewise is killed, waits until the server answers, and
+// notices if it dies. It takes snapshots of a server's files and resets them, and tracks the builds of an opened
+// target. An engine describes its own part in a Control.
 package server

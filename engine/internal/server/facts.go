@@ -7,17 +7,17 @@ import (
 	"filewise"
 )
 
-// Settings holds what facts say of a managed server's.
+// Settings holds a managed server's settings as facts report them.
 type Settings struct {
-	Telling []string          // the names of those that decide what is measured
-	Values  map[string]string // what the server reports; what this release does not have is absent
-	Scaled  []filewise.Fact   // those that follow a layout's size, in words
-	User    map[string]string // the user's own, by the names given
-	// Canonical is a name as the server has it.
+	Telling []string          // names of the settings that affect what is measured
+	Values  map[string]string // values that the server reports; settings that this release lacks are absent
+	Scaled  []filewise.Fact   // settings that grow with a layout's size, in words
+	User    map[string]string // the user's settings, under the names given
+	// Canonical returns a setting's name as the server spells it.
 	Canonical func(name string) string
 }
 
-// Facts returns the settings as they are, the user's own last and marked as such.
+// Facts returns the settings in effect. The user's own come last, marked with (--set).
 func (s Settings) Facts() []filewise.Fact {
 	set := map[string]bool{}
 	for name := range s.User {

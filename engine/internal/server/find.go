@@ -16,30 +16,28 @@ import (
 	"filewise/internal/userdir"
 )
 
-// Binary is a program of a server and where it comes from.
+// Binary describes a program of a server and where to find it.
 type Binary struct {
 	Names   []string // any of them will do, the preferred one first
-	Places  []string // directories to search in addition to PATH, patterns allowed
-	Package string   // the Debian package that brings it
-	Remedy  string   // how it is installed if no package brings it
+	Places  []string // directories to search after PATH; can be patterns
+	Package string   // the Debian package that contains it
+	Remedy  string   // how to install it if no package contains it
 }
 
-// Fetched returns where the scripts of Filewise's source put a server's programs for the user:
-// the programs of a release, or by a pattern of all.
+// Fetched returns the directory where the scripts in Filewise's source put a server's programs for the user. release
+// can be a pattern that matches all releases.
 func Fetched(release string) string {
 	return filepath.Join(cmp.Or(userdir.Find("XDG_DATA_HOME", ".local", "share"), "/nonexistent"), "servers", release, "bin")
 }
 
-// Find returns the path of the binary: in bin alone when that is not empty,
-// else in PATH, else in the usual places. The error has code preflight and names
-// what to install.
+// Find returns the path of the binary. It searches bin alone if bin is not empty, else PATH and then the usual places.
+// The error has CodePreflight and names what to install.
 func (b Binary) Find(bin string) (string, error) {
 	return b.FindWhere(bin, func(string) error { return nil })
 }
 
-// FindWhere is Find for names that several products share: a binary that is does
-// not accept is passed over. In bin, which the user named, it is refused with
-// that error; so it is if no other is found.
+// FindWhere does what Find does for names that several products share: it skips a binary for which is returns an error.
+// In bin, which the user named, that error is returned. It is also returned if no other binary is found.
 func (b Binary) FindWhere(bin string, is func(path string) error) (string, error) {
 	if err := machine.ManagedServers(); err != nil {
 		return "", err
@@ -67,7 +65,7 @@ func (b Binary) FindWhere(bin string, is func(path string) error) (string, error
 		"there is no %s on this machine: neither in PATH nor in %s", b.Names[0], strings.Join(b.Places, ", "))
 }
 
-// remedy returns how the binary is installed.
+// remedy returns how to install the binary.
 func (b Binary) remedy() string {
 	if b.Remedy != "" {
 		return b.Remedy
@@ -75,8 +73,8 @@ func (b Binary) remedy() string {
 	return "install it: " + machine.Install(b.Package)
 }
 
-// candidates returns the binaries on this machine: those in PATH, then those in the
-// usual places, of several versions the last first.
+// candidates returns the binaries on this machine: first those in PATH, then those in the usual places. Of several
+// versions there the last comes first.
 func (b Binary) candidates() []string {
 	var all []string
 	for _, name := range b.Names {
@@ -89,9 +87,9 @@ func (b Binary) candidates() []string {
 	for _, place := range b.Places {
 		dirs, err := filepath.Glob(place)
 		if err != nil {
-			continue // a malformed pattern: find_test looks at each
+			continue // a malformed pattern; find_test checks each one
 		}
-		for i := len(dirs) - 1; i >= 0; i-- { // of several versions the last
+		for i := len(dirs) - 1; i >= 0; i-- { // the last version first
 			for _, name := range b.Names {
 				if path := filepath.Join(dirs[i], name); runnable(path) == nil {
 					all = append(all, path)
@@ -102,8 +100,7 @@ func (b Binary) candidates() []string {
 	return all
 }
 
-// findIn looks in the directory that the user named, where a server's own tree
-// can keep it in bin, sbin or libexec.
+// findIn searches the directory that the user named, and its bin, sbin and libexec.
 func (b Binary) findIn(dir string) (string, error) {
 	var why error = fs.ErrNotExist
 	for _, sub := range []string{"", "bin", "sbin", "libexec"} {
@@ -134,14 +131,12 @@ func runnable(path string) error {
 	return nil
 }
 
-// TryIt runs the smallest server with a user's settings, and returns what it
-// reports itself.
+// TryIt starts the smallest server with a user's settings, and returns the facts that the server reports.
 type TryIt func(ctx context.Context, settings map[string]string) ([]filewise.Fact, error)
 
-// Try tries a user's settings before anything is built: what would fail later
-// fails here. Servers often do not name the setting that they do not take ("Invalid
-// page size=5120"). So it is found by leaving out each in turn, and blamed makes the
-// error that names it. If leaving out one of them does not help, the error stands.
+// Try tests a user's settings before anything is built, so that bad ones fail early. Servers often do not name the
+// setting that they refuse ("Invalid page size=5120"). So Try leaves out each in turn to find it, and blamed makes the
+// error that names it. If leaving out one setting never helps, the first error is returned.
 func Try(ctx context.Context, settings map[string]string, try TryIt, blamed func(name string, err error) error) ([]filewise.Fact, error) {
 	facts, err := try(ctx, settings)
 	if err == nil || filewise.CodeOf(err) == filewise.CodeUsage {

@@ -13,9 +13,9 @@ import (
 	"filewise"
 )
 
-// Give gives a file or a tree that lies in a server's directory, or the directory
-// itself, to the server's user. What is the user's already stays untouched, lest its ctime move, by which a reset sees
-// what was written. A file with a second name, which can lie anywhere, is refused.
+// Give makes the server's user the owner of a file or tree in a server's directory, or of the directory itself. What
+// the user owns already is not touched: a new ctime would make a reset copy it again. Give refuses a file with a second
+// hard link, because the other name can lie anywhere.
 func Give(dir, path string, to *User) error {
 	return In(dir, path, func(root *os.Root, rel string) error {
 		return fs.WalkDir(root.FS(), filepath.ToSlash(rel), func(rel string, _ fs.DirEntry, err error) error {

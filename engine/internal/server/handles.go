@@ -10,18 +10,16 @@ import (
 	"filewise"
 )
 
-// Handles describes how a server that runs as another user reaches its directories. Their
-// parents, Filewise's scratch directory and the user's own ones above it, can be closed
-// to that user, and none is opened for it: it inherits each directory as an open file,
-// and goes in through that. Nor do names that a server refuses or the length of paths
-// matter then. Systems without /proc have no open files: paths stay as they are.
+// Handles lets a server that runs as another user reach its directories. Their parents, Filewise's scratch directory
+// and the user's own above it, can be closed to that user, and Filewise opens none of them up. Instead the server
+// inherits each directory as an open file, and enters through that. So names that a server refuses and long paths do
+// not matter. Systems without /proc cannot do this: there paths are left unchanged.
 type Handles struct {
 	dirs  []string
 	files []*os.File
 }
 
-// firstInherited is the descriptor that inherited files begin at. Every process of a
-// server has them.
+// firstInherited is the first descriptor of inherited files. Every process of a server has them.
 const firstInherited = 3
 
 // OpenHandles opens the directories.
@@ -41,8 +39,8 @@ func OpenHandles(dirs []string) (*Handles, error) {
 	return h, nil
 }
 
-// With returns the handles and further ones, for a program that works in the directories of
-// two servers. Each is closed by itself.
+// With returns these handles and more, for a program that works in the directories of two servers. The caller still
+// closes both.
 func (h *Handles) With(more *Handles) *Handles {
 	return &Handles{dirs: slices.Concat(h.dirs, more.dirs), files: slices.Concat(h.files, more.files)}
 }
@@ -58,7 +56,7 @@ func (h *Handles) Close() {
 	h.files = nil
 }
 
-// Path returns a path as the server can use it.
+// Path returns a path in the form that the server can use.
 func (h *Handles) Path(path string) string {
 	for i, dir := range h.dirs {
 		if rest, ok := strings.CutPrefix(path, dir); ok && i < len(h.files) && (rest == "" || rest[0] == '/') {
@@ -68,11 +66,11 @@ func (h *Handles) Path(path string) string {
 	return path
 }
 
-// Enter has a process begin in the first directory, if it is known as Filewise's
-// while its environment cannot be read, and inherit all of them.
+// Enter makes a process inherit the directories. The process also starts in the first one if, while its environment
+// cannot be read, that shows that it is Filewise's.
 func (h *Handles) Enter(s *Spec) {
 	s.Files, s.Dir = h.files, h.dirs[0]
-	if len(h.files) > 0 { // before it inherits them, it has them under Filewise's numbers
+	if len(h.files) > 0 { // until it inherits them, the process sees them under Filewise's descriptor numbers
 		s.Dir = fmt.Sprintf("/proc/self/fd/%d", h.files[0].Fd())
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// Image is a copy of a stopped server's directories in memory. Most of what a new
-// server writes is zeros, and the rest compresses well: some MiB of 130.
+// Image is a copy of a stopped server's directories in memory. Most of what a new server writes is zeros, and the rest
+// compresses well: 130 MiB take some MiB.
 type Image struct {
 	items []item
 	bytes int64
@@ -23,30 +23,29 @@ type Image struct {
 
 // item is a directory or a file of an image.
 type item struct {
-	root      int    // number of the root
-	rel       string // path below it
+	root      int    // index of the root directory
+	rel       string // path relative to the root
 	mode      fs.FileMode
 	size      int64
-	allocated bool // the storage of the whole file is allocated, written or not
+	allocated bool // storage is allocated for the whole file, written or not
 	extents   []extent
-	content   []byte // compressed: the extents that are not zeros, one after the other
+	content   []byte // the non-zero extents one after the other, compressed
 }
 
-// extent is a range of a file that was written; what lies between extents was not.
+// extent is a range of a file that was written. Ranges between extents were not.
 type extent struct {
 	from, to int64
 	zeros    bool
 }
 
-// imageBlock is the unit in which zeros are distinguished from other content.
+// imageBlock is the granularity at which zeros are told from other content, in bytes.
 const imageBlock = 16 << 10
 
-// ErrImageSize is the error of directories that hold more than an image is allowed
-// to read.
+// ErrImageSize reports that the directories hold more than an image may read.
 var ErrImageSize = errors.New("larger than an image may be")
 
-// TakeImage reads the directories except for the paths to skip. It fails with
-// ErrImageSize, before it reads anything, when they hold more than so many bytes.
+// TakeImage reads the directories, except for paths that skip accepts. If they hold more than most bytes, it returns
+// ErrImageSize before it reads anything.
 func TakeImage(ctx context.Context, roots []string, most int64, skip func(path string) bool) (*Image, error) {
 	m := &Image{}
 	var whole int64
@@ -87,7 +86,7 @@ func TakeImage(ctx context.Context, roots []string, most int64, skip func(path s
 	return m, nil
 }
 
-// Bytes returns what the image takes of memory.
+// Bytes returns how much memory the image takes.
 func (m *Image) Bytes() int64 { return m.bytes }
 
 func isAllocated(path string, info fs.FileInfo) bool {
@@ -95,7 +94,7 @@ func isAllocated(path string, info fs.FileInfo) bool {
 	return ok && held >= info.Size()
 }
 
-// read takes a file's content.
+// read stores a file's content in the item.
 func (it *item) read(ctx context.Context, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -138,7 +137,7 @@ func (it *item) read(ctx context.Context, path string) error {
 	return nil
 }
 
-// add appends an extent, or makes the last one longer.
+// add appends an extent, or extends the last one.
 func (it *item) add(e extent) {
 	if n := len(it.extents); n > 0 && it.extents[n-1].to == e.from && it.extents[n-1].zeros == e.zeros {
 		it.extents[n-1].to = e.to
@@ -147,10 +146,9 @@ func (it *item) add(e extent) {
 	it.extents = append(it.extents, e)
 }
 
-// Lay writes the image below other roots, as many as it was taken of. Directories
-// and files that exist stay as they are. What was written with zeros is written
-// again, and what was only allocated is allocated, so that the files lie on the
-// storage as if a server had made them itself. Nothing is synced.
+// Lay writes the image below other roots, as many as it was taken of. Existing directories and files stay as they are.
+// Written zeros are written again, and storage that was only allocated is allocated. So the files lie on the storage as
+// if a server had made them itself. Nothing is synced.
 func (m *Image) Lay(ctx context.Context, roots []string) error {
 	for _, it := range m.items {
 		path := filepath.Join(roots[it.root], it.rel)
@@ -212,12 +210,12 @@ func (it *item) written() bool {
 	return at == it.size
 }
 
-// zeroes reads as zeros without end.
+// zeroes is a reader that returns zeros without end.
 type zeroes struct{}
 
 func (zeroes) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
-// write fills an extent, as much at a time as servers do that create files.
+// write fills an extent. It writes as much at a time as servers do when they create files.
 func write(ctx context.Context, f *os.File, from io.Reader, e extent) error {
 	buf := make([]byte, min(copyBuffer, e.to-e.from))
 	for at := e.from; at < e.to; {

@@ -10,25 +10,25 @@ import (
 	"sync"
 )
 
-// Kept are builds of an opened target that were loaded: the next builds of the same layouts begin as copies of them. They
-// are started no more, or have a snapshot, which is copied.
+// Kept holds loaded builds of an opened target. Later builds of the same layouts begin as copies of them. A kept build
+// is never started again, or has a snapshot that is copied in its place.
 type Kept[B comparable] struct {
 	Dirs func(B) []string
 	Drop func(B) error
 
-	builds sync.Map // sources by what they are loaded with
+	builds sync.Map // a source for each key, which says what the build is loaded with
 }
 
-// source is a build that is copied; suffix is behind the names of the directories to copy.
+// source is a build to copy. suffix is appended to the names of the directories to copy.
 type source[B comparable] struct {
 	build  B
 	suffix string
 }
 
-// Share has the next builds begin as copies of a build's snapshot.
+// Share lets later builds begin as copies of a build's snapshot.
 func (k *Kept[B]) Share(key string, b B) { k.builds.Store(key, source[B]{b, snapshotSuffix}) }
 
-// Forget has no build begin as a copy of a build any more, which is about to be dropped.
+// Forget stops later builds from being copies of a build. It is called before the build is dropped.
 func (k *Kept[B]) Forget(b B) {
 	k.builds.Range(func(key, s any) bool {
 		if s.(source[B]).build == b {
@@ -38,8 +38,8 @@ func (k *Kept[B]) Forget(b B) {
 	})
 }
 
-// Keep stops a loaded build's server, copies its directories to another's, which
-// again makes, and starts the server.
+// Keep stops a loaded build's server, copies its directories to a new build that again makes, and starts the server
+// again.
 func (k *Kept[B]) Keep(ctx context.Context, key string, b B, life *Life, again func() (B, error)) error {
 	kept, made := *new(B), false
 	err := life.Between(ctx, func() (err error) {
@@ -61,7 +61,8 @@ func (k *Kept[B]) Keep(ctx context.Context, key string, b B, life *Life, again f
 	return err
 }
 
-// Copy fills the directories of a build from one that was kept. If false, there is none.
+// Copy fills the directories of a build from a kept one, and returns the kept one. kept is false if there is none for
+// the key.
 func (k *Kept[B]) Copy(ctx context.Context, key string, b B) (from B, kept bool, err error) {
 	found, kept := k.builds.Load(key)
 	if !kept {
@@ -82,7 +83,7 @@ func (k *Kept[B]) Copy(ctx context.Context, key string, b B) (from B, kept bool,
 	return s.build, true, err
 }
 
-// copyLinks copies the links in directories, which snapshots do not have.
+// copyLinks copies the symbolic links in directories. Snapshots do not contain links.
 func copyLinks(from, to []string) error {
 	for i, root := range from {
 		err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
@@ -102,8 +103,8 @@ func copyLinks(from, to []string) error {
 	return nil
 }
 
-// evictDirs syncs directories, all at once, and has none of it cached: a server's limit of
-// memory does not count what others have read or written.
+// evictDirs syncs directories and drops their files from the cache. A server's memory limit does not count pages that
+// other processes have cached.
 func evictDirs(dirs []string) error {
 	for _, dir := range dirs {
 		if err := evictTree(dir); err != nil {
@@ -113,8 +114,8 @@ func evictDirs(dirs []string) error {
 	return nil
 }
 
-// copyDirs copies the directories of a stopped server to another's that was not started,
-// which are made again.
+// copyDirs copies the directories of a stopped server to those of a server that was not started, which are removed and
+// made again.
 func copyDirs(ctx context.Context, from, to []string) error {
 	for i, root := range from {
 		err := os.RemoveAll(to[i])

@@ -8,10 +8,9 @@ import (
 	"time"
 )
 
-// EndProcesses ends what a managed server's main process has left behind and
-// waits until it is gone: processes of the same program that work in the server's
-// own directory. A server that was ended leaves none; one that was killed
-// leaves some for a moment, which could still write.
+// EndProcesses ends the processes that a managed server's main process has left behind, and waits until they are gone.
+// They run the same program and work in the server's directory. A server that was shut down leaves none. One that was
+// killed leaves some for a moment, and they could still write.
 func EndProcesses(program, dir string) {
 	program, dir = real(program), real(dir)
 	for limit := time.Now().Add(quitPatience); time.Now().Before(limit); time.Sleep(2 * time.Millisecond) {
@@ -20,12 +19,12 @@ func EndProcesses(program, dir string) {
 			return
 		}
 		for _, pid := range left {
-			_ = syscall.Kill(pid, syscall.SIGKILL) // it may just have ended
+			_ = syscall.Kill(pid, syscall.SIGKILL) // the process may just have ended
 		}
 	}
 }
 
-// ProcessesOf returns the processes of a program, by its real path, that work in a directory.
+// ProcessesOf returns the processes that run a program, given by its real path, and work in a directory.
 func ProcessesOf(program, dir string) []int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

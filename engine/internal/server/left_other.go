@@ -2,6 +2,5 @@
 
 package server
 
-// EndProcesses does nothing without /proc: the server's processes are left to find out
-// by themselves that the main one is gone.
+// EndProcesses does nothing without /proc. The server's processes must notice themselves that the main one is gone.
 func EndProcesses(_, _ string) {}

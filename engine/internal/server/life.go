@@ -11,50 +11,45 @@ import (
 	"filewise"
 )
 
-// How long a server can take. Recovery of a large log and the last flush of a
-// large cache are slow on slow storage; a death is seen at once.
+// Time limits for a server. Recovery of a large log and the last flush of a large cache take long on slow storage; a
+// death is seen at once.
 const (
 	startPatience = 10 * time.Minute
 	stopPatience  = 10 * time.Minute
 	quitPatience  = 20 * time.Second
 )
 
-// Control holds an engine's part in a server of its own. Functions marked so
-// can be nil.
+// Control describes an engine's part in running a managed server. A function can be nil only if its comment says so.
 type Control struct {
-	// Name is the layout's, for messages; Dirs are the server's directories, all of
-	// its files below them.
+	// Name is the layout's name, for messages. Dirs are the server's directories; all of its files lie below them.
 	Name string
 	Dirs []string
-	// Spec describes how the server is started now. It is called before each start, and
-	// can tidy up what the last process has left.
+	// Spec returns how to start the server. It is called before each start, and can clean up what the last process has
+	// left.
 	Spec func() (Spec, error)
-	// Ask sends the server a question. If nil, it answers.
+	// Ask sends the server a question. It returns nil if the server answers.
 	Ask func(context.Context) error
 	// Started is called when the server answers; can be nil.
 	Started func()
-	// Leave closes the connections to a server that is about to be ended; can be nil.
+	// Leave closes Filewise's connections before the server is ended; can be nil.
 	Leave func()
-	// Gone ends what the main process has left when it has ended, however that
-	// was; can be nil.
+	// Gone cleans up behind the main process after it ended, however it ended; can be nil.
 	Gone func()
-	// Shutdown asks the server to end cleanly, all of its changes in its files.
+	// Shutdown is the signal for a clean end, with all changes in the files.
 	Shutdown os.Signal
-	// Quit asks it to end at once, with nothing written. If nil, it is killed.
+	// Quit is the signal for ending at once, with nothing written. If nil, the server is killed.
 	Quit os.Signal
-	// Settle leaves nothing dirty, and syncs the files.
+	// Settle writes all dirty pages, and syncs the files.
 	Settle func(context.Context) error
 	// Prepare readies the running server for a snapshot; can be nil.
 	Prepare func(context.Context) error
-	// Restored is called when the files are as in the snapshot again, before the
-	// server is started; can be nil.
+	// Restored is called after the files are restored to the snapshot, before the server is started; can be nil.
 	Restored func() error
-	// Explain adds to an error what it means and what can be done; nil stays nil.
+	// Explain adds to an error what it means and what to do; of nil it returns nil.
 	Explain func(error) error
 }
 
-// Life is a server from its first start to its removal. It implements
-// filewise.Restarter, Evicter and Lifecycle.
+// Life runs a server from its first start to its removal. It implements filewise.Restarter, Evicter and Lifecycle.
 type Life struct {
 	control Control
 
@@ -62,7 +57,7 @@ type Life struct {
 	proc *Process
 }
 
-// NewLife returns the life of a server that is not started yet.
+// NewLife returns the Life of a server that is not started yet.
 func NewLife(c Control) *Life { return &Life{control: c} }
 
 // Start starts the server and waits until it answers.
@@ -89,11 +84,10 @@ func (l *Life) Start(ctx context.Context) error {
 	return nil
 }
 
-// watch ends what is left when the server's main process dies: a busy session
-// would not notice, and work on.
+// watch calls Gone when the server's main process dies. Otherwise a busy session would not notice, and work on.
 func (l *Life) watch(p *Process) {
 	<-p.Exited()
-	l.mu.Lock() // no other server starts in the meantime
+	l.mu.Lock() // so that no other server starts in the meantime
 	defer l.mu.Unlock()
 	if l.proc == p {
 		l.control.Gone()
@@ -106,14 +100,14 @@ func call(f func()) {
 	}
 }
 
-// Process returns the server's process. If nil, it is stopped.
+// Process returns the server's process, or nil if the server is stopped.
 func (l *Life) Process() *Process {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.proc
 }
 
-// Running returns the server's process; an error when it is stopped, or has died.
+// Running returns the server's process, or an error if the server is stopped or has died.
 func (l *Life) Running() (*Process, error) {
 	p := l.Process()
 	if p == nil {
@@ -125,7 +119,8 @@ func (l *Life) Running() (*Process, error) {
 	return p, nil
 }
 
-// take hands the running server over to who ends it.
+// take closes the connections and returns the process to the caller, who must end it. From then on the Life counts as
+// stopped.
 func (l *Life) take() *Process {
 	call(l.control.Leave)
 	l.mu.Lock()
@@ -135,8 +130,7 @@ func (l *Life) take() *Process {
 	return p
 }
 
-// Stop ends the server cleanly: everything is in its files. A stopped server stays
-// stopped.
+// Stop shuts the server down cleanly, with all changes in its files. It does nothing if the server is stopped.
 func (l *Life) Stop(ctx context.Context) error {
 	p := l.take()
 	if p == nil {
@@ -155,8 +149,7 @@ func (l *Life) Kill() {
 	call(l.control.Gone)
 }
 
-// Quit ends the server at once, in its own way if it has one, for what it holds
-// is thrown away.
+// Quit ends the server at once, by Control.Quit if the engine has it. What the server holds in memory is thrown away.
 func (l *Life) Quit() {
 	if l.control.Quit == nil {
 		l.Kill()
@@ -169,7 +162,7 @@ func (l *Life) Quit() {
 	call(l.control.Gone)
 }
 
-// Failed names a step in an error.
+// Failed returns an error that names the failed step, or nil.
 func Failed(step string, err error) error {
 	if err == nil {
 		return nil

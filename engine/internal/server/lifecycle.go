@@ -10,19 +10,17 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// Restart stops the server cleanly and starts it again, with nothing in its
-// buffers.
+// Restart stops the server cleanly and starts it again with empty buffers.
 func (l *Life) Restart(ctx context.Context) error {
 	return Failed("restart", l.Between(ctx, func() error { return nil }))
 }
 
-// Evict stops the server cleanly, drops the pages of every file of its from the
-// system's cache, and starts it again.
+// Evict stops the server cleanly, drops every page of the server's files from the system's cache, and starts it again.
 func (l *Life) Evict(ctx context.Context) error {
 	return Failed("evicting", l.Between(ctx, func() error { return evictDirs(l.control.Dirs) }))
 }
 
-// Between does something while the running server is stopped cleanly.
+// Between stops the running server cleanly, calls do, and starts the server again.
 func (l *Life) Between(ctx context.Context, do func() error) error {
 	if _, err := l.Running(); err != nil {
 		return err
@@ -37,7 +35,7 @@ func (l *Life) Between(ctx context.Context, do func() error) error {
 }
 
 func evictTree(dir string) error {
-	if err := filesystem.SyncAround(dir); err != nil { // pages that are not written stay
+	if err := filesystem.SyncAround(dir); err != nil { // only pages that are written can be dropped
 		return err
 	}
 	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -65,8 +63,8 @@ func (l *Life) Shutdown(ctx context.Context) (time.Duration, error) {
 	return time.Since(start), Failed("shutdown", err)
 }
 
-// Crash kills the server: SIGKILL, as the kernel would for lack of memory. The
-// operating system goes on, so what was written but not synced is not lost.
+// Crash kills the server with SIGKILL, as the kernel does when memory runs out. The operating system keeps running, so
+// what was written but not synced is not lost.
 func (l *Life) Crash(context.Context) error {
 	if _, err := l.Running(); err != nil {
 		return Failed("crash", err)
@@ -75,7 +73,7 @@ func (l *Life) Crash(context.Context) error {
 	return nil
 }
 
-// Open starts the server until it answers; after Crash, recovery included.
+// Open starts the server and waits until it answers. After Crash that includes recovery.
 func (l *Life) Open(ctx context.Context) (time.Duration, error) {
 	if l.Process() != nil {
 		return 0, Failed("open", errRuns)

@@ -13,7 +13,7 @@ import (
 var raiseLimit = sync.OnceFunc(func() {
 	var l syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l); err != nil {
-		return // the server reports it itself when it needs more
+		return // if the server needs more, it reports that itself
 	}
 	l.Cur = l.Max
 	_ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &l)

@@ -7,15 +7,15 @@ import (
 	"unicode"
 )
 
-// What of a log is read and shown at most.
+// Limits on what is read and shown of a log.
 const (
 	tailBytes = 16 << 10
 	tailLines = 5
 	lineBytes = 400
 )
 
-// Tail returns the end of a log: its last lines that picks selects. Nil means its last lines of any
-// kind. It is empty if picks selects no line, or the log cannot be read.
+// Tail returns the last lines of a log that picks selects; a nil picks selects every line. It returns "" if no line is
+// selected or the log cannot be read.
 func Tail(path string, picks func(string) bool) string {
 	f, err := OpenIn(filepath.Dir(path), path)
 	if err != nil {
@@ -44,7 +44,7 @@ func Tail(path string, picks func(string) bool) string {
 	return strings.Join(all[max(len(all)-tailLines, 0):], "\n")
 }
 
-// clean keeps a log line from altering a terminal or flooding it.
+// clean removes unprintable characters, which could alter a terminal, and shortens a long line.
 func clean(line string) string {
 	line = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) && r != '\t' {
