@@ -13,10 +13,10 @@ import (
 	"filewise/internal/sqlfile"
 )
 
-// CheckOptions refuses what the driver does not read.
+// CheckOptions refuses options of the address that the driver does not read.
 func (Engine) CheckOptions(a filewise.Address) error { return client.CheckOptions(a) }
 
-// Ask opens an existing server for questions, with the search path of the section of that name, if there is one.
+// Ask opens an existing server for questions. If text has a section "search-path", its text becomes the search path.
 func (Engine) Ask(ctx context.Context, t filewise.Target, text string) (filewise.Asked, error) {
 	if err := checkExternal(t); err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (Engine) Ask(ctx context.Context, t filewise.Target, text string) (filewise
 	return a, nil
 }
 
-// questions is a session that asks. It implements filewise.Asked.
+// questions is a session that queries the server. It implements filewise.Asked.
 type questions struct {
 	link  *client.Link
 	about filewise.About
@@ -75,7 +75,7 @@ func (a *questions) Rows(ctx context.Context, section string, vars map[string]an
 	return filewise.RowsOf(all), err
 }
 
-// Remedy is a right, or patience with who holds a lock.
+// Remedy returns a right to grant, or asks for patience until a lock is released.
 func (a *questions) Remedy(err error) string {
 	switch client.CodeOf(err) {
 	case client.CodeNoRight:
@@ -86,11 +86,11 @@ func (a *questions) Remedy(err error) string {
 	return ""
 }
 
-// Waits are looked at so often, with so long between.
+// looks is how often Waits samples, and between the time between two samples.
 const looks, between = 10, 100 * time.Millisecond
 
-// Waits looks a few times at what sessions wait for: PostgreSQL adds waits up
-// nowhere. The server's own processes keep no session waiting.
+// Waits samples a few times what sessions wait for, because PostgreSQL keeps no sums of waits. It leaves out the
+// server's own processes, which keep no session waiting.
 func (a *questions) Waits(ctx context.Context) (all []filewise.Counter, err error) {
 	sum := map[sampling.Event]int{}
 	for range looks {

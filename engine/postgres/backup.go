@@ -19,14 +19,14 @@ import (
 	"filewise/internal/sqlfile"
 )
 
-// mostStripes is Filewise's own bound of backup files, and of jobs of a dump.
+// mostStripes is Filewise's own limit on backup files, and on jobs of a dump.
 const mostStripes = 64
 
 var errExternalBackup = fmt.Errorf("a backup of an external server takes a role with REPLICATION or its superuser, and what it is "+
 	"restored to is a server of its own, "+
 	"which Filewise starts only for managed ones: %w", filewise.ErrUnsupported)
 
-// checkBackup refuses what the workloads backup and dump cannot do.
+// checkBackup refuses layouts with which the workloads backup and dump cannot run.
 func (d *design) checkBackup() error {
 	l := d.layout
 	switch {
@@ -76,12 +76,12 @@ type backuper struct {
 	build    *build
 
 	mu       sync.Mutex
-	dir      string // that the last backup lies in. If empty, there is none
+	dir      string // the last backup's directory; "" if there is none
 	files    []filewise.File
 	restored *instance
 }
 
-// backupDir is the directory of backups within the one of a build on a volume.
+// backupDir is the name of the directory for backups within a build's directory on a volume.
 const backupDir = "backup"
 
 // Backup writes the backup files of the layout.
@@ -101,7 +101,7 @@ func (b *backuper) Backup(ctx context.Context) ([]filewise.File, error) {
 	return slices.Clone(b.files), nil
 }
 
-// take makes the backup, by the layout's tool.
+// take makes the backup with the layout's tool.
 func (b *backuper) take(ctx context.Context) error {
 	d := b.build.design
 	switch {
@@ -113,13 +113,13 @@ func (b *backuper) take(ctx context.Context) error {
 	return b.base(ctx)
 }
 
-// backupVolume returns the number of the volume that backups lie on: one, as no tool writes to several.
+// backupVolume returns the index of the volume for backups. There is only one, as no tool writes to several.
 func (d *design) backupVolume() int {
 	v := d.layout.BackupVolumeOf(0, d.target.Volumes)
 	return slices.IndexFunc(d.target.Volumes, func(o filewise.Volume) bool { return o.Name == v.Name })
 }
 
-// makeDir makes the directory that the backup lies in, for the server's user as well.
+// makeDir makes the directory for the backup, and gives it to the server's user.
 func (b *backuper) makeDir() error {
 	at := b.instance.sites.dirs[b.build.design.backupVolume()]
 	dir := b.instance.repository()
@@ -131,15 +131,15 @@ func (b *backuper) makeDir() error {
 	return b.instance.account.Give(at, dir)
 }
 
-// addFiles notes the files of the backup, all below a directory.
+// addFiles records the files below a directory as files of the backup.
 func (b *backuper) addFiles(dir string) error {
 	files, err := server.BackupFiles(b.build.design.target.Volumes[b.build.design.backupVolume()].Name, dir)
 	b.files = files
 	return err
 }
 
-// client runs one of PostgreSQL's own programs against a server, as its user. What
-// it reports when it fails is in the error.
+// client runs one of PostgreSQL's client programs against the server, as the server's user. If the program fails, the
+// error contains its output.
 func (i *instance) client(ctx context.Context, name string, args ...string) error {
 	path := i.install.Program(name)
 	all := append([]string{"-h", i.handles.Path(i.sites.dataDir()), "-p", "5432", "-U", installed.Superuser, "-w"}, args...)
@@ -151,8 +151,8 @@ func (i *instance) client(ctx context.Context, name string, args ...string) erro
 	return p.Wait(ctx)
 }
 
-// Restore restores the last backup to a server of its own, on new files on the same
-// volumes, and starts it: only what has recovered is restored.
+// Restore restores the last backup to a second server, on new files on the same volumes, and starts that server. A
+// restore is complete only after recovery.
 func (b *backuper) Restore(ctx context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -179,7 +179,7 @@ func (b *backuper) Restore(ctx context.Context) error {
 // restoredSuffix names the directories of a restored server next to the original's.
 const restoredSuffix = ".restored"
 
-// beside makes the directories of a server beside another one's. It counts as a
+// beside makes the directories of a second server next to those of an instance. The second server is registered as a
 // build, so that Close ends it.
 func (s *managedServer) beside(of *instance) (*instance, error) {
 	at := of.sites
@@ -221,7 +221,7 @@ func (b *backuper) Verify(ctx context.Context) error {
 	return nil
 }
 
-// amcheck has PostgreSQL look at every page of tables and indexes.
+// amcheck runs pg_amcheck, which checks every page of tables and indexes.
 func (b *backuper) amcheck(ctx context.Context) error {
 	if !b.instance.install.Has("pg_amcheck") {
 		return nil
@@ -258,7 +258,7 @@ func (b *backuper) discard() error {
 	return errors.Join(errs...)
 }
 
-// fileOptions are the parameters of backups of files, dumpOptions pg_dump's.
+// fileOptions are the parameters for backups of files, and dumpOptions for pg_dump.
 var (
 	fileOptions = []filewise.BackupOption{
 		{Name: "tool", Words: "pgbackrest, as usual, or pg_basebackup, which writes one stream", Check: filewise.OneOf(toolPgBackRest, toolBase)},
@@ -273,7 +273,7 @@ var (
 	}
 )
 
-// bufferOf returns a size that pgBackRest takes: a power of two.
+// bufferOf reads a buffer size that pgBackRest accepts: a power of two.
 func bufferOf(v string) (int, error) {
 	n, err := humanize.ParseBytes(v)
 	if err != nil || n < 16<<10 || n > 16<<20 || n&(n-1) != 0 {
@@ -282,7 +282,7 @@ func bufferOf(v string) (int, error) {
 	return int(n), nil
 }
 
-// dumpLevel is pg_dump's argument for compression.
+// dumpLevel returns pg_dump's arguments for compression.
 func (d *design) dumpLevel() []string {
 	v, ok := d.layout.BackupOptions.Get("compress")
 	if _, err := strconv.Atoi(v); !ok || err != nil {

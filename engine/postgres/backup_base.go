@@ -15,13 +15,13 @@ import (
 	"filewise/engine/postgres/internal/client"
 )
 
-// baseArguments returns the arguments of pg_basebackup: a tar file of the data directory with
-// the WAL that it needs, one for each tablespace, and a list of checksums.
+// baseArguments returns the arguments of pg_basebackup. It writes a tar file of the data directory with the WAL that it
+// needs, one for each tablespace, and a list of checksums.
 func baseArguments(to string) []string {
 	return []string{"-D", to, "-Ft", "-X", "fetch", "-c", "fast"}
 }
 
-// base has pg_basebackup write a backup, which the server sends in one stream.
+// base makes a backup with pg_basebackup, to which the server sends a single stream.
 func (b *backuper) base(ctx context.Context) error {
 	if err := b.instance.client(ctx, "pg_basebackup", baseArguments(b.instance.handles.Path(b.dir))...); err != nil {
 		return err
@@ -29,7 +29,8 @@ func (b *backuper) base(ctx context.Context) error {
 	return b.addFiles(b.dir)
 }
 
-// tablespaces returns the numbers of the server's tablespaces, by the volumes' numbers.
+// tablespaces maps the names of the links to the server's tablespaces, which are their OIDs, to the numbers of the
+// volumes.
 func (i *instance) tablespaces() (map[string]int, error) {
 	dir := filepath.Join(i.sites.dataDir(), spacesDir)
 	links, err := os.ReadDir(dir)
@@ -58,11 +59,10 @@ func (i *instance) tablespaces() (map[string]int, error) {
 const (
 	spacesDir = "pg_tblspc"
 	logDir    = "pg_wal"
-	mapFile   = "tablespace_map" // names the places of the originals: the restored ones are elsewhere
+	mapFile   = "tablespace_map" // names the originals' places; the restored tablespaces lie elsewhere
 )
 
-// unpack fills the restored server's directories from the backup files, all at the
-// same time, and starts it.
+// unpack fills the restored server's directories from the backup files, all in parallel, and starts the server.
 func (b *backuper) unpack(ctx context.Context) error {
 	i := b.restored
 	spaces, err := b.instance.tablespaces()
@@ -76,7 +76,7 @@ func (b *backuper) unpack(ctx context.Context) error {
 	for _, f := range b.files {
 		prefix := ""
 		if name := strings.TrimSuffix(filepath.Base(f.Path), ".tar"); name != filepath.Base(f.Path) {
-			if _, err := strconv.Atoi(name); err == nil { // pg_basebackup's, of a tablespace
+			if _, err := strconv.Atoi(name); err == nil { // pg_basebackup named it after a tablespace
 				prefix = spacesDir + "/" + name
 			}
 			eg.Go(func() error {
@@ -90,8 +90,7 @@ func (b *backuper) unpack(ctx context.Context) error {
 	return b.startRestored(ctx)
 }
 
-// startRestored hands the files to the server's user, brings them to the storage and
-// starts the server on them.
+// startRestored gives the files to the server's user, syncs them, and starts the server on them.
 func (b *backuper) startRestored(ctx context.Context) error {
 	i := b.restored
 	if err := i.settleFiles(); err != nil {
@@ -100,8 +99,7 @@ func (b *backuper) startRestored(ctx context.Context) error {
 	return i.life.Start(ctx)
 }
 
-// furnish makes what a backup's files are put into: the data directory, the WAL's
-// place, and the tablespaces.
+// furnish makes the directories for a backup's files: the data directory, the WAL's place, and the tablespaces.
 func (i *instance) furnish(spaces map[string]int) error {
 	data := i.sites.dataDir()
 	dirs := []string{data, i.sites.walDir(), filepath.Join(data, spacesDir)}
@@ -121,7 +119,7 @@ func (i *instance) furnish(spaces map[string]int) error {
 	return nil
 }
 
-// placeOf returns where a file of a backup goes. Empty means nowhere.
+// placeOf returns where a file of a backup goes, or "" if the file is not restored.
 func (i *instance) placeOf(name string, spaces map[string]int) (string, error) {
 	if !filepath.IsLocal(name) {
 		return "", fmt.Errorf("the backup holds %q, which lies outside", name)
@@ -140,7 +138,7 @@ func (i *instance) placeOf(name string, spaces map[string]int) (string, error) {
 	return filepath.Join(i.sites.dataDir(), name), nil
 }
 
-// backupSteps adds what a backup and its restore execute.
+// backupSteps adds the steps of a backup or its restore.
 func (d *design) backupSteps(w *script.Writer, act filewise.Act) {
 	const measure, somewhere = filewise.StageMeasure, "…"
 	files := d.jobs()
@@ -163,8 +161,8 @@ func (d *design) backupSteps(w *script.Writer, act filewise.Act) {
 	}
 }
 
-// dumpArguments returns the arguments of pg_dump: a directory with a file for each table, which
-// that many jobs write at the same time.
+// dumpArguments returns the arguments of pg_dump for a directory with a file for each table, written by so many
+// parallel jobs.
 func dumpArguments(to string, jobs int, level []string) []string {
 	return append([]string{"-d", client.Maintenance, "-Fd", "-j", strconv.Itoa(jobs), "-f", to}, level...)
 }
@@ -173,10 +171,10 @@ func restoreArguments(from string, jobs int) []string {
 	return []string{"-d", client.Maintenance, "-j", strconv.Itoa(jobs), "--exit-on-error", from}
 }
 
-// dumped returns the dump within the backup's directory: pg_dump makes it.
+// dumped returns the path of the dump within the backup's directory. pg_dump creates it.
 func (b *backuper) dumped() string { return filepath.Join(b.dir, "dump") }
 
-// jobs returns how many processes of pgBackRest, or jobs of pg_dump, work at the same time.
+// jobs returns how many processes of pgBackRest, or jobs of pg_dump, run in parallel.
 func (d *design) jobs() int { return max(d.layout.Backup.Files, 1) }
 
 // dump has pg_dump write a logical dump.
@@ -200,14 +198,14 @@ func (b *backuper) undump(ctx context.Context) error {
 	if err := i.link.Exec(ctx, i.design.createSpaces(i.sites, i.handles.Path)...); err != nil {
 		return err
 	}
-	// The dump is the other server's: its directories are this program's as well.
+	// The dump lies in the other server's directories, so pg_restore gets access to them as well.
 	if err := b.instance.restoreTo(ctx, i, b.dumped(), b.build.design.jobs()); err != nil {
 		return err
 	}
 	return i.link.Exec(ctx, checkpoint)
 }
 
-// restoreTo runs pg_restore in this server's directories against another one.
+// restoreTo runs pg_restore with access to this server's directories, and restores into another server.
 func (i *instance) restoreTo(ctx context.Context, to *instance, from string, jobs int) error {
 	both := to.handles.With(i.handles)
 	target := instance{install: i.install, account: i.account, design: i.design, sites: to.sites, handles: both}

@@ -12,47 +12,44 @@ import (
 	"filewise/engine/postgres/internal/probes"
 )
 
-// host is the server that a build is on, as far as a managed one and an external
-// one differ.
+// host is the server that a build is on. It covers the differences between a managed and an external server.
 type host interface {
 	// died reports whether the server is known to have ended.
 	died() bool
-	// files completes relations by what only the host has: paths, the sizes of the
-	// file system, the log.
+	// files completes relations with what only the host knows: paths, sizes in the file system, the log.
 	files(context.Context, *build, []relation) ([]filewise.File, error)
-	// pathOf returns where a relation lies that the server has in that tablespace and file, as
-	// Observe reports it.
+	// pathOf returns the path of a relation in a tablespace and file as the server names them. Observe reports the same
+	// path.
 	pathOf(space, file string) string
-	// logPath returns where the WAL lies, as Observe reports it. If empty, unknown.
+	// logPath returns the WAL's path as Observe reports it, or "" if it is unknown.
 	logPath() string
-	// sync brings what PostgreSQL has written to the storage if a checkpoint did
-	// not.
+	// sync syncs what PostgreSQL has written to files, if its checkpoints do not.
 	sync() error
-	// temps are the places of temporary files, in the design's order.
+	// temps returns the places of temporary files, in the design's order.
 	temps(*build) []filewise.File
 }
 
-// build is one build of a layout, on whatever server.
+// build is one build of a layout on a server of either kind.
 type build struct {
 	design     *design
 	version    int          // of the server
-	sees       bool         // the account may see what the server's own processes wait for
+	sees       bool         // the account may see the waits of the server's own processes
 	link       *client.Link // to the build's database
 	steps      func() (script.Steps, error)
-	unwatch    func()       // ends what looks at waits
-	loaders    *client.Link // to the same, for loads. If nil, the workload has none
-	on         string       // where its steps are done, as plans say
+	unwatch    func()       // ends the sampling of waits
+	loaders    *client.Link // to the same database, for loads; nil if the workload has none
+	on         string       // where its steps are done, in the words of plans
 	host       host
 	extended   atomic.Bool
-	indexed    atomic.Bool                 // the indexes that come after the load are there
-	churned    atomic.Int64                // tables that came and went
-	checkpoint bool                        // the account may ask for one
-	counted    bool                        // changed is
+	indexed    atomic.Bool                 // the indexes that are made after the load exist
+	churned    atomic.Int64                // tables that were created and dropped
+	checkpoint bool                        // the account may run CHECKPOINT
+	counted    bool                        // changed is set
 	changed    [2]float64                  // rows in this database and in others, when last counted
-	loaded     func(context.Context) error // comes after a load. Nil means nothing
+	loaded     func(context.Context) error // called after a load; nil for nothing
 }
 
-// create creates tables and procedures, and on a managed server tablespaces before.
+// create creates tables and procedures; on a managed server it first creates the tablespaces.
 func (b *build) create(ctx context.Context) error {
 	steps, err := b.steps()
 	if err != nil {
@@ -61,7 +58,7 @@ func (b *build) create(ctx context.Context) error {
 	return b.link.Exec(ctx, steps.At(filewise.StageBuild).On(b.on).Texts()...)
 }
 
-// close ends the connections of Filewise's own.
+// close closes Filewise's own connections.
 func (b *build) close() {
 	if b.unwatch != nil {
 		b.unwatch()
@@ -72,14 +69,13 @@ func (b *build) close() {
 	}
 }
 
-// dropper drops a build; twice is harmless.
+// dropper drops a build. Calling it twice is harmless.
 type dropper func(context.Context) error
 
-// Drop drops it.
+// Drop drops the build.
 func (d dropper) Drop(ctx context.Context) error { return d(ctx) }
 
-// database returns a build as the layers above see it, without what only a managed
-// server offers.
+// database returns a build for the layers above, without what only a managed server offers.
 func (b *build) database(drop dropper) *filewise.Database {
 	db := &filewise.Database{
 		Observer: b, Connector: b, Settler: b, Querier: b, Dropper: drop,
@@ -96,9 +92,8 @@ func (b *build) database(drop dropper) *filewise.Database {
 	return db
 }
 
-// Settle leaves nothing dirty: a checkpoint writes everything to the data files
-// and syncs them. On a server whose account may not ask for one, it is left to the
-// server: see Offers of an external server.
+// Settle runs a checkpoint, which writes everything to the data files and syncs them. If the account may not run one,
+// the server writes when it likes: see Offers of an external server.
 func (b *build) Settle(ctx context.Context) error {
 	if b.checkpoint {
 		if err := b.link.Exec(ctx, checkpoint); err != nil {
@@ -108,18 +103,18 @@ func (b *build) Settle(ctx context.Context) error {
 	return b.host.sync()
 }
 
-// changedRows counts rows that were changed in this database, and in databases that are no builds: other
-// layouts take turns with this one, and leave nothing to write. The server counts a session's rows a
-// second later at most, while that works.
+// changedRows counts changed rows in this database and in databases that are no builds. Other layouts' builds are left
+// out: they take turns with this one and leave nothing to write. The server counts a working session's rows within a
+// second.
 const changedRows = `SELECT COALESCE(sum(tup_inserted + tup_updated + tup_deleted) FILTER (WHERE datname = current_database()), 0)::float8,
  COALESCE(sum(tup_inserted + tup_updated + tup_deleted) FILTER (WHERE datname IS NOT NULL AND datname NOT LIKE 'filewise\_%'), 0)::float8
  FROM pg_stat_database`
 
-// manyRows are so many that their pages count in a checkpoint.
+// manyRows is the number of rows from which their pages matter in a checkpoint.
 const manyRows = 1000
 
-// Others returns the part of the rows changed since the last call that lie in other databases; a
-// managed server has no other.
+// Others returns the share of other databases in the rows changed since the last call. ok is false if too few changed,
+// on the first call, and on a managed server, which has no other databases.
 func (b *build) Others(ctx context.Context) (part float64, ok bool, err error) {
 	if _, shared := b.host.(*externalServer); !shared {
 		return 0, false, nil
@@ -137,7 +132,7 @@ func (b *build) Others(ctx context.Context) (part float64, ok bool, err error) {
 	return newOthers / (newOthers + max(newOwn, 0)), true, nil
 }
 
-// Unsettled returns the missing right without which the server writes when it likes.
+// Unsettled returns an error that names the missing right if the account may not run checkpoints.
 func (b *build) Unsettled() error {
 	if b.checkpoint {
 		return nil
@@ -146,7 +141,7 @@ func (b *build) Unsettled() error {
 		"as a superuser: GRANT pg_checkpoint TO the account (before PostgreSQL 15, use a superuser)", "the account may not ask for a checkpoint")
 }
 
-// Extend adds the further files of the layout.
+// Extend adds the layout's further files.
 func (b *build) Extend(ctx context.Context) error {
 	if !b.design.extends() {
 		b.extended.Store(true)
@@ -171,8 +166,8 @@ func (b *build) Extend(ctx context.Context) error {
 	return nil
 }
 
-// Query runs a section of the workload's SQL, for all tables. A COPY gives one
-// row: the number of lines, and the sum over them of their CRC-32 (IEEE).
+// Query runs a section of the workload's SQL for all tables. A COPY returns one row: the number of lines, and the sum
+// of the lines' CRC-32 (IEEE).
 func (b *build) Query(ctx context.Context, section string) ([][]any, error) {
 	d, l := b.design, b.link
 	if d.custom() {

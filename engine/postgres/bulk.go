@@ -12,8 +12,8 @@ import (
 	"filewise/engine/postgres/internal/client"
 )
 
-// createLoaded makes the table that marks a batch as loaded, in a schema
-// of its own: it is no file of the layout.
+// createLoaded creates the table that records loaded batches. It has a schema of its own, because it is not part of the
+// layout.
 var createLoaded = []string{
 	"CREATE SCHEMA filewise",
 	"CREATE TABLE filewise.fw_loaded (table_name text NOT NULL, batch bigint NOT NULL, PRIMARY KEY (table_name, batch))",
@@ -21,14 +21,14 @@ var createLoaded = []string{
 
 const markLoaded = "INSERT INTO filewise.fw_loaded VALUES ($1, $2) ON CONFLICT DO NOTHING"
 
-// bulk loads by COPY, on connections of its own.
+// bulk loads by COPY, on separate connections.
 type bulk struct {
 	build *build
 	link  *client.Link
 }
 
-// LoadBatch copies a batch and its mark in one transaction. Nothing waits for its
-// WAL: the data are brought to the storage before anything is measured.
+// LoadBatch copies a batch and records it in one transaction. It does not wait for the WAL to be synced: the data are
+// synced before anything is measured.
 func (b bulk) LoadBatch(ctx context.Context, t filewise.TableData, batch int64) error {
 	return b.link.With(ctx, func(conn *pgx.Conn) error {
 		err := b.load(ctx, conn, t, batch)
@@ -51,7 +51,7 @@ func (b bulk) load(ctx context.Context, conn *pgx.Conn, t filewise.TableData, ba
 	if err != nil {
 		return err
 	}
-	if marked == 0 { // it is loaded already
+	if marked == 0 { // the batch is loaded already
 		_, err := exec("ROLLBACK")
 		return err
 	}
@@ -72,8 +72,7 @@ func (b bulk) load(ctx context.Context, conn *pgx.Conn, t filewise.TableData, ba
 	return err
 }
 
-// Finish makes the indexes, and brings all rows and statistics to rest, of several
-// tables at the same time.
+// Finish makes indexes, statistics and visibility marks, for several tables in parallel.
 func (b bulk) Finish(ctx context.Context) error {
 	all, err := b.build.design.finish()
 	if err != nil {
@@ -95,24 +94,22 @@ func (b bulk) Finish(ctx context.Context) error {
 	return client.Failed("finishing the load", b.build.loaded(ctx))
 }
 
-// loadArguments returns what a managed server has on its command line while it is
-// loaded, and not when it is measured: room for all data, which is not limited then, and
-// nothing is synced or vacuumed before all of it is there.
+// loadArguments returns a managed server's additional arguments while it is loaded. They give room for all data, and
+// switch off syncing and autovacuum until the load ends.
 func (d *design) loadArguments() []string {
 	pool := min(max(d.layout.Data.Bytes, leastPool), 2*mostPool) / mib
-	if d.program.Restored() { // of any size
+	if d.program.Restored() { // a dump can have any size
 		pool = 2 * mostPool / mib
 	}
 	args := []string{"-c", fmt.Sprintf("shared_buffers=%dMB", pool), "-c", fmt.Sprintf("maintenance_work_mem=%dMB", pool),
 		"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "autovacuum=off"}
-	if d.program.Preload > 0 { // it is copied with the data
+	if d.program.Preload > 0 { // the WAL is copied with the data
 		args = append(args, "-c", fmt.Sprintf("max_wal_size=%dMB", leastWAL/mib))
 	}
 	return args
 }
 
-// endLoad stops a server that is loaded, brings its files to the storage, and starts
-// it as it is measured.
+// endLoad stops a server after a load, syncs its files, and starts it with the settings for measuring.
 func (i *instance) endLoad(ctx context.Context) error {
 	if err := i.life.Stop(ctx); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"filewise/engine/postgres/internal/capturing"
 )
 
-// Watch opens a database of the user's, for reading only.
+// Watch opens a user's database, for reading only.
 func (Engine) Watch(ctx context.Context, t filewise.Target, database string) (filewise.Watcher, error) {
 	if err := checkExternal(t); err != nil {
 		return nil, err
@@ -18,7 +18,7 @@ func (Engine) Watch(ctx context.Context, t filewise.Target, database string) (fi
 	return capturing.Watch(ctx, a, customRules)
 }
 
-// ReadLog reads a server's csvlog or jsonlog.
+// ReadLog reads a server's csvlog or jsonlog, and calls each for every statement of the database.
 func (Engine) ReadLog(r io.Reader, database string, each func(filewise.LoggedStatement)) error {
 	t := customRules.Teller(true, each)
 	defer t.Close()

@@ -13,21 +13,21 @@ import (
 	"filewise/internal/mark"
 )
 
-// Leftovers lists what runs have left.
+// Leftovers lists what earlier runs have left.
 func (s *externalServer) Leftovers(ctx context.Context) ([]filewise.Leftover, error) {
 	all, err := external.Leftovers(ctx, catalogue{s})
 	return all, client.Failed("looking for what is left", err)
 }
 
-// Remove drops one leftover, after all has been looked at again.
+// Remove drops one leftover after examining it again.
 func (s *externalServer) Remove(ctx context.Context, l filewise.Leftover) error {
 	return external.Remove(ctx, catalogue{s}, l)
 }
 
-// catalogue finds what is under names like Filewise's.
+// catalogue finds objects with names like Filewise's.
 type catalogue struct{ server *externalServer }
 
-// Names lists the names.
+// Names lists the objects with such names.
 func (c catalogue) Names(ctx context.Context) ([]external.Name, error) {
 	rows, err := c.server.link.Rows(ctx, queries.Text("names"))
 	var all []external.Name
@@ -45,8 +45,8 @@ type found struct {
 	users int64
 }
 
-// Look looks at one object. A run that makes it is no longer at it only once it has
-// marked it: so the mark is read after that was checked.
+// Look examines one object. A run marks an object before it withdraws its announcement, so the mark is read after checking
+// whether a session is still making the object.
 func (c catalogue) Look(ctx context.Context, n external.Name) (external.Object, bool, error) {
 	var makers int64
 	if err := c.server.link.Scan(ctx, queries.Text("makers"), []any{n.Name}, &makers); err != nil {
@@ -70,8 +70,7 @@ func (c catalogue) Look(ctx context.Context, n external.Name) (external.Object, 
 	return f.Object, err == nil, err
 }
 
-// judge adds who uses the object, and what it holds: no one looks into what belongs to
-// others, or is in use.
+// judge adds who uses the object and what it contains. It looks into no object that belongs to others or is in use.
 func (c catalogue) judge(ctx context.Context, f *found) error {
 	_, err := mark.Parse(f.Name.Name, f.Mark)
 	marked := err == nil

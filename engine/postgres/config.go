@@ -13,7 +13,8 @@ import (
 	"filewise/engine/postgres/internal/installed"
 )
 
-// durabilities holds what a commit waits for on a managed server:
+// durabilities maps each durability to fsync and synchronous_commit, which decide what a commit on a managed server
+// waits for:
 //
 //	full    its WAL is synced to the storage (synchronous_commit=on)
 //	normal  nothing: the WAL writer syncs it up to 0.6 s later (synchronous_commit=off),
@@ -39,8 +40,8 @@ func checkDurability(t filewise.Target) error {
 	return nil
 }
 
-// workloadSettings adds what the workload has every session set, the same in all
-// layouts. What the user set for the server holds in its place.
+// workloadSettings adds the settings that the workload needs in every session, the same in all layouts. Settings that
+// the user gave for the server take precedence.
 func (d *design) workloadSettings(all map[string]string) map[string]string {
 	own := map[string]string{}
 	switch {
@@ -57,15 +58,14 @@ func (d *design) workloadSettings(all map[string]string) map[string]string {
 	return all
 }
 
-// WAL and buffers are scaled with the data. On a database of a few MiB the
-// server's own defaults (1 GB, 128 MB) would keep all writes to the data files out
-// of the measured time: only the WAL would be measured. With so little WAL several
+// WAL and buffers scale with the data. On a database of a few MiB, the server's defaults (1 GB, 128 MB) would keep all
+// writes to data files out of the measured time, so that only the WAL would be measured. With so little WAL, several
 // checkpoints fall into a trial of the usual size.
 const (
 	leastWAL, mostWAL   = 32 * mib, 1024 * mib // at least two segments of 16 MiB
 	turnWAL             = 160 * mib
 	leastPool, mostPool = 16 * mib, 128 * mib
-	walPart, poolPart   = 4, 8 // of the data's size
+	walPart, poolPart   = 4, 8 // one part in so many of the data's size
 )
 
 func (d *design) walBytes() int64 {
@@ -75,8 +75,8 @@ func (d *design) walBytes() int64 {
 	return min(max(d.layout.ServerBytes()/walPart, leastWAL), mostWAL) / mib * mib
 }
 
-// walRoom returns what the WAL takes on disk: what a checkpoint that is due is late for, too, if
-// none comes before each turn.
+// walRoom returns the disk space for the WAL. Unless a checkpoint comes before each turn, it is twice walBytes, because
+// a checkpoint can be late.
 func (d *design) walRoom() int64 {
 	if d.checkpointsByTurns() {
 		return d.walBytes()
@@ -86,8 +86,8 @@ func (d *design) walRoom() int64 {
 
 func (d *design) checkpointsByTurns() bool { return d.program.Preload > 0 }
 
-// poolBytes returns a sixth of a limited memory at most: sessions and the system's cache, through
-// which files are read, need the rest.
+// poolBytes returns the size of the buffers. It is at most a sixth of a limited memory. Sessions need the rest, and so does
+// the system's cache, through which files are read.
 func (d *design) poolBytes() int64 {
 	pool := min(max(d.layout.ServerBytes()/poolPart, leastPool), mostPool)
 	if d.target.Memory > 0 {
@@ -96,8 +96,8 @@ func (d *design) poolBytes() int64 {
 	return pool / mib * mib
 }
 
-// buffers is shared_buffers: of scan so much smaller than its data as in the
-// experiment that it repeats.
+// buffers returns shared_buffers. For scan it is as small compared with the data as in the experiment that scan
+// repeats.
 func (d *design) buffers() string {
 	if d.program.Queries() {
 		return fmt.Sprintf("%dkB", d.scanPool()/1024)
@@ -105,8 +105,8 @@ func (d *design) buffers() string {
 	return fmt.Sprintf("%dMB", d.poolBytes()/mib)
 }
 
-// ownConnections counts the connections that Filewise opens in addition to the workload's, and those
-// that PostgreSQL keeps for superusers.
+// ownConnections counts the connections that Filewise opens in addition to the workload's, and the connections that
+// PostgreSQL reserves for superusers.
 const ownConnections = client.ControlConnections + 1 + 3 + 9
 
 // fsync reports whether the managed server syncs what a checkpoint writes.
@@ -118,8 +118,8 @@ func (d *design) fsync() bool {
 	return value == "on"
 }
 
-// settings returns the managed server's, in the order of its configuration file; the
-// user's own come last and win.
+// settings returns the managed server's settings in the order of its configuration file. The user's settings come last
+// and take precedence.
 func (d *design) settings(version int) []filewise.Fact {
 	durability := durabilities[d.target.Durability]
 	s := []filewise.Fact{
@@ -132,18 +132,18 @@ func (d *design) settings(version int) []filewise.Fact {
 		{Name: "max_locks_per_transaction", Value: strconv.Itoa(max(64, 4*len(d.leaves(true))/50))},
 		// A server that crashed stays down, and the trial fails with the reason.
 		{Name: "restart_after_crash", Value: "off"},
-		// Other kinds would leave a segment in /dev/shm when Filewise is killed.
+		// Other types would leave a segment in /dev/shm if Filewise is killed.
 		{Name: "dynamic_shared_memory_type", Value: "mmap"},
 		{Name: "lc_messages", Value: "C"},
 		{Name: "log_checkpoints", Value: "off"},
 		{Name: "statement_timeout", Value: "0"},
-		// What I/O takes. Reading the clock twice costs some 50 ns a request.
+		// track_io_timing measures how long I/O takes. Reading the clock twice costs about 50 ns per request.
 		{Name: "track_io_timing", Value: "on"},
 	}
 	if version >= 140000 {
 		s = append(s, filewise.Fact{Name: "track_wal_io_timing", Value: "on"})
 	}
-	if d.program.BacksUp() && !d.program.Dumps() { // the WAL that a backup needs is there when it is copied
+	if d.program.BacksUp() && !d.program.Dumps() { // a backup needs this WAL until it has copied it
 		s = append(s, filewise.Fact{Name: "wal_keep_size", Value: fmt.Sprintf("%dMB", d.walBytes()/mib)})
 	}
 	if version >= 140000 { // a call whose client was killed ends within that time
@@ -155,25 +155,24 @@ func (d *design) settings(version int) []filewise.Fact {
 	return s
 }
 
-// closed are the settings that keep the server closed to others; they stand on its
-// command line, and so win.
+// closed lists the settings that keep other users out of the server. They are on its command line, and so take
+// precedence.
 var closed = []filewise.Fact{
 	{Name: "listen_addresses", Value: ""},
-	{Name: "unix_socket_directories", Value: "."}, // the data directory, where the server works
-	{Name: "port", Value: "5432"},                 // part of the socket's name, nothing more
+	{Name: "unix_socket_directories", Value: "."}, // the data directory, which is the server's working directory
+	{Name: "port", Value: "5432"},                 // only part of the socket's name
 	{Name: "logging_collector", Value: "off"},
 	{Name: "log_destination", Value: "stderr"},
 	{Name: "ssl", Value: "off"},
 }
 
-// owned are settings that Filewise decides itself, in addition to these.
+// owned lists settings that Filewise decides in addition to closed.
 var owned = []string{"data_directory", "config_file", "hba_file", "ident_file", "external_pid_file", "unix_socket_group",
 	"dynamic_shared_memory_type", "restart_after_crash", "include", "include_dir", "include_if_exists"}
 
 var settingName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)?$`)
 
-// checkSettings refuses what would make the server less closed to others, or could not be
-// written down.
+// checkSettings refuses settings that would open the server to others, or that cannot be written to the file.
 func (d *design) checkSettings() error {
 	for _, name := range slices.Sorted(maps.Keys(d.target.Settings)) {
 		value := d.target.Settings[name]
@@ -203,7 +202,7 @@ func (d *design) file(version int) string {
 	return b.String()
 }
 
-// command starts the server; one that is loaded has settings of its own.
+// command returns the server's command line. While the server is loaded, it has further arguments.
 func (d *design) command(in installed.Server, dataDir string, loading bool) []string {
 	command := []string{in.Path(), "-D", dataDir}
 	for _, s := range closed {

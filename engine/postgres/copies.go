@@ -8,13 +8,13 @@ import (
 	"filewise/engine/postgres/internal/client"
 )
 
-// copier keeps a loaded build. It implements filewise.Copier.
+// copier makes copies of a loaded build. It implements filewise.Copier.
 type copier struct {
 	server   *managedServer
 	instance *instance
 }
 
-// copier of a build. Nil means the builds of its layout are loaded each.
+// copier returns the copier of a build, or nil if each build of its layout must be loaded.
 func (s *managedServer) copier(i *instance) filewise.Copier {
 	if i.design.program.Preload == 0 && !i.design.program.Restored() || i.design.layout.AddedLater != "" {
 		return nil
@@ -22,8 +22,8 @@ func (s *managedServer) copier(i *instance) filewise.Copier {
 	return copier{s, i}
 }
 
-// Keep makes directories like another build's, which no server is started on. Of what a dump has filled there is a
-// snapshot already.
+// Keep stores a copy of the build's directories, on which no server is started. A build restored from a dump already
+// has a snapshot, which is shared in its place.
 func (c copier) Keep(ctx context.Context) error {
 	i, d := c.instance, c.instance.design
 	if d.program.Restored() {
@@ -37,7 +37,7 @@ func (c copier) Keep(ctx context.Context) error {
 	return client.Failed("keeping what is loaded", err)
 }
 
-// fill gives a new build the files of a loaded one of its layout, or of a new server.
+// fill gives a new build the files of a loaded build of its layout, or else the files of a new server.
 func (s *managedServer) fill(ctx context.Context, i *instance) error {
 	_, kept, err := s.kept.Copy(ctx, i.design.loadedKey(), i)
 	switch {
@@ -48,20 +48,20 @@ func (s *managedServer) fill(ctx context.Context, i *instance) error {
 		return i.fill(ctx, s.template)
 	}
 	i.copied = true
-	i.handles.Close() // the directories are others than when they were opened
+	i.handles.Close() // Copy has made the directories again
 	if i.handles, err = i.account.Open(i.sites.dirs); err != nil {
 		return err
 	}
 	return i.give()
 }
 
-// loadedKey returns what a loaded build depends on, of the builds of one target.
+// loadedKey returns all that a loaded build depends on among the builds of one target.
 func (d *design) loadedKey() string { return fmt.Sprintf("%+v %d", d.layout, d.program.Preload) }
 
-// sectionFill names what comes in the place of a call while a server is loaded.
+// sectionFill is the section that replaces a call while a server is loaded.
 const sectionFill = "fill-insert"
 
-// fills reports whether the connections load what the workload then adds to.
+// fills reports whether the connections are loading the rows to which the workload then adds.
 func (b *build) fills() bool {
 	i, managed := b.host.(*instance)
 	return managed && i.loading && b.design.program.Appends()

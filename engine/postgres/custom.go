@@ -11,13 +11,13 @@ import (
 	"filewise/engine/postgres/dialect"
 )
 
-// customRules describes how PostgreSQL writes SQL.
+// customRules describes PostgreSQL's SQL syntax.
 var customRules = customsql.Rules{Dollar: true, Numbered: "$"}
 
 // custom reports whether the workload brings custom SQL.
 func (d *design) custom() bool { return d.program.Custom != nil }
 
-// checkCustom refuses what it cannot do here.
+// checkCustom refuses custom SQL that cannot run with this layout.
 func (d *design) checkCustom() error {
 	switch {
 	case d.layout.AddedLater != "":
@@ -31,14 +31,14 @@ func (d *design) checkCustom() error {
 	return nil
 }
 
-// layCustom are the tables that the layout spreads: over partitions, or whole, on its volumes in turn.
+// layCustom spreads the tables that the layout names: over partitions, or whole over its volumes in turn.
 func (d *design) layCustom() {
 	for i, t := range d.program.Custom.Tables {
 		d.tables = append(d.tables, d.laid(table{Name: t.Name}, i))
 	}
 }
 
-// customSetup returns the workload's set-up.
+// customSetup returns the workload's set-up statements.
 func (d *design) customSetup() ([]string, error) {
 	if d.program.Restored() {
 		return []string{dumpfile.Step(d.program.Custom)}, nil
@@ -46,9 +46,9 @@ func (d *design) customSetup() ([]string, error) {
 	return customRules.Texts(d.program.Custom, d.customSite(""))
 }
 
-// customSite returns the places of the workload's tables. Partitions follow their table at
-// once, with the indexes that it has already if the layout needs indexes. with are storage
-// parameters, which a partitioned table hands to its partitions.
+// customSite returns the places of the workload's tables. Partitions are created right after their table; if indexes
+// have a tablespace, it is made the default for them. with holds storage parameters, which a partitioned table passes
+// on to its partitions.
 func (d *design) customSite(with string) customsql.Site {
 	site := customsql.Site{Shards: 1, Spread: map[string]customsql.Place{}}
 	for i, t := range d.tables {
@@ -62,7 +62,7 @@ func (d *design) customSite(with string) customsql.Site {
 			if leaf.index.name != "" {
 				place.After = append(place.After, "SET default_tablespace = "+dialect.Ident(leaf.index.name))
 			} else {
-				place.After = append(place.After, "RESET default_tablespace") // which the partition before has set
+				place.After = append(place.After, "RESET default_tablespace") // undoes what the previous partition has set
 			}
 			place.After = append(place.After, "CREATE TABLE "+dialect.Table(leaf.Name)+" PARTITION OF "+dialect.Table(leaf.Of)+" "+
 				leaf.Values+with+leaf.Options)
@@ -73,8 +73,8 @@ func (d *design) customSite(with string) customsql.Site {
 	return site
 }
 
-// matchCustom gives what in addition to the layout's tables holds rows or keys its volume: the
-// user's own set-up has put it somewhere.
+// matchCustom sets the role and volume of a relation that the layout did not place. The user's own set-up has put it
+// somewhere.
 func (d *design) matchCustom(r *relation) {
 	r.role, r.volume = filewise.RoleSystem, d.spaces[0].volume.Name
 	for _, s := range d.spaces {
@@ -84,21 +84,21 @@ func (d *design) matchCustom(r *relation) {
 	}
 }
 
-// customSession is a connection of a workload with custom SQL.
+// customSession executes custom SQL on one connection.
 type customSession struct {
 	connection
 	custom customsql.Session
 	names  map[*customsql.Statement]string
 }
 
-// newCustom opens a connection with all statements prepared.
+// newCustom opens a connection and prepares all statements on it.
 func newCustom(ctx context.Context, c connection) (_ filewise.Session, err error) {
 	s := &customSession{connection: c, names: map[*customsql.Statement]string{}}
 	s.join()
 	s.One, s.Noun = s.one, "transaction"
 	s.Try = func(_ context.Context, i int64) error { return s.custom.Try(s, s.Session, i) }
 	var setup []string
-	if path := s.build.design.target.Settings["search_path"]; path != "" { // which sessions have set for Filewise's own SQL
+	if path := s.build.design.target.Settings["search_path"]; path != "" { // sessions set search_path for Filewise's own SQL
 		setup = append(setup, "SET search_path = "+path)
 	}
 	if err = s.open(ctx, setup...); err == nil {
@@ -121,7 +121,7 @@ func (s *customSession) prepare(ctx context.Context, name string, x *customsql.S
 
 func (s *customSession) one(_ context.Context, i int64) error { return s.custom.Do(s, s.Session, i) }
 
-// Run executes a statement and reads its rows to the end.
+// Run executes a statement and reads all of its rows.
 func (s *customSession) Run(x *customsql.Statement, values []any) error {
 	s.Clear()
 	s.Encode(values)
@@ -132,11 +132,11 @@ func (s *customSession) Run(x *customsql.Statement, values []any) error {
 // Begin begins a transaction.
 func (s *customSession) Begin(bool) error { return s.control("BEGIN") }
 
-// Commit commits it. A transaction that an error has ended would answer ROLLBACK:
-// errors are reported before.
+// Commit commits the transaction. After an error COMMIT would be answered with ROLLBACK, but such errors are reported
+// before.
 func (s *customSession) Commit() error { return s.control("COMMIT") }
 
-// Rollback ends it. What broke with the connection has ended with that.
+// Rollback ends the transaction. If the connection broke, the transaction has ended with it.
 func (s *customSession) Rollback() error {
 	if s.conn.IsClosed() {
 		return nil

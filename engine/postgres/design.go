@@ -8,8 +8,8 @@ import (
 	"filewise/engine/postgres/dialect"
 )
 
-// The names within a build. The database, or the whole server, is Filewise's own,
-// so nothing of the user's can have them.
+// Names within a build. The database or the whole server is Filewise's own, so they cannot collide with the user's
+// names.
 const (
 	rowsTable = "fw_rows"
 	procedure = "fw_inserts"
@@ -20,37 +20,37 @@ const (
 const (
 	mib       = 1 << 20
 	pageBytes = 8192    // BLCKSZ, unless compiled otherwise
-	segment   = 1 << 30 // a larger relation lies in several files
-	// inline is the largest payload that is kept within a row's page, with
-	// toast_tuple_target at its maximum of 8160 for the whole row.
+	segment   = 1 << 30 // a larger relation is split into several files
+	// inline is the largest payload that stays within a row's page if toast_tuple_target is at its maximum, 8160 for the
+	// whole row.
 	inline = 8100
-	// toasted is the payload from which rows would usually be compressed or moved
-	// to a file of their own (TOAST_TUPLE_THRESHOLD, 2 kB for the whole row).
+	// toasted is the payload from which rows would by default be compressed or moved to a separate file
+	// (TOAST_TUPLE_THRESHOLD, 2 kB for the whole row).
 	toasted = 1900
 )
 
-// Versions as in server_version_num.
+// Versions, written like server_version_num.
 const (
 	versionFlush = 150000 // pg_stat_force_next_flush
 	versionCRC   = 180000 // crc32(bytea)
 )
 
-// maxPartitions is Filewise's own bound: a statement on all partitions locks every
-// one of them, and PostgreSQL's plans of more than a few thousand take seconds.
+// maxPartitions is Filewise's own limit. A statement on all partitions locks each of them, and PostgreSQL takes seconds
+// to plan for more than a few thousand.
 const maxPartitions = 4096
 
-// design holds what a layout comes to on PostgreSQL: tables, partitions, and the
-// tablespaces that they lie in. Nothing in it depends on the server's place.
+// design holds a layout resolved for PostgreSQL: tables, partitions and their tablespaces. It does not depend on where
+// the server is.
 type design struct {
 	target   filewise.Target
 	layout   filewise.Layout
 	program  filewise.Program
-	version  int    // server_version_num. 0 means not known yet
-	database string // on an external server, if what is created in it is signed
+	version  int    // server_version_num; 0 if not known yet
+	database string // the external server's database, if objects created in it are signed
 	spaces   []space
-	data     []space // those that data lie on
+	data     []space // tablespaces for data
 	temps    []tempPlace
-	index    *space // of indexes that lie apart. Nil means next to their tables
+	index    *space // the tablespace for indexes; nil if they lie next to their tables
 	tables   []table
 	newFrom  int64 // the first key of new data; 1 until it is known
 	warnings []filewise.Warning
@@ -59,10 +59,10 @@ type design struct {
 // space is a tablespace on a volume.
 type space struct {
 	volume filewise.Volume
-	name   string // of the tablespace. Empty means the database's own
+	name   string // the tablespace's name; "" is the database's default
 }
 
-// clause puts a table into the tablespace.
+// clause returns the clause that puts a table into the tablespace.
 func (s space) clause(keyword string) string {
 	if s.name == "" {
 		return ""
@@ -70,37 +70,35 @@ func (s space) clause(keyword string) string {
 	return keyword + dialect.Ident(s.name)
 }
 
-// table is a table of the workload, with the procedure that fills it.
+// table is a table of the workload and the procedure that fills it.
 type table struct {
 	Name, Procedure string
-	Number          int // of the tables of scan and orders, from 1
+	Number          int // the table's number in scan and orders, from 1
 	Partitioned     bool
-	Leaves          []leaf // what holds rows: the table itself, or its partitions
-	// Of files added later: what the loaded table is called then, the table of new
-	// data, and the partitions.
+	Leaves          []leaf // the tables that hold rows: the table itself, or its partitions
+	// If files are added later: the name of the loaded table then, the table of new data, and the partitions.
 	Loaded, New string
 	Added       []leaf
-	// Of orders: primary key and other indexes, and the column of partitions.
+	// In orders: primary key and further indexes, and the column of partitions.
 	Key     string
 	Further []furtherIndex
 	by      string
 }
 
-// leaf is a table that holds rows: one data file, and one of its primary key.
+// leaf is a table that holds rows: one data file, and one file of its primary key.
 type leaf struct {
 	Name, Of string
 	Values   string // FOR VALUES …
 	Index    string // USING INDEX TABLESPACE …
-	// IndexSpace is TABLESPACE … of its indexes.
+	// IndexSpace is the TABLESPACE clause of its indexes.
 	IndexSpace string
 	Options    string // WITH …, TABLESPACE …
 	space      space
 	index      space
 }
 
-// newDesign resolves a layout. What PostgreSQL cannot do is an error that wraps
-// filewise.ErrUnsupported, and nothing is created. nameOf describes how the tablespace
-// of a volume is called.
+// newDesign resolves a layout. If PostgreSQL cannot do what it demands, the error wraps filewise.ErrUnsupported. nameOf
+// returns the name of a volume's tablespace. Nothing is created.
 func newDesign(t filewise.Target, l filewise.Layout, p filewise.Program, version int, nameOf func(i int) string) (*design, error) {
 	if len(t.Volumes) == 0 {
 		return nil, filewise.Errorf(filewise.CodeUsage, "name one with --volume NAME=DIR", "there is no volume to place files on")
@@ -125,7 +123,7 @@ func newDesign(t filewise.Target, l filewise.Layout, p filewise.Program, version
 	return d, nil
 }
 
-// refuse states that PostgreSQL cannot do something, and what can be done instead.
+// refuse returns an error that states what PostgreSQL cannot do and what to do instead.
 var refuse = filewise.Unsupported
 
 func (d *design) checkProgram() error {
@@ -219,7 +217,7 @@ func (d *design) checkVolumes() error {
 	return nil
 }
 
-// place resolves where data and indexes lie.
+// place resolves the tablespaces of data and indexes.
 func (d *design) place() error {
 	byName := map[string]space{}
 	for _, s := range d.spaces {
@@ -241,7 +239,7 @@ func (d *design) place() error {
 	return nil
 }
 
-// spaceOf returns where data file i lies.
+// spaceOf returns the tablespace of data file i.
 func (d *design) spaceOf(i int) space {
 	if d.layout.Data.Placement == filewise.PlaceRoundRobin {
 		return d.data[i%len(d.data)]
@@ -251,10 +249,10 @@ func (d *design) spaceOf(i int) space {
 
 func (d *design) partitioned() bool { return d.layout.Kind != filewise.KindSingle }
 
-// wide reports whether rows are kept whole and uncompressed only when instructed.
+// wide reports whether rows are so wide that they stay whole and uncompressed only if PostgreSQL is told to.
 func (d *design) wide() bool { return d.program.Appends() && d.program.First().OpBytes > toasted }
 
-// warn adds what a reader needs for the layout.
+// warn adds a warning about the layout.
 func (d *design) warn(code, remedy, format string, args ...any) {
 	d.warnings = append(d.warnings, filewise.Warning{Code: code, Message: fmt.Sprintf(format, args...), Remedy: remedy})
 }

@@ -14,14 +14,14 @@ import (
 	"filewise/internal/mark"
 )
 
-// The kinds of what Filewise makes on an external server. Both are shared objects,
-// whose comments every database sees.
+// The kinds of objects that Filewise makes on an external server. Both are shared objects, whose comments can be seen
+// from every database.
 const (
 	kindDatabase   = "database"
 	kindTablespace = "tablespace"
 )
 
-// readMark reads the comment of an object by its name.
+// readMark returns the query for an object's comment by the object's name.
 func readMark(kind string) string { return queries.Text("mark-" + kind) }
 
 // dropMarked drops an object that carries the mark.
@@ -34,7 +34,7 @@ func (s *externalServer) dropMarked(ctx context.Context, kind, name string) erro
 
 var errMarkChanged = errors.New("its mark is another than it was")
 
-// Drop drops an object if it is unchanged since it was looked at.
+// Drop drops an object if it has not changed since it was examined.
 func (c catalogue) Drop(ctx context.Context, o external.Object) error {
 	return c.server.drop(ctx, o.Name, func(comment string) error {
 		if comment != o.Mark {
@@ -44,11 +44,11 @@ func (c catalogue) Drop(ctx context.Context, o external.Object) error {
 	})
 }
 
-// dropPatience sets how long sessions that have ended can take to go.
+// dropPatience limits how long ended sessions can take to disappear.
 const dropPatience = 30 * time.Second
 
-// leavePatience sets how long sessions of this process, which it has left, can take to go before
-// they are ended: the line of one may have been cut without a word.
+// leavePatience limits how long sessions that this process has closed can take to disappear, before they are ended.
+// Their network connection may have been cut silently.
 const leavePatience = 2 * time.Second
 
 func endOwn(database string) string {
@@ -56,10 +56,9 @@ func endOwn(database string) string {
 		" AND usename = current_user AND application_name = " + dialect.Literal(client.AppName())
 }
 
-// drop drops an object after a look at it: before every try, since who was
-// connected may have put something in. It ends no session of others, and a
-// tablespace that is not empty the server itself keeps. One that is gone already
-// is no error.
+// drop examines an object and drops it. It examines the object before every try, because someone connected may have put
+// something in. It ends no session of others, and the server itself refuses to drop a tablespace that is not empty. If
+// the object is gone already, there is no error.
 func (s *externalServer) drop(ctx context.Context, o external.Name, accept func(comment string) error) error {
 	for limit := time.Now().Add(dropPatience); ; {
 		there, users, err := s.mayDrop(ctx, o, accept)
@@ -91,8 +90,8 @@ func (s *externalServer) drop(ctx context.Context, o external.Name, accept func(
 	}
 }
 
-// mayDrop looks whether an object is there, and how many sessions of others use a
-// database. The error explains why it must stay: its mark, or what is in it.
+// mayDrop checks whether an object exists, and counts the sessions of others that use a database. The error explains
+// why the object must stay: its mark, or its contents.
 func (s *externalServer) mayDrop(ctx context.Context, o external.Name, accept func(comment string) error) (there bool, users int64,
 	err error) {
 	var comment string
@@ -122,7 +121,7 @@ func (s *externalServer) mayDrop(ctx context.Context, o external.Name, accept fu
 	return true, 0, nil
 }
 
-// stays returns the refusal to drop what is not Filewise's alone.
+// stays returns the error for an object that is not Filewise's alone.
 func stays(o external.Name, why string) error {
 	return filewise.Errorf(filewise.CodePreflight, "look at it, and drop it yourself if it is not needed", "%s %s is not dropped: %s",
 		o.Kind, o.Name, why)

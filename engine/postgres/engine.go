@@ -11,13 +11,13 @@ import (
 	"filewise/host/machine"
 )
 
-// Engine is PostgreSQL. It implements filewise.Engine, Describer and Arranger.
+// Engine implements filewise.Engine, Describer and Arranger for PostgreSQL.
 type Engine struct{}
 
 // Name returns the engine's name on the command line.
 func (Engine) Name() string { return "postgres" }
 
-// Open readies the target: a managed server, or one that exists.
+// Open opens the target: it prepares a managed server, or connects to an existing one.
 func (Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, error) {
 	if t.Database != "" {
 		return openOwn(ctx, t)
@@ -28,10 +28,10 @@ func (Engine) Open(ctx context.Context, t filewise.Target) (filewise.Server, err
 	return openManaged(ctx, t)
 }
 
-// Schemes returns the schemes of libpq.
+// Schemes returns the URL schemes that libpq accepts.
 func (Engine) Schemes() []string { return []string{"postgres", "postgresql"} }
 
-// Describe describes what the engine is; it looks for the binary, nothing more.
+// Describe describes the engine. It only looks for the binary.
 func (e Engine) Describe() filewise.Description {
 	d := filewise.Description{
 		Page:   8192,
@@ -40,10 +40,10 @@ func (e Engine) Describe() filewise.Description {
 		Kinds:  []filewise.Kind{filewise.KindPartitions, filewise.KindSingle},
 		Shares: true, Bytes: 128 * mib, Budget: 4*time.Minute + 40*time.Second, CommitEvery: 100, LeastMemory: 48 * mib,
 		ConnectionMemory: 2 * mib, FileCache: true, CopiesFiles: true,
-		Usual: map[string]filewise.Usual{"inserts": { // the index is several times the cache that is left
+		Usual: map[string]filewise.Usual{"inserts": { // the index is several times larger than the rest of the cache
 			Memory: true, Connections: 8, Random: true, Bytes: 128 * mib, Preload: 48 * mib, Row: 32, Files: []int{1, 4, 16},
 		}},
-		UsualThere: map[string]filewise.Usual{"inserts": { // rows that are not moved out of their table (TOAST), four a page
+		UsualThere: map[string]filewise.Usual{"inserts": { // rows that stay in their table (no TOAST), four a page
 			Connections: 16, Apart: true, Row: 1900, CommitEvery: 100, Work: 192 * mib, Files: []int{1, 4, 16},
 		}},
 		CopiedKinds: []filewise.Kind{filewise.KindPartitions, filewise.KindSingle},
@@ -68,9 +68,9 @@ func (e Engine) Describe() filewise.Description {
 	return d
 }
 
-// Arrange makes the arms by which partitioning and files can be distinguished: a
-// plain table, the baseline; one partition, which is the same file with the cost of
-// partitioning; more partitions on one volume; and these on all volumes.
+// Arrange returns layouts that tell the effect of partitioning from the effect of files. They are: a plain table, the
+// baseline; one partition, which adds the cost of partitioning; more partitions on one volume; and these on all
+// volumes.
 func (Engine) Arrange(t filewise.Target, base filewise.Layout, files []int) []filewise.Layout {
 	arm := func(name string, kind filewise.Kind, n int, p filewise.Placement, rank int) filewise.Layout {
 		l := base

@@ -18,13 +18,13 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// examination looks at an external server.
+// examination examines an external server.
 type examination struct {
 	external.Examination
 	server *externalServer
 }
 
-// Examine looks whether the server can do what is needed, and what will distort it.
+// Examine reports whether the server can do what the experiment needs, and what will distort the result.
 func (s *externalServer) Examine(ctx context.Context, d filewise.Demand) []filewise.Finding {
 	e := &examination{external.Examination{Demand: d}, s}
 	e.OK("version", "%s", s.about.banner)
@@ -148,8 +148,8 @@ func (e *examination) activity(ctx context.Context) {
 	}
 }
 
-// space compares the room that is needed with what there is, which PostgreSQL
-// itself does not report: only on this host it can be looked at.
+// space compares the needed with the free space. PostgreSQL does not report free space, so this works only on this
+// host.
 func (e *examination) space() {
 	for _, v := range e.server.target.Volumes {
 		need, wanted := e.Demand.Space[v.Name]
@@ -171,8 +171,8 @@ func (e *examination) space() {
 	}
 }
 
-// dirOf returns a volume's directory on this host. If empty, it is not here, or unknown.
-// What lies above a directory that cannot be entered can be on another device.
+// dirOf returns a volume's directory on this host, or "" if it is elsewhere or unknown. What lies
+// above a directory that cannot be entered can be on another device.
 func (e *examination) dirOf(v filewise.Volume) string {
 	a := e.server.about
 	if !a.local {

@@ -20,18 +20,18 @@ import (
 	"filewise/internal/mark"
 )
 
-// externalServer is a server that exists without Filewise. Nothing but databases (and tablespaces)
-// under Filewise's own names, with its mark, is ever made or dropped there.
+// externalServer is a server that exists without Filewise. Filewise makes and drops only databases and tablespaces
+// there, under its own names and with its mark.
 type externalServer struct {
 	target  filewise.Target
 	link    *client.Link
 	about   about
 	builds  builds.Open[*build]
 	mu      sync.Mutex
-	created map[int]string // tablespaces by volume
+	created map[int]string // tablespaces that Filewise made, by volume
 }
 
-// openExternal connects and looks; nothing is changed.
+// openExternal connects and reads what the server is. It changes nothing.
 func openExternal(ctx context.Context, t filewise.Target) (_ filewise.Server, err error) {
 	if err := checkExternal(t); err != nil {
 		return nil, err
@@ -52,18 +52,18 @@ func openExternal(ctx context.Context, t filewise.Target) (_ filewise.Server, er
 		return nil, err
 	}
 	s.link.Config.RuntimeParams = s.sessionSettings()
-	s.link.Forget() // the next connections have all settings of this version
+	s.link.Forget() // new connections get the settings of the server's version
 	return s, s.checkTablespaces(ctx)
 }
 
-// sessionSettings returns the settings of every session, as far as the server's version is known.
+// sessionSettings returns the settings of every session. Before the server's version is known, they are incomplete.
 func (s *externalServer) sessionSettings() map[string]string {
 	all := client.SessionSettings(s.about.version)
 	all["synchronous_commit"] = durabilities[s.target.Durability][1]
 	return all
 }
 
-// checkExternal refuses what no external server can be requested.
+// checkExternal refuses what cannot be asked of an external server.
 func checkExternal(t filewise.Target) error {
 	if t.Address == nil {
 		return filewise.Errorf(filewise.CodeUsage, "give --target postgres://USER@HOST/DATABASE", "there is no address of an external server")
@@ -90,13 +90,13 @@ func checkExternal(t filewise.Target) error {
 	return checkPlaces(t)
 }
 
-// checkPlaces refuses volumes that are one place: there is room for one tablespace
-// in a directory, and between two names for one nothing would differ.
+// checkPlaces refuses two volumes in the same place. A directory can hold only one tablespace, and two names for one
+// place would make no difference.
 func checkPlaces(t filewise.Target) error {
 	names := make(map[string]string)
 	for _, v := range t.Volumes {
 		place := path.Clean(v.Dir)
-		if v.Dir == "" { // where databases lie that say nothing
+		if v.Dir == "" { // the default tablespace
 			place = dialect.TablespacePrefix + "pg_default"
 		}
 		if other, taken := names[place]; taken {
@@ -108,7 +108,8 @@ func checkPlaces(t filewise.Target) error {
 	return nil
 }
 
-// nameOf returns the tablespace of a volume; plan stands for one that is yet to be made.
+// nameOf returns a function that names the tablespace of a volume. For a tablespace that does not exist yet it calls
+// plan.
 func nameOf(t filewise.Target, plan func(i int) string) func(int) string {
 	return func(i int) string {
 		dir := t.Volumes[i].Dir
@@ -119,7 +120,7 @@ func nameOf(t filewise.Target, plan func(i int) string) func(int) string {
 	}
 }
 
-// externalDesign returns a layout's design on an external server.
+// externalDesign resolves a layout on an external server.
 func externalDesign(t filewise.Target, l filewise.Layout, p filewise.Program, version int, plan func(int) string) (*design, error) {
 	if err := checkExternal(t); err != nil {
 		return nil, err
@@ -133,8 +134,8 @@ func externalDesign(t filewise.Target, l filewise.Layout, p filewise.Program, ve
 var errLogApart = fmt.Errorf("where the WAL lies is decided for the whole server, which Filewise never changes: %w",
 	filewise.ErrUnsupported)
 
-// Lock takes the server's measuring lock. If it was lost, idle connections may be, too, of
-// which nothing has been heard.
+// Lock takes the server's measuring lock. It first forgets idle connections: if an earlier lock was lost, they may be
+// lost without notice.
 func (s *externalServer) Lock(ctx context.Context, h filewise.Holder) (filewise.Lock, error) {
 	s.link.Forget()
 	for _, b := range s.builds.All() {
@@ -143,13 +144,13 @@ func (s *externalServer) Lock(ctx context.Context, h filewise.Holder) (filewise.
 	return takeLock(ctx, s.link, h)
 }
 
-// Facts returns what the server is and the settings that decide what is measured.
+// Facts returns facts about the server and the settings that affect what is measured.
 func (s *externalServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	values, err := settingsOf(ctx, s.link, append(telling[:len(telling):len(telling)], "shared_buffers", "max_wal_size", "max_connections")...)
 	if err != nil {
 		return nil, err
 	}
-	now, err := lookAround(ctx, s.link) // the server may have been started again, as another version
+	now, err := lookAround(ctx, s.link) // the server may have been restarted, with another version
 	if err != nil {
 		return nil, err
 	}
@@ -202,14 +203,14 @@ func (s *externalServer) Build(ctx context.Context, l filewise.Layout, p filewis
 		return nil, errors.Join(err, s.dropBuild(b))
 	}
 	db := b.database(func(context.Context) error { return s.dropBuild(b) })
-	if l.AddedLater == "" && !p.Churns() { // of which only this process keeps account
+	if l.AddedLater == "" && !p.Churns() { // otherwise only this process knows the state of the build
 		db.Shared = func() string { return name + " " + client.AppName() }
 	}
 	return db, nil
 }
 
-// Join implements filewise.Sharer. The sessions are called as the sessions of the process that has
-// made the build, which ends them when it drops that.
+// Join implements filewise.Sharer. The sessions get the name of the process that made the build's sessions, which ends
+// them all when it drops the build.
 func (s *externalServer) Join(_ context.Context, l filewise.Layout, p filewise.Program, shared string) (filewise.Connector, func(), error) {
 	name, app, ok := strings.Cut(shared, " ")
 	if !ok || !mark.IsName(name) {
@@ -225,17 +226,17 @@ func (s *externalServer) Join(_ context.Context, l filewise.Layout, p filewise.P
 	return b, b.close, nil
 }
 
-// Now returns the time of the server's clock.
+// Now returns the time by the server's clock.
 func (s *externalServer) Now(ctx context.Context) (at time.Time, err error) {
 	err = s.link.Scan(ctx, "SELECT clock_timestamp()", nil, &at)
 	return at, err
 }
 
-// makePatience bounds what must not be given up halfway: the server would go on
-// creating a database whose client has left.
+// makePatience limits work that must not be given up halfway: the server would go on creating a database after its
+// client has left.
 const makePatience = 5 * time.Minute
 
-// createDatabase creates an empty database. One for custom SQL is marked so.
+// createDatabase creates an empty database. The mark records whether it is for custom SQL.
 func (s *externalServer) createDatabase(ctx context.Context, custom bool) (string, error) {
 	name, err := s.make(ctx, kindDatabase, custom, createDatabase)
 	if client.CodeOf(err) == client.CodeNoRight {
@@ -244,8 +245,8 @@ func (s *externalServer) createDatabase(ctx context.Context, custom bool) (strin
 	return name, err
 }
 
-// make creates an object under a new name and marks it at once, in a session that shows it
-// by its name: what carries no mark although no session does was left by a killed run.
+// make creates an object under a new name and marks it at once. Meanwhile its session announces the object's name. So
+// an unmarked object that no session announces was left by a killed run.
 func (s *externalServer) make(ctx context.Context, kind string, custom bool, create func(name string) string) (string, error) {
 	name := mark.NewName()
 	text, err := mark.NewText(name, custom)
@@ -265,12 +266,12 @@ func (s *externalServer) make(ctx context.Context, kind string, custom bool, cre
 		err := exec(create(name))
 		if err == nil {
 			if err = exec(comment(kind, name, text)); err != nil {
-				// It was created just now, under a name that no one else gives.
+				// The object was created just now, under a name that no one else gives.
 				err = errors.Join(err, exec(drop(kind, name)))
 			}
 		}
 		if unsaid := exec(announce, client.AppName()); unsaid != nil {
-			_ = conn.Close(context.WithoutCancel(ctx)) // its name ends with it
+			_ = conn.Close(context.WithoutCancel(ctx)) // the session's announcement ends with it
 		}
 		return err
 	})
@@ -280,7 +281,7 @@ func createDatabase(name string) string {
 	return "CREATE DATABASE " + dialect.Ident(name) + " TEMPLATE template0"
 }
 
-// comment writes a mark's text on an object.
+// comment returns the statement that writes a mark's text as an object's comment.
 func comment(kind, name, text string) string {
 	return "COMMENT ON " + strings.ToUpper(kind) + " " + dialect.Ident(name) + " IS " + dialect.Literal(text)
 }
@@ -289,10 +290,10 @@ func drop(kind, name string) string {
 	return "DROP " + strings.ToUpper(kind) + " " + dialect.Ident(name)
 }
 
-// dropBuild drops the build's database, after a look at its mark; twice is harmless.
+// dropBuild checks the mark of the build's database and drops it. Calling dropBuild twice is harmless.
 func (s *externalServer) dropBuild(b *build) error {
 	b.close()
-	// Also when the run is interrupted, nothing of it stays.
+	// Nothing stays even if the run is interrupted.
 	ctx, cancel := context.WithTimeout(context.Background(), makePatience)
 	defer cancel()
 	if err := s.dropMarked(ctx, kindDatabase, b.link.Config.Database); err != nil {
@@ -302,7 +303,7 @@ func (s *externalServer) dropBuild(b *build) error {
 	return nil
 }
 
-// Close drops what was built and not dropped, and ends the connections.
+// Close drops the builds that are not dropped yet, and closes the connections.
 func (s *externalServer) Close() error {
 	errs := []error{s.builds.Close(s.dropBuild)}
 	ctx, cancel := context.WithTimeout(context.Background(), makePatience)
@@ -317,14 +318,14 @@ func (s *externalServer) Close() error {
 	return errors.Join(errs...)
 }
 
-// died: whether an external server runs shows with the next statement.
+// died returns false. Whether an external server still runs shows with the next statement.
 func (s *externalServer) died() bool { return false }
 
-// sync: a checkpoint has synced, unless it is set never to.
+// sync does nothing, because a checkpoint has synced the files, unless the server is set never to sync.
 func (s *externalServer) sync() error { return nil }
 
-// files returns the relations as the server names them; if it is on this host and
-// lets them be read, their sizes are the file system's.
+// files returns the relations as the server names them. Their sizes come from the file system if the server is on this
+// host and its files can be read.
 func (s *externalServer) files(_ context.Context, _ *build, relations []relation) ([]filewise.File, error) {
 	var all []filewise.File
 	for _, r := range relations {
@@ -340,7 +341,7 @@ func (s *externalServer) files(_ context.Context, _ *build, relations []relation
 	return all, nil
 }
 
-// pathOf returns where a relation lies on the server, if the account can see it.
+// pathOf returns a relation's path on the server, or only its file if the account cannot see the data directory.
 func (s *externalServer) pathOf(_, file string) string {
 	if s.about.dataDir == "" {
 		return file
@@ -348,5 +349,5 @@ func (s *externalServer) pathOf(_, file string) string {
 	return path.Join(s.about.dataDir, file)
 }
 
-// logPath: where the WAL lies is not looked for.
+// logPath returns "", because Filewise does not look for the WAL of an external server.
 func (s *externalServer) logPath() string { return "" }

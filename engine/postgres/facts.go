@@ -14,8 +14,7 @@ import (
 	"filewise/engine/postgres/internal/installed"
 )
 
-// telling are the settings that decide what is measured; those that the user set
-// are added.
+// telling lists the settings that affect what is measured. The settings that the user gave are added to them.
 var telling = []string{
 	"server_version", "fsync", "synchronous_commit", "full_page_writes", "wal_level", "wal_sync_method", "wal_compression", "wal_buffers",
 	"commit_delay", "checkpoint_timeout", "checkpoint_completion_target", "bgwriter_lru_maxpages", "io_method", "io_workers",
@@ -24,8 +23,8 @@ var telling = []string{
 	"synchronous_standby_names", "jit", "track_io_timing", "track_wal_io_timing", "max_parallel_workers_per_gather",
 }
 
-// settingsOf reads the server's effective settings. What this release does
-// not have, or does not report this account, is absent.
+// settingsOf reads the server's effective settings. A setting that this release lacks or does not show to this account
+// is absent.
 func settingsOf(ctx context.Context, l *client.Link, names ...string) (map[string]string, error) {
 	rows, err := l.Rows(ctx, "SELECT name::text, current_setting(name, true) FROM pg_settings WHERE name = ANY(string_to_array($1, ','))",
 		strings.Join(names, ","))
@@ -58,19 +57,18 @@ func (i *instance) readFacts(ctx context.Context) ([]filewise.Fact, error) {
 		all.Facts()...), nil
 }
 
-// ofOrders is the setting that sessions of one workload have.
+// ofOrders is the setting that only sessions of workload orders have.
 var ofOrders = filewise.Fact{Name: planCache,
 	Value: fmt.Sprintf("%s in orders of at most %d warehouses and %d connections, else the server's own", keptPlans, mostPartitions,
 		mostKeeping)}
 
-// scaled are the settings that follow a layout's size; the configuration of each
-// layout, in its script, has the figures.
+// scaled lists the settings that follow a layout's size. The numbers are in each layout's configuration, in its script.
 var scaled = []filewise.Fact{
 	{Name: "max_wal_size", Value: fmt.Sprintf("1/%d of --size, %s to %s", walPart, humanize.IBytes(leastWAL), humanize.IBytes(mostWAL))},
 	{Name: "shared_buffers", Value: fmt.Sprintf("1/%d of --size, %s to %s", poolPart, humanize.IBytes(leastPool), humanize.IBytes(mostPool))},
 }
 
-// about holds what an external server and the account on it are.
+// about describes an external server and the account on it.
 type about struct {
 	version                              int
 	banner, user, database, dataDir      string
@@ -78,8 +76,8 @@ type about struct {
 	standby, readOnly, pooled, local     bool
 }
 
-// lookAround reads what the server and the account are. The session's own process
-// has another number than the driver was given where a pooler stands between.
+// lookAround reads the properties of the server and the account. If the process ID of the session differs from the one
+// that the driver was told, a pooler stands between.
 func lookAround(ctx context.Context, l *client.Link) (a about, err error) {
 	var pid, told int32
 	err = l.With(ctx, func(conn *pgx.Conn) error {

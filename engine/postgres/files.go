@@ -13,7 +13,7 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// files returns the relations as the file system has them, and the WAL.
+// files returns the relations with their sizes in the file system, and the WAL.
 func (i *instance) files(_ context.Context, b *build, relations []relation) ([]filewise.File, error) {
 	var all []filewise.File
 	for _, r := range relations {
@@ -29,7 +29,7 @@ func (i *instance) files(_ context.Context, b *build, relations []relation) ([]f
 		return nil, fmt.Errorf("observing the WAL: %w", err)
 	}
 	for _, s := range segments {
-		// One can be renamed while it is looked at.
+		// A file can be renamed while it is examined.
 		if info, err := s.Info(); err == nil && info.Mode().IsRegular() {
 			wal.Bytes += info.Size()
 		}
@@ -37,8 +37,8 @@ func (i *instance) files(_ context.Context, b *build, relations []relation) ([]f
 	return append(all, wal), nil
 }
 
-// pathOf returns where a relation lies, as Filewise sees it. The server names the files of
-// a tablespace by its number: pg_tblspc/NUMBER/VERSION/DATABASE/FILE.
+// pathOf returns a relation's path as Filewise sees it. The server names a tablespace's files by its OID:
+// pg_tblspc/NUMBER/VERSION/DATABASE/FILE.
 func (i *instance) pathOf(space, file string) string {
 	if rest, ok := strings.CutPrefix(file, "pg_tblspc/"); ok {
 		for n, s := range i.design.spaces {
@@ -54,7 +54,7 @@ func (i *instance) pathOf(space, file string) string {
 // logPath returns the WAL's directory.
 func (i *instance) logPath() string { return i.sites.walDir() }
 
-// statRelation returns a relation with all its segments of 1 GiB.
+// statRelation returns a relation, whose size is the sum over its segments of 1 GiB.
 func statRelation(r relation, path string) (filewise.File, error) {
 	size, held, known := int64(0), int64(0), true
 	for n := 0; ; n++ {
@@ -82,14 +82,14 @@ func statRelation(r relation, path string) (filewise.File, error) {
 	return f, nil
 }
 
-// file returns a relation as the server alone reports it.
+// file returns a relation with the size that the server reports.
 func (r relation) file(path string) filewise.File {
 	bytes := r.bytes
 	return filewise.File{Role: r.role, Volume: r.volume, Path: path, Object: r.name, Bytes: bytes, EngineBytes: &bytes}
 }
 
-// sync syncs the server's own files if its checkpoints only write them (fsync off). It syncs no
-// file system whole: that would wait for other programs' pages.
+// sync syncs the server's own files if its checkpoints only write them (fsync off). It does not sync whole file
+// systems, because that would wait for other programs' pages.
 func (i *instance) sync() error {
 	if i.design.fsync() && !i.loading {
 		return nil

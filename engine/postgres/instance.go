@@ -16,7 +16,7 @@ import (
 	"filewise/engine/postgres/internal/installed"
 )
 
-// socketName describes how PostgreSQL calls the socket of port 5432.
+// socketName is PostgreSQL's name for the socket of port 5432.
 const socketName = ".s.PGSQL.5432"
 
 // instance is one managed server on its own files.
@@ -28,13 +28,12 @@ type instance struct {
 	handles *server.Handles
 	link    *client.Link
 	life    *server.Life
-	settle  func(context.Context) error // of its build
-	loading bool                        // it is started for a load
-	copied  bool                        // of one that was loaded
+	settle  func(context.Context) error // the build's
+	loading bool                        // the server is started for a load
+	copied  bool                        // the files are a copy of a loaded build
 }
 
-// newInstance makes the directories of a build and fills them. Nothing is left of one
-// that fails.
+// newInstance makes the directories of a build and calls fill. If it fails, it leaves nothing.
 func newInstance(in installed.Server, a installed.Account, d *design, s sites, fill func(*instance) error) (*instance, error) {
 	i, err := bareInstance(in, a, d, s)
 	if err != nil {
@@ -46,7 +45,7 @@ func newInstance(in installed.Server, a installed.Account, d *design, s sites, f
 	return i, nil
 }
 
-// bareInstance makes the directories of a server that has no files yet.
+// bareInstance makes the directories of a server, with no files in them.
 func bareInstance(in installed.Server, a installed.Account, d *design, s sites) (_ *instance, err error) {
 	if err := server.MakeDirs(s.dirs...); err != nil {
 		return nil, err
@@ -61,7 +60,7 @@ func bareInstance(in installed.Server, a installed.Account, d *design, s sites) 
 		Ask:      func(ctx context.Context) error { return i.link.Exec(ctx, "SELECT 1") },
 		Started:  func() { installed.DropSegment(s.dirs[s.home], s.dataDir()) },
 		Leave:    i.link.Forget,
-		Gone:     func() { server.EndProcesses(in.Path(), s.dataDir()) }, // they are in groups of their own
+		Gone:     func() { server.EndProcesses(in.Path(), s.dataDir()) }, // these processes have their own groups
 		Shutdown: syscall.SIGINT,                                         // “fast shutdown”: everything is checkpointed
 		Quit:     syscall.SIGQUIT,                                        // “immediate shutdown”: shared memory is gone as well
 		Settle:   func(ctx context.Context) error { return i.settle(ctx) },
@@ -71,7 +70,8 @@ func bareInstance(in installed.Server, a installed.Account, d *design, s sites) 
 	return i, nil
 }
 
-// give gives the files to the server's user: files that were gone are made again.
+// give gives the files to the server's user. After a reset, files that were gone have been made again by Filewise's
+// user.
 func (i *instance) give() error {
 	for _, dir := range i.sites.dirs {
 		if err := i.account.Give(dir, dir); err != nil {
@@ -81,7 +81,8 @@ func (i *instance) give() error {
 	return nil
 }
 
-// fill makes the data directory and the directories of the tablespaces, all durable, so that writing them is not measured.
+// fill makes the data directory and the tablespaces' directories. It syncs all of them, so that writing them is not
+// measured.
 func (i *instance) fill(ctx context.Context, template string) error {
 	if err := server.CopyTree(ctx, filepath.Dir(template), template, i.sites.dataDir()); err != nil {
 		return err
@@ -102,7 +103,7 @@ func (i *instance) fill(ctx context.Context, template string) error {
 	return i.settleFiles()
 }
 
-// settleFiles hands the files to the server's user and brings them to the storage.
+// settleFiles gives the files to the server's user and syncs them.
 func (i *instance) settleFiles() error {
 	if err := i.give(); err != nil {
 		return err
@@ -110,8 +111,7 @@ func (i *instance) settleFiles() error {
 	return i.sync()
 }
 
-// remove removes what newInstance made and the server filled; the server must
-// have ended.
+// remove removes the directories that newInstance made, with all files. The server must have ended.
 func (i *instance) remove() error {
 	if i.handles != nil {
 		i.handles.Close()
@@ -119,11 +119,11 @@ func (i *instance) remove() error {
 	return server.RemoveDirs(i.sites.dirs)
 }
 
-// config returns how to connect: through the socket in the data directory.
+// config returns the settings to connect through the socket in the data directory.
 func (i *instance) config() *pgx.ConnConfig {
 	config, err := client.Parse("host=/ user=" + installed.Superuser + " database=" + client.Maintenance)
 	if err != nil {
-		panic(err) // our own text, and no environment
+		panic(err) // the text is constant and the environment is not read
 	}
 	socket := server.Socket{Dir: i.sites.dataDir(), Name: socketName}
 	config.DialFunc = func(ctx context.Context, _, _ string) (net.Conn, error) { return socket.Dial(ctx) }
@@ -132,9 +132,9 @@ func (i *instance) config() *pgx.ConnConfig {
 	return config
 }
 
-// spec returns how the server is started now.
+// spec returns how to start the server.
 func (i *instance) spec() (server.Spec, error) {
-	// All processes of an earlier one are gone.
+	// All processes of an earlier server are gone.
 	for _, left := range []string{"postmaster.pid", socketName, socketName + ".lock"} {
 		if err := server.RemoveIn(i.sites.dirs[i.sites.home], filepath.Join(i.sites.dataDir(), left)); err != nil {
 			return server.Spec{}, err
@@ -150,7 +150,7 @@ func (i *instance) died() bool {
 	return err != nil
 }
 
-// why explains an error by the server's death if it has died.
+// why adds the server's death to an error, if the server has died.
 func (i *instance) why(err error) error {
 	p := i.life.Process()
 	if p == nil {
@@ -158,7 +158,7 @@ func (i *instance) why(err error) error {
 		return errors.Join(stopped, err)
 	}
 	if code := client.CodeOf(err); code == "" || strings.HasPrefix(code, "57P") {
-		err = p.Why(err) // only a connection that broke, or found none, may mean a death
+		err = p.Why(err) // only a broken or refused connection can mean that the server died
 	}
 	return client.Classify(err)
 }

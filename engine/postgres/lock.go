@@ -18,13 +18,11 @@ import (
 	"filewise/engine/postgres/internal/client"
 )
 
-// PostgreSQL's advisory locks hold within one database. So that two runs on one
-// server meet from whichever database, each announces itself by the name of a
-// session, which everyone sees in pg_stat_activity. They queue as in Lamport's
-// bakery (“A New Solution of Dijkstra's Concurrent Programming Problem”, 1974): who
-// draws a number announces it first, and who has drawn waits for those who draw. The
-// lowest number has the lock, of equal ones the lowest process. It ends with the
-// session.
+// PostgreSQL's advisory locks hold within one database. Two runs on one server can be in different databases. So each
+// announces itself by its session's application_name, which everyone sees in pg_stat_activity. They queue as in
+// Lamport's bakery (“A New Solution of Dijkstra's Concurrent Programming Problem”, 1974). A run announces that it draws
+// a number before it draws, and then waits for others that draw. The lowest number has the lock; among equal numbers,
+// the lowest process ID. The lock ends with the session.
 const (
 	drawing       = "drawing"
 	lockMeasuring = "measuring"
@@ -37,7 +35,7 @@ type ticket struct {
 	pid     int32
 	number  int64
 	drawing bool
-	host    string // the measuring lock of its host. Empty means not known
+	host    string // the measuring lock of the run's host; "" if not known
 	who     string
 	name    string
 }
@@ -54,12 +52,11 @@ func parseTicket(pid int32, name string) (ticket, bool) {
 const (
 	announce  = "SELECT set_config('application_name', $1, false)"
 	readQueue = "SELECT pid, application_name FROM pg_stat_activity WHERE application_name LIKE 'filewise %' AND pid <> pg_backend_pid()"
-	// drawPatience sets how long another run can take to draw its number.
+	// drawPatience limits how long another run can take to draw its number.
 	drawPatience = 15 * time.Second
 )
 
-// takeLock takes the measuring lock of the server that a link leads to, on a connection of its
-// own.
+// takeLock takes a server's measuring lock, on a connection of its own.
 func takeLock(ctx context.Context, l *client.Link, h filewise.Holder) (filewise.Lock, error) {
 	who := h.Who
 	if h.Host != "" {
@@ -68,16 +65,16 @@ func takeLock(ctx context.Context, l *client.Link, h filewise.Holder) (filewise.
 	return external.Measuring{Claim: &claim{link: l, host: h.Host, who: who}, Explain: l.Why}.Lock(ctx)
 }
 
-// claim is the session that announces the run.
+// claim is the session that announces this run.
 type claim struct {
 	link *client.Link
 	host string // the measuring lock of this host, which this process holds
-	who  string // with that in front
+	who  string // who measures, with host in front
 	conn *pgx.Conn
-	name string // what the session announces
+	name string // the application_name that the session announces
 }
 
-// Take draws a number.
+// Take draws a number and waits until no other run is drawing. If another run comes first, the error has CodeBusy.
 func (c *claim) Take(ctx context.Context) (err error) {
 	config := c.link.Config.Copy()
 	if _, known := config.RuntimeParams["idle_session_timeout"]; known {
@@ -91,7 +88,7 @@ func (c *claim) Take(ctx context.Context) (err error) {
 
 const readAnnounced = "SELECT current_setting('application_name')"
 
-// Check asks whether the session lives and announces the run still.
+// Check asks whether the session lives and still announces the run.
 func (c *claim) Check(ctx context.Context) error {
 	var name string
 	err := c.link.Done(ctx, readAnnounced, c.conn.QueryRow(ctx, readAnnounced).Scan(&name))
@@ -101,8 +98,8 @@ func (c *claim) Check(ctx context.Context) error {
 	return err
 }
 
-// Release takes the announcement back: the server's process ends a moment after
-// the connection. A server that is gone has released it.
+// Release withdraws the announcement, because the server's process ends only a moment after the connection. A server
+// that is gone has released the lock.
 func (c *claim) Release(ctx context.Context) error {
 	_, _ = c.conn.Exec(ctx, announce, client.AppName())
 	return nil
@@ -116,18 +113,18 @@ func (c *claim) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	leftByLock.Store(int32(c.conn.PgConn().PID()), c.name)
-	_ = c.conn.Close(ctx) // one that is lost complains; it is gone either way
+	_ = c.conn.Close(ctx) // closing a lost connection fails, but it is gone either way
 	return nil
 }
 
-// leftByLock holds the sessions that this process has left, with what each announced. If the connection was cut, the
-// server can keep such a session for long.
+// leftByLock maps the process IDs of sessions that this process has closed to what they announced. If the connection
+// was cut, the server can keep such a session for long.
 var leftByLock sync.Map
 
 const endLeft = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND application_name = $2 AND usename = current_user"
 
-// endOwn ends a session that this process has left, or one that has died. If false, it is
-// another's.
+// endOwn ends a session that this process has left, or one of a run on this host that died. It returns false if the
+// session belongs to another run.
 func (c *claim) endOwn(ctx context.Context, t ticket) (bool, error) {
 	name, own := leftByLock.Load(t.pid)
 	died := c.host != "" && t.host == c.host && !strings.HasPrefix(t.name, client.AppName())
@@ -182,8 +179,8 @@ func (c *claim) draw(ctx context.Context) error {
 	}
 }
 
-// waitsFor reports whether a ticket has to go before this one has the lock; one that will not
-// is an error.
+// waitsFor reports whether this run must wait for another ticket to disappear or finish drawing. If the other run comes
+// first, or draws for too long, it returns an error.
 func (c *claim) waitsFor(ctx context.Context, t, mine ticket, late bool) (bool, error) {
 	own, err := c.endOwn(ctx, t)
 	if err != nil || own && !late {
@@ -195,7 +192,7 @@ func (c *claim) waitsFor(ctx context.Context, t, mine ticket, late bool) (bool, 
 	return t.drawing, nil
 }
 
-// queue returns the tickets of the other runs. Each call reads them in a transaction of its own.
+// queue returns the other runs' tickets. Each call reads them in a new transaction.
 func (c *claim) queue(ctx context.Context) ([]ticket, error) {
 	rows, err := client.Collect(c.conn.Query(ctx, readQueue))
 	var all []ticket
@@ -213,7 +210,7 @@ func busy(t ticket) error {
 		"the server is being measured: %s (process %d of the server)", cmp.Or(t.who, "another run of Filewise"), t.pid)
 }
 
-// lockPlain returns a name as PostgreSQL keeps it: up to 63 bytes of printable ASCII.
+// lockPlain returns a name as PostgreSQL stores it: at most 63 bytes of printable ASCII.
 func lockPlain(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {

@@ -8,18 +8,17 @@ import (
 	"filewise/engine/postgres/internal/client"
 )
 
-// relation is a file of PostgreSQL: a table or partition, an index, or what of a
-// table's rows lies apart (TOAST), by its own account.
+// relation is a file of PostgreSQL, as the server reports it: a table or partition, an index, or a TOAST table.
 type relation struct {
 	name, space string
-	path        string // relative to the data directory. If empty, it has no file
+	path        string // relative to the data directory; "" if it has no file
 	bytes       int64
 	role        filewise.Role
 	volume      string
 }
 
-// Observe asks the server for the files, and the file system if it is at
-// hand. What is not the layout is an error that wraps filewise.ErrLayout.
+// Observe asks the server for the files, and reads the file system if it is accessible. If the files differ from the
+// layout, the error wraps filewise.ErrLayout.
 func (b *build) Observe(ctx context.Context) ([]filewise.File, error) {
 	rows, err := b.link.Rows(ctx, queries.Text("relations"))
 	if err != nil {
@@ -37,10 +36,10 @@ func (b *build) Observe(ctx context.Context) ([]filewise.File, error) {
 	return append(files, temps...), err
 }
 
-// match compares the server's relations with the layout: every leaf and its index
-// in their tablespaces, and nothing in addition. Data come first, in the layout's order.
+// match compares the server's relations with the layout. Every leaf and its index must be in their tablespaces, and
+// nothing else may exist. Data files come first, in the layout's order.
 func (d *design) match(rows [][]any, extended, indexed bool) ([]relation, error) {
-	found := map[string]map[string][]relation{} // by kind and table
+	found := map[string]map[string][]relation{} // relations by kind and table
 	for _, row := range rows {
 		r := relation{name: client.Text(row[0]), space: client.Text(row[2]), path: client.Text(row[3])}
 		r.bytes, _ = row[4].(int64)
@@ -89,8 +88,8 @@ func (d *design) match(rows [][]any, extended, indexed bool) ([]relation, error)
 	return append(data, besides...), nil
 }
 
-// indexRole: PostgreSQL keeps every index in a file of its own; one that was not
-// put apart on purpose is the engine's matter.
+// indexRole returns the role of indexes. PostgreSQL keeps every index in its own file. Unless the layout puts indexes
+// elsewhere, their place is the engine's choice.
 func (d *design) indexRole() filewise.Role {
 	if d.index != nil {
 		return filewise.RoleIndex
@@ -98,8 +97,7 @@ func (d *design) indexRole() filewise.Role {
 	return filewise.RoleSystem
 }
 
-// holds compares a relation's tablespace with the one it should be in, and gives
-// it its volume and role.
+// holds checks that a relation is in its tablespace, and sets the relation's volume and role.
 func (s space) holds(r *relation, role filewise.Role) error {
 	if r.space != s.name || r.path == "" {
 		return fmt.Errorf("%w: %s is in tablespace %q (file %q), not %q", filewise.ErrLayout, r.name, r.space, r.path, s.name)
@@ -108,8 +106,8 @@ func (s space) holds(r *relation, role filewise.Role) error {
 	return nil
 }
 
-// Activity counts others' sessions, and those that execute something. The latter
-// are absent if the account may not see all.
+// Activity counts other users' sessions, and how many of them execute something. The latter is absent if the account
+// may not see all sessions.
 func (s *externalServer) Activity(ctx context.Context) ([]filewise.Gauge, error) {
 	var sessions, active, unknown int64
 	if err := s.link.Scan(ctx, queries.Text("activity"), []any{client.AppName()}, &sessions, &active, &unknown); err != nil {

@@ -12,8 +12,7 @@ import (
 	"filewise/lab/workload"
 )
 
-// furtherIndex is an index in addition to the primary key. Its name is its table's with
-// the suffix.
+// furtherIndex is an index in addition to the primary key. Its name is the table's name with the suffix.
 type furtherIndex struct{ Kind, Suffix, Columns string }
 
 func furtherOf(t filewise.Table) []furtherIndex {
@@ -28,13 +27,11 @@ func furtherOf(t filewise.Table) []furtherIndex {
 	return all
 }
 
-// planCache is set for every session of a workload whose rows belong together. The server would plan each
-// statement of a procedure on partitions again at every call: it compares the costs of
-// plans, and a plan for all values does not show that only one partition will be
-// executed. Planning takes as long as all else does then. But a plan for all values
-// locks all partitions, which costs more than planning if these or the sessions
-// are many. So it is decided by what all layouts have in common: none has more
-// partitions than there are warehouses.
+// planCache is set for every session of a workload whose rows belong together. Otherwise the server would plan each
+// statement of a procedure on partitions again at every call. It compares the costs of plans, and a generic plan does
+// not show that only one partition will be executed. Planning then takes as long as everything else. But a generic plan
+// locks all partitions, which costs more than planning if partitions or sessions are many. So the choice depends only
+// on what all layouts share: none has more partitions than there are warehouses.
 const (
 	planCache, keptPlans        = "plan_cache_mode", "force_generic_plan"
 	mostPartitions, mostKeeping = 16, 50
@@ -51,8 +48,8 @@ func (d *design) sizes() workload.OrdersSizes {
 	return n
 }
 
-// layShards makes tables whose rows belong together: value v lies in file (v − 1) mod
-// files, with all rows that are of it; a table of no value stays one.
+// layShards lays out tables whose rows belong together. All rows of value v lie in file (v − 1) mod files. A table
+// without such a value is not divided.
 func (d *design) layShards() {
 	for i, o := range d.program.Tables {
 		t := table{Name: o.Name, Number: i + 1, Key: strings.Join(o.Key, ", "), Further: furtherOf(o), by: o.ShardBy}
@@ -69,7 +66,7 @@ func (d *design) layShards() {
 	}
 }
 
-// ofShards returns a table's partitions, each of every so many values.
+// ofShards returns a table's partitions. Partition i holds values i + 1, i + 1 + files, and so on.
 func (d *design) ofShards(of string) []leaf {
 	var all []leaf
 	for i := range d.layout.Data.Files {
@@ -92,7 +89,7 @@ func (t table) Rest() string {
 	return t.Leaves[0].Options
 }
 
-// named returns the tables by their names.
+// named returns the tables by name.
 func (d *design) named() map[string]table {
 	all := map[string]table{}
 	for _, t := range d.tables {
@@ -101,8 +98,8 @@ func (d *design) named() map[string]table {
 	return all
 }
 
-// homes returns where tables that come and go lie, one after the other: as the data
-// files do.
+// homes returns the TABLESPACE clauses for tables that come and go, which take turns. They are the data files'
+// tablespaces.
 func (d *design) homes() []string {
 	var all []string
 	for i := range d.layout.Data.Files {
@@ -113,7 +110,7 @@ func (d *design) homes() []string {
 	return all
 }
 
-// loadedIndexes returns the names of the indexes of a leaf of a loaded table.
+// loadedIndexes returns the names of a leaf's indexes after a load.
 func loadedIndexes(t filewise.Table, l leaf) []string {
 	var all []string
 	if len(t.Key) > 0 {
@@ -125,8 +122,7 @@ func loadedIndexes(t filewise.Table, l leaf) []string {
 	return all
 }
 
-// sweep has the catalogues as small before a phase as they were before the one
-// that has churned.
+// sweep makes the catalogues as small again as they were before a phase that created and dropped tables.
 func (b *build) sweep(ctx context.Context) error {
 	statement, err := b.design.statement(sectionChurned, table{})
 	if err != nil {
@@ -135,17 +131,16 @@ func (b *build) sweep(ctx context.Context) error {
 	return client.Failed("clearing the catalogues", b.link.Exec(ctx, statement))
 }
 
-// Bytes of a warehouse in addition to its stock for each customer (who has 1 order of 10
-// lines, 1 payment and 0.3 new-orders), and of a stock and an item: payload, the
-// row's header and line pointer; and the keys of each.
+// Bytes per row: payload, row header and line pointer; and the bytes of its keys. A customer's rows include 1 order of
+// 10 lines, 1 payment and 0.3 new-orders.
 const (
 	customerRoom, customerKeys = 650 + 90 + 0.3*44 + 65 + 10*95, 60 + 0.3*30 + 2*35 + 10*35
 	stockRoom, stockKeys       = 350, 25
 	itemRoom, itemKeys         = 110, 20
 )
 
-// ordersRoom returns the room for rows and for keys. What transactions add, and leave
-// of old versions, is taken to be as much as the layout's size.
+// ordersRoom returns the space for rows and for keys. What transactions add, old row versions included, is taken to be
+// the layout's size.
 func (d *design) ordersRoom() (rows, keys int64) {
 	customers := float64(d.sizes().Warehouses * d.sizes().Districts * d.sizes().Customers)
 	stocks, items := d.sizes().Warehouses*d.sizes().Items, d.sizes().Items

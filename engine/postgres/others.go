@@ -7,9 +7,8 @@ import (
 	"filewise/internal/mark"
 )
 
-// othersIn describes what is in a database that Filewise has not made. If empty,
-// nothing. Of one without a mark, nothing in it is Filewise's; what custom SQL makes
-// has any name.
+// othersIn describes what a database contains that Filewise has not made; "" if nothing. Without a mark, all contents
+// count. If the mark says that custom SQL filled the database, nothing counts, because custom SQL can use any name.
 func (s *externalServer) othersIn(ctx context.Context, database, comment string) (string, error) {
 	m, err := mark.Parse(database, comment)
 	marked := err == nil

@@ -18,17 +18,17 @@ import (
 	"filewise/engine/postgres/internal/installed"
 )
 
-// ownServer is an existing server on which a database of the user's is backed up, by pg_dump
-// on this machine. It reads that database; what it restores has a marked name.
+// ownServer is an existing server on which a user's database is backed up, by pg_dump on this machine. Filewise only
+// reads that database. It restores to a database with a marked name.
 type ownServer struct {
 	*externalServer
-	target   filewise.Target // with its directories here
+	target   filewise.Target // its volumes are directories on this machine
 	programs installed.Server
-	link     *client.Link // to the database
-	counted  string       // schema of pg_stat_statements. If empty, the database has none
+	link     *client.Link // to the user's database
+	counted  string       // schema of pg_stat_statements; "" if the database has none
 
-	managed *managedServer // has the copy
-	copy    *instance      // of the database, which pgBackRest backs up; nil until a layout needs it
+	managed *managedServer // runs the copy
+	copy    *instance      // of the database, for pgBackRest to back up; nil until a layout needs it
 }
 
 func openOwn(ctx context.Context, t filewise.Target) (filewise.Server, error) {
@@ -48,7 +48,7 @@ func openOwn(ctx context.Context, t filewise.Target) (filewise.Server, error) {
 			WHERE e.extname = 'pg_stat_statements'), '')`, nil, &s.counted)
 	}
 	if err == nil && s.counted != "" {
-		if _, unread := s.probes()[0].Read(ctx); unread != nil { // it is not loaded
+		if _, unread := s.probes()[0].Read(ctx); unread != nil { // the library is not loaded
 			s.counted = ""
 		}
 	}
@@ -68,8 +68,7 @@ func (s *ownServer) Close() error {
 	return errors.Join(err, s.externalServer.Close())
 }
 
-// Facts returns the facts of the server, of the database, and what its own work takes when nothing
-// is backed up.
+// Facts returns facts about the server and the database, and how long a statement takes while no backup runs.
 func (s *ownServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	all, err := s.externalServer.Facts(ctx)
 	if err != nil {
@@ -83,7 +82,7 @@ func (s *ownServer) Facts(ctx context.Context) ([]filewise.Fact, error) {
 	return append(all, more...), err
 }
 
-// BackupSize is by the tables with their indexes' space left out, which a dump does not read.
+// BackupSize returns the size of the tables. Indexes are not counted, because a dump does not read them.
 func (s *ownServer) BackupSize(ctx context.Context) (filewise.BackupSize, error) {
 	var names []string
 	var sizes []int64
@@ -104,14 +103,14 @@ func (s *ownServer) bytes(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
-// Offers: nothing is built.
+// Offers returns what an external server offers, and backups.
 func (s *ownServer) Offers() map[filewise.Capability]error {
 	all := s.externalServer.Offers()
 	all[filewise.CanBackup] = nil
 	return all
 }
 
-// Examine looks whether there is room for a backup here, and whether it can be tried.
+// Examine checks whether there is space for a backup here, and whether a backup can be restored and compared.
 func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.Finding {
 	e := &examination{external.Examination{Demand: d}, s.externalServer}
 	e.OK("version", "%s", s.about.banner)
@@ -128,14 +127,14 @@ func (s *ownServer) Examine(ctx context.Context, d filewise.Demand) []filewise.F
 		e.Unseen("size of the database", err)
 		return e.Findings
 	}
-	if slices.ContainsFunc(d.Layouts, copied) { // the copy with its dump, and what is restored
+	if slices.ContainsFunc(d.Layouts, copied) { // space for the copy and its dump, and for the restored server
 		bytes *= 4
 	}
 	userbackup.Room(&e.Examination, s.target.Volumes, bytes)
 	return e.Findings
 }
 
-// Build builds nothing but, for pgBackRest, the one copy of the database.
+// Build builds nothing except one copy of the database, if the layout uses pgBackRest.
 func (s *ownServer) Build(ctx context.Context, l filewise.Layout, p filewise.Program) (*filewise.Database, error) {
 	if err := checkOwn(s.target, l, p); err != nil {
 		return nil, err
@@ -150,7 +149,7 @@ func (s *ownServer) Build(ctx context.Context, l filewise.Layout, p filewise.Pro
 	return userbackup.Database(s.target, l, s.copyTool(tool), s.probes()), nil
 }
 
-// probes returns the probe that counts others' statements, without the statements of backups.
+// probes returns the probe that counts the statements of others, except statements that backups use.
 func (s *ownServer) probes() []filewise.Probe {
 	if s.counted == "" {
 		return nil
@@ -164,14 +163,14 @@ func (s *ownServer) probes() []filewise.Probe {
 	})}
 }
 
-// ownOptions holds the options of backups of a database of the user's.
+// ownOptions lists the options for backups of a user's database.
 var ownOptions = []filewise.BackupOption{{Name: "tool",
 	Words: "pg_dump, as usual, or pgbackrest, which backs up a managed copy of the database",
 	Check: filewise.OneOf(toolDump, toolPgBackRest)}, {Name: "compress",
 	Words: "a level of gzip from 0 to 9, 6 being pg_dump's own, or from its " +
 		"release 16 on gzip, lz4 or zstd with a level, such as zstd:3", Check: func(v string) error { _, err := compression(v); return err }}}
 
-// compression returns what a job takes in memory with a method and level.
+// compression returns how much memory a job needs for a compression method and level.
 func compression(v string) (bytes uint64, err error) {
 	method, level, divided := strings.Cut(v, ":")
 	n, numeric := strconv.Atoi(level)
@@ -187,13 +186,13 @@ func compression(v string) (bytes uint64, err error) {
 	return 1 << 20, nil
 }
 
-// jobBytes holds what a job takes in addition: libpq's buffer of a row, and its own.
+// jobBytes is what a job needs in addition: libpq's buffer for a row, and the program's own memory.
 const jobBytes = 16 << 20
 
 func checkOwn(t filewise.Target, l filewise.Layout, p filewise.Program) error {
 	each := uint64(jobBytes)
 	if v, ok := l.BackupOptions.Get("compress"); ok {
-		n, _ := compression(v) // looked at again by Check
+		n, _ := compression(v) // Check reports an error
 		each += n
 	}
 	if err := userbackup.Check(t, l, p, ownOptions, mostStripes, each); err != nil {
@@ -202,7 +201,7 @@ func checkOwn(t filewise.Target, l filewise.Layout, p filewise.Program) error {
 	return checkCopied(t, l)
 }
 
-// ownScript describes what a trial executes.
+// ownScript describes what a trial on a user's database executes.
 func ownScript(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
 	if err := checkOwn(t, l, p); err != nil {
 		return filewise.Script{}, err
@@ -231,7 +230,7 @@ func ownArguments(t filewise.Target, l filewise.Layout, conninfo, to string) []s
 	return args
 }
 
-// BackupArms returns levels of compression, and methods that the installed pg_dump has.
+// BackupArms returns the compression methods and levels to compare, as far as the installed pg_dump has them.
 func (Engine) BackupArms(t filewise.Target, _ filewise.Program) ([]string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -248,7 +247,7 @@ func (Engine) BackupArms(t filewise.Target, _ filewise.Program) ([]string, error
 	return []string{"compress=" + values}, nil
 }
 
-// BackupScript returns a dump by pg_dump and its restore by pg_restore.
+// BackupScript returns a script with a dump by pg_dump and its restore by pg_restore.
 func (Engine) BackupScript(t filewise.Target, l filewise.Layout, p filewise.Program) (out filewise.BackupScript, err error) {
 	if err := checkOwn(t, l, p); err != nil {
 		return out, err

@@ -19,7 +19,7 @@ import (
 	"filewise/engine/postgres/internal/dump"
 )
 
-// toolDump names what backs a user's database up if no other tool is requested.
+// toolDump is the tool that backs up a user's database unless another is requested.
 const toolDump = "pg_dump"
 
 func copied(l filewise.Layout) bool {
@@ -27,7 +27,8 @@ func copied(l filewise.Layout) bool {
 	return v == toolPgBackRest
 }
 
-// checkCopied refuses what backups of a copy cannot be: it lies on the first volume, and so does its repository.
+// checkCopied refuses backups that cannot be made from a copy. The copy and its repository both lie on the first
+// volume.
 func checkCopied(t filewise.Target, l filewise.Layout) error {
 	if !copied(l) {
 		return nil
@@ -46,13 +47,13 @@ func checkCopied(t filewise.Target, l filewise.Layout) error {
 	return nil
 }
 
-// copyProgram makes a managed server one that is backed up.
+// copyProgram makes a managed server ready to be backed up.
 var copyProgram = filewise.Program{Workload: trialStart.Workload, Phases: append(trialStart.Phases[:1:1],
 	filewise.Phase{Act: filewise.ActBackup, Connections: 1, CommitEvery: 1},
 	filewise.Phase{Act: filewise.ActRestore, Connections: 1, CommitEvery: 1})}
 
-// copyDatabase makes a managed copy of the database, which pgBackRest backs up in place of the user's server: its stanza and
-// archive_command are left alone.
+// copyDatabase makes a managed copy of the database. pgBackRest backs up the copy, so that the user's stanza and
+// archive_command are not touched.
 func (s *ownServer) copyDatabase(ctx context.Context) error {
 	if s.copy != nil {
 		return nil
@@ -114,7 +115,7 @@ func (s *ownServer) copyTool(o *ownTool) *copyTool {
 	return &copyTool{o, &backuper{server: s.managed, instance: s.copy, build: &build{design: &d, link: s.copy.link}}}
 }
 
-// Dump makes a repository next to the copy, which the copy's server can reach, and moves it.
+// Dump makes a backup in a repository next to the copy, where the copy's server can write, and moves the repository.
 func (c *copyTool) Dump(ctx context.Context, to string) error {
 	if _, err := c.backups.Backup(ctx); err != nil {
 		return err
@@ -122,7 +123,7 @@ func (c *copyTool) Dump(ctx context.Context, to string) error {
 	return os.Rename(c.backups.dir, to)
 }
 
-// Fill restores a backup to a server of its own.
+// Fill restores a backup to a new server.
 func (c *copyTool) Fill(ctx context.Context, from string) error {
 	if err := os.Rename(from, c.backups.dir); err != nil {
 		return err
@@ -131,7 +132,7 @@ func (c *copyTool) Fill(ctx context.Context, from string) error {
 	return errors.Join(err, os.Rename(c.backups.dir, from))
 }
 
-// Compare compares all tables of what was restored with the copy.
+// Compare compares all tables of the restored server with the copy.
 func (c *copyTool) Compare(ctx context.Context) error {
 	if c.backups.restored == nil {
 		return fmt.Errorf("%w: nothing is restored", filewise.ErrCheck)
@@ -152,7 +153,7 @@ var _ userbackup.Tool = (*copyTool)(nil)
 
 var plainName = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
 
-// backRestScript writes the configuration of the setting, and the commands that go by it.
+// backRestScript returns a pgBackRest configuration with the layout's settings, and the commands that use it.
 func backRestScript(t filewise.Target, l filewise.Layout) (out filewise.BackupScript) {
 	name := "main"
 	if plainName.MatchString(t.Database) {

@@ -20,14 +20,14 @@ import (
 	"filewise/host/machine"
 )
 
-// ownTool makes the backups of one layout of a database of the user's.
+// ownTool makes the backups of one layout of a user's database.
 type ownTool struct {
 	server *ownServer
 	layout filewise.Layout
-	proof  bool // a backup will be compared: the moment that it is of is kept
+	proof  bool // a backup will be compared, so the backup's snapshot is kept
 
-	held     *pgx.Conn // has that moment
-	restored string    // the marked database. If empty, there is none
+	held     *pgx.Conn // holds that snapshot
+	restored string    // the marked database; "" if there is none
 }
 
 // Dump runs pg_dump.
@@ -52,10 +52,10 @@ func (o *ownTool) run(ctx context.Context, dir string, env, command []string) er
 	return userbackup.Run(ctx, o.server.target, dir, append(env, "LC_ALL=C"), command)
 }
 
-// reading begins a transaction that sees one moment and cannot write.
+// reading begins a transaction that sees one snapshot and cannot write.
 const reading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
-// hold keeps the moment of a session.
+// hold opens a session that keeps a snapshot, and returns the snapshot's name.
 func (o *ownTool) hold(ctx context.Context, snapshot *string) (err error) {
 	if o.held, err = pgx.ConnectConfig(ctx, o.server.link.Config); err != nil {
 		return o.server.link.Why(err)
@@ -66,14 +66,14 @@ func (o *ownTool) hold(ctx context.Context, snapshot *string) (err error) {
 	return o.server.link.Done(ctx, reading, err)
 }
 
-// rowTables are the tables that hold rows, the largest first.
+// rowTables selects the tables that hold rows, the largest first.
 const rowTables = `SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
  WHERE c.relkind IN (%s) AND c.relpersistence <> 't' AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
    AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
  ORDER BY pg_table_size(c.oid) DESC, 1`
 
-// Read reads all rows as of one moment, over as many connections as there are jobs.
+// Read reads all rows in one snapshot, over as many connections as there are jobs.
 func (o *ownTool) Read(ctx context.Context) error {
 	var snapshot string
 	if err := o.hold(ctx, &snapshot); err != nil {
@@ -107,8 +107,7 @@ func (o *ownTool) readSome(ctx context.Context, snapshot string, tables <-chan s
 	return nil
 }
 
-// Fill restores a backup to a marked database of the server, without what is of roles and
-// without subscriptions.
+// Fill restores a backup to a marked database on the server, without owners, privileges and subscriptions.
 func (o *ownTool) Fill(ctx context.Context, from string) error {
 	var encoding, collate, ctype string
 	if err := o.server.link.Scan(ctx, "SELECT pg_encoding_to_char(encoding), datcollate::text, datctype::text FROM pg_database "+
@@ -133,11 +132,11 @@ func (o *ownTool) Fill(ctx context.Context, from string) error {
 		from})
 }
 
-// unneeded holds what only a superuser can create, and nothing of a database depends on.
+// unneeded matches entries that only a superuser can create, and on which nothing in a database depends.
 var unneeded = regexp.MustCompile(`^\d+; \d+ \d+ (?:COMMENT - )?(?:EVENT TRIGGER|PUBLICATION)\b`)
 
-// list names what of a backup is restored: what only a superuser can create, such as extensions
-// that watch the server, is left out for others.
+// list writes the list of a backup's entries to restore, and returns its path. Unless the account is a superuser, what
+// only a superuser can create is left out, such as extensions that watch the server.
 func (o *ownTool) list(ctx context.Context, from string) (path string, err error) {
 	const untrusted = "SELECT extname::text FROM pg_extension e WHERE NOT EXISTS (SELECT FROM pg_available_extension_versions v " +
 		"WHERE v.name = e.extname AND v.version = e.extversion AND v.trusted)"
@@ -161,8 +160,8 @@ func (o *ownTool) list(ctx context.Context, from string) (path string, err error
 	return path, os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600)
 }
 
-// Compare compares the tables, their numbers of rows, and sums over these, with the ones at
-// the moment of the backup.
+// Compare compares the restored tables with the originals in the backup's snapshot: names, numbers of rows, and sums
+// over the rows.
 func (o *ownTool) Compare(ctx context.Context) error {
 	want, err := sums(ctx, o.held)
 	if err != nil {
@@ -177,12 +176,12 @@ func (o *ownTool) Compare(ctx context.Context) error {
 	return userbackup.Same(want, got)
 }
 
-// plainly has rows written equally in all databases, which may have settings of their own that no dump holds.
+// plainly makes rows print alike in all databases. A database can have settings of its own, which no dump contains.
 const plainly = `SELECT set_config('datestyle', 'ISO, YMD', false), set_config('intervalstyle', 'postgres', false),
  set_config('timezone', 'UTC', false), set_config('bytea_output', 'hex', false), set_config('extra_float_digits', '1', false),
  set_config('lc_monetary', 'C', false), set_config('xmlbinary', 'base64', false)`
 
-// sums are of every table its name, its number of rows and a sum over them.
+// sums returns a line for each table: its name, its number of rows and a sum over them.
 func sums(ctx context.Context, conn *pgx.Conn) (all []string, err error) {
 	if _, err := conn.Exec(ctx, plainly); err != nil {
 		return nil, err
@@ -209,7 +208,7 @@ func sums(ctx context.Context, conn *pgx.Conn) (all []string, err error) {
 	return append(all, large...), err
 }
 
-// release ends the session that holds a moment.
+// release ends the session that holds the snapshot.
 func (o *ownTool) release(ctx context.Context) error {
 	if o.held == nil {
 		return nil
@@ -219,7 +218,7 @@ func (o *ownTool) release(ctx context.Context) error {
 	return conn.Close(context.WithoutCancel(ctx))
 }
 
-// Drop drops the restored database, after a look at its mark.
+// Drop checks the restored database's mark and drops the database.
 func (o *ownTool) Drop(ctx context.Context) error {
 	err := o.release(ctx)
 	if o.restored != "" {

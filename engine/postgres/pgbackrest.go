@@ -15,14 +15,14 @@ import (
 	"filewise/engine/postgres/internal/installed"
 )
 
-// Tools of physical backups: pgBackRest's processes copy whole files (a table's segments of
-// 1 GB, an index's, …) at the same time; the server sends pg_basebackup one stream.
+// Tools for physical backups. pgBackRest's processes copy whole files in parallel (segments of 1 GB of a table, an
+// index, …). The server sends pg_basebackup a single stream.
 const (
 	toolPgBackRest = "pgbackrest"
 	toolBase       = "pg_basebackup"
 )
 
-// toolOf returns the program that makes a layout's backups.
+// toolOf returns the name of the program that makes a layout's backups.
 func toolOf(l filewise.Layout) string {
 	if v, ok := l.BackupOptions.Get("tool"); ok {
 		return v
@@ -30,30 +30,30 @@ func toolOf(l filewise.Layout) string {
 	return toolPgBackRest
 }
 
-// stanza is Filewise's own: each build has a repository by itself.
+// stanza is the name of Filewise's stanza. It is always the same, as each build has its own repository.
 const stanza = "filewise"
 
-// archives reports whether the build's server hands its WAL to pgBackRest.
+// archives reports whether the build's server archives its WAL with pgBackRest.
 func (d *design) archives() bool {
 	return d.program.BacksUp() && !d.program.Dumps() && toolOf(d.layout) == toolPgBackRest
 }
 
-// pgBackRest returns a command line without the program. No file of configuration is read: the
-// user's stanzas are out of reach.
+// pgBackRest returns the arguments of a pgBackRest command. It reads no configuration file, so the user's stanzas
+// cannot be reached.
 func pgBackRest(command, repository, data string, more ...string) []string {
 	return append([]string{command, "--no-config", "--stanza=" + stanza, "--repo1-path=" + repository, "--pg1-path=" + data,
 		"--lock-path=" + repository + "/lock", "--log-level-file=off", "--log-level-console=warn"}, more...)
 }
 
-// archiveSettings returns the settings of a server that pgBackRest backs up. Before a backup
-// begins, when there is no repository, WAL is kept by no one.
+// archiveSettings returns the settings of a server that pgBackRest backs up. Until the first backup begins there is no
+// repository, and WAL is not kept.
 func (i *instance) archiveSettings() string {
 	if !i.design.archives() {
 		return ""
 	}
 	path, err := installed.PgBackRest.Find("")
 	if err != nil {
-		return "" // Build has reported it
+		return "" // Build has reported the error
 	}
 	repository := i.handles.Path(i.repository())
 	push := script.Quoted(append([]string{path}, pgBackRest("archive-push", repository,
@@ -62,12 +62,12 @@ func (i *instance) archiveSettings() string {
 	return fmt.Sprintf("archive_mode = 'on'\narchive_command = '%s'\n", strings.ReplaceAll(command, "'", "''"))
 }
 
-// repository returns where pgBackRest keeps the backups of a build: one directory.
+// repository returns the directory of a build's backups.
 func (i *instance) repository() string {
 	return filepath.Join(i.sites.dirs[i.design.backupVolume()], backupDir)
 }
 
-// backupArguments returns the arguments of pgBackRest for a backup of everything that needs nothing but itself.
+// backupArguments returns the arguments of pgBackRest for a full backup that contains all the WAL it needs.
 func (d *design) backupArguments(repository, data string) []string {
 	kind, level := restCompression(d.layout)
 	more := []string{"--type=full", "--start-fast", "--archive-copy", "--repo1-bundle", "--repo1-retention-full=1",
@@ -77,14 +77,14 @@ func (d *design) backupArguments(repository, data string) []string {
 		more = append(more, "--compress-level="+level)
 	}
 	if v, ok := d.layout.BackupOptions.Get("buffer"); ok {
-		n, _ := bufferOf(v) // checked by checkBackup
+		n, _ := bufferOf(v) // checkBackup has checked it
 		more = append(more, "--buffer-size="+strconv.Itoa(n))
 	}
 	return pgBackRest("backup", repository, data, more...)
 }
 
-// restCompression is pgBackRest's kind of compression, and its level, if one is given: of scenario backup by its own name, of a
-// database of the user's as pg_dump has it.
+// restCompression returns pgBackRest's compression type, and the level if one is given. In scenario backup the option
+// uses pgBackRest's names; for a user's database, those of pg_dump.
 func restCompression(l filewise.Layout) (kind, level string) {
 	if v, ok := l.BackupOptions.Get("compression"); ok {
 		return v, ""
@@ -100,8 +100,8 @@ func restCompression(l filewise.Layout) (kind, level string) {
 	return map[string]string{"gzip": "gz", "lz4": "lz4", "zstd": "zst"}[method], level
 }
 
-// restoreArguments returns the arguments of pgBackRest for a restore to the places of another server. It
-// recovers from the WAL that is in the backup.
+// restoreArguments returns the arguments of pgBackRest for a restore to another server's places. The restored server
+// recovers from the WAL in the backup.
 func (b *backuper) restoreArguments(repository string, path func(string) string, spaces map[string]int) []string {
 	to := b.restored.sites
 	more := []string{"--type=preserve", "--process-max=" + strconv.Itoa(b.build.design.jobs())}
@@ -111,7 +111,7 @@ func (b *backuper) restoreArguments(repository string, path func(string) string,
 	return pgBackRest("restore", repository, path(to.dataDir()), more...)
 }
 
-// pgBackRest runs it as the server's user, in directories that are handed over open.
+// pgBackRest runs pgBackRest as the server's user, with inherited handles of the directories.
 func (i *instance) pgBackRest(ctx context.Context, h *server.Handles, args []string) error {
 	path, err := installed.PgBackRest.Find("")
 	if err != nil {
@@ -127,7 +127,7 @@ func (i *instance) pgBackRest(ctx context.Context, h *server.Handles, args []str
 	return p.Wait(ctx)
 }
 
-// backRest has pgBackRest make a stanza and back up the running server.
+// backRest creates a stanza and backs up the running server with pgBackRest.
 func (b *backuper) backRest(ctx context.Context) error {
 	i := b.instance
 	repository, data := i.handles.Path(i.repository()), i.handles.Path(i.sites.dataDir())
@@ -140,7 +140,7 @@ func (b *backuper) backRest(ctx context.Context) error {
 	return b.addFiles(filepath.Join(i.repository(), "backup", stanza))
 }
 
-// backRestored has pgBackRest fill the restored server's directories.
+// backRestored fills the restored server's directories with pgBackRest.
 func (b *backuper) backRestored(ctx context.Context) error {
 	spaces, err := b.instance.tablespaces()
 	if err != nil {

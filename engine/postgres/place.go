@@ -8,13 +8,13 @@ import (
 	"filewise"
 )
 
-// sites are where a build's parts lie on the volumes of a managed server.
+// sites holds the directories of a build on a managed server's volumes.
 type sites struct {
 	dirs []string // the build's directory on each volume
-	home int      // the volume of the data directory, and the WAL in it
+	home int      // the volume of the data directory, which contains the WAL
 }
 
-// newSites names the directories of a build of that number.
+// newSites names the directories of the build with a number.
 func newSites(t filewise.Target, l filewise.Layout, build int) (sites, error) {
 	var s sites
 	for i, v := range t.Volumes {
@@ -28,8 +28,8 @@ func newSites(t filewise.Target, l filewise.Layout, build int) (sites, error) {
 	return s, nil
 }
 
-// homeOf returns the volume that is kept for the log: the server's own files are next to it, so that
-// data volumes hold nothing except the layout. If there is none, it is the first that is not for indexes.
+// homeOf returns the volume for the server's own files: the log volume, so that data volumes hold only the layout. If
+// there is none, it is the first volume that is not reserved for indexes.
 func homeOf(t filewise.Target, l filewise.Layout) int {
 	is := func(v filewise.Volume) bool { return v.Name == l.LogVolume }
 	if l.LogVolume == "" {
@@ -38,8 +38,8 @@ func homeOf(t filewise.Target, l filewise.Layout) int {
 	return max(slices.IndexFunc(t.Volumes, is), 0)
 }
 
-// spaceName names the tablespace of a volume; the data directory's is the
-// database's own.
+// spaceName returns the name of a volume's tablespace, or "" for the volume of the data directory, which uses the
+// default tablespace.
 func (s sites) spaceName(i int) string {
 	if i == s.home {
 		return ""
@@ -49,17 +49,17 @@ func (s sites) spaceName(i int) string {
 
 func (s sites) dataDir() string { return filepath.Join(s.dirs[s.home], "data") }
 
-// config returns the server's configuration file.
+// config returns the path of the server's configuration file.
 func (s sites) config() string { return filepath.Join(s.dataDir(), "postgresql.conf") }
 
 func (s sites) walDir() string { return filepath.Join(s.dataDir(), logDir) }
 
 func (s sites) spaceDir(i int) string { return filepath.Join(s.dirs[i], "tablespace") }
 
-// logPath returns the server's log, which lies next to what is reset.
+// logPath returns the path of the server's log. A reset does not touch it.
 func (s sites) logPath() string { return filepath.Join(s.dirs[s.home], "server.log") }
 
-// managedDesign returns a layout's design on a managed server.
+// managedDesign resolves a layout on a managed server.
 func managedDesign(t filewise.Target, l filewise.Layout, p filewise.Program, version, build int) (*design, sites, error) {
 	s, err := newSites(t, l, build)
 	if err != nil {
@@ -72,7 +72,7 @@ func managedDesign(t filewise.Target, l filewise.Layout, p filewise.Program, ver
 	return d, s, err
 }
 
-// used returns the tablespaces that the layout puts something into, by volume.
+// used returns the volumes in whose tablespaces the layout puts something.
 func (d *design) used() []int {
 	var all []int
 	for i, s := range d.spaces {
@@ -85,8 +85,8 @@ func (d *design) used() []int {
 	return all
 }
 
-// asked returns the data files and the files of their indexes. PostgreSQL numbers its files
-// when it creates them: a plan has what they hold, not how they are called.
+// asked returns the data files and their indexes' files for a plan. PostgreSQL numbers its files when it creates them,
+// so a plan shows what they hold and not their names.
 func (d *design) asked(base string) []filewise.File {
 	var data, indexes []filewise.File
 	for _, l := range d.leaves(true) {
@@ -100,7 +100,7 @@ func (d *design) asked(base string) []filewise.File {
 	return append(data, indexes...)
 }
 
-// pathOf stands in plans for the path of a relation.
+// pathOf returns the path that plans show for a relation.
 func (d *design) pathOf(base string, s space, relation string) string {
 	switch {
 	case s.name == "":
@@ -111,19 +111,18 @@ func (d *design) pathOf(base string, s space, relation string) string {
 	return s.name + "/*/" + relation
 }
 
-// Besides its payload a row has 24 bytes of header, 4 of line pointer, a key and a
-// length (some 44 in all), and 20 to 40 in the index, as full as its order of keys
-// leaves it.
+// In addition to its payload a row has 24 bytes of header, 4 of line pointer, a key and a length (about 44 in all). It
+// takes 20 to 40 in the index, which is filled more or less depending on the order of its keys.
 const rowOverhead, keyBytes = 44, 40
 
-// space returns the room for data and indexes on each volume, by volume name.
+// space returns the space for data and indexes on each volume, by volume name.
 func (d *design) space() map[string]int64 {
 	rows := d.layout.Data.Bytes
 	keys := int64(0)
 	switch b := d.program.First().OpBytes; {
 	case !d.program.Appends():
 		rows, keys = d.phasesRoom()
-	case b > 0 && d.program.Preload > 0 && d.program.WorkBytes == 0: // the size is the files'
+	case b > 0 && d.program.Preload > 0 && d.program.WorkBytes == 0: // the size is that of the files
 		n := d.program.Preload / b
 		rows, keys = max(d.layout.Data.Bytes, n*(b+rowOverhead)), max(d.layout.Data.Bytes/2, n*keyBytes)
 	case b > 0:
@@ -134,7 +133,7 @@ func (d *design) space() map[string]int64 {
 	space := map[string]int64{}
 	times := int64(1)
 	if d.layout.AddedLater == filewise.LaterRebuilt {
-		times = 2 // old and new stand side by side for a while
+		times = 2 // old and new data exist side by side for a while
 	}
 	for _, l := range leaves {
 		n := int64(len(leaves))

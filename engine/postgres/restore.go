@@ -22,7 +22,7 @@ func (Engine) CheckDump(ctx context.Context, t filewise.Target, layouts []filewi
 	return dump.Check(ctx, in, layouts, p.Custom)
 }
 
-// ServerBin reads the server's release, which decides it.
+// ServerBin returns the directory of the oldest installed programs that are at least as new as the server.
 func (Engine) ServerBin(ctx context.Context, t filewise.Target) (string, error) {
 	l, err := client.Open(*t.Address, client.ReadingSettings())
 	if err != nil {
@@ -37,7 +37,7 @@ func (Engine) ServerBin(ctx context.Context, t filewise.Target) (string, error) 
 	return in.Bin, err
 }
 
-// Dump writes a dump of the database that the address names, by pg_dump.
+// Dump writes a dump of the address's database with pg_dump.
 func (Engine) Dump(ctx context.Context, t filewise.Target, to io.Writer) error {
 	in, err := installed.Find(ctx, t.ServerBin)
 	if err != nil {
@@ -52,8 +52,8 @@ func (Engine) Dump(ctx context.Context, t filewise.Target, to io.Writer) error {
 		"--no-password", "--lock-wait-timeout=30s", "--dbname="+conninfo)
 }
 
-// restoreDump fills the database from the dump that a study names. Then it puts the keys of
-// partitions if the layout has them, and gathers statistics.
+// restoreDump fills the database from the dump that a study names. Afterwards it adds the keys of partitions, if the
+// layout has them, and gathers statistics.
 func (i *instance) restoreDump(ctx context.Context) error {
 	if err := dump.Restore(ctx, i.install, i.design.program.Custom.From, i.link, func(with string) map[string]customsql.Place {
 		return i.design.customSite(with).Spread

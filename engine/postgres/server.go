@@ -12,23 +12,21 @@ import (
 	"filewise/engine/postgres/internal/installed"
 )
 
-// managedServer is the opened managed target. Every build has a server process
-// and a data directory of its own: buffers, WAL and files of one layout have
-// nothing to do with another's.
+// managedServer is an opened managed target. Every build has its own server process and data directory, so that layouts
+// do not share buffers, WAL or files.
 type managedServer struct {
 	target   filewise.Target
 	install  installed.Server
 	account  installed.Account
 	template string
-	undo     func() error // of the template
+	undo     func() error // removes the template
 	facts    []filewise.Fact
 	builds   builds.Open[*instance]
 	kept     server.Kept[*instance]
 }
 
-// openManaged finds PostgreSQL and tries it: a small server with the user's
-// settings is created, started, read for its effective settings, and ended. What
-// would fail later fails here.
+// openManaged finds PostgreSQL and tries it, so that problems show before anything is built. It creates a small server
+// with the user's settings, starts it, reads its effective settings, and ends it.
 func openManaged(ctx context.Context, t filewise.Target) (_ filewise.Server, err error) {
 	if _, _, err := managedDesign(t, trialLayout, trialStart, 0, builds.First); err != nil {
 		return nil, err
@@ -54,8 +52,7 @@ func openManaged(ctx context.Context, t filewise.Target) (_ filewise.Server, err
 	return s, nil
 }
 
-// What a target is opened with: variables for tests, which open dozens of targets and share
-// these.
+// Steps of opening a target. They are variables because tests open dozens of targets and share the results.
 var (
 	makeTemplate = func(ctx context.Context, in installed.Server, a installed.Account, t filewise.Target) (string, func() error, error) {
 		return installed.MakeTemplate(ctx, in, a, t, true)
@@ -63,14 +60,14 @@ var (
 	tried = func(_ *managedServer, try func() ([]filewise.Fact, error)) ([]filewise.Fact, error) { return try() }
 )
 
-// trialStart is a program that is never run, on the smallest layout.
+// trialStart is a program that is never run, and trialLayout the smallest layout.
 var (
 	trialStart = filewise.Program{Workload: "inserts", Phases: []filewise.Phase{{Section: "insert", Appends: true, Connections: 1,
 		CommitEvery: 1}}}
 	trialLayout = filewise.Layout{Name: "trial start", Kind: filewise.KindSingle, Data: filewise.Spread{Files: 1}}
 )
 
-// try runs the smallest server on the target, with these settings.
+// try starts the smallest server on the target with these settings, and returns its facts.
 func (s *managedServer) try(ctx context.Context, settings map[string]string) (facts []filewise.Fact, err error) {
 	t := s.target
 	t.Settings = settings
@@ -82,14 +79,13 @@ func (s *managedServer) try(ctx context.Context, settings map[string]string) (fa
 	return i.readFacts(ctx)
 }
 
-// blamed names the user's setting with which the server does not start.
+// blamed returns an error that names the user's setting with which the server does not start.
 func (s *managedServer) blamed(name string, err error) error {
 	return filewise.Errorf(filewise.CodeUsage, "leave it out, or give a value that PostgreSQL takes",
 		"PostgreSQL %s does not start with --set %s=%s: %w", s.install.Version, name, s.target.Settings[name], err)
 }
 
-// launch creates a build's files and starts its server. Nothing is left of one
-// that fails.
+// launch creates a build's files and starts its server. If it fails, it leaves nothing.
 func (s *managedServer) launch(ctx context.Context, t filewise.Target, l filewise.Layout, p filewise.Program) (*instance, error) {
 	i, err := s.register(ctx, t, l, p, func(i *instance) error { return s.fill(ctx, i) })
 	if err != nil {
@@ -101,7 +97,7 @@ func (s *managedServer) launch(ctx context.Context, t filewise.Target, l filewis
 	return i, nil
 }
 
-// register makes the directories of a build, under the first number that is free, and fills them.
+// register makes the directories of a build under the first free number, and fills them.
 func (s *managedServer) register(ctx context.Context, t filewise.Target, l filewise.Layout, p filewise.Program,
 	fill func(*instance) error) (*instance, error) {
 	i, err := s.builds.Register(func(number int) (*instance, error) {
@@ -117,8 +113,8 @@ func (s *managedServer) register(ctx context.Context, t filewise.Target, l filew
 	return i, client.Classify(err)
 }
 
-// drop ends a build's server and removes its files; twice is harmless. What the
-// server still had to write is thrown away with the files.
+// drop ends a build's server and removes its files. What the server still had to write is lost. Calling drop twice is
+// harmless.
 func (s *managedServer) drop(i *instance) error {
 	s.kept.Forget(i)
 	i.link.Close()
@@ -128,7 +124,7 @@ func (s *managedServer) drop(i *instance) error {
 	return err
 }
 
-// Close ends and removes what was built and not dropped.
+// Close drops the builds that are not dropped yet, and removes the template.
 func (s *managedServer) Close() error { return errors.Join(s.builds.Close(s.drop), s.undo()) }
 
 // Facts returns the facts of the trial start, with the version and the binary.
@@ -141,8 +137,8 @@ func (s *managedServer) Offers() map[filewise.Capability]error {
 	return all
 }
 
-// offers returns what every server of PostgreSQL has and has not: waits by samples; of the I/O of files the reads, and of
-// writes the rows and the growth, as PostgreSQL counts no others by file.
+// offers returns what every server of PostgreSQL offers, with an error for preallocated files, which it lacks. Waits come
+// from samples. Per file PostgreSQL counts only reads; of writes it counts rows and growth.
 func offers() map[filewise.Capability]error {
 	return filewise.Offering(map[filewise.Capability]error{
 		filewise.CanPreallocate: filewise.Errorf(filewise.CodeUsage, "use --allocation growing", "%w", errPreallocate)})
@@ -189,7 +185,8 @@ func (s *managedServer) Build(ctx context.Context, l filewise.Layout, p filewise
 	return db, nil
 }
 
-// backsUp explains why the program that makes a layout's backups cannot. If nil, it can, or there are none.
+// backsUp returns an error if the program that makes a layout's backups cannot run. It returns nil if the layout has no
+// backups.
 func backsUp(ctx context.Context, in installed.Server, l filewise.Layout, p filewise.Program) error {
 	switch {
 	case !p.BacksUp():

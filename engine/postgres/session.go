@@ -34,16 +34,16 @@ func (b *build) Connect(ctx context.Context, phase, worker int) (filewise.Sessio
 	return newStatements(ctx, s)
 }
 
-// connection is one connection of the workload.
+// connection is one of the workload's connections.
 type connection struct {
 	*session.Session
 	build *build
-	conn  *pgconn.PgConn // nil: each statement has one of its own, and none is open
-	look  string         // whether an operation is committed. Empty means nothing shows it
+	conn  *pgconn.PgConn // nil if each statement connects by itself and no connection is open
+	look  string         // a query whether an operation is committed; "" if nothing shows that
 	client.Wire
 }
 
-// join has the machine work on this connection.
+// join sets the session's functions to work on this connection.
 func (s *connection) join() {
 	s.Engine = session.Engine{
 		Interrupt: s.interrupt, Drop: func() { _ = s.conn.Conn().Close() }, Interrupted: canceled,
@@ -55,7 +55,7 @@ func (s *connection) join() {
 	}
 }
 
-// open connects, and executes what readies a connection.
+// open connects, and executes the statements in setup.
 func (s *connection) open(ctx context.Context, setup ...string) (err error) {
 	if s.conn, err = s.build.link.Worker(ctx); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (s *connection) prepare(ctx context.Context, name, statement string) error 
 
 func canceled(err error) bool { return client.CodeOf(err) == client.CodeCanceled }
 
-// unchanged recognizes an operation that was not begun, or met no row.
+// unchanged reports whether an operation was not begun, or met no row.
 func (s *connection) unchanged(err error) bool { return s.conn == nil || errors.Is(err, errNoRow) }
 
 func (s *connection) interrupt(ctx context.Context) error {
@@ -106,15 +106,15 @@ func (s *connection) alive(ctx context.Context) (bool, error) {
 	return n > 0, err
 }
 
-// committed looks an operation up by as many of its arguments as identify it.
+// committed looks an operation up by those of its arguments that identify it.
 func (s *connection) committed(ctx context.Context, args []any) (bool, error) {
 	var found int64
 	err := s.build.link.Scan(ctx, s.look, args[:operations.Parameters(s.look, "$", len(args))], &found)
 	return found > 0, err
 }
 
-// release closes the connection. One to a dead server can complain; it is gone
-// either way.
+// release closes the connection. An error from a dead server does not matter, because the connection is gone either
+// way.
 func (s *connection) release() error {
 	if s.conn == nil {
 		return nil
@@ -125,21 +125,21 @@ func (s *connection) release() error {
 	return nil
 }
 
-// statements is a connection that works by prepared statements, each a transaction: it
-// calls the procedure that loops on the server, or sends one for each operation.
+// statements works with prepared statements, each of which is a transaction. It calls the procedure that loops on the
+// server, or sends one statement per operation.
 type statements struct {
 	connection
 	texts []string // by type of operation
-	names []string // of the same, prepared
-	churn bool     // before each operation a table is created and dropped
+	names []string // their prepared statements
+	churn bool     // create and drop a table before each operation
 	client.Executor
 }
 
-// callName is the prepared statement of a session's operations.
+// callName is the name of the prepared statement for a session's operations.
 const callName = "fw_call"
 
-// newStatements renders what the phase executes, and prepares it on a connection. One
-// that connects for each statement has none yet.
+// newStatements renders the phase's statements and prepares them on a connection. If each statement connects by itself,
+// nothing is prepared yet.
 func newStatements(ctx context.Context, c connection) (filewise.Session, error) {
 	s := &statements{connection: c}
 	setup, err := s.render()
@@ -163,7 +163,7 @@ func newStatements(ctx context.Context, c connection) (filewise.Session, error) 
 	return s, nil
 }
 
-// render renders the statements, and returns those that ready a connection.
+// render renders the statements, and returns the ones that set up a connection.
 func (s *statements) render() (setup []string, err error) {
 	d := s.build.design
 	t := d.tableOf(s.Worker)
@@ -188,7 +188,7 @@ func (s *statements) render() (setup []string, err error) {
 	return d.statements(sectionConnection, t)
 }
 
-// prepareAll prepares the statements, each once.
+// prepareAll prepares each statement once.
 func (s *statements) prepareAll(ctx context.Context) error {
 	for i, text := range s.texts {
 		if first := slices.Index(s.texts, text); first < i {
@@ -215,7 +215,7 @@ func (s *statements) prepareAll(ctx context.Context) error {
 	return s.prepare(ctx, churnName, churn)
 }
 
-// call has the server loop over operations, to the end.
+// call has the server loop over all of the operations.
 func (s *statements) call(ctx context.Context, first, n int64) error {
 	var params [3][]byte
 	for i, v := range [3]int64{int64(s.Worker), first, n} {

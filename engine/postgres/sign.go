@@ -17,16 +17,16 @@ var (
 	createsRoutine = regexp.MustCompile(`(?s)CREATE (?:PROCEDURE|FUNCTION) "?(\w+)"?\(.*? AS \$fw\$(.*)\$fw\$`)
 )
 
-// signed gives what statements create in a database a signature, by which section "others" distinguishes
-// it from what another user has put there: a routine at the beginning of its body, a table and an index in its
-// comment, which is written in the transaction that creates it: both are one message to the server. Without
-// a database's name, on a managed server, nothing is.
+// signed adds a signature to each object that statements create in a database. By the signatures section "others" tells
+// Filewise's objects from another user's. A routine has it at the beginning of its body. A table and an index have it
+// in their comment, which is written in the creating transaction (both are one message to the server). If database is
+// empty, as on a managed server, nothing is signed.
 func signed(database string, statements []string) ([]string, error) {
 	if database == "" {
 		return statements, nil
 	}
 	all := make([]string, len(statements))
-	columns := map[string]string{} // the definitions of the tables of these statements
+	columns := map[string]string{} // the column definitions of these statements' tables
 	for i, s := range statements {
 		all[i] = s
 		if at := createsRoutine.FindStringSubmatchIndex(s); at != nil {
@@ -55,20 +55,20 @@ func signed(database string, statements []string) ([]string, error) {
 	return all, nil
 }
 
-// signature holds the sum of a definition and of the database's name, which is given once: neither
-// what was changed nor what comes from another of Filewise's databases passes.
+// signature hashes a definition and the database's name, a name that is given only once. So a changed object does not
+// pass, and neither does one copied from another of Filewise's databases.
 func signature(database, definition string) string {
 	sum := sha256.Sum256([]byte(database + " " + definition))
 	return fmt.Sprintf("Filewise: %x", sum[:8])
 }
 
-// signature2 returns a table's, by its columns with their types, and an index's. Until 0.8 tables had the signature of
-// their columns' names alone, and indexes none.
+// signature2 returns the signature of a table, by its columns with their types, or of an index. Until 0.8 a table's
+// signature covered only the columns' names, and indexes had none.
 func signature2(database, definition string) string {
 	return strings.Replace(signature(database, definition), "Filewise: ", "Filewise 2: ", 1)
 }
 
-// defined returns the columns of a CREATE TABLE of Filewise's as format_type has them.
+// defined returns the columns of one of Filewise's CREATE TABLE statements, with types as format_type prints them.
 func defined(definitions string) string {
 	var all []string
 	for _, d := range mark.Definitions(definitions) {

@@ -19,7 +19,7 @@ import (
 //go:embed sql/*.sql
 var sqlFiles embed.FS
 
-// sections holds the SQL files by workload. A further workload is a further file.
+// sections holds the SQL files by workload. A new workload is a new file.
 var sections = words.Folder(sqlFiles, nil, template.FuncMap{"ident": dialect.Ident, "literal": dialect.Literal, "signature": signature2})
 
 var words = orders.Words{
@@ -32,31 +32,31 @@ var words = orders.Words{
 //go:embed server.sql
 var serverSQL string
 
-// queries holds what is queried from a server in addition to the workloads.
+// queries holds the queries that belong to no workload.
 var queries = sqlfile.Must(sqlfile.Parse("server.sql", serverSQL, nil))
 
-// The names of sections that the engine itself executes.
+// Names of the sections that the engine itself executes.
 const (
 	sectionTables     = "tables"
 	sectionConnection = "connection"
 	sectionLast       = "last"     // the largest key, before files are added for new data
 	sectionNewData    = "new-data" // files are added for new data
-	sectionRebuilt    = "rebuilt"  // files are added, and all data spread over them
-	sectionIndexes    = "indexes"  // once the tables are loaded
+	sectionRebuilt    = "rebuilt"  // files are added, and all data are spread over them
+	sectionIndexes    = "indexes"  // after the tables are loaded
 	sectionCheck      = "check"
-	sectionChurn      = "churn"   // after a prefix: of a table that comes and goes
-	sectionChurned    = "churned" // after many of them
+	sectionChurn      = "churn"   // after a prefix; for a table that is created and dropped
+	sectionChurned    = "churned" // after many of these
 )
 
-// What begins the names of the sections of phases.
+// Prefixes of the names of phases' sections.
 const (
 	prefixProcedure = "procedure-"
 	prefixStatement = "statement-"
 	prefixCommitted = "committed-"
 )
 
-// statements renders a section of the workload. Sections of one table get it as Table; sections for all tables range
-// over .Tables.
+// statements renders a section of the workload. If the section is for one table, the table is in Table. Sections for
+// all tables range over .Tables.
 func (d *design) statements(section string, t table) ([]string, error) {
 	vars := map[string]any{
 		"Tables": d.tables, "T": t, "Pool": "", "ServerCRC": d.version >= versionCRC, "Flushes": d.version >= versionFlush,
@@ -78,7 +78,7 @@ func (d *design) statements(section string, t table) ([]string, error) {
 	return signed(d.database, all)
 }
 
-// statement renders a section that is one statement.
+// statement renders a section that consists of one statement.
 func (d *design) statement(section string, t table) (string, error) {
 	all, err := d.statements(section, t)
 	if err == nil && len(all) != 1 {
@@ -90,7 +90,7 @@ func (d *design) statement(section string, t table) (string, error) {
 	return all[0], nil
 }
 
-// extension returns the section that adds the further files of a layout to the loaded database.
+// extension returns the section that adds a layout's further files to the loaded database.
 func (d *design) extension() string {
 	if d.layout.AddedLater == filewise.LaterNewData {
 		return sectionNewData
@@ -98,7 +98,7 @@ func (d *design) extension() string {
 	return sectionRebuilt
 }
 
-// send executes one operation by its prepared statement.
+// send executes one operation with its prepared statement.
 func (s *statements) send(ctx context.Context, i int64) error {
 	if s.churn {
 		if err := s.createAndDropTable(); err != nil {
@@ -108,23 +108,22 @@ func (s *statements) send(ctx context.Context, i int64) error {
 	s.Write(s.Phase.Args, s.Worker, i)
 	err := s.Execute(s.conn, s.names[s.Type(i)], s.Params)
 	if err != nil || len(s.Phase.Types) > 0 {
-		return client.Refused(ctx, s.texts[s.Type(i)], err) // of several types each looks itself whether its rows are there
+		return client.Refused(ctx, s.texts[s.Type(i)], err) // with several types, each statement checks itself whether its rows exist
 	}
 	return s.found(s.Rows())
 }
 
-// churnName names the prepared statement that creates, fills and drops a table.
+// churnName is the prepared statement that creates, fills and drops a table.
 const churnName = "fw_churn"
 
-// createAndDropTable creates, fills and drops a table with a number of its own.
+// createAndDropTable creates, fills and drops a table whose number no other has.
 func (s *statements) createAndDropTable() error {
 	s.Clear()
 	s.Int(s.build.churned.Add(1))
 	return client.Failed("churn", s.Execute(s.conn, churnName, s.Params))
 }
 
-// apart executes one operation on a connection of its own: that it is opened and
-// closed belongs to the operation.
+// apart executes one operation on a new connection. Connecting and closing are part of the operation.
 func (s *statements) apart(ctx context.Context, i int64) (err error) {
 	s.conn = nil
 	conn, err := s.build.link.Worker(ctx)
@@ -141,16 +140,16 @@ func (s *statements) apart(ctx context.Context, i int64) (err error) {
 		return s.found(tag.RowsAffected())
 	})
 	if err != nil {
-		return err // what became of it is looked up on what is left of the connection
+		return err // whether it committed is looked up with what is left of the connection
 	}
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	_ = conn.Close(end) // it has committed
+	_ = conn.Close(end) // the operation has committed
 	s.conn = nil
 	return nil
 }
 
-// found refuses an operation on a key that met no row.
+// found returns an error if an operation on a key met no row.
 func (s *statements) found(rows int64) error {
 	if len(s.Params) > 0 && rows == 0 {
 		return fmt.Errorf("%s %q: %w", s.Phase.Section, s.Params, errNoRow)

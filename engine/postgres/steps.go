@@ -16,14 +16,14 @@ import (
 	"filewise/internal/mark"
 )
 
-// writer writes the steps of a trial whose tables are there.
+// writer returns a writer for a trial's steps after the tables exist.
 func (d *design) writer(on string) *script.Writer {
 	return script.NewWriter(on, func(section string) ([]string, error) {
 		return d.statements(section, d.tables[0])
 	})
 }
 
-// create adds what creates tables and procedures in a new database.
+// create adds the statements that create tables and procedures in a new database.
 func (d *design) create(w *script.Writer, on string) {
 	if d.custom() {
 		all, err := d.customSetup()
@@ -62,8 +62,8 @@ func (d *design) procedures() []string {
 	return all
 }
 
-// calls reports whether a procedure is called: by the server's loop of a phase, or by the
-// statements of operations of several types.
+// calls reports whether a procedure is called: by a phase that loops on the server, or by the statements of operations
+// of several types.
 func (d *design) calls(procedure string) bool {
 	if procedure == sectionChurn {
 		return d.program.Churns()
@@ -73,7 +73,7 @@ func (d *design) calls(procedure string) bool {
 	})
 }
 
-// load adds what loads the tables, indexes included.
+// load adds the statements that load the tables, indexes included.
 func (d *design) load(w *script.Writer, on string) {
 	for _, t := range d.tables {
 		w.Add(filewise.StageLoad, on, copyStatement(t.Name, nil))
@@ -82,7 +82,7 @@ func (d *design) load(w *script.Writer, on string) {
 	w.AddAll(filewise.StageLoad, on, slices.Concat(finish...), err)
 }
 
-// trial adds what a trial executes on the database that is built, and loaded.
+// trial adds what a trial executes on the database after it is built and loaded.
 func (d *design) trial(w *script.Writer, on string) {
 	w.Add(filewise.StageSettle, onServer, checkpoint)
 	if d.extends() {
@@ -98,7 +98,7 @@ func (d *design) trial(w *script.Writer, on string) {
 	w.Checks(sections[d.program.SQL()].Sections())
 }
 
-// work adds what sessions execute, and what else phases do.
+// work adds what sessions execute and what else phases do.
 func (d *design) work(w *script.Writer, on string) {
 	settings := d.workloadSettings(map[string]string{})
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
@@ -114,14 +114,13 @@ func (d *design) work(w *script.Writer, on string) {
 	w.Work(p, func(p filewise.Phase) { d.backupSteps(w, p.Act) }, checkpoint)
 }
 
-// checkpoint settles and drains, on a server whose account can ask for it.
+// checkpoint settles and drains a server whose account can run it.
 const checkpoint = "CHECKPOINT"
 
-// onServer is where steps are done: on the server as a whole, which on a managed one is also
-// the build's database.
+// onServer is the place of steps on the server as a whole. On a managed server that includes the build's database.
 const onServer = "server"
 
-// managedRoom holds what a managed server needs in addition to data, keys and WAL: the system
+// managedRoom is the space that a managed server needs in addition to data, keys and WAL. It holds the system
 // catalogues of three databases, of the template and of the build.
 const managedRoom = 96 * mib
 
@@ -133,7 +132,7 @@ func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (
 	if t.Mode == filewise.External {
 		return externalScript(t, l, p)
 	}
-	// The binary may not be installed if a plan is made.
+	// The binary may not be installed when a plan is made.
 	in := installed.Server{Bin: "", Version: "", Number: installed.Oldest}
 	found, findErr := installed.Find(context.Background(), t.ServerBin)
 	if findErr == nil {
@@ -143,7 +142,7 @@ func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (
 	if err != nil {
 		return filewise.Script{}, err
 	}
-	if findErr != nil && t.ServerBin != "" { // Open would refuse it as well
+	if findErr != nil && t.ServerBin != "" { // Open would refuse it, too
 		return filewise.Script{}, findErr
 	}
 	if findErr == nil {
@@ -163,7 +162,8 @@ func (Engine) Script(t filewise.Target, l filewise.Layout, p filewise.Program) (
 	return s, err
 }
 
-// managedSteps returns the steps of a trial on a managed server, whose directories it names so.
+// managedSteps returns the steps of a trial on a managed server. named returns the name that the steps show for a
+// directory.
 func (d *design) managedSteps(in installed.Server, at sites, named func(dir string) string) (script.Steps, error) {
 	w := d.writer(onServer)
 	w.Add(filewise.StageBuild, "file "+at.config(), d.file(in.Number))
@@ -175,13 +175,13 @@ func (d *design) managedSteps(in installed.Server, at sites, named func(dir stri
 	}
 	if d.loads() {
 		d.load(w, onServer)
-		w.Command(filewise.StageLoad, d.command(in, named(at.dataDir()), false)...) // it is stopped before
+		w.Command(filewise.StageLoad, d.command(in, named(at.dataDir()), false)...) // the server was stopped before
 	}
 	d.trial(w, onServer)
 	return w.Steps()
 }
 
-// createSpaces makes the tablespaces of a managed server.
+// createSpaces returns the statements that create a managed server's tablespaces.
 func (d *design) createSpaces(at sites, named func(dir string) string) []string {
 	var all []string
 	for i, t := range d.temps {
@@ -193,8 +193,7 @@ func (d *design) createSpaces(at sites, named func(dir string) string) []string 
 	return all
 }
 
-// externalScript describes what a build on an external server would execute. It
-// connects to nothing.
+// externalScript describes what a build on an external server would execute. It does not connect.
 func externalScript(t filewise.Target, l filewise.Layout, p filewise.Program) (filewise.Script, error) {
 	d, err := externalDesign(t, l, p, installed.Oldest, func(int) string { return mark.PlanName })
 	if err != nil {
@@ -218,8 +217,7 @@ func externalScript(t filewise.Target, l filewise.Layout, p filewise.Program) (f
 	return s, err
 }
 
-// externalSteps returns the steps of a trial in a database of an external server, once that is
-// there.
+// externalSteps returns the steps of a trial in a database that exists on an external server.
 func (d *design) externalSteps() (script.Steps, error) {
 	on := "database " + d.database
 	w := d.writer(on)
@@ -227,7 +225,7 @@ func (d *design) externalSteps() (script.Steps, error) {
 	return w.Steps()
 }
 
-// build adds all that is done in a database which is there.
+// build adds all steps in a database that exists.
 func (d *design) build(w *script.Writer, on string) {
 	d.create(w, on)
 	if d.loads() {

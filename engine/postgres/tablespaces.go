@@ -13,8 +13,8 @@ import (
 	"filewise/engine/postgres/dialect"
 )
 
-// checkTablespaces looks whether the volumes can be used: existing tablespaces on
-// which the account can create, or directories if it can make one.
+// checkTablespaces checks that the volumes can be used. They must be tablespaces in which the account can create
+// objects, or directories if the account can create tablespaces.
 func (s *externalServer) checkTablespaces(ctx context.Context) error {
 	for _, v := range s.target.Volumes {
 		name, existing := strings.CutPrefix(v.Dir, dialect.TablespacePrefix)
@@ -47,9 +47,8 @@ func (s *externalServer) checkTablespace(ctx context.Context, volume, name strin
 	return err
 }
 
-// checkPlace: PostgreSQL lets only superusers make tablespaces. It takes over the
-// directory (rights 0700, a directory of its own within), so that must be an empty
-// one that was made for this.
+// checkPlace checks that a directory can become a tablespace. Only superusers can create tablespaces. PostgreSQL takes
+// the directory over (mode 0700, with a subdirectory of its own), so it must be empty and made for this.
 func (s *externalServer) checkPlace(ctx context.Context, v filewise.Volume) error {
 	if !s.about.super {
 		return filewise.Errorf(filewise.CodePreflight,
@@ -73,8 +72,8 @@ func createTablespace(name, dir string) string {
 	return "CREATE TABLESPACE " + dialect.Ident(name) + " LOCATION " + dialect.Literal(dir)
 }
 
-// makeTablespaces makes the tablespaces that a layout needs in directories of the
-// server, once for all builds: there is room for one in a directory.
+// makeTablespaces creates the tablespaces that a layout needs in directories of the server. All builds share them,
+// because a directory can hold only one tablespace.
 func (s *externalServer) makeTablespaces(ctx context.Context, d *design) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,8 +94,7 @@ func (s *externalServer) makeTablespaces(ctx context.Context, d *design) error {
 	return nil
 }
 
-// lay makes the tables: those that the workload names, the shared one, or one for
-// each connection.
+// lay lays out the tables: the tables that the workload names, the shared one, or one for each connection.
 func (d *design) lay() {
 	n := 1
 	switch {
@@ -125,7 +123,7 @@ func (d *design) lay() {
 	}
 }
 
-// laid spreads a table as the layout requires, or puts it whole where data file i lies.
+// laid spreads a table as the layout demands, or puts it whole into the tablespace of data file i.
 func (d *design) laid(t table, i int) table {
 	switch {
 	case d.layout.AddedLater != "":
@@ -139,7 +137,7 @@ func (d *design) laid(t table, i int) table {
 	return t
 }
 
-// leaf returns the table or partition of data file i.
+// leaf returns the table or partition for data file i.
 func (d *design) leaf(name string, i int) leaf {
 	l := leaf{Name: name, space: d.spaceOf(i)}
 	l.index = l.space
@@ -154,7 +152,7 @@ func (d *design) leaf(name string, i int) leaf {
 	return l
 }
 
-// hash returns the partitions of data files first … files−1.
+// hash returns the hash partitions for data files first … files−1.
 func (d *design) hash(table, of string, first, files int) []leaf {
 	var all []leaf
 	for i := first; i < files; i++ {
@@ -165,7 +163,7 @@ func (d *design) hash(table, of string, first, files int) []leaf {
 	return all
 }
 
-// added returns the partitions that come with the files that are added later.
+// added returns the partitions for the files that are added later.
 func (d *design) added(t table) []leaf {
 	switch d.layout.AddedLater {
 	case filewise.LaterNewData:
@@ -176,10 +174,10 @@ func (d *design) added(t table) []leaf {
 	return nil
 }
 
-// tableOf returns the table of a worker.
+// tableOf returns a worker's table.
 func (d *design) tableOf(worker int) table { return d.tables[worker%len(d.tables)] }
 
-// extends reports whether files are added to the layout at all.
+// extends reports whether the layout adds files later.
 func (d *design) extends() bool {
 	switch d.layout.AddedLater {
 	case filewise.LaterNewData:
@@ -190,8 +188,8 @@ func (d *design) extends() bool {
 	return false
 }
 
-// leaves returns all tables that hold rows, in the order of the files: as built, or
-// once the files were added.
+// leaves returns all tables that hold rows, in the order of the files. If extended is true, the files added later are
+// included.
 func (d *design) leaves(extended bool) []leaf {
 	var all []leaf
 	for _, t := range d.tables {

@@ -18,28 +18,28 @@ import (
 	"filewise/engine/postgres/internal/client"
 )
 
-// mostTemps is Filewise's own bound of places of temporary files.
+// mostTemps is Filewise's own limit on places for temporary files.
 const mostTemps = 64
 
-// The session's memory, so small that temporary tables, sorts and joins of some MiB
-// go to files: temp_buffers at its least of 100 pages.
+// tempBuffers and workMemory are a session's memory. They are so small that temporary tables, sorts and joins of some
+// MiB go to files. temp_buffers is at its minimum of 100 pages.
 const tempBuffers, workMemory = "800kB", "256kB"
 
-// The sections of workload temp.
+// Sections of workload temp.
 const (
 	sectionPlaces    = "places"
 	sectionWitness   = "witness"
 	sectionWitnessed = "witnessed"
 )
 
-// tempPlace is a tablespace of temp_tablespaces.
+// tempPlace is one of the tablespaces in temp_tablespaces.
 type tempPlace struct {
 	space
-	number int // of its volume
+	number int // number of its volume
 }
 
-// placeTemps resolves where temporary files lie. An external server has one place on
-// each volume, a managed one as many as are requested, each a directory of its own.
+// placeTemps resolves the places of temporary files. An external server has one on each volume. A managed server has as
+// many as requested, each with its own directory.
 func (d *design) placeTemps() error {
 	s := d.layout.Temp
 	external := d.target.Mode == filewise.External
@@ -73,22 +73,22 @@ func (d *design) placeTemps() error {
 	return nil
 }
 
-// tempSettings returns the settings of every session of workload temp: where temporary files
-// are placed, and when they are needed.
+// tempSettings returns the settings of every session of workload temp: the places of temporary files, and memory so
+// small that files are needed.
 func (d *design) tempSettings() map[string]string {
 	names := make([]string, len(d.temps))
 	for i, t := range d.temps {
-		names[i] = dialect.Ident(t.name) // "" is the database's own
+		names[i] = dialect.Ident(t.name) // "" is the database's default
 	}
 	return map[string]string{"temp_tablespaces": strings.Join(names, ", "), "temp_buffers": tempBuffers, "work_mem": workMemory}
 }
 
-// tempDir returns the directory of temporary tablespace i, which lies on a volume.
+// tempDir returns the directory of temporary tablespace i on a volume.
 func (s sites) tempDir(number, i int) string {
 	return filepath.Join(s.dirs[number], "temp-"+strconv.Itoa(i+1))
 }
 
-// askedTemps returns the places as a plan has them.
+// askedTemps returns the places of temporary files for a plan.
 func (d *design) askedTemps(dir func(number, i int) string) []filewise.File {
 	var all []filewise.File
 	for i, t := range d.temps {
@@ -97,16 +97,15 @@ func (d *design) askedTemps(dir func(number, i int) string) []filewise.File {
 	return all
 }
 
-// tempRoom is the room that temporary tables, sorts and joins take together, in
-// bytes, on each of their volumes.
+// tempRoom adds the space, in bytes, for temporary tables, sorts and joins together to each of their volumes.
 func (d *design) tempRoom(space map[string]int64) {
 	for _, t := range d.temps {
 		space[t.volume.Name] += 3 * d.layout.Temp.Bytes / int64(len(d.temps))
 	}
 }
 
-// temps returns the places with what tables have taken of each, once a transaction has
-// really put a table into every one of them.
+// temps returns the places with the bytes that tables have taken in each. It first puts a table into every place in a
+// transaction, to show that each is really used.
 func (b *build) temps(ctx context.Context) ([]filewise.File, error) {
 	if len(b.design.temps) == 0 {
 		return nil, nil
@@ -135,7 +134,7 @@ func (b *build) temps(ctx context.Context) ([]filewise.File, error) {
 	return files, nil
 }
 
-// witness compares where a session's temporary tables really go with the layout.
+// witness compares with the layout where a session's temporary tables really go.
 func (b *build) witness(ctx context.Context) error {
 	look, err := b.design.statement(sectionWitnessed, b.design.tables[0])
 	if err != nil {
@@ -176,11 +175,11 @@ func (b *build) witness(ctx context.Context) error {
 	return nil
 }
 
-// temps returns the directories, with what is in them now.
+// temps returns the directories with the size of their present contents.
 func (i *instance) temps(b *build) []filewise.File {
 	files := b.design.askedTemps(i.sites.tempDir)
 	for n := range files {
-		_ = filepath.WalkDir(files[n].Path, func(_ string, e fs.DirEntry, err error) error { // a file may go in the meantime
+		_ = filepath.WalkDir(files[n].Path, func(_ string, e fs.DirEntry, err error) error { // a file can disappear meanwhile
 			if err == nil && e.Type().IsRegular() {
 				if info, err := e.Info(); err == nil {
 					files[n].Bytes += info.Size()

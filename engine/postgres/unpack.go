@@ -1,4 +1,4 @@
-// This file unpacks tar files of a server's files.
+// This file unpacks tar archives of a server's files.
 
 package postgres
 
@@ -16,12 +16,11 @@ import (
 	"filewise/engine/internal/server"
 )
 
-// unpackBuffer holds what unpacking writes at once, in bytes.
+// unpackBuffer is how many bytes unpacking writes at a time.
 const unpackBuffer = 1 << 20
 
-// unpack unpacks directories and files of a tar file; links it leaves out. Place states
-// where a name goes, to which the prefix is added before. Empty means nowhere. An archive that
-// is damaged is an error that wraps filewise.ErrCheck.
+// unpack unpacks the directories and files of a tar archive, and skips links. place returns where a name, prefixed with
+// prefix, is written; "" skips it. If the archive is damaged, the error wraps filewise.ErrCheck.
 func unpack(ctx context.Context, from, prefix string, place func(name string) (string, error)) error {
 	in, err := os.Open(from)
 	if err != nil {

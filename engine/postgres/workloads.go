@@ -11,13 +11,13 @@ import (
 	"filewise/engine/postgres/dialect"
 )
 
-// loads reports whether the workload's tables are loaded in bulk, and indexed then.
+// loads reports whether the workload's tables are bulk-loaded and then indexed.
 func (d *design) loads() bool { return sections[d.program.SQL()].Has(sectionIndexes) }
 
-// indexedFirst reports whether the indexes are there when the tables are loaded.
+// indexedFirst reports whether the indexes exist before the tables are loaded.
 func (d *design) indexedFirst() bool { return d.program.Table().IndexedFirst }
 
-// indexNames returns the indexes of a leaf once all are made.
+// indexNames returns a leaf's indexes after all are made.
 func (d *design) indexNames(l leaf) []string {
 	switch p := d.program; {
 	case p.Loads():
@@ -31,8 +31,7 @@ func (d *design) indexNames(l leaf) []string {
 	return nil
 }
 
-// procedureTables returns the tables that have procedures of their own; else all procedures
-// are for all tables.
+// procedureTables returns the tables that have their own procedures. Otherwise each procedure serves all tables.
 func (d *design) procedureTables() []table {
 	if d.program.Appends() {
 		return d.tables
@@ -40,7 +39,7 @@ func (d *design) procedureTables() []table {
 	return d.tables[:1]
 }
 
-// connections returns the most that work at the same time, loaders included.
+// connections returns the most connections that work at the same time, loaders included.
 func (d *design) connections() int {
 	n := d.program.Connections()
 	if d.loads() {
@@ -49,10 +48,10 @@ func (d *design) connections() int {
 	return n
 }
 
-// loaders returns the number of batches that are loaded at the same time.
+// loaders returns how many batches are loaded in parallel.
 func loaders() int { return max(runtime.NumCPU(), 2) }
 
-// rowCount returns the number of rows that the program's workload is about.
+// rowCount returns how many rows the program's workload has.
 func (d *design) rowCount() int64 {
 	if !d.program.Loads() {
 		return d.program.Table().Rows
@@ -64,13 +63,13 @@ func (d *design) rowCount() int64 {
 	return n
 }
 
-// PostgreSQL's least shared_buffers, and the proportion of data to cache in the
-// experiment that scan repeats (1.5 GB to 128 MB).
+// The smallest shared_buffers of PostgreSQL, and the ratio of data to cache in the experiment that scan repeats (1.5 GB
+// to 128 MB).
 const (
 	leastScanPool = 128 << 10
 	scanPart      = 12
-	// pinned are the pages that one load, or index build, holds in addition to one of each
-	// partition (up to MAX_PARTITION_BUFFERS, src/backend/commands/copyfrom.c).
+	// pinned is how many pages one load or index build holds in addition to one for each partition, of at most
+	// pinnedPartitions (MAX_PARTITION_BUFFERS, src/backend/commands/copyfrom.c).
 	pinned, pinnedPartitions = 16, 32
 )
 
@@ -79,7 +78,7 @@ func (d *design) scanPool() int64 {
 	return max(d.rowCount()*d.program.Table().RowBytes/scanPart, leastScanPool, pins) / pageBytes * pageBytes
 }
 
-// checkPhases refuses what the workloads of several phases cannot do here.
+// checkPhases refuses what workloads of several phases cannot do here.
 func (d *design) checkPhases() error {
 	p, l := d.program, d.layout
 	if l.Temp.Files > 0 && !p.Table().Temporary {
@@ -113,16 +112,16 @@ func (d *design) checkPhases() error {
 	return nil
 }
 
-// What a row of the workloads of several phases takes in addition to its payload, in bytes:
-// header and line pointer, with dml its old version too; keys of all indexes.
+// Bytes that a row takes in addition to its payload in workloads of several phases. They cover header and line pointer,
+// with dml the old version too, and the keys of all indexes.
 const (
 	dmlRowRoom  = 4 * 64
 	fragKeyRoom = 40 + 100 + 36
 )
 
-// phasesRoom returns the room for rows and for keys.
+// phasesRoom returns the space for rows and for keys.
 func (d *design) phasesRoom() (rows, keys int64) {
-	if d.program.Table().Temporary { // a row for each connection
+	if d.program.Table().Temporary { // one row for each connection
 		return mib, 0
 	}
 	n := d.rowCount()
@@ -133,15 +132,14 @@ func (d *design) phasesRoom() (rows, keys int64) {
 		return n * dmlRowRoom, n * keyBytes * 2
 	}
 	rows, keys = n*(d.program.Table().RowBytes+rowOverhead), n*fragKeyRoom
-	if d.program.BacksUp() { // the restored ones next to the originals
+	if d.program.BacksUp() { // the restored files lie next to the originals
 		rows, keys = 2*rows, 2*keys
 	}
 	return rows, keys
 }
 
-// finish returns what comes after the load: indexes, statistics, and marks on all rows
-// that they are visible to everyone, so that no trial has to make these.
-// It is table by table.
+// finish returns the statements after the load, table by table: indexes, statistics, and visibility marks on all rows.
+// So no trial has to do this work.
 func (d *design) finish() ([][]string, error) {
 	var all [][]string
 	for _, t := range d.tables {

@@ -66,8 +66,8 @@ func (h *Handles) Path(path string) string {
 	return path
 }
 
-// Enter makes a process inherit the directories. The process also starts in the first one if, while its environment
-// cannot be read, that shows that it is Filewise's.
+// Enter makes a process start in the first directory and inherit all of them. Its working directory identifies it as
+// Filewise's while its environment cannot be read.
 func (h *Handles) Enter(s *Spec) {
 	s.Files, s.Dir = h.files, h.dirs[0]
 	if len(h.files) > 0 { // until it inherits them, the process sees them under Filewise's descriptor numbers

@@ -19,18 +19,18 @@ type Process struct {
 	spec     Spec
 	cmd      *exec.Cmd
 	exited   chan struct{}
-	status   error       // of Wait; valid once exited is closed
-	expected atomic.Bool // its end was requested
+	status   error       // what Wait returned; valid once exited is closed
+	expected atomic.Bool // Filewise asked the process to end
 }
 
 // PID returns the process id.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Exited is closed when the process has ended.
+// Exited returns a channel that is closed when the process has ended.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
-// Died is the error of a process that ended without being asked to, with its
-// exit status and the end of its log; nil while it runs or after Stop and Kill.
+// Died returns an error if the process ended without being asked to, with its exit status and the end of its log. It
+// returns nil while the process runs, and after Stop and Kill.
 func (p *Process) Died() error {
 	select {
 	case <-p.exited:
@@ -43,20 +43,20 @@ func (p *Process) Died() error {
 	return p.ended("ended by itself")
 }
 
-// Why explains an error of talking to the process: if the process has died,
-// or dies within a moment, that is the reason.
+// Why explains an error in talking to the process. If the process has died, or dies within 200 ms, its death is added
+// as the reason.
 func (p *Process) Why(err error) error {
 	if err == nil {
 		return nil
 	}
-	p.endsWithin(200 * time.Millisecond) // a connection breaks before the exit is seen
+	p.endsWithin(200 * time.Millisecond) // a broken connection is seen before the exit is
 	if died := p.Died(); died != nil {
 		return errors.Join(died, err)
 	}
 	return err
 }
 
-// endsWithin waits that long for the process to end.
+// endsWithin waits up to d for the process to end, and reports whether it did.
 func (p *Process) endsWithin(d time.Duration) bool {
 	select {
 	case <-p.exited:
@@ -66,10 +66,10 @@ func (p *Process) endsWithin(d time.Duration) bool {
 	}
 }
 
-// ended describes the end of the process.
+// ended returns an error that describes how the process ended.
 func (p *Process) ended(how string) error {
 	remedy := ""
-	if !p.expected.Load() && strings.Contains(p.state(), "signal: killed") { // as os.ProcessState writes it
+	if !p.expected.Load() && strings.Contains(p.state(), "signal: killed") { // the words of os.ProcessState
 		remedy = "give more --memory if that is limited: the kernel ends what needs more (see dmesg)"
 	}
 	return filewise.Errorf(filewise.CodeTrials, remedy, "the server (%s, process %d) %s: %s%s",
@@ -91,8 +91,8 @@ func (p *Process) tail() string {
 	return "; the end of its log:\n" + text
 }
 
-// Ready polls until ask succeeds: the process answers. It fails when the process
-// ends first, when patience is over, or with the context's error.
+// Ready polls until ask succeeds, which shows that the process answers. It fails if the process ends first, if patience
+// runs out, or if the context ends.
 func (p *Process) Ready(ctx context.Context, patience time.Duration, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errPatience)
 	defer cancel()
@@ -117,8 +117,8 @@ func (p *Process) Ready(ctx context.Context, patience time.Duration, ask func(co
 
 var errPatience = errors.New("patience is over")
 
-// Wait waits for the process to end by itself; its error describes how it failed.
-// When the context ends first, the process is ended and the cause returned.
+// Wait waits for the process to end by itself. Its error describes how the process failed. If the context ends first,
+// Wait kills the process and returns the cause.
 func (p *Process) Wait(ctx context.Context) error {
 	select {
 	case <-p.exited:
@@ -132,8 +132,8 @@ func (p *Process) Wait(ctx context.Context) error {
 	}
 }
 
-// Stop asks the process to end and waits. When it does not end within patience,
-// or the context ends, it is made to end and Stop returns an error.
+// Stop sends the signal ask and waits for the process to end. If patience runs out or the context ends, Stop kills the
+// process and returns an error.
 func (p *Process) Stop(ctx context.Context, ask os.Signal, patience time.Duration) error {
 	if died := p.Died(); died != nil {
 		return died
@@ -160,15 +160,15 @@ func (p *Process) Stop(ctx context.Context, ask os.Signal, patience time.Duratio
 	}
 }
 
-// Kill ends the process and what it has started at once, and waits until it is gone.
+// Kill kills the process and its process group at once, and waits until the process is gone.
 func (p *Process) Kill() {
 	p.expected.Store(true)
 	select {
-	case <-p.exited: // the PID may be another user's by now
+	case <-p.exited: // another user's process may have the PID by now
 		return
 	default:
 	}
 	_ = killGroup(p.PID())
-	_ = p.cmd.Process.Kill() // fails only when it has ended already
+	_ = p.cmd.Process.Kill() // fails only if the process has already ended
 	<-p.exited
 }

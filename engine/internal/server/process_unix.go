@@ -11,9 +11,8 @@ func (u *User) credential() *syscall.Credential {
 	return &syscall.Credential{Uid: u.UID, Gid: u.GID}
 }
 
-// killGroup ends a process and all of its group at once.
+// killGroup kills a process and its whole process group.
 func killGroup(pid int) error { return syscall.Kill(-pid, syscall.SIGKILL) }
 
-// proceed has a process that someone has stopped (SIGSTOP) receive its signals, with what
-// it has started in its group.
+// proceed resumes a process group that someone has stopped (SIGSTOP), so that it receives its signals.
 func proceed(pid int) { _ = syscall.Kill(-pid, syscall.SIGCONT) }

@@ -13,7 +13,7 @@ func raiseLimit() {}
 
 func killGroup(int) error { return filewise.ErrUnsupported }
 
-// Give is never called: there are no managed servers here.
+// Give is never called: Windows has no managed servers.
 func Give(string, string, *User) error { return machine.ManagedServers() }
 
 func proceed(int) {}

@@ -8,11 +8,10 @@ import (
 	"filewise"
 )
 
-// snapshotSuffix names the copy of a server's directory, next to it on its volume.
+// snapshotSuffix is appended to the name of a server's directory to name its copy, on the same volume.
 const snapshotSuffix = ".snapshot"
 
-// Resetter keeps a copy of a cleanly shut-down server. It implements
-// filewise.Resetter and Timed.
+// Resetter resets a server to a copy that was made after a clean shutdown. It implements filewise.Resetter and Timed.
 type Resetter struct {
 	life *Life
 
@@ -21,7 +20,7 @@ type Resetter struct {
 	took     []filewise.Stage
 }
 
-// NewResetter returns the resetter of a server, without a snapshot yet.
+// NewResetter returns a server's resetter, which has no snapshot yet.
 func NewResetter(l *Life) *Resetter { return &Resetter{life: l} }
 
 // Snapshot shuts the server down cleanly, copies its files and starts it again.
@@ -51,8 +50,8 @@ func (r *Resetter) Snapshot(ctx context.Context) error {
 	return Failed("snapshot", r.stage("start", func() error { return r.life.Start(ctx) }))
 }
 
-// Reset ends the server at once, since what it holds is thrown away, restores
-// the files that were written since the snapshot, and starts it again.
+// Reset ends the server at once, because what it holds is thrown away. It restores the files that were written since
+// the snapshot, and starts the server again.
 func (r *Resetter) Reset(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -81,7 +80,7 @@ func (r *Resetter) stage(name string, do func() error) error {
 	return err
 }
 
-// Took reports where the time of the last Snapshot or Reset went.
+// Took returns how long each stage of the last Snapshot or Reset took.
 func (r *Resetter) Took() []filewise.Stage {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -11,20 +11,19 @@ import (
 	"filewise/host/machine"
 )
 
-// printed holds what programs have printed, by sayer.
+// printed caches what programs have printed, by sayer.
 var printed sync.Map
 
-// sayer is a program's file as it was when it was run.
+// sayer identifies a program's file and its state when the program was run.
 type sayer struct {
 	path, args string
 	size       int64
 	changed    time.Time
 }
 
-// Said runs a program that prints something about itself, such as its version, and
-// returns its output. As long as its file stays the same, a process asks once: engines
-// look for their programs at each step of a plan. Errors show what it printed; they are
-// not kept.
+// Said runs a program that prints something about itself, such as its version, and returns the output. The output is
+// cached as long as the file stays the same, because engines look for their programs at each step of a plan. Errors
+// include what the program printed, and are not cached.
 func Said(ctx context.Context, path string, args ...string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {

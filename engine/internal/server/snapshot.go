@@ -14,18 +14,18 @@ import (
 type Snapshot struct {
 	roots []string // the server's directories
 	copy  func(root string) string
-	files map[string]stamp // by path, as they were when the copy was made
+	files map[string]stamp // by path: each file's stamp when the copy was made
 	dirs  map[string]bool
 }
 
-// stamp reports whether a file was written since: every write moves ctime.
+// stamp shows whether a file was written since it was taken: every write changes ctime.
 type stamp struct {
 	size, inode uint64
 	changed     time.Time
 }
 
-// Take copies the trees; copyOf names the directory for the copy of a root, on
-// the same volume. An older copy there is replaced.
+// Take copies the trees of roots. copyOf returns the directory for the copy of a root, on the same volume. An older
+// copy there is replaced.
 func Take(ctx context.Context, roots []string, copyOf func(root string) string) (*Snapshot, error) {
 	s := &Snapshot{roots: roots, copy: copyOf, files: map[string]stamp{}, dirs: map[string]bool{}}
 	for _, root := range roots {
@@ -63,9 +63,8 @@ func Take(ctx context.Context, roots []string, copyOf func(root string) string) 
 	return s, nil
 }
 
-// Restore brings the trees of the stopped server back: what was written since is
-// copied, what is new removed, what is missing made again. It returns the bytes
-// of the files that it restored.
+// Restore returns the trees of the stopped server to the snapshot. It copies files that were written since, removes new
+// ones, and makes missing ones again. It returns the bytes of the restored files.
 func (s *Snapshot) Restore(ctx context.Context) (int64, error) {
 	var bytes int64
 	for _, root := range s.roots {
@@ -79,7 +78,7 @@ func (s *Snapshot) Restore(ctx context.Context) (int64, error) {
 			}
 			now, err := stampOf(to)
 			if err == nil && now == s.files[to] {
-				return Evict(root, to) // read or not: every file starts as cold as those that are copied
+				return Evict(root, to) // even if it was not read: every file starts as cold as the copied ones
 			}
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
@@ -107,7 +106,7 @@ func (s *Snapshot) Restore(ctx context.Context) (int64, error) {
 	return bytes, nil
 }
 
-// removeNew removes what was not there when the snapshot was taken.
+// removeNew removes what was created after the snapshot.
 func (s *Snapshot) removeNew(ctx context.Context, root string) error {
 	return walk(ctx, root, func(rel string, e fs.DirEntry) error {
 		path := filepath.Join(root, rel)
@@ -124,8 +123,7 @@ func (s *Snapshot) removeNew(ctx context.Context, root string) error {
 	})
 }
 
-// walk visits directories and regular files; sockets and the like are a stopped
-// server's leftovers.
+// walk calls visit for directories and regular files. It skips sockets and the like, which a stopped server has left.
 func walk(ctx context.Context, root string, visit func(rel string, e fs.DirEntry) error) error {
 	return filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -152,8 +150,8 @@ func mkdir(root *os.Root, rel string) error {
 	return nil
 }
 
-// Evict drops the pages of a file in a server's directory from the operating system's
-// cache. It must have been synced.
+// Evict drops the pages of a file in a server's directory from the operating system's cache. The file must have been
+// synced.
 func Evict(root, path string) error {
 	f, err := OpenIn(root, path)
 	if err != nil {

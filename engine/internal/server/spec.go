@@ -23,25 +23,24 @@ type Spec struct {
 	Env  []string // the whole environment; nothing is inherited
 	// Stdin can be nil.
 	Stdin *os.File
-	// Files are inherited from descriptor 3 on.
+	// Files are inherited, beginning at descriptor 3.
 	Files []*os.File
-	// Log is the file that takes standard output and error, appended to.
+	// Log is the file to which standard output and standard error are appended.
 	Log string
-	// Discard throws standard output away, in place of writing it to Log.
+	// Discard throws standard output away.
 	Discard bool
-	// Tells picks the log's lines that an error message should show. Nil means all.
+	// Tells selects the log lines that an error message should show. If nil, all lines qualify.
 	Tells func(line string) bool
-	// User is whom to run as, for servers that refuse root. Nil means Filewise's user.
-	// A server must not change its user by itself: that would drop the signal
-	// that ends it with Filewise (prctl(2), PR_SET_PDEATHSIG).
+	// User is the user to run as, for servers that refuse root. If nil, the process runs as Filewise's user. A server must
+	// not change its user itself: that would clear the signal that ends it with Filewise (prctl(2), PR_SET_PDEATHSIG).
 	User *User
-	// Register notes the process for a later sweep, before anything waits for
-	// it. Nil means not noted. When it fails, the process is ended.
+	// Register records the process for a later sweep, before anything waits for it. If nil, the process is not recorded.
+	// If Register fails, the process is ended.
 	Register func(pid int) error
 }
 
-// Start starts the process in a process group of its own. From then on the
-// kernel ends it as soon as Filewise ends, however that ends.
+// Start starts the process in a process group of its own. From then on the kernel kills the process as soon as Filewise
+// ends, however Filewise ends.
 func Start(s Spec) (*Process, error) {
 	if err := machine.ManagedServers(); err != nil {
 		return nil, err
@@ -72,18 +71,17 @@ func Start(s Spec) (*Process, error) {
 		if err := s.Register(p.PID()); err != nil && !p.endsWithin(lastMoments) {
 			p.Kill()
 			return nil, fmt.Errorf("start %s: %w", s.Path, err)
-		} // one that has ended cannot be registered, and its own end is the better reason
+		} // an ended process cannot be registered, and its end is the better reason
 	}
 	return p, nil
 }
 
-// lastMoments can pass from when a process that ends has given up what it would be recognized by
-// until its end is seen: a dump of a few rows does both at once, on a busy machine not.
+// lastMoments limits the time between two events: an ending process gives up what identifies it, and its end is seen. A
+// dump of a few rows does both at once, but not on a busy machine.
 const lastMoments = 2 * time.Second
 
-// own starts the process and waits for its end on one thread. The kernel sends
-// the parent-death signal when the *thread* that started the process ends, so
-// that thread must live as long as the process: it is locked, and ends with it.
+// own starts the process and waits for its end on one thread. The kernel sends the parent-death signal when the
+// *thread* that started the process ends. So the thread is locked, and lives as long as the process.
 func (p *Process) own(started chan<- error) {
 	runtime.LockOSThread()
 	if err := p.cmd.Start(); err != nil {
@@ -95,16 +93,16 @@ func (p *Process) own(started chan<- error) {
 	close(p.exited)
 }
 
-// maxSocketPath is the longest path of a Unix socket in bytes, its final NUL
-// not counted (unix(7): sun_path has 108; BSD systems have 104).
+// maxSocketPath is the longest path of a Unix socket in bytes, without the final NUL (unix(7): sun_path has 108; BSD
+// systems have 104).
 const maxSocketPath = 103
 
-// Socket is a Unix socket in a directory. The server is given Name alone and
-// works in Dir, so however long the path is, it fits.
+// Socket is a Unix socket in a directory. The server works in Dir and is given only Name, so the length of the path
+// does not matter.
 type Socket struct{ Dir, Name string }
 
-// Dial connects to the socket. If its path is too long for a socket address,
-// the directory is opened and the address goes through that descriptor.
+// Dial connects to the socket. If its path is too long for a socket address, Dial opens the directory and connects
+// through that descriptor.
 func (s Socket) Dial(ctx context.Context) (net.Conn, error) {
 	path := filepath.Join(s.Dir, s.Name)
 	if len(path) > maxSocketPath {

@@ -9,49 +9,46 @@ import (
 	"time"
 )
 
-// To create a data directory can take longer than a short trial. So the first
-// build of a layout has the server create it, and keeps an image of it in memory,
-// from which the further builds of the same layout come: the files are the same
-// byte for byte, written again for each build. For servers that find their files by their
-// command line, wherever they were created.
+// Creating a data directory can take longer than a short trial. So the server creates it only for the first build of a
+// layout, and Filewise keeps an image in memory. Further builds of the layout are written from that image, with the
+// same bytes. This works for servers that find their files by their command line, wherever the files were created.
 const (
-	// mostImaged is the size of data directories of which images are made, in bytes:
-	// to create a larger one means to write zeros, which an image does not save.
+	// mostImaged is the size of the largest data directory that gets an image, in bytes. Creating a larger one means
+	// writing zeros, which an image does not save.
 	mostImaged = 1 << 30
-	// mostImages holds what images take of the memory of a run, in bytes: compressed, one
-	// of MySQL 8.0 takes 6 MiB.
+	// mostImages limits the memory for all images of a run, in bytes. A compressed one of MySQL 8.0 takes 6 MiB.
 	mostImages = 128 << 20
 )
 
-// Templates holds images of new data directories, by New.Key. The zero value is ready for use.
+// Templates holds images of new data directories by New.Key. The zero value is ready for use.
 type Templates struct {
 	mu    sync.Mutex
 	by    map[string]template
 	bytes int64
 }
 
-// template is a new data directory with what opens it.
+// template is the image of a new data directory, and the secret that opens the directory.
 type template struct {
 	image  *Image
 	secret string
 }
 
-// New is a data directory that is to be made.
+// New describes a data directory to make.
 type New struct {
 	Dirs []string
-	// Key is all that the directory depends on: binary, settings and paths. What the
-	// directories themselves are called makes no difference: a layout's next build has others.
+	// Key contains all that the directory depends on: binary, settings and paths. The directories' own names are replaced
+	// in it, because the next build of the layout has other names.
 	Key string
-	// Secret opens what Create makes; what comes from a template has another one.
+	// Secret opens the directory that Create makes. A directory from a template has the template's secret.
 	Secret string
-	// Create has the server create it.
+	// Create has the server create the directory.
 	Create func(context.Context) error
-	// Skip are files that are not taken over.
+	// Skip selects files that the image leaves out.
 	Skip func(path string) bool
 }
 
-// Make makes a directory from a template, or by its server, whose work is then kept as a template. It returns what
-// opens the directory, and how long it took if only the first build of a layout takes so long.
+// Make fills the directories from a template, or by Create, whose result it then stores as a template. It returns the
+// secret that opens them. first is how long Create took, or 0 if a template was used.
 func (t *Templates) Make(ctx context.Context, n New) (secret string, first time.Duration, err error) {
 	key := n.Key
 	for i, dir := range n.Dirs {
@@ -74,8 +71,7 @@ func (t *Templates) find(key string) (template, bool) {
 	return found, ok
 }
 
-// keep makes an image of a directory that was just created, if there is memory
-// for it.
+// keep stores an image of a directory that was just created, if there is memory for it.
 func (t *Templates) keep(ctx context.Context, key string, n New) error {
 	t.mu.Lock()
 	full := t.bytes >= mostImages

@@ -14,20 +14,19 @@ import (
 	"filewise/host/machine"
 )
 
-// Tree returns the probe of all processes of a server: its main process and those that
-// it starts. running is the main process. If nil, there is none.
+// Tree returns the probe of a server's processes: its main process and the processes that it starts. running returns
+// the main process, or nil if there is none.
 //
-// What a process has used is added to its parent's account when it has ended and
-// the parent has taken note (times: man 5 proc_pid_stat, cutime and cstime; I/O:
-// kernel/exit.c, wait_task_zombie), so that nothing is lost when a session's
-// process ends.
+// When a process has ended and its parent has waited for it, the kernel adds its usage to the parent's (times: man 5
+// proc_pid_stat, cutime and cstime; I/O: kernel/exit.c, wait_task_zombie). So nothing is lost when a session's process
+// ends.
 func Tree(running func() *Process) filewise.Probe {
 	return filewise.ProbeOf(filewise.ProbeServer, func(context.Context) ([]filewise.Counter, error) { return usageOf(running()) })
 }
 
 var errStopped = errors.New("the server is stopped")
 
-// usageOf is processor time and I/O of the server's processes.
+// usageOf returns the processor time and I/O of the server's processes.
 func usageOf(p *Process) ([]filewise.Counter, error) {
 	if p == nil {
 		return nil, errStopped
@@ -48,20 +47,20 @@ func usageOf(p *Process) ([]filewise.Counter, error) {
 	return all, nil
 }
 
-// userHz is the unit of the times in /proc/PID/stat on every architecture of Go's.
+// userHz is the number of ticks per second in /proc/PID/stat, on every architecture that Go supports.
 const userHz = 100
 
-// ioLines are the lines of /proc/PID/io (man 5 proc_pid_io). What is written is
-// counted when a page becomes dirty.
+// ioLines maps the lines of /proc/PID/io (man 5 proc_pid_io) to indexes of ioCounters. Written bytes are counted when a
+// page becomes dirty.
 var ioLines = map[string]int{"rchar": 0, "wchar": 1, "syscr": 2, "syscw": 3, "read_bytes": 4, "write_bytes": 5}
 
-// ioCounters are called as the counters of Filewise's own process.
+// ioCounters have the same names as the counters of Filewise's own process.
 var ioCounters = []filewise.Counter{
 	{Name: "bytes read by calls", Unit: "B"}, {Name: "bytes written by calls", Unit: "B"}, {Name: "read calls", Unit: "calls"},
 	{Name: "write calls", Unit: "calls"}, {Name: "bytes read from storage", Unit: "B"}, {Name: "bytes dirtied in the page cache", Unit: "B"},
 }
 
-// usage holds what processes have used.
+// usage sums what processes have used.
 type usage struct {
 	user, system float64 // ticks
 	io           map[string]float64
@@ -69,11 +68,11 @@ type usage struct {
 	delayed      bool
 }
 
-// add adds a process with all that it has started. One that has just ended is on
-// its parent's account; the first must be there.
+// add adds a process and its descendants. A process that has just ended is counted in its parent. first is true for the
+// main process, which must exist.
 func (u *usage) add(pid int, first bool) error {
 	dir := "/proc/" + strconv.Itoa(pid)
-	children := childrenOf(pid) // before the parent's account is read, lest one be on neither
+	children := childrenOf(pid) // listed before the parent's usage is read, lest an ending child be counted in neither
 	for _, child := range children {
 		if err := u.add(child, false); err != nil {
 			return err
@@ -86,7 +85,7 @@ func (u *usage) add(pid int, first bool) error {
 		}
 		return nil
 	}
-	// Behind the name, which can hold anything: 14 to 17 are utime, stime, cutime, cstime.
+	// Fields are counted behind the name, which can contain anything: 14 to 17 are utime, stime, cutime, cstime.
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 15 {
 		return fmt.Errorf("%s/stat has %d fields", dir, len(fields))
@@ -104,7 +103,7 @@ func (u *usage) add(pid int, first bool) error {
 	return nil
 }
 
-// Busy returns how many threads of a server's main process run, or wait for a device.
+// Busy returns how many threads of a server's main process run or wait for a device (states R and D).
 func Busy(p *Process) (n int, err error) {
 	threads := machine.Threads(p.PID())
 	if len(threads) == 0 {
@@ -119,8 +118,8 @@ func Busy(p *Process) (n int, err error) {
 	return n, nil
 }
 
-// addIO adds what the kernel reports of the I/O, which is nothing without its
-// accounting, or of another user's process.
+// addIO adds the kernel's I/O counts. They are missing if the kernel has no I/O accounting, or if the process is
+// another user's.
 func (u *usage) addIO(dir string) {
 	text, err := os.ReadFile(dir + "/io")
 	if err != nil {
@@ -136,12 +135,11 @@ func (u *usage) addIO(dir string) {
 	}
 }
 
-// childrenOf returns the processes that a process's threads have started and that are
-// not yet taken note of.
+// childrenOf returns the children of a process's threads, except those that it has waited for.
 func childrenOf(pid int) []int {
 	var all []int
 	for _, t := range machine.Threads(pid) {
-		text, _ := os.ReadFile(t + "/children") // empty if it has just ended
+		text, _ := os.ReadFile(t + "/children") // empty if the thread has just ended
 		for f := range strings.FieldsSeq(string(text)) {
 			if pid, err := strconv.Atoi(f); err == nil {
 				all = append(all, pid)

@@ -1,4 +1,4 @@
 package server
 
-// User is whom a process runs as.
+// User is the user and group that a process runs as.
 type User struct{ UID, GID uint32 }

@@ -1,7 +1,6 @@
-// Package session is the one machine behind the sessions of all server engines. It keeps
-// to the limit of unique keys, and has the server loop over operations in one call or sends
-// them one by one. It ends what runs when the context ends, and waits for that end. It finds
-// out what is committed after an error or a lost connection.
+// Package session implements the sessions of all server engines. It keeps to the limit of unique keys. It has the server
+// loop over operations in one call, or sends them one by one. If the context ends, it ends what runs and waits for that.
+// After an error or a lost connection it finds out which operations are committed.
 //
 // An engine joins in like this:
 //
@@ -16,7 +15,6 @@
 //		return w, errors.Join(err, …)                                    // open, prepare
 //	}
 //
-// Call is for phases whose operations the server loops over, One for the client's
-// operations; exactly one of them is given. Of the other functions a nil one is a thing
-// that the server does not need or have; each describes what its absence means.
+// Exactly one of Call and One is given: Call if the server loops over a phase's operations, One if the client executes
+// them. Of the other functions, one that the server does not need or have can be nil; its comment says what nil means.
 package session

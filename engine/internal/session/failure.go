@@ -11,14 +11,13 @@ import (
 	"filewise/engine/internal/operations"
 )
 
-// How long clearing up can take, and how often it is checked whether a session has ended.
+// Limits for cleaning up, and how often it is checked whether a session has ended.
 const (
 	patience   = 30 * time.Second
 	aliveAgain = 5 * time.Millisecond
 )
 
-// failed describes how many of the operations first … first+n−1 are committed although they
-// ended with an error.
+// failed returns how many of the operations first … first+n−1 are committed, although executing them returned err.
 func (s *Session) failed(ctx context.Context, first, n int64, err error) (int64, error) {
 	done, after := s.committed(first, n)
 	err = s.explain(ctx, err)
@@ -28,8 +27,7 @@ func (s *Session) failed(ctx context.Context, first, n int64, err error) (int64,
 	return done, err
 }
 
-// explain is the cause of the context's end if that caused err, or else the
-// error with its class.
+// explain returns the cause of the context's end if that end caused err. Otherwise it returns err with its class.
 func (s *Session) explain(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		if errors.Is(err, cause) || errors.Is(err, ctx.Err()) || s.Interrupted == nil || s.Interrupted(err) ||
@@ -40,14 +38,14 @@ func (s *Session) explain(ctx context.Context, err error) error {
 	return s.Explain(err)
 }
 
-// committed finds how many of the operations first … first+n−1 are committed. One worker
-// commits them in order, so they are a beginning of these, and its end is found by halving.
+// committed returns how many of the operations first … first+n−1 are committed. One worker commits them in order, so
+// halving finds the last committed one.
 func (s *Session) committed(first, n int64) (int64, error) {
 	if s.Died != nil && s.Died() {
 		return 0, nil
 	}
 	within := cmp.Or(s.Patience, patience)
-	if s.watch.lost.Load() { // the server, or the line, has been silent for long enough
+	if s.watch.lost.Load() { // the server or the network connection has been silent for long enough
 		within = min(within, interruptPatience)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), within)
@@ -67,10 +65,10 @@ func (s *Session) committed(first, n int64) (int64, error) {
 	})
 }
 
-// settle waits until the session has no transaction open. On a connection that broke,
-// the server process goes on to its end, which is awaited: until then it can commit.
+// settle waits until the session has no open transaction. After a connection broke, its server process runs on and can
+// still commit, so settle waits for its end.
 func (s *Session) settle(ctx context.Context) error {
-	for range 3 { // an interrupt that came late may hit the first attempt
+	for range 3 { // an interrupt that came late can hit the first attempt
 		err := s.Rollback(ctx)
 		if err == nil {
 			return nil
@@ -97,41 +95,41 @@ func (s *Session) settle(ctx context.Context) error {
 	return nil
 }
 
-// watch interrupts a session's calls on the server when their context ends. It is
-// made once for a context, not for every call: a call costs it no allocation.
+// watch interrupts a session's calls on the server when their context ends. It is set up once per context, so that a
+// call needs no allocation for it.
 type watch struct {
 	ctx  context.Context
-	calm context.Context // the same without its end
+	calm context.Context // ctx without its cancellation
 	stop func() bool
 	told chan struct{} // closed when interrupting is over
-	busy atomic.Bool   // a call runs
-	lost atomic.Bool   // its connection was dropped
+	busy atomic.Bool   // a call is running
+	lost atomic.Bool   // the connection was dropped
 }
 
-// How long an interrupt can take, and how long after it the next one comes.
+// Limits for one interrupt, and the wait before the next one.
 const (
 	interruptPatience = 5 * time.Second
 	interruptAgain    = 20 * time.Millisecond
-	// The connection is dropped after so many interrupts that no server took, or so long after
-	// one that it did.
+	// The connection is dropped after mostUnheard interrupts that reached no server, or answerWithin after the first
+	// interrupt.
 	mostUnheard  = 2
 	answerWithin = 15 * time.Second
 )
 
-// Guard does something on the connection, which the end of the context interrupts on
-// the server; when it returns, nothing interrupts the connection any more.
+// Guard calls do. If the context ends, Guard interrupts the connection's work on the server. When Guard returns after
+// that, no interrupt is on its way any more.
 func (s *Session) Guard(ctx context.Context, do func(ctx context.Context) error) error {
 	if s.Interrupt == nil {
 		return do(ctx)
 	}
-	// A driver would drop the connection when its context ends, and the server
-	// would work on: so the call's never ends, and the server is instructed to stop.
+	// A driver would drop the connection when its context ends, while the server worked on. So do gets a context that
+	// never ends, and the server is told to stop.
 	w := &s.watch
 	if w.ctx != ctx {
 		w.end()
 		s.begin(ctx)
 	}
-	// In this order: who ends the context either finds the call, or is found by it.
+	// busy is set before the check, so that the end of the context is noticed by the watch or here.
 	w.busy.Store(true)
 	if ctx.Err() != nil {
 		w.busy.Store(false)
@@ -166,11 +164,10 @@ func (s *Session) begin(ctx context.Context) {
 	})
 }
 
-// Ending shows that the context has ended, so that the server was instructed to end what it does.
+// Ending reports whether the context has ended, so that the server was told to stop.
 func (s *Session) Ending() bool { return s.watch.ctx != nil && s.watch.ctx.Err() != nil }
 
-// end forgets the context, and waits until nothing is interrupted any more: what
-// comes late would end a call of later.
+// end forgets the context, and waits until no interrupt is on its way. A late one would end a later call.
 func (w *watch) end() {
 	if w.ctx != nil && !w.stop() {
 		<-w.told
@@ -178,8 +175,8 @@ func (w *watch) end() {
 	w.ctx = nil
 }
 
-// interrupt asks the server to end the session's call, and waits a moment: one
-// that arrives between two statements is forgotten.
+// interrupt asks the server to end the session's call, and waits a moment for that. A request that arrives between two
+// statements has no effect, so the caller repeats it.
 func (s *Session) interrupt() error {
 	ctx, cancel := context.WithTimeout(context.Background(), interruptPatience)
 	defer cancel()

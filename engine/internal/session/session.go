@@ -9,68 +9,65 @@ import (
 	"filewise/engine/internal/operations"
 )
 
-// Session is one connection that works. It implements filewise.Session.
+// Session is one connection that executes operations. It implements filewise.Session.
 type Session struct {
 	Engine
 	Worker int
 	Phase  filewise.Phase
-	Limit  int64  // operations that the connection can do. 0 means not limited
+	Limit  int64  // the most operations that the connection can execute; 0 means no limit
 	Noun   string // what errors call an operation
 
-	typed filewise.TypedArgs // nil: operations are of one type
+	typed filewise.TypedArgs // nil if all operations are of one type
 	watch watch
-	// refused is the operation whose values made a key that was there already, so many times. 0 means none.
+	// refused is the operation whose values collided with an existing key, and attempts is how often. If attempts is 0,
+	// none did.
 	refused  int64
 	attempts int
 }
 
-// Engine holds what an engine does for a session, on its connection if not stated otherwise.
+// Engine holds the engine's functions for a session. They work on the session's connection unless stated otherwise.
 type Engine struct {
-	// Call has the server do operations first … first+n−1.
+	// Call has the server execute operations first … first+n−1.
 	Call func(ctx context.Context, first, n int64) error
-	// One executes one operation. Of a phase PerStatement it opens and closes the
-	// connection too, and calls Guard itself, while it has one.
+	// One executes one operation. In a PerStatement phase it also opens and closes the connection, and calls Guard itself
+	// while the connection is open.
 	One func(ctx context.Context, i int64) error
-	// Try executes one operation and rolls it back. If nil, nothing is tried.
+	// Try executes one operation and rolls it back. If nil, Rehearse does nothing.
 	Try func(ctx context.Context, i int64) error
-	// Interrupt asks the server, by another connection, to end what this one executes.
-	// It is called again until that has ended, for a server forgets what it is sent between
-	// two statements. If nil, the driver does so when the context of Call and One ends; else
-	// theirs never ends.
+	// Interrupt asks the server, through another connection, to end what this one executes. It is called again until that
+	// has ended, because a server forgets a request that arrives between two statements. If Interrupt is set, the contexts
+	// of Call and One never end. If nil, those contexts end, and the driver does the interrupting.
 	Interrupt func(ctx context.Context) error
-	// Drop ends the connection on this side, also while something waits for its reply: the
-	// line, or the server, may have died without a word. If nil, the driver notices.
+	// Drop closes the connection on this side, even while something waits for a reply. The network connection or the
+	// server may have died silently. If nil, the driver notices that itself.
 	Drop func()
-	// Interrupted recognizes the error of what was interrupted. If nil, after the context's end
-	// every error is taken for one.
+	// Interrupted recognizes the error of an interrupted call. If nil, every error after the context's end counts as one.
 	Interrupted func(err error) bool
-	// Unchanged recognizes the error of an operation that was not begun or has surely changed
-	// nothing, so that nothing is looked up. If nil, no error shows it.
+	// Unchanged recognizes the error of an operation that was not begun or surely changed nothing, so that nothing is
+	// looked up. If nil, no error shows that.
 	Unchanged func(err error) bool
-	// Died shows that the server is known to have ended: nothing can be looked up, and the
-	// trial has failed. If nil, it is never known.
+	// Died reports whether the server is known to have ended. Then nothing can be looked up, and the trial has failed. If
+	// nil, that is never known.
 	Died func() bool
-	// Rollback ends the transaction that can be open.
+	// Rollback ends the transaction, if one is open.
 	Rollback func(ctx context.Context) error
-	// Kill has the server end a session whose connection is broken, for it may still be
-	// working. If nil, the server notices by itself.
+	// Kill has the server end a session whose connection is broken, because it may still be working. If nil, the server
+	// notices by itself.
 	Kill func(ctx context.Context) error
-	// Alive reports whether the server still has the session. If nil, Kill has waited for its
-	// end.
+	// Alive reports whether the server still has the session. If nil, Kill has waited for the session's end.
 	Alive func(ctx context.Context) (bool, error)
-	// Look reports, by another connection, whether the operation with these arguments is
-	// committed. If nil, its data do not show it.
+	// Look reports, through another connection, whether the operation with these arguments is committed. If nil, the data
+	// do not show that.
 	Look func(ctx context.Context, args []any) (bool, error)
-	// Explain gives an error of Call and One its class and remedy. Errors of the other
-	// functions have them already.
+	// Explain adds the class and the remedy to an error of Call and One. Errors of the other functions have both already.
 	Explain func(err error) error
-	// Release closes the connection, if there is one. It can be called twice.
+	// Release closes the connection if it is open. It can be called twice.
 	Release func() error
-	// Patience bounds the clean-up after a failure. 0 means 30 s.
+	// Patience limits the clean-up after a failure. 0 means 30 s.
 	Patience time.Duration
 }
 
-// New returns the session of a worker in a phase, whose Engine is yet to be filled in.
+// New returns the session of a worker in a phase. The caller must then set Engine.
 func New(p filewise.Program, phase, worker int) (*Session, error) {
 	if phase < 0 || phase >= len(p.Phases) {
 		return nil, internal("phase %d of %d", phase, len(p.Phases))
@@ -116,7 +113,7 @@ func (s *Session) Do(ctx context.Context, first, n int64) (int64, error) {
 	return done, err
 }
 
-// loop returns one call of the server's loop.
+// loop has the server execute the operations in one call, and returns how many are committed.
 func (s *Session) loop(ctx context.Context, first, n int64) (int64, error) {
 	err := s.Guard(ctx, func(ctx context.Context) error { return s.Call(ctx, first, n) })
 	if err == nil {
@@ -125,7 +122,7 @@ func (s *Session) loop(ctx context.Context, first, n int64) (int64, error) {
 	return s.failed(ctx, first, n, err)
 }
 
-// each executes the client's operations one after the other.
+// each has the client execute the operations one after the other.
 func (s *Session) each(ctx context.Context, first, n int64) (done int64, err error) {
 	if s.Phase.PerStatement {
 		done, err = s.run(ctx, ctx, first, n)
@@ -150,7 +147,8 @@ func (s *Session) each(ctx context.Context, first, n int64) (done int64, err err
 	return done + more, s.named(ctx, first+done, err)
 }
 
-// Args appends the arguments of operation i: others than before if those made a key that was there already.
+// Args appends the arguments of operation i to dst. If the operation's values collided with an existing key before, new
+// values are drawn.
 func (s *Session) Args(dst []any, i int64) []any {
 	if again, ok := s.Phase.Args.(filewise.Redrawn); ok && s.attempts > 0 && i == s.refused {
 		return again.ArgsAgain(dst, s.Worker, i, s.attempts)
@@ -158,7 +156,7 @@ func (s *Session) Args(dst []any, i int64) []any {
 	return s.Phase.Args.Args(dst, s.Worker, i)
 }
 
-// refuse notes that operation i made a key that was there.
+// refuse notes that the values of operation i collided with an existing key.
 func (s *Session) refuse(i int64) {
 	if s.refused != i {
 		s.refused, s.attempts = i, 0
@@ -166,7 +164,7 @@ func (s *Session) refuse(i int64) {
 	s.attempts++
 }
 
-// Rehearse executes operation i and rolls it back; with other values if these make a key that is there.
+// Rehearse executes operation i and rolls it back. If its values collide with an existing key, it tries other values.
 func (s *Session) Rehearse(ctx context.Context, i int64) (err error) {
 	if s.Try == nil {
 		return nil
@@ -186,10 +184,10 @@ func (s *Session) Rehearse(ctx context.Context, i int64) (err error) {
 	return err
 }
 
-// mostRedrawn sets how often a rehearsal draws values that make a new key.
+// mostRedrawn limits how often a rehearsal draws values to find a new key.
 const mostRedrawn = 50
 
-// run executes operations until one fails, or ctx ends.
+// run executes operations until one fails or ctx ends, and returns how many were executed.
 func (s *Session) run(ctx, calm context.Context, first, n int64) (done int64, err error) {
 	for ; done < n; done++ {
 		if ctx.Err() != nil {
@@ -202,7 +200,7 @@ func (s *Session) run(ctx, calm context.Context, first, n int64) (done int64, er
 	return n, nil
 }
 
-// Type returns the type of operation i, an index of the phase's sections.
+// Type returns the type of operation i, as an index of the phase's sections.
 func (s *Session) Type(i int64) int {
 	if s.typed == nil {
 		return 0
@@ -210,7 +208,7 @@ func (s *Session) Type(i int64) int {
 	return s.typed.TypeOf(s.Worker, i)
 }
 
-// named reports which operation an error is of, if it is more than the context's end.
+// named adds to an error which operation failed, unless the error is only the context's end.
 func (s *Session) named(ctx context.Context, i int64, err error) error {
 	if err == nil || ended(ctx, err) {
 		return err
@@ -218,7 +216,7 @@ func (s *Session) named(ctx context.Context, i int64, err error) error {
 	return fmt.Errorf("connection %d, %s %d: %w", s.Worker, s.Noun, i, err)
 }
 
-// ended shows that an error is the end of the context and nothing else.
+// ended reports whether an error is the cause of the context's end and nothing else.
 func ended(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && err == context.Cause(ctx) //nolint:errorlint // more than the cause is more than the end
 }
@@ -232,7 +230,7 @@ func (s *Session) Close() error {
 	return s.Release()
 }
 
-// Render renders the sections of a phase's operations, by type if there are several.
+// Render renders the SQL of a phase's operations, one result for each type.
 func Render[T any](p filewise.Phase, render func(section string) (T, error)) ([]T, error) {
 	var all []T
 	for _, section := range operations.SectionsOf(p) {

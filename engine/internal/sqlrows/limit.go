@@ -6,27 +6,27 @@ import (
 	"filewise"
 )
 
-// What an answer that is held in memory may have at most. Answers of servers that keep to the question are far
-// below; one that sends rows without end would take all memory.
+// Limits of an answer that is held in memory. Normal answers are far smaller. A server that sends rows without end
+// would take all memory.
 const (
 	MostRows  = 1_000_000
 	MostBytes = 256 << 20
 )
 
-// Limit counts the rows of one answer. The zero value has seen none.
+// Limit counts the rows and bytes of one answer. The zero value is ready for use.
 type Limit struct{ rows, bytes int }
 
-// Row counts one more row, and is an error if the answer has become too long.
+// Row counts one more row, and returns an error if the answer has become too long.
 func (l *Limit) Row(values ...any) error {
 	l.rows++
 	for _, v := range values {
-		l.bytes += 16 // a value of any kind
+		l.bytes += 16 // a value of any type
 		switch v := v.(type) {
 		case string:
 			l.bytes += len(v)
 		case []byte:
 			l.bytes += len(v)
-		case *string: // as it was scanned into
+		case *string: // a scan target
 			l.bytes += len(*v)
 		case *sql.NullString:
 			l.bytes += len(v.String)

@@ -1,5 +1,4 @@
-// Package sqlrows reads what a query of database/sql returns, whatever columns
-// it has.
+// Package sqlrows reads the rows of a database/sql query, whatever its columns.
 package sqlrows
 
 import (
@@ -7,13 +6,12 @@ import (
 	"database/sql"
 )
 
-// Querier is a *sql.DB, *sql.Conn or *sql.Tx.
+// Querier is implemented by *sql.DB, *sql.Conn and *sql.Tx.
 type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// Query returns all rows of a query; texts and decimals, which drivers return as
-// bytes, are strings.
+// Query returns all rows of a query. Texts and decimals, which drivers return as bytes, become strings.
 func Query(ctx context.Context, on Querier, query string, args ...any) ([][]any, error) {
 	var all [][]any
 	err := Each(ctx, on, func(_ []string, values []any) {
@@ -27,8 +25,7 @@ func Query(ctx context.Context, on Querier, query string, args ...any) ([][]any,
 	return all, err
 }
 
-// Each hands over every row of a query as the driver returns it, with the names
-// of its columns.
+// Each calls row with every row of a query, as the driver returns it, and with the columns' names.
 func Each(ctx context.Context, on Querier, row func(columns []string, values []any), query string, args ...any) error {
 	rows, err := on.QueryContext(ctx, query, args...)
 	if err != nil {

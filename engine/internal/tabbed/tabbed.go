@@ -1,6 +1,6 @@
-// Package tabbed encodes rows as lines of values with tabs between them: the text format of
-// PostgreSQL's COPY (its documentation, COPY, “Text Format”) and what LOAD DATA of
-// MariaDB and MySQL reads if it is given the tab and the backslash.
+// Package tabbed encodes rows as lines of values separated by tabs. This is the text format of PostgreSQL's COPY (its
+// documentation, COPY, “Text Format”). LOAD DATA of MariaDB and MySQL reads it, too, if told of the tab and the
+// backslash.
 package tabbed
 
 import (
@@ -13,21 +13,20 @@ import (
 	"filewise"
 )
 
-// Rows are the rows of a batch, all of them in memory: a few megabytes. Rows handed
-// over while they are made would cost a switch between goroutines for each piece.
-// It implements filewise.RowWriter.
+// Rows holds all rows of a batch in memory, a few megabytes. Handing rows over while they are made would cost a switch
+// between goroutines for each piece. It implements filewise.RowWriter.
 type Rows struct {
 	buf     []byte
 	table   string
 	columns int
-	at      int // values of the row so far
+	at      int // number of values in the row so far
 	count   int64
-	seen    byte // the bits of all bytes of texts
+	seen    byte // the bits of all bytes of texts, ORed
 }
 
 var spare = sync.Pool{New: func() any { return new(Rows) }}
 
-// Of makes the rows of a batch. Free gives their memory back.
+// Of encodes the rows of a batch. The caller must call Free afterwards.
 func Of(t filewise.TableData, batch int64) (*Rows, error) {
 	r := spare.Get().(*Rows)
 	*r = Rows{buf: r.buf[:0], table: t.Table, columns: len(t.Columns)}
@@ -38,16 +37,16 @@ func Of(t filewise.TableData, batch int64) (*Rows, error) {
 	return r, nil
 }
 
-// Free ends the use of the rows, and of their readers.
+// Free returns the memory for reuse. The rows and their readers must not be used afterwards.
 func (r *Rows) Free() { spare.Put(r) }
 
-// Reader reads the rows from the first on.
+// Reader returns a new reader of the rows from the first one on.
 func (r *Rows) Reader() io.Reader { return bytes.NewReader(r.buf) }
 
 // Count returns the number of rows.
 func (r *Rows) Count() int64 { return r.count }
 
-// ASCII reports whether all texts are the same in every character set.
+// ASCII reports whether all texts are ASCII, so that every character set encodes them alike.
 func (r *Rows) ASCII() bool { return r.seen < 0x80 }
 
 func (r *Rows) next() {
@@ -63,20 +62,19 @@ func (r *Rows) Int(v int64) {
 	r.buf = strconv.AppendInt(r.buf, v, 10)
 }
 
-// Float adds a number so that it is read back exactly.
+// Float adds a number in a form that is read back exactly.
 func (r *Rows) Float(v float64) {
 	r.next()
 	r.buf = strconv.AppendFloat(r.buf, v, 'g', -1, 64)
 }
 
-// Null adds the absence of a value.
+// Null adds NULL.
 func (r *Rows) Null() {
 	r.next()
 	r.buf = append(r.buf, '\\', 'N')
 }
 
-// escapes has, for each byte that would end a value or escape what follows, the one that
-// stands for it after a backslash.
+// escapes maps each byte that would end a value or begin an escape to the byte that replaces it after a backslash.
 var escapes = [256]byte{'\t': 't', '\n': 'n', '\r': 'r', '\\': '\\', 0: '0'}
 
 // Text adds a text.
@@ -93,7 +91,8 @@ func (r *Rows) Text(v []byte) {
 	r.buf, r.seen = append(r.buf, v[plain:]...), seen
 }
 
-// EndRow ends a row; one of another width than the table's is the workload's mistake.
+// EndRow ends a row. It returns an error if the row has more or fewer values than the table has columns, which is a bug
+// of the workload.
 func (r *Rows) EndRow() error {
 	if r.at != r.columns {
 		return fmt.Errorf("a row of table %s has %d values, expected %d", r.table, r.at, r.columns)

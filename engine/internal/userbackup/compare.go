@@ -11,8 +11,8 @@ import (
 	"filewise"
 )
 
-// Work returns a probe of what the clients of the database do: statements and the time that they took, as the server counts
-// them, without backups.
+// Work returns a probe of the work of the database's clients: statements and the time that they took, as the server
+// counts them, without backups.
 func Work(read func(context.Context) (calls, seconds float64, err error)) filewise.Probe {
 	return filewise.ProbeOf(filewise.ProbeOwnWork, func(ctx context.Context) ([]filewise.Counter, error) {
 		calls, seconds, err := read(ctx)
@@ -24,17 +24,18 @@ func Work(read func(context.Context) (calls, seconds float64, err error)) filewi
 	})
 }
 
-// watched sets how long the database's own work is watched before the first backup.
+// watched is how long the database's own work is watched before the first backup.
 const watched = 2 * time.Second
 
-// Facts are of a database of so many bytes, of what backs it up, and of what its own work takes when nothing is backed up.
+// Facts returns facts about the database, its size and what backs it up, and how long a statement takes while no backup
+// runs. bytes is the database's size.
 func Facts(ctx context.Context, database string, bytes int64, by string, probes []filewise.Probe) ([]filewise.Fact, error) {
 	work, err := alone(ctx, probes)
 	return append([]filewise.Fact{{Name: "database", Value: database + ", " + humanize.IBytes(uint64(bytes))},
 		{Name: "backups by", Value: by}}, work...), err
 }
 
-// alone returns what a statement takes when nothing is backed up.
+// alone measures how many statements the database executes and how long they take while no backup runs.
 func alone(ctx context.Context, probes []filewise.Probe) ([]filewise.Fact, error) {
 	if len(probes) == 0 {
 		return []filewise.Fact{{Name: filewise.ProbeOwnWork, Value: "the server does not count it"}}, nil
@@ -60,7 +61,7 @@ func alone(ctx context.Context, probes []filewise.Probe) ([]filewise.Fact, error
 	return []filewise.Fact{{Name: filewise.ProbeOwnWork, Value: text}}, nil
 }
 
-// Same compares what was restored with the original, each as sorted lines of its tables.
+// Same compares the restored tables with the original, each given as lines. It returns an ErrCheck if they differ.
 func Same(want, got []string) error {
 	slices.Sort(want)
 	slices.Sort(got)

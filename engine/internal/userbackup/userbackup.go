@@ -1,6 +1,5 @@
-// Package userbackup holds what engines share that back up a database of the user's
-// (filewise.Target.Database), which is only read: directories, programs, and the shape of a
-// build that builds nothing.
+// Package userbackup holds what engines share to back up a user's database (filewise.Target.Database). They only read
+// the database. The package makes directories, runs programs, and supplies a build that builds nothing.
 package userbackup
 
 import (
@@ -29,31 +28,31 @@ import (
 
 // Tool makes the backups of one layout.
 type Tool interface {
-	// Dump makes the backup's directory.
+	// Dump writes a backup to the directory to, which it makes.
 	Dump(ctx context.Context, to string) error
-	// Read reads what a backup would hold, and keeps nothing.
+	// Read reads what a backup would contain, and stores nothing.
 	Read(context.Context) error
-	// Fill makes a marked database of its own and restores a backup to it.
+	// Fill makes a marked database and restores the backup in from to it.
 	Fill(ctx context.Context, from string) error
-	// Compare compares that with what was backed up.
+	// Compare compares the restored database with what was backed up.
 	Compare(context.Context) error
-	// Drop drops it, and ends whatever was held for the comparison.
+	// Drop drops the restored database, and ends whatever was held for the comparison.
 	Drop(context.Context) error
 }
 
-// Database returns a build of which nothing but backups is needed.
+// Database returns a build that offers nothing except backups.
 func Database(t filewise.Target, l filewise.Layout, tool Tool, probes []filewise.Probe) *filewise.Database {
 	b := &backuper{tool: tool, volume: Volume(t, l), discard: l.Discard}
 	return &filewise.Database{Observer: b, Settler: b, Dropper: b, Backup: b, Probes: probes}
 }
 
-// Volume returns where a layout's backups go.
+// Volume returns the volume that a layout's backups go to.
 func Volume(t filewise.Target, l filewise.Layout) filewise.Volume {
 	name, _ := l.BackupOptions.Get(filewise.OptionVolume)
 	return t.Volumes[max(slices.IndexFunc(t.Volumes, func(v filewise.Volume) bool { return v.Name == name }), 0)]
 }
 
-// Room looks whether the volumes have room for a backup of so many bytes.
+// Room adds findings on whether the volumes have space for a backup of so many bytes.
 func Room(e *external.Examination, volumes []filewise.Volume, bytes int64) {
 	for _, v := range volumes {
 		if free, err := filesystem.Free(v.Dir); err == nil {
@@ -62,7 +61,8 @@ func Room(e *external.Examination, volumes []filewise.Volume, bytes int64) {
 	}
 }
 
-// SizeOf returns what a backup reads, by the bytes of each part that a database has: a table, filegroup or tablespace.
+// SizeOf returns how much a backup reads. parts has the bytes of each part of the database: a table, filegroup or
+// tablespace. whole is the database's size.
 func SizeOf(t filewise.Target, parts map[string]int64, whole int64) (filewise.BackupSize, error) {
 	size := filewise.BackupSize{Bytes: whole, Whole: whole}
 	if t.Part == nil {
@@ -83,7 +83,8 @@ func SizeOf(t filewise.Target, parts map[string]int64, whole int64) (filewise.Ba
 	return size, nil
 }
 
-// ReadAll hands tables, or the tables of the part, to as many readers as a layout has jobs; each takes the next one when it has read one.
+// ReadAll hands the tables, or only the target's part of them, to one reader for each of the layout's jobs. Each reader
+// takes the next table when it has read one.
 func ReadAll(ctx context.Context, t filewise.Target, l filewise.Layout, tables []string,
 	read func(ctx context.Context, next <-chan string) error) error {
 	next := make(chan string, len(tables))
@@ -100,8 +101,8 @@ func ReadAll(ctx context.Context, t filewise.Target, l filewise.Layout, tables [
 	return all.Wait()
 }
 
-// Check refuses what no backup of a user's database can be. Each of the layout's jobs needs so
-// many bytes, which together are a quarter of the machine's memory at most.
+// Check refuses backups that cannot be made of a user's database. Each of the layout's jobs needs each bytes of memory;
+// together they can take a quarter of the machine's memory.
 func Check(t filewise.Target, l filewise.Layout, p filewise.Program, options []filewise.BackupOption, most int, each uint64) error {
 	names := filewise.Each(t.Volumes, func(v filewise.Volume) string { return v.Name })
 	volume := filewise.BackupOption{Name: filewise.OptionVolume, Words: "the name of a --volume", Check: filewise.OneOf(names...)}
@@ -122,12 +123,12 @@ func Check(t filewise.Target, l filewise.Layout, p filewise.Program, options []f
 	return l.BackupOptions.Check(append(slices.Clone(options), volume))
 }
 
-// Run runs a program to its end; what it prints is in the error. Its directory takes its log.
+// Run runs a program to its end. What the program prints is in the error. Its log is written to dir.
 func Run(ctx context.Context, t filewise.Target, dir string, env, command []string) error {
 	return Feed(ctx, t, dir, "", env, command)
 }
 
-// Feed is Run of a program that reads a text, in which secrets can stand.
+// Feed does what Run does for a program that reads a text, which can contain secrets.
 func Feed(ctx context.Context, t filewise.Target, dir, in string, env, command []string) error {
 	log := filepath.Join(dir, filepath.Base(command[0])+".log")
 	if err := os.Remove(log); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -143,7 +144,7 @@ func Feed(ctx context.Context, t filewise.Target, dir, in string, env, command [
 		}
 		defer read.Close()
 		spec.Stdin, end = read, write.Close
-		if _, err := write.WriteString(in); err != nil { // it fits into the pipe
+		if _, err := write.WriteString(in); err != nil { // the text fits into the pipe
 			return errors.Join(err, end())
 		}
 	}
@@ -166,16 +167,16 @@ type backuper struct {
 	discard bool
 
 	mu   sync.Mutex
-	home *os.Root // the volume's directory as it was when the first backup was made
-	held *os.File // the same
-	dir  string   // of the last backup. If empty, there is none
+	home *os.Root // the volume's directory when the first backup was made
+	held *os.File // the same directory, open
+	dir  string   // the last backup's directory; "" if there is none
 }
 
-// descriptors is the directory in which Linux has links to what this process holds open, whatever has its name by now: programs
-// that it starts follow them, too.
+// descriptors is the directory in which Linux links to the files that this process holds open, even after they are
+// renamed. Programs that this process starts can follow the links, too.
 var descriptors = fmt.Sprintf("/proc/%d/fd/", os.Getpid())
 
-// Real returns what a path through there is for others.
+// Real returns the real path behind a path through descriptors.
 func Real(path string) string {
 	if fd, rest, _ := strings.Cut(strings.TrimPrefix(path, descriptors), "/"); strings.HasPrefix(path, descriptors) {
 		if real, err := os.Readlink(descriptors + fd); err == nil {
@@ -185,7 +186,7 @@ func Real(path string) string {
 	return path
 }
 
-// place returns the volume's directory, by the descriptor if the system has such links.
+// place returns the volume's directory, through its descriptor if the system has such links.
 func (b *backuper) place() string {
 	path := descriptors + strconv.Itoa(int(b.held.Fd()))
 	there, err := os.Stat(path)
@@ -195,13 +196,13 @@ func (b *backuper) place() string {
 	return b.volume.Dir
 }
 
-// Observe: nothing is built.
+// Observe returns no files, because nothing is built.
 func (*backuper) Observe(context.Context) ([]filewise.File, error) { return nil, nil }
 
-// Settle: nothing is dirty, and what the user's server has to write is its own matter.
+// Settle does nothing: Filewise leaves nothing dirty, and the user's server manages its own writes.
 func (*backuper) Settle(context.Context) error { return nil }
 
-// Drop removes the last backup and what it was restored to.
+// Drop removes the last backup and the database that it was restored to.
 func (b *backuper) Drop(ctx context.Context) error {
 	err := b.Discard(ctx)
 	b.mu.Lock()
@@ -213,7 +214,7 @@ func (b *backuper) Drop(ctx context.Context) error {
 	return err
 }
 
-// Backup makes a backup, which is on the storage then.
+// Backup makes a backup and returns once it is on the storage.
 func (b *backuper) Backup(ctx context.Context) ([]filewise.File, error) {
 	if err := b.Discard(ctx); err != nil {
 		return nil, err
@@ -238,8 +239,8 @@ func (b *backuper) Backup(ctx context.Context) ([]filewise.File, error) {
 	return files, err
 }
 
-// stay holds the volume's directory, and refuses another one in its place: a link of anyone who
-// owns the directory above would lead a Filewise of root's elsewhere.
+// stay keeps the volume's directory open, and refuses another directory in its place. Otherwise whoever owns the
+// directory above could lead a Filewise that runs as root elsewhere by a link.
 func (b *backuper) stay() (err error) {
 	if b.home == nil {
 		if b.home, err = os.OpenRoot(b.volume.Dir); err != nil {
@@ -273,10 +274,10 @@ func (b *backuper) Restore(ctx context.Context) error {
 	return b.tool.Fill(ctx, b.dir)
 }
 
-// Verify compares it with what was backed up.
+// Verify compares the restored database with what was backed up.
 func (b *backuper) Verify(ctx context.Context) error { return b.tool.Compare(ctx) }
 
-// Discard removes the backup, and drops what it was restored to.
+// Discard removes the backup, and drops the database that it was restored to.
 func (b *backuper) Discard(ctx context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
