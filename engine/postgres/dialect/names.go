@@ -1,4 +1,4 @@
-// Package dialect holds PostgreSQL's words: names and literals, as statements take them.
+// Package dialect writes names and literals as PostgreSQL's statements take them.
 package dialect
 
 import (
@@ -9,17 +9,17 @@ import (
 	"filewise"
 )
 
-// TablespacePrefix begins the Dir of a volume that is an existing tablespace.
+// TablespacePrefix is the prefix of a volume's Dir that names an existing tablespace.
 const TablespacePrefix = "tablespace:"
 
-// MaxName is PostgreSQL's limit of a name in bytes (NAMEDATALEN − 1). It cuts
-// longer ones silently, and would then speak of another object.
+// MaxName is PostgreSQL's limit on names in bytes (NAMEDATALEN − 1). PostgreSQL silently cuts longer names, which could
+// then name another object.
 const MaxName = 63
 
 // Ident quotes an identifier (PostgreSQL's documentation, 4.1.1).
 func Ident(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// Table returns the quoted name of a table that is given as NAME, of schema public, or as SCHEMA.NAME.
+// Table returns a table's quoted name. told is NAME, which is in schema public, or SCHEMA.NAME.
 func Table(told string) string {
 	schema, name, is := strings.Cut(told, ".")
 	if !is || schema == "" || name == "" {
@@ -28,7 +28,7 @@ func Table(told string) string {
 	return Ident(schema) + "." + Ident(name)
 }
 
-// Literal quotes a text, whatever standard_conforming_strings is (4.1.2.2).
+// Literal quotes a text so that it is read alike with either standard_conforming_strings (4.1.2.2).
 func Literal(text string) string {
 	quoted := "'" + strings.ReplaceAll(text, "'", "''") + "'"
 	if strings.Contains(text, `\`) {
@@ -37,7 +37,7 @@ func Literal(text string) string {
 	return quoted
 }
 
-// CheckName refuses what cannot be a name, before it is put into a statement.
+// CheckName refuses a text that cannot be a name, before it is put into a statement.
 func CheckName(what, name string) error {
 	var why string
 	switch {

@@ -1,4 +1,4 @@
-// Package capturing shows what the clients of a PostgreSQL database do, read-only.
+// Package capturing reads what the clients of a PostgreSQL database do, without writing.
 package capturing
 
 import (
@@ -50,8 +50,8 @@ type watcher struct {
 	rules                  customsql.Rules
 	banner, user, database string
 	version                int
-	schema                 string // of the extension. If empty, the database has none
-	info                   string // the same where it shows what it has forgotten
+	schema                 string // of the extension pg_stat_statements; "" if the database does not have it
+	info                   string // the same schema, if the extension reports what it has forgotten
 	settings               map[string]string
 }
 
@@ -90,7 +90,7 @@ func (w *watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, err
 	if err != nil {
 		return nil, err
 	}
-	var all []filewise.CountedStatement // by user
+	var all []filewise.CountedStatement // one for each user
 	for _, row := range rows {
 		s := filewise.CountedStatement{ID: client.Text(row[0]), Text: client.Text(row[1]), Calls: row[2].(float64), Seconds: row[3].(float64),
 			Rows: row[4].(float64)}
@@ -98,11 +98,11 @@ func (w *watcher) Counted(ctx context.Context) ([]filewise.CountedStatement, err
 			s.ID, s.Text = "hidden", ""
 			s.Hidden = "texts of other roles are hidden: GRANT pg_read_all_stats TO " + dialect.Ident(w.user)
 		}
-		if query := declared(s.Text); query != "" { // each cursor has a name of its own
+		if query := declared(s.Text); query != "" { // each cursor has its own name
 			s.Text = query
 			s.ID = w.rules.Key(query)
 		}
-		s.Key = w.rules.Key(s.Text) // the server keeps the values of what is no query: CREATE ROLE … PASSWORD
+		s.Key = w.rules.Key(s.Text) // the server keeps the values of utility statements: CREATE ROLE … PASSWORD
 		all = append(all, s)
 	}
 	return customsql.Summed(all), nil
@@ -116,8 +116,7 @@ func (w *watcher) Sessions(ctx context.Context) (active, connected int, err erro
 	return active, connected, err
 }
 
-// Shape has the server parse a statement with its values taken out: it reports of what types
-// these are.
+// Shape has the server parse a statement whose values are taken out, so that the server reports the values' types.
 func (w *watcher) Shape(ctx context.Context, statement string, constants []string) (filewise.Shape, error) {
 	ctx, cancel := context.WithTimeout(ctx, filewise.AskPatience)
 	defer cancel()
@@ -149,7 +148,7 @@ func (w *watcher) Shape(ctx context.Context, statement string, constants []strin
 	return s, err
 }
 
-// typed has the server say of what types values are.
+// typed asks the server for the types of a statement's values.
 func (w *watcher) typed(ctx context.Context, s *filewise.Shape) error {
 	tried, number := "", 0
 	numbers := make([]int, len(s.Values))
@@ -185,7 +184,7 @@ func (w *watcher) typed(ctx context.Context, s *filewise.Shape) error {
 			if v.Type = kinds.Of(name); v.Type != filewise.TypeUnknown {
 				v.Said = ""
 			}
-			if err == nil && name == "regclass" && ofSequence.MatchString(s.Pieces[i]) { // one is as good as another
+			if err == nil && name == "regclass" && ofSequence.MatchString(s.Pieces[i]) { // the name of any sequence will do
 				err = w.link.Scan(ctx, queries.Text("sequence"), nil, &v.Literal)
 			}
 		}
@@ -193,12 +192,12 @@ func (w *watcher) typed(ctx context.Context, s *filewise.Shape) error {
 	return err
 }
 
-// ofSequence ends what stands before the name of a sequence.
+// ofSequence matches text that ends right before the name of a sequence.
 var ofSequence = regexp.MustCompile(`(?i)\b(?:next|curr)val\s*\(\s*$`)
 
-const codeAmbiguous, codeUndefined, codeMismatch = "42725", "42883", "42804" // functions, of which operators are some, and types
+const codeAmbiguous, codeUndefined, codeMismatch = "42725", "42883", "42804" // of functions (operators included) and of types
 
-// quoted returns a table's name, with its schema or without, as SQL has it. A dot can be of the name.
+// quoted returns a table's name, with or without its schema, quoted for SQL. A dot can be part of the name.
 func (w *watcher) quoted(ctx context.Context, name string) (as string, err error) {
 	as = dialect.Ident(name)
 	if schema, table, ok := strings.Cut(name, "."); ok {
@@ -212,7 +211,7 @@ var kinds = customsql.Kinds{filewise.TypeWhole: "int2 int4 int8 oid", filewise.T
 	filewise.TypeText: "text varchar bpchar name citext char bytea", filewise.TypeTime: "timestamp timestamptz date",
 	filewise.TypeBool: "bool", filewise.TypeUUID: "uuid", filewise.TypeJSON: "json jsonb"}
 
-// Table reports a table and its columns, by the last ANALYZE.
+// Table returns facts about a table and its columns, as of the last ANALYZE.
 func (w *watcher) Table(ctx context.Context, name string, withhold func(string) bool) (t filewise.TableFacts, err error) {
 	ctx, cancel := context.WithTimeout(ctx, filewise.AskPatience)
 	defer cancel()
@@ -259,7 +258,7 @@ func (w *watcher) tableOf(ctx context.Context, quoted string, withhold func(stri
 	if err != nil {
 		return t, err
 	}
-	withheld := append([]string{}, filewise.Those(columns, withhold)...) // of none the server needs a list, too
+	withheld := append([]string{}, filewise.Those(columns, withhold)...) // never nil, because the server needs a list
 	err = w.link.With(ctx, func(conn *pgx.Conn) error {
 		rows, err := conn.Query(ctx, queries.Text("columns"), quoted, withheld)
 		if err == nil {
@@ -321,7 +320,7 @@ func readColumn(row pgx.CollectableRow) (filewise.ColumnFacts, error) {
 	return c, err
 }
 
-// extremes returns the least and the greatest of some values.
+// extremes returns the smallest and the greatest of the values.
 func extremes(kind filewise.ColumnType, all []string) (low, high string) {
 	if len(all) == 0 {
 		return "", ""
@@ -329,7 +328,7 @@ func extremes(kind filewise.ColumnType, all []string) (low, high string) {
 	order := func(a, b string) int { return cmp.Compare(a, b) }
 	if kind == filewise.TypeWhole || kind == filewise.TypeNumber {
 		order = func(a, b string) int {
-			x, _ := strconv.ParseFloat(a, 64) // the server wrote them
+			x, _ := strconv.ParseFloat(a, 64) // the server wrote these numbers
 			y, _ := strconv.ParseFloat(b, 64)
 			return cmp.Compare(x, y)
 		}

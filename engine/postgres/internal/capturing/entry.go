@@ -15,14 +15,14 @@ import (
 	"filewise/engine/customsql"
 )
 
-// entry is a record of a log.
+// entry is one record of a log.
 type entry struct{ database, session, tag, message, detail, at, context string }
 
-// cloudLine is a line of stderr as Cloud SQL passes it on.
+// cloudLine matches a line of stderr in the form in which Cloud SQL passes it on.
 var cloudLine = regexp.MustCompile(`(?s)^\[(\d+)\]: \[[\d-]+\] .*?\bdb=([^, ]*).*? (?:LOG|\p{Lu}+): +(.*)$`)
 
-// flatEntry reads a line as PostgreSQL writes it, one object of texts and numbers, in a third of the time that entryOf takes. If false,
-// it is another one.
+// flatEntry reads a line in PostgreSQL's own form, one object of texts and numbers. It takes a third of the time of
+// entryOf. ok is false if the line has another form.
 func flatEntry(text string) (e entry, ok bool) {
 	text, ok = strings.CutPrefix(strings.TrimSpace(text), "{")
 	for ok {
@@ -56,7 +56,7 @@ func flatEntry(text string) (e entry, ok bool) {
 	return e, false
 }
 
-// field returns the field of a name. If nil, there is none.
+// field returns the entry's field of a name, or nil if there is none.
 func (e *entry) field(name string) *string {
 	switch name {
 	case "dbname":
@@ -75,7 +75,7 @@ func (e *entry) field(name string) *string {
 	return nil
 }
 
-// quotedJSON reads the text that another begins with.
+// quotedJSON reads the JSON string at the beginning of text.
 func quotedJSON(text string) (value, rest string, ok bool) {
 	if !strings.HasPrefix(text, `"`) {
 		return "", "", false
@@ -97,7 +97,7 @@ func quotedJSON(text string) (value, rest string, ok bool) {
 	return value, text[end+1:], true
 }
 
-// entryOf reads a line of jsonlog, or one that an operator or a cloud has wrapped.
+// entryOf reads a line of jsonlog, also if an operator or a cloud has wrapped it.
 func entryOf(text []byte) (entry, error) {
 	var line struct {
 		Dbname, Session_id, Ps, Message, Detail, TextPayload, Timestamp, Context string
@@ -106,7 +106,7 @@ func entryOf(text []byte) (entry, error) {
 		}
 	}
 	if err := json.Unmarshal(text, &line); err != nil {
-		// CloudNativePG's own lines may have a record that is none of these
+		// CloudNativePG's own lines may have a record of another form.
 		var any map[string]json.RawMessage
 		return entry{}, json.Unmarshal(text, &any)
 	}
@@ -119,21 +119,22 @@ func entryOf(text []byte) (entry, error) {
 		cmp.Or(line.Context, of.Context)}, nil
 }
 
-// log holds what has been read of one.
+// log holds the state of reading one log.
 type log struct {
 	database string
 	each     func(filewise.LoggedStatement)
 	seen     customsql.Seen
-	plans    map[string]filewise.LoggedStatement // of auto_explain, by session: log_min_duration_statement may log the same
-	prepared map[[2]string]string                // by session and name
+	plans    map[string]filewise.LoggedStatement // of auto_explain, by session; log_min_duration_statement may log the same statement
+	prepared map[[2]string]string                // by session and name of the statement
 }
 
 var (
 	others = regexp.MustCompile(`^(?:duration|statement|execute|connection|disconnection|automatic|process|temporary file)\b`)
-	// foreign is the same in another language, if the tag shows what is parsed and bound only.
+	// foreign matches the same message in another language. It is used only if the tag does not tell execution from
+	// parsing and binding.
 	foreign = regexp.MustCompile(`(?s)^[^:\x{ff1a}\n"]{2,40}[:\x{ff1a}]\s*([0-9.]+) ms[,\x{ff0c}]?\s+[^:\x{ff1a}\n]{2,100}[:\x{ff1a}]\s?(.*)$`)
 	planned = regexp.MustCompile(`(?s)^duration: ([0-9.]+) ms  plan:\n(.*)$`)
-	// planText holds what auto_explain reports of a statement, up to the plan.
+	// planText matches what auto_explain reports of a statement, up to the plan.
 	planText = regexp.MustCompile(`(?s)^Query Text: (.*?)\n(?:Query Parameters: ([^\n]*)\n)?[^\n]*  \(cost=[0-9.]+\.\.`)
 	planXML  = regexp.MustCompile(`(?s)<Query-Text>(.*?)</Query-Text>\s*(?:<Query-Parameters>(.*?)</Query-Parameters>)?`)
 	planYAML = regexp.MustCompile(`(?s)^Query Text: ("(?:[^"\\]|\\.)*")\n(?:Query Parameters: ("(?:[^"\\]|\\.)*")\n)?`)
@@ -143,7 +144,7 @@ var (
 	literal  = regexp.MustCompile(`(?s)^\s*(?:('(?:[^']|'')*'|-?[0-9.]+|NULL|true|false)\s*)(?:::[\w ]+)?(?:,|$)`)
 )
 
-// declared returns the query of a cursor that a statement declares. If empty, it declares none.
+// declared returns the query of the cursor that a statement declares, or "" if it declares none.
 func declared(text string) string {
 	if m := declares.FindStringSubmatch(text); m != nil {
 		return m[1]
@@ -151,7 +152,8 @@ func declared(text string) string {
 	return ""
 }
 
-// plannedText reads the statement and its parameters from auto_explain's message, in any of its formats. If empty, there is none.
+// plannedText reads the statement and its parameters from a message of auto_explain in any format. It returns "" if
+// there is no statement.
 func plannedText(plan string) (text, parameters string) {
 	var form struct {
 		Text       string `json:"Query Text"`
@@ -163,7 +165,7 @@ func plannedText(plan string) (text, parameters string) {
 	if m := planXML.FindStringSubmatch(plan); m != nil {
 		return html.UnescapeString(m[1]), html.UnescapeString(m[2])
 	}
-	if m := planYAML.FindStringSubmatch(plan); m != nil { // its texts are JSON's
+	if m := planYAML.FindStringSubmatch(plan); m != nil { // its strings are JSON strings
 		_ = json.Unmarshal([]byte(m[1]), &form.Text)
 		_ = json.Unmarshal([]byte(m[2]), &form.Parameters)
 	} else {
@@ -172,8 +174,8 @@ func plannedText(plan string) (text, parameters string) {
 	return form.Text, form.Parameters
 }
 
-// logged returns the time in ms, if it is reported, and the statement of a message that has one: log_statement, or
-// log_min_duration_statement, or the execution of a prepared one; others are in English, too.
+// logged returns the statement in a message, and its time in ms if reported. It reads messages of log_statement and
+// log_min_duration_statement, also for prepared statements. Messages of other kinds must be in English.
 func logged(message string) (ms, text string, ok bool) {
 	if of, is := strings.CutPrefix(message, "duration: "); is {
 		if ms, message, is = strings.Cut(of, " ms  "); !is || strings.Trim(ms, "0123456789.") != "" {
@@ -192,7 +194,7 @@ func logged(message string) (ms, text string, ok bool) {
 	return "", "", false
 }
 
-// arguments returns the values of parameters $1, $2, …, in the detail of an execution.
+// arguments returns the values of parameters $1, $2, …, from the detail of an execution.
 func arguments(detail string) (all []string) {
 	for {
 		_, rest, found := strings.Cut(detail, "$"+strconv.Itoa(len(all)+1)+" = ")
@@ -216,10 +218,11 @@ func arguments(detail string) (all []string) {
 	}
 }
 
-// statement reads the message of an entry; ok: it has one. The values of its parameters are the entry's detail then.
+// statement reads the statement from an entry's message; ok is false if there is none. The values of its parameters are
+// then in the entry's detail.
 func statement(e *entry) (text string, seconds float64, plan, ok bool) {
 	if took, text, ok := logged(e.message); ok {
-		ms, _ := strconv.ParseFloat(took, 64) // none: 0
+		ms, _ := strconv.ParseFloat(took, 64) // 0 if there is no time
 		return text, ms / 1000, false, true
 	}
 	var m []string
@@ -235,7 +238,7 @@ func statement(e *entry) (text string, seconds float64, plan, ok bool) {
 		}
 		plan = true
 	}
-	ms, _ := strconv.ParseFloat(m[1], 64) // none: 0
+	ms, _ := strconv.ParseFloat(m[1], 64) // 0 if there is no time
 	return m[2], ms / 1000, plan, true
 }
 
@@ -245,7 +248,7 @@ func (l *log) take(e entry) {
 	if ok {
 		l.seen.Add(e.database)
 	}
-	if e.database != l.database || plan && e.context != "" { // within a function, whose call has a plan of its own
+	if e.database != l.database || plan && e.context != "" { // within a function; the function's call has its own plan
 		return
 	}
 	s := filewise.LoggedStatement{Session: e.session, Text: text, Seconds: seconds, Ended: customsql.Moment(e.at)}
@@ -287,7 +290,7 @@ func (l *log) take(e entry) {
 	l.each(s)
 }
 
-// given returns the arguments of an EXECUTE, as far as they are literals. If nil, one is none.
+// given returns the arguments of an EXECUTE if all are literals, else nil.
 func given(text string) (all []string) {
 	for text != "" {
 		m := literal.FindStringSubmatch(text)
@@ -299,7 +302,7 @@ func given(text string) (all []string) {
 	return all
 }
 
-// end reports the plans that nothing has followed.
+// end reports the plans that no other entry followed.
 func (l *log) end() {
 	for _, session := range slices.Sorted(maps.Keys(l.plans)) {
 		l.each(l.plans[session])

@@ -12,12 +12,12 @@ import (
 	"filewise/engine/internal/dumpfile"
 )
 
-// The columns of a csvlog line, which later releases only add to.
+// Columns of a csvlog line. Later releases only add columns.
 const (
 	csvTime, csvDatabase, csvSession, csvTag, csvMessage, csvDetail, csvContext, csvColumns = 0, 2, 5, 7, 13, 14, 18, 23
 )
 
-// ReadLog reads a log of csvlog or jsonlog, whichever it is, also within the records of CloudNativePG and Cloud SQL.
+// ReadLog reads a log in csvlog or jsonlog format, also within the records of CloudNativePG and Cloud SQL.
 func ReadLog(r io.Reader, database string, each func(filewise.LoggedStatement)) error {
 	text, err := dumpfile.Text(r)
 	if err != nil {
@@ -48,7 +48,7 @@ func ReadLog(r io.Reader, database string, each func(filewise.LoggedStatement)) 
 }
 
 func readJSON(in io.Reader, take func(entry)) error {
-	lines := in.(*bufio.Reader) // which ReadLog has made
+	lines := in.(*bufio.Reader) // ReadLog has made it
 	for ended := false; !ended; {
 		text, err := dumpfile.Line(lines, 0)
 		if ended = errors.Is(err, io.EOF); err != nil && !ended {
@@ -61,19 +61,20 @@ func readJSON(in io.Reader, take func(entry)) error {
 			take(e)
 		} else if e, err := entryOf([]byte(text)); err == nil {
 			take(e)
-		} else if !ended { // else it is being written
+		} else if !ended { // otherwise it is still being written
 			return wrongLog(err)
 		}
 	}
 	return nil
 }
 
-// record passes on so many bytes of one, which quotes that are not closed would make endless.
+// record passes on the text of one record, up to a number of bytes. Without a limit, a quote that is not closed would
+// make the record endless.
 type record struct {
 	io.Reader
 	left  int
-	bytes int64 // that were read
-	ended bool  // there are no more
+	bytes int64 // read so far
+	ended bool  // no records follow
 }
 
 func (r *record) Read(p []byte) (int, error) {
@@ -97,7 +98,7 @@ func readCSV(in io.Reader, take func(entry)) error {
 		}
 		var form *csv.ParseError
 		if bounded.ended && records > 0 && c.InputOffset() >= bounded.bytes && (errors.As(err, &form) || len(line) < csvColumns) {
-			return nil // the last one is being written
+			return nil // the last record is still being written
 		}
 		switch {
 		case errors.As(err, &form):

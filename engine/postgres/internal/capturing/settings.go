@@ -8,12 +8,12 @@ import (
 	"filewise/engine/postgres/internal/client"
 )
 
-// Settings returns the settings that the database, or its clients' roles, have of their own and on which statements depend.
+// Settings returns the settings that the database or its clients' roles change and on which statements depend.
 func (w *watcher) Settings(context.Context, map[string]string) (map[string]string, error) {
 	return w.settings, nil
 }
 
-// accustom reads them, and has the sessions find tables where the clients' do.
+// accustom reads these settings, and makes the sessions find tables where the clients' sessions do.
 func (w *watcher) accustom(ctx context.Context, a filewise.Address) error {
 	rows, err := w.link.Rows(ctx, queries.Text("settings"))
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 )
 
 var (
-	arithmetic = regexp.MustCompile(`(?:^|[^-+*/%<>=!~@#&|^?])[-+*/%]\s*$`) // ends what stands before a number
+	arithmetic = regexp.MustCompile(`(?:^|[^-+*/%<>=!~@#&|^?])[-+*/%]\s*$`) // matches text that ends in an operator before a number
 	follows    = regexp.MustCompile(`^\s*[-+*/%](?:[^-+*/%<>=!~@#&|^?>]|$)`)
 	inArray    = regexp.MustCompile(`(?i)\bARRAY\s*\[\s*$`)
 )
 
-// ofNumbers has values be numbers that an operator of arithmetic stands beside: as literals they were, and without a type the
-// server cannot decide which operator it is.
+// ofNumbers makes values next to an arithmetic operator numbers, as the literals were. Without a type the server cannot
+// decide which operator is meant.
 func ofNumbers(s *filewise.Shape) bool {
 	of := make([]string, len(s.Values))
 	changed := false
@@ -32,7 +32,7 @@ func ofNumbers(s *filewise.Shape) bool {
 	return changed
 }
 
-// ofArrays has the values of ARRAY[…] be of a type.
+// ofArrays returns a function that gives the values in ARRAY[…] a type.
 func ofArrays(kind string) func(*filewise.Shape) bool {
 	return func(s *filewise.Shape) bool {
 		of := make([]string, len(s.Values))
@@ -47,7 +47,7 @@ func ofArrays(kind string) func(*filewise.Shape) bool {
 	}
 }
 
-// cast gives values types. An empty type leaves the value as it is.
+// cast adds types to values. An empty type leaves the value as it is.
 func cast(s *filewise.Shape, of []string) {
 	for i, kind := range of {
 		if kind != "" {

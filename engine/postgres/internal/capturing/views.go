@@ -11,8 +11,8 @@ import (
 	"filewise/engine/postgres/internal/client"
 )
 
-// throughView gives a view's columns what is known of the tables' columns that they show: of views the server has
-// no statistics. It names them for a statement that it prepares.
+// throughView copies to a view's columns the facts of the table columns that they show, because the server has no
+// statistics of views. It learns those columns from a statement that the server prepares.
 func (w *watcher) throughView(ctx context.Context, quoted string, columns []filewise.ColumnFacts, withhold func(string) bool) error {
 	var definition string
 	if err := w.link.Scan(ctx, "SELECT pg_get_viewdef(to_regclass($1))", []any{quoted}, &definition); err != nil {
@@ -37,7 +37,7 @@ func (w *watcher) throughView(ctx context.Context, quoted string, columns []file
 		if err != nil {
 			return err
 		}
-		if len(rows) == 0 { // an expression
+		if len(rows) == 0 { // the column is an expression
 			continue
 		}
 		if _, is := shown[f.TableOID]; !is {

@@ -20,19 +20,18 @@ import (
 	"filewise/internal/process"
 )
 
-// options holds what an address can say in addition to host, port, user, password and
-// database: the words of libpq that pgx takes. An application_name, options or
-// settings of the session are Filewise's own.
+// options lists what an address can contain in addition to host, port, user, password and database: the libpq keywords
+// that pgx accepts. Filewise sets application_name, options and the session's settings itself.
 var options = []string{
 	"sslmode", "sslrootcert", "sslcert", "sslkey", "sslpassword", "sslsni", "sslnegotiation", "sslcertmode",
 	"target_session_attrs", "connect_timeout", "passfile", "service", "servicefile", "channel_binding", "require_auth",
 	"min_protocol_version", "max_protocol_version", "krbspn", "krbsrvname",
 }
 
-// connectSeconds sets how long a connection can take if the address does not say.
+// connectSeconds limits the time to connect if the address sets no limit.
 const connectSeconds = "15"
 
-// CheckOptions refuses what is no option of a PostgreSQL server's address.
+// CheckOptions refuses options that an address of a PostgreSQL server cannot have.
 func CheckOptions(a filewise.Address) error {
 	for _, name := range slices.AppendSeq(slices.Sorted(maps.Keys(a.Options)), maps.Keys(a.Secrets)) {
 		if !slices.Contains(options, name) {
@@ -43,8 +42,7 @@ func CheckOptions(a filewise.Address) error {
 	return nil
 }
 
-// configOf turns an address into the driver's configuration. Errors have code
-// usage and show no secret.
+// configOf returns the driver's configuration for an address. Errors have CodeUsage and show no secret.
 func configOf(a filewise.Address) (*pgx.ConnConfig, error) {
 	values := map[string]string{"connect_timeout": connectSeconds}
 	maps.Copy(values, a.Options)
@@ -69,7 +67,7 @@ func configOf(a filewise.Address) (*pgx.ConnConfig, error) {
 	}
 	config, err := Parse(conninfo(values))
 	if err != nil {
-		// The driver shows the whole text first.
+		// The driver's message begins with the whole connection string.
 		if at := strings.LastIndex(err.Error(), "`: "); at >= 0 {
 			err = fmt.Errorf("%s", err.Error()[at+3:])
 		}
@@ -77,13 +75,13 @@ func configOf(a filewise.Address) (*pgx.ConnConfig, error) {
 			"the address of the server: %w", filewise.HideIn(err, a.Hidden()...))
 	}
 	refuseClearText(&config.Config)
-	if a.Password != "" { // else a password file may have one
+	if a.Password != "" { // otherwise a password file may have one
 		config.Password = a.Password.Reveal()
 	}
 	return config, nil
 }
 
-// conninfo returns the text of parameters, as libpq reads it.
+// conninfo returns parameters as a connection string for libpq.
 func conninfo(values map[string]string) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -98,8 +96,8 @@ func conninfo(values map[string]string) string {
 	return strings.Join(all, " ")
 }
 
-// Conninfo returns how PostgreSQL's own programs come to a database of an address, without its
-// password: that is in the environment.
+// Conninfo returns the connection string with which PostgreSQL's own programs reach a database of an address. The
+// password is not in the string but in env.
 func Conninfo(a filewise.Address, database string) (text string, env []string) {
 	values := maps.Clone(a.Options)
 	if values == nil {
@@ -114,19 +112,19 @@ func Conninfo(a filewise.Address, database string) (text string, env []string) {
 	}
 	if mode := a.Options["sslmode"]; a.Options["require_auth"] == "" && !strings.HasPrefix(a.Host, "/") && a.Host != "" &&
 		mode != "require" && !strings.HasPrefix(mode, "verify-") {
-		env = append(env, "PGREQUIREAUTH=!"+methodPassword) // no password in clear text; programs before 16 do not read it
+		env = append(env, "PGREQUIREAUTH=!"+methodPassword) // no password in clear text; programs before 16 ignore it
 	}
 	return conninfo(values), env
 }
 
-// Maintenance is the database that is connected to when none is named.
+// Maintenance is the database to connect to if none is named.
 const Maintenance = "postgres"
 
-// AppName is the name of every session of this process on the server, by which
-// it is distinguished from others' (“filewise” and 8 digits).
+// AppName returns the name of all of this process's sessions on the server (“filewise” and 8 digits). It tells them
+// from the sessions of other processes.
 var AppName = sync.OnceValue(func() string {
 	h := fnv.New32a()
-	self, _ := process.Self() // without it the PID and the host's name distinguish
+	self, _ := process.Self() // if it fails, the PID and the host's name still make the name unique
 	host, _ := os.Hostname()
 	fmt.Fprintf(h, "%v %d %s", self, os.Getpid(), host)
 	return fmt.Sprintf("%s%08x", appPrefix, h.Sum32())
@@ -134,17 +132,16 @@ var AppName = sync.OnceValue(func() string {
 
 const appPrefix = "filewise "
 
-// SessionSettings returns what every connection has set, so that neither the role nor
-// the database decides otherwise: only settings of the session itself, as far as a
-// server of this version has them.
+// SessionSettings returns the settings of every connection, so that neither the role nor the database decides them.
+// They are settings of the session itself, as far as a server of this version has them.
 func SessionSettings(version int) map[string]string {
 	s := map[string]string{
 		"application_name": AppName(), "client_encoding": "UTF8", "search_path": "public", "default_tablespace": "",
 		"statement_timeout": "0", "lock_timeout": "0", "idle_in_transaction_session_timeout": "0",
-		// Without these a session whose line is cut stands for hours, with all that it holds.
+		// Without these, a session whose connection is cut stays for hours, with all that it holds.
 		"tcp_keepalives_idle": "30s", "tcp_keepalives_interval": "10s", "tcp_keepalives_count": "3",
 		"default_transaction_isolation": "read committed", "default_transaction_read_only": "off", "client_min_messages": "warning",
-		"standard_conforming_strings": "on", // as the guard of a study's SQL reads it
+		"standard_conforming_strings": "on", // the guard of a study's SQL assumes it
 	}
 	if version >= 120000 {
 		s["tcp_user_timeout"] = "60s"
@@ -160,10 +157,8 @@ func SessionSettings(version int) map[string]string {
 
 var environmentLock sync.Mutex
 
-// Parse reads a connection string of keywords and values, and nothing else: a PG*
-// variable of the environment that was meant for another program does not choose
-// Filewise's server. pgconn reads them whatever it is given, so they are taken
-// away for that moment.
+// Parse reads a connection string of keywords and values and ignores PG* environment variables. A variable meant for
+// another program must not choose Filewise's server. pgconn always reads them, so Parse removes them meanwhile.
 func Parse(conninfo string) (*pgx.ConnConfig, error) {
 	environmentLock.Lock()
 	defer environmentLock.Unlock()
@@ -181,8 +176,8 @@ func Parse(conninfo string) (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-// ReadingSettings returns the settings of a session that only looks: it cannot write, and
-// gives up what a lock or a large catalogue would make long.
+// ReadingSettings returns the settings of a session that only reads. The session cannot write, and gives up if a lock
+// or a large catalogue makes it wait.
 func ReadingSettings() map[string]string {
 	s := SessionSettings(0)
 	s["default_transaction_read_only"] = "on"

@@ -12,14 +12,14 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// errClearText: anyone who answers at the address could ask so, and read the password.
+// errClearText is returned because anyone who answers at the address could ask this way, and read the password.
 var errClearText = errors.New("the server asks for the password in clear text on a connection without TLS")
 
-// methodPassword is libpq's word for that method in require_auth.
+// methodPassword is libpq's name in require_auth for passwords in clear text.
 const methodPassword = "password"
 
-// refuseClearText has connections fail on which a server asks for the password in clear text, but over
-// TLS, on a Unix socket, or if the address asks for that method.
+// refuseClearText makes connections fail if the server asks for the password in clear text. It allows that over TLS, on
+// a Unix socket, and if the address asks for it.
 func refuseClearText(config *pgconn.Config) {
 	for method := range strings.SplitSeq(config.RequireAuth, ",") {
 		if strings.TrimSpace(method) == methodPassword {
@@ -38,23 +38,23 @@ func refuseClearText(config *pgconn.Config) {
 	}
 }
 
-// clearTextGuard reads the server's messages up to the end of the authentication as they pass.
+// clearTextGuard inspects the server's messages until the authentication ends.
 type clearTextGuard struct {
 	io.Reader
 	over bool
-	head []byte // of the message that is being read: type, length, and the method
-	rest int    // bytes of it that follow
+	head []byte // of the message being read: type, length, and method
+	rest int    // bytes of the message still to come
 }
 
 const (
-	headOfMessage  = 5 // bytes: its type, and a length that counts itself
+	headOfMessage  = 5 // bytes: the type, and a length that includes itself
 	methodEnds     = headOfMessage + 4
 	authentication = 'R'
 	authOk         = 0
 	authClearText  = 3
 )
 
-// Read fails when the server asks for a password in clear text.
+// Read returns an error if the server asks for a password in clear text.
 func (g *clearTextGuard) Read(b []byte) (int, error) {
 	n, err := g.Reader.Read(b)
 	if !g.over && g.asks(b[:max(n, 0)]) {

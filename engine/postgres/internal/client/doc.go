@@ -1,4 +1,3 @@
-// Package client is Filewise's way to a PostgreSQL server: from the address to
-// connections, for control and for the workload, statements with their names quoted, and
-// errors with their class and remedy.
+// Package client connects Filewise to a PostgreSQL server. It turns an address into connections, for control and for
+// the workload, and executes statements. It gives errors a class and a remedy.
 package client

@@ -12,18 +12,17 @@ import (
 	"filewise/internal/exchange"
 )
 
-// Executor executes prepared statements, in the messages of the extended protocol
-// (PostgreSQL's documentation, “Extended Query”) that are needed for it and no
-// others: results have a form that no one asks for. pgconn's own way sets a timer for each
-// call, which wakes the runtime's poller, in case a message fills the socket's
-// buffer; here they are of some hundred bytes.
+// Executor executes prepared statements with only the messages of the extended protocol that this needs (PostgreSQL's
+// documentation, “Extended Query”). It does not ask for a description of the results. pgconn itself sets a timer for
+// each call, which wakes the runtime's poller, in case a message fills the socket's buffer. Here messages have some
+// hundred bytes.
 type Executor struct {
 	bind pgproto3.Bind
-	tag  []byte // of the last statement, valid until the next
-	// direct: pgconn reads nothing in the background, as it goes on to after a write that
-	// took long. That ends with the first reply that it then gets.
+	tag  []byte // of the last statement; valid until the next one
+	// direct is true if pgconn does not read in the background. It does so after a slow write, until the first reply that
+	// follows.
 	direct bool
-	// reply has room for the workloads' replies; a longer one is taken piece by piece.
+	// reply is large enough for the workloads' replies. A longer reply is read message by message.
 	reply [2048]byte
 }
 
@@ -49,11 +48,11 @@ func (e *Executor) Execute(conn *pgconn.PgConn, name string, params [][]byte) er
 		}
 	}
 	err := e.receive(conn)
-	e.direct = err == nil // after an error others work on the connection
+	e.direct = err == nil // after an error other code uses the connection
 	return err
 }
 
-// lost closes a connection on which err happened: what the server got is not known.
+// lost closes a connection after err, because it is unknown what the server received.
 func lost(conn *pgconn.PgConn, err error) error {
 	if err != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -63,8 +62,8 @@ func lost(conn *pgconn.PgConn, err error) error {
 	return err
 }
 
-// glance takes a reply that comes in one piece and states that all is done, as nearly every
-// one does. Any other is left for receive.
+// glance reads a reply that comes in one piece, as nearly every reply does, and returns done if it was complete. Any
+// other reply is left to receive.
 func (e *Executor) glance(conn exchange.Conn) (done bool, err error) {
 	n, err := conn.Read(e.reply[:])
 	if err != nil {
@@ -77,10 +76,10 @@ func (e *Executor) glance(conn exchange.Conn) (done bool, err error) {
 	return false, nil
 }
 
-// plain reports whether messages are a whole reply without an error, a notice or
-// anything else that is not a result (PostgreSQL's documentation, “Message Formats”).
+// plain reports whether messages form a complete reply that contains only results: no error, no notice, nothing else
+// (PostgreSQL's documentation, “Message Formats”).
 func (e *Executor) plain(messages []byte) bool {
-	const head = 5 // a type, and a length that counts itself
+	const head = 5 // a type, and a length that includes itself
 	for len(messages) >= head {
 		size := 1 + int64(binary.BigEndian.Uint32(messages[1:]))
 		if size < head || size > int64(len(messages)) {
@@ -91,7 +90,7 @@ func (e *Executor) plain(messages []byte) bool {
 		case '2', 'D': // BindComplete, DataRow
 		case 'C': // CommandComplete
 			e.tag = append(e.tag[:0], bytes.TrimSuffix(body, []byte{0})...)
-		case 'Z': // ReadyForQuery, and no transaction is open
+		case 'Z': // ReadyForQuery, with no transaction open
 			return size == int64(len(messages)) && string(body) == "I"
 		default:
 			return false
@@ -101,14 +100,14 @@ func (e *Executor) plain(messages []byte) bool {
 	return false
 }
 
-// receive takes a reply message by message.
+// receive reads a reply message by message.
 func (e *Executor) receive(conn *pgconn.PgConn) error {
 	e.tag = e.tag[:0]
 	var failed error
 	for {
 		m, err := conn.ReceiveMessage(context.Background())
 		if err != nil {
-			if failed != nil { // it explained why, and ended the connection
+			if failed != nil { // the server explained why, and ended the connection
 				return failed
 			}
 			return err
@@ -124,5 +123,5 @@ func (e *Executor) receive(conn *pgconn.PgConn) error {
 	}
 }
 
-// Rows returns the number of rows that the last statement has met.
+// Rows returns how many rows the last statement met.
 func (e *Executor) Rows() int64 { return pgconn.NewCommandTag(string(e.tag)).RowsAffected() }

@@ -34,7 +34,7 @@ const (
 	codeStarting      = "57P03" // cannot_connect_now
 )
 
-// CodeOf returns the SQLSTATE of an error. Empty means the server did not send it.
+// CodeOf returns the SQLSTATE of an error, or "" if the server did not send the error.
 func CodeOf(err error) string {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
@@ -43,7 +43,7 @@ func CodeOf(err error) string {
 	return ""
 }
 
-// Classify gives an error its class, and what the user can do about it.
+// Classify adds to an error its class, and what the user can do about it.
 func Classify(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -75,7 +75,7 @@ func Classify(err error) error {
 	return err
 }
 
-// broken recognizes an error of the connection itself.
+// broken reports whether the connection itself failed.
 func broken(err error) bool {
 	var connect *pgconn.ConnectError
 	var network net.Error
@@ -83,7 +83,7 @@ func broken(err error) bool {
 		errors.Is(err, net.ErrClosed) || pgconn.SafeToRetry(err)
 }
 
-// Failed names the operation of an error that is no end of a context.
+// Failed adds to an error which operation failed, unless the error is a context's end.
 func Failed(what string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
@@ -91,7 +91,7 @@ func Failed(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// overTLS recognizes an error of TLS itself: a certificate, a handshake, or a server without it.
+// overTLS reports whether TLS itself failed: a certificate, a handshake, or a server without TLS.
 func overTLS(err error) bool {
 	var (
 		signer  x509.UnknownAuthorityError
@@ -106,10 +106,10 @@ func overTLS(err error) bool {
 		strings.Contains(err.Error(), "remote error: tls: ")
 }
 
-// ConnectError describes what to do about a server that does not let Filewise in.
+// ConnectError adds to an error what to do if the server does not let Filewise in.
 func ConnectError(url string, err error) error {
 	remedy := "look at host, port and the server's log"
-	switch code := CodeOf(err); { // the server's answer, which comes after any attempt with TLS, goes first
+	switch code := CodeOf(err); { // the server's answer follows any attempt with TLS, so it takes precedence
 	case errors.Is(err, errClearText):
 		remedy = "add sslmode=require, or trust the network: require_auth=password"
 	case code == codePassword || code == codeNoAccess:

@@ -20,23 +20,22 @@ import (
 	"filewise/internal/sqlfile"
 )
 
-// ControlConnections bounds those that a build, or a server, has in addition to the
-// workload's: for control, probes, interrupts.
+// ControlConnections limits the connections that a build or a server has in addition to the workload's: for control,
+// probes, interrupts.
 const ControlConnections = 4
 
-// Besides counts the connections that an experiment may have at a time in addition to the workload's: of
-// the build, of the server's own link, and of who looks what is waited for.
+// Besides is how many connections an experiment can have at a time in addition to the workload's: the build's, the one
+// of the server's own link, and the one that samples waits.
 const Besides = ControlConnections + 1 + 1
 
-// pingPatience bounds the look whether a connection is dead without a word.
+// pingPatience limits the check whether a connection has died silently.
 const pingPatience = 5 * time.Second
 
-// Link is the way to one database: a few control connections, made when they are
-// needed, and the configuration for connections of the workload.
+// Link gives access to one database. It makes a few control connections when they are needed, and holds the
+// configuration for the workload's connections.
 type Link struct {
 	Config *pgx.ConnConfig
-	// Why explains an error: its class, its remedy, a server that has died. It shows
-	// no secret.
+	// Why adds the class and the remedy to an error, or that the server has died. The result shows no secret.
 	Why func(error) error
 
 	slots  chan struct{}
@@ -47,8 +46,7 @@ type Link struct {
 
 var ErrClosed = errors.New("the connections to the server are closed")
 
-// Open returns the way to the server of an address; nothing connects yet. Errors show none of
-// its secrets.
+// Open returns the Link to an address's server and does not connect yet. Errors show none of the address's secrets.
 func Open(a filewise.Address, settings map[string]string) (*Link, error) {
 	config, err := configOf(a)
 	if err != nil {
@@ -65,29 +63,29 @@ func Open(a filewise.Address, settings map[string]string) (*Link, error) {
 	return New(config, func(err error) error { return filewise.HideIn(Classify(err), hidden...) }), nil
 }
 
-// longestMessage bounds a message, in bytes: the driver makes room for what its length announces.
+// longestMessage limits the length of a message, in bytes. The driver allocates as much memory as the length announces.
 const longestMessage = 64 << 20
 
 func New(config *pgx.ConnConfig, why func(error) error) *Link {
 	return &Link{Config: config, Why: why, slots: make(chan struct{}, ControlConnections)}
 }
 
-// To returns the way to another database of the same server.
+// To returns the Link to another database of the same server.
 func (l *Link) To(database string) *Link {
 	config := l.Config.Copy()
 	config.Database = database
 	return &Link{Config: config, Why: l.Why, slots: make(chan struct{}, ControlConnections)}
 }
 
-// More is another way to the same database, with so many control connections.
+// More returns another Link to the same database, with so many control connections.
 func (l *Link) More(connections int) *Link {
 	more := l.To(l.Config.Database)
 	more.slots = make(chan struct{}, connections)
 	return more
 }
 
-// With lends a control connection. One that breaks in the meantime is not used again; a panic of the driver, over what the server
-// has sent, is an error that names the server.
+// With calls use with a control connection. A connection that breaks meanwhile is not used again. If the driver panics
+// over what the server has sent, the error names the server.
 func (l *Link) With(ctx context.Context, use func(*pgx.Conn) error) (err error) {
 	select {
 	case l.slots <- struct{}{}:
@@ -105,11 +103,11 @@ func (l *Link) With(ctx context.Context, use func(*pgx.Conn) error) (err error) 
 			l.give(conn)
 		}
 	}()
-	defer l.recovered(&err, func() { broken = true; _ = conn.PgConn().Conn().Close() }) // whose state is unknown
+	defer l.recovered(&err, func() { broken = true; _ = conn.PgConn().Conn().Close() }) // the connection's state is unknown
 	return use(conn)
 }
 
-// recovered is deferred: it makes an error of a panic, and ends what has met it.
+// recovered turns a panic into an error, and calls end. It must be deferred.
 func (l *Link) recovered(err *error, end func()) {
 	if p := recover(); p != nil {
 		end()
@@ -117,7 +115,7 @@ func (l *Link) recovered(err *error, end func()) {
 	}
 }
 
-// server names the server in messages.
+// server returns the server's name for messages.
 func (l *Link) server() string {
 	return fmt.Sprintf("postgres://%s:%d", l.Config.Host, l.Config.Port)
 }
@@ -136,7 +134,7 @@ func (l *Link) take(ctx context.Context) (_ *pgx.Conn, err error) {
 		ping, cancel := context.WithTimeout(ctx, pingPatience)
 		err := conn.Ping(ping)
 		cancel()
-		if err == nil { // the server may have ended it in the meantime
+		if err == nil { // the server may have ended the connection meanwhile
 			return conn, nil
 		}
 		_ = conn.Close(context.Background())
@@ -154,13 +152,13 @@ func (l *Link) give(conn *pgx.Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if conn.IsClosed() || l.closed || conn.PgConn().TxStatus() != 'I' {
-		_ = conn.Close(context.Background()) // broken or not needed any more
+		_ = conn.Close(context.Background()) // the connection is broken or no longer needed
 		return
 	}
 	l.free = append(l.free, conn)
 }
 
-// Close ends the control connections. Later use is an error.
+// Close closes the control connections. Later use returns an error.
 func (l *Link) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -171,8 +169,7 @@ func (l *Link) Close() {
 	l.free = nil
 }
 
-// Forget ends the control connections that are free, for a server that is
-// restarted.
+// Forget closes the idle control connections. It is called when a server is restarted.
 func (l *Link) Forget() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -182,8 +179,7 @@ func (l *Link) Forget() {
 	l.free = nil
 }
 
-// Exec executes statements one after the other on one control connection, each in
-// a transaction of its own.
+// Exec executes statements one after the other on one control connection, each in its own transaction.
 func (l *Link) Exec(ctx context.Context, statements ...string) error {
 	return l.With(ctx, func(conn *pgx.Conn) error {
 		for _, s := range statements {
@@ -196,7 +192,7 @@ func (l *Link) Exec(ctx context.Context, statements ...string) error {
 	})
 }
 
-// Refused reports a statement that the server refused (filewise.SeeRefusals), and returns the error as it is.
+// Refused reports a statement that the server refused (filewise.SeeRefusals), and returns err unchanged.
 func Refused(ctx context.Context, statement string, err error) error {
 	if err != nil && ctx.Err() == nil {
 		external.Refused(filewise.SeesRefusals(ctx), statement, CodeOf(err))
@@ -204,7 +200,7 @@ func Refused(ctx context.Context, statement string, err error) error {
 	return err
 }
 
-// Done explains how a statement ended.
+// Done reports a refused statement, and returns the error with its explanation.
 func (l *Link) Done(ctx context.Context, statement string, err error) error {
 	if Refused(ctx, statement, err) == nil {
 		return nil
@@ -236,7 +232,7 @@ func Collect(rows pgx.Rows, err error) ([][]any, error) {
 	})
 }
 
-// Texts returns the first columns of a query's rows.
+// Texts returns the first column of a query's rows.
 func (l *Link) Texts(ctx context.Context, query string, args ...any) (all []string, err error) {
 	err = l.With(ctx, func(conn *pgx.Conn) error {
 		all, err = Texts(conn.Query(ctx, query, args...))
@@ -245,20 +241,20 @@ func (l *Link) Texts(ctx context.Context, query string, args ...any) (all []stri
 	return all, err
 }
 
-// Texts reads the first columns of a query's rows.
+// Texts reads the first column of a query's rows.
 func Texts(rows pgx.Rows, err error) ([]string, error) {
 	all, err := Collect(rows, err)
 	return filewise.Each(all, func(row []any) string { return Text(append(row, nil)[0]) }), err
 }
 
-// Scan reads a query's one row.
+// Scan reads the only row of a query.
 func (l *Link) Scan(ctx context.Context, query string, args []any, into ...any) error {
 	return l.With(ctx, func(conn *pgx.Conn) error {
 		return l.Done(ctx, query, conn.QueryRow(ctx, query, args...).Scan(into...))
 	})
 }
 
-// CopyOut hands a COPY … TO STDOUT's lines over as they come.
+// CopyOut calls line for each line of a COPY … TO STDOUT as it arrives.
 func (l *Link) CopyOut(ctx context.Context, statement string, line func([]byte)) error {
 	return l.With(ctx, func(conn *pgx.Conn) error {
 		_, err := conn.PgConn().CopyTo(ctx, lineWriter(line), statement)
@@ -266,13 +262,13 @@ func (l *Link) CopyOut(ctx context.Context, statement string, line func([]byte))
 	})
 }
 
-// lineWriter gets one row of a COPY with each Write: the protocol has a message
-// for each, and pgconn writes message by message.
+// lineWriter gets one row of a COPY per Write. The protocol has one message per row, and pgconn writes message by
+// message.
 type lineWriter func([]byte)
 
 func (w lineWriter) Write(b []byte) (int, error) { w(b); return len(b), nil }
 
-// OrCause is the context's cause for an error that its end has brought about.
+// OrCause returns the context's cause if the context's end brought about err, else err.
 func OrCause(ctx context.Context, err error) error {
 	if ctx.Err() != nil && err != nil {
 		return fmt.Errorf("%w: %w", context.Cause(ctx), err)
@@ -280,7 +276,7 @@ func OrCause(ctx context.Context, err error) error {
 	return err
 }
 
-// Worker opens a connection of the workload.
+// Worker opens a connection for the workload.
 func (l *Link) Worker(ctx context.Context) (_ *pgconn.PgConn, err error) {
 	defer l.recovered(&err, func() {})
 	config := l.Config.Copy().Config
@@ -292,7 +288,7 @@ func (l *Link) Worker(ctx context.Context) (_ *pgconn.PgConn, err error) {
 	return conn, nil
 }
 
-// ShortenPool cuts the long text that payloads are cut from.
+// ShortenPool shortens the long text in a statement from which payloads are cut.
 func ShortenPool(statement string) string {
 	const begin, keep = "SET filewise.pool = '", 40
 	at := strings.Index(statement, begin)
@@ -303,7 +299,7 @@ func ShortenPool(statement string) string {
 	return fmt.Sprintf("%s…%s", statement[:at+len(begin)+keep], statement[to:])
 }
 
-// Text returns a column of text; NULL is empty.
+// Text returns a value as text; "" for NULL.
 func Text(v any) string {
 	s, _ := v.(string)
 	return s

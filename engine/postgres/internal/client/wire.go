@@ -7,17 +7,17 @@ import (
 	"filewise"
 )
 
-// Wire are the arguments of one operation as PostgreSQL's text format. They allocate
-// nothing once the buffers have grown, if Args is an ArgsWriter.
+// Wire holds the arguments of one operation in PostgreSQL's text format. If Args is an ArgsWriter, nothing is allocated
+// once the buffers have grown.
 type Wire struct {
-	Params [][]byte // in buf
+	Params [][]byte // slices of buf
 	buf    []byte
-	values []any // of Args that write nothing themselves
+	values []any // for Args that do not write to the Wire
 }
 
 func (a *Wire) Clear() { a.Params, a.buf = a.Params[:0], a.buf[:0] }
 
-// Write makes the arguments of an operation.
+// Write sets the arguments of operation i.
 func (a *Wire) Write(args filewise.Args, worker int, i int64) {
 	a.Clear()
 	if w, ok := args.(filewise.ArgsWriter); ok {
@@ -28,7 +28,7 @@ func (a *Wire) Write(args filewise.Args, worker int, i int64) {
 	a.Encode(a.values)
 }
 
-// Encode adds values as database/sql has them.
+// Encode adds values of database/sql types.
 func (a *Wire) Encode(values []any) {
 	for _, v := range values {
 		switch v := v.(type) {
@@ -48,8 +48,8 @@ func (a *Wire) Encode(values []any) {
 	}
 }
 
-// add takes the buffer with an argument at its end. One that has moved leaves the
-// arguments before it if they were.
+// add takes over the buffer, with a new argument at its end. If the buffer has moved, earlier arguments stay valid in
+// the old one.
 func (a *Wire) add(grown []byte) {
 	a.Params = append(a.Params, grown[len(a.buf):len(grown):len(grown)])
 	a.buf = grown
@@ -58,13 +58,13 @@ func (a *Wire) add(grown []byte) {
 // Int adds a whole number.
 func (a *Wire) Int(v int64) { a.add(strconv.AppendInt(a.buf, v, 10)) }
 
-// Float adds a number so that it is read back exactly.
+// Float adds a number in a form that is read back exactly.
 func (a *Wire) Float(v float64) { a.add(strconv.AppendFloat(a.buf, v, 'g', -1, 64)) }
 
 // Text adds a text.
 func (a *Wire) Text(v []byte) { a.add(append(a.buf, v...)) }
 
-// Null adds the absence of a value.
+// Null adds NULL.
 func (a *Wire) Null() { a.Params = append(a.Params, nil) }
 
 // EndRow does nothing.

@@ -20,17 +20,17 @@ var (
 	createsTable = regexp.MustCompile(`(?i)^CREATE\s+TABLE\b`)
 	written      = regexp.MustCompile(`^CREATE TABLE ` + identifier + `\.`)
 	keyColumn    = regexp.MustCompile(`^` + identifier + `(?: [^(]*)?$`)
-	// unheld holds what a partitioned table cannot have.
+	// unheld matches statements that a partitioned table cannot have.
 	unheld = regexp.MustCompile(`(?s)^(?:ALTER TABLE (?:ONLY )?` + qualified +
 		`(?:\n    ADD CONSTRAINT .* (?:EXCLUDE USING .*|FOREIGN KEY .* NOT VALID;)| CLUSTER ON .*)` +
 		`|CREATE TRIGGER .* ON ` + qualified + ` REFERENCING .* FOR EACH ROW .*` +
 		`|CREATE UNLOGGED TABLE ` + qualified + ` \(.*)$`)
-	// inherits names the parents of a table, of which none can be divided.
+	// inherits captures the names of a table's parents, none of which can be divided.
 	inherits = regexp.MustCompile(`(?s)^CREATE [A-Z ]*TABLE .*\nINHERITS \((.*)\).*$`)
 	aTable   = regexp.MustCompile(qualified)
 )
 
-// hold refuses layouts that cannot hold the tables of a dump, and reports which it has.
+// hold refuses layouts that cannot hold the tables of a dump, and returns which tables the dump has.
 func hold(layouts []filewise.Layout, custom *filewise.CustomSQL, script io.Reader) (map[string]bool, error) {
 	divide := slices.ContainsFunc(layouts, func(l filewise.Layout) bool { return l.Kind != filewise.KindSingle })
 	all, has, why := reader{in: bufio.NewReaderSize(script, 1<<20)}, map[string]bool{}, map[string]error{}
@@ -62,7 +62,7 @@ func hold(layouts []filewise.Layout, custom *filewise.CustomSQL, script io.Reade
 	}
 }
 
-// holds refuses a statement about a table that its partitions cannot have.
+// holds refuses a statement about a table that its partitions cannot carry out.
 func holds(t filewise.CustomTable, text string) error {
 	if m := inherits.FindStringSubmatch(text); m != nil && slices.ContainsFunc(aTable.FindAllStringSubmatch(m[1], -1), func(m []string) bool {
 		return listed(m[1:]) == t.Name
@@ -88,7 +88,7 @@ func holds(t filewise.CustomTable, text string) error {
 	return nil
 }
 
-// keyColumns returns the columns of a list that a bracket ends; expressions are none.
+// keyColumns returns the columns in a list, up to its closing bracket. Expressions are left out.
 func keyColumns(list string) (all []string) {
 	depth, start, quoted := 0, 0, false
 	for i, c := range list {
@@ -112,13 +112,13 @@ func keyColumns(list string) (all []string) {
 	return all
 }
 
-// inOneLine refuses a table for a statement of the dump.
+// inOneLine returns the error that refuses a table because of a statement in the dump.
 func inOneLine(t filewise.CustomTable, text string) error {
 	return dumpfile.Refuse("table %s cannot be divided: %s", t.Name, strings.Join(strings.Fields(text), " "))
 }
 
-// names reports whether one of the qualified names of a match is a table's. What else an expression has stands behind
-// the first.
+// names reports whether a qualified name in a match is that of a table. Other parts of the expression follow the first
+// name.
 func names(match []string, table string) bool {
 	for i := 0; i+1 < len(match); i += 2 {
 		if match[i] != "" && listed(match[i:]) == table {
@@ -128,7 +128,7 @@ func names(match []string, table string) bool {
 	return false
 }
 
-// listed returns a table's name as custom.tables has it, by its schema and its name.
+// listed returns a table's name as custom.tables spells it, from its schema and name.
 func listed(match []string) string {
 	schema, name := unquoted(match[0]), unquoted(match[1])
 	if schema == "public" {
@@ -145,13 +145,13 @@ func unquoted(said string) string {
 	return said
 }
 
-// divided divides a CREATE TABLE into its columns, and what follows them.
+// divided splits a CREATE TABLE into its columns and what follows them.
 func divided(text string) (columns, properties string) {
 	at := strings.LastIndex(text, "\n)")
 	return text[:at], strings.TrimSpace(strings.TrimSuffix(text[at+len("\n)"):], ";"))
 }
 
-// parameters refuses what follows the columns of a table, unless it is of storage parameters.
+// parameters refuses what follows a table's columns, unless it is storage parameters.
 func parameters(table, properties string) error {
 	if strings.HasPrefix(properties, "WITH (") && strings.HasSuffix(properties, ")") {
 		return nil

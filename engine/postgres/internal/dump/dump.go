@@ -1,5 +1,5 @@
-// Package dump reads what pg_dump has written of a database of the user's: whether a layout can
-// hold its tables, and how a build is filled from it.
+// Package dump reads what pg_dump has written of a user's database. It checks whether a layout can hold the tables, and
+// fills a build from the dump.
 package dump
 
 import (
@@ -30,13 +30,13 @@ func Check(ctx context.Context, in installed.Server, layouts []filewise.Layout, 
 		step.End()
 		err = errors.Join(err, wait(err != nil))
 	}
-	if err == nil { // else what there is of it is not all
+	if err == nil { // after an error the map would be incomplete
 		err = dumpfile.CheckTables(custom, func(name string) bool { return has[name] }, " (one of another schema than public is SCHEMA.TABLE)")
 	}
 	return dumpfile.Failed(custom.From, programs, err)
 }
 
-// open opens the script of a dump; wait ends what makes it.
+// open opens the script of a dump. wait ends the program that makes the script.
 func open(ctx context.Context, in installed.Server, path string, only ...string) (text io.Reader, wait func(failed bool) error,
 	err error) {
 	info, err := os.Stat(path)
@@ -60,7 +60,7 @@ func open(ctx context.Context, in installed.Server, path string, only ...string)
 			}
 			return buffered, func(bool) error { return f.Close() }, nil
 		}
-		f.Close() // pg_restore opens it itself
+		f.Close() // pg_restore opens the file itself
 	}
 	cmd := machine.Command(ctx, in.Program("pg_restore"), append(only, "--no-owner", "--no-acl", "--no-tablespaces", "--file=-", path)...)
 	var said bytes.Buffer
@@ -82,7 +82,7 @@ func open(ctx context.Context, in installed.Server, path string, only ...string)
 	}, err
 }
 
-// noLinks refuses a dump's directory in which pg_restore, which can be root's, would follow a link.
+// noLinks refuses a dump directory that contains links. pg_restore would follow them, possibly as root.
 func noLinks(dir string) error {
 	all, err := os.ReadDir(dir)
 	for _, e := range all {

@@ -12,19 +12,19 @@ import (
 	"filewise/engine/internal/dumpfile"
 )
 
-// reader divides a dump's script as psql does: a statement ends with a semicolon at the
-// end of a line, outside of quotes, brackets and bodies.
+// reader splits a dump's script as psql does. A statement ends with a semicolon at the end of a line, outside of
+// quotes, brackets and bodies.
 type reader struct {
 	in       *bufio.Reader
-	quote    string // that is open: ', " or $tag$
-	escapes  bool   // E'…'
+	quote    string // the open quote: ', " or $tag$
+	escapes  bool   // in E'…'
 	brackets int
-	body     bool // BEGIN ATOMIC
+	body     bool // in BEGIN ATOMIC
 }
 
 var dollar = regexp.MustCompile(`^\$(?:[\pL_][\pL\pN_]*)?\$`)
 
-// next returns the next statement with its semicolon, or a command of psql's; io.EOF: there is none.
+// next returns the next statement with its semicolon, or a psql command. At the end it returns io.EOF.
 func (s *reader) next() (string, error) {
 	var b strings.Builder
 	for {
@@ -52,7 +52,7 @@ func (s *reader) next() (string, error) {
 	}
 }
 
-// ends reports whether a statement ends with a line.
+// ends reports whether a statement ends with this line.
 func (s *reader) ends(line, trimmed string) bool {
 	s.body = s.quote == "" && (s.body && trimmed != "END;" || trimmed == "BEGIN ATOMIC")
 	for i := 0; i < len(line); i++ {
@@ -61,7 +61,7 @@ func (s *reader) ends(line, trimmed string) bool {
 		case s.quote != "" && s.escapes && c == '\\':
 			i++
 		case s.quote != "" && strings.HasPrefix(line[i:], s.quote):
-			if len(s.quote) == 1 && strings.HasPrefix(line[i+1:], s.quote) { // it stands for itself
+			if len(s.quote) == 1 && strings.HasPrefix(line[i+1:], s.quote) { // a doubled quote is an ordinary character
 				i++
 				continue
 			}
@@ -82,7 +82,7 @@ func (s *reader) ends(line, trimmed string) bool {
 	return s.quote == "" && s.brackets == 0 && !s.body && strings.HasSuffix(trimmed, ";")
 }
 
-// full reads as much as there is room for: each read is a message, and a system call.
+// full fills the whole buffer in each read, because each read becomes a message and a system call.
 type full struct{ of io.Reader }
 
 func (f full) Read(to []byte) (n int, err error) {
@@ -91,17 +91,17 @@ func (f full) Read(to []byte) (n int, err error) {
 		m, err = f.of.Read(to[n:])
 		n += m
 	}
-	if n > 0 && errors.Is(err, io.EOF) { // which is reported again
+	if n > 0 && errors.Is(err, io.EOF) { // the next read reports it again
 		err = nil
 	}
 	return n, err
 }
 
-// block are the lines of a COPY.
+// block reads the lines of a COPY.
 type block struct {
 	in   *bufio.Reader
 	line []byte
-	mid  bool // the line goes on
+	mid  bool // in the middle of a line
 	end  bool
 }
 

@@ -18,19 +18,18 @@ import (
 	"filewise/engine/postgres/internal/installed"
 )
 
-// Site returns the places of the layout's tables; with holds the storage parameters of one.
+// Site returns the places of the layout's tables, given a table's storage parameters.
 type Site func(with string) map[string]customsql.Place
 
-// Restore fills a database from a dump: a script as pg_dump writes it, or an archive, of which
-// pg_restore makes one. Its text is executed as it comes; only the tables of the layout are
-// made in its places.
+// Restore fills a database from a dump. The dump is a script of pg_dump, or an archive that pg_restore turns into one.
+// The text is executed as it comes; only the layout's tables are created in other places.
 func Restore(ctx context.Context, in installed.Server, path string, into *client.Link, site Site) error {
 	text, wait, err := open(ctx, in, path)
 	if err == nil {
 		step := dumpfile.Shown(ctx, "loading", path)
 		defer step.End()
 		r := restorer{site: site, plain: site(""), in: reader{in: bufio.NewReaderSize(step.Reader(text), 1<<20)}}
-		link := into.More(1) // whose settings the dump changes
+		link := into.More(1) // the dump changes the connection's settings
 		defer link.Close()
 		err = r.learn(ctx, into)
 		if err == nil {
@@ -41,33 +40,33 @@ func Restore(ctx context.Context, in installed.Server, path string, into *client
 	return dumpfile.Failed(path, programs, err)
 }
 
-// restorer executes a dump's script.
+// restorer executes the script of a dump.
 type restorer struct {
 	site  Site
-	plain map[string]customsql.Place // of tables without storage parameters
+	plain map[string]customsql.Place // for tables without storage parameters
 	in    reader
-	text  strings.Builder // of statements that have not been executed yet
-	known map[string]bool // the server's parameters
+	text  strings.Builder // statements that are not executed yet
+	known map[string]bool // names of the server's parameters
 }
 
-// identifier is a name as pg_dump writes it.
+// identifier matches a name as pg_dump writes it.
 const identifier = `("(?:[^"]|"")+"|[^ ",(;\n]+)`
 
-// qualified is a table's with its schema, as pg_dump writes it.
+// qualified matches a table's name with its schema, as pg_dump writes it.
 const qualified = `("(?:[^"]|"")+"|[^ ",(;\n.]+)\.` + identifier
 
 var (
 	creates = regexp.MustCompile(`^CREATE TABLE ` + qualified + ` \(\n`)
 	alters  = regexp.MustCompile(`(?s)^ALTER TABLE ONLY ` + qualified + `(.*)$`)
 	copies  = regexp.MustCompile(`(?s)^COPY .* FROM stdin;$`)
-	// others are statements about roles, which the managed server has not.
+	// others matches statements about roles, which the managed server does not have.
 	others = regexp.MustCompile(`(?s)^(ALTER [A-Z ]+ .* OWNER TO (?:"(?:[^"]|"")+"|[^\s'"()]+)|GRANT .*|REVOKE .*|` +
 		`ALTER DEFAULT PRIVILEGES .*|SET SESSION AUTHORIZATION .*|CREATE USER MAPPING .*);$`)
 	policies = regexp.MustCompile(`^(CREATE POLICY ` + identifier + ` ON ` + identifier + `(?: AS RESTRICTIVE)?(?: FOR [A-Z]+)?) TO ` +
 		identifier + `(?:, ` + identifier + `)*`)
 )
 
-// run reads the script to its end. What stands between blocks of rows is executed at once.
+// run reads the script to its end. Statements between blocks of rows are executed before the next block.
 func (r *restorer) run(ctx context.Context, conn *pgx.Conn) error {
 	for {
 		text, err := r.in.next()
@@ -79,7 +78,7 @@ func (r *restorer) run(ctx context.Context, conn *pgx.Conn) error {
 		case strings.HasPrefix(text, `\connect`):
 			return errors.New("it is of several databases, or creates its own: leave -C out, and use no pg_dumpall")
 		case strings.HasPrefix(text, `\restrict`), strings.HasPrefix(text, `\unrestrict`):
-		case strings.HasPrefix(text, "SET default_tablespace = "), others.MatchString(text): // the original's
+		case strings.HasPrefix(text, "SET default_tablespace = "), others.MatchString(text): // about the original server
 		case r.foreign(text):
 		case copies.MatchString(text):
 			if err := r.execute(ctx, conn); err != nil {
@@ -104,7 +103,7 @@ func (r *restorer) run(ctx context.Context, conn *pgx.Conn) error {
 	}
 }
 
-// learn reads which parameters the server has.
+// learn reads the names of the server's parameters.
 func (r *restorer) learn(ctx context.Context, link *client.Link) error {
 	names, err := link.Texts(ctx, "SELECT name FROM pg_settings")
 	r.known = map[string]bool{}
@@ -116,15 +115,14 @@ func (r *restorer) learn(ctx context.Context, link *client.Link) error {
 
 var parameter = regexp.MustCompile(`^SET (\w+) = [^\n]*;$`)
 
-// foreign shows that a statement sets a parameter of another release, as programs of later ones do at the head of a dump
-// (transaction_timeout, since 17).
+// foreign reports whether a statement sets a parameter that this server lacks. Newer programs write such statements at
+// the head of a dump (transaction_timeout, since 17).
 func (r *restorer) foreign(text string) bool {
 	m := parameter.FindStringSubmatch(text)
 	return m != nil && !r.known[strings.ToLower(m[1])]
 }
 
-// placed returns a statement with what the layout adds: where a table lies, and that keys
-// cover all of its partitions.
+// placed returns a statement with the layout's additions: a table's place, and keys that cover all of its partitions.
 func (r *restorer) placed(text string) (string, error) {
 	if m := policies.FindStringSubmatchIndex(text); m != nil {
 		return text[:m[3]] + text[m[1]:], nil
@@ -153,18 +151,18 @@ func (r *restorer) placed(text string) (string, error) {
 	return strings.Join(append([]string{columns + "\n) " + place.Clause}, place.After...), ";\n") + ";", nil
 }
 
-// execute executes the statements that were read.
+// execute executes the statements read so far.
 func (r *restorer) execute(ctx context.Context, conn *pgx.Conn) error {
 	text := r.text.String()
 	r.text.Reset()
-	err := conn.PgConn().Exec(ctx, text).Close() // which keeps no rows
+	err := conn.PgConn().Exec(ctx, text).Close() // rows are discarded
 	if told := new(pgconn.PgError); errors.As(err, &told) {
 		return fmt.Errorf("%w: %s", err, told.Detail+told.Where)
 	}
 	return err
 }
 
-// copy hands over a block of rows, up to the line that ends it.
+// copy sends a block of rows to the server, up to the line that ends the block.
 func (r *restorer) copy(ctx context.Context, conn *pgx.Conn, statement string) error {
 	_, err := conn.PgConn().CopyFrom(ctx, full{&block{in: r.in.in}}, statement)
 	if err != nil {

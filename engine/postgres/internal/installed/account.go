@@ -19,15 +19,15 @@ import (
 	"filewise/internal/filesystem"
 )
 
-// Account is whom the managed server runs as. PostgreSQL refuses root: then it is
-// the user postgres, never one that other services share, such as no one, who could
-// all write to the server's files. The zero value is Filewise's own user.
+// Account is the user that the managed server runs as. PostgreSQL refuses root; then it is the user postgres. A user
+// that other services share, such as nobody, would let them write to the server's files. The zero value is Filewise's
+// own user.
 type Account struct {
 	Name string
 	As   *server.User
 }
 
-// NewAccount is whom a server runs as that is started now. Errors have code preflight.
+// NewAccount returns the user for servers that are started now. Errors have CodePreflight.
 func NewAccount() (Account, error) {
 	if os.Geteuid() != 0 {
 		return Account{}, nil
@@ -50,7 +50,7 @@ func noAccount(err error) error {
 		"PostgreSQL does not run as root, and there is no user postgres to run it as: %w", err)
 }
 
-// Give gives a tree that Filewise has made in a directory of the server to its user.
+// Give gives a tree in a directory of the server to the server's user.
 func (a Account) Give(dir, path string) error {
 	if a.As == nil {
 		return nil
@@ -58,7 +58,7 @@ func (a Account) Give(dir, path string) error {
 	return server.Give(dir, path, a.As)
 }
 
-// Open opens directories of the server, so that its user can reach them.
+// Open opens the server's directories, so that the server's user can reach them.
 func (a Account) Open(dirs []string) (*server.Handles, error) {
 	if runtime.GOOS != "linux" {
 		if err := a.reachable(dirs); err != nil {
@@ -68,8 +68,7 @@ func (a Account) Open(dirs []string) (*server.Handles, error) {
 	return server.OpenHandles(dirs)
 }
 
-// reachable refuses directories that the server's user cannot reach, if they cannot be
-// handed over open.
+// reachable refuses directories that the server's user cannot reach, unless they can be inherited as open files.
 func (a Account) reachable(dirs []string) error {
 	if a.As == nil {
 		return nil
@@ -88,8 +87,7 @@ func (a Account) reachable(dirs []string) error {
 	return nil
 }
 
-// Runnable refuses binaries that the server's user cannot run, such as those
-// under root's own home.
+// Runnable refuses binaries that the server's user cannot execute, such as binaries in root's home.
 func (a Account) Runnable(in Server) error {
 	if a.As == nil {
 		return nil
@@ -114,17 +112,16 @@ func (a Account) Runnable(in Server) error {
 	return nil
 }
 
-// Program returns one of PostgreSQL's own programs.
+// Program returns the path of one of PostgreSQL's own programs.
 func (in Server) Program(name string) string { return filepath.Join(in.Bin, name) }
 
-// Has reports whether one of them is installed.
+// Has reports whether a program of PostgreSQL is installed.
 func (in Server) Has(name string) bool {
 	info, err := os.Stat(in.Program(name))
 	return err == nil && info.Mode()&0o111 != 0
 }
 
-// Backups returns why backups cannot be made by the programs that are installed. If nil,
-// they can.
+// Backups returns an error if the installed programs cannot make backups.
 func (in Server) Backups(dumps bool) error {
 	need := []string{"pg_basebackup"}
 	if dumps {
@@ -139,33 +136,33 @@ func (in Server) Backups(dumps bool) error {
 	return nil
 }
 
-// initCommand makes a data directory. Nothing is synced: that comes with the copy.
+// initCommand returns the command that makes a data directory. It syncs nothing, because the copies are synced.
 func (in Server) initCommand(dataDir string) []string {
 	return []string{in.initdb(), "-D", dataDir, "-U", Superuser, "-A", "trust", "--no-sync", "--encoding=UTF8", "--no-locale"}
 }
 
-// singleCommand starts a server that has no clients, and executes what it reads.
+// singleCommand returns the command that starts a server in single-user mode. The server executes what it reads.
 func (in Server) singleCommand(dataDir string) []string {
 	return []string{in.Path(), "--single", "-D", dataDir, "-c", "fsync=off", "-c", "dynamic_shared_memory_type=mmap", client.Maintenance}
 }
 
-// Superuser is the managed server's one account. Its socket lies in a directory
-// that only the server's user can enter.
+// Superuser is the only account of the managed server. The server's socket is in a directory that only the server's
+// user can enter.
 const Superuser = "filewise"
 
-// environment returns all that the server sees of Filewise's. No PG* variable is handed on.
+// environment returns the server's environment. It passes on no PG* variable.
 func environment(dirs []string) []string {
 	return server.Environment(dirs, "LC_ALL=C", "PGTZ=UTC", "TZ=UTC")
 }
 
-// Spec starts a program on directories that it is handed over open.
+// Spec describes how to start a program that inherits its directories as open files.
 func (a Account) Spec(command []string, h *server.Handles, log string, onStart func(int) error) server.Spec {
 	s := server.Spec{Path: command[0], Args: command[1:], Env: environment(h.Dirs()), User: a.As, Log: log, Tells: explains, Register: onStart}
 	h.Enter(&s)
 	return s
 }
 
-// explains picks the log's lines that explain why a server ended.
+// explains reports whether a log line explains why a server ended.
 func explains(line string) bool {
 	for _, word := range []string{"FATAL:", "PANIC:", "ERROR:", "error:", "parameter", "syntax error"} {
 		if strings.Contains(line, word) {
@@ -175,14 +172,14 @@ func explains(line string) bool {
 	return false
 }
 
-// Clients finds pg_dump and pg_restore that support a server of that number: in the user's
-// directory, else of the installed releases the oldest that does.
+// Clients finds pg_dump and pg_restore that support a server of version least. It searches the user's directory, or
+// else takes the oldest installed release that supports it.
 func Clients(ctx context.Context, bin string, least int) (Server, error) {
 	dirs := []string{bin}
 	if bin == "" {
 		dirs = nil
 		for _, pattern := range slices.Concat(places()...) {
-			found, _ := filepath.Glob(pattern) // our own patterns are well-formed
+			found, _ := filepath.Glob(pattern) // these patterns are well-formed
 			dirs = append(dirs, found...)
 		}
 	}
@@ -209,9 +206,9 @@ func Clients(ctx context.Context, bin string, least int) (Server, error) {
 	return best, nil
 }
 
-// Compresses reports whether its pg_dump was built with a method of compression.
+// Compresses reports whether pg_dump was built with a compression method.
 func (in Server) Compresses(ctx context.Context, method string) bool {
-	// pg_dump reports a method that it does not have before it looks for the server.
+	// pg_dump reports an unknown method before it looks for the server.
 	out, _ := machine.Command(ctx, in.Program("pg_dump"), "-Fd", "-f", "none", "-Z", method, "-d", "host=/nonexistent").CombinedOutput()
 	return strings.Contains(string(out), "connection")
 }

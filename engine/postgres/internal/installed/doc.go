@@ -1,3 +1,3 @@
-// Package installed finds the PostgreSQL of this machine: where its programs are, as whom
-// they run, with what environment, and the data directory that builds start from.
+// Package installed finds the PostgreSQL of this machine. It decides where its programs are, who runs them and with
+// what environment, and makes the data directory that builds start from.
 package installed

@@ -14,11 +14,11 @@ import (
 	"filewise/host/machine"
 )
 
-// Binary is the program, with the places where distributions keep it. It is never
-// in PATH: several releases stand side by side.
+// Binary is the program postgres, and the places where distributions keep it. It is never in PATH, because several
+// releases are installed side by side.
 var Binary = server.Binary{Names: []string{"postgres"}, Package: "postgresql"}
 
-// places returns directories of binaries; what scripts/get-postgres has installed comes last.
+// places returns directories of binaries. The ones that scripts/get-postgres installs come last.
 func places() [][]string {
 	return [][]string{
 		{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/lib64/pgsql/bin", "/usr/local/pgsql/bin", "/opt/homebrew/opt/postgresql@*/bin",
@@ -31,15 +31,15 @@ func places() [][]string {
 type Server struct {
 	Bin     string // directory of its binaries
 	Version string // "15.18"
-	Number  int    // as in server_version_num
+	Number  int    // like server_version_num
 }
 
-// Path returns the server's own program.
+// Path returns the path of the program postgres.
 func (in Server) Path() string   { return filepath.Join(in.Bin, "postgres") }
 func (in Server) initdb() string { return filepath.Join(in.Bin, "initdb") }
 
-// Find looks for a PostgreSQL that can be started: in the user's directory, or the
-// newest of the machine's. Errors have code preflight.
+// Find returns a PostgreSQL that can be started: the one in the user's directory, or the newest on the machine. Errors
+// have CodePreflight.
 func Find(ctx context.Context, bin string) (Server, error) {
 	if bin != "" {
 		path, err := Binary.Find(bin)
@@ -52,7 +52,7 @@ func Find(ctx context.Context, bin string) (Server, error) {
 		var found []Server
 		var why error
 		for _, pattern := range group {
-			dirs, _ := filepath.Glob(pattern) // our own patterns are well-formed
+			dirs, _ := filepath.Glob(pattern) // these patterns are well-formed
 			for _, dir := range dirs {
 				in, err := examine(ctx, dir)
 				if err != nil {
@@ -74,10 +74,10 @@ func Find(ctx context.Context, bin string) (Server, error) {
 		"there is no PostgreSQL server on this machine: neither in /usr/lib/postgresql/*/bin nor in the other usual places")
 }
 
-// AtLeast returns the oldest server that is of the release of that number, or of a later one.
+// AtLeast returns the oldest installed server of version least or later.
 func AtLeast(ctx context.Context, least int) (best Server, err error) {
 	for _, pattern := range slices.Concat(places()...) {
-		dirs, _ := filepath.Glob(pattern) // our own patterns are well-formed
+		dirs, _ := filepath.Glob(pattern) // these patterns are well-formed
 		for _, dir := range dirs {
 			in, err := examine(ctx, dir)
 			if err == nil && in.Number/10000 >= least/10000 && (best.Number == 0 || in.Number < best.Number) {
@@ -93,12 +93,12 @@ func AtLeast(ctx context.Context, least int) (best Server, err error) {
 	return best, err
 }
 
-// Oldest is the first release that Filewise supports, as in server_version_num.
+// Oldest is the first release that Filewise supports, like server_version_num.
 const Oldest = 130000
 
 var versionLine = regexp.MustCompile(`\(PostgreSQL\) ((\d+)(?:\.(\d+))?\S*)`)
 
-// release notes which it is, from a program's output.
+// release sets the version from a match in a program's output.
 func (in *Server) release(m []string) {
 	in.Version = m[1]
 	major, _ := strconv.Atoi(m[2]) // digits
@@ -106,7 +106,7 @@ func (in *Server) release(m []string) {
 	in.Number = major*10000 + minor
 }
 
-// examine looks whether a directory has a server that Filewise supports.
+// examine returns the server in a directory if Filewise supports it.
 func examine(ctx context.Context, bin string) (Server, error) {
 	in := Server{Bin: bin}
 	out, err := server.Said(ctx, in.Path(), "--version")

@@ -11,16 +11,16 @@ import (
 	"filewise/engine/internal/server"
 )
 
-// PgBackRest is the program. Tried: 2.45 of Debian 12.
+// PgBackRest is the program pgbackrest. Tested with 2.45 of Debian 12.
 var PgBackRest = server.Binary{Names: []string{"pgbackrest"}, Package: "pgbackrest"}
 
-// firstKnowing are the releases of pgBackRest (2.x) that were the first to support one of
-// PostgreSQL; each supports the ones before.
+// firstKnowing lists the first release of pgBackRest (2.x) that supports each release of PostgreSQL. Later releases of
+// pgBackRest still support earlier servers.
 var firstKnowing = []struct{ minor, server int }{{36, 14}, {41, 15}, {48, 16}, {54, 17}, {57, 18}}
 
 var pgBackRestVersion = regexp.MustCompile(`pgBackRest 2\.(\d+)`)
 
-// BackRest explains why pgBackRest cannot back this server up. If nil, it can. Errors have code preflight.
+// BackRest returns an error with CodePreflight if pgBackRest cannot back this server up.
 func (in Server) BackRest(ctx context.Context) error {
 	path, err := PgBackRest.Find("")
 	if err != nil {

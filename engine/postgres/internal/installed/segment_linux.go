@@ -12,10 +12,9 @@ import (
 	"filewise/engine/internal/server"
 )
 
-// DropSegment has the kernel remove the server's one System V shared memory
-// segment when the last of its processes ends. By these 56 bytes the server sees
-// that its data directory is in use. Left to the server, it would stay for good after a
-// kill. If that is not permitted, it stays.
+// DropSegment has the kernel remove the server's one System V shared memory segment when the server's last process
+// ends. By these 56 bytes a server sees that its data directory is in use. Without this the segment would stay for good
+// after a kill. If removal is not permitted, the segment stays.
 func DropSegment(dir, dataDir string) {
 	f, err := server.OpenIn(dir, filepath.Join(dataDir, "postmaster.pid"))
 	if err != nil {

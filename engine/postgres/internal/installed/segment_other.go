@@ -2,5 +2,5 @@
 
 package installed
 
-// DropSegment does nothing here.
+// DropSegment does nothing on this system.
 func DropSegment(dir, dataDir string) {}

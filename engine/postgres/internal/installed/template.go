@@ -14,8 +14,8 @@ import (
 	"filewise/engine/postgres/internal/client"
 )
 
-// MakeTemplate has initdb make a data directory that every build starts from: it
-// takes a second, a copy a tenth of it. remove undoes it.
+// MakeTemplate makes a data directory with initdb, from which every build starts. initdb takes a second, a copy a tenth
+// of that. remove removes the directory.
 func MakeTemplate(ctx context.Context, in Server, a Account, t filewise.Target, slim bool) (data string, remove func() error, err error) {
 	dir, err := os.MkdirTemp(t.Volumes[0].Dir, "postgres-template-")
 	if err != nil {
@@ -66,35 +66,34 @@ func initialized(ctx context.Context, in Server, spec server.Spec, dir string) e
 	return client.Classify(client.Failed("initdb", err))
 }
 
-// everywhere returns the directories of all volumes: a process is registered with each, and
-// has to name it.
+// everywhere returns the directories of all volumes. A process is registered with each of them, so its environment must
+// name each.
 func everywhere(t filewise.Target) []string {
 	return filewise.Each(t.Volumes, func(v filewise.Volume) string { return v.Dir })
 }
 
-// endPatience sets how long initdb can take to end after a signal.
+// endPatience limits how long initdb can take to end after a signal.
 const endPatience = 20 * time.Second
 
-// orderly waits for initdb, or its like, to end. One that is not needed any more is
-// interrupted, and only then made to: killed, its server would leave a segment of
-// shared memory for good, which no other program removes.
+// orderly waits for initdb or a similar program to end. If the context ends, it first interrupts the program. If the
+// program were killed, its server would leave a shared memory segment for good, which no other program removes.
 func orderly(ctx context.Context, p *server.Process) error {
 	select {
 	case <-p.Exited():
 		return p.Wait(context.WithoutCancel(ctx))
 	case <-ctx.Done():
-		// How it ends does not matter: its files go.
+		// It does not matter how the program ends, because its files are removed.
 		_ = p.Stop(context.WithoutCancel(ctx), syscall.SIGTERM, endPatience)
 		return context.Cause(ctx)
 	}
 }
 
-// slimming drops the databases that only others would be made from: two thirds of
-// the files that every build copies, syncs and removes.
+// slimming drops the template databases, from which nothing is made here. They are two thirds of the files that every
+// build copies, syncs and removes.
 const slimming = "UPDATE pg_database SET datistemplate = false, datallowconn = true\nDROP DATABASE template1\nDROP DATABASE template0\n"
 
-// slimmed executes that in PostgreSQL's single-user mode. Should a statement fail, the
-// databases stay, and builds take longer.
+// slimmed executes slimming in PostgreSQL's single-user mode. If a statement fails, the databases stay and builds take
+// longer.
 func slimmed(ctx context.Context, spec server.Spec, dir string) error {
 	script := filepath.Join(dir, "slim.sql")
 	if err := server.WriteIn(dir, script, []byte(slimming)); err != nil {
@@ -113,10 +112,10 @@ func slimmed(ctx context.Context, spec server.Spec, dir string) error {
 	return client.Classify(client.Failed("slimming the data directory", orderly(ctx, p)))
 }
 
-// onSingle is a server without clients.
+// onSingle is the place of steps in single-user mode.
 const onSingle = "single-user server"
 
-// TemplateSteps make the data directory that builds start from.
+// TemplateSteps returns the steps that make the data directory from which builds start.
 func TemplateSteps(in Server, data string) script.Steps {
 	return script.Steps{
 		script.Command(filewise.StageBuild, in.initCommand(data)...),

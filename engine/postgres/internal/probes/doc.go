@@ -1,5 +1,5 @@
-// Package probes reads what PostgreSQL counts: its statistics views, I/O by file and by kind
-// of process, and what is waited for at the moment.
+// Package probes reads PostgreSQL's statistics: its views, I/O by file and by kind of process, and what processes wait
+// for at the moment.
 package probes
 
 import (

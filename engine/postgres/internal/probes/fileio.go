@@ -7,11 +7,11 @@ import (
 	"filewise/engine/postgres/internal/client"
 )
 
-// versionCombined is the release from which one read can be of several blocks.
+// versionCombined is the first release in which one read can cover several blocks.
 const versionCombined = 170000
 
-// files returns the I/O counters of every table, partition and index, and of the WAL.
-// Sessions report their own at the end of a command, once a second at most.
+// files returns the I/O counters of every table, partition and index, and of the WAL. Sessions report their counts at
+// the end of a command, at most once a second.
 func (s Server) files(ctx context.Context) ([]filewise.Counter, error) {
 	rows, err := s.Link.Rows(ctx, queries.Text("files"))
 	if err != nil {
@@ -39,14 +39,13 @@ func (s Server) files(ctx context.Context) ([]filewise.Counter, error) {
 	return append(all, wal...), err
 }
 
-// walFile holds what views count of the WAL, by the counters of a file.
+// walFile maps the views' columns about the WAL to the counters of a file.
 var walFile = map[string]filewise.Counter{
 	"wal_write": {Name: filewise.FileWrites, Unit: "requests"}, "wal_sync": {Name: filewise.FileSyncs, Unit: "requests"},
 	"wal_write_time": {Name: filewise.FileWriteTime, Unit: "s"}, "wal_sync_time": {Name: filewise.FileSyncTime, Unit: "s"},
 }
 
-// log returns the WAL's counters: of PostgreSQL 14 to 17 in pg_stat_wal, since in
-// pg_stat_io.
+// log returns the WAL's counters. PostgreSQL 14 to 17 have them in pg_stat_wal, later releases in pg_stat_io.
 func (s Server) log(ctx context.Context) ([]filewise.Counter, error) {
 	if s.LogPath == "" || s.Version < versionWAL {
 		return nil, nil

@@ -8,18 +8,18 @@ import (
 	"filewise/engine/postgres/internal/client"
 )
 
-// versionIO is the release that brought pg_stat_io.
+// versionIO is the first release with pg_stat_io.
 const versionIO = 160000
 
-// ioRow is a row of pg_stat_io, by column: I/O by kind of process, object and context. What
-// is not done there is null. Times are in ms.
+// ioRow is a row of pg_stat_io, by column. Rows divide I/O by kind of process, object and context. Operations that a
+// row cannot have are null. Times are in ms.
 type ioRow map[string]any
 
 func (r ioRow) is(column, value string) bool { return r[column] == value }
 func (r ioRow) session() bool                { return isSession(client.Text(r["backend_type"])) }
 
-// operations holds the operations that a column of bytes is of: before PostgreSQL 18 there is the
-// number of them, and op_bytes is the size of each.
+// operations maps each column of bytes to the column that counts its operations. PostgreSQL before 18 has only the
+// count, and op_bytes is the size of each operation.
 var operations = map[string]string{"read_bytes": "reads", "write_bytes": "writes", "extend_bytes": "extends"}
 
 func (r ioRow) value(column string) (x float64, known bool) {
@@ -32,11 +32,11 @@ func (r ioRow) value(column string) (x float64, known bool) {
 	return x, known
 }
 
-// ioTable is pg_stat_io as a whole.
+// ioTable holds all of pg_stat_io.
 type ioTable struct {
 	Rows  []ioRow `json:"rows"`
 	Timed bool    `json:"timed"` // track_io_timing
-	// WALTimed is track_wal_io_timing.
+	// WALTimed is the setting track_wal_io_timing.
 	WALTimed bool `json:"wal_timed"`
 }
 
@@ -48,8 +48,7 @@ func readIO(ctx context.Context, l *client.Link) (t ioTable, err error) {
 	return t, json.Unmarshal([]byte(line), &t)
 }
 
-// ioCounters are the counters of files with the columns that they add up. Extending a file
-// is writing.
+// ioCounters lists the counters of files with the columns that each adds up. Extending a file counts as writing.
 var ioCounters = []struct {
 	name, unit string
 	columns    []string
@@ -64,7 +63,7 @@ var ioCounters = []struct {
 	{filewise.FileSyncTime, "s", []string{"fsync_time"}},
 }
 
-// of adds up the rows that are needed. A counter is absent if no row has it.
+// of sums the rows for which want is true. A counter is absent if no row has it.
 func (t ioTable) of(want func(ioRow) bool) []filewise.Counter {
 	var all []filewise.Counter
 	for _, c := range ioCounters {
@@ -92,8 +91,8 @@ func (t ioTable) of(want func(ioRow) bool) []filewise.Counter {
 	return all
 }
 
-// io returns what by pg_stat_io sessions, the checkpointer and all others do to data files, and
-// what is done to temporary tables.
+// io returns the I/O in pg_stat_io of sessions, of the checkpointer and of all others on data files, and the I/O on
+// temporary tables.
 func (s Server) io(ctx context.Context) ([]filewise.Counter, error) {
 	t, err := readIO(ctx, s.Link)
 	if err != nil {

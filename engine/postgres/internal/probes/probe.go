@@ -11,20 +11,19 @@ import (
 	"filewise/engine/postgres/internal/client"
 )
 
-// Server holds what the probes of a build read.
+// Server holds what a build's probes need to read its server.
 type Server struct {
 	Link    *client.Link // to the build's database
 	Version int          // server_version_num
-	Sees    bool         // the account may see what the server's own processes wait for
-	// PathOf returns where a relation lies that the server has in that tablespace and file, as
-	// Observe reports it. Empty means unknown.
+	Sees    bool         // the account may see the waits of the server's own processes
+	// PathOf returns the path of a relation in a tablespace and file as the server names them, or "" if unknown. Observe
+	// reports the same path.
 	PathOf func(space, file string) string
-	// LogPath is where the WAL lies, as Observe reports it. If empty, unknown.
+	// LogPath is the WAL's path as Observe reports it, or "" if unknown.
 	LogPath string
 }
 
-// Of returns the probes that the server's release has; done ends the connection that looks at
-// waits.
+// Of returns the probes that the server's release supports. done closes the connection that samples waits.
 func Of(s Server) (all []filewise.Probe, done func()) {
 	w := &watcher{link: s.Link}
 	waits := sampling.New(w.look)
@@ -39,9 +38,9 @@ func Of(s Server) (all []filewise.Probe, done func()) {
 	return all, w.close
 }
 
-// counters are the cumulative counters that report where writes went and what they
-// waited for (PostgreSQL's documentation, 28.2 “The Cumulative Statistics System”),
-// by view. A release has some of the views, and of each some of the columns.
+// counters lists cumulative counters by view and column. They show where writes went and what they waited for
+// (PostgreSQL's documentation, 28.2 “The Cumulative Statistics System”). A release has some of the views, and some
+// columns of each.
 var counters = map[string]map[string]string{
 	"pg_stat_wal": {"wal_records": "records", "wal_fpi": "pages", "wal_bytes": "bytes", "wal_buffers_full": "times",
 		"wal_write": "writes", "wal_sync": "syncs", "wal_write_time": "ms", "wal_sync_time": "ms"},
@@ -54,7 +53,7 @@ var counters = map[string]map[string]string{
 		"blk_write_time": "ms", "tup_inserted": "rows", "temp_files": "files", "temp_bytes": "bytes", "deadlocks": "deadlocks"},
 }
 
-// status returns the server's cumulative counters that this release has.
+// status returns those cumulative counters that this release has.
 func (s Server) status(ctx context.Context) ([]filewise.Counter, error) {
 	const views = "SELECT relname::text FROM pg_class WHERE relnamespace = 'pg_catalog'::regnamespace AND relname = " +
 		"ANY(string_to_array($1, ',')) ORDER BY 1"
@@ -77,12 +76,10 @@ func (s Server) status(ctx context.Context) ([]filewise.Counter, error) {
 	return all, nil
 }
 
-// timing is the setting without which a view's times are zero, for no one measures
-// them.
+// timing maps views to the setting without which their times are zero, because nothing is timed.
 var timing = map[string]string{"pg_stat_wal": "track_wal_io_timing", "pg_stat_database": "track_io_timing"}
 
-// ReadView reads the one row of a view, by column; “timed” reports whether its times
-// are measured.
+// ReadView reads the only row of a view, by column. Column “timed” reports whether the view's times are measured.
 func ReadView(ctx context.Context, l *client.Link, view, where string) (map[string]any, error) {
 	timed := "'on'"
 	if setting := timing[view]; setting != "" {

@@ -12,17 +12,16 @@ import (
 	"filewise/engine/postgres/internal/client"
 )
 
-// watcher looks, on a connection of its own, at what is waited for.
+// watcher samples waits on a connection of its own.
 type watcher struct {
 	link *client.Link
 
 	mu     sync.Mutex
-	conn   *pgx.Conn // nil: not yet, or broken
+	conn   *pgx.Conn // nil if not connected yet, or broken
 	closed bool
 }
 
-// look counts the processes by what they wait for. If the server was restarted
-// in the meantime, it connects again.
+// look counts the processes by what they wait for. It connects again if the server was restarted.
 func (w *watcher) look(ctx context.Context) (sampling.Seen, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -56,7 +55,7 @@ func (w *watcher) ask(ctx context.Context) (seen sampling.Seen, err error) {
 	return SeenIn(rows), nil
 }
 
-// SeenIn returns the waits that count in rows of backend, type, event and number.
+// SeenIn returns the waits that count. rows hold backend, type, event and number.
 func SeenIn(rows [][]any) sampling.Seen {
 	seen := make(sampling.Seen)
 	for _, row := range rows {
@@ -70,7 +69,7 @@ func SeenIn(rows [][]any) sampling.Seen {
 
 func (w *watcher) drop() {
 	if w.conn != nil {
-		_ = w.conn.Close(context.Background()) // it is broken, or not needed any more
+		_ = w.conn.Close(context.Background()) // the connection is broken or no longer needed
 		w.conn = nil
 	}
 }
@@ -82,9 +81,8 @@ func (w *watcher) close() {
 	w.drop()
 }
 
-// eventOf classifies a wait; ok is false of the benign ones, which docs/waits.md
-// lists with the reasons: processes that have nothing to do, and sleeps that are
-// meant to be.
+// eventOf classifies a wait. ok is false for benign waits, which docs/waits.md lists with the reasons: idle processes
+// and intended sleeps.
 func eventOf(backend, kind, name string) (e sampling.Event, ok bool) {
 	class := classOf(kind, strings.ToLower(name))
 	if class == "" {
@@ -97,9 +95,8 @@ func eventOf(backend, kind, name string) (e sampling.Event, ok bool) {
 	return e, true
 }
 
-// classOf returns the class of a wait (PostgreSQL's documentation, 27.2 “The Cumulative
-// Statistics System”, tables “Wait Events of Type …”). If empty, it is benign. Names
-// are in lower case: PostgreSQL 17 has changed some.
+// classOf returns the class of a wait, or "" if the wait is benign (PostgreSQL's documentation, 27.2 “The Cumulative
+// Statistics System”, tables “Wait Events of Type …”). Names are in lower case, because PostgreSQL 17 has changed some.
 func classOf(kind, name string) filewise.WaitClass {
 	switch kind {
 	case "Activity":
@@ -166,5 +163,5 @@ func timeoutClass(name string) filewise.WaitClass {
 	case "spindelay":
 		return filewise.WaitLatch
 	}
-	return "" // a sleep that is meant to be: pg_sleep, vacuum's and checkpoint's delays
+	return "" // an intended sleep: pg_sleep, vacuum's and checkpoint's delays
 }

@@ -6,9 +6,9 @@ import (
 	"filewise"
 )
 
-// written returns what the server has written in all, as far as this release counts it; but temporary files
-// it is of the whole server. Of the log it counts what was put in: pages of
-// the WAL that are written again as they fill are not counted twice.
+// written returns what the server has written in total, as far as this release counts it. Except for temporary files,
+// it covers the whole server. For the log it counts the inserted bytes: WAL pages that are written again as they fill
+// are not counted twice.
 func (s Server) written(ctx context.Context) ([]filewise.Counter, error) {
 	var all []filewise.Counter
 	add := func(name string, bytes float64, ok bool) {
@@ -38,15 +38,14 @@ func (s Server) written(ctx context.Context) ([]filewise.Counter, error) {
 	return all, nil
 }
 
-// versionWAL is the release that brought pg_stat_wal; versionCheckpointer the one that brought
-// pg_stat_checkpointer.
+// versionWAL is the first release with pg_stat_wal, and versionCheckpointer the first with pg_stat_checkpointer.
 const (
 	versionWAL          = 140000
 	versionCheckpointer = 170000
 )
 
-// dataWritten returns what was written to tables and indexes: since PostgreSQL 16 with
-// what extends them, before by pages.
+// dataWritten returns the bytes written to tables and indexes. Since PostgreSQL 16 they include extensions of files;
+// before, pages are counted.
 func (s Server) dataWritten(ctx context.Context) (bytes float64, ok bool, err error) {
 	if s.Version >= versionIO {
 		t, err := readIO(ctx, s.Link)
@@ -78,8 +77,8 @@ func (s Server) dataWritten(ctx context.Context) (bytes float64, ok bool, err er
 	return bytes, true, nil
 }
 
-// checkpoints returns the number of the server's; before PostgreSQL 18 with those that were due and
-// found nothing to do.
+// checkpoints returns the number of the server's checkpoints. Before PostgreSQL 18 it includes scheduled checkpoints
+// that found nothing to do.
 func (s Server) checkpoints(ctx context.Context) ([]filewise.Counter, error) {
 	view := "pg_stat_bgwriter"
 	if s.Version >= versionCheckpointer {
@@ -96,7 +95,7 @@ func (s Server) checkpoints(ctx context.Context) ([]filewise.Counter, error) {
 	return []filewise.Counter{{Name: filewise.CheckpointCycles, Unit: "cycles", Value: n}}, nil
 }
 
-// checkpointsIn adds up the columns that the release has.
+// checkpointsIn sums those of the columns that the release has.
 func checkpointsIn(values map[string]any) (n float64, ok bool) {
 	for _, columns := range [][]string{{"num_done"}, {"num_timed", "num_requested"}, {"checkpoints_timed", "checkpoints_req"}} {
 		n, ok = 0, true
